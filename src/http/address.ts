@@ -8,7 +8,7 @@ import {
   parseRanges,
 } from '../core/address-ranges.js';
 
-/** Matches no range. */
+/** A value that no range contains. */
 const UNKNOWN_ADDRESS = '';
 
 /** Determines the address of a request's client, given the trusted proxies. */
@@ -25,9 +25,10 @@ export class ClientAddresses {
   }
 
   /**
-   * The nearest address that is not a trusted proxy. X-Forwarded-For is read from its end, where our own proxies wrote;
-   * anything before the first stranger is only that stranger's claim. UNKNOWN_ADDRESS if a proxy wrote something that
-   * is not an address: the proxy's own would admit tokens bound to its range.
+   * Returns the nearest address that is not a trusted proxy. X-Forwarded-For is read from its end,
+   * which our own proxies wrote; entries before the first untrusted address are only that client's
+   * claim. Returns UNKNOWN_ADDRESS if a proxy wrote something that is not an address, because the
+   * proxy's own address could admit tokens bound to its range.
    */
   of(request: IncomingMessage): string {
     const peer = request.socket.remoteAddress ?? '';
@@ -45,7 +46,7 @@ export class ClientAddresses {
   }
 }
 
-/** IPv4 in IPv6 is IPv4, so that one range covers both ways of listening. */
+/** IPv4 in IPv6 counts as IPv4, so that one range covers both ways of listening. */
 function readAddress(text: string): Address | null {
   // Four parts only: programs disagree about the short forms of IPv4.
   return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)

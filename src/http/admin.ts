@@ -6,10 +6,15 @@ import { newId } from '../core/ids.js';
 import { inTime } from '../core/in-time.js';
 import type { ErrorWriter } from './errors.js';
 
-/** `degraded`: what all processes share is away, so this one stays in service. `unfit`: the fault is its own. */
+/**
+ * `degraded`: a part that all processes share is unavailable, so this process stays in service.
+ * `unfit`: the fault is in this process.
+ */
 export type Fitness = 'ready' | 'degraded' | 'unfit';
 
-/** The answer of /readyz: 200 if the process should get requests. (docs/operations.md, Health) */
+/**
+ * The response of /readyz: 200 if the process should receive requests. (docs/operations.md, Health)
+ */
 export class Readiness {
   private hasBeenReady = false;
   private isStopping = false;
@@ -21,14 +26,14 @@ export class Readiness {
   }
 
   async tell(): Promise<{ readonly status: number; readonly text: string }> {
-    // A failing check counts as a no. A slow one waits for something that all processes share: answering too late would
-    // take every one of them out of service. A stopping process says so at once.
+    // A check that fails counts as unfit. A slow check waits for a shared part, and a late response
+    // would take every process out of service. A stopping process responds at once.
     const fitness = this.isStopping
       ? 'unfit'
       : await inTime(CHECK_MS, this.fitness, 'degraded' as const).catch(() => 'unfit' as const);
     if (this.isStopping) return { status: 503, text: 'stopping\n' };
     this.hasBeenReady ||= fitness === 'ready';
-    // A process that was never ready may be misconfigured: it must not replace one that is ready.
+    // A process that was never ready may be misconfigured, so it must not replace a ready one.
     if (!this.hasBeenReady) return { status: 503, text: 'not ready\n' };
     return fitness === 'unfit'
       ? { status: 503, text: 'not ready\n' }
@@ -36,7 +41,7 @@ export class Readiness {
   }
 }
 
-/** Before a load balancer gives up: deploy/haproxy after 2 s, Kubernetes after 3 s. */
+/** Shorter than the limit of load balancers: 2 s in deploy/haproxy, 3 s in Kubernetes. */
 const CHECK_MS = 1_000;
 
 interface AdminDeps {
@@ -47,7 +52,7 @@ interface AdminDeps {
   readonly moreMetrics?: () => Promise<string>;
 }
 
-/** A registry with the process's own metrics; features add theirs. */
+/** Returns a registry with the process's own metrics; features add theirs. */
 export function createRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -100,10 +105,10 @@ async function reply(
 }
 
 const UNREAD = 'metrics_unread_total';
-/** Before Prometheus gives up, after 10 s. */
+/** Shorter than Prometheus's limit of 10 s. */
 const SCRAPE_MS = 5_000;
 
-/** A metric that cannot be read is omitted and counted; all others are served. */
+/** A metric that cannot be read is omitted and counted; all remaining metrics are served. */
 async function metrics(registry: Registry, more: AdminDeps['moreMetrics']): Promise<Reply> {
   const names = registry.getMetricsAsArray().map(({ name }) => name);
   const texts = await Promise.all([

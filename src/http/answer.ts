@@ -1,11 +1,11 @@
 import { ApiError, type Refusal } from '../core/errors.js';
 import type { ApiAnswer } from './route.js';
 
-/** Marks an answer that repeats the key's earlier result: nothing happened now. */
+/** Marks a response that repeats the key's earlier result. */
 const REPLAYED_HEADER = 'Svc-Idempotent-Replayed';
 const REPLAYED: Readonly<Record<string, string>> = { [REPLAYED_HEADER]: 'true' };
 
-/** An answer of the posting desk, in the shape that this layer needs, which knows no ledger. */
+/** A result of the ledger, in the shape that this layer needs, without an import of the ledger. */
 interface DeskAnswer<Resource> {
   readonly outcome:
     | { readonly done: true; readonly resource: Resource }
@@ -13,7 +13,10 @@ interface DeskAnswer<Resource> {
   readonly replayed: boolean;
 }
 
-/** `present` turns the resource into status and body; a replay is marked. Throws a refusal. */
+/**
+ * Builds a response: `present` turns the resource into status and body, and a replay is marked.
+ * Throws a refusal.
+ */
 export function answerOf<Resource>(
   answer: DeskAnswer<Resource>,
   present: (resource: Resource, replayed: boolean) => ApiAnswer,

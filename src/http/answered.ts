@@ -13,11 +13,11 @@ export interface AnsweredRequest {
   readonly path: string;
   readonly status: number;
   readonly code: ErrorCode | null;
-  /** The resource in the answer to a POST to a collection; null for everything else. */
+  /** The resource in the response to a POST to a collection; otherwise null. */
   readonly resourceId: Uuid | null;
 }
 
-/** Null for a request without a valid token or to no route. */
+/** Returns null for a request without a valid token or a route. */
 export function answeredRequest(exchange: Exchange, status: number): AnsweredRequest | null {
   const { requestId: id, caller, route, params, code } = exchange;
   if (caller === null || route === null) return null;

@@ -22,15 +22,15 @@ type Sentence<Path extends string, Steps extends readonly Step[]> = readonly [
   Handler<RequestOf<Path, Steps>>,
 ];
 
-/** A kind of event, for the document's webhooks. */
+/** An event type, for the webhooks of the OpenAPI document. */
 export interface ApiEvent {
   readonly type: string;
   readonly schema: z.ZodType;
   /** An Event of this kind, as JSON. */
   readonly example: unknown;
-  /** When it happens. */
+  /** When the event occurs. */
   readonly summary: string;
-  /** Where to get it. */
+  /** How to receive the event. */
   readonly description: string;
   readonly isSubscribable: boolean;
 }
@@ -52,14 +52,14 @@ export class Api {
     ): void => this.add(method, path, sentence);
   }
 
-  /** Adds an event that the API announces. For the document only. */
+  /** Adds an event type to the OpenAPI document. */
   tells(event: ApiEvent): void {
     this.events.push(event);
   }
 
   /** Throws for a route that cannot be served or documented, so that the process does not start. */
   private add(method: Method, path: string, sentence: readonly unknown[]): void {
-    // The types of get, post, … have matched the handler to its steps; here all routes are alike.
+    // get, post, … have checked the handler against its steps; here all routes have one type.
     const steps = sentence.slice(0, -1) as readonly Step[];
     const handler = sentence.at(-1) as (request: unknown) => Promise<ApiAnswer>;
     const parts: RouteParts = Object.assign({}, NOTHING, ...steps.map((step) => step.parts));
@@ -85,7 +85,7 @@ export class Api {
   }
 }
 
-/** Two paths of the same shape are the same path, for the router and in OpenAPI. */
+/** Returns the shape of a path: the router and OpenAPI treat two paths of one shape as one path. */
 function shapeOf(path: string): string {
   return path.replace(/\{\w+\}/g, '{}');
 }

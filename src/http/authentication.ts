@@ -3,7 +3,10 @@ import { ApiError } from '../core/errors.js';
 import { type Caller, type Operation, type Permission, PERMISSIONS } from '../core/permissions.js';
 import type { SingleHeader } from './headers.js';
 
-/** Null: the token does not hold from there. Synchronous if cached. May reject, which answers 503, never 401. */
+/**
+ * Returns null for a token that is not valid from this address. Synchronous if cached. A rejection
+ * is answered with 503, never 401.
+ */
 export type Authenticate = (
   token: string,
   address: string,
@@ -13,7 +16,7 @@ export type Authenticate = (
 const TEST_PREFIX = 'svc_test_';
 const BEARER = /^Bearer +([\w.~+/=-]+)$/i;
 
-/** The token of the request. Throws 401 `unauthorized`. */
+/** Returns the token of the request. Throws 401 `unauthorized`. */
 export function readToken(request: IncomingMessage, repeated: ReadonlySet<SingleHeader>): string {
   if (repeated.has('Authorization'))
     throw unauthorized('the Authorization header was sent more than once');

@@ -9,7 +9,7 @@ export function packageVersion(): string {
   return z.object({ version: z.string() }).parse(JSON.parse(file)).version;
 }
 
-/** What runs here, as labels, so that monitoring sees which processes run which version. */
+/** Registers the version as labels, so that monitoring shows which processes run which version. */
 export function buildInfo(registry: Registry): void {
   metersOf(registry)
     .gauge(

@@ -5,12 +5,12 @@ import { asUuid, type Uuid } from '../core/ids.js';
 import { instant } from '../core/instant.js';
 import type { Page, TimePosition } from '../core/pages.js';
 
-/** The only list for which a cursor is valid. */
+/** The list for which a cursor is valid. */
 export interface CursorBinding {
   readonly tenantId: Uuid;
   /** The collection: the path with its ids. */
   readonly endpoint: string;
-  /** Every filter that was sent, as parsed; `limit` is not one. */
+  /** Every filter of the request, as parsed, without `limit`. */
   readonly filters: Readonly<Record<string, unknown>>;
 }
 
@@ -18,20 +18,19 @@ const MAC_BYTES = 16;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 const LONGEST = 1024;
 const KEY_ID = /^[A-Za-z0-9_-]{1,32}$/;
-/** Follows the id: if it is missing, the length before the id was changed. */
+/** Follows the key id; if it is missing, the length before the id was changed. */
 const ID_ENDS = ':'.charCodeAt(0);
 const MIN_POSITION = '[]'.length;
 
 /**
- * The opaque page cursors: an encrypted position, its signature over tenant, endpoint and filters, and the id of the
- * signing key. (docs/contract.md, Collections)
- *
- * The bytes: 16 of signature, one with the length of the key's id, the id, a colon, and the position as JSON, encrypted
- * with AES-256 in counter mode starting from the signature (as in RFC 5297: no two positions share a beginning, and no
- * randomness is needed). The signature does not cover the id. So a cursor whose id was changed is still recognised by
- * its signature as one of ours that was edited, and one with its own id and anything else changed is not signed by that
- * key: both are refused. Only a cursor that names a key that is not here, and that none of our keys signed, may be
- * another process's under a newer key.
+ * Opaque page cursors: an encrypted position, its signature over tenant, endpoint and filters, and
+ * the id of the signing key. (docs/contract.md, Collections) The bytes are 16 of signature, one
+ * with the length of the key id, the key id, a colon, and the position as JSON, encrypted with
+ * AES-256 in counter mode starting from the signature (as in RFC 5297: no two positions share a
+ * beginning, and no randomness is needed). The signature does not cover the key id. A cursor whose
+ * key id was changed still has a signature of one of our keys, and a cursor with its own key id and
+ * any other change is not signed by that key: both are refused. Only a cursor that names an unknown
+ * key, and that none of our keys signed, may come from another process with a newer key.
  */
 export class Cursors {
   private readonly keys: readonly [CursorKey, ...CursorKey[]];
@@ -50,8 +49,8 @@ export class Cursors {
   }
 
   /**
-   * The position. Throws 400 `invalid_field` {field: "cursor"} for anything that this service did not make for this
-   * very list, and UnknownKey if it names a key that this process does not have (yet).
+   * Returns the position. Throws 400 `invalid_field` {field: "cursor"} for a cursor that was not
+   * made for this list, and UnknownKey if this process does not have the key (yet).
    */
   decode(binding: CursorBinding, cursor: string): readonly string[] {
     const bytes = readCanonical(cursor);
@@ -62,7 +61,7 @@ export class Cursors {
       const payload = encrypted(key, mac, content);
       if (!sameBytes(sign(key, binding, payload), mac)) continue;
       if (keyId !== key.id) throw refused();
-      // Signed by us, so it is what `encode` got.
+      // The signature is ours, so this is the text that `encode` received.
       return JSON.parse(payload.toString('utf8')) as string[];
     }
     const isForeign = this.keys.every((key) => key.id !== keyId);
@@ -71,7 +70,7 @@ export class Cursors {
 }
 
 interface CursorKey extends SecretKey {
-  /** A separate key derived from the secret: no two uses share one. */
+  /** A separate key derived from the secret, so that no two uses share a key. */
   readonly encryption: Buffer;
 }
 
@@ -102,7 +101,10 @@ function readParts(bytes: Buffer): CursorParts | null {
   return isWhole ? { mac, keyId, content } : null;
 }
 
-/** The position in a list ordered by creation; null: at its beginning. Throws like `Cursors.decode`. */
+/**
+ * Returns the position in a list ordered by creation; null at its beginning. Throws what
+ * `Cursors.decode` throws.
+ */
 function readPosition(
   cursors: Cursors,
   binding: CursorBinding,
@@ -114,7 +116,7 @@ function readPosition(
     : { createdAt: instant(Number.parseInt(at, 10)), id: asUuid(id) };
 }
 
-/** `next_cursor`: null on the last page. */
+/** Returns `next_cursor`, null on the last page. */
 function writePosition(
   cursors: Cursors,
   binding: CursorBinding,
@@ -127,7 +129,10 @@ interface PageRequest extends BoundRequest {
   readonly query: { readonly cursor?: string | undefined; readonly limit: number };
 }
 
-/** The answer with a page of such a list, newest first. Throws like `Cursors.decode`. */
+/**
+ * Responds with a page of a list that is ordered by creation, newest first. Throws what
+ * `Cursors.decode` throws.
+ */
 export async function answerPage<Item>(
   cursors: Cursors,
   request: PageRequest,
@@ -149,7 +154,7 @@ interface BoundRequest {
   readonly query: object;
 }
 
-/** The binding of a request for a page: its path, and its query except `limit` and `cursor`. */
+/** Returns the binding of a page request: its path, and its query except `limit` and `cursor`. */
 export function cursorBinding(request: BoundRequest): CursorBinding {
   const filters = Object.entries(request.query)
     .filter(([name, value]) => name !== 'limit' && name !== 'cursor' && value !== undefined)
@@ -169,7 +174,10 @@ function refused(): ApiError {
   return new ApiError(invalidField('cursor', 'not_a_cursor_of_this_list'));
 }
 
-/** Null for anything but the canonical encoding of the bytes: changing an unused bit changes the cursor. */
+/**
+ * Returns null unless the text is the canonical encoding of its bytes: changing an unused bit
+ * changes the cursor.
+ */
 function readCanonical(cursor: string): Buffer | null {
   if (cursor.length > LONGEST || !BASE64URL.test(cursor)) return null;
   const bytes = Buffer.from(cursor, 'base64url');
@@ -180,6 +188,7 @@ function sign(key: SecretKey, binding: CursorBinding, payload: Buffer): Buffer {
   const { tenantId, endpoint, filters } = binding;
   const sorted = Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1));
   const context = JSON.stringify(['cursor', tenantId, endpoint, sorted]);
-  // The context is JSON, which ends where its array does, so no other context and payload make the same text.
+  // The context is a JSON array, whose end is unambiguous, so no other context and payload have the
+  // same text.
   return hmac(key, `${context}${payload.toString('base64')}`).subarray(0, MAC_BYTES);
 }

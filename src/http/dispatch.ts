@@ -17,7 +17,10 @@ type Answering = (
 
 export type Routing = ReturnType<Router<RequestState>['routes']>;
 
-/** A router for each resource: a request costs more the more routes one has. Exact case, fixed paths first. */
+/**
+ * Creates a router for each resource, because the cost of a request grows with the routes of its
+ * router. Exact case, fixed paths first.
+ */
 export function dispatcher(routes: readonly Route[], answer: Answering): Routing {
   const resources = groupBy(routes, ({ path }) => resourceOf(path));
   const routings = new Map(
@@ -27,7 +30,7 @@ export function dispatcher(routes: readonly Route[], answer: Answering): Routing
     routings.get(resourceOf(context.state.exchange.path))?.(context, next) ?? next();
 }
 
-/** For `/v1/transfers/{id}` it is `transfers`. */
+/** Returns `transfers` for `/v1/transfers/{id}`. */
 function resourceOf(path: string): string {
   return path.split('/', 3)[2] ?? '';
 }
@@ -45,7 +48,7 @@ function routerOf(routes: readonly Route[], answer: Answering): Router<RequestSt
   return router;
 }
 
-/** Koa's router would pass malformed percent-encoding on unchanged. Throws the usual `not_found`. */
+/** Koa's router would pass on malformed percent-encoding unchanged. Throws not_found. */
 export function assertWellFormed({ path }: Exchange): void {
   if (!path.includes('%')) return;
   try {
@@ -55,7 +58,10 @@ export function assertWellFormed({ path }: Exchange): void {
   }
 }
 
-/** Runs after every router. Not `allowedMethods`, which answers OPTIONS, and unknown methods with 501. */
+/**
+ * Runs after every router. `allowedMethods` is not used because it answers OPTIONS, and unknown
+ * methods with 501.
+ */
 export const refuseUnmatched: RouterMiddleware<RequestState> = ({ matched = [] }) => {
   // A layer lists HEAD before its GET.
   const allowed = new Set(matched.flatMap(({ methods }) => methods.toReversed()));

@@ -3,7 +3,7 @@ import { ApiError, ERRORS, LEDGER_UNAVAILABLE, type Refusal } from '../core/erro
 import { UnknownKey } from '../core/fingerprint.js';
 import { isUnavailable } from '../db/failures.js';
 
-/** The page of the error codes, below the docs' own address. (docs/contract.md, Error object) */
+/** The path of the errors page below the docs' address. (docs/contract.md, Error object) */
 const ERRORS_PAGE = '/conceptos/errores';
 
 const INTERNAL_ERROR: Refusal = {
@@ -11,7 +11,7 @@ const INTERNAL_ERROR: Refusal = {
   message: 'something failed on our side; tell us the Svc-Request-Id if it stays',
 };
 
-/** What the client is told about anything thrown, and whether it was our fault. */
+/** The response for a thrown value, and whether the service is at fault. */
 interface ToldError {
   readonly refusal: Refusal;
   readonly headers: Readonly<Record<string, string>>;
@@ -21,13 +21,14 @@ interface ToldError {
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 /**
- * The one place that turns errors into answers. On every endpoint, a database that cannot answer is
- * `ledger_unavailable`, and so is anything made with a key that this process lacks. A fault of ours reveals nothing internal, and if money may have moved, the answer is "unknown".
+ * Turns every thrown value into a response. On every endpoint, a database that cannot answer is
+ * `ledger_unavailable`, and so is a value made with a key that this process lacks. A fault of the
+ * service reveals nothing internal, and if money may have moved, the response is "unknown".
  */
 export function toldError(thrown: unknown, movesMoney: boolean): ToldError {
   if (thrown instanceof ApiError)
     return { refusal: thrown.refusal, headers: thrown.headers, isFault: false };
-  // Another process can answer, and so can this one once it has the key.
+  // Another process can answer, and so can this process once it has the key.
   if (isUnavailable(thrown) || thrown instanceof UnknownKey)
     return { refusal: LEDGER_UNAVAILABLE, headers: NO_HEADERS, isFault: false };
   return {
@@ -56,7 +57,10 @@ export class ErrorWriter {
     return JSON.stringify({ error: details === undefined ? error : { ...error, details } });
   }
 
-  /** A whole response, for requests that Node could not parse. The connection ends with it. */
+  /**
+   * Returns a whole response for a request that Node could not parse. The connection ends with the
+   * response.
+   */
   raw(refusal: Refusal, requestId: string): string {
     const { status } = ERRORS[refusal.code];
     const text = this.text(refusal);

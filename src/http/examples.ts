@@ -1,7 +1,10 @@
 import { EXAMPLE_ASSET } from '../core/amount.js';
 import type { z } from './zod.js';
 
-/** The document's examples: the same values throughout, so that those of different operations fit together. */
+/**
+ * The examples of the OpenAPI document: the same values throughout, so that examples of different
+ * operations fit together.
+ */
 export const EXAMPLE = {
   id: '0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44',
   source: '0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11',
@@ -18,19 +21,22 @@ export const EXAMPLE = {
 
 const EXAMPLES = new WeakMap<z.ZodType, unknown>();
 
-/** The schema with its example in the document: JSON that the schema accepts. */
+/** Returns the schema with its example, a JSON value that the schema accepts. */
 export function exampled<S extends z.ZodType>(schema: S, example: z.input<S>): S {
   EXAMPLES.set(schema, example);
   return schema;
 }
 
-/** The same for a schema whose input type cannot be expressed: a test validates every example against the document. */
+/**
+ * Returns the schema with an example for a schema whose input type cannot be expressed. A test
+ * validates every example.
+ */
 export function exampledAs<S extends z.ZodType>(schema: S, example: unknown): S {
   EXAMPLES.set(schema, example);
   return schema;
 }
 
-/** Undefined if none was given. */
+/** Returns the example; undefined without one. */
 export function exampleOf(schema: z.ZodType): unknown {
   return EXAMPLES.get(schema);
 }

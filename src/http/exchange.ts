@@ -6,12 +6,12 @@ import type { RateState } from './rate-limit.js';
 import type { ApiAnswer, Route } from './route.js';
 
 export class Exchange {
-  /** A client's own id is not trusted. */
+  /** A new id: an id sent by the client is not trusted. */
   readonly requestId: Uuid = newId();
   readonly beganAt: number = performance.now();
   readonly path: string;
   readonly search: string;
-  /** The template, for logs and metrics: never the path, which has ids and whatever a stranger typed. */
+  /** The template, for logs and metrics: a path contains ids and any text that a client typed. */
   routeName = 'unknown';
   route: Route | null = null;
   params: Readonly<Record<string, string>> = {};
@@ -38,7 +38,7 @@ export class Exchange {
   }
 }
 
-/** A request meant for a proxy may contain the whole address; only the path matters. */
+/** Returns the path: a request meant for a proxy may contain the whole address. */
 function originForm(target: string): string {
   return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*/i, '');
 }

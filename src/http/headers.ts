@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Headers that must not be repeated, since it would be unclear which applies. */
+/** Headers that must not be repeated, because it would be unclear which value applies. */
 const SINGLE = [
   'Host',
   'Svc-Version',
@@ -11,14 +11,20 @@ const SINGLE = [
 ] as const;
 export type SingleHeader = (typeof SINGLE)[number];
 
-/** By length: this runs over every header of every request, and few have one of these lengths. */
+/**
+ * By length: this runs over every header of every request, and few headers have one of these
+ * lengths.
+ */
 const BY_LENGTH = new Map<number, { readonly name: SingleHeader; readonly lower: string }>(
   SINGLE.map((name) => [name.length, { name, lower: name.toLowerCase() }]),
 );
 
 const NONE: ReadonlySet<SingleHeader> = new Set();
 
-/** The single headers that were sent more than once. Node keeps only the first or joins them. */
+/**
+ * Returns the single headers that were sent more than once. Node keeps only the first value or
+ * joins them.
+ */
 export function repeatedHeaders(request: IncomingMessage): ReadonlySet<SingleHeader> {
   const { rawHeaders } = request;
   let seen: Set<SingleHeader> | null = null;

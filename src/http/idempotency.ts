@@ -12,8 +12,9 @@ const MISSING: Refusal = {
 };
 
 /**
- * The key in lower case, from a UUID with or without quotation marks (the form of the IETF draft). Throws
- * `missing_idempotency_key`, or `invalid_field` if the header is not a UUID or was sent twice.
+ * Returns the key in lower case, from a UUID with or without quotation marks (the form of the IETF
+ * draft). Throws `missing_idempotency_key`, or `invalid_field` if the header is not a UUID or was
+ * sent twice.
  */
 export function readIdempotencyKey(
   request: IncomingMessage,
@@ -32,13 +33,13 @@ interface FingerprintContent {
   readonly path: string;
   /** The canonical form of the validated body. */
   readonly body: string;
-  /** Set if another member's request with the same key is a different request. */
+  /** Set if a request of another member with the same key is a different request. */
   readonly memberId: Uuid | null;
 }
 
 /**
- * The text of a validated body: the fields of every object in alphabetical order, absent ones omitted, and amounts as
- * text. Two bodies that validation makes equal have the same text.
+ * Returns the text of a validated body: the fields of every object in alphabetical order, absent
+ * fields omitted, and amounts as text. Two bodies that validation makes equal have the same text.
  */
 export function canonicalBody(value: unknown): string {
   if (typeof value === 'bigint') return `"${value}"`;
@@ -50,7 +51,7 @@ export function canonicalBody(value: unknown): string {
   return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalBody(field)}`).join(',')}}`;
 }
 
-/** (docs/contract.md, Idempotency) */
+/** Returns the fingerprint of a request. (docs/contract.md, Idempotency) */
 export function fingerprintOf(keys: Keyring, content: FingerprintContent): Fingerprint {
   const { method, path, body, memberId } = content;
   // Neither a method nor a path contains a line break, so the parts cannot run together.

@@ -4,9 +4,12 @@ import type { RequestState } from './dispatch.js';
 import { readBody } from './request-body.js';
 import type { ApiAnswer } from './route.js';
 
-/** From others than tenants: no token, outside /v1, undocumented. The receiver verifies the sender over raw bytes. */
+/**
+ * A route for senders that are not tenants: no token, outside /v1, undocumented. The receiver
+ * verifies the sender over raw bytes.
+ */
 export interface InboundRoute {
-  /** For logs and metrics. */
+  /** The path shown in logs and metrics. */
   readonly path: string;
   /** The named groups are the parameters. */
   readonly pattern: RegExp;

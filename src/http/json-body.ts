@@ -2,11 +2,17 @@ import { isUtf8 } from 'node:buffer';
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 
 const DEEPEST = 8;
-/** Many times what any body of ours has. Within the limit in bytes, tens of thousands would hold the thread for 20 ms. */
+/**
+ * Many times the values of any valid body. Tens of thousands, which fit the limit in bytes, would
+ * occupy the thread for 20 ms.
+ */
 const MAX_VALUES = 1_000;
 const [QUOTE, BACKSLASH, COMMA] = Buffer.from('"\\,');
 
-/** The JSON in the bytes. Throws 400 `invalid_field` if it is not JSON, too deep, too much or has a forbidden name. */
+/**
+ * Parses JSON. Throws 400 `invalid_field` if the bytes are not JSON, are too deep, have too many
+ * values or a forbidden name.
+ */
 export function readJson(bytes: Buffer): unknown {
   const value = parse(bytes);
   assertStructure(value);
@@ -19,7 +25,7 @@ export function assertStructure(value: unknown): void {
 }
 
 function parse(bytes: Buffer): unknown {
-  // Checked separately: decoding would replace invalid UTF-8 by U+FFFD.
+  // Checked separately, because decoding would replace invalid UTF-8 by U+FFFD.
   if (!isUtf8(bytes)) throw new ApiError(invalidField('', 'not_utf8'));
   if (bytes.length > 2 * MAX_VALUES && separators(bytes) >= MAX_VALUES)
     throw new ApiError(invalidField('', 'too_many_values'));
@@ -30,7 +36,7 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-/** The commas outside texts. */
+/** Counts the commas outside texts. */
 function separators(json: Buffer): number {
   let count = 0;
   let isText = false;
@@ -53,7 +59,7 @@ function isAllowed(value: unknown, level: number): boolean {
   );
 }
 
-/** Names that reach into JavaScript's own objects in careless code; none of our fields is called that. */
+/** Names that reach into JavaScript's own objects in careless code; no field of the API has one. */
 function isForbidden(name: string): boolean {
   return name === '__proto__' || name === 'constructor';
 }

@@ -2,7 +2,10 @@ import type { Registry } from 'prom-client';
 import { metersOf } from '../core/meters.js';
 import { KEYRINGS, type Keyring, type KeyringName } from '../core/fingerprint.js';
 
-/** Which keys the process has: operators look before they put a new one first. (docs/operations.md, Keys) */
+/**
+ * Registers which keys the process has: operators check this before a new key becomes the first.
+ * (docs/operations.md, Keys)
+ */
 export function keyringMetrics(
   registry: Registry,
   rings: Partial<Readonly<Record<KeyringName, Keyring>>>,

@@ -1,6 +1,9 @@
 import { DatabaseUnavailable } from '../db/failures.js';
 
-/** How long one request may wait for the ledger in all. What is given up may still commit: its result is unknown. */
+/**
+ * Limits the time that one request waits for the ledger in all. Work that is given up may still
+ * commit, so its result is unknown.
+ */
 export class LedgerTime {
   private leftMs: number;
 
@@ -8,7 +11,10 @@ export class LedgerTime {
     this.leftMs = limitMs;
   }
 
-  /** Throws DatabaseUnavailable when time is up, otherwise what `work` throws. */
+  /**
+   * Returns the result of `work`. Throws DatabaseUnavailable when the time is used up, otherwise
+   * what `work` throws.
+   */
   async spend<T>(work: Promise<T>): Promise<T> {
     const began = performance.now();
     let timer: NodeJS.Timeout | undefined;

@@ -3,24 +3,24 @@ import { errnoOf } from '../db/failures.js';
 
 export type { Logger } from 'pino';
 
-/** How long a line may wait in memory. */
+/** How long a line waits in memory at most. */
 const FLUSH_MS = 500;
 const GATHERED_CHARS = 32 * 1024;
 
-/** Lines beyond this are dropped: a stalled reader must not fill our memory. */
+/** Lines beyond this are dropped, so that a stalled reader does not fill the memory. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
-/** How long the last lines may wait for a reader when the process ends. */
+/** How long the last lines wait for a reader when the process ends. */
 const LAST_FLUSH_MS = 1_000;
 
 export interface Logging {
   readonly logger: Logger;
-  /** Writes what is still waiting, at the end of the process; nothing is logged afterwards. */
+  /** Writes the remaining lines at the end of the process; later lines are dropped. */
   close(): Promise<void>;
 }
 
 /**
- * One JSON line per message, collected and written in the background: logging never delays a request. `about` gives
- * each line its context: ids only.
+ * Creates the log: one JSON line per message, collected and written in the background, so that
+ * logging never delays a request. `about` adds context to each line, ids only.
  */
 export function createLogging(
   level: string,
@@ -33,10 +33,11 @@ export function createLogging(
   if (destination !== undefined)
     return { logger: pino(options, destination), close: () => Promise.resolve() };
   const flush = (): void => lines.flush();
-  // Before pino's own listener, which writes what the stream has when the process exits.
+  // Registered before pino's own listener, which writes the stream's content when the process
+  // exits.
   process.once('exit', flush);
   const stream = pino.destination({ fd: 1, sync: false, maxLength: MAX_WAITING_BYTES });
-  // The reader of our output is gone: there is nobody to tell, and the service continues.
+  // The reader of the output has closed it; the service continues without a log.
   stream.on('error', () => undefined);
   const lines = new GatheredLines(stream);
   const timer = setInterval(flush, FLUSH_MS);
@@ -51,8 +52,8 @@ export function createLogging(
 }
 
 /**
- * Lines until there are enough to write. The stream could gather them itself, but measures all that it has gathered
- * again for each line: a tenth of a transfer's time.
+ * Collects lines until there are enough to write. The stream could collect them, but measures all
+ * collected lines again for each new line, which took a tenth of a transfer's time.
  */
 class GatheredLines implements DestinationStream {
   private lines: string[] = [];
@@ -73,7 +74,7 @@ class GatheredLines implements DestinationStream {
   }
 }
 
-/** Not flushSync, nor what the stream does at exit: both retry forever if nobody reads. */
+/** flushSync and the stream's own exit handler would retry forever without a reader. */
 function closeStream(stream: ReturnType<typeof pino.destination>): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -95,10 +96,13 @@ interface FaultDescription {
   readonly stack: string | null;
 }
 
-/** Their messages come from the engine and are about our code; others may quote a statement, a body or a token. */
+/**
+ * Messages of these classes are about our code; messages of other errors may quote a statement, a
+ * body or a token.
+ */
 const ENGINE_ERRORS = new Set(['TypeError', 'RangeError', 'ReferenceError']);
 
-/** What a log may contain of a fault: kind, number and origin. */
+/** Returns what a log may contain of a fault: kind, number and origin. */
 export function describeFault(fault: unknown): FaultDescription {
   if (!(fault instanceof Error))
     return { name: typeof fault, errno: null, message: null, stack: null };

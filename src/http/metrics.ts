@@ -4,12 +4,12 @@ import type { ErrorCode } from '../core/errors.js';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** Metrics of the HTTP side: by the route's template, never by path. */
+/** Metrics of HTTP requests, labelled with the route's template instead of the path. */
 export class HttpMetrics {
   private readonly durations: Histogram<'method' | 'route' | 'status'>;
   private readonly faults: Counter;
   private readonly errors: Counter<'code'>;
-  /** The labelled histograms; few, since templates, methods and statuses are. */
+  /** The labelled histograms, which are few because templates, methods and statuses are few. */
   private readonly known = new Map<string, { observe(seconds: number): void }>();
 
   constructor(registry: Registry) {

@@ -1,4 +1,4 @@
-/** The parts of @koa/multer and multer that we use. Neither has types of its own. */
+/** Types for the used parts of @koa/multer and multer, which have none of their own. */
 declare module '@koa/multer' {
   import type { ServerResponse } from 'node:http';
   import type { Readable, Writable } from 'node:stream';

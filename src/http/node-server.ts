@@ -10,13 +10,14 @@ export interface ServerTimeouts {
   /** From the first byte of a request to the end of its headers, and to the end of its body. */
   readonly headersMs: number;
   readonly requestMs: number;
-  /** How long an idle connection is kept: longer than load balancers usually keep it. */
+  /** How long an idle connection is kept: longer than load balancers usually keep theirs. */
   readonly keepAliveMs: number;
-  /** How long a client may take nothing of its answer, or send nothing of its request. */
+  /** How long a client may read nothing of its response, or send nothing of its request. */
   readonly stalledMs: number;
 }
 
-// A body has its own, shorter limit (request-body.ts); requestMs is the last resort, and stalledMs is longer than all.
+// A body has its own, shorter limit (request-body.ts); requestMs is the last resort, and stalledMs
+// is longer than all of them.
 const TIMEOUTS: ServerTimeouts = {
   headersMs: 10_000,
   requestMs: BODY_TIMEOUTS.uploadMs + 10_000,
@@ -24,23 +25,27 @@ const TIMEOUTS: ServerTimeouts = {
   stalledMs: BODY_TIMEOUTS.uploadMs + 30_000,
 };
 const IDLE_LOOK_MS = 50;
-/** How long a refused client has to read its answer. */
+/** How long a refused client may take to read its response. */
 const LINGER_MS = 1_000;
 
-/** Answers a request, whatever happens: it neither throws nor rejects. */
+/** Answers a request; never throws or rejects. */
 export type Listener = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 
-/** A listening server that can stop without breaking a promise. */
+/** A listening server that stops without breaking a promise. */
 export interface RunningServer {
   readonly port: number;
   inFlight(): number;
-  /** Answers what was accepted, each as its connection's last, and closes the rest after `graceMs` at the latest. */
+  /**
+   * Answers the accepted requests, each as its connection's last, and closes the remaining
+   * connections after `graceMs`.
+   */
   stop(graceMs: number): Promise<void>;
 }
 
 /**
- * Node's server without Node's own answers: what it would refuse itself (a malformed message, overlong headers, a late
- * request, an unknown expectation, CONNECT) gets an Error object and a request id like everything else.
+ * Starts Node's server without Node's own responses: a request that Node refuses (a malformed
+ * message, overlong headers, a late request, an unknown expectation, CONNECT) gets an Error object
+ * and a request id as well.
  */
 export async function listen(
   listener: Listener,
@@ -57,8 +62,8 @@ export async function listen(
     requireHostHeader: false,
   });
   server.timeout = timeouts.stalledMs;
-  // Node would drop the last of more than a thousand unseen: a proxy's X-Forwarded-For, or a header given twice. Their
-  // bytes are limited in any case.
+  // Node would drop headers beyond the first thousand without an error, for example a proxy's
+  // X-Forwarded-For or a repeated header. Their bytes are limited in any case.
   server.maxHeadersCount = 0;
   const connections = new Connections(server);
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
@@ -83,9 +88,9 @@ export async function listen(
     server.once('error', reject);
     server.listen(at.port, at.host, resolve);
   });
-  // From here on an error is a connection that could not be accepted (too many open files): only that one is lost.
+  // From here on an error concerns one connection that could not be accepted (too many open files).
   server.on('error', () => {});
-  // It listens on a TCP port, so it has this kind of address.
+  // A server that listens on a TCP port has this kind of address.
   const { port } = server.address() as AddressInfo;
   return {
     port,
@@ -104,7 +109,7 @@ function refusalOf(fault: Error): Refusal {
   return invalidRequest(isTooLong ? 'headers_too_long' : 'malformed_http');
 }
 
-/** There may be no body yet, so the message does not blame it. */
+/** The request may have no body yet, so the message does not mention one. */
 function invalidRequest(reason: string): Refusal {
   return { ...invalidField('', reason), message: `the request is not valid: ${reason}` };
 }
@@ -145,7 +150,10 @@ class Connections {
     });
   }
 
-  /** Lets a late request be refused, unless what this process has already received completes its headers or body. */
+  /**
+   * Refuses a late request, unless the data that this process has already received completes its
+   * headers or body.
+   */
   unlessArrived(socket: Duplex, refuse: () => void): void {
     const own = this.open.get(socket);
     const latest = own?.latest;
@@ -156,9 +164,12 @@ class Connections {
     });
   }
 
-  /** A request that could not be parsed. Earlier ones go first: their client would take this answer for theirs. */
+  /**
+   * Refuses a request that could not be parsed, after the responses to earlier requests, whose
+   * client would otherwise mistake this response for theirs.
+   */
   async refuse(socket: Duplex, raw: string): Promise<void> {
-    // Whatever follows on a refused connection is discarded and fails again.
+    // Later data on a refused connection is discarded and fails again.
     if (this.refused.has(socket)) return;
     this.refused.add(socket);
     const pending = [...(this.open.get(socket)?.pending ?? [])];
@@ -171,7 +182,8 @@ class Connections {
       socket.destroy();
       return;
     }
-    // Not closed at once: a client that is still sending would lose the answer to the reset.
+    // Not closed at once, because a client that is still sending would lose the response to the
+    // reset.
     socket.end(raw);
     const last = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.once('end', () => socket.destroy()).once('close', () => clearTimeout(last));
@@ -183,7 +195,7 @@ class Connections {
       for (const { response } of pending)
         if (!response.headersSent) response.shouldKeepAlive = false;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    // Node considers a connection busy on which nothing was ever sent, until its headers are late.
+    // Node considers a connection without any data busy until its headers are late.
     const look = (): void => {
       for (const [socket, { pending }] of this.open)
         if (pending.size === 0 && (socket as Socket).bytesRead === 0) socket.destroy();

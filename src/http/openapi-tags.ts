@@ -1,4 +1,4 @@
-/** The parts of the API in a newcomer's reading order. `resource` is a word of the path. */
+/** The sections of the API in a newcomer's reading order. `resource` is a word of the path. */
 export const TAGS = [
   {
     resource: 'accounts',
@@ -54,7 +54,10 @@ export const TAGS = [
   },
 ] as const;
 
-/** Determined by the last word of the path that names a part; a path without one is its own part. */
+/**
+ * Returns the section of a path, by the last word that names one; a path without such a word is its
+ * own section.
+ */
 export function tagOf(path: string): string {
   const words = path.split('/').reverse();
   const resource = words.find((word) => TAGS.some((tag) => tag.resource === word));

@@ -1,7 +1,7 @@
 import type { RouteConfig } from '@asteasolutions/zod-to-openapi';
 import type { ApiEvent } from './api.js';
 
-/** What the service sends, for the document. (docs/contract.md, Webhooks) */
+/** The webhooks in the OpenAPI document. (docs/contract.md, Webhooks) */
 
 function sentHeader(name: string, required: boolean, description: string) {
   return {
@@ -49,7 +49,7 @@ export function webhookOf(event: ApiEvent): RouteConfig {
     description,
     security: [],
     'x-subscribable': isSubscribable,
-    // Not components: generators treat those that no operation uses as unused.
+    // Not components, because generators treat components without an operation as unused.
     parameters: SIGNATURE_HEADERS,
     request: {
       body: {

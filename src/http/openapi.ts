@@ -24,7 +24,7 @@ interface Described {
   readonly events: readonly ApiEvent[];
 }
 
-/** The OpenAPI 3.1 document, made from the very steps and schemas that check the requests. */
+/** Builds the OpenAPI 3.1 document from the steps and schemas that check the requests. */
 export function openApiDocument(
   { routes, events }: Described,
   baseUrl: string,
@@ -61,7 +61,7 @@ export function openApiDocument(
   });
 }
 
-// A type, not an interface: only a type has the index signature that OpenAPI's extension fields require.
+// A type, because only a type has the index signature that OpenAPI's extension fields require.
 type Header = {
   readonly description: string;
   readonly required?: boolean;
@@ -110,7 +110,8 @@ const PARAMETERS = {
     required: true,
     description:
       'A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get.',
-    // A pattern, not a format: generators turn a format into an object, which they then cannot send as a header.
+    // A pattern, because generators turn a format into an object, which they cannot send as a
+    // header.
     schema: { type: 'string', pattern: UUID_PATTERN },
   },
   'Svc-Version': {
@@ -173,7 +174,7 @@ function bodyContent({ hasFile }: Route, body: z.ZodType): ZodContentObject {
     format: 'binary',
     description: `The file, at most ${MAX_FILE_BYTES} bytes. Its part may have any name; there must be exactly one.`,
   });
-  // One object with all parts: extending a closed one would give two that exclude each other.
+  // One object with all fields: extending a closed object would give two that exclude each other.
   const parts = z.strictObject({ ...body.shape, [FILE_FIELD]: file });
   const filled =
     example === undefined
@@ -186,7 +187,10 @@ function shown(example: unknown): { example?: unknown } {
   return example === undefined ? {} : { example };
 }
 
-/** Who may do it, for machines: `operation` is its row in the contract's table. (docs/contract.md, Roles and scopes) */
+/**
+ * Returns the permissions for machines: `operation` is its row in the contract's table.
+ * (docs/contract.md, Roles and scopes)
+ */
 function permissionOf({ operation }: Pick<Route, 'operation'>): object {
   const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[operation];
   return { operation, scopes, roles, role_in: roleIn, also: also ?? null };
@@ -252,7 +256,7 @@ function fileContent({ fileTypes, examples }: Route): ZodContentObject {
   );
 }
 
-/** Every code that the route can answer with: those that follow from its steps, and those that its handler names. */
+/** Returns every error code of the route: those of its steps, and those that its handler names. */
 export function codesOf(route: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>([
     'invalid_field',
@@ -302,7 +306,7 @@ function failure(status: number, codes: readonly ErrorCode[]): ResponseConfig {
 
 const errorSchemas = new Map<string, z.ZodType>();
 
-/** One component for each set of codes, since most operations share theirs. */
+/** Returns one component for each set of codes, since most operations share a set. */
 function errorOf(codes: readonly ErrorCode[]): z.ZodType {
   const words = codes.map((code) =>
     code.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase()),

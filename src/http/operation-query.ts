@@ -3,7 +3,7 @@ import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import { AMOUNT_QUERY, CREATED_AT_QUERY, PAGE_QUERY, uuidField } from './schemas.js';
 
-/** The filters of every list of things that leave an account under a key: operations, or batches of them. */
+/** The filters of every list of operations, or of batches. */
 export const KEYED_QUERY = {
   ...PAGE_QUERY,
   ...CREATED_AT_QUERY,
@@ -28,7 +28,7 @@ type Wanted = Readonly<{
   'amount[lte]'?: bigint | undefined;
 }>;
 
-/** The filter for the list, apart from what is specific to a kind of operation. */
+/** Returns the filter for the list, without the fields of one kind of operation. */
 export function operationFilter(wanted: Wanted) {
   return {
     sourceAccountId: wanted.source_account,

@@ -35,7 +35,10 @@ const SLOW_BODY_MS = 250;
 type Params = Readonly<Record<string, string>>;
 type Repeated = ReadonlySet<SingleHeader>;
 
-/** Every check of every request, in this order, and then the handler. (docs/contract.md, Order of checks) */
+/**
+ * Runs every check of every request, in this order, and then the handler. (docs/contract.md, Order
+ * of checks)
+ */
 export async function answerRequest(
   deps: PipelineDeps,
   exchange: Exchange,
@@ -51,7 +54,7 @@ export async function answerRequest(
   const caller = found instanceof Promise ? await found : found;
   const authenticatedAt = performance.now();
   exchange.caller = caller;
-  // Taken before the scope is checked: every answer to a valid token shows its rate.
+  // Taken before the scope is checked, because every response to a valid token shows its rate.
   const rate = deps.rateLimiter.take(route.rateClass, caller.tokenKeyId);
   exchange.rate = rate instanceof Promise ? await rate : rate;
   assertScope(caller, route.operation);
@@ -61,7 +64,7 @@ export async function answerRequest(
   const place = route.hasFile ? await deps.uploads.take(caller.tenantId) : null;
   try {
     const content = await readContent(deps.bodyTimeouts, exchange, route, place);
-    // Otherwise a body that is held back would keep a token alive that was revoked meanwhile.
+    // A slow body must not extend the life of a token that was revoked meanwhile.
     if (performance.now() - authenticatedAt > SLOW_BODY_MS)
       await authenticated(deps, exchange, repeated, ledgerTime);
     const { body, query } = checkInput(route, content, exchange.search);
@@ -87,8 +90,8 @@ export async function answerRequest(
 }
 
 /**
- * Of a request to no route: every answer to a valid token shows its rate. The token changes nothing else, except that the
- * answer waits for MySQL.
+ * Takes from the rate for a request without a route, because every response to a valid token shows
+ * its rate. The token has no other effect, except that the response waits for MySQL.
  */
 export async function takeRate(deps: PipelineDeps, exchange: Exchange): Promise<void> {
   const { request } = exchange;
@@ -103,11 +106,11 @@ export async function takeRate(deps: PipelineDeps, exchange: Exchange): Promise<
     );
     exchange.rate = await deps.rateLimiter.take('requests', tokenKeyId);
   } catch {
-    // It is no valid token, or nobody can tell.
+    // The token is invalid, or its validity is unknown.
   }
 }
 
-/** Synchronous if the token is known. Throws 401 `unauthorized`. */
+/** Returns the caller, synchronously if the token is cached. Throws 401 `unauthorized`. */
 function authenticated(
   { authenticate, addresses }: PipelineDeps,
   { request }: Exchange,
@@ -125,7 +128,9 @@ function validCaller(caller: Caller | null): Caller {
   return caller;
 }
 
-/** The route's template with its parameters in lower case, so that an id has one spelling. */
+/**
+ * Returns the route's template with its parameters in lower case, so that an id has one spelling.
+ */
 function filledIn(template: string, params: Params): string {
   if (!template.includes('{')) return template;
   return template.replace(/\{(\w+)\}/g, (_, name: string) => params[name]?.toLowerCase() ?? '');
@@ -201,7 +206,10 @@ async function readContent(
   return NO_CONTENT;
 }
 
-/** Body and query as parsed by the route's schemas; the problems of both are reported together. */
+/**
+ * Returns body and query as parsed by the route's schemas; the problems of both are reported
+ * together.
+ */
 function checkInput(
   route: Route,
   content: Content,
@@ -216,7 +224,7 @@ function checkInput(
   const problems: FieldProblem[] = [...content.problems];
   const sent = readQuery(search);
   const body = route.body === null ? null : check(route.body, json);
-  // A field that was sent malformed is not also reported as missing.
+  // A malformed field is not also reported as missing.
   const isTold = ({ field }: FieldProblem): boolean =>
     content.problems.some((known) => known.field === field);
   if (body?.ok === false) problems.push(...body.problems.filter((problem) => !isTold(problem)));
@@ -240,7 +248,8 @@ function fingerprint(
   file: UploadedFile | null,
 ): ReturnType<typeof fingerprintOf> {
   const memberId: Uuid | null = idempotent === 'member' ? caller.memberId : null;
-  // A file counts by its bytes, not its name. The line break separates them from the fields: one-line JSON has none.
+  // A file is identified by the hash of its bytes, not its name. The line break separates the hash
+  // from the fields, because one-line JSON has none.
   const fields = body === undefined ? '' : canonicalBody(body);
   const content = file === null ? fields : `${fields}\n${file.sha256.toString('hex')}`;
   return fingerprintOf(deps.fingerprintKeys, { method, path, body: content, memberId });

@@ -3,7 +3,7 @@ import type { z } from './zod.js';
 
 type Issue = z.core.$ZodRawIssue;
 
-/** zod's settings everywhere: every problem, each with a reason from our own stable words. */
+/** zod's settings everywhere: every problem, each with a reason from our own stable list. */
 const ASKING: z.core.ParseContext<z.core.$ZodIssue> = { reportInput: true, error: reasonOf };
 
 type Checked<T> =
@@ -15,14 +15,17 @@ export function check<S extends z.ZodType>(schema: S, input: unknown): Checked<z
   if (result.success) return { ok: true, value: result.data };
   const { issues } = result.error;
   const misplaced = new Set(issues.filter(({ code }) => code === 'invalid_type').map(pathOf));
-  // zod looks at the length of whatever has one, also where it should have been something else.
+  // zod checks the length of any value that has one, also if its type is wrong.
   const rest = issues.filter(
     (issue) => issue.code === 'invalid_type' || !misplaced.has(pathOf(issue)),
   );
   return { ok: false, problems: rest.flatMap(problemsOf) };
 }
 
-/** Throws the 400 that lists the problems, with this message instead of the usual one about the first of them. */
+/**
+ * Throws the 400 that lists the problems, with this message instead of the message of the first
+ * problem.
+ */
 export function refuseFor(problems: readonly FieldProblem[], message?: string): never {
   const [first, ...rest] = problems;
   if (first === undefined) throw new TypeError('a refusal needs a problem');
@@ -42,7 +45,7 @@ function problemsOf(issue: z.core.$ZodIssue): FieldProblem[] {
       field: field === '' ? key : `${field}.${key}`,
       reason: 'unknown',
     }));
-  // To a client, an absent field and one given as null are the same: required, but missing. An item of a list is
+  // For clients, absent and null fields are the same: missing if required. An item of a list is
   // present.
   const isListed = typeof issue.path.at(-1) === 'number';
   if (
@@ -55,7 +58,7 @@ function problemsOf(issue: z.core.$ZodIssue): FieldProblem[] {
   return [{ code: 'invalid_field', field, reason: issue.message }];
 }
 
-/** The reason if the field's own schema gives none. */
+/** Returns the reason if the field's own schema gives none. */
 function reasonOf(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':

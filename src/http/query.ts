@@ -1,14 +1,17 @@
 import type { FieldProblem } from '../core/errors.js';
 
 interface QueryText {
-  /** Without a prototype: a parameter may have any name. */
+  /** Has no prototype, because a parameter may have any name. */
   readonly values: Readonly<Record<string, string>>;
   readonly problems: readonly FieldProblem[];
 }
 
 const EMPTY: QueryText = { values: Object.freeze({}), problems: [] };
 
-/** The parameters of a query string. A repeated name, or text that is not percent-encoded UTF-8, is a problem. */
+/**
+ * Returns the parameters of a query string. A repeated name, or text that is not percent-encoded
+ * UTF-8, is a problem.
+ */
 export function readQuery(search: string): QueryText {
   if (search === '') return EMPTY;
   const values: Record<string, string> = Object.create(null);
@@ -32,7 +35,10 @@ export function readQuery(search: string): QueryText {
   return { values, problems };
 }
 
-/** As in forms, `+` is a space, except at the beginning, so that `?phone=+57…` keeps it. Null if malformed. */
+/**
+ * Decodes as forms do: `+` is a space, except at the beginning, so that `?phone=+57…` keeps it.
+ * Null if malformed.
+ */
 function decode(text: string): string | null {
   if (!/[%+]/.test(text)) return text;
   try {

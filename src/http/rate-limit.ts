@@ -1,4 +1,4 @@
-/** The classes of requests that are limited. A request counts in its route's class alone. */
+/** The classes of limited requests. A request counts only in its route's class. */
 export const USUAL_RATES = {
   requests: { rate: 100, burst: 200, seconds: 1 },
   lookup: { rate: 5, burst: 20, seconds: 1 },
@@ -20,13 +20,16 @@ export interface RateState {
   readonly remaining: number;
   /** Whole seconds until the bucket is full again. */
   readonly resetS: number;
-  /** Whole seconds until the next request is allowed; 0 if this one was. */
+  /** Whole seconds until the next request is allowed; 0 if this request was. */
   readonly retryAfterS: number;
 }
 
 export type Rates = Readonly<Record<RateClass, Rate>>;
 
-/** Takes from a token's bucket. Synchronous if nobody has to be asked, so that a request does not wait. */
+/**
+ * Takes from a token's bucket, synchronously without a shared store, so that a request does not
+ * wait.
+ */
 export interface RateLimits {
   take(rateClass: RateClass, tokenKeyId: string): RateState | Promise<RateState>;
 }
@@ -35,11 +38,14 @@ export interface RateLimits {
 export interface Taken {
   readonly allowed: boolean;
   readonly missingMs: number;
-  /** How much too early the request came; meaningless if it was allowed. */
+  /** How much too early the request was; meaningless if it was allowed. */
   readonly overMs: number;
 }
 
-/** The same for answers, for a bucket of `burst` tokens that gains one every `refillMs`. */
+/**
+ * Returns the rate for the response, for a bucket of `burst` tokens that gains one every
+ * `refillMs`.
+ */
 export function rateState(
   { allowed, missingMs, overMs }: Taken,
   burst: number,
@@ -58,16 +64,18 @@ export function rateState(
 const MAX_BUCKETS = 100_000;
 
 /**
- * Token buckets in memory, stored as GCRA's single number: the time at which the bucket is full again.
- *
- * Not rate-limiter-flexible: its memory limiter counts in fixed windows (twice the rate passes at a boundary), its
- * burst is a second limiter, consulted after the first has refused, and each key costs a timer and two promises a
- * request.
+ * Token buckets in memory, stored as the single number of GCRA: the time at which the bucket is
+ * full again. rate-limiter-flexible is not used: its memory limiter counts in fixed windows (twice
+ * the rate passes at a boundary), its burst is a second limiter, and each key costs a timer and two
+ * promises per request.
  */
 export class RateLimiter implements RateLimits {
   private readonly classes: Readonly<Record<RateClass, TokenBuckets>>;
 
-  /** Rates are for the whole service; each of `processes` grants its share. `elapsed` as in TokenBuckets. */
+  /**
+   * Rates are for the whole service; each of `processes` grants its share. `elapsed` as in
+   * TokenBuckets.
+   */
   constructor(rates: Rates, processes: number, elapsed?: () => number) {
     this.classes = eachRateClass(
       (rateClass) => new TokenBuckets(rates[rateClass], processes, elapsed),
@@ -88,7 +96,10 @@ export class TokenBuckets {
   private readonly refillMs: number;
   private readonly burst: number;
 
-  /** `elapsed`: milliseconds that never jump, since a wall clock that is set back would lock out every token. */
+  /**
+   * `elapsed` returns milliseconds that never jump, since setting back a wall clock would lock out
+   * every token.
+   */
   constructor(
     rate: Rate,
     processes: number,
@@ -108,7 +119,7 @@ export class TokenBuckets {
     const known = this.fullAtMs.get(key);
     const fullAt = known === undefined || known < now ? now : known;
     const after = fullAt + this.refillMs;
-    // What the bucket lacks after this request, as time, which must not exceed the bucket.
+    // The part of the bucket that is used after this request, as time.
     const overMs = after - now - this.burst * this.refillMs;
     const allowed = overMs <= 1e-6;
     const missingMs = (allowed ? after : fullAt) - now;
@@ -121,7 +132,7 @@ export class TokenBuckets {
 
   private makeRoom(now: number): void {
     for (const [key, fullAt] of this.fullAtMs) if (fullAt <= now) this.fullAtMs.delete(key);
-    // Only valid tokens have buckets. If this many are busy at once, the oldest starts over.
+    // Only valid tokens have buckets. If this many are in use at once, the oldest starts over.
     for (const key of this.fullAtMs.keys()) {
       if (this.fullAtMs.size < this.most) break;
       this.fullAtMs.delete(key);

@@ -4,9 +4,9 @@ import type { Taken } from './rate-limit.js';
 import type { BucketStore } from './shared-rate-limit.js';
 
 /**
- * The rule of TokenBuckets, on Redis's own clock: a bucket is the time at which it is full again, and expires then.
- * Numbers travel as text, since Redis would truncate them to integers. A time too far ahead, after a clock was set back
- * or a rate lowered, counts as an empty bucket.
+ * The rule of TokenBuckets on Redis's own clock: a bucket is the time at which it is full again,
+ * and expires then. Numbers are passed as text, since Redis would truncate them to integers. A time
+ * too far ahead, after a clock was set back or a rate lowered, counts as an empty bucket.
  */
 const SCRIPT = `
 local time = redis.call('TIME')
@@ -36,7 +36,7 @@ export class RedisBuckets implements BucketStore {
   constructor(url: string) {
     this.client = createClient({
       url,
-      // If a command cannot be sent now, the request is decided without it.
+      // If a command cannot be sent now, the request is decided without the store.
       disableOfflineQueue: true,
       socket: {
         connectTimeout: CONNECT_MS,

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 import { headerText } from './headers.js';
 
-/** The most that a JSON body may have. (docs/contract.md, Bodies) */
+/** The size limit of a JSON body. (docs/contract.md, Bodies) */
 export const MAX_JSON_BYTES = 64 * 1024;
 
 const JSON_TYPE = /^application\/json[\t ]*(;[\t ]*charset[\t ]*=[\t ]*("utf-8"|utf-8)[\t ]*)?;?$/i;
@@ -20,7 +20,7 @@ export interface BodyTimeouts {
 
 export const BODY_TIMEOUTS: BodyTimeouts = { jsonMs: 30_000, uploadMs: 120_000 };
 
-/** The client went away before its request was complete: nobody is there to answer. */
+/** The client disconnected before its request was complete, so no response is sent. */
 export class RequestAborted extends Error {
   override name = 'RequestAborted';
 }
@@ -58,12 +58,17 @@ export function notInTime(): ApiError {
   return new ApiError(invalidField('', 'not_received_in_time'));
 }
 
-/** After a standstill of the process its timers run before it reads what came in time. */
+/**
+ * Runs `work` after received data was read: after a standstill of the process its timers run first.
+ */
 export function afterReading(work: () => void): void {
   setImmediate(work);
 }
 
-/** The bytes of the body. Throws 413 `body_too_large`, 400 if it is incomplete after `limitMs`, RequestAborted. */
+/**
+ * Returns the bytes of the body. Throws 413 `body_too_large`, 400 if it is incomplete after
+ * `limitMs`, RequestAborted.
+ */
 export async function readBody(
   request: IncomingMessage,
   response: ServerResponse,
@@ -71,15 +76,19 @@ export async function readBody(
 ): Promise<Buffer> {
   if (!announcesBody(request)) return NOTHING;
   const length = headerText(request, 'content-length');
-  // A client that asks first is told before it sends in vain, which is why the server leaves "100 Continue" to us.
+  // A client that asks first gets the refusal before it sends the body, so the server leaves "100
+  // Continue" to this code.
   if (waitsForContinue(request) && !(Number(length) > MAX_JSON_BYTES)) response.writeContinue();
   if (Number(length) > MAX_JSON_BYTES) throw new ApiError(TOO_LARGE);
   return collected(request, limitMs);
 }
 
-/** By hand: in a profile of transfers raw-body and the race against the time limit took 4 % of this thread. */
+/**
+ * Collected without a library: in a profile of transfers raw-body and the race against the time
+ * limit took 4 % of this thread.
+ */
 function collected(request: IncomingMessage, limitMs: number): Promise<Buffer> {
-  // The client may have gone while its token was looked up; then no event would come.
+  // A client that disconnected during the token's lookup causes no further event.
   if (request.destroyed) return Promise.reject(new RequestAborted());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -89,7 +98,7 @@ function collected(request: IncomingMessage, limitMs: number): Promise<Buffer> {
       request.off('data', take).off('end', whole).off('error', broken).off('close', broken);
       if (fault === null)
         return resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
-      // The rest is discarded: the connection's next request comes after it.
+      // The remainder is discarded, because the connection's next request follows it.
       request.resume();
       reject(fault);
     };
@@ -101,7 +110,7 @@ function collected(request: IncomingMessage, limitMs: number): Promise<Buffer> {
     const whole = (): void => end(null);
     const broken = (): void => end(new RequestAborted());
     const timer = setTimeout(() => afterReading(() => end(notInTime())), limitMs);
-    // An unhandled error would end the process, including one that comes later.
+    // An unhandled error would end the process, including a later one.
     request
       .on('data', take)
       .on('end', whole)

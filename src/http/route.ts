@@ -43,7 +43,7 @@ import type { z } from './zod.js';
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof METHODS)[number];
 
-/** A handler's answer. Without `body` it has none (204). */
+/** The response of a handler. Without `body` it is empty (204). */
 export interface ApiAnswer {
   readonly status: number;
   /** Plain data, serialised once as JSON. */
@@ -55,19 +55,19 @@ export interface ApiAnswer {
 /** A file that is sent while it is written. */
 export interface FileAnswer {
   readonly contentType: string;
-  /** The name under which a browser saves it: letters, digits, `.`, `-` and `_`. */
+  /** The name under which a browser saves the file: letters, digits, `.`, `-` and `_`. */
   readonly name: string;
   /**
-   * Writes the content and ends `out`, as fast as `out` accepts it. A rejection before the first byte is answered like
-   * a handler's; after that the connection is cut, so that nobody takes a part for the whole. `out` is destroyed when
-   * the client goes away. Not called for HEAD.
+   * Writes the content and ends `out`, at the rate that `out` accepts. A rejection before the first
+   * byte is answered like a handler's; later the connection is cut, so that a part is not mistaken
+   * for the whole. `out` is destroyed when the client disconnects. Not called for HEAD.
    */
   readonly write: (out: Writable) => Promise<void>;
 }
 
-/** What binds a repeated request to its first result. */
+/** The key and fingerprint that bind a repeated request to its first result. */
 interface Idempotency {
-  /** Canonical: lower case. */
+  /** In lower case. */
   readonly key: Uuid;
   readonly fingerprint: Fingerprint;
 }
@@ -100,7 +100,9 @@ interface BaseRequest<Name extends string = never> extends WithCaller {
   readonly params: Readonly<Record<Name, string>>;
 }
 
-/** The request as the pipeline makes it; whatever a route did not ask for is undefined or null. */
+/**
+ * The request as the pipeline makes it; parts that the route did not request are undefined or null.
+ */
 export interface AnyRequest extends BaseRequest<string> {
   readonly body: unknown;
   readonly file: UploadedFile | null;
@@ -109,7 +111,7 @@ export interface AnyRequest extends BaseRequest<string> {
 }
 
 export interface RouteParts {
-  /** The operation's name in the document and in clients made from it: `createTransfer`. */
+  /** The operation's name in the document and in generated clients: `createTransfer`. */
   readonly operationId: string;
   readonly operation: Operation | null;
   readonly rateClass: RateClass;
@@ -120,9 +122,9 @@ export interface RouteParts {
   readonly hasFile: boolean;
   readonly query: z.ZodType | null;
   readonly answers: Readonly<Record<number, z.ZodType | null>>;
-  /** The document's examples of answers by status, instead of the schema's own. */
+  /** Examples of responses by status, instead of the schema's own. */
   readonly examples: Readonly<Record<number, unknown>>;
-  /** The content types of a 200 answer with a file; empty: it answers JSON. */
+  /** The content types of a 200 response with a file; empty for JSON. */
   readonly fileTypes: readonly string[];
   readonly refusals: readonly ErrorCode[];
   readonly summary: string;
@@ -137,7 +139,7 @@ export interface Route extends RouteParts {
   readonly handler: (request: AnyRequest) => Promise<ApiAnswer>;
 }
 
-/** One clause of the sentence. `Adds` is what the handler may read thanks to it. */
+/** One step of a route. `Adds` is the data that the step gives to the handler. */
 export interface Step<Adds = unknown> {
   readonly parts: Partial<RouteParts>;
   /** Only carries the type; never set. */
@@ -159,75 +161,92 @@ export type RequestOf<Path extends string, Steps extends readonly Step[]> = Base
 export type Handler<Request> = (request: Request) => Promise<ApiAnswer>;
 
 /**
- * What clients call it: a verb and what it acts on. `list` a collection, `get` one, `create`, `set` by PUT, `update` by
- * PATCH, `delete`; `download` a file; otherwise the verb at the end of the path.
+ * Sets the name that clients use: a verb and a noun. `list` a collection, `get` one resource,
+ * `create`, `set` by PUT, `update` by PATCH, `delete`; `download` a file; otherwise the verb at the
+ * end of the path.
  */
 export function named(operationId: string): Step {
   return { parts: { operationId } };
 }
 
-/** The token needs one of the operation's scopes; the role is checked by the feature, which knows the account. */
+/**
+ * Requires one of the operation's scopes; the feature, which knows the account, checks the role.
+ */
 export function permits(operation: Operation): Step {
   return { parts: { operation } };
 }
 
-/** The route moves money (or must not act twice): Idempotency-Key is required, and a fault of ours answers 503, never 500. */
+/**
+ * Requires an Idempotency-Key, because the route moves money or must not act twice. A fault of the
+ * service is answered with 503, never 500.
+ */
 export const idempotent: Step<WithIdempotency> = { parts: { idempotent: 'tenant' } };
 
-/** Like `idempotent`, but another member with the same key gets 409: approve, execute. */
+/**
+ * Requires an Idempotency-Key that is bound to the member: another member with the same key gets
+ * 409 (approve, execute).
+ */
 export const idempotentPerMember: Step<WithIdempotency> = { parts: { idempotent: 'member' } };
 
-/** The JSON body. Use z.strictObject, so that an unknown field is refused. */
+/** Sets the schema of the JSON body. Use z.strictObject, so that an unknown field is refused. */
 export function body<S extends z.ZodType>(schema: S): Step<WithBody<S>> {
   return { parts: { body: schema } };
 }
 
 /**
- * A multipart form with exactly one file, whatever its part is called, and the schema's text fields, which are checked
- * like those of a JSON body. The handler deals with the file's content. Counts as an upload.
+ * Requires a multipart form with exactly one file, whatever its part is called, and the schema's
+ * text fields, which are checked like those of a JSON body. The handler reads the file. Counts as
+ * an upload.
  */
 export function upload<S extends z.ZodObject>(schema: S): Step<WithBody<S> & WithFile> {
   return { parts: { body: schema, hasFile: true, rateClass: 'uploads' } };
 }
 
-/** The query parameters, a z.strictObject of fields that read text. Without this step every parameter is unknown. */
+/**
+ * Sets the query parameters, a z.strictObject of fields that parse text. Without this step every
+ * parameter is unknown.
+ */
 export function query<S extends z.ZodType>(schema: S): Step<WithQuery<S>> {
   return { parts: { query: schema } };
 }
 
-/** The bodies of the successful answers by status; null for one without a body. For the document only. */
+/** Documents the bodies of successful responses by status; null for a response without a body. */
 export function answers(schemas: Readonly<Record<number, z.ZodType | null>>): Step {
   return { parts: { answers: schemas } };
 }
 
-/** The document's example for this status, if the schema's own would mislead, or for a text file. */
+/**
+ * Sets the document's example for a status, if the schema's own would mislead, or for a text file.
+ */
 export function shows(examples: Readonly<Record<number, unknown>>): Step {
   return { parts: { examples } };
 }
 
-/** A 200 answer is a file (ApiAnswer.file) of one of these content types. */
+/** Declares that the 200 response is a file (ApiAnswer.file) of one of these content types. */
 export function answersFile(...contentTypes: readonly [string, ...string[]]): Step {
   return { parts: { answers: { 200: null }, fileTypes: contentTypes } };
 }
 
-/** The codes with which the handler itself may refuse, besides those that follow from the other steps. */
+/**
+ * Declares the codes with which the handler itself may refuse, besides those of the other steps.
+ */
 export function refuses(...codes: readonly ErrorCode[]): Step {
   return { parts: { refusals: codes } };
 }
 
-/** What an operation that takes money out of an account may be refused for, besides its own rules. */
+/** The codes of every operation that takes money out of an account, besides its own rules. */
 export const refusesSpending = refuses('not_found', ...SPENDING_CODES);
 
 export function limitedAs(rateClass: RateClass): Step {
   return { parts: { rateClass } };
 }
 
-/** A short name for the operation, and what else a reader should know (Markdown). */
+/** Sets a short name for the operation, and further explanation (Markdown). */
 export function summary(text: string, description = ''): Step {
   return { parts: { summary: text, description } };
 }
 
-/** The id in the path. Throws the usual `not_found` if it is not a UUID. */
+/** Returns the id in the path. Throws not_found if it is not a UUID. */
 export function pathId<Name extends string>(
   request: { readonly params: Readonly<Record<Name, string>> },
   name: Name,
@@ -237,7 +256,10 @@ export function pathId<Name extends string>(
   return id;
 }
 
-/** The same for an operation that looks at its key first: what is not a UUID names nothing, as an id that nobody has. */
+/**
+ * Returns the id in the path for an operation that reads its key first: text that is not a UUID
+ * becomes an id of no resource.
+ */
 export function keyedPathId<Name extends string>(
   request: { readonly params: Readonly<Record<Name, string>> },
   name: Name,

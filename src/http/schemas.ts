@@ -8,7 +8,9 @@ import { normaliseText, textFault } from '../core/text.js';
 import { EXAMPLE, exampledAs, exampleOf } from './examples.js';
 import { z } from './zod.js';
 
-/** The fields of the API's bodies, queries and answers. Each gives a stable word as the reason for a problem. */
+/**
+ * Fields of the API's bodies, queries and responses. Each reports a problem with a stable reason.
+ */
 
 /** Two capital letters of ISO 3166. Reason: not_a_country. */
 export const countryField = z
@@ -16,7 +18,7 @@ export const countryField = z
   .refine(isCountry, 'not_a_country')
   .openapi({ description: 'ISO 3166 alpha-2', pattern: '^[A-Z]{2}$', example: 'CO' });
 
-/** A UUID in any case, made canonical. Reason: not_a_uuid. */
+/** A UUID in any case, returned in lower case. Reason: not_a_uuid. */
 export const uuidField = parsedText(
   parseUuid,
   'not_a_uuid',
@@ -35,7 +37,7 @@ const INTEGER_TEXT = /^(0|[1-9][0-9]*)$/;
 export const rawField = z
   .string({ error: 'not_an_integer_string' })
   .transform((text, context): bigint => {
-    // Length first: a number with thousands of digits costs nothing to refuse.
+    // Length first, so that refusing a number with thousands of digits costs nothing.
     if (text.length <= 19 && INTEGER_TEXT.test(text)) {
       const raw = BigInt(text);
       if (raw <= MAX_RAW) return raw;
@@ -55,7 +57,10 @@ export const amountField = z
   .strictObject({ raw: rawField, asset: assetField })
   .openapi('AmountInput');
 
-/** Control characters, and format characters that no text of ours needs: the rule itself is in core/text.ts. */
+/**
+ * Control characters, and format characters that no valid text needs; core/text.ts contains the
+ * rule itself.
+ */
 const SEEN_CHARACTERS =
   '^[^\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]*$';
 
@@ -67,7 +72,8 @@ export function textField(limits: {
   return z
     .string()
     .transform((text, context): string => {
-      // NFC shrinks a text by a small factor at most, so one that is far too long need not be normalised to be refused.
+      // NFC shrinks a text by a small factor at most, so a text that is far too long is refused
+      // without normalising.
       const normal = text.length > limits.max * 32 ? text : normaliseText(text);
       const fault = textFault(normal, limits);
       if (fault === null) return normal;
@@ -129,19 +135,21 @@ export const CREATED_AT_QUERY = {
   'created_at[lte]': instantField('down').optional(),
 };
 
-/** A sum of money in an answer: decimal text. Its format tells clients that they may read it as a 64-bit integer. */
+/**
+ * An amount in a response: decimal text. Its format shows clients that it fits a 64-bit integer.
+ */
 export const rawSchema = z
   .string()
   .openapi({ format: 'int64', pattern: '^-?(0|[1-9][0-9]{0,18})$', example: '150000' });
 
-/** Inclusive bounds on an operation's amount; `boundedOfAsset` makes sure that the asset is named. */
+/** Inclusive bounds on an operation's amount; `boundedOfAsset` requires the asset. */
 export const AMOUNT_QUERY = {
   asset: assetField.optional(),
   'amount[gte]': rawField.optional(),
   'amount[lte]': rawField.optional(),
 };
 
-/** An amount means nothing without its asset. Reason: needed_with_amount. */
+/** Requires the asset with bounds on the amount. Reason: needed_with_amount. */
 export function boundedOfAsset<S extends z.ZodObject>(query: S): S {
   return query.refine(
     (given: Readonly<Record<string, unknown>>) =>
@@ -153,17 +161,21 @@ export function boundedOfAsset<S extends z.ZodObject>(query: S): S {
 
 export const AmountSchema = z.object({ raw: rawSchema, asset: assetField }).openapi('Amount');
 
-/** The same, or null. A component that is merely made nullable would be described as never null. */
+/**
+ * An amount or null. A component that is merely made nullable would be documented as never null.
+ */
 export const nullableAmountSchema = z.union([AmountSchema, z.null()]);
 
-/** A date-time in an answer: UTC, milliseconds, Z. */
+/** A date-time in a response: UTC, milliseconds, Z. */
 export const instantSchema = z
   .string()
   .openapi({ format: 'date-time', example: '2026-11-01T14:05:00.000Z' });
 
 export const uuidSchema = z.string().openapi({ format: 'uuid' });
 
-/** The collection answer `{items, next_cursor}` of one kind of thing; `name` is its name in the document. */
+/**
+ * Returns the schema `{items, next_cursor}` of a collection; `name` is its name in the document.
+ */
 export function pageSchema<S extends z.ZodType>(
   name: string,
   item: S,
@@ -180,7 +192,7 @@ export function pageSchema<S extends z.ZodType>(
     : exampledAs(page, { items: [example], next_cursor: EXAMPLE.cursor });
 }
 
-/** The answer to an error with one of these codes. (docs/contract.md, Error object) */
+/** Returns the schema of an error with one of these codes. (docs/contract.md, Error object) */
 export function errorSchema(name: string, codes: readonly string[]): z.ZodType {
   return z
     .object({

@@ -6,10 +6,13 @@ import { RequestAborted } from './request-body.js';
 import type { FileAnswer } from './route.js';
 import { commonHeaders } from './send.js';
 
-/** A client that reads nothing for this long has gone, or means harm. */
+/** A client that reads nothing for this long is disconnected. */
 const STALLED_MS = 60_000;
 
-/** In chunks, so a client sees whether the last arrived. Throws what `write` throws, RequestAborted. */
+/**
+ * Sends in chunks, so that a client detects a missing end. Throws what `write` throws,
+ * RequestAborted.
+ */
 export async function sendFile(
   exchange: Exchange,
   status: number,
@@ -35,11 +38,11 @@ export async function sendFile(
   const out = new FileOut(response, begin);
   await file.write(out);
   if (!out.writableEnded) throw new Error('the file was not written to its end');
-  // A writer may end it without waiting until all of it is sent.
+  // A writer may end it before all data is sent.
   await finished(out);
 }
 
-/** The names are our own; one that breaks the header is a bug. */
+/** The names are our own, so a name that would break the header is a bug. */
 function checkedName(name: string): string {
   if (!/^[\w.-]+$/.test(name)) throw new Error('the name of the file cannot stand in a header');
   return name;
@@ -55,7 +58,7 @@ class FileOut extends Writable {
     private readonly begin: () => void,
   ) {
     super();
-    // The client may have gone before anything listened.
+    // The client may have disconnected before a listener was added.
     this.on('error', () => {});
     if (response.destroyed) this.destroy(new RequestAborted());
     response.once('close', () => {

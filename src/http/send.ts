@@ -10,11 +10,16 @@ const JSON_HEADERS = [
   'nosniff',
 ] as const;
 
-/** How much of an unwanted body is read, so that the client receives the response, and for how long. */
+/**
+ * How many bytes of an unwanted body are read, and for how long, so that the client receives the
+ * response.
+ */
 const DISCARD_BYTES = 16 * 1024 * 1024;
 const DISCARD_MS = 1_000;
 
-/** Writes the answer of an API route: status, JSON text (null: no body) and the headers that every answer has. */
+/**
+ * Writes the response of an API route: status, JSON text (null: no body) and the common headers.
+ */
 export function sendJson(
   exchange: Exchange,
   status: number,
@@ -33,7 +38,7 @@ export function sendJson(
   else endAfterDiscarding(exchange, text);
 }
 
-/** The headers that every answer has, and its own: alternating names and values. */
+/** Returns the common headers and the response's own, alternating names and values. */
 export function commonHeaders(
   { requestId, rate }: Exchange,
   own: Readonly<Record<string, string>>,
@@ -66,7 +71,10 @@ function unreadBody(
   return length <= MAX_JSON_BYTES && !isLast ? 'small' : 'large';
 }
 
-/** Closing at once would reset a client that still sends, and lose the answer: a bounded part is discarded first. */
+/**
+ * Closing at once would reset a client that is still sending, and lose the response, so a bounded
+ * part is discarded first.
+ */
 function endAfterDiscarding({ request, response }: Exchange, text: string | null): void {
   let discarded = 0;
   const end = (): void => {

@@ -30,7 +30,7 @@ import { UploadPlaces } from './upload-places.js';
 
 export interface ServiceOptions {
   readonly api: Api;
-  /** Requests that are not from tenants; none by default. */
+  /** Routes for senders that are not tenants; none by default. */
   readonly inbound?: readonly InboundRoute[];
   readonly authenticate: Authenticate;
   readonly rateLimiter: RateLimits;
@@ -47,7 +47,7 @@ export interface ServiceOptions {
   readonly registry: Registry;
   /** Called with the outcome of each request by a valid token to a route. */
   readonly onAnswered?: (answered: AnsweredRequest) => void;
-  /** Whether requests are traced; false by default. */
+  /** True if requests are traced; false by default. */
   readonly isTraced?: boolean;
 }
 
@@ -58,7 +58,9 @@ interface ServiceDeps extends PipelineDeps, Pick<ServiceOptions, 'onAnswered' | 
   readonly metrics: HttpMetrics;
 }
 
-/** The client had gone before the answer; counted under the status that proxies use for this. */
+/**
+ * The client disconnected before the response; counted under the status that proxies use for this.
+ */
 const CLIENT_GONE = 499;
 
 export interface Service {
@@ -87,7 +89,7 @@ export function createService(options: ServiceOptions): Service {
 
 function application(deps: ServiceDeps, routings: readonly Routing[]): Koa {
   const app = new Koa<RequestState>();
-  // Only broken connections arrive here; every other fault has been answered and logged.
+  // Only broken connections cause this event; every other fault has been answered and logged.
   app.on('error', (fault: unknown) =>
     deps.logger.debug({ fault: describeFault(fault) }, 'connection failed'),
   );
@@ -96,8 +98,8 @@ function application(deps: ServiceDeps, routings: readonly Routing[]): Koa {
     context.state.exchange = exchange;
     // Koa itself cuts the path at a '#'.
     context.newRouterPath = exchange.path;
-    // sendJson writes an answer in one piece, headers included. Koa's own way costs 10 µs more (37 for a bare exchange,
-    // not 27).
+    // sendJson writes a response in one piece, headers included. Koa's own way costs 10 µs more (37
+    // for a bare exchange, not 27).
     context.respond = false;
     if (deps.isTraced === true)
       await tracedExchange(exchange, () => answerAndTell(deps, exchange, context, next));
@@ -167,7 +169,7 @@ async function answerError(
   } else if (refusal === LEDGER_UNAVAILABLE)
     exchange.fault = thrown instanceof Error ? thrown.name : null;
   const { status } = ERRORS[refusal.code];
-  // Part of a file is sent: all that is left is to show that it is incomplete.
+  // Part of a file is sent already, so closing the connection shows that the file is incomplete.
   if (exchange.response.headersSent) exchange.response.destroy();
   else sendJson(exchange, status, deps.errors.text(refusal), headers);
   return status;

@@ -10,27 +10,27 @@ import {
 } from './rate-limit.js';
 
 export interface BucketStore {
-  /** False while asking it would be pointless. */
+  /** False while a request to the store would be pointless. */
   readonly isThere: boolean;
-  /** Takes a token, if there is one. Rejects if there is no answer. */
+  /** Takes a token from the bucket, if it has one. Rejects if the store does not answer. */
   take(bucket: string, burst: number, refillMs: number): Promise<Taken>;
 }
 
 export interface SharedRateObserver {
-  /** The store has stopped answering (false), or answers again. */
+  /** Called when the store stops answering (false), and when it answers again. */
   changed(isThere: boolean): void;
   aloneDecided(): void;
 }
 
 /** How long a request waits for the store, which answers within one millisecond when healthy. */
 const ANSWER_MS = 20;
-/** How long it is left alone after it gave no answer; then one request asks it. */
+/** How long the store is not asked after it failed to answer; then one request tries again. */
 const REST_MS = 1_000;
 
 /**
- * One rate for a token, whichever process its requests reach. While the store does not answer, each process grants its
- * share, as it would without a store: nobody is refused or kept waiting because of that. (docs/contract.md, Rate
- * limits)
+ * One rate for a token across all processes. While the store does not answer, each process grants
+ * its share, as it would without a store, so no request is refused or delayed by the store.
+ * (docs/contract.md, Rate limits)
  */
 export class SharedRateLimiter implements RateLimits {
   private readonly alone: RateLimiter;
@@ -56,7 +56,8 @@ export class SharedRateLimiter implements RateLimits {
   }
 
   take(rateClass: RateClass, tokenKeyId: string): RateState | Promise<RateState> {
-    // Always counted, so that nobody has a full bucket when the store stops answering.
+    // Always counted, so that a token does not start with a full bucket when the store stops
+    // answering.
     const own = this.alone.take(rateClass, tokenKeyId);
     if (!this.mayAsk()) {
       this.observer.aloneDecided();
@@ -97,7 +98,9 @@ export class SharedRateLimiter implements RateLimits {
   }
 }
 
-/** An answer that comes too late is dropped; one that arrived while this process was busy is not too late. */
+/**
+ * Drops a response that is too late; one that arrived while this process was busy is not too late.
+ */
 function within<T>(ms: number, answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => reject(new Error('no answer in time'));

@@ -1,22 +1,25 @@
 import { ApiError } from '../core/errors.js';
 
-/** How many uploads a process holds in memory at once, and how many of these one tenant may have. */
+/** How many uploads a process holds in memory at once, in total and per tenant. */
 const MAX_UPLOADS = 16;
 const MAX_UPLOADS_OF_A_TENANT = 4;
-/** An upload slower than this loses its place while others wait. A phone on a poor network manages as much. */
+/**
+ * An upload slower than this loses its place while other uploads wait. A phone on a poor network is
+ * faster.
+ */
 const MIN_BYTES_PER_S = 64 * 1024;
-/** Nothing counts as slow before this: a connection takes a while to get up to speed. */
+/** No upload counts as slow before this, because a connection needs time to reach its speed. */
 const SLOW_AFTER_MS = 2_000;
 
 export interface UploadPlace {
   readonly lost: AbortSignal;
   received(bytes: number): void;
-  /** The upload is complete: from now on nobody else gets the place. */
+  /** The upload is complete, and keeps its place from now on. */
   arrived(): void;
   leave(): void;
 }
 
-/** How long a newcomer waits for a place, and how often it looks whether an upload has become slow meanwhile. */
+/** How long a new upload waits for a place, and how often it checks for a slow one. */
 const MAX_WAIT_MS = 10_000;
 const LOOK_AGAIN_MS = 500;
 
@@ -26,9 +29,10 @@ interface Newcomer {
 }
 
 /**
- * Keeps slow or numerous uploads from using up the memory or all places: whoever finds none waits, with nothing read
- * yet. While every place is taken, a newcomer takes over the place of an upload that is still being received and is
- * either slow or belongs to a tenant with at least two places more: of these, the slowest.
+ * Prevents slow or numerous uploads from using up the memory or all places. An upload without a
+ * place waits, and none of it is read. While every place is taken, a new upload takes over the
+ * place of the slowest upload that is still being received and is either slow or of a tenant with
+ * at least two places more.
  */
 export class UploadPlaces {
   private readonly places = new Set<Place>();
@@ -41,7 +45,10 @@ export class UploadPlaces {
     private readonly maxWaitMs: number = MAX_WAIT_MS,
   ) {}
 
-  /** Waits for one if need be. Rejects with 429 `rate_limited` if none is free in time. */
+  /**
+   * Returns a place, after waiting if necessary. Rejects with 429 `rate_limited` if none becomes
+   * free in time.
+   */
   take(tenantId: string): Promise<UploadPlace> {
     return new Promise((resolve, reject) => {
       const end = (): void => {
@@ -60,7 +67,7 @@ export class UploadPlaces {
     });
   }
 
-  /** Everybody who waits and finds a place now. */
+  /** Admits every waiting upload for which a place is free. */
   private admitAll(): void {
     for (const { tenantId, admit } of this.waiting) {
       const place = this.find(tenantId);
@@ -84,7 +91,7 @@ export class UploadPlaces {
     return count;
   }
 
-  /** Whether one was to be had. */
+  /** Takes a place away for this tenant. Returns true if it could. */
   private takeAway(tenantId: string): boolean {
     const own = this.held(tenantId);
     const now = this.elapsed();

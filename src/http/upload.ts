@@ -22,15 +22,15 @@ import {
 import { placeLost, type UploadPlace } from './upload-places.js';
 
 const MIB = 1024 * 1024;
-/** The most that an uploaded file may have. (docs/contract.md, Upload) */
+/** The size limit of an uploaded file. (docs/contract.md, Upload) */
 export const MAX_FILE_BYTES = 10 * MIB;
 /** The size of the pieces in which a file is stored. The last piece may be smaller. */
 export const FILE_PIECE_BYTES = MIB;
-/** The most bytes that a form may have in addition to its file: fields, boundaries, part headers. */
+/** The size limit of a form without its file: fields, boundaries, part headers. */
 const MAX_REST_BYTES = 64 * 1024;
 const MAX_FIELD_BYTES = 8 * 1024;
 const MAX_PARTS = 32;
-/** The file part's name in the documentation and in errors; a client may call it anything. */
+/** The file part's name in the documentation and in errors; clients may use any name. */
 export const FILE_FIELD = 'file';
 export const NO_FILE =
   'no file has arrived: send it as a file part with a name (filename="payroll.csv"), not as text';
@@ -50,10 +50,10 @@ export interface UploadedFile {
   readonly pieces: readonly Buffer[];
 }
 
-/** A multipart form as sent: its text fields as the equivalent JSON object, and its file. */
+/** A multipart form: its text fields as the equivalent JSON object, and its file. */
 interface UploadContent {
   readonly fields: unknown;
-  /** Null if the form has no file, which is then the first of the problems. */
+  /** Null if the form has no file, which is then the first problem. */
   readonly file: UploadedFile | null;
   readonly problems: readonly FieldProblem[];
 }
@@ -212,7 +212,10 @@ function storeFile(
   });
 }
 
-/** The response to what multer throws. Everything that is not one of our own refusals is a fault of the form. */
+/**
+ * Returns the response to an error of multer. Every error that is not one of our own refusals is a
+ * fault of the form.
+ */
 function refusalOf(fault: unknown): unknown {
   if (fault instanceof ApiError || fault instanceof RequestAborted) return fault;
   if (!(fault instanceof MulterError)) return rejected(MALFORMED);

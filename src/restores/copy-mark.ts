@@ -3,7 +3,10 @@ import type { Clock } from '../core/instant.js';
 import { restores } from '../db/entities/restores.js';
 import { newRestore } from './opening.js';
 
-/** At the end of each dump: a service on the copy posts nothing. (docs/operations.md, Backup and restore) */
+/**
+ * Returns the end of a dump, which prevents a service on the copy from posting.
+ * (docs/operations.md, Backup and restore)
+ */
 export function copyMark(clock: Clock, database: string): string {
   if (!/^[A-Za-z0-9_]{1,64}$/.test(database))
     throw new RangeError('the database has no plain name');

@@ -18,13 +18,19 @@ import { findingsOf } from './rails.js';
 import { contradicts } from './rules.js';
 import { isLossy, moveSequences, moveSystemChain } from './sequences.js';
 
-/** Puts a restored database right by steps; repeating continues. (docs/operations.md, Backup and restore) */
+/**
+ * Repairs a restored database in steps; repeating the command continues. (docs/operations.md,
+ * Backup and restore)
+ */
 
 type Step = 'movedAt' | 'rebuiltAt' | 'askedAt' | 'auditedAt';
 
 type Progress = (what: string, done: number, total: number) => void;
 
-/** The open restore, else the last finished. Throws ApiError authority_insufficient (who began it), invalid_state. */
+/**
+ * Returns the open restore, else the last finished one. Throws ApiError authority_insufficient (the
+ * person who began it), invalid_state.
+ */
 export async function restoreToFinish(reader: Reader, by: StaffIdentity): Promise<Restore> {
   assertMayAct('restore.finish', by);
   const open = await lastRestore(reader);
@@ -41,7 +47,7 @@ export async function restoreToFinish(reader: Reader, by: StaffIdentity): Promis
   return open;
 }
 
-/** Does `work` unless it was done before. */
+/** Runs `work` unless the step is done. */
 export async function stepOf(
   { database, clock }: DatabaseDeps,
   restore: Restore,
@@ -57,7 +63,7 @@ export async function stepOf(
   );
 }
 
-/** If anything was lost, skips the numbers that somebody may have seen. */
+/** If data was lost, skips the numbers that outsiders may have seen. */
 export function moveNumbers(
   deps: DatabaseDeps,
   restore: Restore,
@@ -73,7 +79,10 @@ export function moveNumbers(
   });
 }
 
-/** The step is done if it finds no more contradictions than were accepted. */
+/**
+ * Audits the database. The step is done if the audit finds no more contradictions than were
+ * accepted.
+ */
 export async function auditRestored(
   deps: DatabaseDeps,
   restore: Restore,
@@ -89,8 +98,9 @@ export async function auditRestored(
 }
 
 /**
- * The ledger posts again; before that, payouts that rails have, or may have, are kept from ending. `unasked`: the rails
- * that were left out. Throws ApiError authority_insufficient: finishing takes hours, in which they may have lost the right.
+ * Opens the ledger, after preventing payouts that rails have, or may have, from ending. `unasked`:
+ * the rails that were left out. Throws ApiError authority_insufficient, because the person may have
+ * lost the right in the hours since finishing began.
  */
 export async function openLedger(
   deps: DatabaseDeps,
@@ -104,7 +114,7 @@ export async function openLedger(
   await transact(database, async (transaction) => {
     const now = clock();
     const finished = { finishedAt: now, finishedBy: by.name, finishedById: by.id };
-    // Finishes all open ones: several workers may have noticed the same restore.
+    // Finishes all open restores, because several workers may have noticed the same one.
     const open = await transaction.select(
       restores,
       { finishedAt: null },
@@ -123,7 +133,9 @@ export async function openLedger(
   });
 }
 
-/** Raises contradictions to operators, if the payout exists here. May be repeated. Returns how many. */
+/**
+ * Flags contradicting payouts for operators, if they exist here. May be repeated. Returns how many.
+ */
 export async function raiseContradictions(
   { database: { reader } }: DatabaseDeps,
   restoreId: Uuid,
@@ -141,7 +153,10 @@ export async function raiseContradictions(
   return raised;
 }
 
-/** Whether the rail's report has been recorded since the finding: opening the ledger raises payouts without one. */
+/**
+ * Returns true if the rail's report has been recorded since the finding: opening the ledger flags
+ * payouts without one.
+ */
 async function isWritten(reader: Reader, { payoutId, foundAt }: RestoreFinding): Promise<boolean> {
   const rows = await reader.query(
     `SELECT 1 FROM payout_rail_events FORCE INDEX (payout)

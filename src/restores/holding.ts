@@ -11,15 +11,19 @@ import { lockAccount } from '../accounts/access.js';
 import { outboxEntry } from '../temporal/outbox-entry.js';
 import { isLossy } from './sequences.js';
 
-/** Payouts that rails have, or may have been given in the lost time: their money comes back only on the rail's word. */
+/**
+ * Payouts that rails have, or may have received in the lost time: their money is returned only when
+ * the rail reports so.
+ */
 
-/** How many are looked for together, and how many are changed together. */
+/** How many rows are searched, and how many are changed, per statement. */
 const FOUND_AT_ONCE = 10_000;
 const SLICE = 500;
 
 /**
- * Keeps them from ending, while the ledger is closed: those waiting for approval are raised, approved ones become in
- * progress. A slice at a time, for a silent rail may have a long backlog. May be repeated.
+ * Prevents payouts from ending while the ledger is closed: payouts that wait for approval are
+ * flagged, approved payouts become in progress. Works in slices, because a silent rail may have a
+ * long backlog. May be repeated.
  */
 export async function keepFromEnding(
   { database, clock }: DatabaseDeps,
@@ -35,7 +39,7 @@ export async function keepFromEnding(
     }
 }
 
-/** The same for what came to be such since, in the transaction that opens the ledger. */
+/** Prevents newer payouts from ending, in the transaction that opens the ledger. */
 export async function keepTheRest(
   transaction: Transaction,
   restore: Restore,
@@ -47,7 +51,10 @@ export async function keepTheRest(
       await transaction.execute(change);
 }
 
-/** Which payouts are changed how: those with such findings, and those of a rail that was left out. */
+/**
+ * Which payouts are changed how: payouts with these findings, and payouts of a rail that was left
+ * out.
+ */
 interface Keeping {
   readonly set: string;
   readonly finding: string;
@@ -90,7 +97,10 @@ async function changesFor(
   return changes;
 }
 
-/** As if it was handed over: its workflow asks the rail, and gives it only what it never heard of. */
+/**
+ * Returns the SQL that treats a payout as handed over: its workflow asks the rail, and submits it
+ * only if the rail does not know it.
+ */
 function beginSql(now: Instant): string {
   return `status='in_progress', submitted_at=GREATEST(approved_at, ${time.literal(now)}),
     stuck_since=IF(stuck_reason='no_outcome', NULL, stuck_since), stuck_reason=NULLIF(stuck_reason, 'no_outcome')`;
@@ -100,8 +110,9 @@ function beginSql(now: Instant): string {
 const CLOCKS_APART = 'INTERVAL 1 MINUTE';
 
 /**
- * What was raised for rails that have been asked since. Approved meanwhile, and the rail has it or does not answer: in
- * progress, as if it had been approved before. Unknown to its rail: it can be ended again.
+ * Processes flagged payouts of rails that have been asked since. If a payout was approved
+ * meanwhile, and the rail has it or does not answer, it becomes in progress. If the rail does not
+ * know it, it can be ended again.
  */
 export async function followAnswers(
   deps: DatabaseDeps,
@@ -114,7 +125,7 @@ export async function followAnswers(
   const finding = `SELECT 1 FROM restore_findings f WHERE f.restore_id=${uuid.literal(restore.id)}
     AND f.kind IN (${literals(restoreFindings, 'kind', RESTORE_FINDINGS)}) AND f.${theirs} AND f.payout_id=payouts.id`;
   const goesOn = `status='approved' AND ${theirs} AND EXISTS (${finding} AND f.kind='goes_on')`;
-  // With any other contradiction, the rail's words are recorded.
+  // With any other contradiction, the rail's reports are recorded.
   const isCalm = `${theirs} AND stuck_reason='contradiction'
     AND stuck_since>=${time.literal(restore.beganAt)}-${CLOCKS_APART}
     AND NOT EXISTS (${finding} AND (f.kind<>'goes_on' OR payouts.status='approved'))

@@ -3,7 +3,7 @@ import { readTogether } from '../core/gauges.js';
 import type { Reader } from '../db/database.js';
 import { OPEN_RESTORE_SQL } from '../ledger/event-log.js';
 
-/** Whether a restore closes the ledger: nothing is posted until it is finished. */
+/** Registers whether an unfinished restore closes the ledger. */
 export function restoreMetrics(registry: Registry, reader: Reader): void {
   readTogether(
     registry,

@@ -12,21 +12,24 @@ import { assertMayAct, type StaffIdentity } from '../staff/rules.js';
 import { skipFor } from './rules.js';
 import { isLossy } from './sequences.js';
 
-/** Begins a restore: from then on nothing is posted until it is finished. (docs/operations.md, Backup and restore) */
+/**
+ * Begins a restore, which closes the ledger until it is finished. (docs/operations.md, Backup and
+ * restore)
+ */
 
-/** What was lost. Null: nothing, the copy is complete. */
+/** The lost data. Null if the copy is complete. */
 interface Lost {
-  /** Whatever was committed later is missing. */
+  /** Everything committed later is missing. */
   readonly restoredTo: Instant;
   readonly until: Instant;
-  /** How many sequences to skip; null: more than any tenant can have used in that time. */
+  /** How many sequences to skip; null for more than any tenant can have used in that time. */
   readonly skip: bigint | null;
 }
 
-/** Not by id alone: some copies were closed under an id that does not follow time. */
+/** Ordered by time first, because some copies were closed under an id that does not follow time. */
 const IN_TIME = ['beganAt', 'id'] as const;
 
-/** The unfinished restore: the one that somebody has begun, otherwise the first one noticed. */
+/** Returns the unfinished restore: one that a person has begun, otherwise the first one noticed. */
 export async function openRestore(reader: Reader): Promise<Restore | undefined> {
   const open = await reader.select(restores, { finishedAt: null }, { orderBy: IN_TIME });
   return leading(open);
@@ -41,16 +44,19 @@ export async function lastRestore(reader: Reader): Promise<Restore | undefined> 
   return open ?? (await reader.select(restores, {}, { orderBy: IN_TIME })).at(-1);
 }
 
-/** Finished ones but this, that lost something, with a rail that was left out and not asked since; oldest first. */
+/**
+ * Returns other finished restores that lost data, with a rail that was left out and not asked
+ * since; oldest first.
+ */
 export async function otherUnasked(reader: Reader, { id }: Restore): Promise<readonly Restore[]> {
   const unasked = await reader.select(restores, { askedAt: null }, { orderBy: IN_TIME });
   return unasked.filter((one) => one.id !== id && one.finishedAt !== null && isLossy(one));
 }
 
 /**
- * Closes the ledger for every process, and records what was lost. Takes over a restore that the copy itself, the
- * migrations or a worker have noticed. Throws ApiError authority_insufficient, invalid_field (reason, restored_to,
- * until, skip), invalid_state (already begun).
+ * Closes the ledger for every process, and records what was lost. Takes over a restore that the
+ * copy itself, the migrations or a worker have noticed. Throws ApiError authority_insufficient,
+ * invalid_field (reason, restored_to, until, skip), invalid_state (already begun).
  */
 export async function beginRestore(
   { database, clock }: DatabaseDeps,

@@ -20,14 +20,17 @@ import { railsOfWorkers } from '../payouts/sweeps.js';
 import { findingOf, type FindingKind } from './rules.js';
 import { isLossy } from './sequences.js';
 
-/** What rails know of payouts that are lost here, or in an earlier state. (docs/operations.md, Backup and restore) */
+/**
+ * What rails know of payouts that are missing here, or in an earlier state. (docs/operations.md,
+ * Backup and restore)
+ */
 
 /** The clocks of the rail and the database never differ by more. */
 const MARGIN_MS = 300_000;
 const SLICE = 500;
 const ASKED_AT_ONCE = 20;
 
-/** Of payouts that have not ended. */
+/** Returns the rails of payouts that have not ended. */
 export async function railsInUse(reader: Reader): Promise<readonly string[]> {
   const rows = await reader.query(
     `SELECT DISTINCT rail FROM payouts FORCE INDEX (expiring)
@@ -36,11 +39,15 @@ export async function railsInUse(reader: Reader): Promise<readonly string[]> {
   return rows.map((row) => string.parse(row.rail));
 }
 
-/** Of any payout, and those that workers have had: what was lost may have gone over each. */
+/**
+ * Returns the rails of any payout, and those that workers have served: lost payouts may have used
+ * any of them.
+ */
 export async function railsEverSeen(reader: Reader): Promise<readonly string[]> {
   const rails: string[] = [];
   for (;;) {
-    // A row for each step; DISTINCT would read the whole index where the server's statistics are old.
+    // One row per step, because DISTINCT would read the whole index if the server's statistics are
+    // old.
     const [next] = await reader.query(
       `SELECT rail FROM payouts FORCE INDEX (asking) WHERE rail>${literal(payouts, 'rail', rails.at(-1) ?? '')}
        ORDER BY rail LIMIT 1`,
@@ -57,9 +64,10 @@ interface Asking extends DatabaseDeps {
 }
 
 /**
- * Asks each rail what it has received since the moment of the restore, and the outcome of every payout that has not
- * ended here. Stores the findings and changes nothing else. Returns the rails that answer only about keys that we name:
- * only their statements show the rest. Throws RailSilent, DatabaseUnavailable.
+ * Asks each rail which payments it has received since the moment of the restore, and the outcome of
+ * every payout that has not ended here. Stores the findings and changes nothing else. Returns the
+ * rails that answer only about keys that we name, whose further payments only their statements
+ * show. Throws RailSilent, DatabaseUnavailable.
  */
 export async function askRails(deps: Asking, rails: Rails): Promise<readonly string[]> {
   const cannotList: string[] = [];
@@ -70,7 +78,7 @@ export async function askRails(deps: Asking, rails: Rails): Promise<readonly str
   return cannotList;
 }
 
-/** False if it lists none after all. */
+/** Returns false if the rail does not list payments after all. */
 async function askList(deps: Asking, name: string, rail: ListingRail): Promise<boolean> {
   const { restoredTo } = deps.restore;
   const since: Instant = instant((restoredTo ?? deps.restore.beganAt) - MARGIN_MS);
@@ -127,7 +135,10 @@ async function askKeys(deps: Asking, name: string, rail: Rail): Promise<void> {
   }
 }
 
-/** Read again after the rail's answers: while the ledger is open they continue, so earlier reads are stale. */
+/**
+ * Read again after the rail's responses: while the ledger is open payouts continue, so earlier
+ * reads are stale.
+ */
 async function present(
   { database }: Asking,
   rail: string,
@@ -147,14 +158,18 @@ function answeredFinding(
   now: Payout,
   answer: RailAnswer,
 ): FindingKind | null {
-  // It may have been handed over in the lost time, and must not be canceled before the rail answers.
+  // The payout may have been handed over in the lost time, and must not be canceled before the rail
+  // answers.
   if (answer === 'silent')
     return isLossy(restore) && now.createdAt < (restore.finishedAt ?? Infinity) ? 'goes_on' : null;
-  // The rail may have been given it since it said that it knows nothing.
+  // The rail may have received the payout since it answered that it does not know it.
   return findingOf(answer === null ? before : now, answer);
 }
 
-/** An approved payout's workflow asks for as long as it takes; of one that waits for approval it is needed now. */
+/**
+ * The workflow of an approved payout asks for as long as necessary; a payout that waits for
+ * approval needs the status now.
+ */
 async function statusOf(rail: Rail, payout: Payout): Promise<RailAnswer> {
   try {
     return await rail.status(payout.id);
@@ -212,7 +227,10 @@ export function findingsOf(reader: Reader, restoreId: Uuid): Promise<readonly Re
   return reader.select(restoreFindings, { restoreId }, { orderBy: ['rail', 'payoutId'] });
 }
 
-/** Those of a restore, and of earlier ones whose rails were asked only since it began; the current one is last. */
+/**
+ * Returns the findings of a restore, and of earlier ones whose rails were asked only since it
+ * began; the current restore is last.
+ */
 export async function findingsSince(
   reader: Reader,
   { id, beganAt }: Restore,

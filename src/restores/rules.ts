@@ -2,13 +2,19 @@ import type { ListedPayment } from '../payouts/rails/types.js';
 import type { Payout } from '../db/entities/payouts.js';
 import type { RestoreFinding } from '../db/entities/restores.js';
 
-/** What a restore skips, and what it finds. Pure. (docs/decisions/0041-a-restored-log-says-where-it-was-cut.md) */
+/**
+ * Pure rules: what a restore skips, and what it finds.
+ * (docs/decisions/0041-a-restored-log-says-where-it-was-cut.md)
+ */
 
 /** More events than a tenant has in a second: twice what the whole service was measured to post. */
 const EVENTS_A_SECOND = 10_000n;
 const MIN_SKIP = 1_000_000n;
 
-/** More sequences than a tenant can have used between the two moments, so that none is ever used twice. */
+/**
+ * Returns more sequences than a tenant can have used between the two moments, so that none is used
+ * twice.
+ */
 export function skipFor({
   restoredTo,
   until,
@@ -21,18 +27,21 @@ export function skipFor({
   return most > MIN_SKIP ? most : MIN_SKIP;
 }
 
-/** The last sequence skipped, at a round number that people recognise. */
+/** Returns the last skipped sequence, a round number that people recognise. */
 export function throughFor(last: bigint, skip: bigint): bigint {
   const least = last + skip;
   return ((least + MIN_SKIP - 1n) / MIN_SKIP) * MIN_SKIP;
 }
 
-/** The rail has accepted the order, whatever happened then: the money may be on its way or have arrived. */
+/** The rail has accepted the order: the money may be on its way or have arrived. */
 const TAKEN: readonly ListedPayment['status'][] = ['accepted', 'completed', 'returned'];
 
 export type FindingKind = RestoreFinding['kind'];
 
-/** How a payout differs from what its rail says; null: not at all. `said` null: the rail never heard of the key. */
+/**
+ * Returns how a payout differs from its rail's report; null if they agree. `said` is null if the
+ * rail does not know the key.
+ */
 export function findingOf(
   payout: Pick<Payout, 'status' | 'asset' | 'raw' | 'railReference'>,
   said: (Pick<ListedPayment, 'status'> & Partial<Pick<ListedPayment, 'amount'>>) | null,

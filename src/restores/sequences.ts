@@ -11,7 +11,10 @@ import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { throughFor } from './rules.js';
 
-/** Numbers that outsiders may have seen in the lost part are never used again. (docs/contract.md, Events) */
+/**
+ * Numbers that outsiders may have seen in the lost part are never used again. (docs/contract.md,
+ * Events)
+ */
 
 type LossyRestore = Restore & { readonly restoredTo: Instant; readonly skip: bigint };
 
@@ -19,7 +22,7 @@ export function isLossy(restore: Restore): restore is LossyRestore {
   return restore.restoredTo !== null && restore.skip !== null;
 }
 
-/** Makes the gap in each log, a tenant per transaction. Throws DatabaseUnavailable. */
+/** Makes the gap in each event log, a tenant per transaction. Throws DatabaseUnavailable. */
 export async function moveSequences(
   deps: DatabaseDeps,
   restore: LossyRestore,
@@ -64,7 +67,7 @@ async function moveTenant(
   await transaction.all([
     insertSql(eventGaps, [gap]),
     updateSql(eventCounters, moved, { tenantId }),
-    // An endpoint that had handled everything that is left continues after the gap, with nothing to do.
+    // An endpoint that had handled every remaining event continues after the gap.
     `UPDATE webhook_endpoints SET cursor_sequence=${throughSequence}
      WHERE tenant_id=${column.uuid.literal(tenantId)} AND cursor_sequence=${after}`,
   ]);
@@ -72,7 +75,7 @@ async function moveTenant(
   await leaveOut(transaction, restore, tenantId, actor, now, events);
 }
 
-/** The same, once, for the chain of acts that belong to no tenant. */
+/** Makes the gap, once, in the chain of acts without a tenant. */
 export function moveSystemChain(
   deps: DatabaseDeps,
   restore: LossyRestore,
@@ -85,7 +88,7 @@ export function moveSystemChain(
   });
 }
 
-/** The chain's next number comes after the gap, and the act with that number says so. */
+/** Sets the chain's next number after the gap; the act with that number records the gap. */
 async function leaveOut(
   transaction: Transaction,
   restore: LossyRestore,

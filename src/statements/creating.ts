@@ -24,7 +24,10 @@ export interface CreatingDeps extends ReadingDeps {
   readonly timeoutMs: number;
 }
 
-/** Fixes its figures; files follow. Refusals are answers. Throws DatabaseUnavailable. (docs/contract.md, Statements) */
+/**
+ * Creates a statement and fixes its figures; the files follow. Refusals are responses. Throws
+ * DatabaseUnavailable. (docs/contract.md, Statements)
+ */
 export async function createStatement(
   deps: CreatingDeps,
   caller: Caller,
@@ -39,15 +42,15 @@ export async function createStatement(
     command: { ...idempotency, tenantId },
   } as const;
   const now = clock();
-  // A settled period's figures never change, so they are read outside the transaction. The key may already have an
-  // answer, whatever is refused now.
+  // The figures of a settled period never change, so they are read outside the transaction. The key
+  // may already have a response, even if the request would be refused now.
   const found = await readFigures(deps, caller, wanted, now).catch((failure: unknown) => {
     if (failure instanceof ApiError) return failure;
     throw failure;
   });
   return writeKeyed(database, request, timeoutMs, async (transaction) => {
     if (found instanceof ApiError) throw found;
-    // The tenant's row is the lock on what it has stored.
+    // The tenant's row is the lock on its stored statements.
     await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
     await assertStatementQuota(transaction, tenantId, found.entryCount);
     return { row: newStatement(id, caller, wanted, found, now) };

@@ -10,13 +10,16 @@ import { MakingSuperseded, type Piece, storeInPieces } from '../spreadsheets/sto
 import type { TablePaths } from '../spreadsheets/writing/table.js';
 
 /**
- * Stores the files of statements, in pieces like those of batches.
+ * Stores the files of statements in pieces, as for batches.
  * (docs/decisions/0030-files-of-a-batch-are-made-once.md)
  */
 
 const PIECES_A_DELETE = 256;
 
-/** Claims the making for this long, and removes what an earlier attempt left. Null: another process was first. */
+/**
+ * Claims the making for the length of a lease, and removes the pieces of an earlier attempt.
+ * Returns null if another process was first.
+ */
 export async function claimStatement(
   database: Database,
   clock: Clock,
@@ -35,7 +38,8 @@ export async function claimStatement(
     return { ...statement, ...set };
   });
   if (claimed === null) return null;
-  // The earlier attempt is shut out by now; so may this one be, if the removal outlasts its lease.
+  // The earlier attempt can no longer store pieces, and neither can this one if the removal
+  // outlasts its lease.
   const isOurs = await removePieces(database, id, (row) => isMadeBy(row, claimed.filesRun));
   return isOurs ? claimed : null;
 }
@@ -44,7 +48,7 @@ function isMadeBy({ status, filesRun }: Statement, run: number): boolean {
   return status === 'preparing' && filesRun === run;
 }
 
-/** Releases the claim: another process may begin at once. */
+/** Releases the claim, so that another process may begin at once. */
 export async function releaseStatement(
   database: Database,
   { id, filesRun }: Statement,
@@ -54,7 +58,10 @@ export async function releaseStatement(
   );
 }
 
-/** Stores both files, a megabyte per transaction; with the last the statement is ready. Throws MakingSuperseded. */
+/**
+ * Stores both files, a megabyte per transaction; the statement is ready with the last one. Throws
+ * MakingSuperseded.
+ */
 export async function storeFiles(
   database: Database,
   clock: Clock,
@@ -94,7 +101,10 @@ async function storePieces(
   await transaction.execute(insertSql(statementFiles, rows));
 }
 
-/** Removes pieces, a few at a time, each time after a check under the row's lock. Returns whether all are gone. */
+/**
+ * Removes pieces, a few at a time, each time after a check under the row's lock. Returns true if
+ * all are removed.
+ */
 export async function removePieces(
   database: Database,
   id: Uuid,

@@ -4,7 +4,7 @@ import type { Statement } from '../db/entities/statements.js';
 import { type Movement, rangesWithin, readMovementsOf } from '../accounts/movements.js';
 import type { Column, TableRow } from '../spreadsheets/writing/columns.js';
 
-/** The content of a statement's files, line by line, with one page in memory. (docs/contract.md, Statements) */
+/** The lines of a statement's files, with one page in memory. (docs/contract.md, Statements) */
 
 export const STATEMENT_COLUMNS: readonly Column[] = [
   { name: 'created_at', kind: 'text', width: 26 },
@@ -23,7 +23,7 @@ export const STATEMENT_COLUMNS: readonly Column[] = [
 ];
 
 const ENTRIES_A_PAGE = 1_000n;
-/** Written without a pause: a few milliseconds. */
+/** Written without a pause, which takes a few milliseconds. */
 const LINES_A_PIECE = 100;
 
 export class StatementLines {
@@ -34,7 +34,10 @@ export class StatementLines {
     private readonly statement: Statement,
   ) {}
 
-  /** A few lines at a time. Throws if the movements do not lead from the opening to the closing balance. */
+  /**
+   * Yields a few lines at a time. Throws if the movements do not lead from the opening to the
+   * closing balance.
+   */
   async *pieces(): AsyncGenerator<readonly TableRow[]> {
     const { openingRaw, closingRaw, fromAt, toAt } = this.statement;
     yield [this.balanceLine('opening_balance', fromAt, openingRaw)];

@@ -8,7 +8,10 @@ import { claimStatement, releaseStatement, storeFiles } from './files.js';
 import { STATEMENT_COLUMNS, StatementLines } from './lines.js';
 import { MAX_MOVEMENTS } from './rules.js';
 
-/** How long the account's movements in the period are: a long statement never keeps a short one waiting. */
+/**
+ * The class of a statement by its number of movements, so that a long statement does not delay a
+ * short one.
+ */
 export type Length = 'short' | 'long';
 
 /** Up to this many entries, a statement is short. */
@@ -17,16 +20,25 @@ const WITHIN: Readonly<Record<Length, string>> = {
   short: `entry_count<=${SHORT_ENTRIES}`,
   long: `entry_count>${SHORT_ENTRIES}`,
 };
-/** How long an attempt may take: a minute, and ten for the longest. After that another process starts over. */
+/**
+ * How long an attempt may take: a minute, and ten for the longest. Then another process starts
+ * over.
+ */
 const LEASE_MS = 60_000;
 const LEASE_OF_THE_LONGEST_MS = 600_000;
 const SEEN_AT_ONCE = 1_000;
-/** Worker processes share the work in this many parts, by id: writing a file occupies a processor for a while. */
+/**
+ * Worker processes share the statements in this many parts, by id, because writing a file occupies
+ * a processor for a while.
+ */
 export const MAKING_SHARDS = 4;
 const ALL_SHARDS = Array.from({ length: MAKING_SHARDS }, (_, shard) => shard);
 const SHARD_SQL = `MOD(ASCII(SUBSTRING(id, 16)), ${MAKING_SHARDS})`;
 
-/** Makes the files of statements. Any number of processes may; each statement is made by one of them at a time. */
+/**
+ * Makes the files of statements. Any number of processes may run; each statement is made by one at
+ * a time.
+ */
 export class StatementMaker {
   private lastTenant: Uuid | null = null;
 
@@ -36,8 +48,8 @@ export class StatementMaker {
   ) {}
 
   /**
-   * Makes one waiting statement of these parts, taking tenants in turn. Returns whether there was one. Throws
-   * DatabaseUnavailable, the signal's reason, and errors of the file system.
+   * Makes one waiting statement of these parts, taking tenants in turn. Returns false if none is
+   * waiting. Throws DatabaseUnavailable, the signal's reason, and errors of the file system.
    */
   async makeNext(signal: AbortSignal, shards: readonly number[] = ALL_SHARDS): Promise<boolean> {
     const { database, clock } = this.deps;
@@ -49,14 +61,15 @@ export class StatementMaker {
     try {
       await this.make(claimed, AbortSignal.any([signal, AbortSignal.timeout(leaseMsOf(claimed))]));
     } catch (failure) {
-      // A stopping process leaves it to others at once; a failed attempt is repeated when its lease is over.
+      // A stopping process releases the claim at once; a failed attempt is repeated when its lease
+      // ends.
       if (signal.aborted) await releaseStatement(database, claimed);
       if (!(failure instanceof MakingSuperseded)) throw failure;
     }
     return true;
   }
 
-  /** The oldest one waiting of the next tenant, round robin. */
+  /** Returns the oldest waiting statement of the next tenant, round robin. */
   private async next(
     shards: readonly number[],
   ): Promise<{ readonly id: Uuid; readonly tenantId: Uuid } | null> {

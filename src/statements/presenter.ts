@@ -4,7 +4,10 @@ import type { Statement } from '../db/entities/statements.js';
 import type { z } from '../http/zod.js';
 import type { StatementSchema } from './schemas.js';
 
-/** The Statement as answers show it. `baseUrl` is where tenants reach the API. (docs/contract.md, Statements) */
+/**
+ * Returns the Statement as responses show it. `baseUrl` is the address of the API for tenants.
+ * (docs/contract.md, Statements)
+ */
 export function presentStatement(
   statement: Statement,
   baseUrl: string,

@@ -13,7 +13,7 @@ import { readReach } from '../accounts/reachable.js';
 import type { FileKind } from '../spreadsheets/open-sheet.js';
 import type { StoredFiles } from '../spreadsheets/stored-pieces.js';
 
-/** One of the tenant's statements. Throws not_found, authority_insufficient. */
+/** Returns one of the tenant's statements. Throws not_found, authority_insufficient. */
 export async function readStatement(reader: Reader, caller: Caller, id: Uuid): Promise<Statement> {
   const member = literal(memberRoles, 'memberId', caller.memberId);
   const [row] = await reader.query(
@@ -25,7 +25,7 @@ export async function readStatement(reader: Reader, caller: Caller, id: Uuid): P
   return parseRow(statements, row);
 }
 
-/** Statements of accounts in which the member has a role, newest first, starting before `before`. */
+/** Returns statements of accounts in which the member has a role, newest first, before `before`. */
 export async function listStatements(
   reader: Reader,
   { tenantId, memberId }: Caller,
@@ -33,7 +33,7 @@ export async function listStatements(
   before: TimePosition | null,
   limit: number,
 ): Promise<Page<Statement>> {
-  // As for operations, a foreign account gives an empty list as quickly as a missing one.
+  // A foreign account gives an empty list, as for operations.
   if (accountId !== undefined) {
     const reach = await readReach(reader, [{ tenantId, accountId }]);
     if (!reach.owns(tenantId, accountId)) return { items: [], next: null };
@@ -50,7 +50,10 @@ export async function listStatements(
   return readVisible(reader, { table: statements, ...rows, shown }, before, limit);
 }
 
-/** Its file, read as it is taken. Throws not_found too where there is none. */
+/**
+ * Opens a file of the statement, read as it is sent. Throws not_found also if the statement has no
+ * file.
+ */
 export async function openStatement(
   reader: Reader,
   files: StoredFiles,

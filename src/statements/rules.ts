@@ -11,15 +11,18 @@ export interface StatementRequest {
   readonly to: Instant;
 }
 
-/** The account's movements in the period, in all assets: as many as a spreadsheet program can open. */
+/**
+ * The limit of an account's movements in the period, in all assets: the rows that a spreadsheet
+ * program can open.
+ */
 export const MAX_MOVEMENTS = 500_000;
 
-/** Throws invalid_field. */
+/** Throws invalid_field for an invalid period. */
 export function assertPeriod({ from, to }: Pick<StatementRequest, 'from' | 'to'>): void {
   if (to < from) throw new ApiError(invalidField('to', 'before_from'));
 }
 
-/** Throws quota_exceeded: it would have more lines than a file may. */
+/** Throws quota_exceeded if the statement would have more lines than a file may. */
 export function assertNotTooLong(movements: bigint): void {
   if (movements <= BigInt(MAX_MOVEMENTS)) return;
   const refusal: Refusal = {

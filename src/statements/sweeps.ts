@@ -24,7 +24,7 @@ export function statementsSweep(deps: DatabaseDeps, length: Length): SharedSweep
   };
 }
 
-/** Removes the files of statements made this many days ago; the figures stay. */
+/** Removes the files of statements made this many days ago, and keeps their figures. */
 export function expiredStatementsSweep({ database, clock }: DatabaseDeps, keptDays: number): Sweep {
   return {
     name: 'expired statements',
@@ -36,8 +36,9 @@ export function expiredStatementsSweep({ database, clock }: DatabaseDeps, keptDa
 }
 
 /**
- * Removes the files of at most `limit` statements made before a moment; returns of how many. An expired statement keeps
- * its lease until they are gone, so an interrupted removal is continued.
+ * Removes the files of at most `limit` statements made before a moment. Returns how many
+ * statements. An expired statement keeps its lease until its files are removed, so an interrupted
+ * removal is continued.
  */
 export async function removeOldFiles(
   database: Database,

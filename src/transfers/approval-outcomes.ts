@@ -10,15 +10,16 @@ import { completion, creditRefusal, endEvent } from './decide.js';
 import { WAITING_TRANSFERS } from './waiting.js';
 
 /**
- * How a transfer that waits for approval ends. Pure. Its hold is released or spent once, the month's allowance is
- * restored if nothing left, and one event says how. (docs/contract.md, Approval)
+ * How a transfer that waits for approval ends. Pure. The hold is released or spent once, the
+ * month's allowance is restored if no money left, and one event reports the end. (docs/contract.md,
+ * Approval)
  */
 export const transferApproval: ApprovalFeature<Transfer> = {
   resourceType: 'transfer',
   table: transfers,
   expiring: { from: WAITING_TRANSFERS, expiresAt: 'h.expires_at' },
   operations: { approve: 'approveTransfer', cancel: 'cancelTransfer' },
-  // Its money never leaves before it ends.
+  // The money of a transfer never leaves before the transfer ends.
   endRefusal: () => null,
   accountsOf: ({ sourceAccountId, destinationAccountId, feeAccountId }) => [
     sourceAccountId,
@@ -32,12 +33,12 @@ export const transferApproval: ApprovalFeature<Transfer> = {
   expired: (transfer) => ending({ ...transfer, status: 'expired' }),
 };
 
-/** What members, the staff and time do to one. */
+/** Approvals of transfers by members, the staff and time. */
 export type TransferApprovals = Approvals<Transfer>;
 
 const END_EVENTS = { rejected: 'transfer.rejected', expired: 'transfer.expired' } as const;
 
-/** Nothing leaves: releases the hold and restores the month's allowance. */
+/** Ends a transfer without a payment: releases the hold and restores the month's allowance. */
 function ending(ended: Transfer & { readonly status: keyof typeof END_EVENTS }): Ending<Transfer> {
   const { id, sourceAccountId, asset, raw, feeRaw, limitMonth } = ended;
   return {
@@ -58,7 +59,10 @@ function rejected(
   return ending({ ...transfer, status: 'rejected', rejectionCode, rejectionReason });
 }
 
-/** The last approval: checks verification, status and the way to the destination once more, then moves the money. */
+/**
+ * Completes a transfer with the last approval: checks verification, status and reachability of the
+ * destination again, then moves the money.
+ */
 function completed(approved: Transfer, state: LockedState): Ending<Transfer> {
   const refusal = obstacle(approved, state);
   if (refusal !== null) return rejected(approved, refusal.code, refusal.message);

@@ -32,7 +32,10 @@ import { outboxWrite } from '../temporal/outbox-entry.js';
 import { presentTransfer } from './presenter.js';
 import { type CreateTransfer, newTransfer, transferPosting } from './rules.js';
 
-/** 404, 403, then the rules; then it is complete, or waits with its money held. (docs/contract.md, Order of checks) */
+/**
+ * Checks 404, 403, then the rules. The transfer then completes, or waits with its money held.
+ * (docs/contract.md, Order of checks)
+ */
 export function decideTransfer(command: CreateTransfer, state: LockedState): Decision<Transfer> {
   const { tenantId, memberId, amount } = command;
   const source = state.named(command.sourceAccountId);
@@ -85,7 +88,7 @@ export function decideTransfer(command: CreateTransfer, state: LockedState): Dec
   };
 }
 
-/** The money moves, and an event says so. */
+/** Returns the writes of a completed transfer: the posting and its event. */
 export function completion(transfer: Transfer): Writes {
   return {
     postings: [transferPosting(transfer)],
@@ -101,7 +104,10 @@ export function endEvent(
   return { tenantId, type, resourceId, object: () => presentTransfer(transfer) };
 }
 
-/** The money is set aside, and a workflow will wait. */
+/**
+ * Returns the writes of a waiting transfer: the hold, the event and the outbox entry for the
+ * workflow.
+ */
 function waiting({ outboxId }: CreateTransfer, transfer: Transfer, at: Instant): Writes {
   const {
     id,

@@ -5,7 +5,7 @@ import { presentApproval } from '../approvals/presenter.js';
 import type { z } from '../http/zod.js';
 import type { TransferSchema } from './schemas.js';
 
-/** The Transfer as answers and events show it. (docs/contract.md, Transfers) */
+/** Returns the Transfer as responses and events show it. (docs/contract.md, Transfers) */
 export function presentTransfer(transfer: Transfer): z.output<typeof TransferSchema> {
   const { asset } = transfer;
   return {

@@ -1,7 +1,10 @@
 import type { OperationList } from '../accounts/operation-list.js';
 import { type Transfer, TRANSFER_STATUSES, transfers } from '../db/entities/operations.js';
 
-/** With any role in the source, or in a destination of the same tenant. (docs/contract.md, Roles and scopes) */
+/**
+ * Members read transfers with any role in the source, or in a destination of their tenant.
+ * (docs/contract.md, Roles and scopes)
+ */
 export const transferList: OperationList<Transfer> = {
   table: transfers,
   statuses: TRANSFER_STATUSES,

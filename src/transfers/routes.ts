@@ -50,7 +50,10 @@ export function transferRoutes(
   });
 }
 
-/** What members do with a transfer that waits for approval. (docs/contract.md, Approval) */
+/**
+ * Registers the actions of members on a transfer that waits for approval. (docs/contract.md,
+ * Approval)
+ */
 export function transferApprovalRoutes(api: Api, approvals: TransferApprovals): void {
   approvalRoutes(api, approvals, {
     noun: 'transfer',

@@ -6,7 +6,7 @@ import type { Command, EntryDraft, Posting } from '../ledger/desk/types.js';
 import { type Fee, feeEntries } from '../accounts/rules.js';
 import type { WantedApprovals } from '../approvals/rules.js';
 
-/** A member's request. Source and destination differ: the body's schema makes sure of that. */
+/** A member's request. The body's schema ensures that source and destination differ. */
 export interface TransferRequest {
   readonly sourceAccountId: Uuid;
   readonly destinationAccountId: Uuid;
@@ -17,7 +17,7 @@ export interface TransferRequest {
 export interface CreateTransfer extends Command, TransferRequest {
   readonly transferId: Uuid;
   readonly memberId: Uuid;
-  /** The outbox entry that tells the workflow, if the transfer has to wait. */
+  /** The outbox entry that notifies the workflow, if the transfer has to wait. */
   readonly outboxId: Uuid;
 }
 
@@ -50,7 +50,9 @@ export function newTransfer(
   };
 }
 
-/** The amount to the destination and, as a separate movement, the fee to the fee account. */
+/**
+ * Returns the amount to the destination and, as a separate movement, the fee to the fee account.
+ */
 function transferEntries(transfer: Transfer): EntryDraft[] {
   const {
     sourceAccountId: source,
@@ -74,7 +76,7 @@ function transferEntries(transfer: Transfer): EntryDraft[] {
   return legs;
 }
 
-/** The ledger transaction of a transfer that completes. */
+/** Returns the ledger transaction of a transfer that completes. */
 export function transferPosting(transfer: Transfer): Posting {
   return {
     relatedType: 'transfer',

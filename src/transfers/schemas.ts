@@ -31,7 +31,7 @@ export const CreateTransferBody = z
   .refine(differs, {
     path: ['destination', 'account_id'],
     error: 'same_as_source',
-    // Also if there are other faults: all problems are reported at once.
+    // Runs also if there are other faults, because all problems are reported at once.
     when: () => true,
   })
   .openapi('CreateTransfer');
@@ -98,7 +98,10 @@ export const TransferQuery = boundedOfAsset(
   }),
 );
 
-/** False if source and destination are well formed and the same. Sees the body before its fields are validated. */
+/**
+ * Returns false if source and destination are well formed and equal. Reads the body before its
+ * fields are validated.
+ */
 function differs(body: unknown): boolean {
   const { source_account: source, destination } = asRecord(body);
   const { account_id: target } = asRecord(destination);

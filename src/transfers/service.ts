@@ -9,15 +9,18 @@ import { createTransfer } from './commands.js';
 import type { TransferRequest } from './rules.js';
 
 export class Transfers {
-  /** `notifier` is told of transfers that have to wait, so that their workflow starts at once. */
+  /**
+   * `notifier` is notified of transfers that have to wait, so that their workflow starts at once.
+   */
   constructor(
     private readonly desk: PostingDesk,
     private readonly notifier: Pick<OutboxNotifier, 'notify'>,
   ) {}
 
   /**
-   * `id`, the transfer's, is the request's own, so the request can be traced to it. Never throws: refusals and unknown
-   * results are returned as answers. (docs/contract.md, Transfers)
+   * Creates a transfer. `id` is the id of the request and of the transfer, so the request can be
+   * traced to it. Never throws: refusals and unknown results are returned as responses.
+   * (docs/contract.md, Transfers)
    */
   async create(
     caller: Caller,
@@ -27,7 +30,7 @@ export class Transfers {
   ): Promise<Answer<Transfer>> {
     const { tenantId, memberId } = caller;
     const outboxId = newId();
-    // Spreads last: Node 20 takes a microsecond for each property that follows one.
+    // Spreads are last because Node 20 needs a microsecond for each property that follows one.
     const command = { tenantId, memberId, transferId: id, outboxId, ...idempotency, ...request };
     const answer = await this.desk.submit(createTransfer, command);
     const { outcome, replayed } = answer;

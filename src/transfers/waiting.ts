@@ -7,7 +7,10 @@ import {
 } from '../temporal/contracts.js';
 import { waitingSource } from '../temporal/waiting.js';
 
-/** By their holds, of which there are few: the table itself may have many millions of rows. */
+/**
+ * Found through their holds, which are few, whereas the table itself may have many millions of
+ * rows.
+ */
 export const WAITING_TRANSFERS = `holds h FORCE INDEX (expiring) STRAIGHT_JOIN transfers t ON t.id=h.resource_id
   WHERE h.resource_type='transfer'`;
 

@@ -7,7 +7,7 @@ import { errorsPage, type Made, permissionsPage } from './pages.js';
 import { Reference } from './reference/pages.js';
 import { readPart, writtenPage } from './written.js';
 
-/** The whole site as files, for the service and for the script that exports it. */
+/** Builds the whole site as files, for the service and for the script that exports it. */
 
 interface SiteDeps {
   readonly routes: readonly Route[];
@@ -83,7 +83,7 @@ export function fileOf(type: string, content: string | Buffer): SiteFile {
   return { type, content: Buffer.from(content) };
 }
 
-/** Every searchable part of every page. site.js loads it when somebody begins to search. */
+/** Returns every searchable section of every page. site.js loads the index when a search begins. */
 function searchIndex(places: Places, pages: readonly SitePage[]): string {
   const entries = pages.flatMap(({ path, title, about, sections }) =>
     sections.map((section) => ({

@@ -1,13 +1,16 @@
-/** The pages of the site for tenants, in reading order. A new page is a line here. */
+/** The pages of the site for tenants, in reading order. A new page is one more line here. */
 
 type MadePage = 'reference' | 'errors' | 'permissions';
 
 export interface Listed {
-  /** Below the docs' own path; '' is the first page. Published: errors and bookmarks lead there. */
+  /**
+   * The path below the docs' own path; '' is the first page. Paths are published: errors and
+   * bookmarks use them.
+   */
   readonly path: string;
-  /** A file of the repository, which begins with its title; or a generated page with its title. */
+  /** A file of the repository that begins with its title, or a generated page with its title. */
   readonly from: string | { readonly made: MadePage; readonly title: string };
-  /** What the page is for, in half a sentence. */
+  /** The purpose of the page, in half a sentence. */
   readonly about: string;
 }
 

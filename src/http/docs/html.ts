@@ -1,11 +1,11 @@
-/** HTML that is already safe: made by `html`, or from the written pages. */
+/** Safe HTML: made by `html`, or from the written pages. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
 type Part = Html | string | number | readonly Html[];
 
-/** HTML from a template: values are escaped, unless they are Html. */
+/** Builds HTML from a template: values are escaped unless they are Html. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(
     strings.reduce((text, string, index) => `${text}${shown(parts[index - 1])}${string}`),
@@ -31,7 +31,7 @@ export function joined(parts: readonly Html[], between: string): Html {
   return new Html(parts.map(({ text }) => text).join(between));
 }
 
-/** Lines to copy. They scroll separately, also by keyboard. */
+/** Lines to copy, which scroll separately, also by keyboard. */
 export function codeBlock(text: string): Html {
   return html`<pre tabindex="0"><code>${text}</code></pre>`;
 }

@@ -1,6 +1,6 @@
 import { html, type Html, NOTHING } from './html.js';
 
-/** A part of a page that can be linked to and found by the search. */
+/** A part of a page with its own link, which the search finds. */
 export interface Section {
   /** '' is the beginning of the page. */
   readonly anchor: string;
@@ -18,7 +18,7 @@ export interface SitePage {
   readonly about: string;
   readonly content: Html;
   readonly sections: readonly Section[];
-  /** The listed page that it belongs to in the menu, if it is not listed itself. */
+  /** The page of the menu to which this page belongs, if the menu does not list it. */
   readonly under?: string;
 }
 
@@ -35,7 +35,7 @@ export interface MenuChapter {
 
 const NAME = 'Money Movement Service';
 
-/** The whole page, with menu, search and links to its neighbours. */
+/** Returns the whole page, with menu, search and links to its neighbours. */
 export function framed(places: Places, menu: readonly MenuChapter[], page: SitePage): string {
   const title = page.title === NAME ? NAME : `${page.title} · ${NAME}`;
   return html`<!doctype html>

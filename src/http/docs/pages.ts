@@ -4,14 +4,14 @@ import type { Route } from '../route.js';
 import { codeBlock, html, type Html, NOTHING, prose } from './html.js';
 import type { Places, Section } from './layout.js';
 
-/** The pages generated from the code's own tables. */
+/** The pages generated from tables of the code. */
 
 export interface Made {
   readonly content: Html;
   readonly sections: readonly Section[];
 }
 
-/** An anchor for each code, where every `doc_url` leads. */
+/** Builds the errors page with an anchor for each code, the target of every `doc_url`. */
 export function errorsPage(places: Places): Made {
   const content = html`
     <p>

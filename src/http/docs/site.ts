@@ -17,7 +17,7 @@ interface DocsDeps {
   readonly routes: readonly Route[];
   readonly openApi: () => object;
   readonly baseUrl: string;
-  /** Its path is where the pages are served. */
+  /** The address of the docs; its path is the path of the pages. */
   readonly docsUrl: string;
 }
 
@@ -26,10 +26,16 @@ interface Served {
   readonly missing: ServedFile;
 }
 
-/** Everything served without a token: the docs pages, their assets and /openapi.json, made once and kept in memory. */
+/**
+ * Everything served without a token: the docs pages, their assets and /openapi.json, built once and
+ * kept in memory.
+ */
 export class DocsSite {
   private served: Served | null = null;
-  /** The prefix of each page's path; empty if they are at the root, where the API answers for missing pages. */
+  /**
+   * The prefix of each page's path; empty if the pages are at the root, where the API answers for
+   * missing pages.
+   */
   private readonly base: string;
   private readonly secure = securityHeaders();
 
@@ -37,7 +43,10 @@ export class DocsSite {
     this.base = new URL(deps.docsUrl).pathname.replace(/\/+$/, '');
   }
 
-  /** Makes everything, which takes a tenth of a second. The first request waits for it, and everybody else with it. */
+  /**
+   * Builds everything, in about a tenth of a second, which delays the first request and all
+   * concurrent ones.
+   */
   assemble(): Served {
     return (this.served ??= this.make());
   }
@@ -63,14 +72,14 @@ export class DocsSite {
     };
   }
 
-  /** Serves the pages, and passes on requests for anything else. */
+  /** Serves the pages, and passes on all other requests. */
   async serve(context: Koa.ParameterizedContext<RequestState>, next: Koa.Next): Promise<void> {
     const { exchange } = context.state;
     const { path } = exchange;
     const file = this.mayHave(path) ? this.assemble().files.get(path) : undefined;
     if (file !== undefined) this.send(context, path, file);
     else if (path === '/' && isRead(exchange.method) && context.accepts('json', 'html') === 'html')
-      // A person who opens the service's address in a browser wants something to read. Programs get the API's 404.
+      // A browser at the service's address is redirected to the docs. Programs get the API's 404.
       this.lead(context, this.base);
     else if (this.base === '' || !path.startsWith(`${this.base}/`)) await next();
     else if (path.endsWith('/') && this.assemble().files.has(path.slice(0, -1)))
@@ -78,7 +87,7 @@ export class DocsSite {
     else this.send(context, this.base, this.assemble().missing);
   }
 
-  /** Other paths are not looked up, so programs' requests never cause the pages to be made. */
+  /** Other paths are not looked up, so requests of programs never cause the pages to be built. */
   private mayHave(path: string): boolean {
     return path === OPENAPI || path === this.base || path.startsWith(`${this.base}/`);
   }
@@ -143,7 +152,7 @@ function securityHeaders(): ReturnType<typeof helmet> {
         'frame-ancestors': ["'none'"],
       },
     },
-    // Decided where TLS ends, in front of the service.
+    // The proxy in front of the service, which ends TLS, decides this.
     strictTransportSecurity: false,
     // Over http, browsers ignore it with a warning.
     crossOriginOpenerPolicy: false,

@@ -8,17 +8,17 @@ import type { Places, Section, SitePage } from './layout.js';
 /** The handwritten pages: Markdown under docs, which is also read in the repository. */
 
 const ROOT = new URL('../../../../', import.meta.url);
-/** The address of API and site in the pages: that of `npm start`. */
+/** The address of API and site in the pages: the address of `npm start`. */
 const WRITTEN_URL = 'http://127.0.0.1:8080';
 const WRITTEN_DOCS = `${WRITTEN_URL}/docs`;
 const WRITTEN_ASSETS = `${WRITTEN_DOCS}/assets/`;
 
-/** A file of the repository. Throws if it is missing. */
+/** Returns a file of the repository. Throws if it is missing. */
 export function readPart(file: string): Buffer {
   return readFileSync(new URL(file, ROOT));
 }
 
-/** Treats HTML in the text as text. */
+/** HTML in the text is shown as text. */
 const markdown = markdownIt();
 const { rules } = markdown.renderer;
 rules.table_open = () => '<div class="scroll" tabindex="0"><table>';
@@ -31,12 +31,15 @@ rules.heading_close = (tokens, index) => `</a></${tokens[index]?.tag}>\n`;
 const { fence } = rules;
 rules.fence = (...given) => (fence?.(...given) ?? '').replace('<pre>', '<pre tabindex="0">');
 
-/** Markdown from the code: descriptions of operations. */
+/** Renders Markdown from the code, such as descriptions of operations. */
 export function renderMarkdown(text: string): Html {
   return new Html(markdown.render(text));
 }
 
-/** Throws if the file is missing, has no title or a heading twice, or links to what is not on the site. */
+/**
+ * Renders a written page. Throws if the file is missing, has no title or a heading twice, or links
+ * to a page outside the site.
+ */
 export function writtenPage(
   { path, about }: Listed,
   file: string,
@@ -62,7 +65,7 @@ interface Here {
   readonly baseUrl: string;
 }
 
-/** Points links at this service and this site. */
+/** Changes a link to point at this service and this site. */
 function address(token: Token, here: Here): void {
   const href = token.attrGet('href');
   if (href !== null) token.attrSet('href', target(String(href), here));
@@ -85,7 +88,7 @@ function target(href: string, { file, places, baseUrl }: Here): string {
   return places.page(listed.path) + suffix;
 }
 
-/** Labels each cell with its column: on a phone a row is read downward. */
+/** Labels each cell with its column, because a phone shows a row as a list. */
 function labelCells(tokens: readonly Token[]): void {
   let [heads, column]: [string[], number] = [[], 0];
   tokens.forEach((token, index) => {
@@ -97,7 +100,7 @@ function labelCells(tokens: readonly Token[]): void {
   });
 }
 
-/** Gives the headings their anchors, and returns the section under each. */
+/** Gives the headings their anchors, and returns the section under each heading. */
 function sectionsOf(tokens: readonly Token[], file: string): Section[] {
   const sections = [{ anchor: '', title: '', level: 1, text: '' }];
   tokens.forEach((token, index) => {
@@ -126,7 +129,9 @@ function plainText(token: Token | undefined): string {
   return token.children === null ? token.content : token.children.map(plainText).join('');
 }
 
-/** As on GitHub, so that a link leads to the same heading there and here. */
+/**
+ * Returns the anchor as GitHub makes it, so that a link works in the repository and on the site.
+ */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The part of the OpenAPI document that the reference reads; the document itself is made elsewhere. */
+/** The part of the OpenAPI document that the reference reads. */
 
 const schema = z.object({
   $ref: z.string().optional(),

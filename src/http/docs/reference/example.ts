@@ -5,7 +5,9 @@ import type { Route } from '../../route.js';
 import { type Content, type DescribedOperation, type Schema } from './document.js';
 import { resolved } from './fields.js';
 
-/** An operation as a command: the document's example, or else the minimum that its schema requires. */
+/**
+ * An operation as a command: the document's example, or else the minimum that its schema requires.
+ */
 
 const AN_ID = '0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10';
 const BY_FORMAT: Readonly<Record<string, string>> = {
@@ -15,7 +17,7 @@ const BY_FORMAT: Readonly<Record<string, string>> = {
 
 type Schemas = Readonly<Record<string, Schema>>;
 
-/** Uses the variables of the page about a first transfer. */
+/** Returns the curl command, with the variables of the page about a first transfer. */
 export function curlOf(route: Route, operation: DescribedOperation, schemas: Schemas): string {
   const path = route.path
     .replace(/^\/v1/, '')
@@ -58,7 +60,7 @@ export function bodyExample(
   return example ?? Object.values(examples)[0]?.value ?? new Sampler(schemas).sample(schema);
 }
 
-/** The minimum that a schema requires, with all ids different. */
+/** Builds the minimum that a schema requires, with all ids different. */
 class Sampler {
   private ids = 0;
 
@@ -89,7 +91,7 @@ class Sampler {
 
   private text({ format = '', pattern = '' }: Schema): string {
     if (format === 'uuid') return `${AN_ID.slice(0, -1)}${this.ids++}`;
-    // A string with its own pattern is the number of a document or an account.
+    // A string with a pattern of its own is the number of a document or an account.
     return BY_FORMAT[format] ?? (pattern.startsWith('^[0-9') ? '10203040' : 'text');
   }
 }

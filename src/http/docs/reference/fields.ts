@@ -6,7 +6,9 @@ import { refName, type Schema } from './document.js';
 
 type Schemas = Readonly<Record<string, Schema>>;
 
-/** The schema behind a reference, the merged parts of an allOf, or the alternative to null. */
+/**
+ * Returns the schema behind a reference, the merged parts of an allOf, or the alternative to null.
+ */
 export function resolved(given: Schema, schemas: Schemas): Schema {
   const name = refName(given);
   if (name !== undefined) return resolved(schemas[name] ?? {}, schemas);
@@ -30,11 +32,14 @@ function described({ description }: Schema): Schema {
 }
 
 export interface FieldLinks {
-  /** Where this component's object is described; undefined: nowhere, so its fields are listed where it is used. */
+  /**
+   * The page that describes this component's object; undefined if none does, so its fields are
+   * listed where it is used.
+   */
   readonly object: (name: string) => string | undefined;
 }
 
-/** The fields in a list, those of nested objects by their dotted names. */
+/** Returns the list of fields; fields of nested objects have dotted names. */
 export function fieldList(schema: Schema, schemas: Schemas, links: FieldLinks): Html {
   const rows = fieldRows(schema, { schemas, links, prefix: '' });
   return rows.length === 0 ? NOTHING : html`<dl>${rows}</dl>`;
@@ -96,7 +101,7 @@ function linkOf(
   return name === undefined || href === undefined ? undefined : { name, href };
 }
 
-/** `string, uuid`, `completed or expired`, `Amount or null`. */
+/** Returns `string, uuid`, `completed or expired`, `Amount or null`. */
 export function typeOf(schema: Schema, within: Omit<Within, 'prefix'>): Html {
   const link = linkOf(schema, within);
   const orNull = isNullable(schema) ? html` or null` : NOTHING;

@@ -15,7 +15,10 @@ import {
 import { curlOf } from './example.js';
 import { fieldList, type FieldLinks, fieldRow, resolved, typeOf } from './fields.js';
 
-/** The reference: a page for each tag of the OpenAPI document, one for the objects, one for webhook deliveries. */
+/**
+ * The reference: a page for each tag of the OpenAPI document, a page of objects, and a page about
+ * webhook deliveries.
+ */
 
 const PATH = '/reference';
 const OBJECTS = `${PATH}/objects`;
@@ -95,7 +98,7 @@ export class Reference {
     ];
   }
 
-  /** `GET /v1/transfers/{id}`, as a link to its description. */
+  /** Returns `GET /v1/transfers/{id}` as a link to its description. */
   callLink(route: Route): Html {
     const { method, path } = route;
     const group = this.groups.find(({ calls }) => calls.some((call) => call.route === route));
@@ -197,7 +200,7 @@ export class Reference {
     >`;
   }
 
-  /** The objects in answers: an object used only in a request is described there. */
+  /** Returns the objects in responses. The description of a request contains its own objects. */
   private shownObjects(): ReadonlySet<string> {
     const names = new Set<string>();
     const visit = (value: unknown): void => {
