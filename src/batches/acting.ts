@@ -13,13 +13,18 @@ interface StaffRequest {
   readonly by: StaffIdentity;
   /** 1 to 140 characters. */
   readonly reason: string;
-  /** The same for every retry: an act that was done or refused once stays so. */
+  /**
+   * The id of the action, equal for every retry: an action that was done or refused once stays so.
+   */
   readonly actId: Uuid;
 }
 
 const ACTS = { pause: pauseBatch, resume: resumeBatch, cancel: cancelBatch } as const;
 
-/** What lacks the right, or comes too late, changes nothing and is recorded. Throws not_found, ledger_unavailable. */
+/**
+ * Performs an action of staff on a batch. An action without the right, or too late, changes nothing
+ * and is recorded. Throws not_found, ledger_unavailable.
+ */
 export async function actOnBatch(
   deps: BatchControlDeps,
   request: StaffRequest,

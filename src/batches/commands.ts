@@ -49,7 +49,7 @@ const OF_MEMBERS: Pick<
         ],
 };
 
-/** POST /v1/bonus_batches/{id}/execute, as the posting desk does it. */
+/** POST /v1/bonus_batches/{id}/execute, as a command of the ledger. */
 export const executeBatchKind: CommandKind<MemberCommand, BonusBatch> = {
   ...OF_MEMBERS,
   name: 'execute batch',
@@ -64,7 +64,7 @@ export const executeBatchKind: CommandKind<MemberCommand, BonusBatch> = {
   decide: decideExecution,
 };
 
-/** POST /v1/bonus_batches/{id}/cancel. */
+/** POST /v1/bonus_batches/{id}/cancel, as a command of the ledger. */
 export const withdrawBatchKind: CommandKind<MemberCommand, BonusBatch> = {
   ...OF_MEMBERS,
   name: 'withdraw batch',
@@ -72,16 +72,17 @@ export const withdrawBatchKind: CommandKind<MemberCommand, BonusBatch> = {
 };
 
 export interface PayRowCommand extends PayRow {
-  /** For reading its month. */
+  /** Needed to read the month's total. */
   readonly asset: Asset;
 }
 
-/** One row of an executing batch. The outcome is its bonus. */
+/** Pays one row of an executing batch. The outcome is its bonus. */
 export const payRowKind: CommandKind<PayRowCommand, Bonus> = {
   name: 'pay batch row',
   resourceType: 'bonus',
   table: bonuses,
-  // We stored all of them ourselves: the batch's account, and the recipients that validation found.
+  // All accounts were stored by the service: the batch's source, and the recipients that validation
+  // found.
   accounts: async (commands, reader) => ({
     ids: commands.map(({ sourceAccountId, recipientAccountId, feeAccountId }) => [
       sourceAccountId,
@@ -122,7 +123,7 @@ export const cancelBatchKind: CommandKind<CancelBatch, BonusBatch> = {
   decide: decideCancel,
 };
 
-/** Time ends a batch that nobody has executed. */
+/** Ends a batch that was not executed in time. */
 export const lapseBatchKind: CommandKind<LapseBatch, BonusBatch> = {
   name: 'lapse batch',
   resourceType: 'bonus_batch',

@@ -16,15 +16,15 @@ import { cancelBatchKind } from './commands.js';
 import { isSettled, PAUSABLE, SETTLED, stateRefusal } from './rules.js';
 
 /**
- * What support can do to a batch; acting.ts decides who may. Each function throws ApiError not_found, invalid_state,
- * invalid_field (the reason: 1 to 140 characters).
+ * Actions of support on a batch; acting.ts decides who may perform them. Each function throws
+ * ApiError not_found, invalid_state, invalid_field (the reason: 1 to 140 characters).
  */
 
 export interface BatchControlDeps extends DatabaseDeps {
   readonly desk: PostingDesk;
 }
 
-/** Repeated with the same `actId`, it changes nothing. */
+/** An action of support. Repeated with the same `actId`, it changes nothing. */
 type Act = (
   deps: BatchControlDeps,
   batchId: Uuid,
@@ -33,7 +33,10 @@ type Act = (
   actId?: Uuid,
 ) => Promise<BonusBatch>;
 
-/** Pays nothing more until it is resumed, except the group under way. What is paused already is recorded as `unchanged`. */
+/**
+ * Pauses payment after the group under way, until the batch is resumed. Pausing a paused batch is
+ * recorded as `unchanged`.
+ */
 export const pauseBatch: Act = (deps, ...act) => setPaused(deps, deps.clock(), ...act);
 
 export const resumeBatch: Act = (deps, ...act) => setPaused(deps, null, ...act);
@@ -49,7 +52,7 @@ async function setPaused(
   const reason = checkedText('reason', given, MAX_REASON);
   const { sourceAccountId } = await findBatch(database.reader, batchId);
   return transact(database, async (transaction) => {
-    // The account's row guards the batch: no group of rows is being paid.
+    // The account's row guards the batch: while it is locked, no group of rows is being paid.
     await lockAccount(transaction, sourceAccountId);
     const batch = await findBatch(transaction, batchId);
     if (await wasDone(transaction, actId)) return batch;
@@ -84,7 +87,10 @@ async function setPaused(
   });
 }
 
-/** Ends the batch: a ready one is withdrawn; of an executing one the payment must mark the remaining rows as failed. */
+/**
+ * Ends the batch: a ready batch is withdrawn; the payment of an executing batch marks the remaining
+ * rows as failed.
+ */
 export const cancelBatch: Act = async (
   { database, desk },
   batchId,

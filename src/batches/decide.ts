@@ -52,11 +52,14 @@ export interface PayRow extends BatchCommand {
 
 export interface CancelBatch extends BatchCommand {
   readonly by: Canceling;
-  /** The outbox entry that tells the workflow. */
+  /** The outbox entry that notifies the workflow. */
   readonly outboxId: Uuid;
 }
 
-/** Money may leave from now on: 404, 403, 409, then it is executing, with the whole debit held if the funds cover it. */
+/**
+ * Decides the execution: 404, 403, 409, then the batch is executing, with the whole debit held if
+ * the funds cover it.
+ */
 export function decideExecution(command: MemberCommand, state: LockedState): Decision<BonusBatch> {
   const own = findOwnBatch(command, state);
   if (own === null) return refuse(NOT_FOUND, false);
@@ -118,7 +121,7 @@ const OWN_UPLOAD: Refusal = {
     'from this total on the account asks for a second person: another member than the uploader executes the batch',
 };
 
-/** Nothing was written: the row is still open, or was already settled. */
+/** The row is not changed: it is still open, or was already settled. */
 export const NOT_NOW = invalidState(
   'the row is settled, or a row before it is not, or its batch is paused or not executing',
 );
@@ -126,8 +129,8 @@ export const NOT_NOW = invalidState(
 const ROW_CANCELED = invalidState(CANCELED.message);
 
 /**
- * Pays one row, or refuses it for good. The row's state decides, so this happens once, however often it is tried. While
- * the batch is paused nothing is written. (docs/contract.md, Execution)
+ * Pays one row, or refuses it for good. The row's state decides, so a repeated try has no effect.
+ * While the batch is paused nothing is written. (docs/contract.md, Execution)
  */
 export function decideRow(command: PayRow, state: LockedState): Decision<Bonus> {
   const { tenantId, batchId, number } = command;
@@ -137,7 +140,8 @@ export function decideRow(command: PayRow, state: LockedState): Decision<Bonus> 
   if (batch?.tenantId !== tenantId || row === undefined || source === undefined)
     return refuse(NOT_FOUND, false);
   if (row.status !== 'pending' || batch.status !== 'executing') return refuse(NOT_NOW, false);
-  // The hold was released when the batch was canceled. No key: nothing was decided about the row itself.
+  // The hold was released when the batch was canceled. Binds no key, because nothing was decided
+  // about the row itself.
   if (batch.canceledAt !== null) {
     const writes = settled(batch, failed(row, CANCELED, state));
     return { outcome: { done: false, refusal: ROW_CANCELED }, writes, bindsKey: false };
@@ -157,7 +161,7 @@ export function decideRow(command: PayRow, state: LockedState): Decision<Bonus> 
   };
 }
 
-/** A row separated from its group must not be overtaken by rows that could take its money. */
+/** Returns true if rows before this row are still open, which must not lose their money to it. */
 function isBeforeItsTurn({ batchId, follows }: PayRow, state: LockedState): boolean {
   return (
     follows !== null &&
@@ -165,7 +169,7 @@ function isBeforeItsTurn({ batchId, follows }: PayRow, state: LockedState): bool
   );
 }
 
-/** The bonus that pays the row, or the first rule that forbids it now. */
+/** Returns the bonus that pays the row, or the first rule that forbids it now. */
 function payRow(
   batch: BonusBatch,
   row: BonusBatchRow,
@@ -203,7 +207,7 @@ function payRow(
   return { bonus };
 }
 
-/** The source with the row's share of the hold released, for this row only. */
+/** Returns the source with the row's share of the hold released, for this row only. */
 function withHeld(source: LockedAccount, { asset }: BonusBatch, row: BonusBatchRow): LockedAccount {
   if (asset === null) return source;
   const { available, held } = source.balances[asset];
@@ -238,7 +242,10 @@ function joined(one: Writes, other: Writes): Writes {
   return { ...one, ...other, rows: [...(one.rows ?? []), ...(other.rows ?? [])] };
 }
 
-/** By support. A ready batch is withdrawn; an executing one pays no further row, and its hold is released. */
+/**
+ * Decides a cancellation by support. A ready batch is withdrawn; an executing batch pays no further
+ * row, and its hold is released.
+ */
 export function decideCancel(
   { tenantId, batchId, by, outboxId }: CancelBatch,
   state: LockedState,

@@ -57,7 +57,7 @@ export async function readEarlierPayments(
   };
 }
 
-/** What paid or will pay each of these rows. */
+/** Returns the earlier payments of each of these rows. */
 async function readPayments(
   reader: Reader,
   batchId: Uuid,
@@ -99,7 +99,9 @@ function ownSql(batchId: Uuid): string {
 
 const ID = nullable(uuid);
 
-/** The last of the next `ROWS_A_STATEMENT` rows after a row number; null if there is no further row. */
+/**
+ * Returns the last of the next `ROWS_A_STATEMENT` rows after a row number; null if no row follows.
+ */
 async function lastNumber(reader: Reader, batchId: Uuid, after: number): Promise<number | null> {
   const [row] = await reader.query(
     `SELECT MAX(number) AS last FROM (SELECT number FROM bonus_batch_rows FORCE INDEX (PRIMARY)
@@ -108,7 +110,7 @@ async function lastNumber(reader: Reader, batchId: Uuid, after: number): Promise
   return nullable(integer).parse(row?.last);
 }
 
-/** SQL, each from FROM on, for what paid or will pay the row `r`. */
+/** SQL, each from FROM on, for the earlier payments of the row `r`. */
 interface PaidSql {
   /** Rows `o` of other batches. */
   readonly byBatch: string;

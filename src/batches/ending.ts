@@ -13,12 +13,15 @@ import { presentBatch } from './presenter.js';
 import { isSettled } from './rules.js';
 
 export interface EndingDeps extends DatabaseDeps {
-  /** Where tenants reach the API: the addresses of files in events begin with it. */
+  /** The address of the API for tenants, with which the addresses of files in events begin. */
   readonly baseUrl: string;
   readonly files: FileMaker;
 }
 
-/** Result file first, then status, event and address in one transaction. Throws what FileMaker.make throws. */
+/**
+ * Ends an execution: first the result file, then status, event and address in one transaction.
+ * Throws what FileMaker.make throws.
+ */
 export async function endExecution(
   { database, clock, baseUrl, files }: EndingDeps,
   batch: BonusBatch,
@@ -50,8 +53,8 @@ export async function endExecution(
 const BATCHES_AT_A_TIME = 20;
 
 /**
- * Makes the files of batches that ended without one, before files were made in advance or because making theirs failed.
- * Newest first. Tries all, and throws at the end if some failed.
+ * Makes the files of batches that ended without one because making it failed. Newest first. Tries
+ * all, and throws at the end if some failed.
  */
 export async function makeMissing(deps: LaterDeps, signal: AbortSignal): Promise<void> {
   const faults: unknown[] = [];
@@ -63,7 +66,7 @@ export async function makeMissing(deps: LaterDeps, signal: AbortSignal): Promise
        ORDER BY s.batch_id DESC LIMIT ${BATCHES_AT_A_TIME}`,
     );
     const ids = found.map((row) => uuid.parse(row.batch_id));
-    // In random order, so that several workers rarely take the same one.
+    // In random order, so that several workers rarely take the same batch.
     for (const id of ids.toSorted(() => Math.random() - 0.5))
       await makeLater(deps, id, signal).catch((fault: unknown) => {
         if (!(fault instanceof MakingSuperseded)) faults.push(fault);

@@ -9,8 +9,9 @@ import { lapseBatchKind } from './commands.js';
 import type { BatchControlDeps } from './control.js';
 
 /**
- * Ends the batches that have been ready for that long, at most `limit` at a time, and returns how many it found in the
- * end. Throws ApiError ledger_unavailable if it is unknown whether all of them have ended: try again a little later.
+ * Ends batches that have been ready for too long, at most `limit` at a time. Returns how many the
+ * last search found. Throws ApiError ledger_unavailable if it is unknown whether all of them have
+ * ended; the caller tries again later.
  */
 export async function lapseDue(
   { database, desk, clock }: BatchControlDeps,
@@ -18,7 +19,7 @@ export async function lapseDue(
   limit: number,
 ): Promise<number> {
   const readySince = time.literal(instant(clock() - readyForMs));
-  // None is validated before it is created, so the index finds those that may be due.
+  // A batch is validated after it is created, so the index finds those that may be due.
   const find = (others: string, most: number): Promise<readonly BonusBatch[]> =>
     database.reader.list(
       bonusBatches,

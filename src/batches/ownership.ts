@@ -2,7 +2,7 @@ import type { Uuid } from '../core/ids.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import type { Command, LockedAccount, LockedState } from '../ledger/desk/types.js';
 
-/** What every command about a batch names: ids that never change. */
+/** The ids of a batch that never change, which every command about it names. */
 export interface BatchCommand extends Command {
   readonly batchId: Uuid;
   readonly sourceAccountId: Uuid;
@@ -12,7 +12,7 @@ export interface MemberCommand extends Command {
   readonly batchId: Uuid;
   readonly sourceAccountId: Uuid | null;
   readonly memberId: Uuid;
-  /** The outbox entry that tells the workflow. */
+  /** The outbox entry that notifies the workflow. */
   readonly outboxId: Uuid;
   /** How long to wait before telling it, in milliseconds. Asked by what begins to be paid: that alone delays others. */
   readonly delayMs: () => number;

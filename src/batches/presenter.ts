@@ -6,16 +6,19 @@ import { hasFile, isAccepted, isExecuted, pendingRows, totalDebit } from './rule
 
 type Shown = Readonly<Record<string, unknown>>;
 
-/** What is true only at the moment of the answer, so events carry the batch without it. */
+/** Data that holds only at the moment of the response, so events show the batch without it. */
 export interface BatchReview {
   /** In the source account, in the batch's asset. */
   readonly available: bigint;
   readonly canSend: boolean;
-  /** Null in lists, which do not search for them. */
+  /** Null in lists, which do not search for earlier payments. */
   readonly earlier: EarlierPayments | null;
 }
 
-/** The batch as its events carry it. `baseUrl` is where tenants reach the API. (docs/contract.md, Batches) */
+/**
+ * Returns the batch as its events carry it. `baseUrl` is the address of the API for tenants.
+ * (docs/contract.md, Batches)
+ */
 export function presentBatch(batch: BonusBatch, baseUrl: string): Shown {
   const { asset } = batch;
   const amount = (raw: bigint): Amount | null => (asset === null ? null : { raw, asset });
@@ -54,7 +57,10 @@ export function presentBatch(batch: BonusBatch, baseUrl: string): Shown {
   };
 }
 
-/** The batch as answers show it: with the review if it is ready, and the progress once it was executed. */
+/**
+ * Returns the batch as responses show it: with the review if it is ready, and the progress once it
+ * was executed.
+ */
 export function presentBatchNow(
   batch: BonusBatch,
   baseUrl: string,
@@ -91,7 +97,7 @@ function presentEarlier(earlier: EarlierPayments | null): Shown | null {
   return { count: earlier.count, rows };
 }
 
-/** The totals of a ready batch as a person reads them. Null before and after. */
+/** Returns the totals of a ready batch in human form; null otherwise. */
 function formattedTotals(batch: BonusBatch, isReady: boolean): Shown {
   const { asset } = batch;
   const formatted = (raw: bigint): string | null =>

@@ -16,7 +16,7 @@ import { capabilityRefusal } from '../accounts/rules.js';
 import type { BatchReview } from './presenter.js';
 import { isAccepted } from './rules.js';
 
-/** How members read batches: any role in the source shows them. (docs/contract.md, Roles and scopes) */
+/** Members with any role in the source may read a batch. (docs/contract.md, Roles and scopes) */
 export const batchList: OperationList<BonusBatch> = {
   table: bonusBatches,
   statuses: BATCH_STATUSES,
@@ -24,7 +24,7 @@ export const batchList: OperationList<BonusBatch> = {
   seenFrom: ['source_account_id'],
 };
 
-/** For each of these batches that is ready, by id, whether it can be paid now. One SELECT. */
+/** Returns for each ready batch, by id, whether it can be paid now. One SELECT. */
 export async function readReviews(
   reader: Reader,
   batches: readonly BonusBatch[],
@@ -55,7 +55,7 @@ export async function readReviews(
   );
 }
 
-/** Rows of an accepted batch after a row number, in file order. */
+/** Returns rows of an accepted batch after a row number, in file order. */
 export async function readBatchRows(
   reader: Reader,
   batch: BonusBatch,
@@ -63,7 +63,7 @@ export async function readBatchRows(
   after: number,
   limit: number,
 ): Promise<readonly BonusBatchRow[]> {
-  // What an unfinished validation has written is not shown.
+  // Rows of an unfinished validation are not shown.
   if (!isAccepted(batch)) return [];
   const inStatus =
     status === undefined ? '' : ` AND status=${literal(bonusBatchRows, 'status', status)}`;

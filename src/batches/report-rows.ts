@@ -27,13 +27,19 @@ export const RESULT_COLUMNS: readonly Column[] = [
   { name: 'paid_at', kind: 'text', width: 26 },
 ];
 
-/** What concerns the whole file has no row, and what concerns none of its columns no column. */
+/**
+ * Returns the cells of a problem. A problem of the whole file has no row, and one that concerns no
+ * column has no column.
+ */
 export function errorCells({ number, field, code, message, value }: BonusBatchProblem): TableRow {
   const filled = (text: string): string | null => (text === '' ? null : text);
   return [number === 0 ? null : String(number), filled(field), code, message, filled(value)];
 }
 
-/** What became of a settled row. Amount and fee are in the smallest unit; what was not paid was charged nothing. */
+/**
+ * Returns the cells of a settled row. Amount and fee are in the smallest unit; a row that was not
+ * paid was charged nothing.
+ */
 export function resultCells(row: BonusBatchRow, asset: Asset): TableRow {
   const isPaid = row.status === 'paid';
   return [

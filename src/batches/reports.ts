@@ -14,10 +14,10 @@ import { readBatchRows } from './reading.js';
 /** The content of the errors file and the result file, row by row, with one page in memory. */
 
 const ROWS_A_PAGE = 1_000;
-/** Written without a pause: a few milliseconds. */
+/** Written without a pause, which takes a few milliseconds. */
 const ROWS_A_PIECE = 100;
 
-/** Everything wrong with the file, in order; problems of the file as a whole (row 0) come first. */
+/** Yields the problems of the file, in order; problems of the file as a whole (row 0) are first. */
 export async function* errorRows(reader: Reader, batchId: Uuid): AsyncGenerator<BonusBatchProblem> {
   let last = { number: -1, ordinal: -1 };
   for (;;) {
@@ -36,7 +36,7 @@ export async function* errorRows(reader: Reader, batchId: Uuid): AsyncGenerator<
   }
 }
 
-/** Every row of an accepted batch with its outcome, in file order. */
+/** Yields every row of an accepted batch with its outcome, in file order. */
 export async function* resultRows(
   reader: Reader,
   batch: BonusBatch,
@@ -49,12 +49,12 @@ export async function* resultRows(
   }
 }
 
-/** The errors file's cells, a few rows at a time. */
+/** Yields the errors file's cells, a few rows at a time. */
 export function errorPieces(reader: Reader, batchId: Uuid): AsyncGenerator<readonly TableRow[]> {
   return inPieces(errorRows(reader, batchId), errorCells);
 }
 
-/** The result file's cells, for a batch whose rows are all settled. */
+/** Yields the result file's cells, for a batch whose rows are all settled. */
 export async function* resultPieces(
   reader: Reader,
   batch: BonusBatch,

@@ -68,7 +68,7 @@ function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
         file,
       };
       const answer = await batches.upload(caller, request, idempotency);
-      // A replay shows the batch as GET does, and by now it may be ready.
+      // A replay shows the batch as GET does, and the batch may be ready by then.
       const review = answer.outcome.done
         ? await batches.reviewFor(caller, answer.outcome.resource)
         : null;
@@ -80,7 +80,10 @@ function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
   );
 }
 
-/** Throws 400 only for content that cannot be a kind of file that we read. Validation finds all other problems. */
+/**
+ * Throws 400 only for content that cannot be one of the accepted kinds of files. Validation finds
+ * all other problems.
+ */
 async function assertReadable({ pieces }: UploadedFile): Promise<void> {
   try {
     await recogniseFile(bytesOf(pieces));
@@ -118,7 +121,7 @@ function template(api: Api): void {
   );
 }
 
-/** As stored; 404 until it exists. */
+/** Sends a report as stored; 404 until it exists. */
 function report(
   api: Api,
   batches: Batches,

@@ -25,7 +25,10 @@ import {
 } from './schemas.js';
 import type { Batches } from './service.js';
 
-/** `baseUrl` is where tenants reach the API: the addresses of a batch's files begin with it. */
+/**
+ * `baseUrl` is the address of the API for tenants, with which the addresses of a batch's files
+ * begin.
+ */
 export function batchRoutes(api: Api, batches: Batches, cursors: Cursors, baseUrl: string): void {
   listAndRead(api, batches, cursors, baseUrl);
   rows(api, batches, cursors);

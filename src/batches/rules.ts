@@ -8,7 +8,10 @@ import type { BatchStatus, BonusBatch, BonusBatchRow } from '../db/entities/bonu
 
 export const MAX_ROWS = 100_000;
 
-/** How long an uploaded file is remembered: the review of a later file with the same bytes points to it. */
+/**
+ * How long an uploaded file is remembered, so that the review of a later file with the same bytes
+ * points to it.
+ */
 export const SAME_FILE_MS = 90 * 24 * 3_600_000;
 /** How many of the rows that repeat a recipient are listed. */
 export const MAX_DUPLICATES_NAMED = 100;
@@ -22,9 +25,9 @@ export const CANCELED: RowFailure = {
 
 export const EXECUTABLE: readonly BatchStatus[] = ['ready'];
 export const WITHDRAWABLE: readonly BatchStatus[] = ['ready'];
-/** The statuses in which support can pause and resume it. */
+/** The statuses in which support can pause and resume a batch. */
 export const PAUSABLE: readonly BatchStatus[] = ['executing'];
-/** The statuses in which support can cancel it: a ready batch is withdrawn. */
+/** The statuses in which support can cancel a batch; a ready batch is withdrawn. */
 export const CANCELABLE: readonly BatchStatus[] = ['ready', 'executing'];
 
 export const SETTLED = invalidState(
@@ -40,7 +43,7 @@ export function stateRefusal(current: BatchStatus, allowed: readonly BatchStatus
   );
 }
 
-/** True once the file was accepted: sums, review and rows are final, whatever happens to the batch. */
+/** Returns true once the file was accepted: sums, review and rows are then final. */
 export function isAccepted({
   status,
   rejectionCode,
@@ -48,7 +51,7 @@ export function isAccepted({
   return status !== 'validating' && (status !== 'rejected' || rejectionCode !== null);
 }
 
-/** True once the file was refused: there is an errors file. */
+/** Returns true once the file was refused, and has an errors file. */
 function isFaulty({
   status,
   rejectionCode,
@@ -56,7 +59,7 @@ function isFaulty({
   return status === 'rejected' && rejectionCode === null;
 }
 
-/** True if a ready batch has waited so long for its execution that it lapses. */
+/** Returns true if a ready batch has waited so long for its execution that it lapses. */
 export function hasLapsed(
   { status, validatedAt }: BonusBatch,
   readyForMs: number,
@@ -73,10 +76,10 @@ function isFinished({ status }: Pick<BonusBatch, 'status'>): boolean {
   return status === 'completed' || status === 'partially_failed';
 }
 
-/** A batch's file: what is wrong with its upload, or the outcomes of its rows. */
+/** A file of a batch: the problems of its upload, or the outcomes of its rows. */
 export type BatchFile = 'errors' | 'result';
 
-/** False until it is made, and after retention has removed it. */
+/** False until the file is made, and after retention has removed it. */
 export function hasFile(
   batch: Pick<BonusBatch, 'status' | 'rejectionCode' | 'filesMadeAt'>,
   file: BatchFile,
@@ -84,7 +87,7 @@ export function hasFile(
   return batch.filesMadeAt !== null && (file === 'errors' ? isFaulty(batch) : isFinished(batch));
 }
 
-/** True while support has stopped payment of the remaining rows. */
+/** Returns true while support has stopped payment of the remaining rows. */
 export function isPaused(batch: BonusBatch): boolean {
   return (
     batch.status === 'executing' &&
@@ -98,7 +101,7 @@ export function pendingRows({ rowCount, rowsPaid, rowsFailed }: BonusBatch): num
   return rowCount - rowsPaid - rowsFailed;
 }
 
-/** Amount and fee: what the row takes from the source account. */
+/** Returns amount plus fee, the sum that the row takes from the source account. */
 export function debitOf({ raw, feeRaw }: Pick<BonusBatchRow, 'raw' | 'feeRaw'>): bigint {
   return raw + feeRaw;
 }
@@ -114,7 +117,7 @@ export function unsettledDebit(batch: BonusBatch): bigint {
   return totalDebit(batch) - batch.settledRaw;
 }
 
-/** As fixed at validation. */
+/** Returns the fee as fixed at validation. */
 export function feeOfRow({ feeAccountId }: BonusBatch, { feeRaw }: BonusBatchRow): Fee {
   if (feeRaw !== 0n && feeAccountId === null) throw new Error('a row has a fee that goes nowhere');
   return { raw: feeRaw, accountId: feeRaw === 0n ? null : feeAccountId };
@@ -129,7 +132,7 @@ export function afterRow(batch: BonusBatch, row: BonusBatchRow, isPaid: boolean)
   };
 }
 
-/** True if nothing is left to pay: only its result file is missing. */
+/** Returns true if every row is settled, so that only the result file is missing. */
 export function isSettled(batch: BonusBatch): boolean {
   return batch.status === 'executing' && pendingRows(batch) === 0;
 }

@@ -120,7 +120,7 @@ export const BonusBatchSchema = z
   })
   .openapi('BonusBatch');
 
-/** The batch in events, without what is true only at the moment of an answer. */
+/** The batch in events, without the fields that hold only at the moment of a response. */
 export const BatchOfEventSchema = BonusBatchSchema.omit({
   funding: true,
   can_send: true,
@@ -172,7 +172,7 @@ const NOT_NOW = {
   fees_formatted: null,
   total_debit_formatted: null,
 };
-/** At other moments of its life, in answers. */
+/** Examples of responses at other moments of a batch's life. */
 export const BATCH_EXAMPLES = {
   validating: {
     ...{ ...REVIEWED, ...NOT_NOW, status: 'validating', rows: 0 },

@@ -34,17 +34,20 @@ interface BatchesDeps extends DatabaseDeps {
   readonly timeoutMs: number;
 }
 
-/** A batch with what is true of it only now; null where there is nothing to review. */
+/** A batch with its current review; null if it has nothing to review. */
 interface ReviewedBatch {
   readonly batch: BonusBatch;
   readonly review: BatchReview | null;
 }
 
-/** Of a tenant's batches so many begin to be paid at once, and then one after the other: they wait here, and not in Temporal. */
+/**
+ * How many of a tenant's batches begin to be paid at once. Further ones begin one after another;
+ * they wait here and not in Temporal.
+ */
 const EXECUTED_AT_ONCE = 4;
 const EXECUTED_EVERY_MS = 500;
 
-/** What the API does with batches. Reading throws not_found, authority_insufficient. */
+/** Batches in the API. Reading throws not_found, authority_insufficient. */
 export class Batches {
   private readonly reader: Reader;
   private readonly files = new StoredFiles();
@@ -55,12 +58,18 @@ export class Batches {
     this.reader = deps.database.reader;
   }
 
-  /** Refusals and unknown results are returned as answers. Throws DatabaseUnavailable if nothing has happened. */
+  /**
+   * Stores an upload. Refusals and unknown results are returned as responses. Throws
+   * DatabaseUnavailable if nothing has happened.
+   */
   upload(caller: Caller, request: UploadRequest, idempotency: Keyed): Promise<Answer<BonusBatch>> {
     return uploadBatch(this.deps, caller, request, idempotency);
   }
 
-  /** The same. The fingerprint is the member's own. (docs/contract.md, Execution) */
+  /**
+   * Executes a batch. The fingerprint is the member's own. Returns and throws what `upload` does.
+   * (docs/contract.md, Execution)
+   */
   execute(caller: Caller, batchId: Uuid, idempotency: Keyed): Promise<Answer<BonusBatch>> {
     let delayMs: number | undefined;
     // A transaction that is rolled back decides again.
@@ -68,7 +77,7 @@ export class Batches {
     return this.submit(executeBatchKind, caller, batchId, idempotency, delayOnce);
   }
 
-  /** The same for POST …/cancel: a repetition finds the batch rejected. */
+  /** Withdraws a batch for POST …/cancel: a repeated request finds the batch rejected. */
   withdraw(caller: Caller, batchId: Uuid): Promise<Answer<BonusBatch>> {
     const actId = newId();
     const key = `bonus_batch/${batchId}/act/${actId}`;
@@ -120,7 +129,10 @@ export class Batches {
     return search;
   }
 
-  /** Null also for a member who could not read the batch, whom a replay answers nonetheless: it shows a balance. */
+  /**
+   * Returns the review; null also for a member who could not read the batch but gets a replay,
+   * because the review shows a balance.
+   */
   async reviewFor(caller: Caller, { id }: BonusBatch): Promise<BatchReview | null> {
     try {
       return (await this.read(caller, id)).review;
@@ -147,7 +159,10 @@ export class Batches {
     };
   }
 
-  /** One of the batch's files, read as it is sent. Also throws not_found if there is none. */
+  /**
+   * Returns one of the batch's files, read as it is sent. Also throws not_found if the file does
+   * not exist.
+   */
   async file(
     caller: Caller,
     id: Uuid,
@@ -164,7 +179,7 @@ export class Batches {
     );
   }
 
-  /** Rows after the row number `after`, in file order; `next` is null on the last page. */
+  /** Returns rows after the row number `after`, in file order; `next` is null on the last page. */
   async rows(
     caller: Caller,
     id: Uuid,

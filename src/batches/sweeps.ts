@@ -23,7 +23,7 @@ export function lapseSweep(deps: BatchControlDeps): Sweep {
   };
 }
 
-/** The bytes of files that were validated this many days ago. */
+/** Removes the bytes of files that were validated this many days ago. */
 export function uploadsSweep(deps: DatabaseDeps, keptDays: number): Sweep {
   return {
     name: 'uploaded files',
@@ -35,7 +35,7 @@ export function uploadsSweep(deps: DatabaseDeps, keptDays: number): Sweep {
   };
 }
 
-/** The rows and problems of batches that ended this many days ago. */
+/** Removes the rows and problems of batches that ended this many days ago. */
 export function rowsSweep(
   { database, clock }: DatabaseDeps,
   ended: Ended,

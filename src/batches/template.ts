@@ -18,7 +18,7 @@ export const EXAMPLE_AMOUNTS = disjunction(
   ASSETS.map((asset) => formatAmount({ raw: EXAMPLE_RAW, asset })),
 );
 
-/** What belongs in each column, for the person who fills it in. */
+/** The purpose of each column, for the person who fills it in. */
 export const TEMPLATE_COLUMNS: readonly TemplateColumn[] = [
   {
     name: 'recipient',
@@ -62,13 +62,13 @@ const EXAMPLE = TEMPLATE_COLUMNS.map(({ example }) => example);
 
 let made: Promise<Buffer> | undefined;
 
-/** Made once per process. */
+/** Built once per process. */
 export function templateXlsx(): Promise<Buffer> {
   return (made ??= makeXlsx());
 }
 
 async function makeXlsx(): Promise<Buffer> {
-  // Three hundred files, which no process should load until somebody asks.
+  // Loads three hundred files, so it is imported on first use.
   const { default: Excel } = await import('exceljs');
   const book = new Excel.Workbook();
   const sheet = book.addWorksheet('Bonuses', { views: VIEWS }) as ValidatedSheet;

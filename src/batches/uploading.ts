@@ -20,7 +20,7 @@ import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { outboxEntry } from '../temporal/outbox-entry.js';
 import { lastWithWorkflow } from './validation/line.js';
 
-/** 1 byte to 10 MiB, recognised as a kind of file that we read. */
+/** A file of 1 byte to 10 MiB, recognised as an accepted kind. */
 export interface UploadFile {
   readonly size: number;
   readonly sha256: Buffer;
@@ -41,8 +41,9 @@ interface UploadDeps extends DatabaseDeps {
 }
 
 /**
- * Stores a file: the batch, its key and the bytes in one transaction. Refusals are returned as answers: not_found,
- * authority_insufficient, quota_exceeded, idempotency_key_reused, ledger_unavailable. (docs/contract.md, Upload)
+ * Stores a file: the batch, its key and the bytes in one transaction. Refusals are returned as
+ * responses: not_found, authority_insufficient, quota_exceeded, idempotency_key_reused,
+ * ledger_unavailable. (docs/contract.md, Upload)
  */
 export async function uploadBatch(
   { database, clock, notifier, timeoutMs }: UploadDeps,
@@ -59,13 +60,14 @@ export async function uploadBatch(
   const told = { isNext: false };
   const answer = await writeKeyed(database, request, timeoutMs, async (transaction) => {
     await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);
-    // Before megabytes are written in vain; what counts is the look under the lock.
+    // Checked before megabytes are written in vain; the check under the lock decides.
     await assertWithinQuotas(transaction, tenantId, upload.file.size);
     await storeBytes(transaction, id, tenantId, upload.file);
-    // The tenant's row is the lock on what it has stored.
+    // The tenant's row is the lock on its stored files.
     await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
     await assertWithinQuotas(transaction, tenantId, 0);
-    // Nobody else can wait for these new rows; the account is locked after them, and only for the remaining part.
+    // No other transaction can wait for these new rows; the account is locked after them, and only
+    // for the remaining part.
     await lockOwnAccount(transaction, caller, upload.sourceAccountId);
     await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);
     const batch = newBatch(id, caller, upload, clock());

@@ -8,7 +8,7 @@ import {
 import { waitingSource } from '../temporal/waiting.js';
 import { HAS_TURN_SQL } from './validation/line.js';
 
-/** A `ready` one waits to be executed. */
+/** A `ready` batch waits to be executed. */
 const UNFINISHED: readonly BatchStatus[] = ['validating', 'ready', 'executing'];
 
 export const batchWaiting = waitingSource({

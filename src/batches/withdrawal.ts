@@ -19,15 +19,18 @@ import { type BatchCommand, findOwnBatch, type MemberCommand } from './ownership
 import { presentBatch } from './presenter.js';
 import { hasLapsed, stateRefusal, WITHDRAWABLE } from './rules.js';
 
-/** How a ready batch ends unexecuted: its tenant or support withdraws it, or it lapses. (docs/contract.md, Batches) */
+/**
+ * How a ready batch ends unexecuted: its tenant or support withdraws it, or it lapses.
+ * (docs/contract.md, Batches)
+ */
 
 export interface LapseBatch extends BatchCommand {
-  /** The outbox entry that tells the workflow. */
+  /** The outbox entry that notifies the workflow. */
   readonly outboxId: Uuid;
   readonly readyForMs: number;
 }
 
-/** Who ends it, as the audit log says it. */
+/** The person who ends the batch, for the audit log. */
 export interface Canceling {
   readonly actor: Actor;
   readonly reason: string | null;
@@ -37,11 +40,11 @@ export interface Canceling {
 interface Ending {
   readonly code: BatchRejection;
   readonly outboxId: Uuid;
-  /** Null if it was time. */
+  /** Null if the batch lapsed. */
   readonly by: Canceling | null;
 }
 
-/** By its uploader, an admin or an owner: checks 404, 403, 409. */
+/** Decides a withdrawal by the uploader, an admin or an owner: checks 404, 403, 409. */
 export function decideWithdrawal(command: MemberCommand, state: LockedState): Decision<BonusBatch> {
   const own = findOwnBatch(command, state);
   if (own === null) return refuse(NOT_FOUND, false);
@@ -61,7 +64,7 @@ export function decideWithdrawal(command: MemberCommand, state: LockedState): De
   );
 }
 
-/** By time. Before it is due, or after another ending, it does nothing and binds no key. */
+/** Decides a lapse. Before it is due, or after another ending, it does nothing and binds no key. */
 export function decideLapse(
   { tenantId, batchId, outboxId, readyForMs }: LapseBatch,
   state: LockedState,

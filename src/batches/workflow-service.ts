@@ -21,18 +21,18 @@ import { validateBatch, type Watch } from './validation/run.js';
 export interface BatchWorkflowDeps extends DatabaseDeps {
   readonly recipientBudget: RecipientBudget;
   readonly desk: PostingDesk;
-  /** Where tenants reach the API: the addresses of files in events begin with it. */
+  /** The address of the API for tenants, with which the addresses of files in events begin. */
   readonly baseUrl: string;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
   readonly sheets: Pick<SheetReaders, 'rows'>;
   readonly failpoints: Failpoints;
   /** How many batches this process validates and pays at a time: per tenant and in all. */
   readonly shares: { readonly validating: Shares; readonly paying: Shares };
-  /** Gets the number of rows done since its last call. */
+  /** Receives the number of rows done since its last call. */
   readonly onRows?: (step: RowStep, rows: number) => void;
 }
 
-/** What a batch's workflow does in MySQL. Every method may be called twice and late. */
+/** The steps of a batch's workflow in MySQL. Every method may be called twice and late. */
 export class BatchWorkflowService {
   private readonly deps: BatchWorkflowDeps & { readonly files: FileMaker };
   private readonly execution: BatchExecution;
@@ -47,7 +47,10 @@ export class BatchWorkflowService {
     return stateOf(await this.deps.database.reader.find(bonusBatches, { id: batchId }));
   }
 
-  /** Throws not_found, ShareTaken, DatabaseUnavailable, and the signal's reason: call it again. */
+  /**
+   * Validates. Throws not_found, ShareTaken, DatabaseUnavailable, and the signal's reason; the
+   * caller repeats the call.
+   */
   validate(batchId: Uuid, watch: Watch): Promise<BatchState> {
     const { sheets, shares } = this.deps;
     const deps = { ...this.deps, maxRows: MAX_ROWS, openSheet: sheets.rows.bind(sheets) };
@@ -75,7 +78,10 @@ export class BatchWorkflowService {
     return { ...watch, heartbeat };
   }
 
-  /** Makes the files of batches that ended without one. Tries all, and throws at the end if some failed. */
+  /**
+   * Makes the files of batches that ended without one. Tries all, and throws at the end if some
+   * failed.
+   */
   makeMissing(signal: AbortSignal): Promise<void> {
     return makeMissing(this.deps, signal);
   }
@@ -91,7 +97,10 @@ export class BatchWorkflowService {
     }
   }
 
-  /** Performs a signal's act. Returns why it was refused, or null. Throws not_found, ledger_unavailable. */
+  /**
+   * Performs the action of a signal. Returns why it was refused, or null. Throws not_found,
+   * ledger_unavailable.
+   */
   async actBySignal(
     signal: BatchAct,
     signals: Pick<StaffSignals, 'verify'>,

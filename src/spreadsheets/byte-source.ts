@@ -1,7 +1,7 @@
-/** A file in memory, as one whole whatever the pieces it came in. */
+/** A file in memory, readable as a whole although it was received in pieces. */
 export interface ByteSource {
   readonly size: number;
-  /** Exactly `length` bytes from `offset`, both within the size. */
+  /** Returns exactly `length` bytes from `offset`, both within the size. */
   read(offset: number, length: number): Buffer;
 }
 

@@ -2,20 +2,20 @@ import { SheetProblem } from './sheet.js';
 import { Turns } from './turns.js';
 
 const MIB = 1024 * 1024;
-/** How much reading one file may cost, over all parts that are read. */
+/** Limits of the work for reading one file, over all of its parts. */
 export interface EffortLimits {
   /** Bytes unpacked. (docs/contract.md, Validation) */
   readonly inflatedBytes: number;
-  /** Tags, attributes and references: 200 MiB of nothing but tags take seven seconds to parse. */
+  /** Tags, attributes and references. 200 MiB of tags take seven seconds to parse. */
   readonly marks: number;
-  /** Shared strings: their bytes, and their number. */
+  /** The bytes and the number of shared strings. */
   readonly textBytes: number;
   readonly texts: number;
 }
 
 /**
- * This many marks take less than five seconds, and are enough for two million filled cells, more than a file of 10 MiB
- * can have. A sensible file of 10 MiB has a fraction of this many bytes of text.
+ * These limits keep reading below five seconds, and suffice for two million filled cells, more than
+ * a file of 10 MiB can have. An ordinary file of 10 MiB has a fraction of these bytes of text.
  */
 export const WHOLE_FILE: EffortLimits = {
   inflatedBytes: 200 * MIB,

@@ -1,13 +1,13 @@
-/** Spreadsheets keep no more, and change the digits after them. */
+/** Spreadsheets keep no more digits, and change the digits after them. */
 export const MAX_DIGITS = 15;
 
 /** A format that pads with zeros (`00000`), perhaps with a language before it and sections after it. */
 const PADDING = /^(?:\[\$-[^\]]*\])?(0+)(?:;|$)/;
 
 /**
- * Returns the digits of a number cell of a text column: an integer with its format's leading zeros, or else the
- * shortest decimal that stands for the stored number (Excel stores 1.1 as 1.1000000000000001). Never an exponent.
- * Returns null if it has more than `MAX_DIGITS` digits.
+ * Returns the digits of a number cell in a text column: an integer with its format's leading zeros,
+ * or else the shortest decimal for the stored number (Excel stores 1.1 as 1.1000000000000001),
+ * without an exponent. Returns null if it has more than `MAX_DIGITS` digits.
  */
 export function textOfNumber(stored: string, format = ''): string | null {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =

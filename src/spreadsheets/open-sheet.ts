@@ -38,9 +38,10 @@ const MARKUP = /^\s*<[!?a-z]/i;
 const XML = /^\s*<(?:\?xml|Workbook)\b/i;
 
 /**
- * Returns the kind of a file by its content, not its name. Of a zip only the directory is read: a workbook's lists its parts.
- * Throws SheetProblem unreadable_file for any other kind, an empty file and a directory that cannot be read. An upload
- * is refused for nothing else; other problems are reported row by row. (docs/contract.md, Upload)
+ * Returns the kind of a file by its content, not its name. Of a zip only the directory is read,
+ * which lists a workbook's parts. Throws SheetProblem unreadable_file for any other kind, an empty
+ * file and a directory that cannot be read. An upload is refused only for these faults; other
+ * problems are reported row by row. (docs/contract.md, Upload)
  */
 export async function recogniseFile(source: ByteSource): Promise<FileKind> {
   const head = source.read(0, Math.min(HEAD_BYTES, source.size));
@@ -75,7 +76,9 @@ function oleKind(head: Buffer, source: ByteSource): string | null {
   return isEncrypted ? 'protected by a password' : 'an old Excel workbook (.xls)';
 }
 
-/** Web pages that reporting programs name .xls. In UTF-16, every second byte is a NUL. */
+/**
+ * Recognises web pages that reporting programs name .xls. In UTF-16, every second byte is a NUL.
+ */
 function markupKind(head: Buffer): string | null {
   const text = head
     .toString('latin1')
@@ -87,11 +90,10 @@ function markupKind(head: Buffer): string | null {
 }
 
 /**
- * The rows of an uploaded file, XLSX (the first sheet) or CSV, as they are read: rows without content are omitted, and
- * the file is read only as far as rows are requested. Other work of the process gets a turn about every ten
- * milliseconds.
- *
- * Throws SheetProblem (too_many_rows for the first row beyond the header and 100,000 others).
+ * Yields the rows of an uploaded file, XLSX (the first sheet) or CSV, as they are read. Rows
+ * without content are omitted, and the file is read only as far as rows are requested. The process
+ * handles other work about every ten milliseconds. Throws SheetProblem (too_many_rows for the first
+ * row beyond the header and 100,000 others).
  */
 export async function* openSheet(
   source: ByteSource,
@@ -110,7 +112,10 @@ function beginsWith(head: Buffer, start: readonly number[]): boolean {
   return start.every((byte, index) => head[index] === byte);
 }
 
-/** Text in any encoding has few control characters. NULs are bytes of UTF-16 and UTF-32, where they are three of four at most. */
+/**
+ * Text in any encoding has few control characters. In UTF-16 and UTF-32 at most three of four bytes
+ * are NUL.
+ */
 function isBinary(head: Buffer): boolean {
   let [control, nul] = [0, 0];
   for (const byte of head) {

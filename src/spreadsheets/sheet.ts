@@ -1,18 +1,22 @@
-/** A spreadsheet as rows of cells, whatever the file's format. (docs/contract.md, Upload) */
+/** A spreadsheet as rows of cells, independent of the file's format. (docs/contract.md, Upload) */
 
 const MAX_COLUMNS = 100;
-/** The most data rows; the header is one more. */
+/** The limit of data rows, without the header. */
 export const MAX_DATA_ROWS = 100_000;
 /** The last row and column in any spreadsheet program, including empty ones. */
 export const LAST_ROW = 1_048_576;
 export const LAST_COLUMN = 16_384;
-/** Longer texts are cut here (UTF-16 units). No column accepts this much, so a cut text is refused for its length. */
+/**
+ * Longer texts are cut here (UTF-16 units). No column accepts this length, so a cut text is
+ * refused.
+ */
 export const MAX_CELL_LENGTH = 2_048;
 
 /**
- * `number` has the digits exactly as in the file (`1E5`, `100.0`), never converted to a float. A `formula` has its last
- * result as text, a `boolean` TRUE or FALSE. A `date` is ISO 8601: `2026-11-01`, with the time unless it is midnight,
- * or only a time. A date that no spreadsheet shows is an `error`. Text is never empty.
+ * A cell. `number` has the digits exactly as in the file (`1E5`, `100.0`), never converted to a
+ * float. A `formula` has its last result as text, a `boolean` TRUE or FALSE. A `date` is ISO 8601:
+ * `2026-11-01`, with the time unless it is midnight, or only a time. A date that no spreadsheet
+ * shows is an `error`. Text is never empty.
  */
 export type Cell = {
   readonly kind: 'text' | 'number' | 'date' | 'boolean' | 'error' | 'formula';
@@ -23,14 +27,14 @@ export type Cell = {
 
 export type FilledCell = NonNullable<Cell>;
 
-/** Whether a person sees nothing in the cell. */
+/** Returns true if a person sees nothing in the cell. */
 export function isBlank(cell: Cell): boolean {
   return cell === null || cell.text.trim() === '';
 }
 
 /** A row with content. Cells after the last one with content are omitted; `null` is an empty cell. */
 export interface SheetRow {
-  /** As a spreadsheet numbers it: the header is 1. */
+  /** The row's number in a spreadsheet program: the header is 1. */
   readonly number: number;
   readonly cells: readonly Cell[];
   /** The row is hidden, for example by a filter. CSV has no hidden rows. */
@@ -42,7 +46,7 @@ export interface SheetRow {
 export type SheetProblemCode =
   'unreadable_file' | 'bad_encoding' | 'too_large_inflated' | 'too_many_columns' | 'too_many_rows';
 
-/** The file cannot be read, or no further. The message is for the person who made the file. */
+/** The file cannot be read, or not further. The message is for the person who made the file. */
 export class SheetProblem extends Error {
   override name = 'SheetProblem';
 
@@ -70,7 +74,7 @@ export function tooManyColumns(where: string): SheetProblem {
   return new SheetProblem('too_many_columns', `${where} has more than ${MAX_COLUMNS} columns`);
 }
 
-/** The row without empty cells at the end. */
+/** Returns the row without empty cells at the end. */
 export function trimmedRow(number: number, cells: Cell[]): SheetRow {
   let length = cells.length;
   while (length > 0 && (cells[length - 1] ?? null) === null) length -= 1;

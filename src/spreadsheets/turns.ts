@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** The longest that other requests of the process wait while a file is read or written. */
+/** The longest delay of other requests of the process while a file is read or written. */
 const TURN_MS = 8;
 
-/** Yields the thread when long work has had it for a while. */
+/** Yields the thread when long work has occupied it for a while. */
 export class Turns {
   private began = performance.now();
 

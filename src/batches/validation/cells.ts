@@ -7,12 +7,15 @@ import { EXAMPLE_AMOUNTS, EXAMPLE_RAW } from '../template.js';
 import type { ColumnName } from './header.js';
 import { cellProblem, type Problem, quoted } from './problems.js';
 
-/** A cell's value, or what is wrong with it. Each function reads one kind of column; surrounding spaces are ignored. */
+/**
+ * A cell's value, or its problem. Each function reads one kind of column; surrounding spaces are
+ * ignored.
+ */
 export type Reading<T> = { readonly value: T } | { readonly problem: Problem };
 
 const LINE_BREAK = /[\n\v\f\r\u0085\u2028\u2029]/;
 
-/** A problem that no column accepts, or null. */
+/** Returns a problem that no column accepts, or null. */
 function unusable(field: ColumnName, cell: FilledCell | null): Problem | null {
   if (cell?.kind === 'formula')
     return cellProblem(
@@ -51,11 +54,11 @@ function required(
 
 export interface NamedRecipient {
   readonly name: RecipientName;
-  /** As in the file. */
+  /** The text as in the file. */
   readonly text: string;
 }
 
-/** The text of a cell in a column of texts: numbers as the digits that a person sees. */
+/** Returns the text of a cell in a text column: numbers as the digits that a person sees. */
 function written(
   field: 'recipient' | 'description' | 'reference',
   cell: FilledCell,
@@ -77,14 +80,14 @@ function written(
 
 const AS_TEXT = 'Format the column as text and enter the value again.';
 
-/** A `$alias`, an account's id or a phone. A phone may be in a number cell. */
+/** Reads an `$alias`, an account's id or a phone. A phone may be in a number cell. */
 export function readRecipient(cell: FilledCell | null): Reading<NamedRecipient> {
   const found = required('recipient', cell);
   if ('problem' in found) return found;
   const read = written('recipient', found.cell);
   if ('problem' in read) return read;
   const { text } = read;
-  // In a number, a minus sign and a decimal point separate no groups of a phone.
+  // In a number, a minus sign and a decimal point do not separate groups of a phone.
   const name = found.cell.kind === 'number' && !/^\d+$/.test(text) ? null : parseRecipient(text);
   if (name !== null) return { value: { name, text } };
   const message = `${quoted(text)} is neither an alias ($ana), nor a phone (+57 300 111 2233, without a decimal point), nor the id of an account`;
@@ -94,7 +97,7 @@ export function readRecipient(cell: FilledCell | null): Reading<NamedRecipient> 
 /** The largest whole number that a spreadsheet's number cell holds exactly. */
 const MAX_NUMBER_CELL = 9_007_199_254_740_991n;
 
-/** An integer in the smallest unit: as text, or a number cell that holds it exactly. */
+/** Reads an integer in the smallest unit: text, or a number cell that holds it exactly. */
 export function readAmount(cell: FilledCell | null): Reading<bigint> {
   const found = required('amount', cell);
   if ('problem' in found) return found;
@@ -137,7 +140,9 @@ export function readAsset(cell: FilledCell | null): Reading<Asset> {
   return { problem: cellProblem('asset', 'invalid_field', message, found.cell) };
 }
 
-/** Free text, possibly empty; a number as its digits, and in a description a date in ISO 8601. */
+/**
+ * Reads free text, possibly empty; a number as its digits, and in a description a date in ISO 8601.
+ */
 export function readText(
   field: 'description' | 'reference',
   cell: FilledCell | null,

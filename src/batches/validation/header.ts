@@ -1,7 +1,7 @@
 import { isBlank, type SheetRow } from '../../spreadsheets/sheet.js';
 import { cellProblem, type Problem, quoted } from './problems.js';
 
-/** The columns that the service reads, by header; others are ignored. */
+/** The headers of the columns that are read; other columns are ignored. */
 const COLUMNS = ['recipient', 'amount', 'asset', 'description', 'reference'] as const;
 export type ColumnName = (typeof COLUMNS)[number];
 export const REQUIRED_COLUMNS: readonly ColumnName[] = ['recipient', 'amount', 'asset'];
@@ -15,7 +15,10 @@ export interface Header {
   readonly problems: readonly Problem[];
 }
 
-/** Headers may come in any order and case, with surrounding spaces. Problems: missing_column, duplicate_column. */
+/**
+ * Reads the headers in any order and case, with surrounding spaces. Problems: missing_column,
+ * duplicate_column.
+ */
 export function readHeader({ cells }: SheetRow): Header {
   const columns: Partial<Record<ColumnName, number>> = {};
   const problems: Problem[] = [];

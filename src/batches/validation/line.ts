@@ -6,19 +6,23 @@ import { tenants } from '../../db/entities/parties.js';
 import { literal } from '../../db/statements.js';
 
 /**
- * The queue in which a tenant's batches wait to be validated. The first few have a workflow each; the others get theirs
- * as these end, or are begun too often. Temporal serves tasks in the order in which it gets them: sixty files of one
- * tenant at once would be hundreds of tasks ahead of everybody else's next one. Changing the queue takes its lock.
+ * The queue of a tenant's batches that wait for validation. The first few have a workflow each;
+ * further batches get theirs as these end, or after they were begun too often. Temporal serves
+ * tasks in the order in which it receives them, so sixty files of one tenant at once would put
+ * hundreds of tasks ahead of other tenants. Changing the queue takes its lock.
  */
 
-/** The one being read and the next: a worker process validates one of a tenant at a time. */
+/** The batch being read and the next: a worker process validates one of a tenant at a time. */
 const WITH_A_WORKFLOW = 2;
-/** A batch started this often no longer delays others: something in it makes reading fail. */
+/** A batch begun this often no longer delays the queue, because its content makes reading fail. */
 const BEGUN_TOO_OFTEN = 5;
 
 const WAITS = `status='validating' AND validation_run<${BEGUN_TOO_OFTEN}`;
 
-/** The last of the tenant's queued batches with a workflow, but `except`; null if there is room for another. */
+/**
+ * Returns the last of the tenant's queued batches with a workflow, except `except`; null if another
+ * may have one.
+ */
 export async function lastWithWorkflow(
   reader: Reader,
   tenantId: Uuid,
@@ -33,17 +37,17 @@ export async function lastWithWorkflow(
   return row === undefined ? null : uuid.parse(row.id);
 }
 
-/** Whether the batch, as it begins to be read, holds up others no longer. */
+/** Returns true if the batch, when its reading begins, no longer delays the queue. */
 export function leavesLine({ validationRun }: Pick<BonusBatch, 'validationRun'>): boolean {
   return validationRun === BEGUN_TOO_OFTEN;
 }
 
-/** The tenant's row is the lock on its queue. */
+/** Locks the tenant's queue by the tenant's row. */
 export async function lockLine(transaction: Transaction, tenantId: Uuid): Promise<void> {
   await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
 }
 
-/** SQL: whether the queue lets the batch `t` have a workflow. */
+/** SQL that is true if the queue lets the batch `t` have a workflow. */
 export const HAS_TURN_SQL = `(t.status<>'validating' OR ${WITH_A_WORKFLOW}>(
   SELECT COUNT(*) FROM bonus_batches ahead FORCE INDEX (status)
   WHERE ahead.tenant_id=t.tenant_id AND ahead.status='validating' AND ahead.validation_run<${BEGUN_TOO_OFTEN}

@@ -7,7 +7,7 @@ export interface Problem {
   /** The column; empty if it concerns none. */
   readonly field: string;
   readonly message: string;
-  /** The cell's content, shortened; empty if the cell is. */
+  /** The cell's content, shortened; empty for an empty cell. */
   readonly value: string;
 }
 
@@ -37,7 +37,10 @@ export function quoted(text: string, most = 40): string {
   return `"${shortened(text, most)}"`;
 }
 
-/** Without characters that cannot be stored, and at most this many code points, ending in … if there were more. */
+/**
+ * Returns the text without characters that cannot be stored, and at most this many code points,
+ * ending in … if it was longer.
+ */
 function shortened(text: string, most: number): string {
   const points = [...text.slice(0, 2 * most + 2).replace(CONTROL, '\u{FFFD}')];
   return points.length <= most ? points.join('') : `${points.slice(0, most - 1).join('')}…`;

@@ -28,24 +28,27 @@ import { lastWithWorkflow, leavesLine, lockLine } from './line.js';
 import type { Problem } from './problems.js';
 import type { RowChecker, ValidRow } from './rows.js';
 
-/** Another run of the same validation has begun, or the validation is over: this run may no longer write. */
+/**
+ * Another run of the validation has begun, or the validation is over, so this run may no longer
+ * write.
+ */
 export class ValidationSuperseded extends Error {
   override name = 'ValidationSuperseded';
 }
 
 export interface RecordDeps extends DatabaseDeps {
-  /** Where tenants reach the API: the addresses of files in events begin with it. */
+  /** The address of the API for tenants, with which the addresses of files in events begin. */
   readonly baseUrl: string;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
 }
 
-/** The problems of a row; 0: of the file. */
+/** The problems of a row; row 0 stands for the file. */
 export interface RowProblems {
   readonly number: number;
   readonly problems: readonly Problem[];
 }
 
-/** How far reading has progressed, for GET to show. */
+/** The progress of reading, for GET. */
 export type Progress = Pick<
   BonusBatch,
   'rowCount' | 'rowsRejected' | 'asset' | 'totalRaw' | 'hiddenRows' | 'skippedSheets'
@@ -62,8 +65,8 @@ const ROWS_A_DELETE = 5_000;
 const PROBLEMS_AN_INSERT = 1_000;
 
 /**
- * What a run of the validation writes. Each run stores its number in the batch's row, and every write checks it: of two
- * concurrent runs the later continues, and the earlier can write no more.
+ * The writes of a validation run. Each run stores its number in the batch's row, and every write
+ * checks it: of two concurrent runs the later continues, and the earlier can no longer write.
  */
 export class ValidationRecord {
   private constructor(
@@ -71,7 +74,7 @@ export class ValidationRecord {
     private readonly batch: BonusBatch,
   ) {}
 
-  /** Invalidates earlier runs; null if the batch is already validated. */
+  /** Begins a run and invalidates earlier ones; null if the batch is already validated. */
   static async begin(deps: RecordDeps, batchId: Uuid): Promise<ValidationRecord | null> {
     const outboxId = newId();
     const [batch, next] = await transact(deps.database, async (transaction) => {
@@ -99,7 +102,7 @@ export class ValidationRecord {
     return this.batch;
   }
 
-  /** Removes what an earlier run left. Throws ValidationSuperseded, like every write. */
+  /** Removes the rows of an earlier run. Throws ValidationSuperseded, as every write does. */
   async clear(): Promise<void> {
     await this.clearTable(bonusBatchRows.name);
     await this.clearTable(bonusBatchProblems.name);
@@ -146,8 +149,8 @@ export class ValidationRecord {
   }
 
   /**
-   * Ends the validation, with its event. Throws if the account for its fees was closed, or a policy that refuses the
-   * batch was set, while the file was read: the next run finds it.
+   * Ends the validation, with its event. Throws if the account for its fees was closed, or a policy
+   * that refuses the batch was set, while the file was read; the next run takes it into account.
    */
   async finish(
     { isAccepted, progress, errors }: Findings,
@@ -192,7 +195,7 @@ export class ValidationRecord {
     return finished;
   }
 
-  /** The source's row guards the batch; the lock on the fee account keeps that from being closed. */
+  /** The source's row guards the batch; the lock on the fee account prevents its closing. */
   private async lockAccounts(transaction: Transaction, charged: Uuid | null): Promise<void> {
     const id = [this.batch.sourceAccountId, ...(charged === null ? [] : [charged])];
     const locked = await transaction.select(accounts, { id }, { orderBy: ['id'], forUpdate: true });
@@ -201,7 +204,9 @@ export class ValidationRecord {
       throw new Error('the account of the fees was closed while the file was read');
   }
 
-  /** Under the lock of the source, so that no batch is ready that the policy in force refuses. */
+  /**
+   * Checked under the lock of the source, so that no batch becomes ready that the policy refuses.
+   */
   private async assertNotRefused(
     transaction: Transaction,
     { asset, totalRaw }: Progress,
@@ -251,7 +256,10 @@ export class ValidationRecord {
   }
 }
 
-/** The batch leaves the queue, whose lock is held: the next one gets a workflow, and is returned. */
+/**
+ * Removes the batch from the queue, whose lock is held, and returns the next batch, which gets a
+ * workflow.
+ */
 async function tellNext(
   transaction: Transaction,
   { id, tenantId }: BonusBatch,
@@ -265,7 +273,7 @@ async function tellNext(
   return next;
 }
 
-/** The newest earlier batch of the tenant with the same bytes. */
+/** Returns the newest earlier batch of the tenant with the same bytes. */
 async function sameFile(reader: Reader, batch: BonusBatch): Promise<Uuid | null> {
   const { id, tenantId, fileSha256, createdAt } = batch;
   const since = time.literal(instant(createdAt - SAME_FILE_MS));

@@ -19,7 +19,7 @@ import {
 import type { ColumnName, Header } from './header.js';
 import { cellProblem, type Problem, quoted } from './problems.js';
 
-/** What every row of a batch is checked against: read once, so it is the same for all. */
+/** The terms for every row of a batch, read once so that they are equal for all rows. */
 export interface BatchTerms {
   readonly sourceAccountId: Uuid;
   readonly limits: Readonly<Record<Asset, Limits>>;
@@ -55,8 +55,8 @@ type CheckedRow =
   | { readonly number: number; readonly problems: readonly Problem[] };
 
 /**
- * The row's cells by column. Null for a row with nothing in the known columns or beyond the header, which does not
- * count.
+ * Returns the row's cells by column. Null for a row without content in the known columns or beyond
+ * the header, which does not count.
  */
 export function readRow(
   { number, cells }: SheetRow,
@@ -97,7 +97,7 @@ function tooLongProblem(number: number, cell: Cell, index: number, width: number
   return cellProblem('', 'invalid_field', `${where}. ${advice}.`, cell);
 }
 
-/** Checks rows in file order, and remembers what later rows are compared with. */
+/** Checks rows in file order, and remembers values for the comparison with later rows. */
 export class RowChecker {
   asset: Asset | null = null;
   totalRaw = 0n;
@@ -164,7 +164,7 @@ export class RowChecker {
     this.recipients.add(recipientAccountId);
   }
 
-  /** Null, and a problem, if it is nobody payable. */
+  /** Returns the account; null, and a problem, if it cannot be paid. */
   private account(
     { name, text }: NamedRecipient,
     cell: FilledCell | null,

@@ -35,21 +35,22 @@ export interface ValidationDeps extends RecordDeps {
   readonly recipientBudget: RecipientBudget;
   readonly files: FileMaker;
   readonly maxRows: number;
-  /** The rows of a file, of whichever kind its content is. Throws SheetProblem, at once or between rows. */
+  /** Yields the rows of a file of any kind. Throws SheetProblem, at once or between rows. */
   readonly openSheet: (file: FileToRead, of: ReadingFor) => AsyncIterable<SheetRow>;
 }
 
-/** How long-running work reports progress, and is told to stop. */
+/** How long-running work reports progress and is stopped. */
 export interface Watch {
   readonly signal: AbortSignal;
   readonly heartbeat: (rows: number) => void;
 }
 
 /**
- * Reads every row of a batch's file and finds everything wrong with it; afterwards the batch is `ready` or `rejected`.
- * Each call starts from the first row, may be interrupted anywhere, and does nothing to a batch that is already
- * validated. Returns the resulting batch; undefined if there is none. Throws DatabaseUnavailable and the signal's
- * reason: call it again. (docs/contract.md, Validation)
+ * Reads every row of a batch's file and finds its problems; afterwards the batch is `ready` or
+ * `rejected`. Each call starts from the first row, may be interrupted anywhere, and does nothing to
+ * a validated batch. Returns the resulting batch; undefined if it does not exist. Throws
+ * DatabaseUnavailable and the signal's reason; the caller repeats the call. (docs/contract.md,
+ * Validation)
  */
 export async function validateBatch(
   deps: ValidationDeps,
@@ -87,7 +88,9 @@ export async function validateBatch(
 /** No spreadsheet has more rows, so a file with higher row numbers was not made by one. */
 const LAST_ROW_NUMBER = 11_000_000;
 
-/** One pass through the file: rows are collected, looked up together, checked in order and written. */
+/**
+ * One pass through the file: rows are collected, looked up together, checked in order and written.
+ */
 class FileReading {
   private readonly reader: Reader;
   private readonly budget: RecipientBudget;
@@ -101,7 +104,7 @@ class FileReading {
   private lastNumber = 0;
   /** Parsing a phone takes a while, and a piece of a sheet may have a thousand rows. */
   private readonly turns = new Turns();
-  /** The transaction under way: the next rows are read meanwhile. */
+  /** The transaction under way; the next rows are read meanwhile. */
   private writing: Promise<void> = Promise.resolve();
   hasProblems = false;
 
@@ -132,7 +135,10 @@ class FileReading {
     await this.writing;
   }
 
-  /** The problem if the approval policy of the source refuses the total of the valid rows, or null. */
+  /**
+   * Returns the problem if the approval policy of the source refuses the total of the valid rows,
+   * or null.
+   */
   private async readPolicyProblem(): Promise<FinalProblem | null> {
     const { asset, totalRaw } = this.checker;
     if (asset === null) return null;
@@ -149,7 +155,7 @@ class FileReading {
     return { number: 0, problem: fileProblem('above_approval_threshold', message) };
   }
 
-  /** The problem that ends reading early, or null. */
+  /** Returns the problem that ends reading early, or null. */
   private async readRows(rows: AsyncIterable<SheetRow>): Promise<FinalProblem | null> {
     let header: ReturnType<typeof readHeader> | null = null;
     for await (const row of rows) {
@@ -170,7 +176,7 @@ class FileReading {
         return { number: row.number, problem: tooManyRows(this.maxRows) };
       this.rowCount += 1;
       if (row.isHidden === true) this.hiddenRows += 1;
-      // Without its columns nothing can be said about a row: it only counts.
+      // Without its columns a row cannot be checked and only counts.
       if (header.problems.length > 0) continue;
       this.gathered.push(read);
       if (this.gathered.length === MAX_NAMES) await this.flush();
@@ -178,7 +184,10 @@ class FileReading {
     return null;
   }
 
-  /** Throws rate_limited if it names too many new people, without revealing anything about them. */
+  /**
+   * Throws rate_limited if the rows name too many new people, without revealing anything about
+   * them.
+   */
   private async flush(): Promise<null> {
     const rows = this.gathered;
     this.gathered = [];
@@ -205,14 +214,14 @@ class FileReading {
     return null;
   }
 
-  /** From the first problem on the file is bound to be rejected, so payable rows are no longer needed. */
+  /** After the first problem the file will be rejected, so valid rows are no longer needed. */
   private async put(valid: readonly ValidRow[], wrong: readonly RowProblems[]): Promise<void> {
     this.hasProblems ||= wrong.length > 0;
     await this.writing;
     this.watch.signal.throwIfAborted();
     this.watch.heartbeat(this.rowCount);
     this.writing = this.record.add(this.hasProblems ? [] : valid, wrong, this.progress);
-    // The next await gets its failure.
+    // The failure is thrown by the next await.
     this.writing.catch(() => undefined);
   }
 }
@@ -222,7 +231,7 @@ interface FinalProblem {
   readonly problem: Problem;
 }
 
-/** What is wrong with the file as a whole. Rethrows our own faults. */
+/** Returns the problem of the file as a whole. Rethrows faults of the service. */
 function asFinalProblem(failure: unknown): FinalProblem {
   if (failure instanceof SheetProblem)
     return { number: 0, problem: fileProblem(failure.code, failure.message) };

@@ -10,13 +10,13 @@ export interface ReadFile {
 
 export const MORE = 'more';
 
-/** `rows` as packed by `packRows`. The last message also says how reading ended. */
+/** `rows` as packed by `packRows`. The last message also reports how reading ended. */
 export interface Told {
   readonly rows: string;
   readonly end: ReadingEnd | null;
 }
 
-/** `failed` is our own fault. */
+/** `failed` is a fault of the service. */
 export type ReadingEnd =
   | { readonly how: 'whole' | 'not_short' }
   | { readonly how: 'problem'; readonly code: SheetProblemCode; readonly message: string }
@@ -25,9 +25,9 @@ export type ReadingEnd =
 const KINDS = ['text', 'number', 'date', 'boolean', 'error', 'formula'] as const;
 
 /**
- * Rows as one text, each a flat list: its number, 1 if it is hidden or else 0, the sheets skipped before it, then kind, text
- * and, if it has one, format of each cell, or null. Unpacking a large file
- * takes the service's thread a third of the time that cloning the rows would.
+ * Packs rows as one text, each a flat list: its number, 1 if it is hidden or else 0, the sheets
+ * skipped before it, then kind, text and format (if any) of each cell, or null. Unpacking a large
+ * file takes the service's thread a third of the time that cloning the rows would.
  */
 export function packRows(rows: readonly SheetRow[]): string {
   return JSON.stringify(

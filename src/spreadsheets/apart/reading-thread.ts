@@ -3,16 +3,21 @@ import { type SheetRow, SheetProblem, unreadable } from '../sheet.js';
 import { MORE, type ReadFile, type ReadingEnd, type Told, unpackRows } from './messages.js';
 
 const THREAD = new URL('./thread.js', import.meta.url);
-/** No file takes a tenth of this (effort.ts); one that does has found a way around our bounds. */
+/**
+ * No file takes a tenth of this (effort.ts); a file that does has found a way around the limits.
+ */
 const MAX_SILENCE_MS = 60_000;
 const BEATS = 60;
 
-/** The thread ended before the file did: by its memory limit, or by us. */
+/** The thread ended before the file did, by its memory limit or by us. */
 class ThreadEnded extends Error {
   override name = 'ThreadEnded';
 }
 
-/** A thread that reads files, one at a time, with its own memory limit. It does not keep the process alive. */
+/**
+ * A worker thread that reads files, one at a time, with its own memory limit. It does not keep the
+ * process alive.
+ */
 export class ReadingThread {
   private readonly worker: Worker;
   private told: Told[] = [];
@@ -23,7 +28,7 @@ export class ReadingThread {
     resourceLimits: ResourceLimits,
     private readonly maxSilenceMs = MAX_SILENCE_MS,
   ) {
-    // Code that reads strangers' files gets neither the service's settings nor its secrets.
+    // Code that reads untrusted files gets neither the service's settings nor its secrets.
     this.worker = new Worker(THREAD, { resourceLimits, env: {}, execArgv: [] });
     this.worker.unref();
     this.worker.on('message', (told: Told) => {
@@ -39,9 +44,9 @@ export class ReadingThread {
   }
 
   /**
-   * The rows of the file in pieces, and how it ended. Throws SheetProblem if the file needs more memory than the thread
-   * has, or more time than any file should; and the signal's reason. After a throw, or when no more rows are wanted,
-   * the thread cannot be reused.
+   * Yields the rows of the file in pieces, and returns how reading ended. Throws SheetProblem if
+   * the file needs more memory than the thread has, or more time than any file should, and the
+   * signal's reason. After a throw, or if the caller stops early, the thread cannot be reused.
    */
   async *read(
     file: ReadFile,
@@ -69,7 +74,7 @@ export class ReadingThread {
     await this.worker.terminate();
   }
 
-  /** The first one counts. */
+  /** Only the first failure counts. */
   private failed(fault: Error): void {
     this.fault ??= fault;
     this.wake();

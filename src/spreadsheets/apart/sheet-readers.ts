@@ -3,30 +3,30 @@ import { SheetProblem, type SheetRow } from '../sheet.js';
 import type { ReadingEnd } from './messages.js';
 import { ReadingThread } from './reading-thread.js';
 
-/** A file of a few thousand rows is smaller, unless it is full of other things. */
+/** A file of a few thousand rows is smaller, unless it is full of other content. */
 const SHORT_FILE_BYTES = 512 * 1024;
 
-/** V8's heap. Texts are outside it, with their own bound (texts.ts). */
+/** V8's heap. Texts are outside it and have their own bound (texts.ts). */
 const SHORT_MEMORY = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 8 };
 const WHOLE_MEMORY = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16 };
 
-/** A stored file: its pieces are read when its turn has come. */
+/** A stored file, whose pieces are read when its turn begins. */
 export interface FileToRead {
   readonly size: number;
   pieces(): AsyncIterable<Buffer>;
 }
 
-/** The file's tenant, and the signal that it is no longer wanted. */
+/** The file's tenant, and a signal that ends the reading. */
 export interface ReadingFor {
   readonly tenantId: string;
   readonly signal: AbortSignal;
 }
 
 /**
- * Reads the files of a process in separate threads, so that no file takes the service's thread or memory. Total memory
- * is bounded by their number: one short file at a time, in a thread that is kept (a new one takes 150 ms), and one long
- * one, in a thread that ends with it and leaves nothing behind. Files take turns, one for each tenant, and a short one
- * never waits for a long one.
+ * Reads the files of a process in worker threads, so that no file occupies the service's thread or
+ * memory. The number of threads bounds the memory: one for short files, which is kept (a new one
+ * takes 150 ms), and one for a long file, which ends with the file. Tenants take turns, and a short
+ * file never waits for a long one.
  */
 export class SheetReaders {
   private readonly short = new FairQueue(1);
@@ -34,7 +34,10 @@ export class SheetReaders {
   private readonly stopping = new AbortController();
   private kept: ReadingThread | null = null;
 
-  /** Like openSheet. Also throws the signal's reason, and what the file's pieces throw. */
+  /**
+   * Yields the rows of a file that is opened in a worker thread. Throws what `openSheet` throws,
+   * the signal's reason, and read errors of the file's pieces.
+   */
   async *rows(file: FileToRead, { tenantId, signal }: ReadingFor): AsyncGenerator<SheetRow> {
     const until = AbortSignal.any([signal, this.stopping.signal]);
     const short = file.size > SHORT_FILE_BYTES ? null : await this.readShort(file, tenantId, until);
@@ -52,7 +55,7 @@ export class SheetReaders {
     await this.kept?.end();
   }
 
-  /** The whole file, or null if it is not short after all. */
+  /** Reads the whole file; returns null if it is not short after all. */
   private async readShort(
     file: FileToRead,
     tenantId: string,
@@ -69,7 +72,7 @@ export class SheetReaders {
       return next.value.how === 'not_short' ? null : { rows, end: next.value };
     } catch (failure) {
       await this.kept?.end();
-      // Too large for this thread; the other has more memory and time.
+      // Too large for this thread; the thread for long files has more memory and time.
       if (failure instanceof SheetProblem) return null;
       throw failure;
     } finally {
@@ -102,7 +105,7 @@ function assertWhole(end: ReadingEnd): void {
   if (end.how === 'failed') throw new Error(`reading a file failed: ${end.message}`);
 }
 
-/** In a separate buffer, which can be transferred to a thread. */
+/** A separate buffer, which can be transferred to a thread. */
 async function bytesOf(file: FileToRead): Promise<Uint8Array> {
   const all = new Uint8Array(file.size);
   let at = 0;

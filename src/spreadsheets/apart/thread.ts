@@ -6,14 +6,20 @@ import { SheetProblem, type SheetRow } from '../sheet.js';
 import { MORE, packRows, type ReadFile, type ReadingEnd, type Told } from './messages.js';
 import { giveWay } from '../../core/priority.js';
 
-/** Reads files, one after the other, sending rows a few pieces ahead of those requested. Its only input is bytes. */
+/**
+ * Reads files one after another and sends rows a few pieces ahead of the requested ones. Its only
+ * input is bytes.
+ */
 
 const ROWS_A_PIECE = 250;
 /** The length of a piece's texts, in UTF-16 units. */
 const LENGTH_A_PIECE = 64 * 1024;
 const PIECES_AHEAD = 2;
 
-/** A short file: ample for an honest one of a few thousand rows, and less than a fifth of a second for any. */
+/**
+ * A short file: ample for a file of a few thousand rows, and less than a fifth of a second for any
+ * file.
+ */
 const SHORT: EffortLimits = { ...WHOLE_FILE, inflatedBytes: 4 * 1024 * 1024, marks: 100_000 };
 const SHORT_ROWS = 4_000;
 const SHORT_LENGTH = 512 * 1024;

@@ -19,7 +19,10 @@ import { feed, withPlainBreaks } from './feeding.js';
 const MAX_ROW = 128 * 1024;
 const PIECE_BYTES = 16 * 1024;
 
-/** UTF-8, with `,` or `;`. A cell that begins with `=` is a formula. Throws SheetProblem. */
+/**
+ * Yields the rows of a UTF-8 file with `,` or `;`. A cell that begins with `=` is a formula. Throws
+ * SheetProblem.
+ */
 export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
   const turns = new Turns();
   const text = withPlainBreaks(decoded(source));
@@ -41,7 +44,7 @@ export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
     }
     await feeding;
   } catch (failure) {
-    // A failing parser drops the records that have not been taken yet.
+    // A failing parser drops records that have not been taken yet.
     yield* numbered.rest();
     throw failure instanceof CsvError ? notCsv(failure) : failure;
   } finally {
@@ -55,7 +58,9 @@ class NumberedRows {
   private number = 0;
   private readonly rows: SheetRow[] = [];
 
-  /** The record, unless it is empty; `next` returns its row when the parser emits the record. */
+  /**
+   * Keeps the record unless it is empty; `next` returns its row when the parser emits the record.
+   */
   keep(record: string[]): string[] | null {
     this.number += 1;
     if (this.number > LAST_ROW) throw tooManyRows();
@@ -82,7 +87,10 @@ async function* decoded(source: ByteSource): AsyncGenerator<string> {
   yield checked(decoder, null);
 }
 
-/** The text of the piece; null ends it. NUL is valid UTF-8 but not text: UTF-16 and binary files have it. */
+/**
+ * Decodes a piece; null ends the text. NUL is valid UTF-8 but not text: UTF-16 and binary files
+ * contain it.
+ */
 function checked(decoder: TextDecoder, piece: Buffer | null): string {
   let text: string;
   try {
@@ -109,13 +117,16 @@ function notUtf8(): SheetProblem {
   return new SheetProblem('bad_encoding', 'the file is not UTF-8: save it as "CSV UTF-8"');
 }
 
-/** A spreadsheet program would compute what begins with `=` (even `="0012"`), so its value is unclear. */
+/**
+ * A spreadsheet program would compute text that begins with `=` (even `="0012"`), so its value is
+ * unclear.
+ */
 function cellOf(text: string): Cell {
   if (text === '') return null;
   return { kind: /^\s*=/.test(text) ? 'formula' : 'text', text: text.slice(0, MAX_CELL_LENGTH) };
 }
 
-/** The parser is ahead of the rows taken, so the count comes from the parser. */
+/** The parser is ahead of the rows taken, so the parser's count is used. */
 function notCsv({ code, records }: CsvError): SheetProblem {
   const row = typeof records === 'number' ? records + 1 : '?';
   return code === 'CSV_MAX_RECORD_SIZE'

@@ -1,6 +1,6 @@
 import { LAST_COLUMN, tooManyColumns, unreadable } from '../sheet.js';
 
-/** How a CSV file separates its cells, as its first lines show. */
+/** How a CSV file separates its cells, as detected from its first lines. */
 export interface Dialect {
   readonly delimiter: string;
   /** The length of a first line `sep=;`, which tells Excel the separator and is not a row; 0 without such a line. */
@@ -17,7 +17,10 @@ const SEPARATORS = new Map([
   ['|', 'vertical bars (|)'],
 ]);
 
-/** Where the first non-empty line after a `sep=` line begins and ends. Without a line break yet, it ends with the text. */
+/**
+ * Returns where the first non-empty line after a `sep=` line begins and ends; without a line break,
+ * it ends with the text.
+ */
 export function headerOf(head: string): { readonly start: number; readonly end: number } {
   const skipped = SEP_LINE.exec(head)?.[0].length ?? 0;
   const found = head.slice(skipped).search(/\S/);
@@ -27,8 +30,9 @@ export function headerOf(head: string): { readonly start: number; readonly end: 
 }
 
 /**
- * The separator is the one that a `sep=` line names, otherwise the most frequent one in the header outside quotation
- * marks. Throws SheetProblem unreadable_file unless it is `,` or `;`, and too_many_columns beyond any program's.
+ * Detects the separator: the one that a `sep=` line names, otherwise the most frequent one in the
+ * header outside quotation marks. Throws SheetProblem unreadable_file unless it is `,` or `;`, and
+ * too_many_columns for more columns than any program has.
  */
 export function dialectOf(head: string): Dialect {
   const [line = '', named = ''] = SEP_LINE.exec(head) ?? [];

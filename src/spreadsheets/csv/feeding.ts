@@ -1,7 +1,9 @@
 import type { Parser } from 'csv-parse';
 import { Turns } from '../turns.js';
 
-/** Writes the text into the parser as fast as it accepts it. A failure comes out of the parser. */
+/**
+ * Writes the text into the parser at the rate that it accepts. A failure is thrown by the parser.
+ */
 export async function feed(
   parser: Parser,
   head: string,
@@ -21,7 +23,10 @@ export async function feed(
   }
 }
 
-/** Until the piece is parsed and its rows are taken: what is buffered when the parser fails would be lost. */
+/**
+ * Resolves when the piece is parsed and its rows are taken: buffered rows would be lost if the
+ * parser fails.
+ */
 function written(parser: Parser, piece: string): Promise<void> {
   return new Promise((resolve) => {
     const go = (): void => {
@@ -33,7 +38,7 @@ function written(parser: Parser, piece: string): Promise<void> {
   });
 }
 
-/** Every line break as one LF, so that lines are counted as in an editor. */
+/** Turns every line break into one LF, so that lines are counted as in an editor. */
 export async function* withPlainBreaks(text: AsyncGenerator<string>): AsyncGenerator<string> {
   let held = '';
   for await (const piece of text) {

@@ -2,12 +2,16 @@ import { stringify } from 'csv-stringify/sync';
 import { withEscapes } from '../../core/text.js';
 
 /**
- * What may be in a cell that a person opens. An XLSX cell is marked as text, so nothing in it runs. A CSV cell is
- * whatever the opening program takes it for, so a text that could be a formula gets an apostrophe in front. That is the
- * only change to visible text: programs that read the CSV remove it, or use the XLSX.
+ * Content of cells that a person opens. An XLSX cell is marked as text, so a formula in it does not
+ * run. The type of a CSV cell depends on the program that opens it, so text that could be a formula
+ * gets an apostrophe in front. Visible text is not changed otherwise: programs that read the CSV
+ * remove the apostrophe, or use the XLSX.
  */
 
-/** `number`: our own digits. `party`: a recipient, whose phone begins with `+`. `text`: anything. */
+/**
+ * `number`: digits written by the service. `party`: a recipient, whose phone begins with `+`.
+ * `text`: anything.
+ */
 export type CellKind = 'number' | 'party' | 'text';
 
 const BREAKS = /[\t\n\r\u0085\u2028\u2029]+/gu;
@@ -15,12 +19,15 @@ const BREAKS = /[\t\n\r\u0085\u2028\u2029]+/gu;
 const UNSHOWN = /[\p{Cc}\p{Cs}\u2028\u2029\ufffe\uffff]/u;
 const PHONE = /^\+[0-9]{1,20}$/;
 /**
- * What a formula begins with, including full-width forms, at the beginning or after a `;`: where `;` is the separator,
- * as in Spanish, a cell begins there.
+ * The beginnings of a formula, including full-width forms, at the start or after a `;`: where `;`
+ * is the separator, as in Spanish, a cell begins there.
  */
 const FORMULA_START = /(^|;)([\s"']*)(?=[=+\-@＝＋－＠|%])/gu;
 
-/** Without control characters: breaks and tabs become spaces, and other invisible characters are escaped. */
+/**
+ * Returns the text without control characters: line breaks and tabs become spaces, and other
+ * invisible characters are escaped.
+ */
 function shownText(text: string): string {
   const shown = UNSHOWN.test(text)
     ? text.replace(BREAKS, ' ').replace(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '')
@@ -28,7 +35,7 @@ function shownText(text: string): string {
   return withEscapes(shown);
 }
 
-/** Lines of a CSV, with cells quoted where necessary; a column without a kind is text. */
+/** Returns lines of a CSV, with cells quoted where necessary. A column without a kind is text. */
 export function csvLines(
   rows: readonly (readonly (string | null)[])[],
   kinds: readonly CellKind[] = [],
@@ -52,7 +59,7 @@ function csvText(text: string, kind: CellKind): string {
 /** The longest text that a cell of a spreadsheet holds. */
 const MAX_TEXT = 32_767;
 
-/** The cell's text in an XLSX, where `_x0041_` would be read as an A. */
+/** Returns the cell's text in an XLSX, where `_x0041_` would be read as an A. */
 export function xlsxText(text: string): string {
   return shownText(text)
     .slice(0, MAX_TEXT)

@@ -15,7 +15,10 @@ export interface TablePaths {
 /** Level 3 takes a third of the time of the usual 6, and its output is a tenth larger. */
 const LEVEL = 3;
 
-/** Writes a table into two files as it comes, as CSV and XLSX. Rejects with failures of the file system. */
+/**
+ * Writes a table into two files as its rows are received, as CSV and XLSX. Rejects with failures of
+ * the file system.
+ */
 export class TableFiles {
   private readonly csv: WriteStream;
   private readonly xlsx: WriteStream;
@@ -32,7 +35,7 @@ export class TableFiles {
     this.csv = createWriteStream(paths.csv);
     this.xlsx = createWriteStream(paths.xlsx);
     this.written = Promise.all([finished(this.csv), finished(this.xlsx)]);
-    // The next call of add or end gets the failure.
+    // The failure is thrown by the next call of add or end.
     this.written.catch(() => undefined);
     const stream = {
       stream: this.xlsx,

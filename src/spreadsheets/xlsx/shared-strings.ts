@@ -3,7 +3,10 @@ import { unreadable } from '../sheet.js';
 import { TextBuffer, Texts, unescaped } from './texts.js';
 import { readWholePart } from './xml.js';
 
-/** The texts that cells refer to by index; rich text without its formatting. Throws SheetProblem. */
+/**
+ * Reads the texts that cells refer to by index; rich text without its formatting. Throws
+ * SheetProblem.
+ */
 export async function readSharedStrings(
   bytes: AsyncIterable<Buffer>,
   effort: Effort,
@@ -15,7 +18,7 @@ export async function readSharedStrings(
   let isText = false;
   await readWholePart(bytes, effort, {
     open(name, _attributes, depth) {
-      // Programs differ on what is left of it.
+      // Programs differ on the remaining text.
       if (isText) throw unreadable('a text of the workbook has an element in it');
       if (depth === 2) isItem = name === 'si';
       if (depth === 3) isRun = name === 'r';

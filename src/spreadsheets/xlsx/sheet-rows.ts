@@ -24,7 +24,7 @@ interface Book {
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** Makes rows from the events of a worksheet's part. Call `take` along the way to get them. */
+/** Builds rows from the events of a worksheet's part. Call `take` along the way to get them. */
 export class SheetRows implements PartReader {
   private rows: SheetRow[] = [];
   private isData = false;
@@ -59,7 +59,7 @@ export class SheetRows implements PartReader {
 
   /** worksheet > sheetData > row > c > v, f, is > t or r > t */
   open(name: string, attributes: Attributes, depth: number): void {
-    // Programs differ on what is left of the value.
+    // Programs differ on the remaining value.
     if (this.listening !== null)
       throw unreadable(`a value in row ${this.rowNumber} has an element in it`);
     if (depth === 1 && name !== 'worksheet')
@@ -115,7 +115,7 @@ export class SheetRows implements PartReader {
     this.hasFormula = false;
   }
 
-  /** Of two values each program would show another one. */
+  /** If a cell has two values, programs show different ones. */
   private openContent(name: string): void {
     this.isInline = name === 'is';
     if ((name === 'v' && this.hasValue) || (this.isInline && this.hasInline))
@@ -208,18 +208,21 @@ function textCell(text: string): Cell {
   return text === '' ? null : { kind: 'text', text };
 }
 
-/** Without a date, spreadsheets show an error (`#####`). */
+/** Spreadsheets show an error (`#####`) if the number is not a date. */
 function dateCell(iso: string | null, stored: string): Cell {
   return iso === null ? { kind: 'error', text: stored } : { kind: 'date', text: iso };
 }
 
-/** A count in plain digits. */
+/** Parses a count in plain digits. */
 function positive(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw unreadable('a number of the workbook itself is not one');
   return Number.parseInt(text, 10);
 }
 
-/** The column of `AB12`, the first is 1. Where its row is another, programs differ on which one counts. */
+/**
+ * Returns the column of `AB12`, counted from 1. If the reference names another row, programs differ
+ * on which one counts.
+ */
 function columnOf(reference: string, row: number): number {
   let column = 0;
   let at = 0;

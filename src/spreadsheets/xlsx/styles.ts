@@ -7,7 +7,10 @@ export type NumberView = 'number' | 'date' | 'time' | 'duration';
 
 export interface CellStyle {
   readonly view: NumberView;
-  /** The code of the number format, cut to `MAX_FORMAT_SHOWN`; null if it shows a number's own digits, as General does. */
+  /**
+   * The code of the number format, cut to `MAX_FORMAT_SHOWN`; null if it shows a number's own
+   * digits, as General does.
+   */
   readonly format: string | null;
 }
 
@@ -36,7 +39,10 @@ const BUILT_IN: Readonly<Record<string, string>> = {
   },
 };
 
-/** Built-in formats that show a date, those of East Asia and Thailand included. 18 to 21, 45 and 47 show a time, 46 a duration. */
+/**
+ * Built-in formats that show a date, including those of East Asia and Thailand. 18 to 21, 45 and 47
+ * show a time, 46 a duration.
+ */
 const DATE_FORMATS: readonly (readonly [first: number, last: number])[] = [
   [14, 22],
   [27, 36],
@@ -50,12 +56,12 @@ const DURATION_FORMAT = 46;
 /** More than any spreadsheet program can make. */
 const MAX_STYLES = 100_000;
 
-/** Programs accept none longer. */
+/** Programs refuse longer codes. */
 const MAX_FORMAT = 1_000;
 /** How much of a format code the cells carry (UTF-16 units). */
 const MAX_FORMAT_SHOWN = 60;
 
-/** The styles of cells by their index. Throws SheetProblem unreadable_file. */
+/** Reads the styles of cells by their index. Throws SheetProblem unreadable_file. */
 export async function readStyles(
   bytes: AsyncIterable<Buffer>,
   effort: Effort,
@@ -103,8 +109,8 @@ function styleOf(code: string): CellStyle {
 }
 
 /**
- * Returns what a format code shows, by its letters outside quotes, escapes, colours and conditions. An elapsed time in brackets
- * (`[h]`) is a duration. Anything not closed extends to the end.
+ * Returns what a format code shows, by its letters outside quotes, escapes, colours and conditions.
+ * An elapsed time in brackets (`[h]`) is a duration. An unclosed part extends to the end.
  */
 export function viewOf(formatCode: string): NumberView {
   const code = formatCode.slice(0, MAX_FORMAT);
@@ -124,7 +130,7 @@ export function viewOf(formatCode: string): NumberView {
 const DATE_LETTER = /[ymdhs]/i;
 const ELAPSED = /^(?:h+|m+|s+)$/i;
 
-/** Where the significant characters continue after the one at `at`. */
+/** Returns the position of the next significant character after `at`. */
 function nextOf(code: string, character: string, at: number): number {
   if (character === '"' || character === '[')
     return endOf(code, character === '[' ? ']' : '"', at) + 1;

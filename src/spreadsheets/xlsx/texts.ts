@@ -4,14 +4,17 @@ import { MAX_CELL_LENGTH, SheetProblem, unreadable } from '../sheet.js';
 const PIECE_BYTES = 1024 * 1024;
 
 /**
- * The shared strings of a workbook as UTF-8 in large pieces: as separate strings they would take several times as much
- * memory, and a hostile file could have hundreds of MiB of them. Each text takes 4 extra bytes.
+ * The shared strings of a workbook as UTF-8 in large pieces: separate strings would take several
+ * times as much memory, and a hostile file could have hundreds of MiB of them. Each text takes 4
+ * extra bytes.
  */
 export class Texts {
   private readonly pieces: Buffer[] = [];
   /** Where the last text of a piece ends, counted in the piece. */
   private readonly pieceEnds: number[] = [];
-  /** Where text n begins, counted over all pieces; it ends where the next one in its piece begins. */
+  /**
+   * Where text n begins, counted over all pieces; it ends where the next text of its piece begins.
+   */
   private starts = new Uint32Array(1024);
   private count = 0;
   private used = PIECE_BYTES;
@@ -76,7 +79,10 @@ export class TextBuffer {
   }
 }
 
-/** `_x000D_` is how workbooks write what XML cannot hold. */
+/**
+ * Returns the text with `_x000D_` sequences decoded, with which workbooks write characters that XML
+ * cannot contain.
+ */
 export function unescaped(text: string): string {
   if (!text.includes('_x')) return text;
   return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) =>

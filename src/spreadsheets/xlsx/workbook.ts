@@ -31,7 +31,10 @@ interface NamedSheet {
   readonly isHidden: boolean;
 }
 
-/** Follows the package's relationships, not file names. Throws SheetProblem unreadable_file. */
+/**
+ * Reads the workbook by the package's relationships, not by file names. Throws SheetProblem
+ * unreadable_file.
+ */
 export async function readWorkbook(archive: Archive, effort: Effort): Promise<Workbook> {
   const root = await relationshipsOf(archive, '', effort);
   const part = root.find(({ type }) => type === 'officeDocument')?.target;
@@ -94,7 +97,7 @@ async function relationshipsOf(
 ): Promise<Relationship[]> {
   const folder = part.slice(0, part.lastIndexOf('/') + 1);
   const found: Relationship[] = [];
-  // Of two, each program would follow another one.
+  // If an id is repeated, programs follow different ones.
   const ids = new Set<string>();
   await readWholePart(
     archive.read(`${folder}_rels/${part.slice(folder.length)}.rels`, effort),
@@ -116,7 +119,9 @@ async function relationshipsOf(
   return found;
 }
 
-/** A target is relative to its part's folder, or to the root: an entry of the zip, never a file of ours. */
+/**
+ * Returns the entry of a target, which is relative to its part's folder or to the root of the zip.
+ */
 function partName(folder: string, target: string): string {
   const steps: string[] = [];
   const path = target.startsWith('/') ? target : `${folder}${target}`;

@@ -8,7 +8,10 @@ import { GENERAL, readStyles } from './styles.js';
 import { readWorkbook } from './workbook.js';
 import { readPart } from './xml.js';
 
-/** Of the first visible sheet, hidden rows and columns included. Throws SheetProblem. */
+/**
+ * Yields the rows of the first visible sheet, hidden rows and columns included. Throws
+ * SheetProblem.
+ */
 export async function* xlsxRows(
   source: ByteSource,
   limits: EffortLimits,

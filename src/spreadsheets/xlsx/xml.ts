@@ -7,7 +7,7 @@ export interface PartReader {
   /** Names have no prefix; elements of other namespaces are named ''. `depth` of the root is 1. */
   open(name: string, attributes: Readonly<Record<string, string>>, depth: number): void;
   close?(name: string, depth: number): void;
-  /** Text may come in several pieces. */
+  /** Receives text, possibly in several pieces. */
   text?(text: string): void;
 }
 
@@ -19,17 +19,21 @@ const NAMESPACES: ReadonlySet<string> = new Set([
 ]);
 
 const DEEPEST = 64;
-/** A longer text, tag or comment is an attempt to fill our memory. */
+/** A longer text, tag or comment is an attempt to fill the memory. */
 const MAX_TOKEN = 1024 * 1024;
-/** Others get a turn between two. Bytes are cut, not text: V8 reads a slice several times slower than a string. */
+/**
+ * Other work is handled between two pieces. Bytes are cut instead of text, because V8 reads a slice
+ * several times slower than a string.
+ */
 const PIECE_BYTES = 32 * 1024;
 
 const NO_XML =
   'a part of the workbook is not well-formed: open and save it again with your spreadsheet program';
 
 /**
- * Parses a part and yields now and then, so that the caller can take what its reader has collected. No DTD, and so no
- * entity, is accepted. Throws SheetProblem unreadable_file, too_large_inflated; and what `bytes` throws.
+ * Parses a part, yielding now and then so that the caller can take the rows that its reader has
+ * collected. A DTD, and therefore every entity, is refused. Throws SheetProblem unreadable_file,
+ * too_large_inflated, and what `bytes` throws.
  */
 export async function* readPart(
   bytes: AsyncIterable<Buffer>,
@@ -46,12 +50,12 @@ export async function* readPart(
   yield;
 }
 
-/** Whether a yes-or-no attribute is set. */
+/** Returns true if a boolean attribute is set. */
 export function isTrue(attribute: string | undefined): boolean {
   return attribute === '1' || attribute === 'true';
 }
 
-/** Parses a small part as a whole. Throws like readPart. */
+/** Parses a small part as a whole. Throws what readPart throws. */
 export async function readWholePart(
   bytes: AsyncIterable<Buffer>,
   effort: Effort,
@@ -67,7 +71,7 @@ class Document {
   });
   private prefix: string | null = null;
   private depth = 0;
-  /** How much the parser has been given since its last event. */
+  /** The length of the text given to the parser since its last event. */
   private untold = 0;
 
   constructor(
@@ -108,7 +112,7 @@ class Document {
     try {
       step();
     } catch (failure) {
-      // The parser's own complaints are plain Errors.
+      // Errors of the parser itself are plain Errors.
       throw failure instanceof Error && failure.name === 'Error' ? unreadable(NO_XML) : failure;
     }
   }
@@ -140,7 +144,7 @@ class Document {
     this.effort.mark(1);
   }
 
-  /** The name without the root's prefix; '' if it has another. */
+  /** Returns the name without the root's prefix; '' for another prefix. */
   private own(name: string): string {
     const { prefix } = this;
     if (prefix === '') return name.includes(':') ? '' : name;
@@ -148,7 +152,7 @@ class Document {
   }
 }
 
-/** `x:` of `<x:worksheet>`, where x is a namespace that we know. */
+/** Returns `x:` for `<x:worksheet>` if x is a known namespace. */
 function rootPrefix(name: string, attributes: Readonly<Record<string, string>>): string {
   const colon = name.indexOf(':');
   const space = attributes[colon < 0 ? 'xmlns' : `xmlns:${name.slice(0, colon)}`];
@@ -162,7 +166,7 @@ function ampersands(text: string): number {
   return count;
 }
 
-/** The text of a part: UTF-8, or UTF-16 according to its first bytes. */
+/** Decodes a part: UTF-8, or UTF-16 according to its first bytes. */
 async function* decoded(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let decoder: TextDecoder | null = null;
   let head: Buffer = Buffer.alloc(0);

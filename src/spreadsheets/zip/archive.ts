@@ -5,20 +5,21 @@ import { type ByteSource, piecesOf } from '../byte-source.js';
 import type { Effort } from '../effort.js';
 import { SheetProblem, unreadable } from '../sheet.js';
 
-/** A workbook has a few dozen; one with many pictures has hundreds. */
+/** A workbook has a few dozen entries; with many pictures it has hundreds. */
 const MAX_ENTRIES = 2_000;
 const STORED = 0;
 const DEFLATED = 8;
 const INFLATE_PIECE_BYTES = 64 * 1024;
 
-/** An alternative name, which some readers use and others do not; no program writes it into a workbook. */
+/** An alternative name, which only some readers use; no program writes one into a workbook. */
 const UNICODE_PATH = 0x7075;
 
 const DAMAGED = 'the file is damaged or was not sent whole';
 
 /**
- * The entries of a zip, according to its central directory. When an entry is read, the directory is checked against the
- * local header, sizes and checksum, so that no two readers can see different files in one zip.
+ * The entries of a zip, according to its central directory. Reading an entry checks the directory
+ * against the local header, sizes and checksum, so that no two readers can see different files in
+ * one zip.
  */
 export class Archive {
   private constructor(
@@ -26,7 +27,7 @@ export class Archive {
     private readonly entries: ReadonlyMap<string, Entry>,
   ) {}
 
-  /** Reads only the directory. Throws SheetProblem unreadable_file. */
+  /** Opens the archive by its directory. Throws SheetProblem unreadable_file. */
   static async open(source: ByteSource): Promise<Archive> {
     try {
       // The reader is not closed: it holds nothing open.
@@ -57,8 +58,9 @@ export class Archive {
   }
 
   /**
-   * The content of the entry, counted while it is inflated. Throws SheetProblem: unreadable_file (absent, encrypted,
-   * damaged, size or checksum different from the directory), too_large_inflated.
+   * Yields the content of an entry, counted while it is inflated. Throws SheetProblem:
+   * unreadable_file (absent, encrypted, damaged, size or checksum different from the directory),
+   * too_large_inflated.
    */
   async *read(name: string, effort: Effort): AsyncGenerator<Buffer> {
     const entry = this.entries.get(partKey(name));
@@ -80,7 +82,7 @@ export class Archive {
     if (size !== entry.uncompressedSize || checksum !== entry.crc32) throw unreadable(DAMAGED);
   }
 
-  /** Where the entry's data begins. The local header must name the same entry. */
+  /** Returns where the entry's data begins. The local header must name the same entry. */
   private dataStart(entry: Entry): number {
     const at = entry.relativeOffsetOfLocalHeader;
     if (at + 30 + entry.fileNameLength > this.source.size) throw unreadable(DAMAGED);
@@ -102,7 +104,7 @@ export class Archive {
       return;
     }
     const inflate = createInflateRaw({ chunkSize: INFLATE_PIECE_BYTES });
-    // A failure of either end destroys the other, and comes out of the loop below.
+    // A failure of either stream destroys both, and is thrown by the loop below.
     pipeline(Readable.from(packed), inflate, () => {});
     try {
       yield* inflate;
@@ -112,7 +114,7 @@ export class Archive {
   }
 }
 
-/** Part names are compared without case: some programs refer to them in a different case. */
+/** Compares part names without case, because some programs refer to them in a different case. */
 function partKey(name: string): string {
   return name.toLowerCase();
 }
@@ -125,7 +127,7 @@ function isZlibFailure(failure: unknown): boolean {
   return failure instanceof Error && 'code' in failure && String(failure.code).startsWith('Z_');
 }
 
-/** Gives the zip library our bytes. */
+/** Gives the bytes of the file to the zip library. */
 class SourceReader extends yauzl.RandomAccessReader {
   constructor(private readonly source: ByteSource) {
     super();
