@@ -49,7 +49,6 @@ export async function openSupport(
     registry: core.registry,
     routes: [sessionRoutes, singleSignOnRoutes, waitingRoutes, shelfRoutes],
   });
-  core.guard.start();
   core.rollbacks.start(() => bridge.client.auditCheckpoint());
   const readiness = new Readiness(() => ledgerFitness(core));
   const admin = createAdmin({ registry: core.registry, readiness, errors });

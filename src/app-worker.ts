@@ -117,7 +117,6 @@ export async function openWorker(
   const errors = new ErrorWriter(config.DOCS_URL);
   const admin = createAdmin({ registry, readiness, errors, moreMetrics: sdkMetrics(metricsPort) });
   const server = await listen(admin, errors, { host: config.ADMIN_HOST, port: config.ADMIN_PORT });
-  core.guard.start();
   core.rollbacks.start(() => bridge.client.auditCheckpoint());
   sweeper.start();
   if (config.WORKER_QUEUES.includes('webhooks')) senders.start();
@@ -125,7 +124,6 @@ export async function openWorker(
   const stop = async (): Promise<void> => {
     readiness.stop();
     stopping.abort();
-    core.guard.stop();
     core.rollbacks.stop();
     await Promise.all([sweeper.stop(), senders.stop(), workers.stop(), bridge.notifier.stop()]);
     await sheets.close();
@@ -249,7 +247,7 @@ function servedQueues(
 }
 
 function buildSweeper(
-  { database, guard, registry }: Core,
+  { database, databaseClock, registry }: Core,
   sweeps: WorkerServices['sweeps'],
   logger: Logger,
 ): Sweeper {
@@ -262,8 +260,9 @@ function buildSweeper(
     label,
     leaseMetrics(registry, onTrouble),
   );
-  // By a wrong clock, they would remove what must be kept.
-  return new Sweeper(sweeps, sweeperMetrics(registry, onTrouble), leases, () => guard.settle());
+  // By a wrong clock, sweeps would remove what must be kept.
+  const setClock = async (): Promise<void> => void (await databaseClock.read(database.lookup));
+  return new Sweeper(sweeps, sweeperMetrics(registry, onTrouble), leases, setClock);
 }
 
 function buildWorkers(

@@ -3,7 +3,6 @@ import { buildLedger, type Ledger, ledgerFitness } from './build-ledger.js';
 import { buildRates, type BuiltRates } from './build-rates.js';
 import type { Config, ServiceConfig } from './config.js';
 import { temporalOptions } from './config/temporal.js';
-import { type Clock, systemClock } from './core/instant.js';
 import type { Caller } from './core/permissions.js';
 import { Authenticator } from './access/authenticator.js';
 import { TokenUses } from './access/token-uses.js';
@@ -29,8 +28,8 @@ import { describeFault, type Logger } from './http/logging.js';
 import { listen, type RunningServer } from './http/node-server.js';
 import type { DocsSite } from './http/docs/site.js';
 import { createService } from './http/service.js';
-import { CLOCK_BOUNDS, type ClockBounds } from './ledger/clock-guard.js';
-import { clockMetrics, deskMetrics } from './ledger/desk/metrics.js';
+import { DatabaseClock } from './ledger/database-clock.js';
+import { aheadMetrics, deskMetrics } from './ledger/desk/metrics.js';
 import { payoutApproval } from './payouts/approval-outcomes.js';
 import { RailCallbacks } from './payouts/callbacks.js';
 import { callbackMetrics, contradictionMetrics, endMetrics } from './payouts/metrics.js';
@@ -69,30 +68,18 @@ export interface Core extends Ledger {
 export function buildCore(
   config: ServiceConfig,
   logger: Logger,
-  clock: Clock = systemClock,
-  clockBounds: ClockBounds = CLOCK_BOUNDS,
+  databaseClock = new DatabaseClock(),
 ): Core {
   const registry = createRegistry();
   buildInfo(registry);
-  const clocks = clockMetrics(registry, {
-    strayed: (differenceMs, isRefused) =>
-      isRefused
-        ? logger.error(
-            { differenceMs },
-            "the clock is not the database's: nothing is posted until it is set right",
-          )
-        : logger.warn({ differenceMs }, "the clock differs from the database's"),
-    ahead: (accountId, aheadMs) =>
+  const ledger = buildLedger(config, {
+    databaseClock,
+    onAccountAhead: aheadMetrics(registry, (accountId, aheadMs) =>
       logger.error(
         { accountId, aheadMs },
-        'an account is dated ahead of every clock: nothing is posted to it',
+        "an account is dated ahead of the database's clock: nothing is posted to it",
       ),
-  });
-  const ledger = buildLedger(config, {
-    clock,
-    clockBounds,
-    clockObserver: clocks.observer,
-    onAccountAhead: clocks.onAccountAhead,
+    ),
     observerOf: deskMetrics(registry),
     statementObserver: statementMetrics(registry),
     primaryObserver: {
@@ -110,7 +97,7 @@ export function buildCore(
       logger.error({ kind, fault: describeFault(fault) }, 'a command failed by our fault'),
   });
   poolMetrics(registry, ledger.database);
-  const recipientBudget = new RecipientBudget(ledger.database, clock, {
+  const recipientBudget = new RecipientBudget(ledger.database, ledger.clock, {
     ...config.NEW_RECIPIENTS,
     fullAfterMs: RECIPIENTS_FULL_AFTER_MS,
   });
@@ -260,7 +247,6 @@ export async function openApiServers(
     onAnswered: (answered) => requests.note(answered),
     isTraced: config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
   });
-  core.guard.start();
   core.rollbacks.start(() => bridge.client.auditCheckpoint());
   const readiness = new Readiness(() => ledgerFitness(core));
   const admin = createAdmin({ registry, readiness, errors });
@@ -280,7 +266,7 @@ export function buildApi(
   { notifier }: Bridge,
   webhooks: Webhooks,
 ): Api {
-  const { clock, database, desk, guard, recipientBudget } = core;
+  const { clock, databaseClock, database, desk, recipientBudget } = core;
   const api = new Api();
   const cursors = new Cursors(config.CURSOR_KEYS);
   transferRoutes(api, new Transfers(desk, notifier), database.reader, cursors);
@@ -305,7 +291,7 @@ export function buildApi(
   batchFileRoutes(api, batches, config.BASE_URL);
   accountRoutes(api, core, cursors);
   identityRoutes(api, { database, clock, budget: recipientBudget, encryptionKeys });
-  const statements = { database, clock, guard, timeoutMs: config.COMMAND_TIMEOUT_MS };
+  const statements = { database, clock, databaseClock, timeoutMs: config.COMMAND_TIMEOUT_MS };
   statementRoutes(api, statements, cursors, config.BASE_URL);
   requestRoutes(api, (caller, id) => readRequest(database.reader, caller, id, clock()));
   eventRoutes(api, database, cursors);

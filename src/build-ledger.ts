@@ -4,11 +4,11 @@ import { type MysqlConfig, mysqlTls } from './config/mysql.js';
 import { Database } from './db/database.js';
 import type { StatementObserver } from './db/metrics.js';
 import type { PrimaryObserver } from './db/primary.js';
-import { type ClockBounds, ClockGuard, type ClockObserver } from './ledger/clock-guard.js';
 import { PostingDesk } from './ledger/desk/desk.js';
 import type { DeskObserver } from './ledger/desk/observer.js';
 import { Desks } from './ledger/desk/desks.js';
 import type { Fitness } from './http/admin.js';
+import type { DatabaseClock } from './ledger/database-clock.js';
 import { OPEN_RESTORE_SQL } from './ledger/event-log.js';
 import { RollbackGuard } from './restores/rollback-guard.js';
 import type { Uuid } from './core/ids.js';
@@ -28,9 +28,7 @@ interface LedgerSettings extends MysqlConfig {
 }
 
 interface LedgerWatchers {
-  readonly clock: Clock;
-  readonly clockBounds: ClockBounds;
-  readonly clockObserver: ClockObserver;
+  readonly databaseClock: DatabaseClock;
   /** An account's last instant is too far ahead for it to be posted to. */
   readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
   readonly observerOf: (desk: string) => DeskObserver;
@@ -44,8 +42,9 @@ interface LedgerWatchers {
 
 /** The ledger of any process, including the operators' command line. */
 export interface Ledger {
+  /** Estimates the database's time. */
   readonly clock: Clock;
-  readonly guard: ClockGuard;
+  readonly databaseClock: DatabaseClock;
   readonly rollbacks: RollbackGuard;
   readonly database: Database;
   /** For everything without its own desk. */
@@ -56,14 +55,8 @@ export interface Ledger {
 
 /** Connects on first use. */
 export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers): Ledger {
-  const {
-    clock,
-    clockBounds: bounds,
-    observerOf,
-    onFault,
-    onAccountAhead,
-    onRolledBack,
-  } = watchers;
+  const { databaseClock, observerOf, onFault, onAccountAhead, onRolledBack } = watchers;
+  const { now: clock } = databaseClock;
   const failpoints = new Failpoints();
   const database = new Database({
     url: settings.MYSQL_URL,
@@ -82,20 +75,14 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
     maxQueue: MAX_QUEUE,
     commandTimeoutMs: settings.COMMAND_TIMEOUT_MS,
   };
-  const guard = new ClockGuard({
-    lookup: database.lookup,
-    clock,
-    bounds,
-    observer: watchers.clockObserver,
-  });
-  const rollbacks = new RollbackGuard({ database, clock: guard.now, onRolledBack });
-  const deps = { database, clock, guard, rollbacks, failpoints, onFault, onAccountAhead };
+  const rollbacks = new RollbackGuard({ database, clock, onRolledBack });
+  const deps = { database, clock, databaseClock, rollbacks, failpoints, onFault, onAccountAhead };
   const desks = new Desks(
     (name, isInTurn) => new PostingDesk(deps, { ...options, isInTurn }, observerOf(name)),
   );
   return {
-    clock: guard.now,
-    guard,
+    clock,
+    databaseClock,
     rollbacks,
     database,
     desk: desks.add('main'),
@@ -104,16 +91,15 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
   };
 }
 
-/** MySQL being away affects every process alike; a clock that differs from MySQL's makes this process alone unfit. */
-export async function ledgerFitness({ database, guard }: Ledger): Promise<Fitness> {
+/** Also corrects the estimate of the database's time. */
+export async function ledgerFitness({ database, databaseClock }: Ledger): Promise<Fitness> {
   if (!database.isPrimaryKnown()) return 'degraded';
   try {
-    await guard.compare();
+    await databaseClock.read(database.lookup);
     // A process that starts on a restored database does not become ready until the restore is finished.
     const closed = await database.lookup.query(OPEN_RESTORE_SQL);
-    if (closed.length > 0) return 'degraded';
+    return closed.length > 0 ? 'degraded' : 'ready';
   } catch {
     return 'degraded';
   }
-  return guard.isWell() ? 'ready' : 'unfit';
 }

@@ -52,7 +52,6 @@ endOnSignals(logging, async () => {
   await servers.api.stop(config.SHUTDOWN_GRACE_MS);
   await core.desks.idle();
   await servers.requests.write();
-  core.guard.stop();
   core.rollbacks.stop();
   servers.rates.close();
   await Promise.all([bridge.notifier.stop(), tests.stop(), sending.close()]);

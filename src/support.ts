@@ -28,7 +28,6 @@ endOnSignals(logging, async () => {
   await leaveBalancer(servers.readiness, config.STOP_DELAY_MS);
   await servers.desk.stop(config.SHUTDOWN_GRACE_MS);
   await core.desks.idle();
-  core.guard.stop();
   core.rollbacks.stop();
   await bridge.notifier.stop();
   await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);

@@ -4,7 +4,7 @@ import { requestFingerprint } from '../../src/core/fingerprint.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { Deadline } from '../../src/db/deadline.js';
-import { CLOCK_BOUNDS, ClockGuard, type ClockObserver } from '../../src/ledger/clock-guard.js';
+import { DatabaseClock } from '../../src/ledger/database-clock.js';
 import { nameAccounts, postGroup } from '../../src/ledger/desk/group.js';
 import { findAnswers } from '../../src/ledger/idempotency.js';
 import { Pace } from '../../src/ledger/desk/pace.js';
@@ -28,7 +28,6 @@ export interface RecordedGroup {
 }
 
 const RECORDING_MS = 600_000;
-const UNWATCHED: ClockObserver = { compared: () => undefined, strayed: () => undefined };
 
 /** Makes the next command of a group. */
 export type NextTransfer = () => {
@@ -50,20 +49,12 @@ export async function recordGroups(
   const connection = await openBare(ledger.url, 'transactions');
   const database = new RecordingDatabase(ledger.url, connection);
   const groups: RecordedGroup[] = [];
-  const guard = new ClockGuard({
-    lookup: database.reader,
-    clock: systemClock,
-    bounds: CLOCK_BOUNDS,
-    observer: UNWATCHED,
-  });
   try {
-    await guard.compare();
-    database.lookUps.splice(0);
     for (const size of sizes) {
       const wanted = Array.from({ length: size }, next);
       const group = wanted.map((one) => pending(ledger, one));
       if (wanted.every(({ key }) => key !== undefined)) await findAnswers(database.reader, group);
-      else await recordGroup(database, guard, group);
+      else await recordGroup(database, group);
       const [reads, steps] = [database.lookUps.splice(0), database.steps.splice(0)];
       if (reads.length + steps.length === 0)
         throw new RowFailed('the desk sent nothing that was recorded');
@@ -79,7 +70,6 @@ export async function recordGroups(
 /** What PostingDesk does with a group of new keys if nothing fails. */
 async function recordGroup(
   database: RecordingDatabase,
-  guard: ClockGuard,
   group: readonly PendingCommand[],
 ): Promise<void> {
   const named = await nameAccounts(database.reader, group, false);
@@ -87,7 +77,7 @@ async function recordGroup(
     {
       database,
       clock: systemClock,
-      guard,
+      databaseClock: new DatabaseClock(),
       rollbacks: { admit: () => Promise.resolve(), posted: () => undefined },
       failpoints: new Failpoints(null),
       onFault: fail,

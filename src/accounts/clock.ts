@@ -1,38 +1,37 @@
 import { accountAct, recordAct } from '../access/audit-log.js';
-import { existing, ledgerUnavailable } from '../core/errors.js';
+import { existing } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { toRfc3339 } from '../core/instant.js';
-import type { DatabaseDeps } from '../db/database.js';
+import type { Database } from '../db/database.js';
 import { type Account, accounts } from '../db/entities/parties.js';
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { CLOCK_RESET } from '../ledger/clock-resets.js';
-import type { ClockGuard } from '../ledger/clock-guard.js';
+import type { DatabaseClock } from '../ledger/database-clock.js';
 import { type Changed, checkedReason, type Decided } from './status.js';
 
-interface ClockResetDeps extends DatabaseDeps {
-  readonly guard: ClockGuard;
+interface ClockResetDeps {
+  readonly database: Database;
+  readonly databaseClock: DatabaseClock;
 }
 
 /**
- * Permits postings again to an account (also a system account) that is dated ahead of the clock.
- * Existing entries keep their dates, so the account's movements run backwards in time at this one
- * place, which the auditor accepts because of the line in the audit log. Throws ApiError not_found,
- * invalid_field, ledger_unavailable (this process's clock differs from the database's).
+ * Permits postings again to an account (also a system account) that is dated too far ahead of the
+ * database's clock, for example after a failover to a slower clock. Existing entries keep their
+ * dates, so the account's movements run backwards in time at this one place, which the auditor
+ * accepts because of the line in the audit log. Throws ApiError not_found, invalid_field.
  */
 export async function resetClock(
-  { database, clock, guard }: ClockResetDeps,
+  { database, databaseClock }: ClockResetDeps,
   id: Uuid,
   decided: Decided,
 ): Promise<Changed> {
   const reason = checkedReason(decided.reason);
-  await guard.compare();
   return transact(database, async (transaction) => {
     const account = existing(await transaction.find(accounts, { id }, { forUpdate: true }));
-    if (!guard.isWell()) throw ledgerUnavailable();
     const { lastPostedAt: was, seq } = account;
-    if (!guard.isTooFarAhead(was)) return { account, changed: false };
-    const lastPostedAt = clock();
+    const lastPostedAt = await databaseClock.read(transaction);
+    if (!databaseClock.isTooFarAhead(was, lastPostedAt)) return { account, changed: false };
     await transaction.execute(updateSql<Account>(accounts, { lastPostedAt }, { id }));
     const details = { reason, seq: seq.toString(), was: toRfc3339(was) };
     await recordAct(

@@ -11,7 +11,7 @@ import { TransactionRetryable } from '../db/failures.js';
 import type { Beneficiary } from '../db/places.js';
 import { literal, literals } from '../db/statements.js';
 import { transactFor } from '../db/transact.js';
-import { type ClockGuard, SETTLED_AFTER_MS } from '../ledger/clock-guard.js';
+import { type DatabaseClock, SETTLED_AFTER_MS } from '../ledger/database-clock.js';
 import { readClockResetsOf } from '../ledger/clock-resets.js';
 import { rangesWithin } from './movements.js';
 import { readAccount } from './reading.js';
@@ -57,8 +57,7 @@ export async function awaitPostings(
 }
 
 export interface ReadingDeps extends DatabaseDeps {
-  /** A wrong clock could make a future moment seem past. */
-  readonly guard: Pick<ClockGuard, 'isWell'>;
+  readonly databaseClock: DatabaseClock;
 }
 
 /**
@@ -66,13 +65,12 @@ export interface ReadingDeps extends DatabaseDeps {
  * ledger_unavailable. (docs/contract.md, Balances)
  */
 export async function readPastBalances(
-  { database, clock, guard }: ReadingDeps,
+  { database, databaseClock }: ReadingDeps,
   caller: Caller,
   accountId: Uuid,
   at: Instant,
 ): Promise<Readonly<Record<string, unknown>>> {
-  if (!guard.isWell()) throw ledgerUnavailable();
-  assertSettled('at', at, clock());
+  assertSettled('at', at, await databaseClock.read(database.lookup));
   const { reader } = database;
   const account = await readAccount(reader, caller, accountId);
   if (at < account.createdAt) throw new ApiError(invalidField('at', 'before_opening'));

@@ -152,8 +152,11 @@ interface Wish {
 }
 
 /** Whatever this machine's clock says: commands date, and decide what is over. (docs/operations.md, Clocks) */
-async function goByDatabase({ guard }: Ops, work: () => Promise<void>): Promise<void> {
-  await guard.settle();
+async function goByDatabase(
+  { database, databaseClock }: Ops,
+  work: () => Promise<void>,
+): Promise<void> {
+  await databaseClock.read(database.lookup);
   await work();
 }
 

@@ -1,13 +1,12 @@
 import { buildLedger, type Ledger } from '../build-ledger.js';
 import { ConfigError, type OpsConfig } from '../config.js';
 import type { Keyring } from '../core/fingerprint.js';
-import { systemClock } from '../core/instant.js';
 import { UNTIMED } from '../db/metrics.js';
-import { CLOCK_BOUNDS } from '../ledger/clock-guard.js';
+import { DatabaseClock } from '../ledger/database-clock.js';
 import type { DeskObserver } from '../ledger/desk/observer.js';
 
 /** The parts that a command needs: the service's, in a separate process. */
-export type OpsDeps = Pick<Ledger, 'database' | 'desk' | 'clock' | 'guard'>;
+export type OpsDeps = Pick<Ledger, 'database' | 'desk' | 'clock' | 'databaseClock'>;
 
 /** For the commands that seal: the others need none. Throws ConfigError. */
 export function encryptionKeysOf({ ENCRYPTION_KEYS: keys }: OpsConfig): Keyring {
@@ -28,24 +27,15 @@ const UNWATCHED: DeskObserver = {
   commitUnknown: () => undefined,
   keyUnknown: () => undefined,
   shed: () => undefined,
-  clockRefused: () => undefined,
   queued: () => undefined,
 };
 
-/** `say` gets a line about our own faults during a decision, and about clocks. Connects on first use. */
+/** `say` gets a line about our own faults during a decision, and about accounts dated ahead. Connects on first use. */
 export function buildOpsParts(config: OpsConfig, say: (line: string) => void): OpsDeps {
   return buildLedger(
     { ...config, ...CONNECTIONS },
     {
-      clock: systemClock,
-      clockBounds: CLOCK_BOUNDS,
-      clockObserver: {
-        compared: () => undefined,
-        strayed: (differenceMs, isRefused) =>
-          say(
-            `the clock of this machine differs from the database's by ${differenceMs} ms${isRefused ? ': nothing is posted' : ''}`,
-          ),
-      },
+      databaseClock: new DatabaseClock(),
       onAccountAhead: (accountId, aheadMs) =>
         say(
           `account ${accountId} is dated ${aheadMs} ms ahead of the database's clock: nothing is posted to it (accounts reset-clock --help)`,

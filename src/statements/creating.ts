@@ -1,5 +1,5 @@
 import { assertStatementQuota } from '../access/quotas.js';
-import { ApiError, invalidField, ledgerUnavailable } from '../core/errors.js';
+import { ApiError, invalidField } from '../core/errors.js';
 import type { Keyed } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
@@ -35,13 +35,13 @@ export async function createStatement(
   wanted: StatementRequest,
   idempotency: Keyed,
 ): Promise<Answer<Statement>> {
-  const { database, clock, timeoutMs } = deps;
+  const { database, databaseClock, timeoutMs } = deps;
   const { tenantId } = caller;
   const request = {
     kind: { resourceType: 'statement', table: statements },
     command: { ...idempotency, tenantId },
   } as const;
-  const now = clock();
+  const now = await databaseClock.read(database.lookup);
   // The figures of a settled period never change, so they are read outside the transaction. The key
   // may already have a response, even if the request would be refused now.
   const found = await readFigures(deps, caller, wanted, now).catch((failure: unknown) => {
@@ -60,14 +60,13 @@ export async function createStatement(
 type Figures = Pick<Statement, 'openingRaw' | 'closingRaw' | 'entryCount'>;
 
 async function readFigures(
-  { database, guard }: CreatingDeps,
+  { database }: CreatingDeps,
   caller: Caller,
   { accountId, asset, from, to }: StatementRequest,
   now: Instant,
 ): Promise<Figures> {
   assertPeriod({ from, to });
   assertSettled('to', to, now);
-  if (!guard.isWell()) throw ledgerUnavailable();
   const { reader } = database;
   const account = await readAccount(reader, caller, accountId);
   if (to < account.createdAt) throw new ApiError(invalidField('to', 'before_opening'));

@@ -9,7 +9,7 @@ import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/in
 import type { Database } from '../../src/db/database.js';
 import { entries } from '../../src/db/entities/ledger.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
-import { CLOCK_BOUNDS, ClockGuard } from '../../src/ledger/clock-guard.js';
+import { DatabaseClock } from '../../src/ledger/database-clock.js';
 import { readTotalsAt } from '../../src/ops/reports/ledger-totals.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import {
@@ -285,13 +285,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     ] as const;
     const tenant = await makeTenant(db.database);
     const account = await makeAccount({ database: db.database, desk: desks[0].desk }, tenant);
-    const guard = new ClockGuard({
-      lookup: db.database.lookup,
-      clock: systemClock,
-      bounds: CLOCK_BOUNDS,
-      observer: { compared: () => undefined, strayed: () => undefined },
-    });
-    const deps = { database: db.database, clock: systemClock, guard };
+    const deps = { database: db.database, databaseClock: new DatabaseClock() };
     for (const { desk } of [desks[0], desks[1], desks[0]]) {
       for (const { id } of await db.database.reader.select(accounts, {
         tenantId: tenant.tenant.id,

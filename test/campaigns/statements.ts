@@ -9,7 +9,7 @@ import {
   toRfc3339,
 } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { SETTLED_AFTER_MS } from '../../src/ledger/clock-guard.js';
+import { SETTLED_AFTER_MS } from '../../src/ledger/database-clock.js';
 import { StatementMaker } from '../../src/statements/making.js';
 import { askStatement } from '../statements/support.js';
 import { startTestApi, type TestAnswer } from '../support/api.js';

@@ -9,7 +9,7 @@ import { createLogging } from '../../src/http/logging.js';
 import { testEnvironment } from '../support/api.js';
 import type { TestDatabase } from '../support/database.js';
 import { addStaff, codeOf, forgetCodes } from '../support/staff.js';
-import { boundsFor } from '../support/world.js';
+import { asDatabaseClock } from '../support/world.js';
 
 /** The support desk in this process, on a port of its own, and people who use it as a browser does. */
 export interface TestDesk {
@@ -36,7 +36,7 @@ export async function startTestDesk(
   const others = { PORT: '0', ADMIN_PORT: '0', TRUSTED_PROXIES: '127.0.0.1', ...environment };
   const config = readSupportConfig(testEnvironment(db.url, others));
   const { logger } = createLogging('silent', 'support', { write: () => undefined });
-  const core = buildCore(config, logger, clock, boundsFor(clock));
+  const core = buildCore(config, logger, clock && asDatabaseClock(clock));
   const bridge = buildBridge(config, core, logger);
   const servers = await openSupport(config, core, bridge, logger);
   const url = `http://127.0.0.1:${servers.desk.port}`;
@@ -64,7 +64,6 @@ export async function startTestDesk(
     stop: async () => {
       await servers.desk.stop(2_000);
       await core.desks.idle();
-      core.guard.stop();
       await bridge.notifier.stop();
       await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);
     },

@@ -13,14 +13,14 @@ import {
 } from '../../src/app.js';
 import { readConfig } from '../../src/config.js';
 import type { Clock } from '../../src/core/instant.js';
+import type { DatabaseClock } from '../../src/ledger/database-clock.js';
 import { createLogging } from '../../src/http/logging.js';
 import { RATE_CLASSES } from '../../src/http/rate-limit.js';
-import type { ClockBounds } from '../../src/ledger/clock-guard.js';
 import type { Webhooks } from '../../src/webhooks/routes.js';
 import { TestDeliveries } from '../../src/webhooks/testing.js';
 import type { TestDatabase } from './database.js';
 import { FakeReceiver } from './receiver.js';
-import { boundsFor } from './world.js';
+import { asDatabaseClock } from './world.js';
 
 /** The API of the service in this process, on a port of its own, over the test's database. */
 export interface TestApi {
@@ -57,9 +57,7 @@ export interface TestAnswer {
 
 /** What a test may put in place of the process's own. */
 interface TestApiDeps {
-  readonly clock?: Clock;
-  /** The service's own, unless the test moves the clock: then none. */
-  readonly clockBounds?: ClockBounds;
+  readonly clock?: Clock | DatabaseClock;
   /** Gets every line that is logged; the level is `LOG_LEVEL` of the environment. */
   readonly log?: DestinationStream;
   /** What stands behind every webhook endpoint; 'real': real HTTP, to the hosts that the environment allows. */
@@ -77,7 +75,7 @@ const KEYS = `test:${TEST_KEYS[0].secret.toString('base64')}`;
 export async function startTestApi(
   { url }: Pick<TestDatabase, 'url'>,
   environment: Readonly<Record<string, string>> = {},
-  { clock, clockBounds, log, receiver = new FakeReceiver() }: TestApiDeps = {},
+  { clock, log, receiver = new FakeReceiver() }: TestApiDeps = {},
 ): Promise<TestApi> {
   const config = readConfig(
     testEnvironment(url, { PORT: '0', ADMIN_PORT: '0', ...PATIENT, ...environment }),
@@ -85,7 +83,7 @@ export async function startTestApi(
   // Nobody reads what is not logged; and each stream of the process's own would wait for its end.
   const destination = config.LOG_LEVEL === 'silent' ? NOWHERE : log;
   const { logger } = createLogging(config.LOG_LEVEL, 'api', destination);
-  const core = buildCore(config, logger, clock, clockBounds ?? boundsFor(clock));
+  const core = buildCore(config, logger, clock && asDatabaseClock(clock));
   const bridge = buildBridge(config, core, logger);
   const configured = buildConfiguredSending(config);
   const sending = receiver === 'real' ? configured : receiver.sending;
@@ -103,7 +101,6 @@ export async function startTestApi(
       await servers.api.stop(2_000);
       await core.desks.idle();
       await servers.requests.write();
-      core.guard.stop();
       core.rollbacks.stop();
       servers.rates.close();
       await Promise.all([bridge.notifier.stop(), webhooks.tests.stop(), configured.close()]);

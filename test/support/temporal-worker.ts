@@ -7,13 +7,13 @@ import {
 } from '../../src/app.js';
 import { openWorker, type WorkerDeps } from '../../src/app-worker.js';
 import { readWorkerConfig } from '../../src/config.js';
-import { type Clock, systemClock } from '../../src/core/instant.js';
+import type { Clock } from '../../src/core/instant.js';
 import { createLogging } from '../../src/http/logging.js';
 import { installRuntime } from '../../src/temporal/workers.js';
 import { PATIENT, testEnvironment } from './api.js';
 import type { TestDatabase } from './database.js';
 import { type TemporalAddress, temporalEnvironment, until } from './temporal.js';
-import { boundsFor } from './world.js';
+import { asDatabaseClock } from './world.js';
 
 /** What the SDK has warned of in this process: nothing, unless a test provokes it. */
 export const sdkWarnings: string[] = [];
@@ -56,19 +56,13 @@ interface TestWorkerDeps {
 export async function startTestWorker(
   { url }: Pick<TestDatabase, 'url'>,
   temporal: TemporalAddress,
-  {
-    clock = systemClock,
-    sweeps = true,
-    polls = true,
-    attemptTimeoutMs,
-    environment = {},
-  }: TestWorkerDeps = {},
+  { clock, sweeps = true, polls = true, attemptTimeoutMs, environment = {} }: TestWorkerDeps = {},
 ): Promise<TestWorker> {
   installRuntimeOnce();
   const own = { ...temporalEnvironment(temporal), ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '5000' };
   const config = readWorkerConfig(testEnvironment(url, { ...PATIENT, ...own, ...environment }));
   const { logger } = createLogging(config.LOG_LEVEL, 'worker', { write: () => undefined });
-  const core = buildCore(config, logger, clock, boundsFor(clock));
+  const core = buildCore(config, logger, clock && asDatabaseClock(clock));
   const bridge = buildBridge(config, core, logger);
   const sending = buildConfiguredSending(config, attemptTimeoutMs);
   const deps = await openWorker(config, core, bridge, sending, logger);

@@ -8,7 +8,7 @@ import { setFeeSchedule } from '../../src/accounts/fee-schedules.js';
 import { openAccount } from '../../src/accounts/opening.js';
 import type { Amount, Asset } from '../../src/core/amount.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
-import { type Clock, systemClock } from '../../src/core/instant.js';
+import { type Clock, type Instant, systemClock } from '../../src/core/instant.js';
 import { Failpoints } from '../../src/core/failpoints.js';
 import { type Role, type Scope, SCOPES } from '../../src/core/permissions.js';
 import type { Database } from '../../src/db/database.js';
@@ -26,7 +26,7 @@ import { updateSql } from '../../src/db/statements.js';
 import { recordPayIn } from '../../src/funding/pay-ins.js';
 import { audit, type Finding } from '../../src/auditor/audit.js';
 import type { StaffIdentity } from '../../src/staff/rules.js';
-import { CLOCK_BOUNDS, type ClockBounds, ClockGuard } from '../../src/ledger/clock-guard.js';
+import { DatabaseClock } from '../../src/ledger/database-clock.js';
 import { type DeskOptions, PostingDesk } from '../../src/ledger/desk/desk.js';
 
 /** The world that tests act in: made by the service's own code, money entering by pay-ins. */
@@ -37,16 +37,23 @@ export interface WatchedDesk {
   readonly faults: { readonly kind: string; readonly fault: unknown }[];
   readonly groups: number[];
   readonly retries: Record<string, number>;
-  readonly seen: { unknown: number; unknownKeys: number; shed: number; refusedByClock: number };
+  readonly seen: { unknown: number; unknownKeys: number; shed: number };
   readonly ahead: { readonly accountId: Uuid; readonly aheadMs: number }[];
-  /** How far the clock was found ahead of the database's, where that was too far. */
-  readonly strayed: number[];
 }
 
-/** Who moves the clock by hours has no bounds, since the database's does not move: those of the service else. */
-export function boundsFor(clock: Clock | undefined): ClockBounds {
-  if (clock === undefined || clock === systemClock) return CLOCK_BOUNDS;
-  return { warnMs: Number.POSITIVE_INFINITY, refuseMs: Number.POSITIVE_INFINITY };
+/** A database's clock that a test sets. Accounts may be dated any time ahead of it, unless `maxAheadMs` is given. */
+export class TestClock extends DatabaseClock {
+  constructor(clock: Clock, maxAheadMs = Number.POSITIVE_INFINITY) {
+    super(clock, maxAheadMs);
+  }
+
+  override reading(): Instant {
+    return this.now();
+  }
+}
+
+export function asDatabaseClock(clock: Clock | DatabaseClock): DatabaseClock {
+  return clock instanceof DatabaseClock ? clock : new TestClock(clock);
 }
 
 const DESK_OPTIONS: DeskOptions = {
@@ -60,26 +67,19 @@ const DESK_OPTIONS: DeskOptions = {
 export function openDesk(
   database: Database,
   options: Partial<DeskOptions> = {},
-  clock: Clock = systemClock,
-  bounds: ClockBounds = boundsFor(clock),
+  clock: Clock | DatabaseClock = new DatabaseClock(),
 ): WatchedDesk {
   const faults: WatchedDesk['faults'] = [];
   const groups: number[] = [];
   const retries: Record<string, number> = {};
-  const seen = { unknown: 0, unknownKeys: 0, shed: 0, refusedByClock: 0 };
+  const seen = { unknown: 0, unknownKeys: 0, shed: 0 };
   const ahead: WatchedDesk['ahead'] = [];
-  const strayed: number[] = [];
-  const guard = new ClockGuard({
-    lookup: database.lookup,
-    clock,
-    bounds,
-    observer: { compared: () => undefined, strayed: (differenceMs) => strayed.push(differenceMs) },
-  });
+  const databaseClock = asDatabaseClock(clock);
   const desk = new PostingDesk(
     {
       database,
-      clock,
-      guard,
+      clock: databaseClock.now,
+      databaseClock,
       rollbacks: { admit: () => Promise.resolve(), posted: () => undefined },
       failpoints: new Failpoints(null),
       onFault: (kind, fault) => faults.push({ kind, fault }),
@@ -92,11 +92,10 @@ export function openDesk(
       commitUnknown: () => (seen.unknown += 1),
       keyUnknown: () => (seen.unknownKeys += 1),
       shed: () => (seen.shed += 1),
-      clockRefused: (commands) => (seen.refusedByClock += commands),
       queued: () => undefined,
     },
   );
-  return { desk, faults, groups, retries, seen, ahead, strayed };
+  return { desk, faults, groups, retries, seen, ahead };
 }
 
 /** Whom the audit log names for what tests do as operators. */

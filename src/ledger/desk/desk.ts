@@ -14,7 +14,7 @@ import {
   UnknownResults,
 } from '../idempotency.js';
 import { AccountTurns } from './account-turns.js';
-import { ClockStrayed, nameAccounts, postGroup } from './group.js';
+import { nameAccounts, postGroup } from './group.js';
 import { LedgerClosed } from './loading.js';
 import type { DeskObserver } from './observer.js';
 import { Parking } from './parking.js';
@@ -178,7 +178,6 @@ export class PostingDesk {
         ...rest.map((pending) => pending.deadline),
       ]);
       try {
-        if (!(await this.isClockWell())) return await this.refuseByClock(open);
         named ??= await nameAccounts(this.deps.database.lookup, open, true);
         return this.settle(await postGroup(this.deps, open, named, deadline, this.pace));
       } catch (failure) {
@@ -187,8 +186,7 @@ export class PostingDesk {
         if (failure instanceof LedgerClosed) return this.giveUp(open);
         if (failure instanceof UnknownResults) return this.resolveUnknown(open, failure);
         if (isDataFault(failure)) return this.postOneByOne(open, failure);
-        if (failure instanceof ClockStrayed) this.observer.groupRetried('clock');
-        else if (failure instanceof AccountNotLocked) this.observer.groupRetried('unlocked');
+        if (failure instanceof AccountNotLocked) this.observer.groupRetried('unlocked');
         else if (lastNamed !== undefined && isLockWait(failure))
           await this.setAsideBusy(open, lastNamed);
         else if (failure instanceof TransactionRetryable) this.observer.groupRetried('rolled_back');
@@ -199,19 +197,6 @@ export class PostingDesk {
         await pause(Math.random() * RETRY_PAUSE_MS);
       }
     }
-  }
-
-  private async isClockWell(): Promise<boolean> {
-    const { guard } = this.deps;
-    if (!guard.isWell()) await guard.compare();
-    return guard.isWell();
-  }
-
-  private async refuseByClock(open: readonly Waiting[]): Promise<void> {
-    await this.answerKnown(open);
-    const left = open.filter(isOpen);
-    if (left.length > 0) this.observer.clockRefused(left.length);
-    answerUnknown(left);
   }
 
   /** Finds which accounts were waited for, and lets their commands wait apart from the others. */

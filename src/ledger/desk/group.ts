@@ -6,14 +6,8 @@ import type { Reader, Transaction } from '../../db/database.js';
 import type { Deadline } from '../../db/deadline.js';
 import { outbox } from '../../db/entities/outbox.js';
 import { CommitUnknown } from '../../db/failures.js';
-import {
-  answersOf,
-  type BoundKeys,
-  KeysOfTransaction,
-  UNKNOWN,
-  UnknownResults,
-} from '../idempotency.js';
-import { lockAndLoad } from './loading.js';
+import { answersOf, KeysOfTransaction, UNKNOWN, UnknownResults } from '../idempotency.js';
+import { lockAndLoad, type LockedGroup } from './loading.js';
 import type { Pace } from './pace.js';
 import { AccountNotLocked, type GroupState } from './state.js';
 import type {
@@ -28,7 +22,7 @@ import { writeGroup } from './writer.js';
 
 /**
  * Decides the group in one transaction and commits it. Once it returns, every answer is durable. Throws
- * AccountNotLocked, ClockStrayed, TransactionRetryable, UnknownResults, DatabaseUnavailable, or a statement's failure.
+ * AccountNotLocked, TransactionRetryable, UnknownResults, DatabaseUnavailable, or a statement's failure.
  */
 export async function postGroup(
   deps: GroupDeps,
@@ -47,10 +41,11 @@ export async function postGroup(
       async (transaction) => {
         await deps.rollbacks.admit(transaction);
         const sentAt = performance.now();
-        const { state, keys, waitedMs } = await lockAndLoad(deps, transaction, group, named);
+        const loaded = await lockAndLoad(deps, transaction, group, named);
+        const { state, waitedMs } = loaded;
         lockedAt = pace.locked(sentAt, waitedMs);
         deps.failpoints.pass('after_lock');
-        answers = await decideGroup(deps, transaction, group, { named, state, keys, bound });
+        answers = await decideGroup(deps, transaction, group, { ...loaded, named, bound });
         newest = state.writes.transactions.at(-1)?.id;
       },
       deadline,
@@ -67,10 +62,8 @@ export async function postGroup(
   return answers;
 }
 
-interface Loaded {
+interface Loaded extends LockedGroup {
   readonly named: NamedAccounts;
-  readonly state: GroupState;
-  readonly keys: BoundKeys;
   readonly bound: KeysOfTransaction;
 }
 
@@ -79,21 +72,13 @@ async function decideGroup(
   deps: GroupDeps,
   transaction: Transaction,
   group: readonly PendingCommand[],
-  { named, state, keys, bound }: Loaded,
+  { named, state, keys, now, bound }: Loaded,
 ): Promise<Answers> {
-  // It may have been set while the locks were waited for.
-  if (!deps.guard.isWell()) throw new ClockStrayed('the clock of this process was set');
-  const now = deps.clock();
   const replayed = await answersOf(transaction, group, keys);
   const open = group.filter((pending) => !replayed.has(pending));
   const decided = decideAll(deps, state, open, named, now, bound);
   await writeGroup(transaction, bound, state.writes, now);
   return new Map([...replayed, ...decided]);
-}
-
-/** This process's clock may not date anything until it has been compared with the database's. */
-export class ClockStrayed extends Error {
-  override name = 'ClockStrayed';
 }
 
 export async function nameAccounts(
@@ -120,7 +105,7 @@ export async function nameAccounts(
 
 /**
  * In order, each seeing what the earlier ones did; a key given twice in the group is decided once (idempotency.ts). An account dated
- * further ahead than any clock may be would date every other that it meets, so its commands, and only they, are
+ * too far ahead of the database's clock would date every other that it meets, so its commands, and only they, are
  * refused.
  */
 function decideAll(
@@ -141,8 +126,8 @@ function decideAll(
     }
     const accountIds = named.ids.get(pending) ?? [];
     const latest = state.latest(accountIds);
-    if (latest !== undefined && deps.guard.isTooFarAhead(latest.lastPostedAt)) {
-      ahead.set(latest.id, deps.guard.aheadMs(latest.lastPostedAt));
+    if (latest !== undefined && deps.databaseClock.isTooFarAhead(latest.lastPostedAt, now)) {
+      ahead.set(latest.id, latest.lastPostedAt - now);
       decided.set(pending, UNKNOWN);
       continue;
     }

@@ -7,6 +7,7 @@ import { balances } from '../../db/entities/ledger.js';
 import { accounts } from '../../db/entities/parties.js';
 import { columnList, equalsSql, literals, selectSql } from '../../db/statements.js';
 import { parseRow, type Table } from '../../db/table.js';
+import { NOW_SQL } from '../database-clock.js';
 import { OPEN_RESTORE_SQL } from '../event-log.js';
 import { type BoundKeys, parseKeys, selectKeysSql } from '../idempotency.js';
 import { type AlikeRows, LoadedTable } from './loaded-table.js';
@@ -19,9 +20,18 @@ export class LedgerClosed extends Error {
   override name = 'LedgerClosed';
 }
 
+/** What a group's transaction reads behind its locks. */
+export interface LockedGroup {
+  readonly state: GroupState;
+  readonly keys: BoundKeys;
+  /** The database's time once all locks were held. */
+  readonly now: Instant;
+  readonly waitedMs: number;
+}
+
 /**
  * One text, one round trip: a sorted statement locks every account of the group, with its balances, before anything
- * else is locked; then the keys are looked up again and everything that the decisions need is read, with one SELECT for
+ * else is locked; then the clock is read, the keys are looked up again, and everything that the decisions need is read, with one SELECT for
  * each table and shape of key. Each sees what was committed before it began, so nothing is older than the locks. Throws
  * LedgerClosed.
  */
@@ -30,29 +40,36 @@ export async function lockAndLoad(
   transaction: Transaction,
   group: readonly PendingCommand[],
   named: NamedAccounts,
-): Promise<{ readonly state: GroupState; readonly keys: BoundKeys; readonly waitedMs: number }> {
+): Promise<LockedGroup> {
   const tables = askedBy(deps, group, named);
   const asked = Array.from(tables, ([table, { shapes }]) =>
     shapes.map((alike) => ({ table, alike })),
   ).flat();
   const ids = new Set(group.flatMap((pending) => named.ids.get(pending) ?? []));
   const reads = [
-    OPEN_RESTORE_SQL,
+    `SELECT ${NOW_SQL}, EXISTS(${OPEN_RESTORE_SQL}) AS is_closed`,
     selectKeysSql(group.map((pending) => pending.command)),
     ...asked.map(({ table, alike }) => neededSql(table, alike)),
   ];
-  const [locked = [], closed = [], keys = [], ...loaded] =
+  const sentAt = deps.databaseClock.sentAt();
+  const [locked = [], [moment] = [], keys = [], ...loaded] =
     ids.size === 0
       ? [[], ...(await transaction.all(reads))]
       : await transaction.all([lockSql(ids), ...reads], 'lock');
-  if (closed.length > 0) throw new LedgerClosed('the database was put back to an earlier moment');
+  if (integer.parse(moment?.is_closed) === 1)
+    throw new LedgerClosed('the database was put back to an earlier moment');
   asked.forEach(({ table, alike }, index) => {
     for (const row of loaded[index] ?? [])
       alike.add(parseRow(table, row) as Record<string, unknown>);
   });
   // The last row is answered when all are locked.
   const waitedMs = integer.parse(locked.at(-1)?.waited_us ?? 0) / 1_000;
-  return { state: groupState(locked, tables), keys: parseKeys(keys), waitedMs };
+  return {
+    state: groupState(locked, tables),
+    keys: parseKeys(keys),
+    now: deps.databaseClock.reading(moment?.now, sentAt),
+    waitedMs,
+  };
 }
 
 /** SYSDATE advances; NOW stays at the statement's beginning. */

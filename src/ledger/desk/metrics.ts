@@ -1,7 +1,6 @@
 import type { Registry } from 'prom-client';
 import { metersOf } from '../../core/meters.js';
 import type { Uuid } from '../../core/ids.js';
-import type { ClockObserver } from '../clock-guard.js';
 import type { DeskObserver } from './observer.js';
 
 const GROUP_SIZES = [1, 2, 5, 10, 20, 50, 100, 200];
@@ -33,10 +32,6 @@ export function deskMetrics(registry: Registry): (desk: string) => DeskObserver 
     'desk_commands_shed_total',
     'Commands refused at once because too many were waiting',
   );
-  const clock = counter(
-    'desk_commands_refused_by_clock_total',
-    "Commands answered 503 because this process's clock differs from the database's",
-  );
   const waiting = gauge(
     'desk_commands_waiting',
     'Commands waiting for a group, by desk: in a worker, approvals, batches and payouts each have their own',
@@ -51,38 +46,21 @@ export function deskMetrics(registry: Registry): (desk: string) => DeskObserver 
     commitUnknown: () => unknown.inc(),
     keyUnknown: () => unknownKeys.inc(),
     shed: () => shed.inc(),
-    clockRefused: (commands) => clock.inc(commands),
     queued: (commands) => waiting.set({ desk }, commands),
   });
 }
 
-export function clockMetrics(
+/** Counts accounts that are dated ahead, and passes them on to the log. */
+export function aheadMetrics(
   registry: Registry,
-  log: {
-    readonly strayed: ClockObserver['strayed'];
-    readonly ahead: (accountId: Uuid, aheadMs: number) => void;
-  },
-): {
-  readonly observer: ClockObserver;
-  readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
-} {
-  const { counter, gauge } = metersOf(registry);
-  const difference = gauge(
-    'clock_difference_seconds',
-    "How far this process's clock is ahead of the database's; at 5 or more, either way, nothing is posted",
-  );
-  const ahead = counter(
+  log: (accountId: Uuid, aheadMs: number) => void,
+): (accountId: Uuid, aheadMs: number) => void {
+  const ahead = metersOf(registry).counter(
     'desk_accounts_ahead_total',
-    'Groups with commands answered 503 because an account is dated ahead of every clock',
+    "Groups with commands answered 503 because an account is dated ahead of the database's clock",
   );
-  return {
-    observer: {
-      compared: (differenceMs) => difference.set(differenceMs / 1_000),
-      strayed: log.strayed,
-    },
-    onAccountAhead: (accountId, aheadMs) => {
-      ahead.inc();
-      log.ahead(accountId, aheadMs);
-    },
+  return (accountId, aheadMs) => {
+    ahead.inc();
+    log(accountId, aheadMs);
   };
 }

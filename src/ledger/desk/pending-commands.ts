@@ -3,7 +3,7 @@ import type { Failpoints } from '../../core/failpoints.js';
 import type { Uuid } from '../../core/ids.js';
 import type { DatabaseDeps, Transaction } from '../../db/database.js';
 import type { Deadline } from '../../db/deadline.js';
-import type { ClockGuard } from '../clock-guard.js';
+import type { DatabaseClock } from '../database-clock.js';
 import type { Answer, Command, CommandKind, OwnerFinder } from './types.js';
 
 export type AnyRow = { readonly id: Uuid };
@@ -27,12 +27,12 @@ interface RollbackChecks {
 }
 
 export interface GroupDeps extends DatabaseDeps {
-  readonly guard: ClockGuard;
+  readonly databaseClock: DatabaseClock;
   readonly rollbacks: RollbackChecks;
   readonly failpoints: Failpoints;
   /** A fault of ours while one command was decided. */
   readonly onFault: (kind: string, fault: unknown) => void;
-  /** Commands were refused, because one of their accounts has a last instant further ahead than any clock may be. */
+  /** Commands were refused, because one of their accounts is dated too far ahead of the database's clock. */
   readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DEFAULT_TIME_ZONE } from '../../access/tenants.js';
 import { isTimeZone, type Month, monthNamed } from '../../core/calendar.js';
 import { type Instant, instant, toRfc3339 } from '../../core/instant.js';
-import { SETTLED_AFTER_MS } from '../../ledger/clock-guard.js';
+import { SETTLED_AFTER_MS } from '../../ledger/database-clock.js';
 import { group, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';

@@ -29,7 +29,7 @@ export async function findAdministrator(
     // Checked on the database that they can change, which may differ from the one in MYSQL_URL.
     if (!(await hasNoManager(own.database.reader)))
       throw new OpsError('somebody may manage the staff there already');
-    await own.guard.settle();
+    await own.databaseClock.read(own.database.lookup);
     return { deps: own, actor };
   } catch (failure) {
     await own.database.close();

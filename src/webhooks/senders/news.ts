@@ -1,4 +1,4 @@
-import { SETTLED_AFTER_MS } from '../../ledger/clock-guard.js';
+import { SETTLED_AFTER_MS } from '../../ledger/database-clock.js';
 import type { Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
