@@ -58,7 +58,7 @@ describe('what is made from the OpenAPI document', () => {
 
   it('types the details of every error code that has any, with their keys', () => {
     const typed = readFileSync('packages/client/src/errors.ts', 'utf8').matchAll(
-      /^  (\w+): \{ (readonly .*) \};$/gm,
+      /^  (\w+): \{\s+(readonly [^}]*?)\s*\};$/gm,
     );
     const keysOf = (fields: string): string[] =>
       Array.from(fields.matchAll(/readonly (\w+):/g), ([, key = '']) => key);

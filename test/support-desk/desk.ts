@@ -159,7 +159,7 @@ export function findForm(text: string, action: string): { readonly fields: Field
   const at = text.indexOf(`action="${action}"`);
   if (at < 0) return null;
   const form = text.slice(at, text.indexOf('</form>', at));
-  const hidden = form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)" ?\/?>/g);
+  const hidden = form.matchAll(/<input\s+type="hidden"\s+name="([^"]*)"\s+value="([^"]*)"\s*\/?>/g);
   return {
     fields: Object.fromEntries(Array.from(hidden, ([, name = '', value = '']) => [name, value])),
   };

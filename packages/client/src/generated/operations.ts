@@ -314,27 +314,6 @@ export class Operations extends Calls {
   }
 
   /**
-   * Read an approval policy.
-   * For one account and asset; 404 if nothing there needs approval.
-   * Scope: `read` or `transfers`. Role in the account: viewer, operator, approver, admin, owner.
-   */
-  getApprovalPolicy(
-    accountId: ParamOf<'getApprovalPolicy', 'account_id'>,
-    asset: ParamOf<'getApprovalPolicy', 'asset'>,
-    options?: CallOptions,
-  ): Promise<ResultOf<'getApprovalPolicy'>> {
-    return this.send(
-      {
-        operation: 'getApprovalPolicy',
-        method: 'GET',
-        path: `/v1/accounts/${segment(accountId)}/approval_policies/${segment(asset)}`,
-        repeats: 'freely',
-      },
-      options,
-    ) as Promise<ResultOf<'getApprovalPolicy'>>;
-  }
-
-  /**
    * Set an approval policy.
    * Amounts of `threshold` or more in this asset then need approvals to leave the account. Pending operations keep the policy they were created under. A batch whose total reaches the threshold, even of one row, does not wait for `approvals`: one member other than its uploader executes it. With `refuses_batches` such a batch is rejected when it is validated. If the tenant has a delay, whatever weakens the policy (a higher threshold, fewer approvals, a longer time, batches no longer refused) waits for it and is shown in `pending`; whatever makes it stricter takes effect at once. Setting the policy in force withdraws a pending change.
    * Scope: `transfers`. Role in the account: admin, owner.
@@ -355,6 +334,27 @@ export class Operations extends Calls {
       },
       options,
     ) as Promise<ResultOf<'setApprovalPolicy'>>;
+  }
+
+  /**
+   * Read an approval policy.
+   * For one account and asset; 404 if nothing there needs approval.
+   * Scope: `read` or `transfers`. Role in the account: viewer, operator, approver, admin, owner.
+   */
+  getApprovalPolicy(
+    accountId: ParamOf<'getApprovalPolicy', 'account_id'>,
+    asset: ParamOf<'getApprovalPolicy', 'asset'>,
+    options?: CallOptions,
+  ): Promise<ResultOf<'getApprovalPolicy'>> {
+    return this.send(
+      {
+        operation: 'getApprovalPolicy',
+        method: 'GET',
+        path: `/v1/accounts/${segment(accountId)}/approval_policies/${segment(asset)}`,
+        repeats: 'freely',
+      },
+      options,
+    ) as Promise<ResultOf<'getApprovalPolicy'>>;
   }
 
   /**
