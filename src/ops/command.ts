@@ -32,52 +32,66 @@ import { PROGRAM, versionText } from './program-name.js';
 export interface Ops extends OpsDeps {
   readonly output: Output;
   readonly sessions: SessionFile;
-  /** The person signed in. Throws OpsError if there is none. */
+  /** Returns the person signed in. Throws OpsError if no person is. */
   readonly signedIn: () => Promise<SignedIn>;
-  /** Throws ConfigError if they are not configured. */
+  /** Throws ConfigError if the keys are not configured. */
   readonly encryptionKeys: () => Keyring;
   readonly railConfig: RailConfig;
-  /** How long a gateway that cannot void may still pay, in milliseconds, by the rail's name in payouts. */
+  /**
+   * How long a gateway that cannot void may still pay, in milliseconds, by the rail's name in
+   * payouts.
+   */
   readonly railQuietMs: ReadonlyMap<string, number>;
-  /** How long after an outcome a rail may date its line in a statement, likewise. */
+  /**
+   * How long after an outcome a rail may date its line in a statement, in milliseconds, by the
+   * rail's name in payouts.
+   */
   readonly railStatementDelayMs: ReadonlyMap<string, number>;
 }
 
 export interface ActingOps extends Ops {
-  /** The actor: signed in, with the right that the command names, and with a code if it takes two people. */
+  /**
+   * Returns the actor: signed in, with the right that the command names, and with a code if the
+   * action needs two people.
+   */
   readonly by: () => StaffIdentity;
   readonly actor: () => Actor;
-  /** True if the database's administrator acts, because nobody may manage the staff yet. */
+  /** True if the database's administrator acts, because no person may manage the staff yet. */
   readonly isFirst: boolean;
 }
 
-/** One command as its users see it: its name, its help and its input. */
+/** A command as its users see it: its name, its help and its input. */
 interface CommandFace<S extends z.ZodObject> {
-  /** With its arguments: `revoke <key-id>`. */
+  /** The name with its arguments: `revoke <key-id>`. */
   readonly usage: string;
   readonly summary: string;
   readonly isDefault?: true;
-  /** What else help should say, besides the options. */
+  /** Further explanation in the help, besides the options. */
   readonly explanation?: string;
   /** Whole command lines after `npm run ops -- `. */
   readonly examples: readonly [string, ...string[]];
-  /** Arguments and options (`option`) by their camelCase names; absent: there are none. */
+  /** Arguments and options (`option`) by their camelCase names; absent without any. */
   readonly input?: S;
 }
 
-/** A command that only reads: anybody with the database's address may, so nobody has to sign in. */
+/** A command that only reads. The database's address is enough, so its user need not sign in. */
 interface QuerySpec<S extends z.ZodObject> extends CommandFace<S> {
   readonly run: (ops: Ops, input: z.infer<S>) => Promise<void>;
 }
 
-/** A command that changes something, and what it requires. */
+/** A command that changes data, and the right that it requires. */
 interface CommandSpec<S extends z.ZodObject> extends CommandFace<S> {
   readonly needs: Needs<z.infer<S>>;
-  /** Throws UsageError if the options do not go together, before anybody has to prove who they are. */
+  /**
+   * Throws UsageError if the options do not go together, before the user has to prove who they are.
+   */
   readonly check?: (input: z.infer<S>) => void;
-  /** What it is about, for the record of a refusal. */
+  /** Returns the subject of the command, for the record of a refusal. */
   readonly subject?: (input: z.infer<S>) => string;
-  /** While nobody may manage the staff, anybody with the administrator's database address may run it. */
+  /**
+   * While no person may manage the staff, the holder of the administrator's database address may
+   * run the command.
+   */
   readonly firstByAdministrator?: true;
   readonly run: (ops: ActingOps, input: z.infer<S>) => Promise<void>;
 }
@@ -151,7 +165,10 @@ interface Wish {
   readonly command: string;
 }
 
-/** Whatever this machine's clock says: commands date, and decide what is over. (docs/operations.md, Clocks) */
+/**
+ * Replaces the clock of this machine by the database's, because commands date changes and decide
+ * what has expired. (docs/operations.md, Clocks)
+ */
 async function goByDatabase(
   { database, databaseClock }: Ops,
   work: () => Promise<void>,
@@ -160,7 +177,7 @@ async function goByDatabase(
   await work();
 }
 
-/** The one place that decides whether somebody may run a command. */
+/** Decides whether the user may run a command; no other place does. */
 async function act<S extends z.ZodObject>(
   spec: CommandSpec<S>,
   input: z.infer<S>,

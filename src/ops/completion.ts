@@ -1,13 +1,16 @@
 import type { Command, Option } from 'commander';
 
-/** Scripts that complete commands and options in a shell, generated from the program. They start nothing. */
+/**
+ * Scripts that complete commands and options in a shell, generated from the program. They start no
+ * program.
+ */
 
 export const SHELLS = ['bash', 'zsh'] as const;
 type Shell = (typeof SHELLS)[number];
 
 const NAME = 'money-ops';
 
-/** A position in a command line, and what may follow. */
+/** A position in a command line, and the words that may follow. */
 interface Place {
   /** `/tenants/add`; '' if nothing is typed yet. */
   readonly path: string;
@@ -42,7 +45,7 @@ function placesOf(command: Command, path: string, globals: readonly Option[]): P
   ];
 }
 
-/** Walks the words before the cursor: one that is not a command does not change the position. */
+/** Walks the words before the cursor: a word that is not a command does not change the position. */
 function walk(places: readonly Place[], words: string): string {
   const paths = places.flatMap(({ path }) => (path === '' ? [] : [path]));
   return `  local at= word

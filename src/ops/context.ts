@@ -5,10 +5,10 @@ import { UNTIMED } from '../db/metrics.js';
 import { DatabaseClock } from '../ledger/database-clock.js';
 import type { DeskObserver } from '../ledger/desk/observer.js';
 
-/** The parts that a command needs: the service's, in a separate process. */
+/** The parts of the service that a command needs, in a separate process. */
 export type OpsDeps = Pick<Ledger, 'database' | 'desk' | 'clock' | 'databaseClock'>;
 
-/** For the commands that seal: the others need none. Throws ConfigError. */
+/** Returns the keys for commands that encrypt. Throws ConfigError if they are not configured. */
 export function encryptionKeysOf({ ENCRYPTION_KEYS: keys }: OpsConfig): Keyring {
   if (keys === undefined)
     throw new ConfigError(
@@ -17,7 +17,7 @@ export function encryptionKeysOf({ ENCRYPTION_KEYS: keys }: OpsConfig): Keyring 
   return keys;
 }
 
-/** A command does one thing at a time. */
+/** A command performs one operation at a time. */
 const CONNECTIONS = { MYSQL_READ_CONNECTIONS: 4, MYSQL_TRANSACTION_CONNECTIONS: 2 };
 
 /** Nobody monitors a command's desk: only its answer matters. */
@@ -30,7 +30,10 @@ const UNWATCHED: DeskObserver = {
   queued: () => undefined,
 };
 
-/** `say` gets a line about our own faults during a decision, and about accounts dated ahead. Connects on first use. */
+/**
+ * Builds the parts. `say` receives a line about faults of the service during a decision, and about
+ * accounts dated ahead. Connects on first use.
+ */
 export function buildOpsParts(config: OpsConfig, say: (line: string) => void): OpsDeps {
   return buildLedger(
     { ...config, ...CONNECTIONS },

@@ -2,7 +2,7 @@ import { ConfigError } from '../config.js';
 import { ApiError } from '../core/errors.js';
 import { CommitUnknown, errnoOf, isUnavailable } from '../db/failures.js';
 
-/** The command cannot be done; the message says why in one line. */
+/** The command cannot be performed; the message explains why in one line. */
 export class OpsError extends Error {
   override name = 'OpsError';
 }
@@ -12,12 +12,12 @@ export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** It may have happened, so it must not be repeated blindly: exit code 3. */
+/** The command may have taken effect, so it must not be repeated blindly: exit code 3. */
 export class UnknownOutcome extends OpsError {
   override name = 'UnknownOutcome';
 }
 
-/** Exit codes. 0: done. */
+/** Exit codes; 0 is success. */
 export const EXIT = { impossible: 1, misused: 2, unknown: 3 } as const;
 
 export function exitCodeOf(failure: unknown): number {

@@ -19,7 +19,10 @@ import { payouts } from '../db/entities/payouts.js';
 import { parseAlias, parsePhone } from '../accounts/identifiers.js';
 import { OpsError, UsageError } from './failures.js';
 
-/** Finds what an operator names by id or by a common name. All throw OpsError if there is none. */
+/**
+ * Finds resources that an operator names by id or by a common name. Each function throws OpsError
+ * if none matches.
+ */
 
 export async function findTenant(reader: Reader, named: string): Promise<Tenant> {
   const id = parseUuid(named);
@@ -31,7 +34,7 @@ export async function findTenant(reader: Reader, named: string): Promise<Tenant>
 interface AccountName {
   /** An id, an alias or a phone. */
   readonly account: string;
-  /** Id or name of its tenant; optional with an id. */
+  /** The id or name of its tenant; optional with an id. */
   readonly tenant?: string | undefined;
 }
 
@@ -83,7 +86,7 @@ export async function findAdjustment(
   return found;
 }
 
-/** By its id, among those that are not deleted. */
+/** Finds by id among resources that are not deleted. */
 function byId<Row extends { readonly id: Uuid; readonly status: string }>(
   table: Table<Row>,
   noun: string,

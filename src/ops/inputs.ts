@@ -12,7 +12,10 @@ export const optionalText = z.string().optional();
 
 const OPTIONS = z.registry<{ readonly value: string; readonly description: string }>();
 
-/** A field that is an option by its name (`dryRun`: --dry-run), with what help says of it. `value`: `<time>`. */
+/**
+ * Defines an option named after its field (`dryRun`: --dry-run), with its help text. `value`:
+ * `<time>`.
+ */
 export function option<S extends z.ZodType = typeof text>(
   value: string,
   description: string,
@@ -27,7 +30,7 @@ export const optional = (value: string, description: string) =>
   option(value, description, optionalText);
 export const flag = (description: string) => option('', description, z.boolean().default(false));
 
-/** The options among a command's fields, in their order, as commander takes them. */
+/** Returns the options among a command's fields, in order, for commander. */
 export function optionsOf({
   shape,
 }: z.ZodObject): readonly (readonly [flags: string, description: string])[] {
@@ -53,10 +56,10 @@ export const raw = parsedText(
 export const assetName = z.enum(ASSETS, { error: `must be ${ASSET_NAMES}` });
 export const asset = option('<asset>', ASSET_NAMES, assetName);
 
-/** An amount, or the word `default`: null. */
+/** An amount, or the word `default`, which gives null. */
 export const rawOrDefault = z.union([z.literal('default').transform(() => null), raw]).optional();
 
-/** A count, or the word `default`: null. */
+/** A count, or the word `default`, which gives null. */
 export const countOrDefault = z
   .string()
   .regex(/^(?:default|[0-9]{1,13})$/, 'must be a number, or the word default')
@@ -77,7 +80,7 @@ export const limit = option(
 
 export const tenant = option('<tenant>', 'id or name of the tenant');
 export const onlyTenant = optional('<tenant>', 'only what belongs to this tenant (id or name)');
-/** For a command that names an account. */
+/** The tenant option of a command that names an account. */
 export const within = optional(
   '<tenant>',
   'id or name of its tenant; needed with an alias or phone',
@@ -96,7 +99,7 @@ export const wholeNumber = (least: number, most: number): z.ZodType<number, stri
 
 export const role = oneOf(ROLES);
 
-/** A comma-separated subset of these names, returned in the order of `names`. */
+/** Parses a comma-separated subset of these names, in the order of `names`. */
 function someOf<const T extends string>(names: readonly T[], noSuch: (unknown: string) => string) {
   return z.string().transform((given, context): readonly T[] => {
     const wanted = given.split(',').map((name) => name.trim());
@@ -135,7 +138,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 };
 const MAX_MS = 90 * 86_400_000;
 
-/** `15m`, `24h`, `7d`: milliseconds. */
+/** Parses `15m`, `24h`, `7d` to milliseconds. */
 export const duration = parsedText(
   readDuration,
   (given) => `${given} is not a length of time of up to 90 days: write it as 15m, 24h or 7d`,
@@ -147,7 +150,7 @@ function readDuration(given: string): number | null {
   return ms <= MAX_MS ? ms : null;
 }
 
-/** `15m`, `24h`, `7d`, or plain seconds: seconds within these bounds. */
+/** Parses `15m`, `24h`, `7d`, or plain seconds, to seconds within these bounds. */
 export const seconds = (least: number, most: number): z.ZodType<number, string> =>
   parsedText(
     (given) => {
@@ -164,7 +167,7 @@ export const time = parsedText(
   (given) => `${given} is not a time: write it as 2027-01-31T00:00:00Z`,
 );
 
-/** `owner=owner,payroll=operator`: members' names with their roles. */
+/** Parses `owner=owner,payroll=operator`: members' names with their roles. */
 export const grants = z
   .string()
   .default('')

@@ -1,2 +1,2 @@
-/** `money-ops …`: the same program under its name in a package (program-name.ts). */
+/** `money-ops …`: the command line under its name in a package (program-name.ts). */
 import './main.js';

@@ -5,12 +5,15 @@ import { type CellKind, csvLines } from '../spreadsheets/writing/cells.js';
 import { withEscapes } from '../core/text.js';
 import { OpsError, UsageError } from './failures.js';
 
-/** A value as an operator sees it. An amount is shown in whole units with its raw integer; in JSON as in the API. */
+/**
+ * A value as an operator sees it. An amount is shown in whole units with its raw integer; in JSON
+ * as in the API.
+ */
 export type Value = Plain | Amount | readonly string[] | Readonly<Record<string, Plain>>;
 
 type Plain = string | number | boolean | null;
 
-/** One thing's fields by snake_case names: the columns of a table, the fields of its JSON. */
+/** The fields of a resource by snake_case names: columns of a table, or fields of its JSON. */
 export type Fields = Readonly<Record<string, Value>>;
 
 interface OutputOptions {
@@ -18,12 +21,18 @@ interface OutputOptions {
   readonly yes: boolean;
 }
 
-/** Results to standard output, all else to standard error, with control and invisible characters escaped. */
+/**
+ * Writes results to standard output and all other text to standard error, with control and
+ * invisible characters escaped.
+ */
 export class Output {
-  /** Checks again after a yes, however long that took, whether they still may. */
+  /** Checks after a yes, which may have taken long, that the user still has the right. */
   stillMay: () => Promise<void> = () => Promise.resolve();
 
-  /** `width`: the terminal's columns; undefined if a file or program reads, and then nothing is folded. */
+  /**
+   * `width`: the terminal's columns; undefined if a file or program reads the output, and then no
+   * line is folded.
+   */
   constructor(
     private readonly options: OutputOptions,
     private readonly width: number | undefined = process.stdout.isTTY
@@ -36,7 +45,10 @@ export class Output {
     this.line(this.below(fields));
   }
 
-  /** Several things of a kind, a row each, or one below the other if the terminal is too narrow. JSON: an array. */
+  /**
+   * Writes resources of a kind, a row each, or below each other if the terminal is too narrow.
+   * JSON: an array.
+   */
   list(rows: readonly Fields[], whenNone: string): void {
     if (this.options.json) return this.json(rows.map(toJson));
     const [first] = rows;
@@ -47,13 +59,13 @@ export class Output {
     this.line(this.fits(text) ? text : rows.map((row) => this.below(row)).join('\n'));
   }
 
-  /** The newest `most` of a list; says so if there may be more. */
+  /** Writes the newest `most` of a list, with a note if there may be more. */
   newest(rows: readonly Fields[], most: number, whenNone: string): void {
     this.list(rows, whenNone);
     if (rows.length === most) this.say(`The newest ${most}; --limit shows more.`);
   }
 
-  /** One thing's fields, one per line, with values folded to the terminal. */
+  /** Returns the fields of a resource, one per line, with values folded to the terminal. */
   private below(fields: Fields): string {
     const rows = Object.entries(fields).map(([name, value]) => ({
       [headingOf(name)]: textOf(value),
@@ -79,7 +91,7 @@ export class Output {
     return text.split('\n').every((line) => line.length <= width);
   }
 
-  /** The same as CSV, with amounts as raw integers, safe to open in a spreadsheet. */
+  /** Writes rows as CSV, with amounts as raw integers, safe to open in a spreadsheet. */
   csv(rows: readonly Fields[]): void {
     const [first] = rows;
     if (first === undefined) return;
@@ -94,17 +106,17 @@ export class Output {
     process.stdout.write(csvLines([Object.keys(first)]) + csvLines(cells, kinds));
   }
 
-  /** One item of an endless list: a line in words, or its JSON on one line. */
+  /** Writes one item of an endless list: a line in words, or its JSON on one line. */
   each(fields: Fields, text: string): void {
     this.line(this.options.json ? withEscapes(JSON.stringify(toJson(fields))) : withEscapes(text));
   }
 
-  /** A remark for the person watching. Never part of the result. */
+  /** Writes a remark for the person at the terminal, which is never part of the result. */
   say(text: string): void {
     process.stderr.write(`${withEscapes(text)}\n`);
   }
 
-  /** The progress of long work, updated in place on a terminal. */
+  /** Shows the progress of long work, updated in place on a terminal. */
   progress(what: string, done: number, total: number): void {
     if (!process.stderr.isTTY) return;
     const filled =
@@ -113,12 +125,16 @@ export class Output {
     process.stderr.write(`\r${what} [${bar}] ${done}/${total}${done >= total ? '\n' : ''}`);
   }
 
-  /** Lines for the person at the terminal that are part of the result: a QR code. Not for programs. */
+  /**
+   * Writes lines that are part of the result for a person, such as a QR code, but not for programs.
+   */
   picture(lines: string): void {
     if (!this.options.json) this.line(linesWithEscapes(lines));
   }
 
-  /** A result with its own format, a script or a CSV. Throws UsageError if JSON is requested. */
+  /**
+   * Writes a result with its own format, a script or a CSV. Throws UsageError if JSON is requested.
+   */
   verbatim(text: string): void {
     if (this.options.json) throw new UsageError('it prints no JSON: leave out --json');
     process.stdout.write(text);
@@ -128,7 +144,10 @@ export class Output {
     return process.stdin.isTTY;
   }
 
-  /** Throws UsageError if nobody is at the keyboard; `otherwise` says how else to provide it. */
+  /**
+   * Asks a question. Throws UsageError without a terminal; `otherwise` explains how else to provide
+   * the answer.
+   */
   async ask(question: string, otherwise: string): Promise<string> {
     if (!this.canAsk) throw new UsageError(otherwise);
     const prompt = createInterface({ input: process.stdin, output: process.stderr });
@@ -139,7 +158,10 @@ export class Output {
     }
   }
 
-  /** Asks before an act that cannot be undone. Throws OpsError if the answer is no, or nobody can be asked. */
+  /**
+   * Asks before an action that cannot be undone. Throws OpsError if the answer is no, or without a
+   * terminal.
+   */
   async confirm(what: string): Promise<void> {
     if (this.options.yes) return;
     if (!this.canAsk) throw new OpsError(`${what}: this cannot be undone; confirm it with --yes`);
@@ -164,7 +186,7 @@ export class Output {
   }
 }
 
-/** The same for a text with our own line breaks. */
+/** Escapes a text that has line breaks of our own. */
 export function linesWithEscapes(text: string): string {
   return text.split('\n').map(withEscapes).join('\n');
 }

@@ -6,7 +6,7 @@ import type { OutboxState } from './support/outbox.js';
 
 /** How operators see the bridge to Temporal and the sweeper. */
 
-/** In words, when it is tried next and the results so far. */
+/** Describes when the entry is tried next, and the results so far. */
 export function attemptsOf({ attempts, dueAt, lastError, deadAt }: OutboxRow): string {
   const why = `refused ${attempts} time(s): ${lastError ?? 'no reason given'}`;
   if (deadAt !== null) return `a dead letter since ${toRfc3339(deadAt)}, ${why}`;

@@ -4,7 +4,7 @@ import { RailConversation } from '../payouts/conversation.js';
 import { openRails } from '../payouts/rails/registry.js';
 import type { Ops } from './command.js';
 
-/** The rails that are configured here, except those left out. */
+/** Returns the rails that are configured here, except those left out. */
 export function conversationOf(
   { database, desk, clock, railConfig, output }: Ops,
   leftOut: ReadonlySet<string> = new Set(),

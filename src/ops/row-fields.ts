@@ -2,12 +2,15 @@ import { type Instant, toRfc3339 } from '../core/instant.js';
 import type { Table } from '../db/table.js';
 import type { Fields, Value } from './output.js';
 
-/** Columns that are shown as they are: texts, figures, times. */
+/** Columns that are shown unchanged: texts, figures, times. */
 type Shown<Row> = {
   [K in keyof Row & string]: Row[K] extends string | number | boolean | bigint | null ? K : never;
 }[keyof Row & string];
 
-/** What operators see of a row: these columns, by their names in the table. Amounts and lists have fields of their own. */
+/**
+ * Returns the fields of a row for operators: these columns, by their names in the table. Amounts
+ * and lists have fields of their own.
+ */
 export function rowFields<Row>(
   table: Table<Row>,
   row: Row,

@@ -8,7 +8,10 @@ export async function runProgram(program: Command): Promise<void> {
   process.exitCode = await runCommand(program, process.argv);
 }
 
-/** `argv` as Node has it. Answers the exit code: 0 done, 1 it could not be done, 2 the command was called wrongly, 3 nobody knows whether it was done. */
+/**
+ * Runs a command with Node's `argv`. Returns the exit code: 0 done, 1 impossible, 2 used wrongly, 3
+ * outcome unknown.
+ */
 export async function runCommand(program: Command, argv: readonly string[]): Promise<number> {
   try {
     await takeExits(program).parseAsync(argv);
@@ -18,22 +21,25 @@ export async function runCommand(program: Command, argv: readonly string[]): Pro
   }
 }
 
-/** A reader such as `head` may close the output early: the command still runs to its end, with its own exit code. */
+/**
+ * A reader such as `head` may close the output early: the command still runs to its end, with its
+ * own exit code.
+ */
 function tellUnwritten({ code }: NodeJS.ErrnoException): void {
   if (code === 'EPIPE') return;
   const lost = `the output could not be written (${code}): check whether the command took effect before you repeat it`;
   process.exitCode = explainFailure(new UnknownOutcome(lost));
 }
 
-/** Says what went wrong. Answers the exit code. */
+/** Explains a failure, and returns the exit code. */
 function explainFailure(failure: unknown): number {
-  // Commander has said already what was wrong, or shown the help that was asked for.
+  // Commander has already printed the fault, or the requested help.
   if (failure instanceof CommanderError) return failure.exitCode === 0 ? 0 : EXIT.misused;
   process.stderr.write(`error: ${linesWithEscapes(explain(failure))}\n`);
   return exitCodeOf(failure);
 }
 
-/** Otherwise commander would end the process in the middle of running work. */
+/** Makes commander throw, because it would end the process in the middle of running work. */
 function takeExits(command: Command): Command {
   command.exitOverride();
   command.commands.forEach(takeExits);

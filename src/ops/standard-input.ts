@@ -1,6 +1,6 @@
 const MAX_BYTES = 1_000;
 
-/** A short secret from a program, trimmed. */
+/** Reads a short secret from a program, trimmed. */
 export async function readStandardInput(): Promise<string> {
   let read = '';
   for await (const piece of process.stdin.setEncoding('utf8')) {

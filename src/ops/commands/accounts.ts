@@ -21,7 +21,7 @@ import { importCommand } from './import.js';
 import { verificationCommand } from './verification.js';
 import { PROGRAM } from '../program-name.js';
 
-/** By id only, as in the alarm: system accounts have no other name. */
+/** Takes the id only, as in the alert, because system accounts have no other name. */
 const clockResetCommand = command({
   usage: 'reset-clock <account-id>',
   summary: 'allow postings again to an account that is dated ahead of every clock',
@@ -131,9 +131,9 @@ const readingCommands = [
 interface ChangeSpec {
   readonly usage: `${string} <account>`;
   readonly summary: string;
-  /** The message if nothing had to change. */
+  /** The message if no change was necessary. */
   readonly done: string;
-  /** Asked, followed by the account's name, before an act that cannot be undone. */
+  /** Asked, followed by the account's name, before an action that cannot be undone. */
   readonly question?: string;
   readonly change: (ops: Ops, id: Uuid, decided: Decided) => Promise<Changed>;
 }

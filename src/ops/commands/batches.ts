@@ -41,7 +41,7 @@ interface Control {
   readonly action: BatchAct['action'];
   readonly summary: string;
   readonly explanation?: string;
-  /** The question asked first; absent if the act can be undone. */
+  /** The question asked first; absent if the action can be undone. */
   readonly question?: (batch: BonusBatch) => string;
 }
 

@@ -14,7 +14,7 @@ import { asset, direction, limit, option, optional, raw, status, tenant, text } 
 import { adjustmentFields, payInFields } from '../presenting.js';
 import { PROGRAM } from '../program-name.js';
 
-/** What moves, where, and how its records name it. */
+/** The movement, and its names in records. */
 const MOVED = {
   account: option('<account>', 'id, alias or phone'),
   tenant: optional('<tenant>', 'id or name of the tenant; needed with an alias or phone'),

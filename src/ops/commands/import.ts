@@ -47,7 +47,7 @@ export const importCommand = command({
     const { id: tenantId } = await findTenant(database.reader, tenant);
     const lines = new AccountLines(tenantId, await database.reader.select(members, { tenantId }));
     const total = await countLines(file);
-    // It would be emptied, and nobody else may have it.
+    // The report would overwrite the file, which may be the only copy.
     if (reportPath !== undefined && (await isSameFile(file, reportPath)))
       throw new UsageError('--report names the file that is imported');
     const report = reportPath === undefined ? null : await ReportFile.create(reportPath);

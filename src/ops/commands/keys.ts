@@ -10,7 +10,7 @@ import { WEBHOOK_SECRETS } from '../../webhooks/secrets.js';
 import { command, group, query } from '../command.js';
 import type { Output } from '../output.js';
 
-/** Everything sealed under ENCRYPTION_KEYS, by column of `keys list`. */
+/** Every kind of secret encrypted with ENCRYPTION_KEYS, by column of `keys list`. */
 const SEALED: Readonly<Record<string, AnySecrets>> = {
   documents: DOCUMENT_NUMBERS,
   webhook_secrets: WEBHOOK_SECRETS,
@@ -31,7 +31,7 @@ const rotationCommand = command({
       output.progress('Sealing', done, total);
     const deps = { database, clock, encryptionKeys, onProgress };
     const all = Object.values(SEALED);
-    // Checked before anything is resealed: all or none.
+    // Checked before the first secret is encrypted again: all or none.
     for (const secrets of all) await secrets.assertKeys(database.reader, encryptionKeys);
     const done: [string, number][] = [];
     for (const secrets of all)
@@ -132,7 +132,7 @@ export const keyCommands = group(
         const { fingerprints, sealed } = await countUses(database.reader, output);
         const counts: Record<KeyringName, readonly Counts[] | null> = {
           FINGERPRINT_KEYS: [fingerprints],
-          // Cursors are held by clients.
+          // Clients hold the cursors, so they cannot be counted.
           CURSOR_KEYS: null,
           ENCRYPTION_KEYS: [...sealed.values()],
         };

@@ -20,7 +20,7 @@ const WHERE = {
   allAccounts: flag('every account that the tenant has now'),
 };
 
-/** One account, or (null) all of them: exactly one of the two options. */
+/** Returns one account, or null for all of them: exactly one of the two options must be set. */
 function oneOrAll({
   account,
   allAccounts,

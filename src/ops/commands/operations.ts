@@ -20,9 +20,12 @@ export interface OperationCommands<Row extends Transfer | Payout> {
   readonly present: (ops: Ops, rows: readonly Row[]) => Promise<readonly Fields[]>;
   readonly find: (ops: Ops, id: string) => Promise<Row>;
   readonly show: (ops: Ops, row: Row) => Promise<void>;
-  /** The question asked before the action; null: none. */
+  /** Returns the question asked before the action; null for none. */
   readonly question: (ops: Ops, action: ApprovalAction, row: Row) => Promise<string | null>;
-  /** The worker's sweeper tells the workflow within seconds: this process is not connected to Temporal. */
+  /**
+   * The worker's sweeper notifies the workflow within seconds, because this process is not
+   * connected to Temporal.
+   */
   readonly approvals: (ops: Ops) => Approvals<Row>;
 }
 
@@ -60,7 +63,9 @@ export function operationListCommand<Row extends Transfer | Payout>(
   });
 }
 
-/** What support may do to one that waits. `until`: up to when it can be canceled. */
+/**
+ * Commands of support for a waiting resource. `until`: the last status in which it can be canceled.
+ */
 export function approvalActCommands<Row extends Transfer | Payout>(
   kind: OperationCommands<Row>,
   until = '',
@@ -103,7 +108,7 @@ function actCommand<Row extends Transfer | Payout>(
       if (!outcome.done) throw failureOf(outcome.refusal, `${noun}s show ${id}`);
       await show(ops, outcome.resource);
       const { status, rejectionReason } = outcome.resource;
-      // The last approval may then be stopped by a rule.
+      // A rule may still refuse the last approval.
       if (action === 'approve' && status === 'rejected')
         ops.output.say(
           `Its last approval could not complete it: ${rejectionReason ?? 'a rule refused it'}.`,

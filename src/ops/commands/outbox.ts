@@ -88,7 +88,7 @@ async function filterOf(
   return { tenantId, resourceId };
 }
 
-/** Recorded afterwards, unlike acts that move money: anybody may retry entries at any time without harm. */
+/** Recorded afterwards, unlike actions that move money: retrying entries never does harm. */
 async function record(
   { database, clock, actor }: ActingOps,
   action: string,

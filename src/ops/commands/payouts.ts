@@ -93,7 +93,7 @@ that has ended is asked about, but never handed over again.`,
       subjectId: payout.id,
       details: { status },
     };
-    // Recorded beforehand: whatever the rail then gets, it is known who wanted it.
+    // Recorded beforehand, so that the person is known whatever happens at the rail.
     await transact(ops.database, (transaction) =>
       recordAct(transaction, ops.actor(), ops.clock(), act),
     );

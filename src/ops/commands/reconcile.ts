@@ -80,7 +80,10 @@ export const reconcileCommand = command({
   },
 });
 
-/** A statement that cannot be fully read is not imported: half of it would look like differences. */
+/**
+ * A statement that cannot be read completely is not imported: its missing lines would look like
+ * differences.
+ */
 function readLine({ number, values, fault }: CsvLine): GivenLine {
   if (fault !== null) throw new OpsError(`line ${number} of the statement is wrong: ${fault}`);
   const payoutKey = parseUuid(values.key ?? '');

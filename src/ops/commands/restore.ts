@@ -128,7 +128,7 @@ const finishCommand = command({
   },
 });
 
-/** A rail that this command does not know would not be asked, and nobody would hear of it. Throws UsageError. */
+/** Throws UsageError for an unknown rail, which would be left out without notice. */
 async function assertRails(
   { database, railConfig, clock }: Ops,
   unasked: readonly Restore[],
@@ -177,7 +177,10 @@ async function openRestored(
   });
 }
 
-/** The payouts of an open ledger follow what their rails say, which are asked before unless they were. */
+/**
+ * Updates the payouts of an open ledger by the reports of their rails, which are asked first if
+ * necessary.
+ */
 async function followUp(
   ops: Ops,
   restore: Restore,
@@ -219,7 +222,9 @@ async function makeGood(
   );
 }
 
-/** While a rail is left out the step is not done: repeating the command without that option asks it. */
+/**
+ * While a rail is left out the step is not done: repeating the command without that option asks it.
+ */
 async function askAll(
   ops: Ops,
   restore: Restore,

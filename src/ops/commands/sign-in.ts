@@ -93,7 +93,7 @@ function ownOf(
   return everywhere ? { staffId } : { id };
 }
 
-/** Sessions that are over or unknown to the database are removed from the file nonetheless. */
+/** Sessions that have ended or are unknown to the database are removed from the file as well. */
 async function logout(
   ops: Ops,
   { as, everywhere }: { as?: string | undefined; everywhere: boolean },

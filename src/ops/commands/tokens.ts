@@ -122,7 +122,10 @@ const revokeCommand = command({
   },
 });
 
-/** One of them has leaked: all end at once, and new ones are issued once the member's programs are safe again. */
+/**
+ * Revokes all tokens of a member after a leak; new ones are issued once the member's programs are
+ * safe again.
+ */
 async function revokeAll(
   { database, clock, actor, output }: ActingOps,
   tenant: string,

@@ -65,7 +65,10 @@ export const verificationCommand = command({
 
 const HOW = '--document-number or --document-number-stdin is required where nobody can be asked';
 
-/** Read from exactly one place. Never repeated in a message: it is the account holder's secret. */
+/**
+ * Read from exactly one place, and never repeated in a message, because it is the account holder's
+ * secret.
+ */
 async function readDocumentNumber(
   { output }: Ops,
   given: string | undefined,

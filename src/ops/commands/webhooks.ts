@@ -95,7 +95,10 @@ const recoverCommand = command({
   },
 });
 
-/** A command that changes one endpoint and shows it. `work` answers whether anything changed. */
+/**
+ * Defines a command that changes one endpoint and shows it. `work` returns whether the endpoint
+ * changed.
+ */
 function actCommand(
   name: string,
   summary: string,
@@ -118,7 +121,9 @@ function actCommand(
   });
 }
 
-/** The webhook endpoints of tenants, as operators look after them. What they make due is found by the sweeper within a second. */
+/**
+ * Commands for the webhook endpoints of tenants. The sweeper finds due endpoints within a second.
+ */
 export const webhookCommands = group(
   'webhooks',
   'the webhook endpoints of tenants and what is on its way to them',

@@ -6,14 +6,17 @@ import type { Member } from '../../db/entities/parties.js';
 import { grants } from '../inputs.js';
 import type { CsvColumns, CsvLine } from './csv-lines.js';
 
-/** Parses the lines of an import of accounts, and finds what is wrong with them. */
+/** Parses the lines of an import of accounts, and finds their problems. */
 
 export const COLUMNS: CsvColumns = {
   required: ['type', 'name'],
   optional: ['alias', 'phone', 'grant'],
 };
 
-/** One problem of one line. `code` is a code of the API, or duplicate_line, missing_identifier, wrong_column_count, unknown_member. */
+/**
+ * One problem of a line. `code` is a code of the API, or duplicate_line, missing_identifier,
+ * wrong_column_count, unknown_member.
+ */
 export interface LineProblem {
   readonly line: number;
   readonly column: string;
@@ -29,7 +32,7 @@ export interface WantedLine {
 
 export type ReadLine = WantedLine | { readonly problems: readonly LineProblem[] };
 
-/** Reads the lines of one file in order: no line may name what an earlier one names. */
+/** Reads the lines of one file in order: no line may name the alias or phone of an earlier line. */
 export class AccountLines {
   private readonly members: ReadonlyMap<string, Uuid>;
   /** An alias or a phone, and the line that names it. */
@@ -100,7 +103,7 @@ export class AccountLines {
   }
 }
 
-/** Why a line's account was refused, as a problem for each column concerned. */
+/** Returns why a line's account was refused, as a problem for each column concerned. */
 export function problemsOf(
   line: CsvLine,
   { code, message, details }: Refusal,

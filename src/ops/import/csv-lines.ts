@@ -7,10 +7,13 @@ import { SheetProblem } from '../../spreadsheets/sheet.js';
 import { OpsError } from '../failures.js';
 
 export interface CsvLine {
-  /** As an editor numbers it: the header is 1. */
+  /** The line number in an editor: the header is 1. */
   readonly number: number;
   readonly values: Readonly<Record<string, string>>;
-  /** Why the values may be in the wrong columns, for a line that is shorter or longer than the header; otherwise null. */
+  /**
+   * Why the values may be in the wrong columns, for a line that is shorter or longer than the
+   * header; otherwise null.
+   */
   readonly fault: string | null;
 }
 
@@ -24,7 +27,10 @@ const record = z.object({ record: z.array(z.string()), info: z.object({ lines: z
 const MAX_LINE_BYTES = 65_536;
 const READ_BYTES = 256 * 1024;
 
-/** Reads CSV in UTF-8 with `,` or `;`, with or without BOM. Throws OpsError for any other file, or a wrong header. */
+/**
+ * Reads CSV in UTF-8 with `,` or `;`, with or without BOM. Throws OpsError for any other file, or a
+ * wrong header.
+ */
 export async function* readCsv(path: string, columns: CsvColumns): AsyncGenerator<CsvLine> {
   const text = withPlainBreaks(decoded(path));
   const first = await text.next();
@@ -58,7 +64,9 @@ export async function* readCsv(path: string, columns: CsvColumns): AsyncGenerato
   }
 }
 
-/** The file's text. Invalid UTF-8 ends it: otherwise a corrupted name would be stored forever. */
+/**
+ * Returns the file's text. Invalid UTF-8 ends it, because a corrupted name would be stored forever.
+ */
 async function* decoded(path: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let bytes = 0;
@@ -132,7 +140,9 @@ function line(
   return { number, values, fault };
 }
 
-/** A quoted value may contain line breaks; the parser counts the line where it ends. */
+/**
+ * A quoted value may contain line breaks, and the parser counts the line on which the value ends.
+ */
 function breaksIn(values: readonly string[]): number {
   return values.reduce((sum, value) => sum + (value.split('\n').length - 1), 0);
 }

@@ -11,7 +11,7 @@ import type { CsvLine } from './csv-lines.js';
 
 const GROUP = 500;
 
-/** What became of a line: its account was opened, was open already, or cannot be opened. */
+/** The outcome of a line: its account was opened, was open already, or cannot be opened. */
 type LineOutcome = 'opened' | 'known' | readonly LineProblem[];
 
 /** Opens the accounts of valid lines in groups; yields a group's outcomes in file order. */

@@ -9,7 +9,10 @@ const HEADER = 'line,column,code,value,message\n';
 export class ReportFile {
   private constructor(private readonly file: FileHandle) {}
 
-  /** Overwrites. It has personal data of the import, so only its owner may read it. Throws OpsError. */
+  /**
+   * Creates or overwrites the file, readable only by its owner because it has personal data of the
+   * import. Throws OpsError.
+   */
   static async create(path: string): Promise<ReportFile> {
     try {
       const file = await open(path, 'w', 0o600);

@@ -32,7 +32,7 @@ export class LedgerTotals {
 const role = nullable(oneOf(SYSTEM_ROLES));
 const MAX_SNAPSHOT_MS = 600_000;
 
-/** The current totals, from the balances: one statement, so they are consistent. */
+/** Returns the current totals of the balances, read by one statement, so they are consistent. */
 export async function readTotalsNow(database: Database): Promise<LedgerTotals> {
   const rows = await database.withSnapshot(
     (reader) =>
@@ -55,7 +55,7 @@ export async function readTotalsNow(database: Database): Promise<LedgerTotals> {
 
 const ACCOUNTS_A_SLICE = 200;
 
-/** The totals at a settled past moment, from the entries. Throws ledger_unavailable. */
+/** Returns the totals at a settled past moment, from the entries. Throws ledger_unavailable. */
 export async function readTotalsAt(database: Database, at: Instant): Promise<LedgerTotals> {
   const { reader } = database;
   const totals = new LedgerTotals();

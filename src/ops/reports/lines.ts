@@ -7,12 +7,15 @@ export interface ReportLine {
   /** Null: all tenants together. */
   readonly tenant: Tenant | null;
   readonly asset: Asset;
-  /** `all`: the tenant's groups together: its position towards other tenants of its network. */
+  /** `all` sums the tenant's groups: its position towards other tenants of its network. */
   readonly group: Group | 'all';
   readonly totals: readonly bigint[];
 }
 
-/** The totals of each tenant by asset and group, then of all tenants. Empty groups are omitted. */
+/**
+ * Returns the totals of each tenant by asset and group, then of all tenants. Empty groups are
+ * omitted.
+ */
 export function reportLines(
   tenants: readonly Tenant[],
   all: readonly LedgerTotals[],
@@ -42,7 +45,7 @@ function added(lines: readonly Pick<ReportLine, 'totals'>[], count: number): big
   );
 }
 
-/** Whether the totals sum to zero, as in any double-entry ledger. */
+/** Returns true if the totals sum to zero, as in any double-entry ledger. */
 export function addsUp(lines: readonly ReportLine[]): boolean {
   return lines.every(
     ({ tenant, totals }) => tenant !== null || totals.every((total) => total === 0n),

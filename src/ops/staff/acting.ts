@@ -19,32 +19,32 @@ import { PROGRAM } from '../program-name.js';
 
 export interface ActingDeps extends DatabaseDeps {
   readonly sessions: SessionFile;
-  /** A service's key: OPS_KEY. */
+  /** The key of a service: OPS_KEY. */
   readonly key: string | undefined;
-  /** Whose session to use: --as. Otherwise that of the person who signed in last. */
+  /** The person whose session is used: --as. Otherwise the person who signed in last. */
   readonly as: string | undefined;
-  /** The current code, if an act requires one. Null: nobody can be asked. */
+  /** Asks for the current code. Null without a terminal. */
   readonly code: (name: string) => Promise<string | null>;
-  /** Throws ConfigError if they are not configured. */
+  /** Throws ConfigError if the keys are not configured. */
   readonly encryptionKeys: () => Keyring;
 }
 
-/** Who is signed in; only people have a `session`. */
+/** The user who is signed in; only people have a `session`. */
 export interface SignedIn {
   readonly identity: StaffIdentity;
   readonly session: StaffSession | null;
 }
 
-/** A command that somebody wants to run, for the record of a refusal. */
+/** The command to run, for the record of a refusal. */
 interface Wanted {
   readonly command: string;
-  /** What it is about, as they named it. */
+  /** The subject, as the user named it. */
   readonly subject: string;
 }
 
 const MAX_SUBJECT = 120;
 
-/** Throws OpsError if nobody is signed in, or no longer. */
+/** Returns who is signed in. Throws OpsError if no session is valid. */
 export async function findActor(deps: ActingDeps): Promise<SignedIn> {
   const found = await lookFor(deps);
   if ('identity' in found) return found;
@@ -52,8 +52,9 @@ export async function findActor(deps: ActingDeps): Promise<SignedIn> {
 }
 
 /**
- * The actor, if they have the right; acts that take two people also require a code. Otherwise throws OpsError, with
- * what to do next; the refusal is recorded under the given name, and nothing else changes.
+ * Returns the actor, if they have the right; actions that need two people also require a code.
+ * Otherwise throws OpsError with the next step; the refusal is recorded under the given name, and
+ * nothing else changes.
  */
 export async function authorise(
   deps: ActingDeps,
@@ -80,7 +81,7 @@ export async function authorise(
   throw adviceOn(refused, identity, right);
 }
 
-/** Throws OpsError if the session has ended, or the right is gone, since they were authorised. */
+/** Throws OpsError if the session has ended, or the right was removed, since authorisation. */
 export async function assertStillActs(
   deps: ActingDeps,
   need: Need,

@@ -7,15 +7,24 @@ import { hasNoManager } from '../../staff/people.js';
 import { buildOpsParts, type OpsDeps } from '../context.js';
 import { OpsError } from '../failures.js';
 
-/** A user who may change the schema creates the staff's first manager. (docs/operations.md, The first of the staff) */
+/**
+ * A database user who may change the schema creates the staff's first manager. (docs/operations.md,
+ * The first of the staff)
+ */
 
 interface Administrator {
-  /** Connected as the administrator, so that their acts are on the database where they have the right. */
+  /**
+   * Connected as the administrator, so that actions apply to the database where they have the
+   * right.
+   */
   readonly deps: OpsDeps;
   readonly actor: Actor;
 }
 
-/** Null without the address, or where somebody manages the staff. Throws OpsError if it is no administrator's. */
+/**
+ * Returns null without the address, or if a person manages the staff. Throws OpsError if the
+ * address is not an administrator's.
+ */
 export async function findAdministrator(
   config: OpsConfig,
   deps: OpsDeps,

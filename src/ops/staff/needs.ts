@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 import { STAFF_RIGHTS, type StaffRight } from '../../db/entities/staff.js';
 import { asksForCode, STAFF_ACTS, type StaffActName } from '../../staff/rules.js';
 
-/** What commands require of the person who runs them. (docs/operations.md, Who acts) */
+/** The rights that commands require. (docs/operations.md, Who acts) */
 
-/** A right, or an act of the staff, which implies one. */
+/** A right, or a staff action, which implies one. */
 export type Need = StaffRight | StaffActName;
 
 /** For commands whose input determines the need. Null: this input changes nothing. */
@@ -13,14 +13,14 @@ interface Choice<Input> {
   readonly of: (input: Input) => Need | null;
 }
 
-/** `own proof`: signing in and out, which only requires proving who one is. */
+/** `own proof`: signing in and out, which only require proving one's identity. */
 export type Needs<Input> = Need | Choice<Input> | 'own proof';
 
 export type DeclaredNeeds = 'nothing' | 'own proof' | readonly Need[];
 
 const declared = new WeakMap<Command, DeclaredNeeds>();
 
-/** What a command of the program requires: `nothing` if it only reads. Undefined for a group. */
+/** Returns the need of a command: `nothing` if it only reads, undefined for a group. */
 export function needsOf(command: Command): DeclaredNeeds | undefined {
   return declared.get(command);
 }
@@ -49,7 +49,7 @@ export function rightOf(need: Need): StaffRight {
   return isRight(need) ? need : STAFF_ACTS[need].right;
 }
 
-/** Whether they must prove again who they are, as one of two people. */
+/** Returns true if the user must prove their identity again, as one of two people. */
 export function needsCode(need: Need): boolean {
   return !isRight(need) && asksForCode(need, 'ops');
 }

@@ -19,17 +19,20 @@ import { foldedName } from '../../staff/name.js';
 import { OpsError } from '../failures.js';
 import { PROGRAM } from '../program-name.js';
 
-/** Who is signed in on this machine, stored where only the owner can read it. (docs/operations.md, Who acts) */
+/**
+ * The sessions on this machine, stored where only the owner can read them. (docs/operations.md, Who
+ * acts)
+ */
 
 const session = z.object({ name: z.string(), token: z.string(), expires_at: z.string() });
-/** By database: host:port/name. The last in a list signed in last. */
+/** Sessions by database (host:port/name); the last in a list is the latest. */
 const content = z.object({ databases: z.record(z.string(), z.array(session)) });
 
 export type StoredSession = z.infer<typeof session>;
 
 export const SESSION_FILE = join(homedir(), '.config', 'money-movement', 'sessions.json');
 
-/** The database's key in the file: without user and password. */
+/** Returns the database's key in the file, without user and password. */
 export function databaseKey(mysqlUrl: string): string {
   const { servers, database } = mysqlAddress(mysqlUrl);
   return `${servers.map(({ host, port }) => `${host}:${port}`).join(',')}/${database}`;
@@ -39,7 +42,10 @@ const OTHERS = 0o077;
 const OTHERS_WRITE = 0o022;
 const STICKY = 0o1000;
 
-/** The sessions of one database. All methods throw OpsError if the file is not safe, or cannot be read or written. */
+/**
+ * The sessions of one database. Methods throw OpsError if the file is not safe, or cannot be read
+ * or written.
+ */
 export class SessionFile {
   constructor(
     private readonly path: string,
@@ -50,7 +56,7 @@ export class SessionFile {
     return this.read()[this.database] ?? [];
   }
 
-  /** The session of this name, or of the person who signed in last. */
+  /** Returns the session of this name, or of the person who signed in last. */
   find(name?: string): StoredSession | undefined {
     return this.list().findLast(
       (one) => name === undefined || foldedName(one.name) === foldedName(name),
@@ -76,7 +82,7 @@ export class SessionFile {
   private change(to: (sessions: readonly StoredSession[]) => readonly StoredSession[]): void {
     const before = this.read();
     const databases = { ...before, [this.database]: to(before[this.database] ?? []) };
-    // Not by the process's number: in containers with one volume all have the same.
+    // Not named by the process's number, because containers with one volume all have the same.
     const draft = `${this.path}.${randomUUID()}`;
     try {
       mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
@@ -126,7 +132,7 @@ export class SessionFile {
     }
   }
 
-  /** Others with write access could replace the file with their own. */
+  /** Other users with write access could replace the file with their own. */
   private assertOwnFolder(): void {
     const folder = dirname(this.path);
     const { mode } = statSync(folder);

@@ -6,7 +6,7 @@ import { outbox, type WaitingType } from '../../db/entities/outbox.js';
 import type { Outbox } from '../../temporal/outbox.js';
 import type { WaitingSource } from '../../temporal/waiting.js';
 
-/** Operators' questions about the outbox, beyond what the relay needs. */
+/** Operators' view of the outbox, beyond what the relay needs. */
 
 export interface OutboxState {
   /** Entries waiting to be relayed, not counting dead letters. */
@@ -71,7 +71,7 @@ async function* waitingSlices(
 interface Rebuilt {
   readonly resourceType: WaitingType;
   readonly waiting: number;
-  /** How many had no entry and got one. */
+  /** The number of resources that had no entry and got one. */
   readonly written: number;
 }
 
@@ -80,7 +80,10 @@ interface RebuildDeps extends DatabaseDeps {
   readonly onProgress: (done: number, total: number) => void;
 }
 
-/** Writes an entry for everything that waits without one. A superfluous entry does no harm: it tells nothing new. */
+/**
+ * Writes an entry for every waiting resource without one. A superfluous entry is harmless, because
+ * it changes nothing.
+ */
 export async function rebuildOutbox(
   { database: { reader }, outbox: entries, clock, onProgress }: RebuildDeps,
   sources: readonly WaitingSource[],

@@ -51,7 +51,7 @@ export async function stuckFields(reader: Reader, payout: Payout, now: Instant):
   };
 }
 
-/** More would hide what matters: the newest are the most telling. */
+/** The newest events matter most; more would hide them. */
 const MAX_EVENTS = 20;
 
 export async function payoutDetailFields(

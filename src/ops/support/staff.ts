@@ -12,7 +12,7 @@ import type { StaffIdentity } from '../../staff/rules.js';
 import type { Fields, Output } from '../output.js';
 import { rowFields } from '../row-fields.js';
 
-/** How operators see the staff. A secret only at the moment when it is made. */
+/** How operators see the staff; a secret is shown only when it is made. */
 
 export function staffFields(one: Staff): Fields {
   const { name, kind, rights, active, factorSecret } = one;
