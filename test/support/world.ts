@@ -53,7 +53,8 @@ export class TestClock extends DatabaseClock {
 }
 
 export function asDatabaseClock(clock: Clock | DatabaseClock): DatabaseClock {
-  return clock instanceof DatabaseClock ? clock : new TestClock(clock);
+  if (clock instanceof DatabaseClock) return clock;
+  return clock === systemClock ? new DatabaseClock() : new TestClock(clock);
 }
 
 const DESK_OPTIONS: DeskOptions = {
