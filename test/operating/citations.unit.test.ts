@@ -23,7 +23,7 @@ const ALONE = [
   '.mocharc.cjs',
 ];
 /** What running makes, and the repository does not hold. */
-const MADE_BY_RUNNING = ['latest.md', 'bench/results/latest.md', 'docs/proof.md'];
+const MADE_BY_RUNNING = ['latest.md', 'bench/results/latest.md', '.run/prove-runs.md'];
 
 const sources = [
   ...FOLDERS.flatMap(filesUnder).filter((file) => /\.(ts|mjs|cjs|sh)$|\.ci\/run$/.test(file)),

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -34,8 +34,9 @@ import { RESTORE_PROOFS } from './restore-proofs.js';
 import { WEBHOOK_PROOFS } from './webhook-proofs.js';
 
 /**
- * The long proofs, with their full counts: `node dist/test/prove/main.js NAME…` runs these, without a name all. Each
- * prints its summary and adds a row to docs/proof.md. TEST_MYSQL_ADMIN_URL names the server.
+ * The campaigns with their full counts: `node dist/test/prove/main.js NAME…` runs these, without a name all. Each
+ * prints its summary, replaces its row in docs/proof.md, and adds a row to the log of runs.
+ * TEST_MYSQL_ADMIN_URL names the server.
  */
 const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> = {
   'same-key': (db) =>
@@ -90,13 +91,7 @@ const NAMED = { ...PROOFS, ...SINGLE_ATTACKS };
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const RECORD = join(ROOT, 'docs/proof.md');
-const HEAD = `# Proofs
-
-What \`npm run prove\` found, newest last: one row for each run of a campaign. The count is the first number that the result states.
-
-| Campaign | Count | Date | Result | Command |
-| -------- | ----- | ---- | ------ | ------- |
-`;
+const LOG = join(ROOT, '.run/prove-runs.md');
 
 async function twoProcesses(
   db: TestDatabase,
@@ -142,12 +137,15 @@ function rowOf(name: string, summaries: readonly string[], where: string): strin
   return `| ${name} | ${count} | ${date} | ${result} | \`npm run prove -- ${name}\` |\n`;
 }
 
-function record(row: string): void {
-  if (!existsSync(RECORD)) {
-    mkdirSync(dirname(RECORD), { recursive: true });
-    writeFileSync(RECORD, HEAD);
-  }
-  appendFileSync(RECORD, row);
+/** Replaces the campaign's row in the table, whose rows are in alphabetical order, and logs the run. */
+function record(name: string, row: string): void {
+  mkdirSync(dirname(LOG), { recursive: true });
+  appendFileSync(LOG, row);
+  const lines = readFileSync(RECORD, 'utf8').trimEnd().split('\n');
+  const head = lines.findIndex((line) => line.startsWith('| ---')) + 1;
+  const rows = lines.slice(head).filter((line) => !line.startsWith(`| ${name} |`));
+  const sorted = [...rows, row.trimEnd()].sort();
+  writeFileSync(RECORD, `${[...lines.slice(0, head), ...sorted].join('\n')}\n`);
 }
 
 async function main(names: readonly string[]): Promise<number> {
@@ -175,7 +173,7 @@ async function prove(name: string, db: TestDatabase, where: string): Promise<voi
   const summaries = await NAMED[name]!(db);
   const seconds = Math.round((performance.now() - began) / 1000);
   for (const summary of summaries) process.stdout.write(`  ${summary}\n`);
-  record(rowOf(name, summaries, `${where}; ${seconds} s`));
+  record(name, rowOf(name, summaries, `${where}; ${seconds} s`));
 }
 
 // What it has started ends with it.
