@@ -1,5 +1,5 @@
 import type { Bridge, Core } from './app.js';
-import { ledgerFitness } from './build-ledger.js';
+import { ledgerFitness, prepareLedger } from './build-ledger.js';
 import type { SupportConfig } from './config.js';
 import { providerOf } from './config/sign-in.js';
 import { createAdmin, Readiness } from './http/admin.js';
@@ -49,6 +49,7 @@ export async function openSupport(
     registry: core.registry,
     routes: [sessionRoutes, singleSignOnRoutes, waitingRoutes, shelfRoutes],
   });
+  void prepareLedger(core);
   core.rollbacks.start(() => bridge.client.auditCheckpoint());
   const readiness = new Readiness(() => ledgerFitness(core));
   const admin = createAdmin({ registry: core.registry, readiness, errors });

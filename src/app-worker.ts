@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import type { WorkerConfig } from './config.js';
 import { type Activities, type ActivityServices, createActivities } from '../activities/index.js';
 import { type Bridge, buildCallbacks, buildWebhookParts, type Core } from './app.js';
-import { ledgerFitness } from './build-ledger.js';
+import { ledgerFitness, prepareLedger } from './build-ledger.js';
 import { temporalOptions } from './config/temporal.js';
 import { SheetReaders } from './spreadsheets/apart/sheet-readers.js';
 import { policiesSweep } from './approvals/policy-delay.js';
@@ -117,6 +117,7 @@ export async function openWorker(
   const errors = new ErrorWriter(config.DOCS_URL);
   const admin = createAdmin({ registry, readiness, errors, moreMetrics: sdkMetrics(metricsPort) });
   const server = await listen(admin, errors, { host: config.ADMIN_HOST, port: config.ADMIN_PORT });
+  void prepareLedger(core);
   core.rollbacks.start(() => bridge.client.auditCheckpoint());
   sweeper.start();
   if (config.WORKER_QUEUES.includes('webhooks')) senders.start();

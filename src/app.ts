@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { buildLedger, type Ledger, ledgerFitness } from './build-ledger.js';
+import { buildLedger, type Ledger, ledgerFitness, prepareLedger } from './build-ledger.js';
 import { buildRates, type BuiltRates } from './build-rates.js';
 import type { Config, ServiceConfig } from './config.js';
 import { temporalOptions } from './config/temporal.js';
@@ -247,6 +247,7 @@ export async function openApiServers(
     onAnswered: (answered) => requests.note(answered),
     isTraced: config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined,
   });
+  void prepareLedger(core);
   core.rollbacks.start(() => bridge.client.auditCheckpoint());
   const readiness = new Readiness(() => ledgerFitness(core));
   const admin = createAdmin({ registry, readiness, errors });

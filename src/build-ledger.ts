@@ -91,9 +91,18 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
   };
 }
 
+/** Finds the primary and reads its clock, so that no request has to wait for that. Never rejects. */
+export async function prepareLedger({ database, databaseClock }: Ledger): Promise<void> {
+  await databaseClock.read(database.lookup).catch(() => undefined);
+}
+
 /** Also corrects the estimate of the database's time. */
-export async function ledgerFitness({ database, databaseClock }: Ledger): Promise<Fitness> {
-  if (!database.isPrimaryKnown()) return 'degraded';
+export async function ledgerFitness(ledger: Ledger): Promise<Fitness> {
+  const { database, databaseClock } = ledger;
+  if (!database.isPrimaryKnown()) {
+    void prepareLedger(ledger);
+    return 'degraded';
+  }
   try {
     await databaseClock.read(database.lookup);
     // A process that starts on a restored database does not become ready until the restore is finished.
