@@ -55,7 +55,7 @@ module.exports = {
       'the-bridge-knows-no-feature',
       'temporal/ imports only db and core, and the shape of a row that the desk writes.',
       '^src/temporal/',
-      ['^src/(temporal|db|core)/', '^src/ledger/desk/types'],
+      ['^src/(temporal|db|core)/', '^src/ledger/writer/types'],
     ),
     {
       ...reachesOnly(

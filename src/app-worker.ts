@@ -165,11 +165,10 @@ function buildWorkerServices(
   // On one desk, everybody's approvals and the outcomes of payouts would queue behind the rows of batches.
   const ofPayouts = { ...core, desk: desks.add('payouts') };
   const shares = batchShares(ACTIVITIES_AT_ONCE);
-  // All groups of a batch share its account.
   const batches = new BatchWorkflowService({
     database,
     recipientBudget,
-    desk: desks.add('batches', true),
+    desk: desks.add('batches'),
     clock,
     baseUrl: config.BASE_URL,
     notifier,
@@ -287,7 +286,7 @@ function buildWorkers(
 const EXPIRY_EVERY_MS = 500;
 const EXPIRED_AT_ONCE = 100;
 
-/** Expires through the desk what has waited too long, whether Temporal is available or not. */
+/** Expires through the ledger writer what has waited too long, whether Temporal is available or not. */
 function expirySweep(what: string, expireDue: (limit: number) => Promise<number>): Sweep {
   return {
     name: `expired ${what}`,
@@ -301,7 +300,7 @@ const PAID_OF_A_TENANT = 4;
 
 /**
  * Half of the queue's slots are for validations and two fifths for payments; the rest is left to quick work. More than
- * a few simultaneous payments of one tenant would not be faster, since they share the desk's groups.
+ * a few simultaneous payments of one tenant would not be faster, since they share the writer's groups.
  */
 function batchShares(slots: number): { readonly validating: Shares; readonly paying: Shares } {
   return {

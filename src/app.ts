@@ -29,7 +29,7 @@ import { listen, type RunningServer } from './http/node-server.js';
 import type { DocsSite } from './http/docs/site.js';
 import { createService } from './http/service.js';
 import { DatabaseClock } from './ledger/database-clock.js';
-import { aheadMetrics, deskMetrics } from './ledger/desk/metrics.js';
+import { aheadMetrics, writerMetrics } from './ledger/writer/metrics.js';
 import { payoutApproval } from './payouts/approval-outcomes.js';
 import { RailCallbacks } from './payouts/callbacks.js';
 import { callbackMetrics, contradictionMetrics, endMetrics } from './payouts/metrics.js';
@@ -80,7 +80,7 @@ export function buildCore(
         "an account is dated ahead of the database's clock: nothing is posted to it",
       ),
     ),
-    observerOf: deskMetrics(registry),
+    observerOf: writerMetrics(registry),
     statementObserver: statementMetrics(registry),
     primaryObserver: {
       found: (server) => logger.info({ server }, 'this server of MySQL takes writes'),

@@ -4,9 +4,9 @@ import { type MysqlConfig, mysqlTls } from './config/mysql.js';
 import { Database } from './db/database.js';
 import type { StatementObserver } from './db/metrics.js';
 import type { PrimaryObserver } from './db/primary.js';
-import { PostingDesk } from './ledger/desk/desk.js';
-import type { DeskObserver } from './ledger/desk/observer.js';
-import { Desks } from './ledger/desk/desks.js';
+import { LedgerWriter } from './ledger/writer/ledger-writer.js';
+import type { WriterObserver } from './ledger/writer/metrics.js';
+import { LedgerWriters } from './ledger/writer/ledger-writer.js';
 import type { Fitness } from './http/admin.js';
 import type { DatabaseClock } from './ledger/database-clock.js';
 import { OPEN_RESTORE_SQL } from './ledger/event-log.js';
@@ -15,7 +15,7 @@ import type { Uuid } from './core/ids.js';
 
 /** Commands that share a ledger transaction, at most. */
 const MAX_GROUP = 200;
-/** Ledger transactions at a time, for each desk. A worker has three desks: for approvals, batches and payouts. */
+/** Ledger transactions at a time, for each writer. A worker has three writers: for approvals, batches and payouts. */
 export const GROUPS_IN_FLIGHT = 2;
 /** Commands that may wait for a desk. Any more get 503 at once. */
 const MAX_QUEUE = 5_000;
@@ -31,7 +31,7 @@ interface LedgerWatchers {
   readonly databaseClock: DatabaseClock;
   /** An account's last instant is too far ahead for it to be posted to. */
   readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
-  readonly observerOf: (desk: string) => DeskObserver;
+  readonly observerOf: (desk: string) => WriterObserver;
   readonly primaryObserver: PrimaryObserver;
   readonly statementObserver: StatementObserver;
   /** The ledger was closed, because the database was put back to an earlier moment. */
@@ -48,8 +48,8 @@ export interface Ledger {
   readonly rollbacks: RollbackGuard;
   readonly database: Database;
   /** For everything without its own desk. */
-  readonly desk: PostingDesk;
-  readonly desks: Desks;
+  readonly desk: LedgerWriter;
+  readonly desks: LedgerWriters;
   readonly failpoints: Failpoints;
 }
 
@@ -77,9 +77,7 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
   };
   const rollbacks = new RollbackGuard({ database, clock, onRolledBack });
   const deps = { database, clock, databaseClock, rollbacks, failpoints, onFault, onAccountAhead };
-  const desks = new Desks(
-    (name, isInTurn) => new PostingDesk(deps, { ...options, isInTurn }, observerOf(name)),
-  );
+  const desks = new LedgerWriters((name) => new LedgerWriter(deps, options, observerOf(name)));
   return {
     clock,
     databaseClock,

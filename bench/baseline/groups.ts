@@ -5,10 +5,9 @@ import { newId, type Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { Deadline } from '../../src/db/deadline.js';
 import { DatabaseClock } from '../../src/ledger/database-clock.js';
-import { nameAccounts, postGroup } from '../../src/ledger/desk/group.js';
+import { nameAccounts, postGroup } from '../../src/ledger/writer/group.js';
 import { findAnswers } from '../../src/ledger/idempotency.js';
-import { Pace } from '../../src/ledger/desk/pace.js';
-import type { PendingCommand } from '../../src/ledger/desk/pending-commands.js';
+import type { PendingCommand } from '../../src/ledger/writer/pending-command.js';
 import { createTransfer } from '../../src/transfers/commands.js';
 import type { CreateTransfer } from '../../src/transfers/rules.js';
 import { UNIT_RAW } from '../ledgers/history.js';
@@ -67,7 +66,7 @@ export async function recordGroups(
   return groups;
 }
 
-/** What PostingDesk does with a group of new keys if nothing fails. */
+/** What LedgerWriter does with a group of new keys if nothing fails. */
 async function recordGroup(
   database: RecordingDatabase,
   group: readonly PendingCommand[],
@@ -86,7 +85,6 @@ async function recordGroup(
     group,
     named,
     Deadline.afterMs(RECORDING_MS),
-    new Pace(),
   );
   for (const { outcome } of answers.values())
     if (!outcome.done)
@@ -113,10 +111,12 @@ function pending({ tenantId, memberId }: Ledger, wanted: ReturnType<NextTransfer
     outboxId: newId(),
   };
   return {
-    // As in PostingDesk.submit: each kind only gets back its own commands.
+    // As in LedgerWriter.submit: each kind only gets back its own commands.
     kind: createTransfer,
     command,
     deadline: Deadline.afterMs(RECORDING_MS),
+    submission: Symbol(),
+    answered: false,
     span: null,
     answer: () => undefined,
   };

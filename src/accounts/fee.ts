@@ -6,7 +6,7 @@ import { asset, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { type FeeKey, type FeeOperation, feeSchedules, tenants } from '../db/entities/parties.js';
 import { literal, literals } from '../db/statements.js';
-import { type LockedState, need, type Need } from '../ledger/desk/types.js';
+import { type LockedState, need, type Need } from '../ledger/writer/types.js';
 import { perReader } from './per-reader.js';
 import type { Fee } from './rules.js';
 

@@ -5,7 +5,7 @@ import { instant, type Instant } from '../core/instant.js';
 import { type AccountLimits, accountLimits } from '../db/entities/identity.js';
 import { monthTotals } from '../db/entities/ledger.js';
 import type { Account } from '../db/entities/parties.js';
-import { need, type Need } from '../ledger/desk/types.js';
+import { need, type Need } from '../ledger/writer/types.js';
 
 /** The limits of one operation and of one month, in the asset's smallest unit. */
 export interface Limits {

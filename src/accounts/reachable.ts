@@ -3,7 +3,7 @@ import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { accounts, tenants } from '../db/entities/parties.js';
 import { literals } from '../db/statements.js';
-import type { OwnerFinder } from '../ledger/desk/types.js';
+import type { OwnerFinder } from '../ledger/writer/types.js';
 import { perReader } from './per-reader.js';
 
 interface NamedAccount {

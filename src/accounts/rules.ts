@@ -4,7 +4,7 @@ import { invalidField, invalidState, type Refusal, type SpendingRefusal } from '
 import type { Uuid } from '../core/ids.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { Account, Tenant } from '../db/entities/parties.js';
-import type { EntryDraft, LockedAccount, LockedState, Posting } from '../ledger/desk/types.js';
+import type { EntryDraft, LockedAccount, LockedState, Posting } from '../ledger/writer/types.js';
 import type { Limits } from './limits.js';
 
 /** Pure rules for every operation that takes money out of an account. */

@@ -3,7 +3,7 @@ import { staff } from '../db/entities/staff.js';
 import { holds, monthTotals } from '../db/entities/ledger.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
 import { readOwners } from '../accounts/reachable.js';
-import { type CommandKind, naming, need, type Need } from '../ledger/desk/types.js';
+import { type CommandKind, naming, need, type Need } from '../ledger/writer/types.js';
 import {
   type ActOnWaiting,
   type Approvable,

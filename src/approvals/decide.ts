@@ -17,7 +17,7 @@ import {
   refuse,
   type RowWrite,
   type Writes,
-} from '../ledger/desk/types.js';
+} from '../ledger/writer/types.js';
 import { outboxWrite } from '../temporal/outbox-entry.js';
 import {
   type Acting,

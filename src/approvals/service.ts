@@ -9,8 +9,8 @@ import type { Reader } from '../db/database.js';
 import { columnList } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { actOnDue } from '../accounts/due-of-accounts.js';
-import type { PostingDesk } from '../ledger/desk/desk.js';
-import type { Answer, Outcome } from '../ledger/desk/types.js';
+import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
+import type { Answer, Outcome } from '../ledger/writer/types.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import type { StaffSignals } from '../staff/signals.js';
 import type { ActResult, ApprovalState, StaffAct } from '../temporal/contracts.js';
@@ -44,7 +44,7 @@ export class Approvals<Row extends Approvable> {
    */
   constructor(
     private readonly feature: ApprovalFeature<Row>,
-    private readonly desk: PostingDesk,
+    private readonly desk: LedgerWriter,
     private readonly reader: Reader,
     private readonly clock: Clock,
     private readonly notifier: Pick<OutboxNotifier, 'notify'>,

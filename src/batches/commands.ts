@@ -11,7 +11,7 @@ import { holds } from '../db/entities/ledger.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
 import { limitNeeds } from '../accounts/limits.js';
 import { readOwners, readReach } from '../accounts/reachable.js';
-import { type CommandKind, naming, need } from '../ledger/desk/types.js';
+import { type CommandKind, naming, need } from '../ledger/writer/types.js';
 import {
   type CancelBatch,
   decideCancel,

@@ -10,7 +10,7 @@ import { outbox } from '../db/entities/outbox.js';
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { lockAccount } from '../accounts/access.js';
-import type { PostingDesk } from '../ledger/desk/desk.js';
+import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import { outboxEntry } from '../temporal/outbox-entry.js';
 import { cancelBatchKind } from './commands.js';
 import { isSettled, PAUSABLE, SETTLED, stateRefusal } from './rules.js';
@@ -21,7 +21,7 @@ import { isSettled, PAUSABLE, SETTLED, stateRefusal } from './rules.js';
  */
 
 export interface BatchControlDeps extends DatabaseDeps {
-  readonly desk: PostingDesk;
+  readonly desk: LedgerWriter;
 }
 
 /** An action of support. Repeated with the same `actId`, it changes nothing. */

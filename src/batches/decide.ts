@@ -16,14 +16,14 @@ import { memberRoles, tenants } from '../db/entities/parties.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 import { approvalsWanted } from '../approvals/rules.js';
 import { bonusWrites, findRecipient, paymentRefusal } from '../bonuses/decide.js';
-import { changeRow, type Decision, type HoldChange, insertRow } from '../ledger/desk/types.js';
+import { changeRow, type Decision, type HoldChange, insertRow } from '../ledger/writer/types.js';
 import {
   type LockedAccount,
   type LockedState,
   refuse,
   type RowWrite,
   type Writes,
-} from '../ledger/desk/types.js';
+} from '../ledger/writer/types.js';
 import { outboxWrite } from '../temporal/outbox-entry.js';
 import { type BatchCommand, findOwnBatch, type MemberCommand } from './ownership.js';
 import {

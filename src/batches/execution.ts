@@ -13,12 +13,11 @@ import { accounts } from '../db/entities/parties.js';
 import { isUnavailable } from '../db/failures.js';
 import { literal } from '../db/statements.js';
 import { readLimitState } from '../accounts/reading.js';
-import type { PostingDesk } from '../ledger/desk/desk.js';
+import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import { payRowKind, type PayRowCommand } from './commands.js';
 import { NOT_NOW } from './decide.js';
 import { endExecution, type EndingDeps } from './ending.js';
 import { MakingSuperseded } from '../spreadsheets/stored-pieces.js';
-import { OthersPosting } from './others.js';
 import { isPaused, isSettled, rowKey, unsettledDebit } from './rules.js';
 import type { Watch } from './validation/run.js';
 
@@ -32,12 +31,10 @@ interface PaidGroup {
 /** `unavailable`: rows are still open, so call again later. `cut_off`: by the signal. */
 export type PaymentEnd = 'over' | 'paused' | 'cut_off' | 'unavailable';
 
-/** The most and the fewest rows that share a ledger transaction. */
+/** Rows that share a ledger transaction, at most. */
 export const ROWS_A_GROUP = 100;
-const FEWEST_ROWS = 20;
-/** How long such a group may hold its accounts, for which others wait. On a busy machine it is fewer rows. */
-const HELD_MS = 20;
-const LONGEST_PAUSE_MS = 100;
+/** Leaves the accounts and the machine to other postings for a moment. (docs/decisions/0049-a-batch-pays-one-group-at-a-time.md) */
+const PAUSE_MS = 2;
 
 /** The next rows of a batch: none if it is not being paid. */
 interface NextGroup {
@@ -52,68 +49,48 @@ interface NextGroup {
 const NOTHING: PaidGroup = { tried: 0, settled: 0, unknown: 0 };
 
 interface ExecutionDeps extends EndingDeps {
-  readonly desk: PostingDesk;
-  /** Absent: as the log of events says. */
-  readonly others?: Pick<OthersPosting, 'areMany'>;
+  readonly desk: LedgerWriter;
 }
 
 /** Pays the rows of executing batches in file order. Safe to run twice, late and concurrently. */
 export class BatchExecution {
   private readonly reader: Reader;
-  private readonly others: Pick<OthersPosting, 'areMany'>;
 
   constructor(private readonly deps: ExecutionDeps) {
     this.reader = deps.database.reader;
-    this.others = deps.others ?? new OthersPosting(this.reader, deps.clock);
   }
 
   /** `until` lets the groups under way finish; only the signal abandons the result file. Throws DatabaseUnavailable. */
   async pay(batchId: Uuid, { signal, heartbeat }: Watch, until = signal): Promise<PaymentEnd> {
-    let [settled, unknown, after] = [0, 0, 0];
-    let underWay = Promise.resolve(NOTHING);
+    let [settled, unknown] = [0, 0];
+    let next = await this.nextGroup(batchId, ROWS_A_GROUP, 0);
     for (;;) {
-      const [next, givesWay] = await Promise.all([
-        this.nextGroup(batchId, this.rowsAGroup(), after),
-        this.others.areMany(),
+      const last = next.rows.at(-1);
+      if (until.aborted || last === undefined) {
+        if (next.batch?.status !== 'executing') return 'over';
+        if (isPaused(next.batch)) return 'paused';
+        if (isSettled(next.batch)) return this.end(next.batch, signal);
+        if (until.aborted) return 'cut_off';
+        // No row follows. Earlier rows may be open: paid by another process, or with an unknown result.
+        if (unknown > 0 || next.follows === null) return 'unavailable';
+        next = await this.nextGroup(batchId, ROWS_A_GROUP, 0);
+        continue;
+      }
+      const [group, following] = await Promise.all([
+        this.payRows(next),
+        this.nextGroup(batchId, ROWS_A_GROUP, last.number),
       ]);
-      const goesOn = !until.aborted && next.rows.length > 0;
-      const beside = goesOn && next.isOrderFree && !givesWay ? this.payRows(next) : null;
-      const began = performance.now();
-      const group = await underWay;
-      // While others post, the machine is theirs for as long as a group takes.
-      if (goesOn && givesWay) await sleep(Math.min(performance.now() - began, LONGEST_PAUSE_MS));
       settled += group.settled;
       unknown += group.unknown;
       heartbeat(settled);
-      const isInOrder = goesOn && !next.isOrderFree;
+      const isInOrder = following.rows.length > 0 && !following.isOrderFree;
       // If the funds or the month may run out, nothing begins after a row whose result is unknown.
-      if ((group.tried > 0 && group.unknown === group.tried) || (unknown > 0 && isInOrder)) {
-        await beside;
-        return 'unavailable';
-      }
-      if (isInOrder && group.settled < group.tried) {
-        // Rows came before their turn, or another payer settled them: continue at the first open row.
-        [underWay, after] = [Promise.resolve(NOTHING), 0];
-        continue;
-      }
-      underWay = beside ?? (goesOn ? this.payRows(next) : Promise.resolve(NOTHING));
-      if (goesOn) {
-        after = next.rows.at(-1)?.number ?? after;
-        continue;
-      }
-      if (next.batch?.status !== 'executing') return 'over';
-      if (isPaused(next.batch)) return 'paused';
-      if (isSettled(next.batch)) return this.end(next.batch, signal);
-      if (until.aborted) return 'cut_off';
-      // Nothing follows the last group: the batch has ended, or earlier rows are still open, in another payer's hands
-      // or unknown.
-      if (unknown > 0 || after === 0) return 'unavailable';
-      after = 0;
+      if (group.unknown === group.tried || (unknown > 0 && isInOrder)) return 'unavailable';
+      // Rows came before their turn, or another payer settled them: continue at the first open row.
+      const isBehind = isInOrder && group.settled < group.tried;
+      next = isBehind ? await this.nextGroup(batchId, ROWS_A_GROUP, 0) : following;
+      await sleep(PAUSE_MS);
     }
-  }
-
-  private rowsAGroup(): number {
-    return Math.max(FEWEST_ROWS, Math.min(ROWS_A_GROUP, this.deps.desk.commandsWithin(HELD_MS)));
   }
 
   private async end(batch: BonusBatch, signal: AbortSignal): Promise<PaymentEnd> {

@@ -1,6 +1,6 @@
 import type { Uuid } from '../core/ids.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
-import type { Command, LockedAccount, LockedState } from '../ledger/desk/types.js';
+import type { Command, LockedAccount, LockedState } from '../ledger/writer/types.js';
 
 /** The ids of a batch that never change, which every command about it names. */
 export interface BatchCommand extends Command {

@@ -14,8 +14,8 @@ import {
   bonusBatchStorage,
 } from '../db/entities/bonuses.js';
 import { listOperations, type OperationFilter, readOperation } from '../accounts/operation-list.js';
-import type { PostingDesk } from '../ledger/desk/desk.js';
-import type { Answer, CommandKind } from '../ledger/desk/types.js';
+import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
+import type { Answer, CommandKind } from '../ledger/writer/types.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { type EarlierPayments, readEarlierPayments } from './earlier-payments.js';
 import { executeBatchKind, withdrawBatchKind } from './commands.js';
@@ -28,7 +28,7 @@ import { type BatchFile, hasFile } from './rules.js';
 import { uploadBatch, type UploadRequest } from './uploading.js';
 
 interface BatchesDeps extends DatabaseDeps {
-  readonly desk: PostingDesk;
+  readonly desk: LedgerWriter;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
   /** How long a request may wait for the ledger in all. */
   readonly timeoutMs: number;

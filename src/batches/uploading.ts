@@ -14,7 +14,7 @@ import { outbox } from '../db/entities/outbox.js';
 import { tenants } from '../db/entities/parties.js';
 import { insertSql } from '../db/statements.js';
 import { assertAccountAllowed, lockOwnAccount } from '../accounts/access.js';
-import type { Answer } from '../ledger/desk/types.js';
+import type { Answer } from '../ledger/writer/types.js';
 import { writeKeyed } from '../ledger/keyed-writes.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { outboxEntry } from '../temporal/outbox-entry.js';

@@ -13,7 +13,7 @@ import {
   type LockedState,
   refuse,
   type RowWrite,
-} from '../ledger/desk/types.js';
+} from '../ledger/writer/types.js';
 import { outboxWrite } from '../temporal/outbox-entry.js';
 import { type BatchCommand, findOwnBatch, type MemberCommand } from './ownership.js';
 import { presentBatch } from './presenter.js';

@@ -4,7 +4,7 @@ import { asUuid, type Uuid } from '../core/ids.js';
 import type { Shares } from '../core/shares.js';
 import type { DatabaseDeps } from '../db/database.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
-import type { PostingDesk } from '../ledger/desk/desk.js';
+import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import type { StaffSignals } from '../staff/signals.js';
 import type { BatchAct, BatchPayment, BatchState } from '../temporal/contracts.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
@@ -20,7 +20,7 @@ import { validateBatch, type Watch } from './validation/run.js';
 
 export interface BatchWorkflowDeps extends DatabaseDeps {
   readonly recipientBudget: RecipientBudget;
-  readonly desk: PostingDesk;
+  readonly desk: LedgerWriter;
   /** The address of the API for tenants, with which the addresses of files in events begin. */
   readonly baseUrl: string;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;

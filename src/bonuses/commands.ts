@@ -4,7 +4,7 @@ import { memberRoles, tenants } from '../db/entities/parties.js';
 import { feeNeeds, readFeeAccounts } from '../accounts/fee.js';
 import { limitNeeds } from '../accounts/limits.js';
 import { readReach } from '../accounts/reachable.js';
-import { type CommandKind, need } from '../ledger/desk/types.js';
+import { type CommandKind, need } from '../ledger/writer/types.js';
 import { decideBonus } from './decide.js';
 import type { CreateBonus } from './rules.js';
 

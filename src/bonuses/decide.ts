@@ -26,7 +26,7 @@ import {
   refuse,
   type RowWrite,
   type Writes,
-} from '../ledger/desk/types.js';
+} from '../ledger/writer/types.js';
 import { bonusEntries, type CreateBonus } from './rules.js';
 
 /** A payment to one person, requested by a member or by a batch for one of its rows. */

@@ -2,7 +2,7 @@ import type { Amount } from '../core/amount.js';
 import type { Uuid } from '../core/ids.js';
 import type { Bonus } from '../db/entities/bonuses.js';
 import { feeEntries } from '../accounts/rules.js';
-import type { Command, EntryDraft } from '../ledger/desk/types.js';
+import type { Command, EntryDraft } from '../ledger/writer/types.js';
 
 export interface CreateBonus extends Command {
   readonly bonusId: Uuid;

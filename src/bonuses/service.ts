@@ -11,9 +11,9 @@ import {
   type RecipientName,
   resolveRecipients,
 } from '../accounts/recipients.js';
-import type { PostingDesk } from '../ledger/desk/desk.js';
+import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import { findKeys } from '../ledger/idempotency.js';
-import type { Answer } from '../ledger/desk/types.js';
+import type { Answer } from '../ledger/writer/types.js';
 import { createBonusKind } from './commands.js';
 
 interface BonusRequest {
@@ -26,7 +26,7 @@ interface BonusRequest {
 
 export class Bonuses {
   constructor(
-    private readonly desk: PostingDesk,
+    private readonly desk: LedgerWriter,
     private readonly reader: Reader,
     private readonly budget: RecipientBudget,
   ) {}

@@ -234,7 +234,7 @@ export class Database {
   }
 
   /**
-   * The same for the posting desk, whose connections nobody else uses up. Between the statements sent with COMMIT and COMMIT
+   * The same for the ledger writer, whose connections nobody else uses up. Between the statements sent with COMMIT and COMMIT
    * is no place for `beforeCommit`: where it is given, they go ahead in a text of their own.
    */
   async withPosting<T>(

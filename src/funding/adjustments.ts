@@ -5,7 +5,7 @@ import { newId, type Uuid } from '../core/ids.js';
 import type { Reader } from '../db/database.js';
 import { type Adjustment, adjustments } from '../db/entities/operations.js';
 import { literal } from '../db/statements.js';
-import { type CommandKind, naming, need } from '../ledger/desk/types.js';
+import { type CommandKind, naming, need } from '../ledger/writer/types.js';
 import { assertMayAct, type StaffIdentity } from '../staff/rules.js';
 import {
   assertPositive,

@@ -14,7 +14,7 @@ import {
   type Posting,
   refuse,
   type RowWrite,
-} from '../ledger/desk/types.js';
+} from '../ledger/writer/types.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import {
   approvalRefusal,

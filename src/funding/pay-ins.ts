@@ -3,7 +3,7 @@ import { checkedText, MAX_DESCRIPTION } from '../core/checked-text.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { type PayIn, payIns } from '../db/entities/operations.js';
-import { type CommandKind, naming } from '../ledger/desk/types.js';
+import { type CommandKind, naming } from '../ledger/writer/types.js';
 import { assertMayAct, type StaffIdentity } from '../staff/rules.js';
 import {
   assertPositive,

@@ -2,8 +2,8 @@ import { ApiError, invalidField } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Database, Reader } from '../db/database.js';
 import { accounts, type SystemRole } from '../db/entities/parties.js';
-import type { PostingDesk } from '../ledger/desk/desk.js';
-import type { Answer } from '../ledger/desk/types.js';
+import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
+import type { Answer } from '../ledger/writer/types.js';
 
 /**
  * The parts that pay-ins and adjustments share: the operator's reference, which is their
@@ -12,7 +12,7 @@ import type { Answer } from '../ledger/desk/types.js';
 
 export interface FundingDeps {
   readonly database: Database;
-  readonly desk: PostingDesk;
+  readonly desk: LedgerWriter;
 }
 
 export interface FundingResult<Row> {

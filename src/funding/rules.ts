@@ -4,7 +4,7 @@ import type { Uuid } from '../core/ids.js';
 import type { Adjustment } from '../db/entities/operations.js';
 import type { Account } from '../db/entities/parties.js';
 import { ACCOUNT_CLOSED } from '../accounts/rules.js';
-import type { EntryDraft, LockedAccount } from '../ledger/desk/types.js';
+import type { EntryDraft, LockedAccount } from '../ledger/writer/types.js';
 import { secondPersonRefusal } from '../staff/rules.js';
 
 /**

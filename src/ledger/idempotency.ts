@@ -12,7 +12,7 @@ import {
 import { type CommitUnknown, DatabaseUnavailable } from '../db/failures.js';
 import { columnList, insertSql, literal, literals } from '../db/statements.js';
 import { parseRow, type Table } from '../db/table.js';
-import type { Answer, Command, Outcome } from './desk/types.js';
+import type { Answer, Command, Outcome } from './writer/types.js';
 
 /*
  * What happens to the second request with a key (docs/contract.md, Idempotency), for commands of the ledger and for

@@ -6,7 +6,7 @@ import type { Database, Transaction } from '../db/database.js';
 import { Deadline } from '../db/deadline.js';
 import { CommitUnknown, DUPLICATE_KEY, errnoOf, TransactionRetryable } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
-import type { Answer, Outcome } from './desk/types.js';
+import type { Answer, Outcome } from './writer/types.js';
 import {
   findAnswers,
   type KeyedRequest,

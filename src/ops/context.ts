@@ -3,7 +3,7 @@ import { ConfigError, type OpsConfig } from '../config.js';
 import type { Keyring } from '../core/fingerprint.js';
 import { UNTIMED } from '../db/metrics.js';
 import { DatabaseClock } from '../ledger/database-clock.js';
-import type { DeskObserver } from '../ledger/desk/observer.js';
+import type { WriterObserver } from '../ledger/writer/metrics.js';
 
 /** The parts of the service that a command needs, in a separate process. */
 export type OpsDeps = Pick<Ledger, 'database' | 'desk' | 'clock' | 'databaseClock'>;
@@ -21,7 +21,7 @@ export function encryptionKeysOf({ ENCRYPTION_KEYS: keys }: OpsConfig): Keyring 
 const CONNECTIONS = { MYSQL_READ_CONNECTIONS: 4, MYSQL_TRANSACTION_CONNECTIONS: 2 };
 
 /** Nobody monitors a command's desk: only its answer matters. */
-const UNWATCHED: DeskObserver = {
+const UNWATCHED: WriterObserver = {
   groupPosted: () => undefined,
   groupRetried: () => undefined,
   commitUnknown: () => undefined,

@@ -3,7 +3,7 @@ import { type Payout, payouts } from '../db/entities/payouts.js';
 import { capabilityRefusal } from '../accounts/rules.js';
 import type { ApprovalFeature, Ending } from '../approvals/decide.js';
 import type { Approvals } from '../approvals/service.js';
-import type { HoldChange, LockedState, Writes } from '../ledger/desk/types.js';
+import type { HoldChange, LockedState, Writes } from '../ledger/writer/types.js';
 import { payoutEvent } from './decide.js';
 import { calmed, nextInstant } from './rules.js';
 

@@ -16,7 +16,7 @@ import {
   type Need,
   refuse,
   type RowWrite,
-} from '../ledger/desk/types.js';
+} from '../ledger/writer/types.js';
 import { type PayoutCommand, railEvent, raised, unchanged } from './outcome.js';
 import { isTaken, wordNeeds } from './rail-words.js';
 import { calmed, nextInstant } from './rules.js';

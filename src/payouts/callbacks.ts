@@ -14,7 +14,7 @@ import {
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import type { PostingDesk } from '../ledger/desk/desk.js';
+import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { reportOutcome } from './commands.js';
 import type { RailObserver } from './conversation.js';
@@ -28,7 +28,7 @@ export type CallbackEffect = PayoutRailEvent['effect'] | 'reused';
 
 interface CallbackDeps {
   readonly database: Database;
-  readonly desk: PostingDesk;
+  readonly desk: LedgerWriter;
   readonly clock: Clock;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
   readonly keys: ReadonlyMap<string, Keyring>;

@@ -6,7 +6,7 @@ import { limitNeeds } from '../accounts/limits.js';
 import { readReach } from '../accounts/reachable.js';
 import { endingNeeds } from '../approvals/commands.js';
 import type { Uuid } from '../core/ids.js';
-import { type CommandKind, naming, need } from '../ledger/desk/types.js';
+import { type CommandKind, naming, need } from '../ledger/writer/types.js';
 import {
   attemptNeeds,
   decideAttempt,
@@ -26,7 +26,7 @@ import { wordNeeds } from './rail-words.js';
 import type { RailRoute } from './rails/rules.js';
 import type { CreatePayout } from './rules.js';
 
-/** The posting desk's commands for payouts. */
+/** The ledger writer's commands for payouts. */
 
 /** POST /v1/payouts, with the operators' choice of rails. */
 export function createPayout(routes: readonly RailRoute[]): CommandKind<CreatePayout, Payout> {

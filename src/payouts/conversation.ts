@@ -8,8 +8,8 @@ import type { Database } from '../db/database.js';
 import { type Payout, type PayoutRailEvent, payoutRailEvents } from '../db/entities/payouts.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import type { PostingDesk } from '../ledger/desk/desk.js';
-import type { Answer } from '../ledger/desk/types.js';
+import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
+import type { Answer } from '../ledger/writer/types.js';
 import type { RailBreakers } from './breaker/breakers.js';
 import { denyPayout, raisePayout, reportOutcome } from './commands.js';
 import { railEvent } from './outcome.js';
@@ -30,7 +30,7 @@ export interface RailObserver {
 
 interface ConversationDeps {
   readonly database: Database;
-  readonly desk: PostingDesk;
+  readonly desk: LedgerWriter;
   readonly clock: Clock;
   readonly rails: Rails;
   readonly failpoints: Failpoints;

@@ -12,7 +12,7 @@ import { limitsOf } from '../accounts/limits.js';
 import { AUTHORITY_INSUFFICIENT, spendingRefusal } from '../accounts/rules.js';
 import { approvalsWanted } from '../approvals/rules.js';
 import type { EventDraft } from '../ledger/event-log.js';
-import { type Decision, insertRow, type LockedState, refuse } from '../ledger/desk/types.js';
+import { type Decision, insertRow, type LockedState, refuse } from '../ledger/writer/types.js';
 import { outboxWrite } from '../temporal/outbox-entry.js';
 import { presentPayout } from './presenter.js';
 import { chooseRail, type RailRoute } from './rails/rules.js';

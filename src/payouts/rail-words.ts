@@ -6,7 +6,7 @@ import {
   payoutStatementLines,
   payoutSupersededLines,
 } from '../db/entities/rail-statements.js';
-import { type LockedState, need, type Need } from '../ledger/desk/types.js';
+import { type LockedState, need, type Need } from '../ledger/writer/types.js';
 import { disagree, type RailStatement } from './rules.js';
 
 /** What a rail has said about a payout apart from what the payout's row shows. Pure. (docs/contract.md, Rails) */

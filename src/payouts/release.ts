@@ -41,7 +41,7 @@ export async function approveResolution(
   assertMayAct('payout.resolve_approve', by);
   const { desk } = conversation.deps;
   const { payout, open } = seen;
-  // If the desk would refuse it anyway, the rail is not asked.
+  // The rail is not asked about a payout that the ledger would refuse.
   const asks =
     open !== undefined &&
     secondPersonRefusal(open.proposedById, by.id) === null &&

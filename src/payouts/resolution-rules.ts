@@ -3,7 +3,7 @@ import { invalidState, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { instant, type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
 import type { Payout, PayoutResolution } from '../db/entities/payouts.js';
-import type { LockedState } from '../ledger/desk/types.js';
+import type { LockedState } from '../ledger/writer/types.js';
 import type { Heard } from './rail-words.js';
 import type { RailStatement } from './rules.js';
 

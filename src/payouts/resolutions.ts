@@ -12,7 +12,7 @@ import {
 } from '../db/entities/payouts.js';
 import { endingNeeds } from '../approvals/commands.js';
 import { overflows } from '../accounts/rules.js';
-import type { PostingDesk } from '../ledger/desk/desk.js';
+import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import {
   changeRow,
   type CommandKind,
@@ -23,7 +23,7 @@ import {
   need,
   refuse,
   type RowWrite,
-} from '../ledger/desk/types.js';
+} from '../ledger/writer/types.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
 import { attemptNeeds, openResolution } from './attempts.js';
 import { postedAccounts } from './commands.js';
@@ -234,7 +234,7 @@ function voidedEvent(
  * ledger_unavailable.
  */
 export async function proposeResolution(
-  desk: PostingDesk,
+  desk: LedgerWriter,
   { payout: facts, contradictions }: Pick<SeenPayout, 'payout' | 'contradictions'>,
   wanted: {
     readonly outcome: PayoutResolution['outcome'];
@@ -284,7 +284,7 @@ export async function readSeen(reader: Reader, payout: Payout): Promise<SeenPayo
  * ledger_unavailable.
  */
 export async function rejectResolution(
-  desk: PostingDesk,
+  desk: LedgerWriter,
   seen: SeenPayout,
   by: StaffIdentity,
   why: string | null = null,
@@ -299,7 +299,7 @@ export async function rejectResolution(
  * insufficient_funds, ledger_unavailable.
  */
 export async function applyResolution(
-  desk: PostingDesk,
+  desk: LedgerWriter,
   seen: SeenPayout,
   by: StaffIdentity,
   release: Release | null,
@@ -310,7 +310,7 @@ export async function applyResolution(
 }
 
 async function decided(
-  desk: PostingDesk,
+  desk: LedgerWriter,
   { payout: facts, open }: SeenPayout,
   wanted: Pick<Decide, 'verdict' | 'release' | 'by' | 'why'>,
 ): Promise<Payout> {
@@ -332,7 +332,7 @@ function base({ id, tenantId }: Payout, act: Uuid, ...content: readonly string[]
 }
 
 async function submitted<C extends ResolutionCommand>(
-  desk: PostingDesk,
+  desk: LedgerWriter,
   kind: CommandKind<C, Payout>,
   command: C,
 ): Promise<Payout> {

@@ -3,7 +3,7 @@ import type { Uuid } from '../core/ids.js';
 import { type Instant, instant, maxInstant } from '../core/instant.js';
 import type { Payout, PayoutStatus } from '../db/entities/payouts.js';
 import type { LineStatus } from '../db/entities/rail-statements.js';
-import type { Command, EntryDraft, Posting } from '../ledger/desk/types.js';
+import type { Command, EntryDraft, Posting } from '../ledger/writer/types.js';
 import { type Fee, feeEntries } from '../accounts/rules.js';
 import type { WantedApprovals } from '../approvals/rules.js';
 import { FAILURES, type FailureCode } from './rails/rules.js';

@@ -5,8 +5,8 @@ import type { Caller } from '../core/permissions.js';
 import type { Reader } from '../db/database.js';
 import type { Payout } from '../db/entities/payouts.js';
 import { systemAccountId } from '../funding/reference.js';
-import type { PostingDesk } from '../ledger/desk/desk.js';
-import type { Answer, CommandKind } from '../ledger/desk/types.js';
+import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
+import type { Answer, CommandKind } from '../ledger/writer/types.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { createPayout } from './commands.js';
 import type { RailRoute } from './rails/rules.js';
@@ -21,7 +21,7 @@ interface PayoutRequest {
 }
 
 interface PayoutDeps {
-  readonly desk: PostingDesk;
+  readonly desk: LedgerWriter;
   readonly reader: Reader;
   /** Told of new payouts, so that their workflow starts at once. */
   readonly notifier: Pick<OutboxNotifier, 'notify'>;

@@ -15,7 +15,7 @@ import {
   totalsAt,
 } from '../accounts/past-balances.js';
 import { readAccount } from '../accounts/reading.js';
-import type { Answer } from '../ledger/desk/types.js';
+import type { Answer } from '../ledger/writer/types.js';
 import { writeKeyed } from '../ledger/keyed-writes.js';
 import { assertNotTooLong, assertPeriod, type StatementRequest } from './rules.js';
 

@@ -1,7 +1,7 @@
 import type { Uuid } from '../core/ids.js';
 import { instant, type Instant } from '../core/instant.js';
 import { outbox, type OutboxRow, type WaitingType } from '../db/entities/outbox.js';
-import { insertRow, type RowWrite } from '../ledger/desk/types.js';
+import { insertRow, type RowWrite } from '../ledger/writer/types.js';
 
 /** The process that writes an entry relays it at once; the sweeper gets only what that failed to do. */
 const HEAD_START_MS = 2_000;

@@ -5,7 +5,7 @@ import { tenants } from '../db/entities/parties.js';
 import { capabilityRefusal, isReachable } from '../accounts/rules.js';
 import type { ApprovalFeature, Ending } from '../approvals/decide.js';
 import type { Approvals } from '../approvals/service.js';
-import type { LockedState } from '../ledger/desk/types.js';
+import type { LockedState } from '../ledger/writer/types.js';
 import { completion, creditRefusal, endEvent } from './decide.js';
 import { WAITING_TRANSFERS } from './waiting.js';
 

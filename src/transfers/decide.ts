@@ -26,7 +26,7 @@ import {
   type LockedState,
   refuse,
   type Writes,
-} from '../ledger/desk/types.js';
+} from '../ledger/writer/types.js';
 import type { EventDraft } from '../ledger/event-log.js';
 import { outboxWrite } from '../temporal/outbox-entry.js';
 import { presentTransfer } from './presenter.js';

@@ -2,7 +2,7 @@ import type { Amount } from '../core/amount.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Transfer } from '../db/entities/operations.js';
-import type { Command, EntryDraft, Posting } from '../ledger/desk/types.js';
+import type { Command, EntryDraft, Posting } from '../ledger/writer/types.js';
 import { type Fee, feeEntries } from '../accounts/rules.js';
 import type { WantedApprovals } from '../approvals/rules.js';
 

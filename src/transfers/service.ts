@@ -2,8 +2,8 @@ import type { Keyed } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
 import type { Transfer } from '../db/entities/operations.js';
-import type { PostingDesk } from '../ledger/desk/desk.js';
-import type { Answer } from '../ledger/desk/types.js';
+import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
+import type { Answer } from '../ledger/writer/types.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { createTransfer } from './commands.js';
 import type { TransferRequest } from './rules.js';
@@ -13,7 +13,7 @@ export class Transfers {
    * `notifier` is notified of transfers that have to wait, so that their workflow starts at once.
    */
   constructor(
-    private readonly desk: PostingDesk,
+    private readonly desk: LedgerWriter,
     private readonly notifier: Pick<OutboxNotifier, 'notify'>,
   ) {}
 

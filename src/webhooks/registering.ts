@@ -16,7 +16,7 @@ import {
   webhookSubscriptions,
 } from '../db/entities/webhooks.js';
 import { insertSql, literal } from '../db/statements.js';
-import type { Answer } from '../ledger/desk/types.js';
+import type { Answer } from '../ledger/writer/types.js';
 import { findAnswers } from '../ledger/idempotency.js';
 import { type KeyedResult, writeKeyed } from '../ledger/keyed-writes.js';
 import { assertManager } from './access.js';

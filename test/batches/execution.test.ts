@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { addMember, grantRole } from '../../src/access/members.js';
 import { closeAccount } from '../../src/accounts/closing.js';
 import { removeFeeSchedule, setFeeAccount } from '../../src/accounts/fee-schedules.js';
@@ -12,7 +11,7 @@ import { holds } from '../../src/db/entities/ledger.js';
 import { outbox } from '../../src/db/entities/outbox.js';
 import { idLiteral, LEAST, setStatus } from '../support/bank.js';
 import { BatchExecution } from '../../src/batches/execution.js';
-import type { PostingDesk } from '../../src/ledger/desk/desk.js';
+import type { LedgerWriter } from '../../src/ledger/writer/ledger-writer.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, balanceOf, feeSchedule, fund, TEST_ACTOR } from '../support/world.js';
 import {
@@ -266,58 +265,25 @@ describe('the execution of a batch', () => {
     assert.deepEqual([await available(old), await available(other)], [700n, 0n]);
   });
 
-  it('pays as many rows in one transaction as hold their accounts for a short time, from 20 to 100', async () => {
+  it('pays at most a hundred rows in one transaction, one group at a time', async () => {
     const payer = await source(1_000n * LEAST);
     const { watched, deps } = world;
-    const desk = Object.create(watched.desk) as PostingDesk;
-    const execution = new BatchExecution({
-      ...deps,
-      desk,
-      baseUrl: BASE_URL,
-      files: fileMaker(db.database),
-    });
-    for (const [within, groups] of [
-      [45.5, [45, 45, 10]],
-      [3, [20, 20, 20, 20, 20]],
-      [Infinity, [100]],
-    ] as const) {
-      const batch = await world.executed(payer, pays(...Array.from({ length: 100 }, () => LEAST)));
-      await watched.desk.idle();
-      watched.groups.length = 0;
-      desk.commandsWithin = () => within;
-      assert.equal(await execution.pay(batch.id, UNWATCHED), 'over');
-      assert.deepEqual(watched.groups, groups);
-    }
-  });
-
-  it('has one group under way at a time while many others post, else two', async () => {
-    const payer = await source(1_000n * LEAST);
-    const { watched, deps } = world;
-    const desk = Object.create(watched.desk) as PostingDesk;
-    desk.commandsWithin = () => 20;
+    const desk = Object.create(watched.desk) as LedgerWriter;
     let [underWay, most] = [0, 0];
     desk.submitTogether = async (kind, commands) => {
       most = Math.max(most, (underWay += 1));
-      await sleep(50);
       const answers = await watched.desk.submitTogether(kind, commands);
       underWay -= 1;
       return answers;
     };
-    for (const areMany of [true, false]) {
-      const others = { areMany: () => Promise.resolve(areMany) };
-      const execution = new BatchExecution({
-        ...deps,
-        desk,
-        others,
-        baseUrl: BASE_URL,
-        files: fileMaker(db.database),
-      });
-      const batch = await world.executed(payer, pays(...Array.from({ length: 100 }, () => LEAST)));
-      most = 0;
-      assert.equal(await execution.pay(batch.id, UNWATCHED), 'over');
-      assert.equal(most, areMany ? 1 : 2);
-      assert.equal((await world.batch(batch.id)).rowsPaid, 100);
-    }
+    const files = fileMaker(db.database);
+    const execution = new BatchExecution({ ...deps, desk, baseUrl: BASE_URL, files });
+    const batch = await world.executed(payer, pays(...Array.from({ length: 250 }, () => LEAST)));
+    await watched.desk.idle();
+    watched.groups.length = 0;
+    assert.equal(await execution.pay(batch.id, UNWATCHED), 'over');
+    await watched.desk.idle();
+    assert.deepEqual([watched.groups, most], [[100, 100, 50], 1]);
   });
 
   it('counts each row in the month in which it is paid', async () => {

@@ -37,8 +37,8 @@ import {
   BatchWorkflowService,
   type BatchWorkflowDeps,
 } from '../../src/batches/workflow-service.js';
-import type { DeskOptions } from '../../src/ledger/desk/desk.js';
-import type { Answer } from '../../src/ledger/desk/types.js';
+import type { WriterOptions } from '../../src/ledger/writer/ledger-writer.js';
+import type { Answer } from '../../src/ledger/writer/types.js';
 import { type Bank, LEAST } from '../support/bank.js';
 import { STATEMENT_TIMEOUT_MS, type TestDatabase } from '../support/database.js';
 import {
@@ -155,7 +155,7 @@ export const UNWATCHED: Watch = {
 
 interface WorldOptions {
   readonly clock?: Clock;
-  readonly desk?: Partial<DeskOptions>;
+  readonly desk?: Partial<WriterOptions>;
   /** Over a proxy, where connections shall break. */
   readonly database?: Database;
   readonly timeoutMs?: number;
@@ -188,7 +188,7 @@ export class BatchWorld {
     this.database = options.database ?? db.database;
     this.clock = options.clock ?? systemClock;
     // As a worker's desk for batches.
-    this.watched = openDesk(this.database, { isInTurn: true, ...options.desk }, this.clock);
+    this.watched = openDesk(this.database, options.desk, this.clock);
     const { desk } = this.watched;
     const { database, clock } = this;
     this.batches = new Batches({

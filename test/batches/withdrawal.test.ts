@@ -8,7 +8,7 @@ import type { BonusBatch } from '../../src/db/entities/bonuses.js';
 import type { Account, Member } from '../../src/db/entities/parties.js';
 import { lapseDue } from '../../src/batches/lapsing.js';
 import { cancelBatch } from '../../src/batches/control.js';
-import type { Answer } from '../../src/ledger/desk/types.js';
+import type { Answer } from '../../src/ledger/writer/types.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral, LEAST, object, openBank, text } from '../support/bank.js';
 import { describedApi } from '../support/described.js';

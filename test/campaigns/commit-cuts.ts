@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import type { Account } from '../../src/db/entities/parties.js';
-import type { Answer } from '../../src/ledger/desk/types.js';
+import type { Answer } from '../../src/ledger/writer/types.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { move, type TestCommand, testKind } from '../support/kinds.js';
 import { type Cut, cutEverySecondCommit, Proxy } from '../support/proxy.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Account } from '../../src/db/entities/parties.js';
-import { refuse } from '../../src/ledger/desk/types.js';
+import { refuse } from '../../src/ledger/writer/types.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, object, text } from '../support/bank.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';

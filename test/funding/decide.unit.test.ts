@@ -14,7 +14,7 @@ import {
   type ProposeAdjustment,
   type RecordPayIn,
 } from '../../src/funding/decide.js';
-import type { Decision, LockedAccount, LockedState } from '../../src/ledger/desk/types.js';
+import type { Decision, LockedAccount, LockedState } from '../../src/ledger/writer/types.js';
 import { someone } from '../support/world.js';
 
 const TENANT = newId();

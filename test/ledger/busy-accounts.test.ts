@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { createConnection } from 'mysql2/promise';
 import type { Uuid } from '../../src/core/ids.js';
-import type { Transfer } from '../../src/db/entities/operations.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { lockedByOthers } from '../../src/ledger/desk/loading.js';
-import type { Answer } from '../../src/ledger/desk/types.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { move, testKind } from '../support/kinds.js';
 import {
@@ -60,21 +57,6 @@ describe('an account whose row somebody keeps locked', () => {
         assert(!outcome.done && outcome.refusal.code === 'ledger_unavailable');
     });
     assert((watched.retries.lock_wait ?? 0) > 0);
-  });
-
-  it('keeps no other account of a group from anybody, where that waits for its turn behind the one at the lock', async () => {
-    const { desk } = openDesk(own.database, { maxGroup: 1, isInTurn: true });
-    const [[recipient, busy], [, next]] = [await twoAccounts(), await twoAccounts()];
-    let answers: Promise<readonly Answer<Transfer>[]> | undefined;
-    await whileLocked(busy.id, async () => {
-      // Accounts are locked in the order of their ids: the recipient's before the one that is waited for.
-      answers = Promise.all(
-        [next, recipient].map((to) => desk.submit(testKind, move({ from: busy, to, raw: 1n }))),
-      );
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      assert.deepEqual(await lockedByOthers(own.database, [recipient.id]), new Set());
-    });
-    for (const { outcome } of (await answers) ?? []) assert(outcome.done);
   });
 
   it('delays no command that waits for another account once that one is free', async () => {

@@ -17,7 +17,7 @@ import {
   readMovements,
 } from '../../src/accounts/movements.js';
 import { DatabaseClock } from '../../src/ledger/database-clock.js';
-import type { Answer } from '../../src/ledger/desk/types.js';
+import type { Answer } from '../../src/ledger/writer/types.js';
 import { startTestApi } from '../support/api.js';
 import { answered, idLiteral, LEAST, text } from '../support/bank.js';
 import { type TestDatabase, testDatabase, untilLockIsAwaited } from '../support/database.js';

@@ -4,7 +4,7 @@ import { newId, type Uuid } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import type { Balance } from '../../src/db/entities/ledger.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { GroupState, UnsoundDecision } from '../../src/ledger/desk/state.js';
+import { GroupState, UnsoundDecision } from '../../src/ledger/writer/group-state.js';
 
 const NOW = instant(Date.UTC(2026, 10, 1));
 /** One that is added some day: the rules may not know the assets by name. */

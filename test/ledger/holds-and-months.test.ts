@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { holds, monthTotals } from '../../src/db/entities/ledger.js';
 import type { Transfer } from '../../src/db/entities/operations.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import type { Decision } from '../../src/ledger/desk/types.js';
+import type { Decision } from '../../src/ledger/writer/types.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import { MONTH, move, reserve, settle, testKind } from '../support/kinds.js';
 import {
@@ -106,6 +106,8 @@ describe('what is held and what a month has used', () => {
     assert(outcome.done);
     const settled = watched.desk.submit(testKind, settle(outcome.resource, 'completed'));
     assert((await placed).outcome.done && (await settled).outcome.done);
+    // A group is reported after its answers.
+    await watched.desk.idle();
     assert.deepEqual(watched.groups.slice(-1), [2]);
     assert.equal((await balanceOf(db.database, receiver.id)).available, 40n);
   });

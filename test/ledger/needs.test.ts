@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Uuid } from '../../src/core/ids.js';
 import { monthTotals } from '../../src/db/entities/ledger.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { type Need, need } from '../../src/ledger/desk/types.js';
+import { type Need, need } from '../../src/ledger/writer/types.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { MONTH, move, SHORT_OF_FUNDS, type TestCommand, testKind } from '../support/kinds.js';
 import {

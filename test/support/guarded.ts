@@ -11,7 +11,7 @@ import { payouts } from '../../src/db/entities/payouts.js';
 import type { Table } from '../../src/db/table.js';
 import type { Approvable } from '../../src/approvals/decide.js';
 import { Approvals } from '../../src/approvals/service.js';
-import type { Answer } from '../../src/ledger/desk/types.js';
+import type { Answer } from '../../src/ledger/writer/types.js';
 import type { StaffIdentity } from '../../src/staff/rules.js';
 import type { RequestOptions, TestAnswer, TestApi } from './api.js';
 import { payoutBody } from '../payouts/support.js';

@@ -18,7 +18,7 @@ import {
   need,
   type Posting,
   refuse,
-} from '../../src/ledger/desk/types.js';
+} from '../../src/ledger/writer/types.js';
 import { presentTransfer } from '../../src/transfers/presenter.js';
 
 /** A command of a test's own: what it touches and decides is said where it is used. */

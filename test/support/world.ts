@@ -27,13 +27,13 @@ import { recordPayIn } from '../../src/funding/pay-ins.js';
 import { audit, type Finding } from '../../src/auditor/audit.js';
 import type { StaffIdentity } from '../../src/staff/rules.js';
 import { DatabaseClock } from '../../src/ledger/database-clock.js';
-import { type DeskOptions, PostingDesk } from '../../src/ledger/desk/desk.js';
+import { type WriterOptions, LedgerWriter } from '../../src/ledger/writer/ledger-writer.js';
 
 /** The world that tests act in: made by the service's own code, money entering by pay-ins. */
 
 /** A desk with what it told its observer. */
 export interface WatchedDesk {
-  readonly desk: PostingDesk;
+  readonly desk: LedgerWriter;
   readonly faults: { readonly kind: string; readonly fault: unknown }[];
   readonly groups: number[];
   readonly retries: Record<string, number>;
@@ -57,17 +57,16 @@ export function asDatabaseClock(clock: Clock | DatabaseClock): DatabaseClock {
   return clock === systemClock ? new DatabaseClock() : new TestClock(clock);
 }
 
-const DESK_OPTIONS: DeskOptions = {
+const DESK_OPTIONS: WriterOptions = {
   maxGroup: 200,
   groupsInFlight: 2,
   maxQueue: 5_000,
   commandTimeoutMs: 20_000,
-  isInTurn: false,
 };
 
 export function openDesk(
   database: Database,
-  options: Partial<DeskOptions> = {},
+  options: Partial<WriterOptions> = {},
   clock: Clock | DatabaseClock = new DatabaseClock(),
 ): WatchedDesk {
   const faults: WatchedDesk['faults'] = [];
@@ -76,7 +75,7 @@ export function openDesk(
   const seen = { unknown: 0, unknownKeys: 0, shed: 0 };
   const ahead: WatchedDesk['ahead'] = [];
   const databaseClock = asDatabaseClock(clock);
-  const desk = new PostingDesk(
+  const desk = new LedgerWriter(
     {
       database,
       clock: databaseClock.now,
@@ -148,7 +147,7 @@ export interface WantedAccount {
 
 /** A verified business account with `funds`, unless something else is wanted. */
 export async function makeAccount(
-  { database, desk }: { readonly database: Database; readonly desk: PostingDesk },
+  { database, desk }: { readonly database: Database; readonly desk: LedgerWriter },
   { tenant, owner }: TestTenant,
   wanted: WantedAccount = {},
 ): Promise<Account> {
@@ -174,7 +173,7 @@ export async function makeAccount(
 
 /** A pay-in through the desk: the one way in which money enters. */
 export async function fund(
-  deps: { readonly database: Database; readonly desk: PostingDesk },
+  deps: { readonly database: Database; readonly desk: LedgerWriter },
   account: Account,
   amount: Amount,
 ): Promise<void> {

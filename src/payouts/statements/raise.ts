@@ -2,7 +2,7 @@ import { ApiError, invalidState, NOT_FOUND } from '../../core/errors.js';
 import { commandFingerprint } from '../../core/fingerprint.js';
 import { newId } from '../../core/ids.js';
 import { type Payout, payoutRailEvents, payouts } from '../../db/entities/payouts.js';
-import type { PostingDesk } from '../../ledger/desk/desk.js';
+import type { LedgerWriter } from '../../ledger/writer/ledger-writer.js';
 import {
   changeRow,
   type CommandKind,
@@ -11,7 +11,7 @@ import {
   type LockedState,
   need,
   refuse,
-} from '../../ledger/desk/types.js';
+} from '../../ledger/writer/types.js';
 import { beginPayout } from '../commands.js';
 import { type PayoutCommand, railEvent, raised } from '../outcome.js';
 import { currentLines, standingLines, wordNeeds } from '../rail-words.js';
@@ -92,7 +92,7 @@ function effectIn(
  * since it was compared. Throws ApiError ledger_unavailable.
  */
 export async function noteLine(
-  desk: PostingDesk,
+  desk: LedgerWriter,
   payout: Payout,
   line: DatedLine,
   differences: readonly Difference['difference'][],

@@ -7,7 +7,7 @@ import type { Database, Reader } from '../../db/database.js';
 import { type Payout, payoutRailEvents, payouts } from '../../db/entities/payouts.js';
 import type { PayoutStatement } from '../../db/entities/rail-statements.js';
 import { literal } from '../../db/statements.js';
-import type { PostingDesk } from '../../ledger/desk/desk.js';
+import type { LedgerWriter } from '../../ledger/writer/ledger-writer.js';
 import {
   type Beside,
   compared,
@@ -38,7 +38,7 @@ export const USUAL_DELAY_MS = 3_600_000;
 
 interface ReconcileDeps {
   readonly database: Database;
-  readonly desk: PostingDesk;
+  readonly desk: LedgerWriter;
   /** How long after an outcome the rail may date its line. */
   readonly delayMs: number;
 }

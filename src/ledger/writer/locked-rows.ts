@@ -11,8 +11,8 @@ import { NOW_SQL } from '../database-clock.js';
 import { OPEN_RESTORE_SQL } from '../event-log.js';
 import { type BoundKeys, parseKeys, selectKeysSql } from '../idempotency.js';
 import { type AlikeRows, LoadedTable } from './loaded-table.js';
-import { GroupState, type LoadedTables } from './state.js';
-import type { GroupDeps, NamedAccounts, PendingCommand } from './pending-commands.js';
+import { GroupState, type LoadedTables } from './group-state.js';
+import type { GroupDeps, NamedAccounts, PendingCommand } from './pending-command.js';
 import { type Need, NO_OWNERS } from './types.js';
 
 /** A restore of the database is not finished. (docs/operations.md, Backup and restore) */
@@ -26,7 +26,6 @@ export interface LockedGroup {
   readonly keys: BoundKeys;
   /** The database's time once all locks were held. */
   readonly now: Instant;
-  readonly waitedMs: number;
 }
 
 /**
@@ -62,21 +61,15 @@ export async function lockAndLoad(
     for (const row of loaded[index] ?? [])
       alike.add(parseRow(table, row) as Record<string, unknown>);
   });
-  // The last row is answered when all are locked.
-  const waitedMs = integer.parse(locked.at(-1)?.waited_us ?? 0) / 1_000;
   return {
     state: groupState(locked, tables),
     keys: parseKeys(keys),
     now: deps.databaseClock.reading(moment?.now, sentAt),
-    waitedMs,
   };
 }
 
-/** SYSDATE advances; NOW stays at the statement's beginning. */
-const WAITED_SQL = 'TIMESTAMPDIFF(MICROSECOND,NOW(6),SYSDATE(6)) AS waited_us';
-
 function lockSql(ids: ReadonlySet<Uuid>): string {
-  return `SELECT ${columnList(accounts, 'a')},${columnList(balances, 'b')},${WAITED_SQL} FROM accounts a FORCE INDEX (PRIMARY)
+  return `SELECT ${columnList(accounts, 'a')},${columnList(balances, 'b')} FROM accounts a FORCE INDEX (PRIMARY)
      STRAIGHT_JOIN balances b ON b.account_id=a.id WHERE a.id IN (${literals(accounts, 'id', ids)})
      ORDER BY a.id FOR UPDATE`;
 }
@@ -136,7 +129,11 @@ function neededSql(table: Table<unknown>, { properties, keys }: AlikeRows): stri
   return `SELECT ${columnList(table)} FROM ${table.name} WHERE ${conditions.join(' OR ')}`;
 }
 
-export async function lockedByOthers(database: Database, ids: readonly Uuid[]): Promise<Set<Uuid>> {
+/** Returns which of the accounts are locked by another transaction, without waiting. */
+export async function lockedElsewhere(
+  database: Database,
+  ids: readonly Uuid[],
+): Promise<Set<Uuid>> {
   const list = `id IN (${literals(accounts, 'id', ids)})`;
   const [there = [], free = []] = await database.withPosting((transaction) =>
     transaction.all([

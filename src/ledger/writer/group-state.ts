@@ -55,7 +55,7 @@ export interface GroupWrites {
 
 /**
  * The locked accounts and loaded rows of one group. Each decision is applied here before the next command is decided,
- * so that the group reads its own writes; `writer.ts` writes the result.
+ * so that the group reads its own writes; `group-writes.ts` writes the result.
  */
 export class GroupState {
   readonly writes: GroupWrites = {

@@ -7,18 +7,17 @@ import type { Deadline } from '../../db/deadline.js';
 import { outbox } from '../../db/entities/outbox.js';
 import { CommitUnknown } from '../../db/failures.js';
 import { answersOf, KeysOfTransaction, UNKNOWN, UnknownResults } from '../idempotency.js';
-import { lockAndLoad, type LockedGroup } from './loading.js';
-import type { Pace } from './pace.js';
-import { AccountNotLocked, type GroupState } from './state.js';
+import { lockAndLoad, type LockedGroup } from './locked-rows.js';
+import { AccountNotLocked, type GroupState } from './group-state.js';
 import type {
   Answers,
   AnyRow,
   GroupDeps,
   NamedAccounts,
   PendingCommand,
-} from './pending-commands.js';
+} from './pending-command.js';
 import { type Decision, NO_OWNERS, type OwnerFinder, type Writes } from './types.js';
-import { writeGroup } from './writer.js';
+import { writeGroup } from './group-writes.js';
 
 /**
  * Decides the group in one transaction and commits it. Once it returns, every answer is durable. Throws
@@ -29,24 +28,19 @@ export async function postGroup(
   group: readonly PendingCommand[],
   named: NamedAccounts,
   deadline: Deadline,
-  pace: Pace,
 ): Promise<Answers> {
   deps.failpoints.pass('before_lock');
   const bound = new KeysOfTransaction();
-  let lockedAt = 0;
   let newest: Uuid | undefined;
   let answers: Answers = new Map();
   try {
     await deps.database.withPosting(
       async (transaction) => {
         await deps.rollbacks.admit(transaction);
-        const sentAt = performance.now();
         const loaded = await lockAndLoad(deps, transaction, group, named);
-        const { state, waitedMs } = loaded;
-        lockedAt = pace.locked(sentAt, waitedMs);
         deps.failpoints.pass('after_lock');
         answers = await decideGroup(deps, transaction, group, { ...loaded, named, bound });
-        newest = state.writes.transactions.at(-1)?.id;
+        newest = loaded.state.writes.transactions.at(-1)?.id;
       },
       deadline,
       deps.failpoints.at('before_commit'),
@@ -57,7 +51,6 @@ export async function postGroup(
       : failure;
   }
   if (newest !== undefined) deps.rollbacks.posted(newest);
-  pace.committed(lockedAt, group.length);
   deps.failpoints.pass('after_commit');
   return answers;
 }

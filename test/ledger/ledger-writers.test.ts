@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Desks } from '../../src/ledger/desk/desks.js';
+import { LedgerWriters } from '../../src/ledger/writer/ledger-writer.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { move, testKind } from '../support/kinds.js';
 import { assertLedgerSound, makeAccount, makeTenant, openDesk } from '../support/world.js';
@@ -12,7 +12,7 @@ describe('the desks of a process', () => {
   afterEach(() => assertLedgerSound(db.database));
 
   it('have their own queues: what waits at one delays nothing at another', async () => {
-    const desks = new Desks(
+    const desks = new LedgerWriters(
       () =>
         openDesk(db.database, { maxGroup: 1, groupsInFlight: 1, commandTimeoutMs: 60_000 }).desk,
     );

@@ -15,7 +15,7 @@ import type { Table } from '../../db/table.js';
 import { chained, lockChains } from '../audit-chain.js';
 import { eventStatements } from '../event-log.js';
 import type { KeysOfTransaction } from '../idempotency.js';
-import type { GroupWrites } from './state.js';
+import type { GroupWrites } from './group-state.js';
 import type { RowWrite } from './types.js';
 
 /**

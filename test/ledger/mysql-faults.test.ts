@@ -26,7 +26,7 @@ import {
 /** The short form; `npm run prove -- commit-cuts` cuts five hundred times at each place. */
 const CUTS = 10;
 
-describe('the posting desk, when MySQL fails', () => {
+describe('the ledger writer, when MySQL fails', () => {
   let db: TestDatabase;
   let proxy: Proxy;
   let database: Database;
@@ -86,6 +86,17 @@ describe('the posting desk, when MySQL fails', () => {
     assert(answer.outcome.done && !answer.replayed);
     assert.equal(watched.seen.unknown, 1);
     assert.equal((await balanceOf(db.database, receiver.id)).available, 1n);
+  });
+
+  it('goes on with other commands while nobody knows whether a group was committed', async () => {
+    const watched = openDesk(database, { commandTimeoutMs: 6_000 });
+    proxy.fateOf = (data) => (data.includes('INSERT INTO entries') ? 'cut_before' : 'pass');
+    const lost = watched.desk.submit(testKind, one());
+    while (watched.seen.unknown === 0) await sleep(20);
+    proxy.fateOf = () => 'pass';
+    const other = watched.desk.submit(testKind, one()).then(({ outcome }) => outcome.done);
+    assert.equal(await Promise.race([lost.then(() => 'lost'), other]), true);
+    assert(isUnavailable(await lost));
   });
 
   it('answers 503 at once while MySQL refuses connections, and is normal once it accepts them again', async () => {

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { entries, idempotencyKeys } from '../../src/db/entities/ledger.js';
 import { transfers } from '../../src/db/entities/operations.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import type { CommandKind, Decision } from '../../src/ledger/desk/types.js';
-import { insertRow, refuse } from '../../src/ledger/desk/types.js';
+import type { CommandKind, Decision } from '../../src/ledger/writer/types.js';
+import { insertRow, refuse } from '../../src/ledger/writer/types.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import { move, SHORT_OF_FUNDS, type TestCommand, testKind } from '../support/kinds.js';
 import { isCommit, Proxy } from '../support/proxy.js';
@@ -19,7 +19,7 @@ import {
   type WatchedDesk,
 } from '../support/world.js';
 
-describe('the posting desk', () => {
+describe('the ledger writer', () => {
   let db: TestDatabase;
   let watched: WatchedDesk;
   let tenant: TestTenant;
@@ -99,8 +99,24 @@ describe('the posting desk', () => {
       commands.map((command) => watched.desk.submit(testKind, command)),
     );
     assert(answers.every((answer) => answer.outcome.done && !answer.replayed));
+    await watched.desk.idle();
     assert.deepEqual(watched.groups.slice(before), [50]);
     assert.equal(await available(receiver), 100n);
+  });
+
+  it('puts at most so many commands into one transaction as it is told', async () => {
+    const small = openDesk(db.database, { maxGroup: 10 });
+    const answers = await Promise.all(
+      Array.from({ length: 25 }, () =>
+        small.desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n })),
+      ),
+    );
+    assert(answers.every(({ outcome }) => outcome.done));
+    await small.desk.idle();
+    assert.deepEqual(
+      small.groups.sort((a, b) => a - b),
+      [5, 10, 10],
+    );
   });
 
   it('does not split what is submitted together, even if the group becomes larger', async () => {
@@ -111,6 +127,7 @@ describe('the posting desk', () => {
     const after = Array.from({ length: 3 }, () => small.desk.submit(testKind, one()));
     const answers = [...(await Promise.all([...singles, ...after])), ...(await together)];
     assert(answers.every(({ outcome }) => outcome.done));
+    await small.desk.idle();
     assert.deepEqual(
       small.groups.sort((a, b) => a - b),
       [3, 15],

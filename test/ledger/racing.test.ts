@@ -7,7 +7,7 @@ import { openDatabase, type TestDatabase, testDatabase } from '../support/databa
 const ROUNDS = 5;
 const TRANSFERS = 600;
 
-describe('posting desks that race on one database', () => {
+describe('ledger writers that race on one database', () => {
   let db: TestDatabase;
   let second: Database;
 

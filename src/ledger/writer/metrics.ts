@@ -1,13 +1,24 @@
 import type { Registry } from 'prom-client';
 import { metersOf } from '../../core/meters.js';
 import type { Uuid } from '../../core/ids.js';
-import type { DeskObserver } from './observer.js';
 
 const GROUP_SIZES = [1, 2, 5, 10, 20, 50, 100, 200];
 const SECONDS = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
 
-/** Metrics of the posting desks: the number of commands waiting at each by name, everything else for all together. */
-export function deskMetrics(registry: Registry): (desk: string) => DeskObserver {
+export interface WriterObserver {
+  groupPosted(size: number, seconds: number): void;
+  groupRetried(
+    reason: 'rolled_back' | 'lock_wait' | 'unavailable' | 'unlocked' | 'data_fault',
+  ): void;
+  commitUnknown(): void;
+  /** A command was answered 503: its key was bound under a fingerprint key that this process lacks. */
+  keyUnknown(): void;
+  shed(): void;
+  queued(commands: number): void;
+}
+
+/** Returns the observer of each ledger writer: queued commands are counted by writer, all else in total. */
+export function writerMetrics(registry: Registry): (writer: string) => WriterObserver {
   const { counter, gauge, histogram } = metersOf(registry);
   const size = histogram(
     'desk_group_commands',
@@ -37,7 +48,7 @@ export function deskMetrics(registry: Registry): (desk: string) => DeskObserver 
     'Commands waiting for a group, by desk: in a worker, approvals, batches and payouts each have their own',
     ['desk'],
   );
-  return (desk) => ({
+  return (writer) => ({
     groupPosted: (commands, seconds) => {
       size.observe(commands);
       duration.observe(seconds);
@@ -46,7 +57,7 @@ export function deskMetrics(registry: Registry): (desk: string) => DeskObserver 
     commitUnknown: () => unknown.inc(),
     keyUnknown: () => unknownKeys.inc(),
     shed: () => shed.inc(),
-    queued: (commands) => waiting.set({ desk }, commands),
+    queued: (commands) => waiting.set({ desk: writer }, commands),
   });
 }
 

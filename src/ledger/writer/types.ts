@@ -9,7 +9,7 @@ import type { Account } from '../../db/entities/parties.js';
 import type { Table } from '../../db/table.js';
 import type { EventDraft } from '../event-log.js';
 
-/** What every command to the desk has: plain data that names what it touches. */
+/** The properties of every command: plain data that names what the command touches. */
 export interface Command {
   readonly tenantId: Uuid;
   /** Binds the result: repeated, the same key gives the same result and moves nothing. */
@@ -17,7 +17,7 @@ export interface Command {
   readonly fingerprint: Fingerprint;
 }
 
-/** A kind of command, which its feature hands to the desk. `Row` is what the command creates or changes. */
+/** A kind of command, which its feature passes to the ledger writer. `Row` is what the command creates or changes. */
 export interface CommandKind<C extends Command, Row extends { readonly id: Uuid }> {
   readonly name: string;
   readonly resourceType: ResourceType;

@@ -1,0 +1,78 @@
+import { untraced } from '../../core/trace.js';
+import type { PendingCommand } from './pending-command.js';
+
+export interface SchedulerOptions {
+  /** The most commands that share a transaction, except commands submitted together. */
+  readonly maxGroup: number;
+  readonly groupsInFlight: number;
+}
+
+export interface SchedulerObserver {
+  /** A group was taken, and so many commands are still queued. */
+  readonly taken: (queued: number) => void;
+  readonly idle: () => void;
+}
+
+/**
+ * Queues commands and takes them in groups, at most `groupsInFlight` at a time: the commands that queue up while groups
+ * are in flight share the next one.
+ */
+export class GroupScheduler {
+  private readonly queue: PendingCommand[] = [];
+  private inFlight = 0;
+  private isPlanned = false;
+
+  constructor(
+    private readonly options: SchedulerOptions,
+    private readonly run: (group: readonly PendingCommand[]) => Promise<void>,
+    private readonly observer: SchedulerObserver,
+  ) {}
+
+  get queued(): number {
+    return this.queue.length;
+  }
+
+  get isIdle(): boolean {
+    return this.queue.length === 0 && this.inFlight === 0;
+  }
+
+  /** Queues a command. All requests that are read in this turn of the event loop share a group. */
+  add(command: PendingCommand): void {
+    this.queue.push(command);
+    if (this.isPlanned) return;
+    this.isPlanned = true;
+    // A group belongs to no request's trace.
+    untraced(() =>
+      setImmediate(() => {
+        this.isPlanned = false;
+        this.take();
+      }),
+    );
+  }
+
+  private take(): void {
+    while (this.inFlight < this.options.groupsInFlight && this.queue.length > 0) {
+      const group = this.takeGroup();
+      this.observer.taken(this.queue.length);
+      if (group.length > 0) this.begin(group);
+    }
+    if (this.isIdle) this.observer.idle();
+  }
+
+  private begin(group: readonly PendingCommand[]): void {
+    this.inFlight += 1;
+    void this.run(group).finally(() => {
+      this.inFlight -= 1;
+      this.take();
+    });
+  }
+
+  /** Does not split commands that were submitted together. Drops commands that were answered meanwhile. */
+  private takeGroup(): readonly PendingCommand[] {
+    const group = this.queue.splice(0, this.options.maxGroup);
+    const last = group.at(-1)?.submission;
+    const rest = this.queue.findIndex(({ submission }) => submission !== last);
+    group.push(...this.queue.splice(0, rest < 0 ? this.queue.length : rest));
+    return group.filter(({ answered }) => !answered);
+  }
+}

@@ -1,0 +1,284 @@
+import type { Uuid } from '../../core/ids.js';
+import { Deadline } from '../../db/deadline.js';
+import {
+  DatabaseUnavailable,
+  isDataFault,
+  isLockWait,
+  TransactionRetryable,
+} from '../../db/failures.js';
+import {
+  findAnswers,
+  resolveUnknown,
+  UNKNOWN,
+  UNKNOWN_KEY,
+  UnknownResults,
+} from '../idempotency.js';
+import { nameAccounts, postGroup } from './group.js';
+import { GroupScheduler, type SchedulerOptions } from './group-scheduler.js';
+import { LockWaitQueue } from './lock-wait-queue.js';
+import { LedgerClosed } from './locked-rows.js';
+import type { WriterObserver } from './metrics.js';
+import {
+  type Answers,
+  type GroupDeps,
+  type NamedAccounts,
+  type PendingCommand,
+  pendingCommand,
+} from './pending-command.js';
+import { AccountNotLocked } from './group-state.js';
+import type { Answer, Command, CommandKind } from './types.js';
+
+export interface WriterOptions extends SchedulerOptions {
+  /** More queued commands than this are answered 503 at once. */
+  readonly maxQueue: number;
+  /** How long a command may take in all, including queueing. */
+  readonly commandTimeoutMs: number;
+}
+
+/** If this share of a group's commands were replays, the next group's keys are looked up before the locks. */
+const REPLAYS_SHARE = 0.25;
+const RETRY_PAUSE_MS = 5;
+/** A broken connection says nothing about the next one; a second failure means that the server is away. */
+const UNAVAILABLE_TRIES = 2;
+
+/*
+ * The path of a command:
+ *
+ *   submit ─ GroupScheduler ─ run    queued commands become a group
+ *     nameAccounts                   kind.accounts: which accounts they touch
+ *     findAnswers                    commands with a bound key are answered (../idempotency.ts): before the locks only
+ *                                    if that is likely, or the accounts are locked elsewhere; and after a failure
+ *     postGroup                      one transaction (group.ts):
+ *       lockAndLoad                    the accounts' rows, sorted; behind these locks the clock, the keys again, and what
+ *                                      kind.needs names (locked-rows.ts, loaded-table.ts)
+ *       decideAll                      kind.decide, one after the other, each applied to the state (group-state.ts)
+ *       writeGroup                     rows, then events under their counters' locks (group-writes.ts, ../event-log.ts)
+ *     settle                         nothing is answered before COMMIT
+ *
+ *   a lock that another session holds: LockWaitQueue
+ */
+
+/**
+ * The only way to write money. Concurrent commands share a transaction (group commit): commands that queue up while
+ * groups are in flight form the next group, and nothing is answered before its commit.
+ */
+export class LedgerWriter {
+  private readonly scheduler: GroupScheduler;
+  private readonly lockWaits: LockWaitQueue;
+  private whenIdle: (() => void)[] = [];
+  private expectsReplays = false;
+
+  constructor(
+    private readonly deps: GroupDeps,
+    private readonly options: WriterOptions,
+    private readonly observer: WriterObserver,
+  ) {
+    const onIdle = (): void => {
+      if (this.isIdle()) this.whenIdle.splice(0).forEach((resolve) => resolve());
+    };
+    this.lockWaits = new LockWaitQueue(deps.database, {
+      maxGroup: options.maxGroup,
+      post: (group) => this.orGiveUp(group, () => this.post(group)),
+      onFault: (fault) => deps.onFault('lock waits', fault),
+      onIdle,
+    });
+    this.scheduler = new GroupScheduler(options, (group) => this.run(group), {
+      taken: (queued) => observer.queued(queued),
+      idle: onIdle,
+    });
+  }
+
+  /**
+   * Decides the command, or returns its key's earlier result. Never throws: a result that cannot be known within the
+   * command's time is the refusal `ledger_unavailable`.
+   */
+  submit<C extends Command, Row extends { readonly id: Uuid }>(
+    kind: CommandKind<C, Row>,
+    command: C,
+  ): Promise<Answer<Row>> {
+    return this.enqueue(kind, command, Symbol());
+  }
+
+  /** Decides the commands in this order in one transaction. A locked account or a fault may delay single commands. */
+  submitTogether<C extends Command, Row extends { readonly id: Uuid }>(
+    kind: CommandKind<C, Row>,
+    commands: readonly C[],
+  ): Promise<readonly Answer<Row>[]> {
+    const submission = Symbol();
+    return Promise.all(commands.map((command) => this.enqueue(kind, command, submission)));
+  }
+
+  private enqueue<C extends Command, Row extends { readonly id: Uuid }>(
+    kind: CommandKind<C, Row>,
+    command: C,
+    submission: symbol,
+  ): Promise<Answer<Row>> {
+    if (this.scheduler.queued >= this.options.maxQueue) {
+      this.observer.shed();
+      return Promise.resolve(UNKNOWN);
+    }
+    const { commandTimeoutMs: timeoutMs } = this.options;
+    return new Promise((resolve) =>
+      this.scheduler.add(pendingCommand(kind, command, { submission, timeoutMs }, resolve)),
+    );
+  }
+
+  /** Resolves once everything submitted has been answered. */
+  async idle(): Promise<void> {
+    if (!this.isIdle()) await new Promise<void>((resolve) => this.whenIdle.push(resolve));
+  }
+
+  private isIdle(): boolean {
+    return this.scheduler.isIdle && this.lockWaits.isIdle;
+  }
+
+  private async run(group: readonly PendingCommand[]): Promise<void> {
+    const began = performance.now();
+    for (const { span } of group) span?.tell({ 'desk.group.commands': group.length });
+    await this.orGiveUp(group, async () => {
+      const [named] = await Promise.all([
+        nameAccounts(this.deps.database.lookup, group, false),
+        this.expectsReplays ? this.answerKnown(group) : null,
+      ]);
+      const isBlocked = (pending: PendingCommand): boolean =>
+        this.lockWaits.isBlocked(named.ids.get(pending) ?? []);
+      const blocked = new Set(group.filter((pending) => isOpen(pending) && isBlocked(pending)));
+      if (blocked.size > 0) await this.waitForLocks([...blocked], named);
+      await this.post(
+        group.filter((pending) => isOpen(pending) && !blocked.has(pending)),
+        named,
+      );
+    });
+    this.observer.groupPosted(group.length, (performance.now() - began) / 1000);
+  }
+
+  /** Answers the group with "unknown" if `work` fails: clients repeat the requests with their keys. */
+  private async orGiveUp(
+    group: readonly PendingCommand[],
+    work: () => Promise<void>,
+  ): Promise<void> {
+    try {
+      await work();
+    } catch (fault) {
+      if (!(fault instanceof DatabaseUnavailable)) this.deps.onFault('group', fault);
+      await this.giveUp(group);
+    }
+  }
+
+  /** Posts the group, and retries while time remains and the failure means that nothing happened. */
+  private async post(group: readonly PendingCommand[], firstNamed?: NamedAccounts): Promise<void> {
+    let unavailable = 0;
+    let named = firstNamed;
+    for (
+      let open = group;
+      ;
+      open = open.filter((pending) => isOpen(pending) && !pending.deadline.passed())
+    ) {
+      const [first, ...rest] = open;
+      if (first === undefined) return;
+      const deadline = Deadline.latestOf([
+        first.deadline,
+        ...rest.map((pending) => pending.deadline),
+      ]);
+      try {
+        named ??= await nameAccounts(this.deps.database.lookup, open, true);
+        return this.settle(await postGroup(this.deps, open, named, deadline));
+      } catch (failure) {
+        if (failure instanceof LedgerClosed) return this.giveUp(open);
+        if (failure instanceof UnknownResults) return this.resolveUnknown(open, failure);
+        if (isDataFault(failure)) return this.postOneByOne(open, failure);
+        if (named !== undefined && isLockWait(failure)) {
+          this.observer.groupRetried('lock_wait');
+          return this.waitForLocks(open, named);
+        }
+        if (failure instanceof AccountNotLocked) this.observer.groupRetried('unlocked');
+        else if (failure instanceof TransactionRetryable) this.observer.groupRetried('rolled_back');
+        else if (failure instanceof DatabaseUnavailable && ++unavailable < UNAVAILABLE_TRIES)
+          this.observer.groupRetried('unavailable');
+        else throw failure;
+        named = undefined;
+        await this.answerIfKnown(open);
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * RETRY_PAUSE_MS));
+      }
+    }
+  }
+
+  /** Queues the commands apart from all others until their accounts are free, except those whose key is bound. */
+  private async waitForLocks(
+    group: readonly PendingCommand[],
+    named: NamedAccounts,
+  ): Promise<void> {
+    await this.answerIfKnown(group);
+    this.lockWaits.add(group.filter(isOpen), named);
+  }
+
+  private async answerKnown(group: readonly PendingCommand[]): Promise<void> {
+    this.settle(await findAnswers(this.deps.database.lookup, group));
+  }
+
+  /** Answers the commands whose key is bound, if the keys can be read. */
+  private async answerIfKnown(group: readonly PendingCommand[]): Promise<void> {
+    const open = group.filter(isOpen);
+    if (open.length > 0) await this.answerKnown(open).catch(() => undefined);
+  }
+
+  private async giveUp(group: readonly PendingCommand[]): Promise<void> {
+    await this.answerIfKnown(group);
+    for (const pending of group) pending.answer(UNKNOWN);
+  }
+
+  private settle(answers: Answers): void {
+    let replays = 0;
+    for (const [pending, answer] of answers) {
+      if (answer === UNKNOWN_KEY) this.observer.keyUnknown();
+      if (answer.replayed) replays += 1;
+      pending.answer(answer);
+    }
+    if (answers.size > 0) this.expectsReplays = replays >= answers.size * REPLAYS_SHARE;
+  }
+
+  /** A statement failed because of one command's content: tries each alone, so that only that one fails. */
+  private async postOneByOne(group: readonly PendingCommand[], failure: unknown): Promise<void> {
+    this.observer.groupRetried('data_fault');
+    await this.answerKnown(group);
+    const open = group.filter(isOpen);
+    if (open.length === 1 && group.length === 1) throw failure;
+    for (const pending of open)
+      await this.post([pending]).catch((fault: unknown) => {
+        this.deps.onFault(pending.kind.name, fault);
+        pending.answer(UNKNOWN);
+      });
+  }
+
+  private resolveUnknown(
+    group: readonly PendingCommand[],
+    unknown: UnknownResults<PendingCommand>,
+  ): Promise<void> {
+    this.observer.commitUnknown();
+    const open = (): readonly PendingCommand[] => group.filter(isOpen);
+    return resolveUnknown(this.deps.database.current, unknown, open, (found) => this.settle(found));
+  }
+}
+
+function isOpen({ answered }: PendingCommand): boolean {
+  return !answered;
+}
+
+/** The writers of a process. Each has its own queue and groups, so that one's backlog delays nothing at another. */
+export class LedgerWriters {
+  private readonly writers: LedgerWriter[] = [];
+
+  constructor(private readonly make: (name: string) => LedgerWriter) {}
+
+  /** Adds a writer with this name in metrics. */
+  add(name: string): LedgerWriter {
+    const writer = this.make(name);
+    this.writers.push(writer);
+    return writer;
+  }
+
+  /** Resolves once everything submitted to any of the writers has been answered. */
+  async idle(): Promise<void> {
+    await Promise.all(this.writers.map((writer) => writer.idle()));
+  }
+}
