@@ -27,11 +27,12 @@ export async function readVisible<Row extends TimePosition>(
   const { table } = list;
   const rows =
     before === null ? list : { ...list, within: [...list.within, behindSql('t', before)] };
+  const conditions = ['l.id=p.id', ...list.shown].join(' AND ');
   const read = async (examined: string): Promise<Page<Row>> => {
     const found = await reader.query(
       `SELECT ${columnList(table, 'l')} FROM (${examined}) p
-       STRAIGHT_JOIN ${table.name} l FORCE INDEX (PRIMARY) ON l.id=p.id
-       WHERE ${['TRUE', ...list.shown].join(' AND ')} ORDER BY p.created_at DESC, p.id DESC LIMIT ${limit + 1}`,
+       STRAIGHT_JOIN ${table.name} l FORCE INDEX (PRIMARY) ON ${conditions}
+       ORDER BY p.created_at DESC, p.id DESC LIMIT ${limit + 1}`,
     );
     return pageOf(
       found.map((row) => parseRow(table, row)),
