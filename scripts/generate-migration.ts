@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { createConnection } from 'mysql2/promise';
+import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { DataSource } from 'typeorm';
 import { ENTITY_SCHEMAS } from '../src/db/entity-schemas.js';
 import { migrate } from '../src/db/migrate.js';
@@ -21,10 +21,10 @@ if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name)) {
 }
 
 await prepareDatabase();
-const { up, down } = await statements();
+const up = await statements();
 if (up.length === 0)
   process.stdout.write('The schema agrees with src/db/entities. No migration is needed.\n');
-else writeMigration(up, down);
+else writeMigration(up);
 
 async function prepareDatabase(): Promise<void> {
   const admin = await createConnection({ uri: adminUrl });
@@ -37,22 +37,23 @@ async function prepareDatabase(): Promise<void> {
   await migrate({ adminUrl, url: url.href });
 }
 
-async function statements(): Promise<{
-  readonly up: readonly string[];
-  readonly down: readonly string[];
-}> {
+async function statements(): Promise<readonly string[]> {
   const source = new DataSource({
-    type: 'mariadb',
+    type: await serverType(),
     url: databaseUrl().href,
     entities: [...ENTITY_SCHEMAS],
   });
   await source.initialize();
-  const { upQueries, downQueries } = await source.driver.createSchemaBuilder().log();
+  const { upQueries } = await source.driver.createSchemaBuilder().log();
   await source.destroy();
-  return {
-    up: upQueries.map(({ query }) => query),
-    down: downQueries.map(({ query }) => query).reverse(),
-  };
+  return upQueries.map(({ query }) => query);
+}
+
+async function serverType(): Promise<'mariadb' | 'mysql'> {
+  const admin = await createConnection({ uri: adminUrl });
+  const [[row]] = await admin.query<RowDataPacket[]>('SELECT VERSION() AS version');
+  await admin.end();
+  return String(row?.version).includes('MariaDB') ? 'mariadb' : 'mysql';
 }
 
 function databaseUrl(): URL {
@@ -61,23 +62,21 @@ function databaseUrl(): URL {
   return url;
 }
 
-function writeMigration(up: readonly string[], down: readonly string[]): void {
+function writeMigration(up: readonly string[]): void {
   const timestamp = Date.now();
   const className = `${name.replace(/(^|-)([a-z0-9])/g, (_, __, letter: string) => letter.toUpperCase())}${timestamp}`;
-  const lines = (queries: readonly string[]): string =>
-    queries.map((query) => `    await runner.query(${JSON.stringify(query)});`).join('\n');
   const file = `migrations/${timestamp}-${name}.ts`;
+  const queries = up.map((query) => `    await runner.query(${JSON.stringify(query)});\n`);
   writeFileSync(
     file,
     `import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 export class ${className} implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
-${lines(up)}
-  }
+${queries.join('')}  }
 
-  async down(runner: QueryRunner): Promise<void> {
-${lines(down)}
+  down(): Promise<void> {
+    throw new Error('The schema only moves forward. Restore a backup instead.');
   }
 }
 `,
