@@ -25,27 +25,19 @@ interface BridgeFailpoints {
   readonly db: TestDatabase;
   readonly temporal: TestTemporal;
   readonly clients: number;
-  /** What each rests between two transfers: a short form shows the same with what leaves the processors to others. None unless said. */
-  readonly pauseMs?: number;
   /** How often each process ends itself at each of its failpoints. */
   readonly rounds: number;
-  /** At which of the desk the worker ends; all unless said. */
-  readonly ofDesk?: readonly Failpoint[];
 }
 
 /** The worker ends itself at the failpoints, and the API at those of the relay, while clients make, decide and let expire. */
 export async function bridgeFailpoints(campaign: BridgeFailpoints): Promise<string> {
-  const { db, temporal, clients, pauseMs, rounds, ofDesk = DESK_FAILPOINTS } = campaign;
-  const ofWorker = [...ofDesk, ...BRIDGE_FAILPOINTS];
+  const { db, temporal, clients, rounds } = campaign;
+  const ofWorker = [...DESK_FAILPOINTS, ...BRIDGE_FAILPOINTS];
   const environment = temporalEnvironment(temporal);
   const api = await ApiProcess.prepare(db.url, environment);
   const worker = await WorkerProcess.prepare(db.url, temporal, APPROVALS);
   try {
-    const work = await WaitingClients.start(
-      { db, temporal, baseUrl: api.baseUrl },
-      clients,
-      pauseMs,
-    );
+    const work = await WaitingClients.start({ db, temporal, baseUrl: api.baseUrl }, clients);
     await work.during(
       Promise.all([endAtEach(worker, ofWorker, rounds), endAtEach(api, BRIDGE_FAILPOINTS, rounds)]),
     );
@@ -63,14 +55,7 @@ async function endAtEach(
   rounds: number,
 ): Promise<void> {
   for (let round = 0; round < rounds; round += 1)
-    for (const failpoint of failpoints) {
-      await process.kill();
-      // It may end before anybody has asked whether it is ready.
-      await process
-        .start({ TEST_FAILPOINT: `${failpoint}:${2 + (round % 7)}` })
-        .catch(() => undefined);
-      await process.ended();
-    }
+    for (const failpoint of failpoints) await process.endAt(failpoint, 2 + (round % 7));
   await process.start();
 }
 
@@ -113,30 +98,19 @@ interface TemporalAway {
   readonly db: TestDatabase;
   readonly awayMs: number;
   readonly clients: number;
-  /** As above. */
-  readonly pauseMs?: number;
 }
 
 /**
  * Temporal is killed, stays away, and comes back on its data. Meanwhile instant transfers never fail, new ones may begin to
  * wait, and what is decided or over is settled; afterwards every workflow catches up by itself.
  */
-export async function temporalAway({
-  db,
-  awayMs,
-  clients,
-  pauseMs,
-}: TemporalAway): Promise<string> {
+export async function temporalAway({ db, awayMs, clients }: TemporalAway): Promise<string> {
   const server = await PrivateTemporal.start();
   const { temporal } = server;
   const worker = await startTestWorker(db, temporal, { environment: APPROVALS });
   const api = await startTestApi(db, temporalEnvironment(temporal));
   try {
-    const work = await WaitingClients.start(
-      { db, temporal, baseUrl: api.baseUrl },
-      clients,
-      pauseMs,
-    );
+    const work = await WaitingClients.start({ db, temporal, baseUrl: api.baseUrl }, clients);
     await work.during(until('all is at work', () => work.decided >= clients));
     await server.kill();
     const [before, end] = [work.decided, performance.now() + awayMs];

@@ -9,8 +9,6 @@ import { freshDatabase } from '../support/database.js';
 interface KillCampaign {
   readonly kills: number;
   readonly clients: number;
-  /** What each rests between two transfers: a short form shows the same with what leaves the processors to others. None unless said. */
-  readonly pauseMs?: number;
 }
 
 /** How long the clients work between two kills. */
@@ -21,11 +19,11 @@ const MAX_ANSWER_MS = 5_000;
 /** The API is killed again and again under load. */
 export async function killApiCampaign(
   db: TestDatabase,
-  { kills, clients: count, pauseMs }: KillCampaign,
+  { kills, clients: count }: KillCampaign,
 ): Promise<string> {
   const api = await ApiProcess.start(db.url);
   try {
-    const clients = await Clients.start(db, api.baseUrl, count, pauseMs);
+    const clients = await Clients.start(db, api.baseUrl, count);
     for (let kill = 0; kill < kills; kill += 1) {
       await sleep(BETWEEN_MS * (0.5 + Math.random()));
       await api.kill();
@@ -42,20 +40,13 @@ export async function killApiCampaign(
 export async function failpointCampaign(
   db: TestDatabase,
   failpoints: readonly Failpoint[],
-  { kills, clients: count, pauseMs }: KillCampaign,
+  { kills, clients: count }: KillCampaign,
 ): Promise<string> {
   const api = await ApiProcess.prepare(db.url);
   try {
-    const clients = await Clients.start(db, api.baseUrl, count, pauseMs);
+    const clients = await Clients.start(db, api.baseUrl, count);
     for (let kill = 0; kill < kills; kill += 1)
-      for (const failpoint of failpoints) {
-        await api.kill();
-        // A small one may be passed before anybody has asked whether it is ready.
-        await api
-          .start({ TEST_FAILPOINT: `${failpoint}:${20 + (kill % 30)}` })
-          .catch(() => undefined);
-        await api.ended();
-      }
+      for (const failpoint of failpoints) await api.endAt(failpoint, 20 + (kill % 30));
     await api.start();
     await sleep(BETWEEN_MS);
     return `API ended at ${failpoints.join(', ')}, ${kills} time(s) each: ${await clients.finish()}`;
@@ -65,17 +56,13 @@ export async function failpointCampaign(
 }
 
 /** MySQL is killed again and again under load. */
-export async function killMysqlCampaign({
-  kills,
-  clients: count,
-  pauseMs,
-}: KillCampaign): Promise<string> {
+export async function killMysqlCampaign({ kills, clients: count }: KillCampaign): Promise<string> {
   const mysql = await PrivateMysql.start();
   try {
     const db = await freshDatabase(mysql.adminUrl, 'money_kill');
     const api = await ApiProcess.start(db.url);
     try {
-      const clients = await Clients.start(db, api.baseUrl, count, pauseMs);
+      const clients = await Clients.start(db, api.baseUrl, count);
       for (let kill = 0; kill < kills; kill += 1) {
         await sleep(BETWEEN_MS * (0.5 + Math.random()));
         await mysql.kill();
@@ -95,22 +82,19 @@ export async function killMysqlCampaign({
 interface AwayCampaign {
   readonly awayMs: number;
   readonly clients: number;
-  /** As above. */
-  readonly pauseMs?: number;
 }
 
 /** MySQL neither answers nor hangs up for a while: 503 within 5 s, normal within 10 s of its return. */
 export async function frozenMysqlCampaign({
   awayMs,
   clients: count,
-  pauseMs,
 }: AwayCampaign): Promise<string> {
   const mysql = await PrivateMysql.start();
   try {
     const db = await freshDatabase(mysql.adminUrl, 'money_frozen');
     const api = await ApiProcess.start(db.url);
     try {
-      const clients = await Clients.start(db, api.baseUrl, count, pauseMs);
+      const clients = await Clients.start(db, api.baseUrl, count);
       await sleep(BETWEEN_MS);
       mysql.freeze();
       await sleep(awayMs);

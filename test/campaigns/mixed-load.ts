@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type PayoutBank, openPayoutBank, paidTimes, untilStatus } from '../payouts/support.js';
-import { request, startTestApi } from '../support/api.js';
+import { request } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
-import { LEAST, text } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
-import { temporalEnvironment, type TestTemporal, until } from '../support/temporal.js';
+import { temporalEnvironment, type TestTemporal } from '../support/temporal.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { Clients } from './clients.js';
 import { OtherWork } from './other-work.js';
+import { SteadyPayouts } from './steady-payouts.js';
 import { WaitingClients } from './waiting-clients.js';
 import { percentile } from '../support/percentile.js';
 
@@ -30,12 +28,9 @@ interface MixedLoad {
 /** Of the time: until then caches fill, code is compiled, and the heap finds its size. */
 const WARM_UP_SHARE = 0.2;
 const SAMPLES = 200;
-const PAYOUT_EVERY_MS = 1_000;
-const PAYOUTS = 100_000n;
 const WAITING_CLIENTS = 4;
 const WAITING_PAUSE_MS = 2_000;
 const READS_A_SAMPLE = 50;
-const PAID_MS = 120_000;
 /** Of the first part after the warm-up, in the last one. */
 const FLAT_MEMORY = { share: 1.1, mb: 16 };
 const FLAT_LATENCY = { share: 1.5, ms: 2 };
@@ -64,7 +59,7 @@ export async function mixedLoadCampaign(load: MixedLoad): Promise<string> {
       WAITING_PAUSE_MS,
     );
     const others = await OtherWork.start(db, baseUrl, load);
-    const payouts = await Payouts.start(db, baseUrl);
+    const payouts = await SteadyPayouts.start(db, baseUrl);
     const samples: Sample[] = [];
     const watching = watch({ api, worker, token: clients.token, ...load }, samples);
     await waiting.during(payouts.during(watching));
@@ -106,58 +101,6 @@ async function watch({ api, worker, token, seconds }: Watched, samples: Sample[]
       readMs: percentile(times, 0.5),
     });
     await sleep(Math.max(0, beganAt + samples.length * everyMs - performance.now()));
-  }
-}
-
-/** A tenant that pays out once a second. */
-class Payouts {
-  private readonly ids: string[] = [];
-  private isRunning = true;
-
-  private constructor(
-    private readonly db: TestDatabase,
-    private readonly own: PayoutBank,
-    private readonly close: () => Promise<void>,
-  ) {}
-
-  static async start(db: TestDatabase, baseUrl: string): Promise<Payouts> {
-    const tool = await startTestApi(db);
-    const through = { ...tool, request: request.bind(null, baseUrl) };
-    return new Payouts(db, await openPayoutBank(through, PAYOUTS * LEAST), () => tool.stop());
-  }
-
-  /** Pays until the work is done; fails at once when either does. */
-  async during(work: Promise<void>): Promise<void> {
-    const paying = this.work();
-    await Promise.race([work, paying]);
-    this.isRunning = false;
-    await Promise.all([work, paying]);
-  }
-
-  private async work(): Promise<void> {
-    for (; this.isRunning; await sleep(PAYOUT_EVERY_MS)) this.ids.push(await this.pay());
-  }
-
-  /** Again with its key until it is known. */
-  private pay(): Promise<string> {
-    const key = randomUUID();
-    return until('a payout is known', async () => {
-      const answer = await this.own.ask({}, { key });
-      if (answer.status === 503) return null;
-      assert([200, 201].includes(answer.status), answer.text);
-      return text(answer.json.id);
-    });
-  }
-
-  async finish(): Promise<string> {
-    const { db, own, ids } = this;
-    for (const id of ids) await untilStatus(own, id, ['completed'], PAID_MS);
-    assert.deepEqual(
-      await paidTimes(db, ids),
-      ids.map(() => 1),
-    );
-    await this.close();
-    return `${ids.length} payouts, each paid once`;
   }
 }
 

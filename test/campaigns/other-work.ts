@@ -13,12 +13,16 @@ import {
   openHookedBank,
   transfersAt,
 } from '../support/webhook-world.js';
+import { balanceOf } from '../support/world.js';
 import { executedBatch, isBatchOver } from './batch-kills.js';
 
-const END_MS = 300_000;
+/** After a kill, Temporal first waits for the activity that was cut off. */
+const END_MS = 1_200_000;
 /** So many of one batch after the other. */
 const MAX_BATCHES = 500n;
-const PAUSE_MS = 50;
+const HOOKED = 3;
+/** Between two transfers of a tenant whose transfers are told. */
+const PAUSE_MS = 150;
 
 interface WantedWork {
   /** Of each batch, one after the other. */
@@ -27,22 +31,23 @@ interface WantedWork {
   readonly betweenBatchesMs?: number;
 }
 
-/** A tenant whose every transfer is told to a receiver, and one that pays batch after batch. */
+/** Tenants whose every transfer is told to a receiver, and one that pays batch after batch. */
 export class OtherWork {
   private isRunning = true;
-  private readonly made: string[] = [];
   private batches = 0;
-  private readonly running: Promise<unknown>;
+  /** Rejects as soon as anything is wrong. */
+  readonly running: Promise<unknown>;
 
   private constructor(
     private readonly baseUrl: string,
     private readonly receiver: HttpReceiver,
-    private readonly hooked: HookedBank,
+    private readonly hooked: ReadonlyMap<HookedBank, string[]>,
     private readonly tool: Awaited<ReturnType<typeof startTestApi>>,
     payBatches: (goesOn: () => boolean) => Promise<number>,
   ) {
     const batches = payBatches(() => this.isRunning).then((count) => (this.batches = count));
-    this.running = Promise.all([this.send(), batches]);
+    const sending = Array.from(hooked, ([bank, made]) => this.send(bank, made));
+    this.running = Promise.all([...sending, batches]);
     // Looked at in `finish`.
     this.running.catch(() => undefined);
   }
@@ -54,8 +59,11 @@ export class OtherWork {
   ): Promise<OtherWork> {
     const receiver = await new HttpReceiver().open();
     const tool = await startTestApi(db, {}, { receiver: 'real' });
-    const hooked = await openHookedBank(tool, receiver);
-    const payroll = await openPayrollBank(tool, MAX_BATCHES * BigInt(rows) * LEAST);
+    const hooked = new Map<HookedBank, string[]>();
+    for (let index = 0; index < HOOKED; index += 1)
+      hooked.set(await openHookedBank(tool, receiver), []);
+    const funds = MAX_BATCHES * BigInt(rows) * LEAST;
+    const payroll = await openPayrollBank(tool, funds);
     const payBatches = async (goesOn: () => boolean): Promise<number> => {
       let count = 0;
       for (; goesOn(); count += 1) {
@@ -67,20 +75,21 @@ export class OtherWork {
           }),
           rows,
         );
-        assert.deepEqual(await until('it can be read', () => tried(batchEvents(db, id))), [
-          'ready',
-          'completed',
-        ]);
+        const events = await until('it can be read', () => tried(batchEvents(db, id)), {
+          limitMs: END_MS,
+        });
+        assert.deepEqual(events, ['ready', 'completed']);
         await sleep(betweenBatchesMs);
       }
+      const left = { available: funds - BigInt(count * rows) * LEAST, held: 0n };
+      assert.deepEqual(await balanceOf(db.database, payroll.source.id), left);
       return count;
     };
     return new OtherWork(baseUrl, receiver, hooked, tool, payBatches);
   }
 
   /** One after the other, each again with its key until it is known. */
-  private async send(): Promise<void> {
-    const { bank, from, to } = this.hooked;
+  private async send({ bank, from, to }: HookedBank, made: string[]): Promise<void> {
     const options = { token: bank.token, body: transferBody({ from, to, raw: LEAST }) };
     while (this.isRunning) {
       const key = randomUUID();
@@ -93,7 +102,7 @@ export class OtherWork {
         assert([200, 201].includes(answer.status), answer.text);
         return String(answer.json.id);
       };
-      this.made.push(await until('a transfer is known', ask));
+      made.push(await until('a transfer is known', ask, { limitMs: END_MS }));
       await sleep(PAUSE_MS);
     }
   }
@@ -102,18 +111,24 @@ export class OtherWork {
     this.isRunning = false;
     try {
       await this.running;
-      const { receiver, hooked, made } = this;
-      const arrived = (): ReadonlySet<string> => new Set(transfersAt(receiver, hooked.path));
-      await until(`${made.length} events arrive`, () => arrived().size >= made.length, {
-        limitMs: END_MS,
-      });
-      assert.deepEqual([...arrived()].sort(), made.toSorted());
-      await assertGenuine(receiver, hooked);
-      return `${made.length} events arrived, ${this.batches} batch(es) paid once`;
+      const told = [];
+      for (const [bank, made] of this.hooked) told.push(await this.assertTold(bank, made));
+      return `${told.join(' + ')} events arrived, ${this.batches} batch(es) paid once`;
     } finally {
       await this.tool.stop();
       await this.receiver.close();
     }
+  }
+
+  /** Exactly these transfers arrive, signed, those that arrive again with the same bytes. Returns how many. */
+  private async assertTold(bank: HookedBank, made: readonly string[]): Promise<number> {
+    const arrived = (): ReadonlySet<string> => new Set(transfersAt(this.receiver, bank.path));
+    await until(`${made.length} events arrive`, () => arrived().size >= made.length, {
+      limitMs: END_MS,
+    });
+    assert.deepEqual([...arrived()].sort(), made.toSorted());
+    await assertGenuine(this.receiver, bank);
+    return made.length;
   }
 }
 

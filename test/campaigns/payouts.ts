@@ -61,8 +61,9 @@ interface KillCampaign {
 }
 
 /** Recovering from a kill takes as long as Temporal waits for the activity that was cut off. */
-const RECOVERY_MS = 120_000;
-const ENDINGS = ['99', '06', '07', '04'] as const;
+export const RECOVERY_MS = 600_000;
+/** Account numbers by which the simulated rail pays at once, late, and without a readable answer. */
+export const RAIL_ENDINGS = ['99', '06', '07', '04'] as const;
 
 /** A worker that dies at every few calls of the rail: each payout is paid once, and all come to their end. */
 export async function killedAroundRail(campaign: KillCampaign): Promise<string> {
@@ -73,20 +74,18 @@ export async function killedAroundRail(campaign: KillCampaign): Promise<string> 
   try {
     for (let killed = 0; killed < kills; killed += 1) {
       const failpoint = failpoints[killed % failpoints.length]!;
-      // It may die before it is seen to be ready.
-      await worker
-        .start({ TEST_FAILPOINT: `${failpoint}:${3 + (killed % 5)}` })
-        .catch(() => undefined);
       const many = Math.floor(payouts / kills) + (killed < payouts % kills ? 1 : 0);
-      for (let at = 0; at < many; at += AT_ONCE)
-        ids.push(
-          ...(await Promise.all(
-            Array.from({ length: Math.min(AT_ONCE, many - at) }, (_, index) =>
-              own.pay(ENDINGS[index % ENDINGS.length]),
-            ),
-          )),
-        );
-      await worker.ended();
+      const pay = async (): Promise<void> => {
+        for (let at = 0; at < many; at += AT_ONCE)
+          ids.push(
+            ...(await Promise.all(
+              Array.from({ length: Math.min(AT_ONCE, many - at) }, (_, index) =>
+                own.pay(RAIL_ENDINGS[index % RAIL_ENDINGS.length]),
+              ),
+            )),
+          );
+      };
+      await Promise.all([worker.endAt(failpoint, 3 + (killed % 5)), pay()]);
     }
     await worker.start();
     for (const id of ids) await untilStatus(own, id, ['completed'], RECOVERY_MS);

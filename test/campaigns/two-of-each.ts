@@ -4,25 +4,30 @@ import {
   DESK_FAILPOINTS,
   DRAIN_FAILPOINTS,
   type Failpoint,
+  RAIL_FAILPOINTS,
 } from '../../src/core/failpoints.js';
+import { idempotencyKeys } from '../../src/db/entities/ledger.js';
 import { Fleet } from '../support/fleet.js';
 import { PrivateMysql } from '../support/private-mysql.js';
 import { PrivateTemporal } from '../support/private-temporal.js';
-import { isCommit, Proxy } from '../support/proxy.js';
+import { type Cut, isCommit, Proxy } from '../support/proxy.js';
 import type { ServiceProcess } from '../support/service-process.js';
-import { serving } from '../support/temporal.js';
+import { serving, until } from '../support/temporal.js';
 import { Clients } from './clients.js';
 import { OtherWork } from './other-work.js';
+import { SteadyPayouts } from './steady-payouts.js';
 import { WaitingClients } from './waiting-clients.js';
 import { freshDatabase } from '../support/database.js';
 
 interface TwoOfEach {
-  /** How often every fault comes; each time at another process. */
+  /** How often each fault is made. */
   readonly rounds: number;
+  /** The number of API processes. More than one need a proxy. */
+  readonly apis: number;
   readonly clients: number;
   /** What each rests between two transfers: a short form shows the same with what leaves the processors to others. None unless said. */
   readonly pauseMs?: number;
-  /** Between what was broken is back and the next fault. */
+  /** The mean pause between the recovery from one fault and the next fault. */
   readonly calmMs: number;
   /** Of each batch, one after the other. */
   readonly rows: number;
@@ -30,53 +35,60 @@ interface TwoOfEach {
   readonly betweenBatchesMs?: number;
 }
 
-/** What may happen, and what is back when it resolves. */
+interface Stage {
+  readonly mysql: PrivateMysql;
+  readonly server: PrivateTemporal;
+  readonly cutter: Proxy;
+  readonly fleet: Fleet;
+  readonly clients: Clients;
+  readonly waiting: WaitingClients;
+}
+
+/** A kind of fault. `happen` resolves when everything runs again, and only if the fault was reached. */
 interface Fault {
   readonly name: string;
   readonly happen: (round: number) => Promise<unknown>;
 }
 
-const ALL_BUT_PAYOUTS = serving('approvals', 'batches', 'webhooks');
-const FROZEN_MS = 3_000;
-const CUTS = 10;
-const CUTS_MS = 10_000;
-/** At a failpoint whose turn does not come, the process is killed all the same. */
-const FAILPOINT_MS = 10_000;
-const PAUSE_MS = 50;
+/** Longer than any recovery, on the slowest machine. */
+const REACHED_MS = 600_000;
+const CUTS_OF_EACH = 4;
 /** Any faster, and Temporal falls minutes behind on two cores: the end then takes longer than the faults. */
 const WAITING_PAUSE_MS = 500;
 
 /**
- * Everything at once on two API processes behind a proxy and two workers: transfers, what waits for approval, webhooks and batches,
- * while each of the processes, MySQL and Temporal fail in every way that a campaign knows. What every client was told is true, each
- * resource has one end, each event arrives, each row is paid once.
+ * Everything at once on API processes behind a proxy and two workers: transfers, transfers that wait for approval, webhooks, batches
+ * and payouts, while the processes end at each failpoint, commits are cut, and MySQL and Temporal fail. Every answer to a client was
+ * true, each resource has one end, each event arrives, each row and payout is paid once.
  */
 export async function twoOfEachCampaign(campaign: TwoOfEach): Promise<string> {
   const [mysql, server] = await Promise.all([PrivateMysql.start(), PrivateTemporal.start()]);
   const { temporal } = server;
+  const { apis, rounds } = campaign;
   try {
     const db = await freshDatabase(mysql.adminUrl, 'money_fleet');
     const cutter = await Proxy.open(db.url);
-    const fleet = await Fleet.start({
-      mysqlUrl: cutter.through(db.url),
-      temporal,
-      environment: ALL_BUT_PAYOUTS,
-    });
+    const fleet = await Fleet.start({ mysqlUrl: cutter.through(db.url), temporal, apis });
     try {
       const { baseUrl } = fleet;
-      const clients = await Clients.start(db, baseUrl, campaign.clients, campaign.pauseMs);
+      const payouts = await SteadyPayouts.start(db, baseUrl);
+      const { clients: count, pauseMs } = campaign;
+      const clients = await Clients.start(db, baseUrl, count, pauseMs, REACHED_MS);
       const waiting = await WaitingClients.start(
         { db, temporal, baseUrl },
-        Math.ceil(campaign.clients / 2),
+        Math.ceil(count / 2),
         WAITING_PAUSE_MS,
       );
       const others = await OtherWork.start(db, baseUrl, campaign);
-      const faults = faultsOf(fleet, mysql, server, cutter);
-      await waiting.during(happenAll(faults, campaign));
-      // What waits comes to its end sooner where nobody adds to it.
+      const faults = faultsOf({ mysql, server, cutter, fleet, clients, waiting });
+      const happening = happenAll(faults, clients, campaign);
+      const failing = [clients, others].map(({ running }) => running.then(() => happening));
+      await waiting.during(payouts.during(Promise.race([happening, ...failing])));
       clients.stop();
-      const told = [await others.finish(), await waiting.finish(), await clients.finish()];
-      return `2 API and 2 worker processes behind a proxy, ${faults.map(({ name }) => name).join(', ')}, ${campaign.rounds} time(s) each: ${told.join('; ')}`;
+      waiting.stop();
+      const told = await Promise.all([payouts.finish(), others.finish()]);
+      told.push(await waiting.finish(), await clients.finish());
+      return `${apis} API and 2 worker processes, ${faults.map(({ name }) => name).join(', ')}, ${rounds} time(s) each: ${told.join('; ')}`;
     } finally {
       await fleet.end();
       await cutter.close();
@@ -88,82 +100,114 @@ export async function twoOfEachCampaign(campaign: TwoOfEach): Promise<string> {
   }
 }
 
-async function happenAll(faults: readonly Fault[], { rounds, calmMs }: TwoOfEach): Promise<void> {
+async function happenAll(
+  faults: readonly Fault[],
+  clients: Clients,
+  { rounds, calmMs }: TwoOfEach,
+): Promise<void> {
   for (let round = 0; round < rounds; round += 1)
     for (const { happen } of faults) {
       await happen(round);
+      await clients.progress(REACHED_MS);
       await sleep(calmMs * (0.5 + Math.random()));
     }
 }
 
-function faultsOf(
-  fleet: Fleet,
-  mysql: PrivateMysql,
-  server: PrivateTemporal,
-  cutter: Proxy,
-): readonly Fault[] {
-  const oneOf = <T>(all: readonly T[], round: number): T => all[round % all.length]!;
-  const kill = async (one: {
-    kill(): Promise<unknown>;
-    start(): Promise<unknown>;
-  }): Promise<void> => {
-    await one.kill();
-    await one.start();
-  };
-  const { apis, workers } = fleet;
+function faultsOf(stage: Stage): readonly Fault[] {
+  const { apis, workers } = stage.fleet;
   return [
-    { name: 'both API processes killed at once', happen: () => Promise.all(apis.map(kill)) },
-    { name: 'both workers killed at once', happen: () => Promise.all(workers.map(kill)) },
     {
-      name: 'an API process killed, and then ended at a failpoint',
-      happen: (round) => endAt(oneOf(apis, round), OF_API, round),
+      name: 'all processes killed at once and ended at each failpoint',
+      happen: (round) =>
+        Promise.all([endAtEach(apis, OF_API, round), endAtEach(workers, OF_WORKER, round)]),
     },
-    {
-      name: 'a worker killed, and then ended at a failpoint',
-      happen: (round) => endAt(oneOf(workers, round), OF_WORKER, round),
-    },
-    { name: 'commits cut', happen: () => cutCommits(cutter) },
-    { name: 'MySQL killed', happen: () => kill(mysql) },
-    { name: `MySQL frozen for ${FROZEN_MS} ms`, happen: () => freeze(mysql) },
-    { name: 'Temporal killed', happen: () => kill(server) },
+    { name: 'commits cut before, after and while they happen', happen: () => cutCommits(stage) },
+    { name: 'MySQL killed', happen: () => killMysql(stage) },
+    { name: 'MySQL frozen until requests are refused', happen: () => freezeMysql(stage) },
+    { name: 'Temporal killed', happen: () => killTemporal(stage) },
   ];
 }
 
-const OF_API: readonly Failpoint[] = [...DESK_FAILPOINTS, ...BRIDGE_FAILPOINTS];
-const OF_WORKER: readonly Failpoint[] = [
-  ...DRAIN_FAILPOINTS,
-  ...BRIDGE_FAILPOINTS,
-  ...DESK_FAILPOINTS,
-];
-
-async function endAt(
-  process: ServiceProcess,
-  failpoints: readonly Failpoint[],
-  round: number,
-): Promise<void> {
-  await process.kill();
-  const TEST_FAILPOINT = `${failpoints[round % failpoints.length]!}:${2 + (round % 7)}`;
-  // It may end before anybody has asked whether it is ready.
-  await process.start({ TEST_FAILPOINT }).catch(() => undefined);
-  await Promise.race([process.ended(), sleep(FAILPOINT_MS)]);
-  await process.kill();
-  await process.start();
+interface End {
+  readonly failpoint: Failpoint;
+  /** In the first round. */
+  readonly passing: number;
+  /** What the process has in its environment beside its usual. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
-async function cutCommits(cutter: Proxy): Promise<void> {
-  const before = cutter.cuts;
-  let commit = 0;
+const OF_API: readonly End[] = [...BRIDGE_FAILPOINTS, ...DESK_FAILPOINTS].map((failpoint) => ({
+  failpoint,
+  passing: 2,
+}));
+
+/**
+ * All failpoints but that of files in several pieces (test/faults/batch-kills.test.ts), those around the COMMIT also where only
+ * batches post. What Temporal repeats latest comes first. By its later sends, a sender is in the midst of the log.
+ */
+const OF_WORKER: readonly End[] = [
+  { failpoint: 'after_commit', passing: 1, environment: serving('batches') },
+  ...DRAIN_FAILPOINTS.map((failpoint) => ({ failpoint, passing: 30 })),
+  ...RAIL_FAILPOINTS.map((failpoint) => ({ failpoint, passing: 2 })),
+  { failpoint: 'before_commit', passing: 1, environment: serving('batches') },
+  ...OF_API,
+];
+
+/**
+ * Kills all of them at once. Then each takes the next end that is left, starts, and ends there, again and again. One that finds none
+ * left stays away until the others have reached theirs, so that all work comes to those.
+ */
+async function endAtEach(
+  processes: readonly ServiceProcess[],
+  ends: readonly End[],
+  round: number,
+): Promise<void> {
+  await Promise.all(processes.map((one) => one.kill()));
+  const rest = ends.values();
+  const endInTurn = async (one: ServiceProcess): Promise<void> => {
+    for (const { failpoint, passing, environment } of rest)
+      await one.endAt(failpoint, passing + (round % 7), environment);
+  };
+  await Promise.all(processes.map(endInTurn));
+  await Promise.all(processes.map((one) => one.start()));
+}
+
+const CUTS: readonly Cut[] = ['cut_before', 'cut_after', 'cut_racing'];
+
+/** Cuts every second COMMIT that binds a key, in each way in turn. */
+async function cutCommits({ cutter }: Stage): Promise<void> {
+  let [commits, cuts] = [0, 0];
   cutter.fateOf = (data) =>
-    isCommit(data) && (commit += 1) % 3 === 0 ? FATES[commit % FATES.length]! : 'pass';
-  const end = performance.now() + CUTS_MS;
-  while (cutter.cuts < before + CUTS && performance.now() < end) await sleep(PAUSE_MS);
+    isCommit(data) && data.includes(idempotencyKeys.name) && (commits += 1) % 2 === 0
+      ? CUTS[(cuts += 1) % CUTS.length]!
+      : 'pass';
+  await until('commits are cut', () => cuts >= CUTS_OF_EACH * CUTS.length, LIMIT);
   cutter.fateOf = () => 'pass';
 }
 
-const FATES = ['cut_before', 'cut_after', 'cut_racing'] as const;
+const LIMIT = { limitMs: REACHED_MS };
 
-async function freeze(mysql: PrivateMysql): Promise<void> {
+async function killMysql({ mysql, clients }: Stage): Promise<void> {
+  await mysql.kill();
+  await untilRefused(clients);
+  await mysql.start();
+}
+
+async function freezeMysql({ mysql, clients }: Stage): Promise<void> {
   mysql.freeze();
-  await sleep(FROZEN_MS);
-  mysql.thaw();
+  await untilRefused(clients).finally(() => mysql.thaw());
+}
+
+async function untilRefused(clients: Clients): Promise<void> {
+  const { refused } = clients;
+  await until('a request is refused', () => clients.refused > refused, LIMIT);
+}
+
+/** It stays away until transfers are made and decided without it. */
+async function killTemporal({ server, clients, waiting }: Stage): Promise<void> {
+  await server.kill();
+  const { decided } = waiting;
+  await until('transfers are decided without Temporal', () => waiting.decided > decided + 1, LIMIT);
+  await clients.progress(REACHED_MS);
+  await server.start();
 }

@@ -187,9 +187,14 @@ export class WaitingClients {
     return refusal;
   }
 
+  /** Each ends with what it is at. */
+  stop(): void {
+    this.isRunning = false;
+  }
+
   /** Lets every client finish, waits for every end, and compares. */
   async finish(): Promise<string> {
-    this.isRunning = false;
+    this.stop();
     await this.running;
     const { db, temporal } = this.stage;
     const { source, target, bank } = this.guarded;

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { csvOf } from '../batches/support.js';
-import { batchWorkerKills } from '../campaigns/batch-kills.js';
 import { startTestApi } from '../support/api.js';
 import { answered, idLiteral, LEAST } from '../support/bank.js';
 import { openPayrollBank } from '../support/batch-workflows.js';
@@ -12,11 +11,6 @@ import { assertLedgerSound } from '../support/world.js';
 const MANY = 6_000;
 
 describe('a batch that is being paid', () => {
-  it('is paid to its end, each row once, whenever its worker is killed', async () => {
-    const [db, temporal] = [await testDatabase(), await testTemporal()];
-    await batchWorkerKills({ db, temporal }, { rows: 600, kills: 2, betweenMs: 300 });
-  });
-
   it('shows no half of its file when its worker is killed while writing it, and delivers it whole afterwards', async () => {
     const [db, temporal] = [await testDatabase(), await testTemporal()];
     const worker = await WorkerProcess.prepare(db.url, temporal, serving('batches'));
@@ -28,9 +22,7 @@ describe('a batch that is being paid', () => {
         csvOf(Array.from({ length: MANY }, () => ['$nobody', '1.5', 'EUR', null, null])),
       );
       const file = `/v1/bonus_batches/${id}/files/errors`;
-      // It may die before it is seen to be ready.
-      await worker.start({ TEST_FAILPOINT: 'after_file_stored:1' }).catch(() => undefined);
-      await worker.ended();
+      await worker.endAt('after_file_stored', 1);
       const [stored] = await db.sql(
         `SELECT COUNT(*) AS n FROM bonus_batch_files WHERE batch_id=${idLiteral(id)}`,
       );

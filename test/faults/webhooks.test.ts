@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hangingEndpoints } from '../campaigns/hanging-endpoints.js';
-import { manyEndpoints } from '../campaigns/many-endpoints.js';
-import { webhookKills } from '../campaigns/webhook-kills.js';
 import { startTestApi } from '../support/api.js';
 import type { TestDatabase } from '../support/database.js';
 import { HttpReceiver } from '../support/http-receiver.js';
@@ -40,17 +38,6 @@ describe('webhooks under faults', () => {
   afterEach(async () => {
     await receiver.close();
     await db.remove();
-  });
-
-  it('skip nothing when the worker is killed between sending and recording: it arrives again, with the same bytes', async () => {
-    const temporal = await newNamespace(sharedAddress(), 'hook_kills');
-    await webhookKills({ db, temporal, events: 400, kills: 2 });
-  });
-
-  it('reach many endpoints while one worker after another is killed, without a workflow for any of them', async () => {
-    const temporal = await newNamespace(sharedAddress(), 'hook_many');
-    const counts = { endpoints: 48, everyMs: 500, seconds: 6, workers: 2, killEveryMs: 2_500 };
-    await manyEndpoints({ db, temporal, ...counts, isTimed: false });
   });
 
   it('reach other tenants while endpoints hang', async () => {

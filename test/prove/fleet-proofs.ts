@@ -30,7 +30,7 @@ export const FLEET_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise
     ];
   },
   'two-of-each': async () => [
-    await twoOfEachCampaign({ rounds: 10, clients: 32, calmMs: 1_500, rows: 500 }),
+    await twoOfEachCampaign({ rounds: 10, apis: 2, clients: 32, calmMs: 1_500, rows: 500 }),
   ],
   composed: async () => [await composedCampaign()],
   upgrade: async ({ adminUrl }) => [

@@ -7,7 +7,7 @@ import { WorkerProcess } from './worker-process.js';
 interface WantedFleet {
   readonly mysqlUrl: string;
   readonly temporal: TemporalAddress;
-  /** 2 unless said. */
+  /** Two of each unless said. A single API process has no proxy before it. */
   readonly apis?: number;
   readonly workers?: number;
   readonly environment?: Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ export class Fleet {
   private constructor(
     readonly apis: readonly ApiProcess[],
     readonly workers: readonly WorkerProcess[],
-    private readonly proxy: Haproxy,
+    private readonly proxy: Haproxy | null,
   ) {}
 
   static async start(wanted: WantedFleet): Promise<Fleet> {
@@ -42,12 +42,12 @@ export class Fleet {
       port: portOf(baseUrl),
       adminPort: portOf(adminUrl),
     }));
-    return new Fleet(apis, workers, await Haproxy.start(servers));
+    return new Fleet(apis, workers, apiCount > 1 ? await Haproxy.start(servers) : null);
   }
 
-  /** Of the proxy. */
+  /** Of the proxy, or of the only API process. */
   get baseUrl(): string {
-    return this.proxy.baseUrl;
+    return (this.proxy ?? this.apis[0]!).baseUrl;
   }
 
   get processes(): readonly ServiceProcess[] {
@@ -56,7 +56,7 @@ export class Fleet {
 
   /** Ends everything at once. */
   async end(): Promise<void> {
-    await this.proxy.stop();
+    await this.proxy?.stop();
     await Promise.all(this.processes.map((one) => one.kill()));
   }
 }

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -6,6 +7,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { Failpoint } from '../../src/core/failpoints.js';
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 /** A module that arms the failpoint of TEST_FAILPOINT. */
@@ -129,9 +131,19 @@ export class ServiceProcess {
     return this.end('SIGTERM');
   }
 
-  /** Resolves when it has ended by itself (a failpoint). */
-  async ended(): Promise<void> {
+  /** Kills it if it runs, starts it anew, and resolves when it has ended itself at this passing of the failpoint. */
+  async endAt(
+    failpoint: Failpoint,
+    passing: number,
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
+    await this.kill();
+    const armed = { ...environment, TEST_FAILPOINT: `${failpoint}:${passing}` };
+    // It may end before it is seen to be ready.
+    await this.start(armed).catch(() => undefined);
     if (this.child !== undefined && this.isRunning) await once(this.child, 'exit');
+    const said = `${this.errors}${this.output.slice(-LAST_OUTPUT)}`;
+    assert.equal(this.child?.signalCode, 'SIGKILL', `not at ${failpoint}: ${said}`);
   }
 
   private async end(signal: NodeJS.Signals): Promise<number | null> {

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  assertSameStory,
+  openPayoutBank,
+  paidTimes,
+  type PayoutBank,
+  untilStatus,
+} from '../payouts/support.js';
+import { request, startTestApi } from '../support/api.js';
+import { LEAST, text } from '../support/bank.js';
+import type { TestDatabase } from '../support/database.js';
+import { until } from '../support/temporal.js';
+import { RAIL_ENDINGS, RECOVERY_MS } from './payouts.js';
+
+const EVERY_MS = 1_000;
+const PAYOUTS = 100_000n;
+
+/** A tenant that pays out once a second, and repeats each request with its key until it is answered. */
+export class SteadyPayouts {
+  private readonly ids: string[] = [];
+  private isRunning = true;
+
+  private constructor(
+    private readonly db: TestDatabase,
+    private readonly own: PayoutBank,
+    private readonly close: () => Promise<void>,
+  ) {}
+
+  static async start(db: TestDatabase, baseUrl: string): Promise<SteadyPayouts> {
+    const tool = await startTestApi(db);
+    const through = { ...tool, request: request.bind(null, baseUrl) };
+    return new SteadyPayouts(db, await openPayoutBank(through, PAYOUTS * LEAST), () => tool.stop());
+  }
+
+  /** Pays until the work is done; fails at once when either does. */
+  async during(work: Promise<void>): Promise<void> {
+    const paying = this.work();
+    await Promise.race([work, paying]);
+    this.isRunning = false;
+    await Promise.all([work, paying]);
+  }
+
+  private async work(): Promise<void> {
+    for (; this.isRunning; await sleep(EVERY_MS)) this.ids.push(await this.pay());
+  }
+
+  private pay(): Promise<string> {
+    const key = randomUUID();
+    const ending = RAIL_ENDINGS[this.ids.length % RAIL_ENDINGS.length]!;
+    const ask = async (): Promise<string | null> => {
+      const answer = await this.own.ask({ ending }, { key }).catch(() => null);
+      if (answer === null || answer.status === 503) return null;
+      assert([200, 201].includes(answer.status), answer.text);
+      return text(answer.json.id);
+    };
+    return until('a payout is known', ask, { limitMs: RECOVERY_MS });
+  }
+
+  async finish(): Promise<string> {
+    const { db, own, ids } = this;
+    for (const id of ids) await untilStatus(own, id, ['completed'], RECOVERY_MS);
+    assert.deepEqual(
+      await paidTimes(db, ids),
+      ids.map(() => 1),
+    );
+    for (const id of ids) await assertSameStory(own, id);
+    await this.close();
+    return `${ids.length} payouts, each paid once`;
+  }
+}
