@@ -36,14 +36,14 @@ const xlsx = (rows: number): Buffer =>
         .repeat(rows),
     ),
   );
+const [HEAD = '', TAIL = ''] = stringsXml('|').split('|');
 /** Takes seconds, all of them before its first row. */
-const slow = (): Buffer => {
-  const [head = '', tail = ''] = stringsXml('|').split('|');
-  return withPart(filled('xl/sharedStrings.xml', head, '<si><t>a</t></si>', tail, 1_500_000 * 17));
-};
+const SLOW = withPart(
+  filled('xl/sharedStrings.xml', HEAD, '<si><t>a</t></si>', TAIL, 1_500_000 * 17),
+);
 
 describe('files that are read in a thread of their own', () => {
-  let readers: SheetReaders;
+  const readers = new SheetReaders();
   const never = new AbortController().signal;
   const of = (tenantId: string, signal = never): ReadingFor => ({ tenantId, signal });
   const stored = (file: Buffer): FileToRead => ({
@@ -53,10 +53,7 @@ describe('files that are read in a thread of their own', () => {
   const read = (file: Buffer, who = of('a')): Promise<Read> =>
     readAll(readers.rows(stored(file), who));
 
-  beforeEach(() => {
-    readers = new SheetReaders();
-  });
-  afterEach(() => readers.close());
+  after(() => readers.close());
 
   for (const [what, file] of [
     ['a short CSV', csv(20)],
@@ -114,14 +111,14 @@ describe('files that are read in a thread of their own', () => {
     const { value } = await good.first;
     assert(Array.isArray(value) && value.length === 20);
     await good.end();
-    const silent = reading(slow(), 60);
+    const silent = reading(SLOW, 60);
     await assert.rejects(silent.first, /took more than a minute/);
     await silent.end();
   });
 
   it('a short file does not wait for a long one of another tenant, nor for its own', async () => {
     const stopping = new AbortController();
-    const long = read(slow(), of('slow', stopping.signal));
+    const long = read(SLOW, of('slow', stopping.signal));
     assert.equal((await read(csv(3), of('other'))).rows.length, 3);
     assert.equal((await read(csv(3), of('slow'))).rows.length, 3);
     stopping.abort(new Error('no longer wanted'));
@@ -130,8 +127,8 @@ describe('files that are read in a thread of their own', () => {
 
   it('a signal ends the reading in the midst of a part, and what waits for its turn', async () => {
     const stopping = new AbortController();
-    const under = read(slow(), of('a', stopping.signal));
-    const waiting = read(slow(), of('b', stopping.signal));
+    const under = read(SLOW, of('a', stopping.signal));
+    const waiting = read(SLOW, of('b', stopping.signal));
     setTimeout(() => stopping.abort(new Error('stop')), 300);
     await Promise.all([under, waiting].map((one) => assert.rejects(one, { message: 'stop' })));
     assert.equal((await read(csv(2_000))).rows.length, 2_000, 'the place is free again');
@@ -143,11 +140,13 @@ describe('files that are read in a thread of their own', () => {
   });
 
   it('ends with its owner', async () => {
-    const reading = read(slow());
+    const own = new SheetReaders();
+    const stopped = { message: 'the readers of files are stopped' };
+    const reading = readAll(own.rows(stored(SLOW), of('a')));
     await new Promise((resolve) => setTimeout(resolve, 100));
-    await readers.close();
-    await assert.rejects(reading, { message: 'the readers of files are stopped' });
-    await assert.rejects(read(csv(1)), { message: 'the readers of files are stopped' });
+    await own.close();
+    await assert.rejects(reading, stopped);
+    await assert.rejects(readAll(own.rows(stored(csv(1)), of('a'))), stopped);
   });
 
   it('a failure of the store is not a problem of the file, and the next one is read', async () => {
