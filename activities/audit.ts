@@ -1,71 +1,84 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
-import type { StandingAudit, StandingStep } from '../src/auditor/standing.js';
+import {
+  type AuditedPart,
+  auditNext,
+  type ScheduledAuditDeps,
+} from '../src/auditor/scheduled-audit.js';
+import { instant } from '../src/core/instant.js';
 import type { RollbackGuard } from '../src/restores/rollback-guard.js';
-import type { AuditResult } from '../src/temporal/contracts.js';
+import type { AuditProgress, AuditResult } from '../src/temporal/contracts.js';
 
-/** The activity of the audit's workflow. An abandoned step writes nothing: the next step continues from the last stored position. */
+/** The activity of the audit's workflow. */
 export interface AuditActivities {
   /**
-   * Continues the audit for a while, and closes the ledger if rows of the checkpoint are missing. `checkpoint` is that of
-   * the previous run.
+   * Audits the whole ledger and returns when the next audit is due. Closes the ledger if rows of the
+   * checkpoint are missing. `checkpoint` is that of the previous run. A retry continues after the
+   * last check that was done.
    */
-  auditSome(checkpoint: unknown): Promise<StandingStep & AuditResult>;
+  auditLedger(checkpoint: unknown): Promise<AuditResult>;
 }
 
-interface AuditDeps {
-  readonly audit: StandingAudit;
+export interface AuditServices {
+  readonly audit: ScheduledAuditDeps;
   readonly rollbacks: Pick<RollbackGuard, 'next'>;
-  readonly leastStepMs: number;
-  readonly onStep: (step: StandingStep) => void;
-  readonly stopping: AbortSignal;
+  readonly onAudited: (part: AuditedPart) => void;
 }
 
 const BEAT_MS = 5_000;
 
-export function auditActivities({
-  audit,
-  rollbacks,
-  leastStepMs,
-  onStep,
-  stopping,
-}: AuditDeps): AuditActivities {
+export function auditActivities(
+  { audit, rollbacks, onAudited }: AuditServices,
+  stopping: AbortSignal,
+): AuditActivities {
   return {
-    auditSome: async (given) => {
-      const began = performance.now();
+    auditLedger: async (given) => {
       const context = Context.current();
-      // An earlier attempt of this run stored a newer checkpoint with its heartbeats.
-      let checkpoint: unknown = context.info.heartbeatDetails ?? given;
-      let isChecking = false;
-      let checking = Promise.resolve();
-      const check = async (): Promise<void> => {
+      const { scheduledTimestampMs: beganAt, heartbeatDetails } = context.info;
+      const signal = AbortSignal.any([context.cancellationSignal, stopping]);
+      const first: AuditProgress = { reached: 0, findings: 0, checkpoint: given };
+      const earlier = heartbeatDetails as AuditProgress | undefined;
+      let { reached, findings, checkpoint } = earlier ?? first;
+      const beat = (): void => context.heartbeat({ reached, checkpoint, findings });
+      const beats = startBeats(beat, async () => {
         checkpoint = await rollbacks.next(checkpoint);
-      };
-      const beat = (): void => {
-        context.heartbeat(checkpoint);
-        if (isChecking) return;
-        isChecking = true;
-        checking = check()
-          // The database is away: the next heartbeat checks again.
-          .catch(() => undefined)
-          .finally(() => {
-            isChecking = false;
-            context.heartbeat(checkpoint);
-          });
-      };
-      beat();
-      const beating = setInterval(beat, BEAT_MS);
+      });
       try {
-        const signal = AbortSignal.any([context.cancellationSignal, stopping]);
-        const step = await audit.step(signal);
-        onStep(step);
-        const leftMs = Math.max(0, began + leastStepMs - performance.now());
-        await sleep(leftMs, undefined, { signal }).catch(() => undefined);
-        await checking;
-        return { ...step, checkpoint };
+        for (;;) {
+          const pass = { beganAt: instant(beganAt), reached };
+          const part = await auditNext(audit, pass, signal);
+          if (part === null) break;
+          onAudited(part);
+          reached = part.reached;
+          findings += part.findings;
+          beat();
+        }
+        // Stores checkpoints until the next audit.
+        await sleep(Math.max(0, beganAt + audit.everyMs - Date.now()), undefined, { signal });
+        return { findings, checkpoint };
       } finally {
-        clearInterval(beating);
+        await beats.stop();
       }
+    },
+  };
+}
+
+/** Sends a heartbeat now and every 5 s, before and after each renewal of the checkpoint. */
+function startBeats(beat: () => void, renew: () => Promise<void>): { stop(): Promise<void> } {
+  let renewal: Promise<void> | null = null;
+  const tick = (): void => {
+    beat();
+    // If the database is away, the next heartbeat renews it.
+    renewal ??= renew()
+      .then(beat, () => undefined)
+      .finally(() => (renewal = null));
+  };
+  tick();
+  const timer = setInterval(tick, BEAT_MS);
+  return {
+    stop: async () => {
+      clearInterval(timer);
+      await renewal;
     },
   };
 }

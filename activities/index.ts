@@ -5,9 +5,7 @@ import { StaffSignals } from '../src/staff/signals.js';
 import type { StaffDeps } from '../src/staff/verification.js';
 import type { SignalTimes } from '../src/temporal/signal-times.js';
 import type { WebhookDeps } from '../src/webhooks/deps.js';
-import type { RollbackGuard } from '../src/restores/rollback-guard.js';
-import type { StandingAudit, StandingStep } from '../src/auditor/standing.js';
-import { auditActivities, type AuditActivities } from './audit.js';
+import { auditActivities, type AuditActivities, type AuditServices } from './audit.js';
 import { batchActivities, type BatchActivities } from './batches.js';
 import {
   payoutActivities,
@@ -21,7 +19,7 @@ import type { TransferApprovals } from '../src/transfers/approval-outcomes.js';
 import type { PayoutApprovals } from '../src/payouts/approval-outcomes.js';
 
 /** The services that activities call. */
-export interface ActivityServices {
+export interface ActivityServices extends AuditServices {
   readonly staff: StaffDeps;
   readonly signalTimes: Pick<SignalTimes, 'receivedAt'>;
   readonly transferApprovals: TransferApprovals;
@@ -31,10 +29,6 @@ export interface ActivityServices {
   readonly stopping: AbortSignal;
   readonly payoutApprovals: PayoutApprovals;
   readonly turns: RailTurns;
-  readonly audit: StandingAudit;
-  readonly rollbacks: Pick<RollbackGuard, 'next'>;
-  readonly leastStepMs: number;
-  readonly onAuditStep: (step: StandingStep) => void;
 }
 
 /** The activities of each task queue. */
@@ -48,7 +42,6 @@ export interface Activities {
 }
 
 export function createActivities(services: ActivityServices): Activities {
-  const { audit, rollbacks, leastStepMs, onAuditStep: onStep } = services;
   const {
     staff,
     signalTimes,
@@ -66,7 +59,7 @@ export function createActivities(services: ActivityServices): Activities {
   return {
     approvals: {
       ...transferActivities(transferApprovals, signals),
-      ...auditActivities({ audit, rollbacks, leastStepMs, onStep, stopping }),
+      ...auditActivities(services, stopping),
     },
     payouts: payoutActivities(payoutApprovals, turns, signals),
     rails: railActivities(payoutApprovals, turns),

@@ -12,9 +12,7 @@ import { BatchWorkflowService } from './batches/workflow-service.js';
 import { buildWorkerRails } from './build-rails.js';
 import { Shares } from './core/shares.js';
 import { createAdmin, Readiness } from './http/admin.js';
-import { auditPace, auditStepMs } from './config/watching.js';
 import { auditMetrics } from './auditor/metrics.js';
-import { StandingAudit } from './auditor/standing.js';
 import { ErrorWriter } from './http/errors.js';
 import { keyringMetrics } from './http/keyring-metrics.js';
 import { describeFault, type Logger } from './http/logging.js';
@@ -139,17 +137,8 @@ interface WorkerServices {
 }
 
 function buildAudit(config: WorkerConfig, { database, clock, registry, rollbacks }: Core) {
-  const pace = auditPace(config);
-  return {
-    audit: new StandingAudit({ database, clock, ...pace }),
-    rollbacks,
-    leastStepMs: auditStepMs(config),
-    onAuditStep: auditMetrics(registry, {
-      reader: database.reader,
-      clock,
-      passEveryMs: pace.passEveryMs,
-    }),
-  };
+  const audit = { database, clock, everyMs: config.AUDIT_PASS_EVERY_S * 1_000 };
+  return { audit, rollbacks, onAudited: auditMetrics(registry, database.reader, audit) };
 }
 
 function buildWorkerServices(
@@ -277,7 +266,7 @@ function buildWorkers(
     version: config.TEMPORAL_WORKER_VERSION ?? null,
     queues,
     shutdownGraceMs: config.SHUTDOWN_GRACE_MS,
-    auditEveryMs: auditStepMs(config),
+    auditEveryMs: config.AUDIT_PASS_EVERY_S * 1_000,
     tracing,
   };
   return new TemporalWorkers(options, client, logger);

@@ -1,24 +1,21 @@
 import { proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { AuditActivities } from '../activities/audit.js';
-import type { StandingStep } from '../src/auditor/standing.js';
 import type { AuditResult } from '../src/temporal/contracts.js';
 
 /**
- * A step takes about a minute, and after the last row perhaps many; it heartbeats every 5 s. A failure is retried
- * twice, then left to the schedule's next start, within minutes.
+ * An audit lasts until the next is due. A large ledger takes longer. It heartbeats every 5 s, and is
+ * retried until it has ended, because a retry continues and without audits no checkpoint is stored.
  */
-const { auditSome } = proxyActivities<AuditActivities>({
-  startToCloseTimeout: '2 hours',
+const { auditLedger } = proxyActivities<AuditActivities>({
+  startToCloseTimeout: '90 days',
   heartbeatTimeout: '30 seconds',
-  retry: { initialInterval: '5 seconds', maximumAttempts: 3 },
+  retry: { initialInterval: '5 seconds', maximumInterval: '1 minute' },
 });
 
-/** One step of the scheduled audit. Its id begins with `ledger-audit`; a schedule of that name starts it. */
-export async function ledgerAudit(): Promise<StandingStep & AuditResult> {
+/** Audits the whole ledger. A schedule named `ledger-audit`, with which the workflow id begins, starts it. */
+export async function ledgerAudit(): Promise<AuditResult> {
   const last = workflowInfo().lastResult as AuditResult | undefined;
-  const step = await auditSome(last?.checkpoint ?? null);
-  setCurrentDetails(
-    `${step.ended}: ${step.rows} rows looked at, ${step.findings} contradiction(s).`,
-  );
-  return step;
+  const result = await auditLedger(last?.checkpoint ?? null);
+  setCurrentDetails(`done: ${result.findings} contradiction(s).`);
+  return result;
 }

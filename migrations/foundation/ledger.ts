@@ -112,13 +112,7 @@ export const LEDGER = [
     PRIMARY KEY (id), KEY acknowledged (acknowledged_at, last_found_at),
     CONSTRAINT audit_findings_acknowledged CHECK (acknowledged_at is null = (acknowledged_by is null))) ${TABLE}`,
   `CREATE TABLE audit_passes (
-    id ${ID}, is_open TINYINT(1) NULL, began_at ${TIME}, ended_at ${TIME_OR_NULL}, fence INT NOT NULL,
-    rows_checked BIGINT NOT NULL,
-    PRIMARY KEY (id), UNIQUE KEY one_open (is_open), KEY ended (ended_at),
-    CONSTRAINT audit_passes_open CHECK (is_open is null = (ended_at is not null))) ${TABLE}`,
-  `CREATE TABLE audit_pieces (
-    pass_id ${ID}, number INT NOT NULL, content MEDIUMBLOB NOT NULL,
-    PRIMARY KEY (pass_id, number)) ${TABLE}`,
+    id ${ID}, began_at ${TIME}, ended_at ${TIME}, PRIMARY KEY (id), KEY ended (ended_at)) ${TABLE}`,
   `CREATE TABLE sweep_leases (
     name VARCHAR(100) NOT NULL, holder ${ID_OR_NULL}, taken_at ${TIME}, lease_until ${TIME},
     PRIMARY KEY (name)) ${TABLE}`,

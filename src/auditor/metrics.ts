@@ -1,19 +1,15 @@
 import type { Registry } from 'prom-client';
-import { metersOf } from '../core/meters.js';
 import { readTogether } from '../core/gauges.js';
-import type { Clock } from '../core/instant.js';
+import { metersOf } from '../core/meters.js';
 import type { Reader } from '../db/database.js';
-import { auditStanding, type StandingStep } from './standing.js';
+import { type AuditedPart, auditStatus, type ScheduledAuditDeps } from './scheduled-audit.js';
 
-/** The state of the scheduled audit. Returns the observer that counts its steps. */
+/** Adds the state of the scheduled audit. Returns the observer of its parts. */
 export function auditMetrics(
   registry: Registry,
-  {
-    reader,
-    clock,
-    passEveryMs,
-  }: { readonly reader: Reader; readonly clock: Clock; readonly passEveryMs: number },
-): (step: StandingStep) => void {
+  reader: Reader,
+  { clock, everyMs }: Omit<ScheduledAuditDeps, 'database'>,
+): (part: AuditedPart) => void {
   const { counter } = metersOf(registry);
   readTogether(
     registry,
@@ -22,27 +18,23 @@ export function auditMetrics(
         help: 'Contradictions the audit has found that nobody has acknowledged',
       },
       audit_pass_age_seconds: {
-        help: 'Time since the last full audit ended; before that, since the first began or the first tenant was added',
+        help: 'Time since the last full audit ended; before that, since the first tenant was added',
       },
       audit_pass_every_seconds: { help: 'How often a full audit is to begin' },
     },
     async () => {
-      const { open, since } = await auditStanding(reader);
+      const { open, since } = await auditStatus(reader);
       return {
         audit_findings_open: open,
         audit_pass_age_seconds: since === null ? 0 : (clock() - since) / 1_000,
-        audit_pass_every_seconds: passEveryMs / 1_000,
+        audit_pass_every_seconds: everyMs / 1_000,
       };
     },
   );
-  const steps = counter(
-    'audit_steps_total',
-    'Steps of the audit, by outcome: done (a full audit), rests, idle, superseded',
-    ['ended'],
-  );
+  const passes = counter('audit_passes_total', 'Full audits that have ended');
   const rows = counter('audit_rows_total', 'Rows the audit has looked at');
-  return ({ ended, rows: looked }) => {
-    steps.inc({ ended });
-    rows.inc(looked);
+  return (part) => {
+    if (part.isLast) passes.inc();
+    rows.inc(part.rows);
   };
 }

@@ -1,30 +1,32 @@
 import type { Uuid } from '../core/ids.js';
+import type { AuditRun } from './run.js';
 
-/** Something in the database that contradicts something else in it. A type, so that operators' lists take it as it is. */
+/** A contradiction between rows of the database. A type, because lists of the command line take it. */
 export type Finding = {
-  /** Which rule is broken: a stable name. */
+  /** The stable name of the rule that is broken. */
   readonly check: string;
-  /** What it is about: a table's word and the ids that name the row. */
+  /** The row: a word for its table, and the ids that name it. */
   readonly subject: string;
   readonly message: string;
 };
 
 export interface AuditReport {
   readonly findings: Finding[];
+  /** Rows read, by kind. */
   readonly checked: Record<string, number>;
 }
 
 export interface AuditOptions {
-  /** Only what belongs to this tenant. */
+  /** Restricts the audit to this tenant's rows. */
   readonly tenantId?: Uuid;
-  /** Rows read, out of an estimate that is never smaller. */
+  /** Rows read, and an estimate of all rows that is never smaller. */
   readonly onProgress?: (done: number, total: number) => void;
-  /** Whether to stop now and continue another time; asked between slices. Absent: never. */
-  readonly isOver?: () => boolean;
-  /** The part of the time in which it reads: between slices it rests for the others. Absent: all. */
-  readonly share?: number;
-  /** How long to wait where it may stop, after so many rows: it is ahead of its time. Absent: not at all. */
-  readonly aheadMs?: (rows: number) => number;
-  /** Aborts it where it cannot stop midway. */
-  readonly signal?: AbortSignal;
+  /** Runs after each slice. The audit throws what it throws. */
+  readonly pause?: () => Promise<unknown>;
+}
+
+export interface Check {
+  /** Tables that are scanned. Their sizes make the estimate of all rows. */
+  readonly tables: readonly string[];
+  run(audit: AuditRun): Promise<void>;
 }

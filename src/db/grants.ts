@@ -49,8 +49,7 @@ export const GRANTS: Readonly<Record<string, string>> = {
   audit_log: APPEND_ONLY,
   audit_chains: READ_WRITE,
   // Retention removes the oldest ended passes, and the positions of ended ones.
-  audit_passes: `${READ_WRITE}, DELETE`,
-  audit_pieces: `${APPEND_ONLY}, DELETE`,
+  audit_passes: `${APPEND_ONLY}, DELETE`,
   audit_findings: READ_WRITE,
   approval_policies: `${READ_WRITE}, DELETE`,
   approvals: APPEND_ONLY,

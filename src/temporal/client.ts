@@ -18,6 +18,7 @@ import { type Instant, instant } from '../core/instant.js';
 import { Renewals, type TemporalOptions } from './connecting.js';
 import {
   AUDIT_SCHEDULE_ID,
+  type AuditProgress,
   type AuditResult,
   SEARCH_ATTRIBUTES,
   SIGNALS,
@@ -200,7 +201,7 @@ export class TemporalClient {
         const beat = decoded(
           raw.pendingActivities?.[0]?.heartbeatDetails?.payloads?.[0] ?? undefined,
         );
-        if (beat !== undefined) return beat;
+        if (beat !== undefined) return (beat as AuditProgress).checkpoint;
         if (status.name === 'COMPLETED')
           return ((await run.result()) as AuditResult).checkpoint ?? null;
       }
@@ -237,6 +238,7 @@ export class TemporalClient {
               args: [],
             },
             policies,
+            state: { triggerImmediately: true },
           })
           .catch(unlessThere);
       }

@@ -55,13 +55,21 @@ export const WORKFLOW_ID_OF = {
   webhook_endpoint: webhookWorkflowId,
 } as const;
 
-/** The schedule that starts a step of the audit, and the prefix of these workflows' ids. */
+/** The schedule that starts audits, and the prefix of these workflows' ids. */
 export const AUDIT_SCHEDULE_ID = 'ledger-audit';
 
-/** What a run of the audit passes to the next. */
+/** The result of an audit, which the next one receives. */
 export interface AuditResult {
+  /** Contradictions, including known ones. */
+  readonly findings: number;
   /** Rows that existed, by which a rolled-back database is noticed. */
   readonly checkpoint: unknown;
+}
+
+/** The details of an audit's heartbeats. */
+export interface AuditProgress extends AuditResult {
+  /** The number of checks that are done. */
+  readonly reached: number;
 }
 
 /** For finding workflows in the Temporal UI: `TenantId="…" AND BusinessStatus="pending_approval"`. All are keywords. */

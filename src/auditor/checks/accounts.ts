@@ -1,42 +1,45 @@
 import { type Asset, ASSETS, eachAsset } from '../../core/amount.js';
-import { groupBy } from '../../core/collections.js';
 import type { Uuid } from '../../core/ids.js';
-import { asset as assetColumn, bigint, nullable, time, uuid } from '../../db/columns.js';
+import { asset as assetColumn, bigint, nullable, string, time, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
-import { type Balance, balances, ENTRY_KINDS, noBalance } from '../../db/entities/ledger.js';
+import {
+  type Balance,
+  balances,
+  ENTRY_KINDS,
+  monthTotals,
+  noBalance,
+} from '../../db/entities/ledger.js';
 import { type Account, accounts } from '../../db/entities/parties.js';
-import type { AuditRun, Check } from '../run.js';
 import { wasReset } from '../../ledger/clock-resets.js';
-import { idList, walkTable } from '../walk.js';
+import type { AuditRun } from '../run.js';
+import { idList, scanTable } from '../scan.js';
+import { SOURCES } from '../sources/index.js';
+import type { Check } from '../types.js';
 
 const ACCOUNTS_A_SLICE = 500;
 
-/** Compares an account's own rows with its last entries and its holds. */
+/** Compares an account's own rows with its last entries, its holds and its operations of each month. */
 export const accountChecks: Check = {
   tables: ['accounts'],
   run: (audit) =>
-    walkTable(audit, accounts, ACCOUNTS_A_SLICE, async (reader, slice) => {
+    scanTable(audit, accounts, ACCOUNTS_A_SLICE, async (reader, slice) => {
       audit.counted('accounts', slice.length);
       const ids = slice.map((account) => account.id);
-      const [own, heads, held] = await Promise.all([
-        reader.select(balances, { accountId: ids, asset: ASSETS }),
-        readHeads(reader, ids),
-        readHeld(reader, ids),
-      ]);
+      const own = await reader.select(balances, { accountId: ids, asset: ASSETS });
+      const [heads, held] = [await readHeads(reader, ids), await readHeld(reader, ids)];
       audit.counted('balances', own.length);
-      const byAccount = groupBy(own, (balance) => balance.accountId);
+      const rows = new Map(own.map((row) => [`${row.accountId}|${row.asset}`, row]));
       for (const account of slice) {
         const head = heads.get(account.id);
         await checkHead(audit, reader, account, head);
         for (const asset of ASSET_NAMES) {
-          const row = (byAccount.get(account.id) ?? []).find((one) => one.asset === asset);
-          const heldByHolds = held.get(`${account.id}|${asset}`) ?? 0n;
-          checkBalance(audit, `account ${account.id} ${asset}`, {
-            ...{ account, balance: row ?? noBalance(account, asset) },
-            ...{ total: head?.totals[asset] ?? 0n, heldByHolds },
-          });
+          const name = `${account.id}|${asset}`;
+          const balance = rows.get(name) ?? noBalance(account, asset);
+          const total = head?.totals[asset] ?? 0n;
+          checkBalance(audit, account, balance, { total, heldByHolds: held.get(name) ?? 0n });
         }
       }
+      await checkMonths(audit, reader, ids);
     }),
 };
 
@@ -50,35 +53,31 @@ interface Head {
   readonly totals: Readonly<Record<Asset, bigint>>;
 }
 
-/** Reads the end of one index range for each account, and one per kind for each asset, however long the history. */
+/** Reads the end of one index range for each account, and one for each asset and kind. */
 async function readHeads(reader: Reader, ids: readonly Uuid[]): Promise<Map<Uuid, Head>> {
   const last = (column: string): string =>
-    `(SELECT e.${column} FROM entries e FORCE INDEX (PRIMARY) WHERE e.account_id=a.id ORDER BY e.seq DESC LIMIT 1)`;
+    `(SELECT e.${column} FROM entries e FORCE INDEX (PRIMARY) WHERE e.account_id=a.id
+      ORDER BY e.seq DESC LIMIT 1) AS last_${column}`;
   const totals = ASSET_NAMES.map((asset) => {
     const ends = ENTRY_KINDS.map(
-      (
-        kind,
-      ) => `COALESCE((SELECT MAX(k.seq) FROM entries k FORCE INDEX (asset_kind) WHERE k.account_id=a.id
-        AND k.asset=${assetColumn.literal(asset)} AND k.kind='${kind}'), 0)`,
+      (kind) =>
+        `COALESCE((SELECT MAX(k.seq) FROM entries k FORCE INDEX (asset_kind)
+          WHERE k.account_id=a.id AND k.asset='${asset}' AND k.kind='${kind}'), 0)`,
     );
     return `(SELECT e.total_after FROM entries e FORCE INDEX (PRIMARY) WHERE e.account_id=a.id
       AND e.seq=GREATEST(${ends.join(',')})) AS ${TOTALS[asset]}`;
   });
   const rows = await reader.query(
-    `SELECT a.id, ${last('seq')} AS last_seq, ${last('created_at')} AS last_at,
-     ${totals.join(',')} FROM accounts a WHERE a.id IN (${idList(ids)})`,
+    `SELECT a.id, ${[last('seq'), last('created_at'), ...totals].join(',')}
+     FROM accounts a WHERE a.id IN (${idList(ids)})`,
   );
   const number = nullable(bigint);
-  return new Map(
-    rows.map((row) => [
-      uuid.parse(row.id),
-      {
-        seq: number.parse(row.last_seq) ?? 0n,
-        createdAt: nullable(time).parse(row.last_at),
-        totals: eachAsset((asset) => number.parse(row[TOTALS[asset]]) ?? 0n),
-      },
-    ]),
-  );
+  const parse = (row: (typeof rows)[number]): Head => ({
+    seq: number.parse(row.last_seq) ?? 0n,
+    createdAt: nullable(time).parse(row.last_created_at),
+    totals: eachAsset((asset) => number.parse(row[TOTALS[asset]]) ?? 0n),
+  });
+  return new Map(rows.map((row) => [uuid.parse(row.id), parse(row)]));
 }
 
 async function readHeld(reader: Reader, ids: readonly Uuid[]): Promise<Map<string, bigint>> {
@@ -86,71 +85,77 @@ async function readHeld(reader: Reader, ids: readonly Uuid[]): Promise<Map<strin
     `SELECT account_id, asset, CAST(SUM(remaining) AS CHAR) AS held FROM holds
      WHERE account_id IN (${idList(ids)}) AND remaining<>0 GROUP BY account_id, asset`,
   );
-  return new Map(
-    rows.map((row) => [
-      `${uuid.parse(row.account_id)}|${assetColumn.parse(row.asset)}`,
-      bigint.parse(row.held),
-    ]),
-  );
+  const name = (row: (typeof rows)[number]): string =>
+    `${uuid.parse(row.account_id)}|${assetColumn.parse(row.asset)}`;
+  return new Map(rows.map((row) => [name(row), bigint.parse(row.held)]));
 }
 
 async function checkHead(
   audit: AuditRun,
   reader: Reader,
-  account: Account,
+  { id, seq, lastPostedAt }: Account,
   head: Head | undefined,
 ): Promise<void> {
-  const subject = `account ${account.id}`;
-  const lastSeq = head?.seq ?? 0n;
-  if (account.seq !== lastSeq)
-    audit.report(
-      'account_seq',
-      subject,
-      `its seq is ${account.seq}, its last entry has ${lastSeq}`,
-    );
-  const lastAt = head?.createdAt ?? null;
-  if (
-    lastAt !== null &&
-    account.lastPostedAt < lastAt &&
-    !(await wasReset(reader, account.id, lastSeq))
-  )
+  const [lastSeq, lastAt] = [head?.seq ?? 0n, head?.createdAt ?? null];
+  const subject = `account ${id}`;
+  audit.report(
+    'account_seq',
+    subject,
+    seq !== lastSeq && `its seq is ${seq}, its last entry has ${lastSeq}`,
+  );
+  if (lastAt !== null && lastPostedAt < lastAt && !(await wasReset(reader, id, lastSeq)))
     audit.report('account_clock', subject, 'its last posting is dated before its last entry');
 }
 
-interface BalanceFacts {
-  readonly account: Account;
-  readonly balance: Balance;
-  /** `total_after` of the asset's last entry. */
-  readonly total: bigint;
-  readonly heldByHolds: bigint;
-}
-
+/** `total` is `total_after` of the asset's last entry. */
 function checkBalance(
   audit: AuditRun,
-  subject: string,
-  { account, balance, total, heldByHolds }: BalanceFacts,
+  { id, type, status }: Account,
+  { asset, available, held, overdraft }: Balance,
+  { total, heldByHolds }: { readonly total: bigint; readonly heldByHolds: bigint },
 ): void {
-  const { available, held, overdraft } = balance;
-  if (available + held !== total)
-    audit.report(
-      'balance_total',
-      subject,
-      `${available} available and ${held} held are not the ${total} of its entries`,
+  const isSystem = type === 'system';
+  const amounts = `${available} available and ${held} held`;
+  const wrong = {
+    balance_total: available + held !== total && `${amounts} are not the ${total} of its entries`,
+    held_total: held !== heldByHolds && `${held} are held, its holds have ${heldByHolds}`,
+    overdraft:
+      overdraft !== isSystem &&
+      (isSystem ? 'a system account may be overdrawn' : 'only system accounts may be overdrawn'),
+    closed_balance:
+      status === 'closed' &&
+      (available !== 0n || held !== 0n) &&
+      `it is closed, and ${amounts} are left in it`,
+    negative_balance: (held < 0n || (available < 0n && !isSystem)) && amounts,
+  };
+  for (const [check, message] of Object.entries(wrong))
+    audit.report(check, `account ${id} ${asset}`, message);
+}
+
+/** Compares what accounts used of each month with the sum of the operations that count in it. */
+async function checkMonths(audit: AuditRun, reader: Reader, ids: readonly Uuid[]): Promise<void> {
+  const used = new Map<string, bigint>();
+  for (const { monthUse, table } of SOURCES) {
+    if (monthUse === null) continue;
+    const rows = await reader.query(
+      `SELECT source_account_id, asset, limit_month, CAST(SUM(raw) AS CHAR) AS used
+       FROM ${table.name} WHERE source_account_id IN (${idList(ids)}) AND ${monthUse}
+       GROUP BY source_account_id, asset, limit_month`,
     );
-  if (held !== heldByHolds)
-    audit.report('held_total', subject, `${held} are held, its holds have ${heldByHolds}`);
-  if (overdraft !== (account.type === 'system'))
-    audit.report(
-      'overdraft',
-      subject,
-      overdraft ? 'only system accounts may be overdrawn' : 'a system account may be overdrawn',
-    );
-  if (account.status === 'closed' && (available !== 0n || held !== 0n))
-    audit.report(
-      'closed_balance',
-      subject,
-      `it is closed, and ${available} available and ${held} held are left in it`,
-    );
-  if (held < 0n || (available < 0n && account.type !== 'system'))
-    audit.report('negative_balance', subject, `${available} available, ${held} held`);
+    for (const row of rows) {
+      const of = [uuid.parse(row.source_account_id), assetColumn.parse(row.asset)];
+      const name = `account ${of.join(' ')} ${string.parse(row.limit_month)}`;
+      used.set(name, (used.get(name) ?? 0n) + bigint.parse(row.used));
+    }
+  }
+  const stored = await reader.select(monthTotals, { accountId: ids });
+  audit.counted('month_totals', stored.length);
+  const counted = new Map(
+    stored.map((row) => [`account ${row.accountId} ${row.asset} ${row.month}`, row.used]),
+  );
+  for (const name of new Set([...used.keys(), ...counted.keys()])) {
+    const [total, sum] = [counted.get(name) ?? 0n, used.get(name) ?? 0n];
+    const message = `${total} are counted, its operations make ${sum}`;
+    audit.report('month_total', name, total !== sum && message);
+  }
 }

@@ -6,12 +6,13 @@ import type { Reader } from '../../db/database.js';
 import { type ChainedAct, chainedActs } from '../../db/entities/identity.js';
 import { columnList } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
-import type { AuditRun, Check } from '../run.js';
-import { afterKey, ROWS_A_SLICE, walk } from '../walk.js';
+import type { AuditRun } from '../run.js';
+import { afterKey, ROWS_A_SLICE, scan, whereAll } from '../scan.js';
+import type { Check } from '../types.js';
 
 /**
- * The audit log: each chain is gapless, each act follows from the one before it and is as it was written, the last is
- * the chain's head. (src/db/audit-hash.ts)
+ * Checks the audit log: each chain is gapless, each act follows from the one before it and is as it
+ * was written, and the last is the chain's head. (src/db/audit-hash.ts)
  */
 export const auditLogChecks: Check = {
   tables: ['audit_log'],
@@ -22,32 +23,27 @@ export const auditLogChecks: Check = {
 };
 
 async function checkChains(audit: AuditRun): Promise<void> {
-  const ofChains =
-    audit.tenantId === undefined ? 'TRUE' : `chain_id=${uuid.literal(audit.tenantId)}`;
-  const memory = audit.memory<{ before?: ChainedAct }>({});
-  await walk(
-    audit,
-    ROWS_A_SLICE,
-    (reader, after: ChainedAct | undefined) => readActs(reader, [ofChains, ...behind(after)]),
-    (_, slice) => {
-      audit.counted('audit_acts', slice.length);
-      for (const act of slice) {
-        const { before } = memory;
-        const own = before?.chainId === act.chainId ? before : undefined;
-        checkLink(audit, act, own);
-        memory.before = act;
-      }
-    },
-  );
+  let before: ChainedAct | undefined;
+  const read = (reader: Reader, after: ChainedAct | undefined): Promise<ChainedAct[]> => {
+    const behind = ({ chainId, sequence }: ChainedAct): string =>
+      afterKey('chain_id', 'sequence', uuid.literal(chainId), bigint.literal(sequence));
+    const conditions = [...audit.own('chain_id'), ...(after === undefined ? [] : [behind(after)])];
+    return reader.list(
+      chainedActs,
+      `FORCE INDEX (chain)${whereAll(conditions)}
+       ORDER BY chain_id, sequence, id LIMIT ${ROWS_A_SLICE}`,
+    );
+  };
+  await scan(audit, ROWS_A_SLICE, read, (_, slice) => {
+    audit.counted('audit_acts', slice.length);
+    for (const act of slice) {
+      checkLink(audit, act, before?.chainId === act.chainId ? before : undefined);
+      before = act;
+    }
+  });
 }
 
-function behind(act: ChainedAct | undefined): string[] {
-  if (act === undefined) return [];
-  const at = { first: uuid.literal(act.chainId), second: bigint.literal(act.sequence) };
-  return [afterKey('chain_id', 'sequence', at)];
-}
-
-/** A restore skips numbers that somebody may have kept from what was lost, and says so in the next act. */
+/** A restore skips numbers that lost acts may have had, and the next act records that. */
 function isAcrossGap({ action, details, sequence }: ChainedAct, last: bigint): boolean {
   if (action !== RESTORE_GAP || sequence <= last) return false;
   return (JSON.parse(details) as { readonly acts_after?: unknown }).acts_after === last.toString();
@@ -72,7 +68,7 @@ async function checkHeads(audit: AuditRun): Promise<void> {
     const cut = await reader.query(
       `SELECT c.chain_id, CAST(c.last_sequence AS CHAR) AS last FROM audit_chains c
        LEFT JOIN audit_log a ON a.chain_id=c.chain_id AND a.sequence=c.last_sequence
-       WHERE ${['c.last_sequence>0', '(a.id IS NULL OR a.hash<>c.last_hash)', ...audit.own('c.chain_id')].join(' AND ')}
+       ${whereAll(['c.last_sequence>0', '(a.id IS NULL OR a.hash<>c.last_hash)', ...audit.own('c.chain_id')])}
        LIMIT 1000`,
     );
     for (const row of cut)
@@ -83,20 +79,12 @@ async function checkHeads(audit: AuditRun): Promise<void> {
       );
     const put = await reader.query(
       `SELECT ${columnList(chainedActs, 'a')} FROM audit_log a LEFT JOIN audit_chains c ON c.chain_id=a.chain_id
-       WHERE ${['(c.chain_id IS NULL OR a.sequence>c.last_sequence)', ...audit.own('a.chain_id')].join(' AND ')}
+       ${whereAll(['(c.chain_id IS NULL OR a.sequence>c.last_sequence)', ...audit.own('a.chain_id')])}
        LIMIT 1000`,
     );
     for (const act of put.map((row) => parseRow(chainedActs, row)))
       audit.report('audit_head', actName(act), 'it is behind the end of its chain');
   });
-}
-
-async function readActs(reader: Reader, conditions: readonly string[]): Promise<ChainedAct[]> {
-  return reader.list(
-    chainedActs,
-    `FORCE INDEX (chain)
-     WHERE ${conditions.join(' AND ')} ORDER BY chain_id, sequence, id LIMIT ${ROWS_A_SLICE}`,
-  );
 }
 
 function chainName(chainId: Uuid): string {

@@ -2,32 +2,18 @@ import { type Asset, eachAsset } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import { asset, bigint, integer, nullable, oneOf, string, uuid } from '../../db/columns.js';
 import type { Reader, StoredRow } from '../../db/database.js';
-import { ENTRY_KINDS, RESOURCE_TYPES, type ResourceType } from '../../db/entities/ledger.js';
+import { ENTRY_KINDS, RESOURCE_TYPES } from '../../db/entities/ledger.js';
 import { wasReset } from '../../ledger/clock-resets.js';
-import { describePosted, legFact, placeOf, type PostedLeg } from '../facts.js';
-import type { AuditRun, Check } from '../run.js';
-import { afterKey, type Visit, walk } from '../walk.js';
+import { describePosted, partyOf } from '../facts.js';
+import type { AuditRun } from '../run.js';
+import { afterKey, scan } from '../scan.js';
+import type { Totals } from '../totals.js';
 
 const ENTRIES_A_SLICE = 2_000;
 
-export interface AuditedEntry extends PostedLeg {
-  readonly seq: bigint;
-  readonly transactionId: Uuid;
-  readonly totalAfter: bigint;
-  /** As stored: fixed width, so it sorts by time. */
-  readonly createdAt: string;
-  readonly hasAccount: boolean;
-  /** Its ledger transaction has the same date. */
-  readonly isDated: boolean;
-  /** Its ledger transaction; null if missing. */
-  readonly transaction: {
-    readonly relatedType: ResourceType;
-    readonly relatedId: Uuid;
-    readonly tenantId: Uuid;
-  } | null;
-}
+export type AuditedEntry = ReturnType<typeof parseEntry>;
 
-/** What is known of an account's entries up to one of them. Entries never change, so it stays valid. */
+/** The state of an account after one of its entries. Entries never change, so it stays valid. */
 interface Progress {
   readonly accountId: Uuid;
   seq: bigint;
@@ -36,72 +22,61 @@ interface Progress {
 }
 
 /**
- * Every entry in its account's order: numbered without gaps, never dated backwards except where an operator reset the
- * clock, its total the previous one plus its amount, its account and transaction present. Together with the last total
- * matching the balance (accounts.ts) this proves every balance. Its ledger transaction is compared with what the
- * operation calls for in crossing.ts.
+ * Checks every entry in its account's order: numbered without gaps, never dated backwards except
+ * where an operator reset the clock, its total the previous total plus its amount, its account and
+ * transaction present. Together with the last total, which equals the balance (accounts.ts), this
+ * proves every balance. Adds each entry to the totals as a leg of its operation.
  */
-export const entryChecks: Check = {
-  tables: ['entries'],
-  run: async (audit) => {
-    const memory = audit.memory<{ progress?: Progress }>({});
-    await walkEntries(audit, async (reader, entries) => {
-      const own = entries.filter((entry) => isOwn(audit, entry));
-      audit.counted('entries', own.length);
-      for (const entry of entries) tally(audit, entry);
-      for (const entry of own) {
-        if (memory.progress?.accountId !== entry.account.id)
-          memory.progress = startOf(entry.account.id);
-        const { progress } = memory;
-        const isBefore = entry.createdAt < progress.createdAt;
-        if (isBefore && (await wasReset(reader, entry.account.id, progress.seq)))
-          progress.createdAt = '';
-        checkEntry(audit, progress, entry);
-      }
-    });
-  },
-};
-
-/** In an audit of one tenant, the walk also covers other accounts' legs of the tenant's transactions. */
-function isOwn({ tenantId }: AuditRun, { account }: AuditedEntry): boolean {
-  return tenantId === undefined || account.tenantId === tenantId;
-}
-
-/** Every audited entry, and every entry of the audited tenant's ledger transactions, by account. */
-export async function walkEntries(audit: AuditRun, visit: Visit<AuditedEntry>): Promise<void> {
-  await walk(audit, ENTRIES_A_SLICE, (reader, after) => readEntries(reader, audit, after), visit);
-}
-
-async function readEntries(
-  reader: Reader,
-  { tenantId }: AuditRun,
-  after: AuditedEntry | undefined,
-): Promise<AuditedEntry[]> {
-  const conditions = ['TRUE'];
-  if (after !== undefined)
-    conditions.push(
-      afterKey('e.account_id', 'e.seq', {
-        first: uuid.literal(after.account.id),
-        second: after.seq.toString(),
-      }),
+export async function checkEntries(audit: AuditRun, totals: Totals): Promise<void> {
+  let progress: Progress | undefined;
+  const read = (reader: Reader, after: AuditedEntry | undefined): Promise<AuditedEntry[]> => {
+    const from = (one: AuditedEntry): string =>
+      afterKey('e.account_id', 'e.seq', uuid.literal(one.account.id), one.seq.toString());
+    const condition = after === undefined ? 'TRUE' : from(after);
+    return readEntries(audit, reader, condition, ` LIMIT ${ENTRIES_A_SLICE}`);
+  };
+  await scan(audit, ENTRIES_A_SLICE, read, async (reader, entries) => {
+    for (const entry of entries) addToTotals(audit, totals, entry);
+    const own = entries.filter(
+      ({ account }) => audit.tenantId === undefined || account.tenantId === audit.tenantId,
     );
-  if (tenantId !== undefined) {
-    const own = uuid.literal(tenantId);
-    conditions.push(`(a.tenant_id=${own} OR t.tenant_id=${own})`);
-  }
-  // Only an audit of one tenant asks for the tenants of accounts without a role, and a NULL costs least.
-  const tenantOf = (place: string): string =>
-    tenantId === undefined
-      ? `IF(${place}.system_role IS NULL, NULL, ${place}.tenant_id)`
-      : `${place}.tenant_id`;
+    audit.counted('entries', own.length);
+    for (const entry of own) {
+      if (progress?.accountId !== entry.account.id) progress = startOf(entry.account.id);
+      const isBefore = entry.createdAt < progress.createdAt;
+      if (isBefore && (await wasReset(reader, entry.account.id, progress.seq)))
+        progress.createdAt = '';
+      checkEntry(audit, progress, entry);
+    }
+  });
+}
+
+/**
+ * Reads entries by account. In an audit of one tenant, reads the entries of the tenant's accounts
+ * and of its ledger transactions.
+ */
+export async function readEntries(
+  audit: AuditRun,
+  reader: Reader,
+  condition: string,
+  limit = '',
+): Promise<AuditedEntry[]> {
+  const own = [audit.own('a.tenant_id'), audit.own('t.tenant_id')].flat().join(' OR ');
+  // Only an audit of one tenant reads the tenants of accounts without a role: a NULL costs least.
+  const tenantOf = (party: string): string =>
+    own === ''
+      ? `IF(${party}.system_role IS NULL, NULL, ${party}.tenant_id)`
+      : `${party}.tenant_id`;
   const rows = await reader.query(
-    `SELECT STRAIGHT_JOIN e.account_id, e.seq, e.transaction_id, e.asset, e.kind, e.raw, e.total_after, e.created_at,
-      e.counterparty_account_id, a.id IS NOT NULL AS has_account, ${tenantOf('a')} AS tenant_id, a.system_role,
-      ${tenantOf('c')} AS c_tenant_id, c.system_role AS c_system_role, t.related_type, t.related_id,
-      t.tenant_id AS t_tenant_id, t.created_at<=>e.created_at AS is_dated
+    `SELECT STRAIGHT_JOIN e.account_id, e.seq, e.transaction_id, e.asset, e.kind, e.raw,
+      e.total_after, e.created_at, e.counterparty_account_id, a.id IS NOT NULL AS has_account,
+      ${tenantOf('a')} AS tenant_id, a.system_role, ${tenantOf('c')} AS c_tenant_id,
+      c.system_role AS c_system_role, t.related_type, t.related_id, t.tenant_id AS t_tenant_id,
+      t.created_at<=>e.created_at AS is_dated
      FROM entries e FORCE INDEX (PRIMARY) LEFT JOIN accounts a ON a.id=e.account_id
-      LEFT JOIN accounts c ON c.id=e.counterparty_account_id LEFT JOIN ledger_transactions t ON t.id=e.transaction_id
-     WHERE ${conditions.join(' AND ')} ORDER BY e.account_id, e.seq LIMIT ${ENTRIES_A_SLICE}`,
+      LEFT JOIN accounts c ON c.id=e.counterparty_account_id
+      LEFT JOIN ledger_transactions t ON t.id=e.transaction_id
+     WHERE ${condition}${own === '' ? '' : ` AND (${own})`} ORDER BY e.account_id, e.seq${limit}`,
   );
   const [accountId, owner] = [repeated(), repeated()];
   return rows.map((row) => parseEntry(row, accountId, owner));
@@ -110,7 +85,7 @@ async function readEntries(
 const kind = oneOf(ENTRY_KINDS);
 const relatedType = oneOf(RESOURCE_TYPES);
 
-/** Parses ids of which most are the same as in the row before: it is quicker to see that. */
+/** Parses ids of which most equal the one before, which is quicker to compare than to parse. */
 function repeated(): (stored: unknown) => Uuid {
   let [last, id]: [Buffer | null, Uuid | null] = [null, null];
   return (stored) => {
@@ -123,20 +98,23 @@ function repeated(): (stored: unknown) => Uuid {
 
 type ParseId = ReturnType<typeof repeated>;
 
-function parseEntry(row: StoredRow, accountId: ParseId, owner: ParseId): AuditedEntry {
+function parseEntry(row: StoredRow, accountId: ParseId, owner: ParseId) {
   const counterpartyId = nullable(uuid).parse(row.counterparty_account_id);
   return {
-    account: placeOf(accountId(row.account_id), row, ''),
+    account: partyOf(accountId(row.account_id), row, ''),
     seq: bigint.parse(row.seq),
     transactionId: uuid.parse(row.transaction_id),
     asset: asset.parse(row.asset),
     kind: kind.parse(row.kind),
     raw: bigint.parse(row.raw),
     totalAfter: bigint.parse(row.total_after),
+    /** As stored: fixed width, so it sorts by time. */
     createdAt: string.parse(row.created_at),
-    counterparty: counterpartyId === null ? null : placeOf(counterpartyId, row, 'c_'),
+    counterparty: counterpartyId === null ? null : partyOf(counterpartyId, row, 'c_'),
     hasAccount: integer.parse(row.has_account) === 1,
+    /** True if its ledger transaction has the same date. */
     isDated: integer.parse(row.is_dated) === 1,
+    /** Its ledger transaction; null if missing. */
     transaction:
       row.related_id === null
         ? null
@@ -148,57 +126,41 @@ function parseEntry(row: StoredRow, accountId: ParseId, owner: ParseId): Audited
   };
 }
 
-/**
- * Tallies the entry as a leg of its operation, and its amount under its transaction's id: a transaction's legs must sum
- * to zero.
- */
-function tally(audit: AuditRun, entry: AuditedEntry): void {
-  const { transaction, transactionId, raw } = entry;
-  if (
-    transaction === null ||
-    (audit.tenantId !== undefined && transaction.tenantId !== audit.tenantId)
-  )
-    return;
+/** Adds the entry as a leg of its operation, and its amount: a transaction's amounts sum to zero. */
+function addToTotals(audit: AuditRun, totals: Totals, entry: AuditedEntry): void {
+  const { transaction, transactionId, raw, isDated } = entry;
+  const isForeign = audit.tenantId !== undefined && transaction?.tenantId !== audit.tenantId;
+  if (transaction === null || isForeign) return;
   const { relatedId, relatedType: type, tenantId } = transaction;
-  if (!entry.isDated)
-    audit.report(
-      'transaction_time',
-      `ledger transaction ${transactionId}`,
-      'an entry has another date',
-    );
-  if (!audit.isInTime(relatedId)) return;
-  audit.tally.add(relatedId, legFact(type, describePosted(entry, tenantId)), -1);
+  const subject = `ledger transaction ${transactionId}`;
+  audit.report('transaction_time', subject, !isDated && 'an entry has another date');
+  totals.add(relatedId, `${type} ${describePosted(entry, tenantId)}`, -1);
   // The lower 32 bits of an amount are enough, and a number multiplies them exactly.
   // eslint-disable-next-line no-restricted-syntax -- no amount any more
-  audit.tally.add(relatedId, `${transactionId} ${entry.asset}`, Number(BigInt.asIntN(32, raw)));
+  totals.add(relatedId, `${transactionId} ${entry.asset}`, Number(BigInt.asIntN(32, raw)));
 }
 
 function startOf(accountId: Uuid): Progress {
   return { accountId, seq: 0n, createdAt: '', totals: eachAsset(() => 0n) };
 }
 
-/** Continues from what is stored, right or wrong, so that one damaged entry is reported once. */
+/** Continues from the stored values, right or wrong, so that a damaged entry is reported once. */
 function checkEntry(audit: AuditRun, before: Progress, entry: AuditedEntry): void {
-  const subject = `entry ${entry.account.id}/${entry.seq}`;
-  const { asset: ofAsset, raw, totalAfter } = entry;
-  if (!entry.hasAccount) audit.report('entry_account', subject, 'there is no such account');
-  if (entry.transaction === null)
-    audit.report('entry_transaction', subject, 'its ledger transaction does not exist');
-  if (entry.seq !== before.seq + 1n)
-    audit.report('entry_seq', subject, `it follows number ${before.seq}`);
-  if (totalAfter !== before.totals[ofAsset] + raw)
-    audit.report(
-      'entry_total',
-      subject,
-      `${before.totals[ofAsset]} and ${raw} do not make its total of ${totalAfter}`,
-    );
-  if (entry.createdAt < before.createdAt)
-    audit.report(
-      'entry_time',
-      subject,
-      `it is dated ${entry.createdAt}, the entry before it ${before.createdAt}`,
-    );
-  before.seq = entry.seq;
-  before.createdAt = entry.createdAt;
-  before.totals[ofAsset] = totalAfter;
+  const { account, seq, raw, totalAfter, createdAt } = entry;
+  const total = before.totals[entry.asset];
+  const wrong = {
+    entry_account: !entry.hasAccount && 'there is no such account',
+    entry_transaction: entry.transaction === null && 'its ledger transaction does not exist',
+    entry_seq: seq !== before.seq + 1n && `it follows number ${before.seq}`,
+    entry_total:
+      totalAfter !== total + raw && `${total} and ${raw} do not make its total of ${totalAfter}`,
+    entry_time:
+      createdAt < before.createdAt &&
+      `it is dated ${createdAt}, the entry before it ${before.createdAt}`,
+  };
+  for (const [check, message] of Object.entries(wrong))
+    if (message !== false) audit.report(check, `entry ${account.id}/${seq}`, message);
+  before.seq = seq;
+  before.createdAt = createdAt;
+  before.totals[entry.asset] = totalAfter;
 }

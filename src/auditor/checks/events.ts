@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { groupBy } from '../../core/collections.js';
 import { timeOfId, type Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
-import { bigint, nullable, time, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import {
   type EventRemoval,
@@ -15,58 +14,57 @@ import { RESOURCE_TYPES } from '../../db/entities/ledger.js';
 import { type EventGap, eventGaps } from '../../db/entities/restores.js';
 import { accounts } from '../../db/entities/parties.js';
 import { eventFact } from '../facts.js';
-import { type AuditRun, type Check, LONGEST_PASS_MS } from '../run.js';
+import type { AuditRun } from '../run.js';
+import { ownersById, ROWS_A_SLICE, scanTable } from '../scan.js';
 import { sourceOf } from '../sources/index.js';
-import type { OperationSource } from '../sources/types.js';
-import { ownersById, ROWS_A_SLICE, walkTable, whereAll } from '../walk.js';
+import type { Expectation } from '../sources/types.js';
+import type { Totals } from '../totals.js';
 
 const DAY_MS = 86_400_000;
+/** Longer than most audits. Ranges whose events are removed during a longer audit are compared. */
+const LONGEST_AUDIT_MS = DAY_MS;
 
 /**
- * Each tenant's log: gapless except where restores skipped numbers, never dated backwards, each body matching its row,
- * each event about something that exists.
+ * Checks each tenant's log: gapless except where restores skipped numbers, never dated backwards,
+ * each body equal to its row, and each event about a resource that exists.
  */
-export const eventChecks: Check = {
-  tables: ['events'],
-  run: async (audit) => {
-    const memory = audit.memory<{ before?: EventRow }>({});
-    const mayBeUntallied = await audit.slice((reader) => readUntallied(audit, reader));
-    await walkTable(audit, events, ROWS_A_SLICE, async (reader, slice) => {
-      audit.counted('events', slice.length);
-      const tenantIds = slice.map((event) => event.tenantId);
-      const removals = await readRemovals(reader, tenantIds);
-      const isUntallied = ({ tenantId, resourceId }: EventRow): boolean =>
-        mayBeUntallied(resourceId, removals.get(tenantId));
-      const bodies = new Map<EventRow, Body>();
-      const gaps = await readGaps(reader, tenantIds);
-      for (const event of slice) {
-        const removedThrough = removals.get(event.tenantId)?.removedThrough ?? 0n;
-        const { before } = memory;
-        const follows = {
-          before: before?.tenantId === event.tenantId ? before : undefined,
-          removedThrough,
-        };
-        checkPlace(audit, event, { ...follows, gaps: gaps.get(event.tenantId) ?? [] });
-        bodies.set(event, parseObject(event.body));
-        checkBody(audit, event, bodies.get(event) ?? null);
-        if (isOfOperation(event) && audit.isInTime(event.resourceId) && !isUntallied(event))
-          audit.tally.add(event.resourceId, eventFact(event.type), -1);
-        memory.before = event;
-      }
-      await checkResources(audit, reader, { slice, bodies, isUntallied });
-    });
-  },
-};
+export async function checkEvents(
+  audit: AuditRun,
+  totals: Totals,
+  isUncounted: Uncounted,
+): Promise<void> {
+  let before: EventRow | undefined;
+  await scanTable(audit, events, ROWS_A_SLICE, async (reader, slice) => {
+    audit.counted('events', slice.length);
+    const tenantIds = slice.map((event) => event.tenantId);
+    const [removals, gaps] = [
+      await readRemovals(reader, tenantIds),
+      await readGaps(reader, tenantIds),
+    ];
+    const resources = await readResources(reader, slice);
+    for (const event of slice) {
+      const { tenantId, resourceId, type } = event;
+      const removedThrough = removals.get(tenantId)?.removedThrough ?? 0n;
+      const own = before?.tenantId === tenantId ? before : undefined;
+      checkPlace(audit, event, own, removedThrough, gaps.get(tenantId) ?? []);
+      const resource = resources.get(nameOf(event));
+      checkBody(audit, event, resource);
+      const isOfOperation = !type.startsWith('account.');
+      const uncounted = isUncounted(resourceId, tenantId);
+      if (isOfOperation && !uncounted) totals.add(resourceId, eventFact(type), -1);
+      checkResource(audit, event, resource, uncounted);
+      before = event;
+    }
+  });
+}
 
-/** What retention has removed from these tenants' logs; without ids: from all. */
+/** Reads what retention has removed from these tenants' logs, or from all. */
 export async function readRemovals(
   reader: Reader,
   tenantIds?: Iterable<Uuid>,
 ): Promise<ReadonlyMap<Uuid, EventRemoval>> {
-  const rows = await reader.select(
-    eventRemovals,
-    tenantIds === undefined ? {} : { tenantId: [...new Set(tenantIds)] },
-  );
+  const filter = tenantIds === undefined ? {} : { tenantId: [...new Set(tenantIds)] };
+  const rows = await reader.select(eventRemovals, filter);
   return new Map(rows.map((row) => [row.tenantId, row]));
 }
 
@@ -75,110 +73,94 @@ export function mayBeRemoved(operationId: Uuid, removal: EventRemoval | undefine
   return removal !== undefined && timeOfId(operationId) <= removal.removedUntil;
 }
 
-type Untallied = (operationId: Uuid, removal: EventRemoval | undefined) => boolean;
+type Uncounted = (operationId: Uuid, tenantId: Uuid) => boolean;
 
 /**
- * Whose events are in no tally: what retention has removed, or may remove before the pass ends. Both sides must leave
- * out the same, and hours may lie between their walks.
+ * Returns which operations' events count in no total: those that retention has removed, or may
+ * remove before the audit ends. Both sides of the totals must leave out the same.
  */
-export async function readUntallied(audit: AuditRun, reader: Reader): Promise<Untallied> {
+export async function readUncounted(reader: Reader, now: number): Promise<Uncounted> {
   const days = (await reader.find(eventRetention, { name: 'events' }))?.days ?? null;
-  const until = days === null ? -Infinity : audit.beganAt + LONGEST_PASS_MS - days * DAY_MS;
-  return (operationId, removal) =>
-    timeOfId(operationId) <= until || mayBeRemoved(operationId, removal);
+  const until = days === null ? -Infinity : now + LONGEST_AUDIT_MS - days * DAY_MS;
+  const removals = await readRemovals(reader);
+  return (operationId, tenantId) =>
+    timeOfId(operationId) <= until || mayBeRemoved(operationId, removals.get(tenantId));
 }
 
-function isOfOperation({ type }: Pick<EventRow, 'type'>): boolean {
-  return !type.startsWith('account.');
-}
-
-async function readGaps(
+export async function readGaps(
   reader: Reader,
   tenantIds: Iterable<Uuid>,
 ): Promise<ReadonlyMap<Uuid, readonly EventGap[]>> {
-  const rows = await reader.select(
-    eventGaps,
-    { tenantId: [...new Set(tenantIds)] },
-    { orderBy: ['tenantId', 'afterSequence'] },
-  );
+  const filter = { tenantId: [...new Set(tenantIds)] };
+  const rows = await reader.select(eventGaps, filter, { orderBy: ['tenantId', 'afterSequence'] });
   return groupBy(rows, ({ tenantId }) => tenantId);
 }
 
-/** Where the log continues after a gap that begins there, or several. `gaps` in order. */
-function acrossGaps(last: bigint, gaps: readonly EventGap[]): bigint {
+/** Returns where the log continues if one or more of the gaps, in order, begin at `last`. */
+export function acrossGaps(last: bigint, gaps: readonly EventGap[]): bigint {
   return gaps.reduce(
     (at, { afterSequence, throughSequence }) => (afterSequence === at ? throughSequence : at),
     last,
   );
 }
 
-interface Preceding {
-  readonly before: EventRow | undefined;
-  readonly removedThrough: bigint;
-  readonly gaps: readonly EventGap[];
-}
-
-/** The first event kept follows the last one removed. */
+/** The first event that is kept follows the last one that retention removed. */
 function checkPlace(
   audit: AuditRun,
   event: EventRow,
-  { before, removedThrough, gaps }: Preceding,
+  before: EventRow | undefined,
+  removedThrough: bigint,
+  gaps: readonly EventGap[],
 ): void {
   const last = before?.sequence ?? 0n;
   const follows = acrossGaps(last > removedThrough ? last : removedThrough, gaps);
   if (event.sequence !== follows + 1n)
     audit.report(
       'event_sequence',
-      nameOf(event),
+      `event ${event.id}`,
       `it is number ${event.sequence} and follows number ${follows}`,
     );
   if (before !== undefined && event.createdAt < before.createdAt)
-    audit.report('event_time', nameOf(event), 'it is dated before the event that it follows');
+    audit.report('event_time', `event ${event.id}`, 'it is dated before the event that it follows');
 }
 
-/** The JSON of an event's whole body; null if it is none. */
-type Body = Readonly<Record<string, unknown>> | null;
+interface Resource {
+  readonly tenantId: Uuid;
+  /** Null for an account. */
+  readonly operation: Expectation | null;
+}
 
-function checkBody(audit: AuditRun, event: EventRow, body: Body): void {
-  const wanted: Readonly<Record<string, string>> = {
+type Json = Readonly<Record<string, unknown>> | null;
+
+/** Compares a body with its row and, of the resource's fields, with those that never change. */
+function checkBody(audit: AuditRun, event: EventRow, resource: Resource | undefined): void {
+  const body = parseObject(event.body);
+  const object = asObject(asObject(body?.data)?.object);
+  const row: Readonly<Record<string, string>> = {
     id: event.id,
     type: event.type,
     sequence: event.sequence.toString(),
     created_at: toRfc3339(event.createdAt),
   };
-  const wrong = Object.keys(wanted).filter((field) => String(body?.[field]) !== wanted[field]);
-  if (idOfObject(body) !== event.resourceId) wrong.push('data.object');
+  const wrong = Object.keys(row).filter((field) => String(body?.[field]) !== row[field]);
+  // A verification's object names the account.
+  if ((object?.id ?? object?.account_id) !== event.resourceId) wrong.push('data.object');
   if (wrong.length > 0)
-    audit.report('event_body', nameOf(event), `its body differs in ${wrong.join(', ')}`);
-}
-
-/** The resource in the body. A verification event names the account. */
-function idOfObject(body: Body): unknown {
-  const object = objectOf(body);
-  return object?.id ?? object?.account_id;
-}
-
-function objectOf(body: Body): Body {
-  return asObject(asObject(body?.data)?.object);
-}
-
-/** What its body shows of the resource, of that which never changes. */
-function checkShown(
-  audit: AuditRun,
-  event: EventRow,
-  body: Body,
-  shown: Readonly<Record<string, unknown>>,
-): void {
-  const object = objectOf(body);
-  if (object === null) return;
-  const wrong = Object.keys(shown).filter(
+    audit.report('event_body', `event ${event.id}`, `its body differs in ${wrong.join(', ')}`);
+  const shown = resource?.tenantId === event.tenantId ? resource.operation?.shown : undefined;
+  if (object === null || shown === undefined) return;
+  const other = Object.keys(shown).filter(
     (field) => !isDeepStrictEqual(object[field] ?? null, shown[field]),
   );
-  if (wrong.length > 0)
-    audit.report('event_body', nameOf(event), `its body shows another ${wrong.join(' and ')}`);
+  if (other.length > 0)
+    audit.report(
+      'event_body',
+      `event ${event.id}`,
+      `its body shows another ${other.join(' and ')}`,
+    );
 }
 
-function parseObject(text: string): Body {
+function parseObject(text: string): Json {
   try {
     return asObject(JSON.parse(text));
   } catch {
@@ -186,131 +168,50 @@ function parseObject(text: string): Body {
   }
 }
 
-function asObject(value: unknown): Body {
+function asObject(value: unknown): Json {
   return typeof value === 'object' && value !== null
     ? (value as Readonly<Record<string, unknown>>)
     : null;
 }
 
-interface ReadEvents {
-  readonly slice: readonly EventRow[];
-  readonly bodies: ReadonlyMap<EventRow, Body>;
-  readonly isUntallied: (event: EventRow) => boolean;
-}
-
-/** If an operation's other events may have been removed, this also reports events that its state does not call for. */
-async function checkResources(
+/** Reports missing resources and, for uncounted events, those that the operation's state does not have. */
+function checkResource(
   audit: AuditRun,
+  event: EventRow,
+  resource: Resource | undefined,
+  isUncounted: boolean,
+): void {
+  const { id, type, tenantId } = event;
+  const subject = nameOf(event);
+  if (resource?.tenantId !== tenantId)
+    audit.report('event_resource', `event ${id}`, `the tenant has no ${subject}`);
+  else if (isUncounted && resource.operation?.events.includes(type) === false)
+    audit.report('operation_event', subject, `its state has no event ${type}`);
+}
+
+async function readResources(
   reader: Reader,
-  { slice, bodies, isUntallied }: ReadEvents,
-): Promise<void> {
-  for (const [word, own] of groupBy(slice, (event) => event.type.split('.')[0] ?? '')) {
+  slice: readonly EventRow[],
+): Promise<ReadonlyMap<string, Resource>> {
+  const resources = new Map<string, Resource>();
+  for (const [word, own] of groupBy(slice, (event) => wordOf(event.type))) {
     const ids = own.map((event) => event.resourceId);
-    const owners = await ownersOf(reader, word, ids);
-    const expected = await sourceCalled(word)?.expectations(
-      reader,
-      own.map((event) => event.resourceId),
-    );
-    for (const event of own) {
-      const resource = expected?.get(event.resourceId);
-      if (owners.get(event.resourceId) !== event.tenantId)
-        audit.report(
-          'event_resource',
-          nameOf(event),
-          `the tenant has no ${word} ${event.resourceId}`,
-        );
-      else if (resource !== undefined) {
-        checkShown(audit, event, bodies.get(event) ?? null, resource.shown);
-        if (isUntallied(event) && !resource.events.includes(event.type))
-          audit.report(
-            'operation_event',
-            `${word} ${event.resourceId}`,
-            `its state has no event ${event.type}`,
-          );
-      }
-    }
+    const type = RESOURCE_TYPES.find((one) => one === word);
+    const operations = type === undefined ? [] : await sourceOf(type)?.expectations(reader, ids);
+    for (const [id, operation] of operations ?? [])
+      resources.set(`${word} ${id}`, { tenantId: operation.tenantId, operation });
+    if (word !== 'account') continue;
+    for (const [id, tenantId] of await ownersById(reader, accounts, ids))
+      resources.set(`${word} ${id}`, { tenantId, operation: null });
   }
+  return resources;
 }
 
-async function ownersOf(
-  reader: Reader,
-  word: string,
-  ids: readonly Uuid[],
-): Promise<ReadonlyMap<Uuid, Uuid>> {
-  if (word === 'account') return ownersById(reader, accounts, ids);
-  return (await sourceCalled(word)?.owners(reader, ids)) ?? new Map<Uuid, Uuid>();
+/** Returns the resource's type, by the event's, and its id. */
+function nameOf({ type, resourceId }: EventRow): string {
+  return `${wordOf(type)} ${resourceId}`;
 }
 
-function sourceCalled(word: string): OperationSource | undefined {
-  const type = RESOURCE_TYPES.find((one) => one === word);
-  return type === undefined ? undefined : sourceOf(type);
+function wordOf(type: string): string {
+  return type.split('.')[0] ?? '';
 }
-
-function nameOf(event: EventRow): string {
-  return `event ${event.id}`;
-}
-
-/** The events of verified accounts, tenant by tenant: only the first declaration of an account emits one. */
-export const verifiedChecks: Check = {
-  tables: [],
-  run: async (audit) => {
-    const tenantIds = audit.tenantId === undefined ? await readTenantIds(audit) : [audit.tenantId];
-    for (const tenantId of tenantIds) {
-      const rows = await audit.slice((reader) =>
-        reader.query(
-          `SELECT e.resource_id, CAST(COUNT(*) AS CHAR) AS events, MAX(a.verified_at) AS verified_at
-           FROM events e FORCE INDEX (type) STRAIGHT_JOIN accounts a ON a.id=e.resource_id
-           WHERE e.tenant_id=${uuid.literal(tenantId)} AND e.type='account.verified'
-           GROUP BY e.resource_id HAVING COUNT(*)>1 OR MAX(a.verified_at) IS NULL`,
-        ),
-      );
-      for (const { resource_id: id, events: count, verified_at: verifiedAt } of rows)
-        audit.report(
-          'account_verified',
-          `account ${uuid.parse(id)}`,
-          `it is ${verifiedAt === null ? 'not ' : ''}verified, but has ${bigint.parse(count)} event(s) account.verified`,
-        );
-    }
-  },
-};
-
-async function readTenantIds(audit: AuditRun): Promise<readonly Uuid[]> {
-  const rows = await audit.slice((reader) => reader.query('SELECT id FROM tenants ORDER BY id'));
-  return rows.map((row) => uuid.parse(row.id));
-}
-
-/** Each tenant's counter matches its last event. */
-export const eventCounterChecks: Check = {
-  tables: [],
-  run: (audit) =>
-    audit.slice(async (reader) => {
-      const last = (column: string): string =>
-        `(SELECT e.${column} FROM events e WHERE e.tenant_id=t.id ORDER BY e.sequence DESC LIMIT 1)`;
-      const rows = await reader.query(
-        `SELECT t.id, c.last_sequence, c.last_at, r.removed_through, ${last('sequence')} AS sequence,
-           ${last('created_at')} AS created_at
-         FROM tenants t LEFT JOIN event_counters c ON c.tenant_id=t.id
-         LEFT JOIN event_removals r ON r.tenant_id=t.id${whereAll(audit.own('t.id'))}`,
-      );
-      audit.counted('event_counters', rows.length);
-      const tenantIds = rows.map((row) => uuid.parse(row.id));
-      const gaps = await readGaps(reader, tenantIds);
-      for (const row of rows) {
-        const subject = `tenant ${uuid.parse(row.id)}`;
-        const counter = nullable(bigint).parse(row.last_sequence);
-        const lastAt = nullable(time).parse(row.last_at);
-        const last =
-          nullable(bigint).parse(row.sequence) ?? nullable(bigint).parse(row.removed_through) ?? 0n;
-        const sequence = acrossGaps(last, gaps.get(uuid.parse(row.id)) ?? []);
-        const createdAt = nullable(time).parse(row.created_at);
-        if (counter !== sequence)
-          audit.report(
-            'event_counter',
-            subject,
-            `its counter stands at ${counter ?? 'nothing'}, and its log ends at ${sequence}`,
-          );
-        else if (createdAt !== null && lastAt !== null && lastAt < createdAt)
-          audit.report('event_counter', subject, 'its counter is dated before its last event');
-      }
-    }),
-};

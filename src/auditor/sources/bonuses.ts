@@ -1,31 +1,26 @@
 import { amountJson } from '../../core/amount.js';
-import { bonuses, type BatchStatus, bonusBatches } from '../../db/entities/bonuses.js';
+import { type BatchStatus, bonusBatches, bonuses } from '../../db/entities/bonuses.js';
 import type { EventType } from '../../db/entities/events.js';
 import { feeAccountOf, feeOf, moved, operationSource } from './types.js';
 
-/** Bonuses: paid as soon as they exist, so each has left the account and counts in its month. */
+/** Bonuses: paid when they are created, so each has left the account and counts in its month. */
 export const bonusSource = operationSource({
   resourceType: 'bonus',
   table: bonuses,
   monthUse: 'TRUE',
-  expect: (bonus) => ({
-    state: 'completed',
-    description: bonus.description,
-    accounts: [bonus.sourceAccountId, bonus.recipientAccountId, ...feeAccountOf(bonus)],
-    owned: [bonus.sourceAccountId, ...feeAccountOf(bonus)],
-    fee: { raw: bonus.feeRaw, accountId: bonus.feeAccountId },
-    postings: [
-      [
-        ...moved(
-          [bonus.sourceAccountId, 'bonus_out'],
-          [bonus.recipientAccountId, 'bonus_in'],
-          bonus,
-        ),
-        ...feeOf(bonus),
-      ],
-    ],
-    isKeyed: true,
-  }),
+  expect: (row) => {
+    const { sourceAccountId: source, recipientAccountId: recipient } = row;
+    const paid = moved([source, 'bonus_out'], [recipient, 'bonus_in'], row);
+    return {
+      state: 'completed',
+      description: row.description,
+      accounts: [source, recipient, ...feeAccountOf(row)],
+      owned: [source, ...feeAccountOf(row)],
+      fee: { raw: row.feeRaw, accountId: row.feeAccountId },
+      postings: [[...paid, ...feeOf(row)]],
+      isKeyed: true,
+    };
+  },
 });
 
 const BATCH_EVENTS: Readonly<Record<BatchStatus, readonly EventType[]>> = {
@@ -38,54 +33,34 @@ const BATCH_EVENTS: Readonly<Record<BatchStatus, readonly EventType[]>> = {
 };
 
 /**
- * Batches: the hold of an executing batch, if it has one, is what is not yet paid or refused. The batches' own check
- * (../checks/batches.ts) compares its sums with its rows, and these with the bonuses.
+ * Batches: an executing batch holds what is neither paid nor refused. The batches' own check
+ * (../checks/batches.ts) compares its sums with its rows, and the rows with the bonuses.
  */
 export const batchSource = operationSource({
   resourceType: 'bonus_batch',
   table: bonusBatches,
   monthUse: null,
-  expect: (batch) => {
-    const {
-      status,
-      sourceAccountId,
-      feeAccountId,
-      asset,
-      totalRaw,
-      feesRaw,
-      settledRaw,
-      description,
-    } = batch;
+  expect: (row) => {
+    const { status, sourceAccountId: source, asset, totalRaw, feesRaw, description } = row;
     const isAccepted =
-      status !== 'validating' && (status !== 'rejected' || batch.rejectionCode !== null);
-    const isHeld = status === 'executing' && batch.canceledAt === null;
+      status !== 'validating' && (status !== 'rejected' || row.rejectionCode !== null);
+    const isHeld = status === 'executing' && row.canceledAt === null;
     const debit = totalRaw + feesRaw;
+    const total = asset === null ? null : amountJson({ raw: totalRaw, asset });
+    const remaining = isHeld ? debit - row.settledRaw : 0n;
     return {
       state: status,
       description,
-      accounts: [sourceAccountId, ...feeAccountOf(batch)],
-      // Those of a file that was refused are nobody's.
-      ...(isAccepted ? { fee: { raw: feesRaw, accountId: feeAccountId } } : {}),
+      accounts: [source, ...feeAccountOf(row)],
+      // The fees of a refused file belong to no account.
+      ...(isAccepted ? { fee: { raw: feesRaw, accountId: row.feeAccountId } } : {}),
       // A withdrawn or lapsed batch was ready before.
-      events: [
-        ...(batch.rejectionCode === null ? [] : BATCH_EVENTS.ready),
-        ...BATCH_EVENTS[status],
-      ],
+      events: [...(row.rejectionCode === null ? [] : BATCH_EVENTS.ready), ...BATCH_EVENTS[status]],
       hold:
-        batch.isHeld && asset !== null
-          ? {
-              accountId: sourceAccountId,
-              asset,
-              raw: debit,
-              remaining: isHeld ? debit - settledRaw : 0n,
-              expiresAt: null,
-            }
+        row.isHeld && asset !== null
+          ? { accountId: source, asset, raw: debit, remaining, expiresAt: null }
           : null,
-      shown: {
-        source_account: sourceAccountId,
-        description,
-        total: asset === null ? null : amountJson({ raw: totalRaw, asset }),
-      },
+      shown: { source_account: source, description, total },
     };
   },
 });

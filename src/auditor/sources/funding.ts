@@ -6,35 +6,33 @@ export const payInSource = operationSource({
   resourceType: 'payin',
   table: payIns,
   monthUse: null,
-  expect: (payIn) => ({
+  expect: (row) => ({
     state: 'recorded',
-    description: payIn.description,
-    accounts: [payIn.accountId],
-    postings: [moved(['pay_in', 'system_out'], [payIn.accountId, 'payin_in'], payIn)],
+    description: row.description,
+    accounts: [row.accountId],
+    postings: [moved(['pay_in', 'system_out'], [row.accountId, 'payin_in'], row)],
     isKeyed: true,
   }),
 });
 
-/** Adjustments: nothing moves until a second person has posted them. */
+/** Adjustments: posted when a second person has approved them. */
 export const adjustmentSource = operationSource({
   resourceType: 'adjustment',
   table: adjustments,
   monthUse: null,
-  expect: (adjustment) => {
-    const { status, direction, accountId } = adjustment;
-    const posted =
-      direction === 'in'
-        ? moved(['adjustment', 'system_out'], [accountId, 'adjustment_in'], adjustment)
-        : moved([accountId, 'adjustment_out'], ['adjustment', 'system_in'], adjustment);
+  expect: (row) => {
+    const { status, accountId } = row;
+    const isPosted = status === 'posted';
+    const legs =
+      row.direction === 'in'
+        ? moved(['adjustment', 'system_out'], [accountId, 'adjustment_in'], row)
+        : moved([accountId, 'adjustment_out'], ['adjustment', 'system_in'], row);
     return {
       state: status,
-      description: adjustment.reason,
+      description: row.reason,
       accounts: [accountId],
-      postings: status === 'posted' ? [posted] : [],
-      people:
-        status === 'posted'
-          ? { proposed: adjustment.proposedById, decided: adjustment.decidedById }
-          : null,
+      postings: isPosted ? [legs] : [],
+      people: isPosted ? { proposed: row.proposedById, decided: row.decidedById } : null,
     };
   },
 });

@@ -10,7 +10,7 @@ import {
   shownOf,
 } from './types.js';
 
-/** The event of each status that has one; `approved` follows from its own time, as a payout may be canceled after. */
+/** The events of each final status. `approved` and `failed` also follow from their own times. */
 const ENDS: Readonly<Record<PayoutStatus, readonly EventType[]>> = {
   pending_approval: [],
   approved: [],
@@ -23,62 +23,43 @@ const ENDS: Readonly<Record<PayoutStatus, readonly EventType[]>> = {
 };
 
 /**
- * Payouts: held with the fee until they end. A returned payout has left and come back, and still counts in its month.
- * One that failed and was paid nonetheless has both events, and left by a posting without a hold.
+ * Payouts: held with the fee until they end. A returned payout has left and come back, and still
+ * counts in its month. A payout that failed and was paid later has both events.
  */
 export const payoutSource = operationSource({
   resourceType: 'payout',
   table: payouts,
   monthUse: `status IN ('pending_approval','approved','in_progress','completed','returned')`,
-  expect: (payout) => {
-    const {
-      status,
-      sourceAccountId,
-      systemAccountId,
-      asset,
-      raw,
-      feeRaw,
-      feeAccountId,
-      description,
-    } = payout;
-    const isHeld =
-      status === 'pending_approval' || status === 'approved' || status === 'in_progress';
-    const approval = approvalOf(payout, payout.approvedAt !== null);
-    const debit = raw + feeRaw;
+  expect: (row) => {
+    const { status, sourceAccountId: source, asset } = row;
+    const isHeld = ['pending_approval', 'approved', 'in_progress'].includes(status);
+    const approval = approvalOf(row, row.approvedAt !== null);
+    const debit = row.raw + row.feeRaw;
+    const remaining = isHeld ? debit : 0n;
     return {
       state: status,
-      description,
-      accounts: [sourceAccountId, systemAccountId, ...feeAccountOf(payout)],
-      fee: { raw: feeRaw, accountId: feeAccountId },
-      postings: postingsOf(payout),
-      events: eventsOf(payout),
-      hold: {
-        accountId: sourceAccountId,
-        asset,
-        raw: debit,
-        remaining: isHeld ? debit : 0n,
-        expiresAt: null,
-      },
+      description: row.description,
+      accounts: [source, row.systemAccountId, ...feeAccountOf(row)],
+      fee: { raw: row.feeRaw, accountId: row.feeAccountId },
+      postings: postingsOf(row),
+      events: [
+        ...(row.approvedAt === null ? [] : (['payout.approved'] as const)),
+        ...(row.failedAt === null ? [] : (['payout.failed'] as const)),
+        ...ENDS[status],
+      ],
+      hold: { accountId: source, asset, raw: debit, remaining, expiresAt: null },
       approval,
       isKeyed: approval === null,
-      shown: shownOf(payout),
+      shown: shownOf(row),
     };
   },
 });
 
-function eventsOf({ status, approvedAt, failedAt }: Payout): EventType[] {
-  const approved: EventType[] = approvedAt === null ? [] : ['payout.approved'];
-  const failed: EventType[] = failedAt === null ? [] : ['payout.failed'];
-  return [...approved, ...failed, ...ENDS[status]];
-}
-
 function postingsOf(payout: Payout): ExpectedEntry[][] {
   const { sourceAccountId: source, status } = payout;
   if (status !== 'completed' && status !== 'returned') return [];
-  const paid = [
-    ...moved([source, 'payout_out'], ['pay_out', 'system_in'], payout),
-    ...feeOf(payout),
-  ];
+  const out = moved([source, 'payout_out'], ['pay_out', 'system_in'], payout);
+  const paid = [...out, ...feeOf(payout)];
   const returned = moved(['pay_out', 'system_out'], [source, 'adjustment_in'], payout);
   return status === 'returned' ? [paid, returned] : [paid];
 }

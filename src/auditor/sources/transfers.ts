@@ -9,51 +9,35 @@ const EVENTS: Readonly<Record<TransferStatus, readonly EventType[]>> = {
   expired: ['transfer.expired'],
 };
 
-/** Transfers: what is pending is held with its fee and counts in its month; what is completed has left the account. */
+/** Transfers: held with the fee, and counted in their month, while pending; posted when completed. */
 export const transferSource = operationSource({
   resourceType: 'transfer',
   table: transfers,
   monthUse: `status IN ('pending_approval','completed')`,
-  expect: (transfer) => {
-    const {
-      status,
-      sourceAccountId,
-      destinationAccountId,
-      asset,
-      raw,
-      feeRaw,
-      feeAccountId,
-      description,
-    } = transfer;
+  expect: (row) => {
+    const { status, sourceAccountId: source, destinationAccountId: destination, asset } = row;
     const isPending = status === 'pending_approval';
-    const approval = approvalOf(transfer, status === 'completed');
-    const debit = raw + feeRaw;
-    const amount = moved(
-      [sourceAccountId, 'transfer_out'],
-      [destinationAccountId, 'transfer_in'],
-      transfer,
-    );
+    const approval = approvalOf(row, status === 'completed');
+    const debit = row.raw + row.feeRaw;
+    const remaining = isPending ? debit : 0n;
+    const expiresAt = isPending ? row.approvalExpiresAt : null;
+    const paid = [
+      ...moved([source, 'transfer_out'], [destination, 'transfer_in'], row),
+      ...feeOf(row),
+    ];
     return {
       state: status,
-      description,
-      accounts: [sourceAccountId, destinationAccountId, ...feeAccountOf(transfer)],
-      owned: [sourceAccountId, ...feeAccountOf(transfer)],
-      fee: { raw: feeRaw, accountId: feeAccountId },
-      postings: status === 'completed' ? [[...amount, ...feeOf(transfer)]] : [],
+      description: row.description,
+      accounts: [source, destination, ...feeAccountOf(row)],
+      owned: [source, ...feeAccountOf(row)],
+      fee: { raw: row.feeRaw, accountId: row.feeAccountId },
+      postings: status === 'completed' ? [paid] : [],
       events: EVENTS[status],
       hold:
-        approval === null
-          ? null
-          : {
-              accountId: sourceAccountId,
-              asset,
-              raw: debit,
-              remaining: isPending ? debit : 0n,
-              expiresAt: isPending ? transfer.approvalExpiresAt : null,
-            },
+        approval === null ? null : { accountId: source, asset, raw: debit, remaining, expiresAt },
       approval,
       isKeyed: approval === null,
-      shown: shownOf(transfer),
+      shown: shownOf(row),
     };
   },
 });

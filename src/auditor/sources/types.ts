@@ -9,7 +9,7 @@ import type { SystemRole } from '../../db/entities/parties.js';
 import type { Payout } from '../../db/entities/payouts.js';
 import type { Table } from '../../db/table.js';
 import type { AuditRun } from '../run.js';
-import { byId, ownersById, type Visit, walkTable } from '../walk.js';
+import { byId, ownersById, ROWS_A_SLICE, scanTable, type Visit } from '../scan.js';
 
 export interface ExpectedEntry {
   /** An account, or the tenant's own system account with a role. */
@@ -20,7 +20,7 @@ export interface ExpectedEntry {
   readonly counterparty: Uuid | SystemRole;
 }
 
-/** Money that goes from one account to another: an entry in each, of these kinds. */
+/** Returns the entries of money that moves from one account to another, of these kinds. */
 export function moved(
   [from, out]: readonly [ExpectedEntry['account'], EntryKind],
   [to, into]: readonly [ExpectedEntry['account'], EntryKind],
@@ -32,64 +32,54 @@ export function moved(
   ];
 }
 
-/** The account that gets the fee, if there is one. */
-export function feeAccountOf({ feeAccountId }: Pick<FeeColumns, 'feeAccountId'>): Uuid[] {
-  return feeAccountId === null ? [] : [feeAccountId];
+type FeeColumns = Pick<Transfer, 'sourceAccountId' | 'feeAccountId' | 'asset' | 'feeRaw'>;
+
+/** Returns the account that receives the fee, if there is one. */
+export function feeAccountOf({ feeAccountId: id }: Pick<FeeColumns, 'feeAccountId'>): Uuid[] {
+  return id === null ? [] : [id];
 }
 
 export function feeOf({
   sourceAccountId,
-  feeAccountId,
   asset,
   feeRaw: raw,
+  ...row
 }: FeeColumns): ExpectedEntry[] {
-  return feeAccountId === null
-    ? []
-    : moved([sourceAccountId, 'fee_out'], [feeAccountId, 'adjustment_in'], { asset, raw });
+  return feeAccountOf(row).flatMap((account) =>
+    moved([sourceAccountId, 'fee_out'], [account, 'adjustment_in'], { asset, raw }),
+  );
 }
 
-type FeeColumns = Pick<Transfer, 'sourceAccountId' | 'feeAccountId' | 'asset' | 'feeRaw'>;
-
-type ShownColumns = Pick<
-  Transfer | Payout,
-  'sourceAccountId' | 'asset' | 'raw' | 'feeRaw' | 'description'
->;
-
-/** What events of transfers and payouts show. */
-export function shownOf(row: ShownColumns): Expectation['shown'] {
+/** Returns the fields of a transfer or payout that its events show in every state. */
+export function shownOf(row: Transfer | Payout): Expectation['shown'] {
   const { sourceAccountId, asset, raw, feeRaw, description } = row;
   const [amount, fee] = [raw, feeRaw].map((one) => amountJson({ raw: one, asset }));
   return { source_account: sourceAccountId, amount, fee, description };
 }
 
-const NO_FEE: Expectation['fee'] = { raw: 0n, accountId: null };
-
-/** What the ledger must hold for an operation in its present state. */
+/** The rows that must exist for an operation in its present state. */
 export interface Expectation {
   readonly id: Uuid;
   readonly tenantId: Uuid;
-  /** Its state in a word, for messages. */
+  /** For messages. */
   readonly state: string;
-  /** The text that its movements show. */
   readonly description: string | null;
-  /** Every account that it names. */
   readonly accounts: readonly Uuid[];
-  /** Those of them that are its tenant's own. */
+  /** The accounts that must belong to its tenant. */
   readonly owned: readonly Uuid[];
-  /** Its fee, and who gets it. */
   readonly fee: { readonly raw: bigint; readonly accountId: Uuid | null };
   /** Its ledger transactions, each as its entries. */
   readonly postings: readonly (readonly ExpectedEntry[])[];
   readonly events: readonly EventType[];
-  /** What was set aside for it, and how much of that still is; null if nothing ever was. */
+  /** Null if no hold was ever placed. */
   readonly hold: ExpectedHold | null;
-  /** Its approvals; null if it needs none. */
+  /** Null if it needs no approvals. */
   readonly approval: ExpectedApproval | null;
-  /** Who proposed and who decided it, if that takes two; null otherwise. */
+  /** Null unless it takes two people. */
   readonly people: { readonly proposed: Uuid | null; readonly decided: Uuid | null } | null;
-  /** Whether one request moves its money or sets it aside, so that only the request's key keeps it from happening twice. */
+  /** True if only the key of its request prevents a second execution. */
   readonly isKeyed: boolean;
-  /** What its events show of it, whatever its state. */
+  /** Fields that its events show in every state. */
   readonly shown: Readonly<Record<string, unknown>>;
 }
 
@@ -98,7 +88,7 @@ interface ExpectedHold {
   readonly asset: Asset;
   readonly raw: bigint;
   readonly remaining: bigint;
-  /** By which the hold is found: null except for waiting transfers. */
+  /** Null except for pending transfers. */
   readonly expiresAt: Instant | null;
 }
 
@@ -107,7 +97,6 @@ interface ExpectedApproval {
   readonly required: number;
   readonly isApproved: boolean;
   readonly isWaiting: boolean;
-  /** The creator, who may not approve it. */
   readonly createdBy: Uuid;
 }
 
@@ -129,63 +118,64 @@ export function approvalOf(row: ApprovalColumns, isApproved: boolean): ExpectedA
   };
 }
 
-/**
- * What the auditor knows of a feature that moves money. A feature adds its own to `index.ts`; every check about
- * operations, holds, months, events and references follows from it.
- */
-export interface OperationSource {
-  readonly resourceType: ResourceType;
-  readonly tableName: string;
-  /** SQL for the rows that count in their `limit_month`; null if the operation uses no monthly allowance. */
-  readonly monthUse: string | null;
-  /** What must exist for these operations, by id, omitting those that do not exist. */
-  expectations(reader: Reader, ids: Iterable<Uuid>): Promise<ReadonlyMap<Uuid, Expectation>>;
-  /** The tenants of those that exist, by id. */
-  owners(reader: Reader, ids: Iterable<Uuid>): Promise<ReadonlyMap<Uuid, Uuid>>;
-  /** Walks all operations, each slice in one snapshot. */
-  walk(audit: AuditRun, size: number, check: Visit<Expectation>): Promise<void>;
-}
-
 interface SourceDefinition<Row> {
   readonly resourceType: ResourceType;
   readonly table: Table<Row>;
+  /** SQL for the rows that count in their `limit_month`; null if none do. */
   readonly monthUse: string | null;
-  /** Pure. What it leaves out is not called for; all accounts are the tenant's own. */
-  readonly expect: (row: Row) => Expected;
+  /** Omitted rows must not exist. Omitted `owned` are all accounts. */
+  readonly expect: (
+    row: Row,
+  ) => Pick<Expectation, 'state' | 'description' | 'accounts'> &
+    Partial<Omit<Expectation, 'id' | 'tenantId'>>;
 }
 
-type Expected = Pick<Expectation, 'state' | 'description' | 'accounts'> &
-  Partial<Omit<Expectation, 'id' | 'tenantId'>>;
-
-const NOT_CALLED_FOR = {
+const NONE = {
+  fee: { raw: 0n, accountId: null },
   postings: [],
   events: [],
   hold: null,
   approval: null,
   people: null,
+  isKeyed: false,
   shown: {},
 };
 
-export function operationSource<Row extends { readonly id: Uuid; readonly tenantId: Uuid }>(
-  definition: SourceDefinition<Row>,
-): OperationSource {
-  const { resourceType, table, monthUse } = definition;
+/**
+ * Makes the auditor's source of a feature that moves money. Every check of operations, holds,
+ * months, events and references uses the sources that index.ts lists.
+ */
+export function operationSource<Row extends { readonly id: Uuid; readonly tenantId: Uuid }>({
+  resourceType,
+  table,
+  monthUse,
+  expect: expected,
+}: SourceDefinition<Row>) {
   const expect = (row: Row): Expectation => {
-    const { id, tenantId } = row;
-    const expected = definition.expect(row);
-    const usual = { ...NOT_CALLED_FOR, owned: expected.accounts, fee: NO_FEE, isKeyed: false };
-    return { id, tenantId, ...usual, ...expected };
+    const required = expected(row);
+    return { ...NONE, owned: required.accounts, ...required, id: row.id, tenantId: row.tenantId };
   };
   return {
     resourceType,
-    tableName: table.name,
+    table: { name: table.name },
     monthUse,
-    expectations: async (reader, ids) => {
+    /** Returns what must exist for the operations with these ids, by id. */
+    expectations: async (
+      reader: Reader,
+      ids: Iterable<Uuid>,
+    ): Promise<ReadonlyMap<Uuid, Expectation>> => {
       const rows = await byId(reader, table, ids);
       return new Map(Array.from(rows, ([id, row]) => [id, expect(row)]));
     },
-    owners: (reader, ids) => ownersById(reader, table, ids),
-    walk: (audit, size, check) =>
-      walkTable(audit, table, size, (reader, rows) => check(reader, rows.map(expect))),
+    /** Returns the tenants of the operations with these ids, by id. */
+    owners: (reader: Reader, ids: Iterable<Uuid>) => ownersById(reader, table, ids),
+    /** Returns the operations that an SQL condition selects. */
+    list: async (reader: Reader, condition: string): Promise<readonly Expectation[]> =>
+      (await reader.list(table, condition)).map(expect),
+    /** Scans all operations, each slice in one snapshot. */
+    scan: (audit: AuditRun, check: Visit<Expectation>): Promise<void> =>
+      scanTable(audit, table, ROWS_A_SLICE, (reader, rows) => check(reader, rows.map(expect))),
   };
 }
+
+export type OperationSource = ReturnType<typeof operationSource>;

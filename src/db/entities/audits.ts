@@ -1,31 +1,11 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** The scheduled audit: its position and its findings. */
-
-/** One pass through the whole ledger. */
+/** Passes of the scheduled audit over the whole ledger that have ended. */
 export const auditPasses = defineTable(
   'audit_passes',
-  {
-    id: column.uuid,
-    /** True for the pass under way, null for those that have ended, so there is never a second. */
-    isOpen: column.nullable(column.boolean),
-    beganAt: column.time,
-    endedAt: column.nullable(column.time),
-    /** The number of the last step that began. Only that one may write. */
-    fence: column.integer,
-    /** Rows read so far. */
-    rowsChecked: column.bigint,
-  },
-  { unique: { oneOpen: ['isOpen'] }, indexes: { ended: ['endedAt'] } },
-);
-export type AuditPass = RowOf<typeof auditPasses>;
-
-/** The position of the pass under way, in pieces. */
-export const auditPieces = defineTable(
-  'audit_pieces',
-  { passId: column.uuid, number: column.integer, content: column.bytes },
-  { key: ['passId', 'number'] },
+  { id: column.uuid, beganAt: column.time, endedAt: column.time },
+  { indexes: { ended: ['endedAt'] } },
 );
 
 /** Findings, each stored once however often it recurs, until somebody has acknowledged it. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { audit } from '../../auditor/audit.js';
-import { auditStanding } from '../../auditor/standing.js';
+import { auditStatus } from '../../auditor/scheduled-audit.js';
 import { query } from '../command.js';
 import { OpsError } from '../failures.js';
 import { findTenant } from '../finding.js';
@@ -22,7 +22,7 @@ export const auditCommand = query({
       ([name, count]) => `${count} ${name.replaceAll('_', ' ')}`,
     );
     output.list(findings, `The ledger is sound. Looked at: ${rows.join(', ')}.`);
-    const { open } = await auditStanding(database.reader);
+    const { open } = await auditStatus(database.reader);
     if (open > 0)
       output.say(`${open} finding(s) of the audit that runs by itself wait: findings list`);
     if (findings.length > 0)

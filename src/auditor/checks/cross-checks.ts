@@ -1,0 +1,230 @@
+import { eachAsset } from '../../core/amount.js';
+import { groupBy } from '../../core/collections.js';
+import type { Uuid } from '../../core/ids.js';
+import { string, uuid } from '../../db/columns.js';
+import type { Reader } from '../../db/database.js';
+import { EVENT_TYPES, type EventRemoval } from '../../db/entities/events.js';
+import {
+  idempotencyKeys,
+  type LedgerTransaction,
+  ledgerTransactions,
+  type ResourceType,
+} from '../../db/entities/ledger.js';
+import { describeExpected, describePosted, factsOf, postingFact } from '../facts.js';
+import type { AuditRun } from '../run.js';
+import { ROWS_A_SLICE, scanTable } from '../scan.js';
+import { SOURCES, sourceOf } from '../sources/index.js';
+import type { Expectation, OperationSource } from '../sources/types.js';
+import { Totals } from '../totals.js';
+import type { Check } from '../types.js';
+import { type AuditedEntry, checkEntries, readEntries } from './entries.js';
+import { checkEvents, mayBeRemoved, readRemovals, readUncounted } from './events.js';
+import { checkKeys, isKeyOfRequest } from './keys.js';
+import { checkOperations } from './operations.js';
+
+/**
+ * Compares operations with the ledger transactions, entries, events and keys that they require. No
+ * index leads from an operation to these. Each table is therefore scanned once, and totals say which
+ * ranges of operations differ. Only these are compared exactly, each in one snapshot.
+ */
+export const crossChecks: Check = {
+  tables: [
+    ...SOURCES.map(({ table }) => table.name),
+    ...['ledger_transactions', 'entries', 'events', 'idempotency_keys'],
+  ],
+  run: async (audit) => {
+    const tables = SOURCES.map(({ table }) => table.name);
+    const now = Date.now();
+    const totals = await audit.slice((reader) => Totals.read(reader, tables, now));
+    const isUncounted = await audit.slice((reader) => readUncounted(reader, now));
+    for (const source of SOURCES)
+      await source.scan(audit, async (reader, operations) => {
+        audit.counted(source.table.name, operations.length);
+        await checkOperations(audit, reader, source, operations);
+        for (const operation of operations) {
+          const { money, events } = factsOf(source.resourceType, operation);
+          const counted = isUncounted(operation.id, operation.tenantId) ? [] : events;
+          for (const fact of [...money, ...counted]) totals.add(operation.id, fact, 1);
+        }
+      });
+    await checkTransactions(audit, totals);
+    await checkEntries(audit, totals);
+    await checkEvents(audit, totals, isUncounted);
+    await checkKeys(audit, totals);
+    for (const range of totals.differing()) {
+      if (REPORTED.some((check) => audit.hasEnoughOf(check))) return;
+      await audit.slice((reader) => compareRange(audit, reader, range));
+    }
+  },
+};
+
+const REPORTED = [
+  'operation_event',
+  'operation_key',
+  'operation_posting',
+  'transaction_description',
+  'transaction_legs',
+] as const;
+
+/** Checks that every ledger transaction belongs to an operation of its tenant. */
+async function checkTransactions(audit: AuditRun, totals: Totals): Promise<void> {
+  await scanTable(audit, ledgerTransactions, ROWS_A_SLICE, async (reader, slice) => {
+    audit.counted('ledger_transactions', slice.length);
+    for (const [type, own] of groupBy(slice, (transaction) => transaction.relatedType)) {
+      const owners = await sourceOf(type)?.owners(
+        reader,
+        own.map(({ relatedId }) => relatedId),
+      );
+      for (const { id, relatedId, tenantId, description } of own) {
+        const owner = owners?.get(relatedId);
+        const of = `${type} ${relatedId}`;
+        audit.report(
+          'transaction_resource',
+          `ledger transaction ${id}`,
+          owner === undefined && `there is no ${of}`,
+          owner !== undefined && owner !== tenantId && `${of} is another tenant's`,
+        );
+        totals.add(relatedId, postingFact(type, description), -1);
+      }
+    }
+  });
+}
+
+interface Posted {
+  readonly transaction: LedgerTransaction;
+  readonly legs: AuditedEntry[];
+}
+
+/** Compares all operations of a range. `range` makes its SQL condition for a column. */
+async function compareRange(
+  audit: AuditRun,
+  reader: Reader,
+  range: (column: string) => string,
+): Promise<void> {
+  const posted = await readPosted(audit, reader, range);
+  for (const one of posted) checkSums(audit, one);
+  const byOperation = groupBy(posted, ({ transaction }) => transaction.relatedId);
+  const events = await readEventTypes(audit, reader, range);
+  const keyed = await readKeyed(audit, reader, range);
+  const removals = await readRemovals(reader);
+  const own = [range('id'), ...audit.own('tenant_id')].join(' AND ');
+  for (const source of SOURCES)
+    for (const operation of await source.list(reader, ` WHERE ${own}`)) {
+      const { id, tenantId, isKeyed } = operation;
+      checkPosted(audit, source, operation, byOperation.get(id) ?? []);
+      checkEventTypes(audit, source, operation, events.get(id) ?? [], removals.get(tenantId));
+      audit.report(
+        'operation_key',
+        `${source.resourceType} ${id}`,
+        isKeyed &&
+          !keyed.has(id) &&
+          'the key of its request is missing: a repeated request would execute it again',
+      );
+    }
+}
+
+async function readPosted(
+  audit: AuditRun,
+  reader: Reader,
+  range: (column: string) => string,
+): Promise<readonly Posted[]> {
+  const own = [range('related_id'), ...audit.own('tenant_id')].join(' AND ');
+  const transactions = await reader.list(ledgerTransactions, `WHERE ${own}`);
+  const posted = new Map<Uuid, Posted>(
+    transactions.map((transaction) => [transaction.id, { transaction, legs: [] }]),
+  );
+  for (const entry of await readEntries(audit, reader, range('t.related_id')))
+    posted.get(entry.transactionId)?.legs.push(entry);
+  return [...posted.values()];
+}
+
+async function readEventTypes(
+  audit: AuditRun,
+  reader: Reader,
+  range: (column: string) => string,
+): Promise<ReadonlyMap<Uuid, readonly string[]>> {
+  const own = [range('resource_id'), ...audit.own('tenant_id')].join(' AND ');
+  const rows = await reader.query(`SELECT resource_id, type FROM events WHERE ${own}`);
+  const types = groupBy(rows, (row) => uuid.parse(row.resource_id));
+  return new Map(Array.from(types, ([id, own]) => [id, own.map(({ type }) => string.parse(type))]));
+}
+
+/** Returns the operations of the range that have the key of their request. */
+async function readKeyed(
+  audit: AuditRun,
+  reader: Reader,
+  range: (column: string) => string,
+): Promise<ReadonlySet<Uuid>> {
+  const own = [range('resource_id'), ...audit.own('tenant_id')].join(' AND ');
+  const keys = await reader.list(idempotencyKeys, `WHERE ${own}`);
+  const ofRequests = keys.filter(({ idempotencyKey }) => isKeyOfRequest(idempotencyKey));
+  return new Set(ofRequests.flatMap(({ resourceId }) => resourceId ?? []));
+}
+
+function checkSums(audit: AuditRun, { transaction, legs }: Posted): void {
+  const subject = `ledger transaction ${transaction.id}`;
+  audit.report('transaction_entries', subject, legs.length === 0 && 'it has no entries');
+  const sums = eachAsset(() => 0n);
+  for (const { asset, raw } of legs) sums[asset] += raw;
+  for (const [asset, sum] of Object.entries(sums))
+    audit.report('transaction_sum', subject, sum !== 0n && `its entries in ${asset} sum to ${sum}`);
+}
+
+function checkPosted(
+  audit: AuditRun,
+  { resourceType }: OperationSource,
+  { id, state, postings, description }: Expectation,
+  posted: readonly Posted[],
+): void {
+  const own = posted.filter(({ transaction }) => transaction.relatedType === resourceType);
+  const subject = `${resourceType} ${id}`;
+  const required = `it is ${state}, so it has ${postings.length} ledger transaction(s)`;
+  audit.report(
+    'operation_posting',
+    subject,
+    own.length !== postings.length && `${required}, but ${own.length} are there`,
+  );
+  if (postings.length === 0) return;
+  const signatures = postings.map((legs) => signature(resourceType, legs.map(describeExpected)));
+  for (const { transaction, legs } of own) {
+    const name = `ledger transaction ${transaction.id}`;
+    // A description is the tenant's text, so no finding quotes it.
+    audit.report(
+      'transaction_description',
+      name,
+      transaction.description !== description && `its description is not that of ${subject}`,
+    );
+    const described = legs.map((leg) => describePosted(leg, transaction.tenantId));
+    const found = signature(transaction.relatedType, described);
+    audit.report(
+      'transaction_legs',
+      name,
+      legs.length > 0 &&
+        !signatures.includes(found) &&
+        `${subject} makes [${signatures.join('] or [')}], but it has [${found}]`,
+    );
+  }
+}
+
+function signature(type: ResourceType, legs: readonly string[]): string {
+  return `${type}: ${[...legs].sort().join('; ')}`;
+}
+
+function checkEventTypes(
+  audit: AuditRun,
+  { resourceType }: OperationSource,
+  { id, state, events }: Expectation,
+  found: readonly string[],
+  removal: EventRemoval | undefined,
+): void {
+  for (const type of EVENT_TYPES) {
+    const required = events.filter((one) => one === type).length;
+    const there = found.filter((one) => one === type).length;
+    const isWrong = there > required || (there < required && !mayBeRemoved(id, removal));
+    audit.report(
+      'operation_event',
+      `${resourceType} ${id}`,
+      isWrong && `it is ${state}, but has ${there} event(s) ${type}, not ${required}`,
+    );
+  }
+}

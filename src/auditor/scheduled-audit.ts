@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newId } from '../core/ids.js';
+import { type Clock, type Instant, instant } from '../core/instant.js';
+import { integer, time, uuid } from '../db/columns.js';
+import type { Database, Reader } from '../db/database.js';
+import { Deadline } from '../db/deadline.js';
+import { type AuditFinding, auditFindings, auditPasses } from '../db/entities/audits.js';
+import { insertSql, upsertSql } from '../db/statements.js';
+import { CHECKS, runChecks } from './audit.js';
+import type { Finding } from './types.js';
+
+/** The budget of a pass: slices that it reads, at most, in the time from one pass to the next. */
+const SLICES_A_PASS = 18_000;
+const STORE_MS = 60_000;
+const KEPT_MS = 90 * 86_400_000;
+const MAX_SUBJECT = 255;
+const MAX_MESSAGE = 2_000;
+const FINDINGS_AT_ONCE = 500;
+
+export interface ScheduledAuditDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  /** From the beginning of a pass to that of the next, unless a pass takes longer. */
+  readonly everyMs: number;
+}
+
+/** A part of a pass: one check is done and its findings are stored. */
+export interface AuditedPart {
+  /** The number of checks of the pass that are done. */
+  readonly reached: number;
+  readonly rows: number;
+  /** Contradictions, including known ones. */
+  readonly findings: number;
+  readonly isLast: boolean;
+}
+
+/**
+ * Runs the next check of a pass over the whole ledger, after `reached` checks, and stores its
+ * findings. Returns null if all are done. Waits after each slice, so a pass keeps its budget. Safe to
+ * run twice and to abandon. Throws DatabaseUnavailable and the signal's reason.
+ */
+export async function auditNext(
+  { database, clock, everyMs }: ScheduledAuditDeps,
+  pass: { readonly beganAt: Instant; readonly reached: number },
+  signal: AbortSignal,
+): Promise<AuditedPart | null> {
+  const check = CHECKS[pass.reached];
+  if (check === undefined) return null;
+  const pause = (): Promise<void> => sleep(everyMs / SLICES_A_PASS, undefined, { signal });
+  const { findings, checked } = await runChecks(database, { pause }, [check]);
+  const reached = pass.reached + 1;
+  const isLast = reached === CHECKS.length;
+  const now = clock();
+  await database.withTransaction(async (transaction) => {
+    const rows = new Map(
+      findings.map((finding) => rowOf(finding, now)).map((row) => [row.id, row]),
+    );
+    const all = [...rows.values()];
+    for (let from = 0; from < all.length; from += FINDINGS_AT_ONCE) {
+      const some = all.slice(from, from + FINDINGS_AT_ONCE);
+      // A known finding gets a new date, and stays acknowledged if it was.
+      await transaction.execute(upsertSql(auditFindings, some, ['lastFoundAt']));
+    }
+    if (!isLast) return;
+    const done = { id: newId(), beganAt: pass.beganAt, endedAt: now };
+    await transaction.execute(insertSql(auditPasses, [done]));
+    const old = time.literal(instant(now - KEPT_MS));
+    await transaction.execute(`DELETE FROM audit_passes WHERE ended_at<${old}`);
+  }, Deadline.afterMs(STORE_MS));
+  const rows = Object.values(checked).reduce((sum, count) => sum + count, 0);
+  return { reached, rows, findings: findings.length, isLast };
+}
+
+function rowOf({ check, subject, message }: Finding, now: Instant): AuditFinding {
+  const digest = createHash('sha256').update([check, subject, message].join('\n')).digest();
+  return {
+    id: uuid.parse(digest.subarray(0, 16)),
+    checkName: check,
+    subject: [...subject].slice(0, MAX_SUBJECT).join(''),
+    message: [...message].slice(0, MAX_MESSAGE).join(''),
+    firstFoundAt: now,
+    lastFoundAt: now,
+    acknowledgedAt: null,
+    acknowledgedBy: null,
+  };
+}
+
+/** Returns the number of open findings, and when the last pass ended or the first tenant was added. */
+export async function auditStatus(
+  reader: Reader,
+): Promise<{ readonly open: number; readonly since: Instant | null }> {
+  const [row] = await reader.query(
+    `SELECT (SELECT COUNT(*) FROM audit_findings WHERE acknowledged_at IS NULL) AS open,
+      (SELECT MAX(ended_at) FROM audit_passes) AS ended,
+      (SELECT created_at FROM tenants ORDER BY id LIMIT 1) AS first`,
+  );
+  // An audit that never begins must be noticed too.
+  const at = row?.ended ?? row?.first ?? null;
+  return { open: integer.parse(row?.open ?? 0), since: at === null ? null : time.parse(at) };
+}

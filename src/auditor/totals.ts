@@ -1,0 +1,95 @@
+import { firstIdAt, type Uuid } from '../core/ids.js';
+import { uuid } from '../db/columns.js';
+import type { Reader } from '../db/database.js';
+
+const LANES = 2;
+const SEEDS = [0x811c9dc5, 0x2f0b4c47] as const;
+/** Of each table. A range's operations and their rows are in memory when they are compared. */
+const OPERATIONS_A_RANGE = 5_000;
+/** No correct clock makes an id this far ahead during an audit. */
+const FAR_AHEAD_MS = 90 * 86_400_000;
+
+/**
+ * Proves that two scans of different tables found the same facts about each operation, without an
+ * index from one to the other. One side adds what the other subtracts, in a 64-bit sum for each
+ * range of operation ids. A range whose sum is not zero contains an operation with a difference.
+ */
+export class Totals {
+  private readonly sums: Int32Array;
+  /** Operations that begin during the audit: the scans see different parts of them. */
+  private readonly late: number;
+
+  /** `bounds` are the first ids of all ranges but the first, in order. */
+  private constructor(
+    private readonly bounds: readonly Uuid[],
+    firstLate: Uuid,
+  ) {
+    this.sums = new Int32Array((bounds.length + 1) * LANES);
+    this.late = this.rangeOf(firstLate);
+  }
+
+  /** Divides the ids of all operations in these tables into ranges. */
+  static async read(reader: Reader, tables: readonly string[], now: number): Promise<Totals> {
+    const [firstLate, firstAhead] = [firstIdAt(now + 1), firstIdAt(now + FAR_AHEAD_MS)];
+    const bounds = [firstLate, firstAhead];
+    for (const table of tables)
+      for (let from: Uuid | null = null; ;) {
+        const after: string = from === null ? '' : ` WHERE id>=${uuid.literal(from)}`;
+        const [row] = await reader.query(
+          `SELECT id FROM ${table} FORCE INDEX (PRIMARY)${after} ORDER BY id
+           LIMIT 1 OFFSET ${OPERATIONS_A_RANGE}`,
+        );
+        if (row === undefined) break;
+        from = uuid.parse(row.id);
+        if (from < firstLate || from > firstAhead) bounds.push(from);
+      }
+    return new Totals([...new Set(bounds)].sort(), firstLate);
+  }
+
+  /** Adds a fact `times` times. Negative `times` subtract. */
+  add(id: Uuid, fact: string, times: number): void {
+    const at = this.rangeOf(id) * LANES;
+    for (let lane = 0; lane < LANES; lane += 1) {
+      const sum = this.sums[at + lane] ?? 0;
+      this.sums[at + lane] = sum + Math.imul(hash(id, hash(fact, SEEDS[lane] ?? 0)), times);
+    }
+  }
+
+  /** Returns a function for each range that differs, which makes the range's SQL condition for a column. */
+  differing(): ((column: string) => string)[] {
+    const ranges = Array.from({ length: this.bounds.length + 1 }, (_, range) => range);
+    const differs = (range: number): boolean =>
+      this.sums[range * LANES] !== 0 || this.sums[range * LANES + 1] !== 0;
+    return ranges
+      .filter((range) => range !== this.late && differs(range))
+      .map((range) => {
+        const [from, to] = [this.bounds[range - 1], this.bounds[range]];
+        return (column) =>
+          [
+            ...(from === undefined ? [] : [`${column}>=${uuid.literal(from)}`]),
+            ...(to === undefined ? [] : [`${column}<${uuid.literal(to)}`]),
+          ].join(' AND ');
+      });
+  }
+
+  /** Returns how many bounds are at most the id, by binary search. */
+  private rangeOf(id: Uuid): number {
+    let [low, high] = [0, this.bounds.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.bounds[middle] ?? '') <= id) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** FNV-1a, with Murmur3's final mixing. */
+function hash(text: string, seed: number): number {
+  let mixed = seed;
+  for (let at = 0; at < text.length; at += 1)
+    mixed = Math.imul(mixed ^ text.charCodeAt(at), 0x01000193);
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return mixed ^ (mixed >>> 16);
+}
