@@ -22,24 +22,21 @@ import { simulatedReports } from './payouts/rails/registry.js';
 import { railEventsSweep } from './payouts/sweeps.js';
 import { railQueue, TASK_QUEUES } from './temporal/contracts.js';
 import {
-  leaseMetrics,
   outboxMetrics,
+  reconciliationMetrics,
   sweeperMetrics,
-  tellingMetrics,
   temporalMetrics,
 } from './temporal/metrics.js';
-import { SweepLeases } from './temporal/sweep-leases.js';
-import { leaseNames, type SharedSweep, type Sweep, Sweeper } from './temporal/sweeper.js';
+import { reconciliationSweep } from './temporal/reconciliation.js';
+import { outboxSweep } from './temporal/relay.js';
+import { type Sweep, Sweeper } from './temporal/sweeper.js';
 import { SignalTimes } from './temporal/signal-times.js';
-import { retellSweep } from './temporal/retelling.js';
-import { outboxSweep } from './temporal/sweeps.js';
-import { tellAgainSweep } from './temporal/telling-again.js';
 import type { TemporalTracing } from './temporal/tracing.js';
 import { sdkMetrics, type ServedQueue, TemporalWorkers } from './temporal/workers.js';
 import { requestsSweep } from './requests/sweeps.js';
 import { restoreMetrics } from './restores/metrics.js';
 import { expiredStatementsSweep, statementsSweep } from './statements/sweeps.js';
-import { UNATTENDED_SOURCES, WAITING_SOURCES } from './waiting-sources.js';
+import { WORKFLOW_RESOURCES } from './workflow-resources.js';
 import { lagMetrics, webhookMetrics } from './webhooks/metrics.js';
 import type { WebhookDeps } from './webhooks/deps.js';
 import { Senders } from './webhooks/senders/senders.js';
@@ -132,7 +129,7 @@ export async function openWorker(
 
 interface WorkerServices {
   readonly services: Omit<ActivityServices, 'stopping'>;
-  readonly sweeps: readonly (Sweep | SharedSweep)[];
+  readonly sweeps: readonly Sweep[];
   readonly rails: ReadonlySet<string>;
 }
 
@@ -171,8 +168,6 @@ function buildWorkerServices(
   const transferApprovals = new Approvals(transferApproval, ...deciding);
   const payoutApprovals = new Approvals(payoutApproval, ...deciding, rails.names);
   const callbacks = buildCallbacks(config, ofPayouts, bridge, logger);
-  const lookAgainMs = config.WORKFLOW_LOOK_AGAIN_S * 1_000;
-  const onTold = tellingMetrics(core.registry);
   return {
     rails: rails.names,
     services: {
@@ -205,10 +200,25 @@ function buildWorkerServices(
       statementsSweep(core, 'long'),
       expiredStatementsSweep(core, config.STATEMENTS_KEPT_DAYS),
       railEventsSweep(core, config.RAIL_EVENTS_KEPT_DAYS),
-      tellAgainSweep({ database, outbox, sources: UNATTENDED_SOURCES, clock, lookAgainMs, onTold }),
-      retellSweep({ database, client, sources: WAITING_SOURCES, clock }),
+      buildReconciliation(config, core, bridge),
     ],
   };
+}
+
+function buildReconciliation(
+  config: WorkerConfig,
+  { database, clock, registry }: Core,
+  { client, outbox }: Bridge,
+): Sweep {
+  return reconciliationSweep({
+    database,
+    outbox,
+    client,
+    resources: WORKFLOW_RESOURCES,
+    clock,
+    lookAgainMs: config.WORKFLOW_LOOK_AGAIN_S * 1_000,
+    onBehind: reconciliationMetrics(registry),
+  });
 }
 
 /** A worker that serves payouts serves every rail's queue, each with its own slots. */
@@ -242,16 +252,14 @@ function buildSweeper(
 ): Sweeper {
   const onTrouble = (sweep: string, fault: unknown): void =>
     logger.warn({ sweep, fault: describeFault(fault) }, 'a round of the sweeper failed');
-  const label = `${hostname()}:${process.pid}`;
-  const leases = new SweepLeases(
+  return new Sweeper({
     database,
-    sweeps.flatMap(leaseNames),
-    label,
-    leaseMetrics(registry, onTrouble),
-  );
-  // By a wrong clock, sweeps would remove what must be kept.
-  const setClock = async (): Promise<void> => void (await databaseClock.read(database.lookup));
-  return new Sweeper(sweeps, sweeperMetrics(registry, onTrouble), leases, setClock);
+    sweeps,
+    label: `${hostname()}:${process.pid}`,
+    observer: sweeperMetrics(registry, onTrouble),
+    // By a wrong clock, sweeps would remove what must be kept.
+    prepare: async () => void (await databaseClock.read(database.lookup)),
+  });
 }
 
 function buildWorkers(

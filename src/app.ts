@@ -51,7 +51,7 @@ import type { TemporalTracing } from './temporal/tracing.js';
 import { transferApproval } from './transfers/approval-outcomes.js';
 import { transferApprovalRoutes, transferRoutes } from './transfers/routes.js';
 import { Transfers } from './transfers/service.js';
-import { WAITING_SOURCES } from './waiting-sources.js';
+import { WORKFLOW_RESOURCES } from './workflow-resources.js';
 import { UNOBSERVED, type WebhookObserver } from './webhooks/observer.js';
 import { RunsDatabase } from './webhooks/drain/runs-database.js';
 import type { WebhookDeps } from './webhooks/deps.js';
@@ -128,7 +128,7 @@ export function buildBridge(
     database,
     outbox,
     client,
-    sources: WAITING_SOURCES,
+    resources: WORKFLOW_RESOURCES,
     failpoints,
     observer,
     lookAgainMs,

@@ -73,7 +73,7 @@ const SERVICE_VARIABLES = {
   WORKFLOW_LOOK_AGAIN_S: count(1, 86_400)
     .default(3_600)
     .describe(
-      'how long until a workflow checks its resource on its own; waiting resources are announced again slightly sooner',
+      'how long until a workflow checks its resource on its own; workers compare waiting resources with workflows slightly sooner',
     ),
   PAYOUT_RAILS: railRoutes
     .default([])

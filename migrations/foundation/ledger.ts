@@ -101,10 +101,10 @@ export const LEDGER = [
   `CREATE TABLE outbox (
     id ${ID}, tenant_id ${ID},
     resource_type ENUM('transfer', 'payout', 'bonus_batch', 'webhook_endpoint') NOT NULL,
-    resource_id ${ID}, created_at ${TIME}, shard INT NOT NULL, due_at ${TIME}, attempts INT NOT NULL,
+    resource_id ${ID}, created_at ${TIME}, due_at ${TIME}, attempts INT NOT NULL,
     last_error VARCHAR(300) NULL, dead_at ${TIME_OR_NULL}, traceparent CHAR(55) ${ASCII} NULL,
     PRIMARY KEY (id), KEY created (created_at), KEY due (due_at, id),
-    KEY due_of_shard (shard, due_at, id), KEY resource (resource_id)) ${TABLE}`,
+    KEY resource (resource_id)) ${TABLE}`,
   `CREATE TABLE audit_findings (
     id ${ID}, check_name ${ascii(60)} NOT NULL, subject VARCHAR(255) NOT NULL,
     message VARCHAR(2000) NOT NULL, first_found_at ${TIME}, last_found_at ${TIME},
@@ -114,15 +114,9 @@ export const LEDGER = [
   `CREATE TABLE audit_passes (
     id ${ID}, began_at ${TIME}, ended_at ${TIME}, PRIMARY KEY (id), KEY ended (ended_at)) ${TABLE}`,
   `CREATE TABLE sweep_leases (
-    name VARCHAR(100) NOT NULL, holder ${ID_OR_NULL}, taken_at ${TIME}, lease_until ${TIME},
+    name VARCHAR(100) NOT NULL, holder ${ID_OR_NULL}, worker VARCHAR(200) NULL, taken_at ${TIME},
+    lease_until ${TIME},
     PRIMARY KEY (name)) ${TABLE}`,
-  `CREATE TABLE sweep_passes (
-    name VARCHAR(100) NOT NULL, began_at ${TIME}, at_type VARCHAR(40) NULL, after_id ${ID_OR_NULL},
-    found INT NOT NULL, found_before INT NULL,
-    PRIMARY KEY (name)) ${TABLE}`,
-  `CREATE TABLE sweep_workers (
-    id ${ID}, label VARCHAR(200) NOT NULL, started_at ${TIME}, seen_until ${TIME},
-    PRIMARY KEY (id)) ${TABLE}`,
   `CREATE TABLE event_gaps (
     tenant_id ${ID}, after_sequence BIGINT NOT NULL, through_sequence BIGINT NOT NULL, restore_id ${ID},
     restored_to ${TIME}, announced_at ${TIME},

@@ -1,6 +1,7 @@
 import { instant } from '../core/instant.js';
 import type { DatabaseDeps } from '../db/database.js';
-import { type Sweep, tidying } from '../temporal/sweeper.js';
+import type { Sweep } from '../temporal/sweeper.js';
+import { tidying } from '../temporal/tidying.js';
 import type { BatchControlDeps } from './control.js';
 import { lapseDue } from './lapsing.js';
 import { deleteUploadedBytes, type Ended, removeOldRows } from './retention.js';

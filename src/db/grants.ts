@@ -60,9 +60,6 @@ export const GRANTS: Readonly<Record<string, string>> = {
   staff_factor_resets: READ_WRITE,
   outbox: `${READ_WRITE}, DELETE`,
   sweep_leases: READ_WRITE,
-  // Processes that ended long ago are removed.
-  sweep_workers: `${READ_WRITE}, DELETE`,
-  sweep_passes: READ_WRITE,
   bonuses: APPEND_ONLY,
   bonus_references: APPEND_ONLY,
   bonus_batches: READ_WRITE,

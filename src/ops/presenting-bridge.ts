@@ -1,6 +1,6 @@
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import type { OutboxRow } from '../db/entities/outbox.js';
-import type { SweepState } from '../temporal/reading-leases.js';
+import type { SweepState } from './commands/sweeps.js';
 import type { Fields } from './output.js';
 import type { OutboxState } from './support/outbox.js';
 

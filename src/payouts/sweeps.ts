@@ -1,6 +1,8 @@
 import { instant } from '../core/instant.js';
+import { string } from '../db/columns.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
-import { readSweeps, wasLeased } from '../temporal/reading-leases.js';
+import { sweepLeases } from '../db/entities/sweeps.js';
+import { equalsSql } from '../db/statements.js';
 import type { Sweep } from '../temporal/sweeper.js';
 import type { RailBreakers } from './breaker/breakers.js';
 import type { RailRecovery } from './breaker/recovery.js';
@@ -73,18 +75,22 @@ export function recoverySweeps(recovery: RailRecovery, rails: Iterable<string>):
   ]).flat();
 }
 
-/** Workers that hand over to others, or are all down for a while, are back by then: their rails are not gone. */
+/** A rail without a worker for this long counts as removed. */
 const GONE_AFTER_HOURS = 24;
 
-/** Whether workers have the rail, or had it until shortly: one does its probes. */
-export function isServed(reader: Reader, rail: string): Promise<boolean> {
-  return wasLeased(reader, probesOf(rail), GONE_AFTER_HOURS);
+/** Returns whether a worker has probed the rail within the last day, by the lease of that sweep. */
+export async function isServed(reader: Reader, rail: string): Promise<boolean> {
+  const rows = await reader.query(
+    `SELECT 1 FROM sweep_leases WHERE ${equalsSql(sweepLeases, { name: probesOf(rail) })}
+     AND lease_until>UTC_TIMESTAMP(3)-INTERVAL ${GONE_AFTER_HOURS} HOUR`,
+  );
+  return rows.length > 0;
 }
 
-/** Every rail that a worker has had, according to the leases that it left. */
+/** Returns every rail that a worker has ever probed, by the leases of these sweeps. */
 export async function railsOfWorkers(reader: Reader): Promise<readonly string[]> {
-  const names = (await readSweeps(reader)).map(({ name }) => name);
-  return names.flatMap((name) => (name.startsWith(PROBES) ? [name.slice(PROBES.length)] : []));
+  const rows = await reader.query(`SELECT name FROM sweep_leases WHERE name LIKE '${PROBES}%'`);
+  return rows.map((row) => string.parse(row.name).slice(PROBES.length));
 }
 
 /** What rails said so many days ago of payouts that had ended by then. */

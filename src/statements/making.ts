@@ -1,5 +1,5 @@
 import type { Uuid } from '../core/ids.js';
-import { integer, time, uuid } from '../db/columns.js';
+import { time, uuid } from '../db/columns.js';
 import type { DatabaseDeps } from '../db/database.js';
 import type { Statement } from '../db/entities/statements.js';
 import { withTableFiles } from '../spreadsheets/writing/made-table.js';
@@ -27,13 +27,6 @@ const WITHIN: Readonly<Record<Length, string>> = {
 const LEASE_MS = 60_000;
 const LEASE_OF_THE_LONGEST_MS = 600_000;
 const SEEN_AT_ONCE = 1_000;
-/**
- * Worker processes share the statements in this many parts, by id, because writing a file occupies
- * a processor for a while.
- */
-export const MAKING_SHARDS = 4;
-const ALL_SHARDS = Array.from({ length: MAKING_SHARDS }, (_, shard) => shard);
-const SHARD_SQL = `MOD(ASCII(SUBSTRING(id, 16)), ${MAKING_SHARDS})`;
 
 /**
  * Makes the files of statements. Any number of processes may run; each statement is made by one at
@@ -48,12 +41,12 @@ export class StatementMaker {
   ) {}
 
   /**
-   * Makes one waiting statement of these parts, taking tenants in turn. Returns false if none is
-   * waiting. Throws DatabaseUnavailable, the signal's reason, and errors of the file system.
+   * Makes one waiting statement, taking tenants in turn. Returns false if none is waiting. Throws
+   * DatabaseUnavailable, the signal's reason, and errors of the file system.
    */
-  async makeNext(signal: AbortSignal, shards: readonly number[] = ALL_SHARDS): Promise<boolean> {
+  async makeNext(signal: AbortSignal): Promise<boolean> {
     const { database, clock } = this.deps;
-    const next = await this.next(shards);
+    const next = await this.next();
     if (next === null) return false;
     this.lastTenant = next.tenantId;
     const claimed = await claimStatement(database, clock, next.id, leaseMsOf);
@@ -70,13 +63,10 @@ export class StatementMaker {
   }
 
   /** Returns the oldest waiting statement of the next tenant, round robin. */
-  private async next(
-    shards: readonly number[],
-  ): Promise<{ readonly id: Uuid; readonly tenantId: Uuid } | null> {
+  private async next(): Promise<{ readonly id: Uuid; readonly tenantId: Uuid } | null> {
     const { database, clock } = this.deps;
     const rows = await database.reader.query(
       `SELECT id, tenant_id FROM statements FORCE INDEX (status) WHERE status='preparing' AND ${WITHIN[this.length]}
-         AND ${SHARD_SQL} IN (${shards.map((shard) => integer.literal(shard)).join(',')})
          AND (lease_until IS NULL OR lease_until<=${time.literal(clock())}) ORDER BY id LIMIT ${SEEN_AT_ONCE}`,
     );
     const waiting = rows.map((row) => ({

@@ -5,22 +5,26 @@ import type { Database, DatabaseDeps } from '../db/database.js';
 import { statements } from '../db/entities/statements.js';
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import type { SharedSweep, Sweep } from '../temporal/sweeper.js';
+import type { Sweep } from '../temporal/sweeper.js';
 import { removePieces } from './files.js';
-import { type Length, MAKING_SHARDS, StatementMaker } from './making.js';
+import { type Length, StatementMaker } from './making.js';
 
 const MAKE_EVERY_MS = 500;
 const REMOVE_EVERY_MS = 600_000;
 const DAY_MS = 86_400_000;
 const REMOVED_AT_ONCE = 20;
 
-export function statementsSweep(deps: DatabaseDeps, length: Length): SharedSweep {
+/**
+ * Makes statements in every worker process, because writing a file occupies a processor for a
+ * while.
+ */
+export function statementsSweep(deps: DatabaseDeps, length: Length): Sweep {
   const maker = new StatementMaker(deps, length);
   return {
     name: `${length} statements`,
-    shards: MAKING_SHARDS,
     everyMs: MAKE_EVERY_MS,
-    run: (signal, shards) => maker.makeNext(signal, shards),
+    inEach: true,
+    run: (signal) => maker.makeNext(signal),
   };
 }
 

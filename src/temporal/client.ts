@@ -28,7 +28,7 @@ import {
 } from './contracts.js';
 import { isNotFound, isTransient, messageOf, TemporalUnavailable } from './failures.js';
 import { OpenConnection } from './open-connection.js';
-import type { WantedWorkflow } from './waiting.js';
+import type { WorkflowStart } from './workflow-resources.js';
 
 export interface WorkflowRun {
   readonly workflowId: string;
@@ -47,10 +47,12 @@ const LIST_DEADLINE_MS = 10_000;
 const ANSWER_DEADLINE_MS = 2_000;
 /** Starts missed while the server was away are not made up for: the next one continues. */
 const CATCH_UP = '1 minute';
-const PAGE = 1_000;
+const PAGE = 500;
 const WORKFLOW_TASK_TIMEOUT = '3 seconds';
 /** The server's default limit. */
 const HISTORY_PAGE = 256;
+const BUSINESS_STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.businessStatus, 'KEYWORD');
+
 /** The service's calls to Temporal, each with a deadline. Throws TemporalUnavailable, or Temporal's refusal. */
 export class TemporalClient {
   private open: OpenConnection;
@@ -69,23 +71,23 @@ export class TemporalClient {
     this.open = new OpenConnection(this.options, this.interceptors);
   }
 
-  /** Starts the workflow, or tells the running one that its resource changed. */
-  async startOrTell(
+  /** Starts the workflow, or notifies the running one that its resource changed. */
+  async startOrNotify(
     type: WorkflowType,
     taskQueue: TaskQueue,
-    wanted: WantedWorkflow,
+    start: WorkflowStart,
   ): Promise<void> {
     await this.within(DEADLINE_MS, ({ client }) =>
       client.workflow.signalWithStart(type, {
-        workflowId: wanted.workflowId,
+        workflowId: start.workflowId,
         taskQueue,
-        args: [{ ...wanted.input, summary: wanted.summary }],
+        args: [{ ...start.input, summary: start.summary }],
         signal: SIGNALS.changed,
         signalArgs: [],
-        typedSearchAttributes: searchAttributesOf(wanted),
-        staticSummary: wanted.summary,
+        typedSearchAttributes: searchAttributesOf(start),
+        staticSummary: start.summary,
         // On servers that support it, tenants with waiting tasks are served in turn; activities inherit the key.
-        priority: { fairnessKey: wanted.tenantId },
+        priority: { fairnessKey: start.tenantId },
         // A task lost between server and worker is handed out again after this; ours take milliseconds.
         workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
         // Its resource still waits, so if a workflow with this id has ended, somebody ended it by hand.
@@ -94,7 +96,8 @@ export class TemporalClient {
     );
   }
 
-  async tell(workflowId: string): Promise<void> {
+  /** Notifies a workflow that its resource changed. Does nothing if it does not run. */
+  async notifyWorkflow(workflowId: string): Promise<void> {
     try {
       await this.within(DEADLINE_MS, ({ client }) =>
         client.workflow.getHandle(workflowId).signal(SIGNALS.changed),
@@ -104,8 +107,21 @@ export class TemporalClient {
     }
   }
 
-  /** The ids of a type's running workflows, as far as visibility has caught up. */
-  async *running(type: WorkflowType): AsyncGenerator<string> {
+  /** Returns the BusinessStatus of a running workflow; undefined if it does not run. */
+  async runningStatus(workflowId: string): Promise<string | undefined> {
+    try {
+      const { status, typedSearchAttributes } = await this.within(DEADLINE_MS, ({ client }) =>
+        client.workflow.getHandle(workflowId).describe(),
+      );
+      return status.name === 'RUNNING' ? typedSearchAttributes.get(BUSINESS_STATUS) : undefined;
+    } catch (failure) {
+      if (!(failure instanceof WorkflowNotFoundError)) throw failure;
+      return undefined;
+    }
+  }
+
+  /** Yields the ids of a type's running workflows in pages, as far as visibility has caught up. */
+  async *runningPages(type: WorkflowType): AsyncGenerator<readonly string[]> {
     const query = `WorkflowType="${type}" AND ExecutionStatus="Running"`;
     let nextPageToken: Uint8Array | undefined;
     do {
@@ -118,8 +134,7 @@ export class TemporalClient {
           ...(token === undefined ? {} : { nextPageToken: token }),
         }),
       );
-      for (const { execution } of page.executions)
-        if (typeof execution?.workflowId === 'string') yield execution.workflowId;
+      yield page.executions.flatMap(({ execution }) => execution?.workflowId ?? []);
       nextPageToken = page.nextPageToken.length > 0 ? page.nextPageToken : undefined;
     } while (nextPageToken !== undefined);
   }
@@ -321,7 +336,7 @@ function searchAttributesOf({
   resourceId,
   accountId,
   status,
-}: WantedWorkflow): TypedSearchAttributes {
+}: WorkflowStart): TypedSearchAttributes {
   const values = { tenantId, resourceId, accountId, businessStatus: status };
   return new TypedSearchAttributes(
     Object.entries(SEARCH_ATTRIBUTES).flatMap(([name, attribute]) => {

@@ -2,10 +2,9 @@ import type { Registry } from 'prom-client';
 import { metersOf } from '../core/meters.js';
 import { readTogether } from '../core/gauges.js';
 import type { Clock } from '../core/instant.js';
-import type { WaitingType } from '../db/entities/outbox.js';
+import type { WorkflowResourceType } from '../db/entities/outbox.js';
 import type { Outbox } from './outbox.js';
 import type { RelayObserver } from './relay.js';
-import type { LeaseObserver } from './sweep-leases.js';
 import type { SweeperObserver } from './sweeper.js';
 
 const SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30];
@@ -36,7 +35,7 @@ export function relayMetrics(
     relayed: (resourceType, entries) => relayed.inc({ resource_type: resourceType }, entries),
     refused: (resourceType, message) => {
       refused.inc({ resource_type: resourceType });
-      onTrouble(`a workflow could not be told of its ${resourceType}: ${message}`);
+      onTrouble(`a workflow could not be notified of its ${resourceType}: ${message}`);
     },
     died: (resourceType, message) => {
       died.inc({ resource_type: resourceType });
@@ -93,9 +92,9 @@ export function temporalMetrics(
 
 export function sweeperMetrics(
   registry: Registry,
-  onTrouble: (name: string, fault: unknown) => void,
+  onTrouble: (sweep: string, fault: unknown) => void,
 ): SweeperObserver {
-  const { counter, histogram } = metersOf(registry);
+  const { counter, gauge, histogram } = metersOf(registry);
   const rounds = histogram(
     'sweep_seconds',
     "Duration of a sweeper's round, by what it looks for",
@@ -105,47 +104,35 @@ export function sweeperMetrics(
   const failures = counter('sweep_failures_total', 'Failed rounds, by what they looked for', [
     'sweep',
   ]);
+  const held = gauge('sweep_leases_held', 'Sweeps that this process does');
+  const lost = counter(
+    'sweep_leases_lost_total',
+    'Sweep leases that expired while this process held them: it stalled, or MySQL was away',
+  );
+  const renewals = counter('sweep_lease_failures_total', 'Failed renewals of the sweep leases');
   return {
     swept: (sweep, seconds) => rounds.observe({ sweep }, seconds),
     failed: (sweep, fault) => {
       failures.inc({ sweep });
       onTrouble(sweep, fault);
     },
-  };
-}
-
-export function leaseMetrics(
-  registry: Registry,
-  onTrouble: (name: string, fault: unknown) => void,
-): LeaseObserver {
-  const { counter, gauge } = metersOf(registry);
-  const held = gauge(
-    'sweep_leases_held',
-    'Sweeps, or parts of sweeps, this process is responsible for',
-  );
-  const lost = counter(
-    'sweep_leases_lost_total',
-    'Sweep leases that expired while this process held them: it stalled, or MySQL was away',
-  );
-  const failures = counter('sweep_lease_failures_total', 'Failed heartbeats of the sweep leases');
-  return {
-    holds: (count) => held.set(count),
+    holds: (leases) => held.set(leases),
     lost: () => lost.inc(),
-    failed: (name, fault) => {
-      failures.inc();
-      onTrouble(name, fault);
+    renewalFailed: (fault) => {
+      renewals.inc();
+      onTrouble('leases', fault);
     },
   };
 }
 
-/** Counts the resources that are announced again though nothing changed. */
-export function tellingMetrics(
+/** Counts waiting resources whose workflow was missing or showed another status. */
+export function reconciliationMetrics(
   registry: Registry,
-): (resourceType: WaitingType, resources: number) => void {
-  const told = metersOf(registry).counter(
-    'workflows_told_again_total',
-    'Waiting resources announced to their workflows again',
+): (resourceType: WorkflowResourceType, resources: number) => void {
+  const behind = metersOf(registry).counter(
+    'workflows_behind_total',
+    'Waiting resources whose workflow was missing or showed another status, and was notified',
     ['resource_type'],
   );
-  return (resourceType, resources) => told.inc({ resource_type: resourceType }, resources);
+  return (resourceType, resources) => behind.inc({ resource_type: resourceType }, resources);
 }

@@ -1,12 +1,15 @@
 import { currentTraceparent, untraced } from '../core/trace.js';
 import type { Entry, Relay } from './relay.js';
 
-/** Beyond this, entries are left to the sweeper: a burst must not burden the process that answers requests. */
+/**
+ * Further entries are left to the sweeper, so that a burst does not burden the process that answers
+ * requests.
+ */
 const MAX_WAITING = 500;
-/** In one group. */
+/** Entries relayed in one group. */
 const AT_ONCE = 100;
 
-/** Relays what this process wrote, right after the commit, in the background: nobody waits for Temporal. */
+/** Relays the entries that this process wrote right after their commit, in the background. */
 export class OutboxNotifier {
   private waiting: Entry[] = [];
   private running: Promise<void> | null = null;
@@ -24,7 +27,7 @@ export class OutboxNotifier {
     this.running ??= untraced(() => this.run()).finally(() => (this.running = null));
   }
 
-  /** Leaves waiting entries to the sweeper; resolves when relaying under way has ended. */
+  /** Leaves queued entries to the sweeper. Resolves once the running relay has ended. */
   async stop(): Promise<void> {
     this.isStopped = true;
     this.waiting = [];
@@ -32,7 +35,7 @@ export class OutboxNotifier {
   }
 
   private async run(): Promise<void> {
-    // Entries written in this turn go together.
+    // Entries written in this turn of the event loop share a group.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.waiting.length > 0) {
       try {

@@ -1,26 +1,27 @@
-import { compareText } from '../core/collections.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { type Clock, instant, type Instant } from '../core/instant.js';
 import { integer, nullable, time, uuid } from '../db/columns.js';
 import type { Database, Reader } from '../db/database.js';
-import { outbox, type OutboxRow, type WaitingType } from '../db/entities/outbox.js';
+import { outbox, type OutboxRow, type WorkflowResourceType } from '../db/entities/outbox.js';
 import { columnList, equalsSql, insertSql, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { transact } from '../db/transact.js';
-import { OUTBOX_SHARDS, outboxEntry } from './outbox-entry.js';
+import { outboxEntry } from './outbox-entry.js';
 
-/** How long a claimed entry is left alone: longer than relaying can take. */
+/** How long a claimed entry belongs to its process, which is longer than relaying can take. */
 const CLAIM_MS = 30_000;
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 const MAX_ERROR = 300;
-/** 20 minutes with the pauses: what fails for that long does so until somebody looks at it. */
+/** Tries before an entry becomes a dead letter, after 20 minutes with the pauses. */
 export const MAX_TRIES = 25;
-/** A failure that is not the entry's fault counts only up to the longest pause: once it is over, the entry has most of its tries left. */
+/**
+ * A failure that is not the entry's fault counts only up to the longest pause, so most tries are
+ * left afterwards.
+ */
 const PASSING_TRIES = 6;
 /** The `due_at` of dead letters, so that no sweeper claims them. */
 const NEVER = instant(Date.UTC(9999, 0, 1));
-const ALL_SHARDS = Array.from({ length: OUTBOX_SHARDS }, (_, shard) => shard);
 
 interface OutboxDepth {
   /** Entries waiting to be relayed, not counting dead letters. */
@@ -38,9 +39,9 @@ export interface OutboxFilter {
 interface FailedEntry {
   readonly id: Uuid;
   readonly attempts: number;
-  /** One line for operators. */
+  /** The failure in one line, for operators. */
   readonly error: string;
-  /** What would hit every entry is not its fault. */
+  /** False if any other entry would have failed too. */
   readonly isItsOwn: boolean;
 }
 
@@ -51,20 +52,15 @@ export class Outbox {
   ) {}
 
   /**
-   * Claims the due entries of these parts, oldest first, so that no other sweeper takes them. Throws DatabaseUnavailable.
+   * Claims due entries, oldest first, so that no other process takes them for 30 s. Throws
+   * DatabaseUnavailable.
    */
-  async claim(
-    limit: number,
-    shards: readonly number[] = ALL_SHARDS,
-  ): Promise<readonly OutboxRow[]> {
+  async claim(limit: number): Promise<readonly OutboxRow[]> {
     return transact(this.database, async (transaction) => {
       const now = this.clock();
-      const found = (await transaction.all(dueSql(limit, shards, now)))
-        .flat()
-        .map((row) => parseRow(outbox, row));
-      const rows = found
-        .sort((a, b) => a.dueAt - b.dueAt || compareText(a.id, b.id))
-        .slice(0, limit);
+      const rows = (await transaction.query(dueSql(limit, now))).map((row) =>
+        parseRow(outbox, row),
+      );
       if (rows.length > 0)
         await transaction.execute(
           `UPDATE outbox SET due_at=${time.literal(instant(now + CLAIM_MS))} WHERE ${among(rows)}`,
@@ -79,7 +75,10 @@ export class Outbox {
     await this.write(`DELETE FROM outbox WHERE ${among(rows)}`);
   }
 
-  /** Postpones entries, longer after each failure; an entry that keeps failing by its own fault becomes a dead letter. */
+  /**
+   * Postpones entries, longer after each failure; an entry that keeps failing by its own fault
+   * becomes a dead letter.
+   */
   async fail(failed: readonly FailedEntry[]): Promise<void> {
     if (failed.length === 0) return;
     const now = this.clock();
@@ -95,11 +94,11 @@ export class Outbox {
     await this.write(`UPDATE outbox SET due_at=created_at WHERE ${among(rows)}`);
   }
 
-  /** Writes entries for resources whose workflow must learn of them. Returns how many. */
+  /** Writes entries that are due at once. */
   async add(
     resources: readonly {
       readonly tenantId: Uuid;
-      readonly resourceType: WaitingType;
+      readonly resourceType: WorkflowResourceType;
       readonly resourceId: Uuid;
     }[],
   ): Promise<void> {
@@ -130,7 +129,10 @@ export class Outbox {
     return rows.map((row) => parseRow(outbox, row));
   }
 
-  /** Makes entries due at once and forgets their failures, including dead letters. Returns how many. */
+  /**
+   * Makes entries due at once and resets their failures, dead letters included. Returns the number
+   * of entries.
+   */
   async release(filter: OutboxFilter): Promise<number> {
     return transact(this.database, (transaction) =>
       transaction.execute(
@@ -144,7 +146,7 @@ export class Outbox {
   }
 }
 
-/** Whether this failure, after the earlier ones, makes an entry a dead letter. */
+/** Returns whether this failure, after the earlier ones, makes an entry a dead letter. */
 export function isLast({
   attempts,
   isItsOwn,
@@ -163,17 +165,13 @@ function failureSql(failed: FailedEntry, now: Instant): string {
     WHERE id=${uuid.literal(failed.id)}`;
 }
 
-/** Each part by itself, in the order of its index: over several parts the whole backlog would be sorted, and locked. */
-export function dueSql(limit: number, shards: readonly number[], now: Instant): string[] {
-  return shards.map(
-    (shard) =>
-      `SELECT ${columnList(outbox)} FROM outbox FORCE INDEX (due_of_shard)
-       WHERE shard=${literal(outbox, 'shard', shard)} AND due_at<=${time.literal(now)}
-       ORDER BY due_at, id LIMIT ${Math.trunc(limit)} FOR UPDATE SKIP LOCKED`,
-  );
+/** Reads in the order of the index, because a sort would lock the whole backlog. */
+export function dueSql(limit: number, now: Instant): string {
+  return `SELECT ${columnList(outbox)} FROM outbox FORCE INDEX (due) WHERE due_at<=${time.literal(now)}
+    ORDER BY due_at, id LIMIT ${Math.trunc(limit)} FOR UPDATE SKIP LOCKED`;
 }
 
-/** Those of these resources that have an entry, including dead letters. */
+/** Returns those of the given ids that have an outbox entry, dead letters included. */
 export async function announced(
   reader: Reader,
   resourceId: readonly Uuid[],

@@ -1,20 +1,21 @@
 import type { Failpoints } from '../core/failpoints.js';
-import { groupBy } from '../core/collections.js';
+import { groupBy, mapAtOnce } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import { continued } from '../core/trace.js';
 import type { Database } from '../db/database.js';
-import type { OutboxRow, WaitingType } from '../db/entities/outbox.js';
+import type { OutboxRow, WorkflowResourceType } from '../db/entities/outbox.js';
 import { DatabaseUnavailable } from '../db/failures.js';
 import type { TemporalClient } from './client.js';
 import { isOfEveryCall, messageOf, TemporalUnavailable } from './failures.js';
 import { isLast, type Outbox } from './outbox.js';
-import type { WaitingSource, WantedWorkflow } from './waiting.js';
+import type { Sweep } from './sweeper.js';
+import type { WorkflowResource, WorkflowStart } from './workflow-resources.js';
 
 export interface RelayObserver {
-  relayed(resourceType: WaitingType, entries: number): void;
-  /** One entry could not be relayed: it is tried again later. */
-  refused(resourceType: WaitingType, message: string): void;
-  died(resourceType: WaitingType, message: string): void;
+  relayed(resourceType: WorkflowResourceType, entries: number): void;
+  /** Called when an entry could not be relayed. The sweeper tries again later. */
+  refused(resourceType: WorkflowResourceType, message: string): void;
+  died(resourceType: WorkflowResourceType, message: string): void;
   unavailable(message: string): void;
 }
 
@@ -22,40 +23,51 @@ interface RelayDeps {
   readonly database: Database;
   readonly outbox: Outbox;
   readonly client: TemporalClient;
-  readonly sources: readonly WaitingSource[];
+  readonly resources: readonly WorkflowResource[];
   readonly failpoints: Failpoints;
   readonly observer: RelayObserver;
-  /** After this long a workflow that has not been told anything looks at its resource. */
+  /** How long a workflow waits without a signal before it reads its resource again. */
   readonly lookAgainMs: number;
 }
 
-/** An entry as its writer knows it. */
+/** The part of an entry that its writer has. */
 export type Entry = Pick<OutboxRow, 'id' | 'resourceType' | 'resourceId'> &
   Partial<Pick<OutboxRow, 'traceparent'>>;
 
 /** Simultaneous calls to Temporal for one group of entries. */
 const WIDTH = 24;
+const CLAIMED_AT_ONCE = 100;
+const SWEEP_EVERY_MS = 1_000;
 
-/** The entries of one resource: its workflow is told once for all of them. */
-interface Told {
-  readonly source: WaitingSource | undefined;
-  readonly type: WaitingType;
+/** The entries of one resource, for all of which its workflow is notified once. */
+interface Notification {
+  readonly resource: WorkflowResource | undefined;
+  readonly type: WorkflowResourceType;
   readonly resourceId: Uuid;
   readonly entries: readonly Entry[];
 }
 
-/** The workflow that each resource should have according to its row, or why the row could not be read. */
-type Wanted = ReadonlyMap<Uuid, WantedWorkflow | { readonly unreadable: unknown }>;
+/**
+ * The workflow that a resource should have according to its row, or why the row could not be read.
+ */
+type Read = WorkflowStart | { readonly unreadable: unknown };
+type ReadRows = ReadonlyMap<Uuid, Read>;
 
-/** Passes the outbox on to Temporal. An entry means its resource as it is now, so it may come twice and late. */
+/**
+ * Passes outbox entries to Temporal. An entry only names a resource to read, so it may be relayed
+ * twice and late.
+ */
 export class Relay {
-  private readonly sources: ReadonlyMap<WaitingType, WaitingSource>;
+  private readonly resources: ReadonlyMap<WorkflowResourceType, WorkflowResource>;
 
   constructor(private readonly deps: RelayDeps) {
-    this.sources = new Map(deps.sources.map((source) => [source.resourceType, source]));
+    this.resources = new Map(deps.resources.map((resource) => [resource.resourceType, resource]));
   }
 
-  /** Relays claimed entries. Those that Temporal refuses are postponed; throws TemporalUnavailable if it is away. */
+  /**
+   * Relays claimed entries. Those that Temporal refuses are postponed; throws TemporalUnavailable
+   * if it is away.
+   */
   async relay(rows: readonly OutboxRow[]): Promise<void> {
     const { outbox, observer } = this.deps;
     const failures = new Map<Uuid, unknown>();
@@ -81,7 +93,7 @@ export class Relay {
     if (left.cause !== null) throw left.cause;
   }
 
-  /** The same for entries written a moment ago; failures are left to the sweeper. */
+  /** Relays entries right after their transaction. The sweeper relays those that fail. */
   async relayNew(entries: readonly Entry[]): Promise<void> {
     await this.deliver(entries, (entry, failure) =>
       this.deps.observer.refused(entry.resourceType, messageOf(failure)),
@@ -98,19 +110,20 @@ export class Relay {
     const done: Entry[] = [];
     const leave = (own: readonly Entry[]): void => own.forEach(({ id }) => untried.add(id));
     const all = this.byResource(entries);
-    const wanted = await this.wantedOf(all);
-    await eachOf(WIDTH, all, async (told) => {
-      if (cause !== null) return leave(told.entries);
+    const rows = await this.readRows(all);
+    await mapAtOnce(WIDTH, all, async (notification) => {
+      const { entries: own, resourceId } = notification;
+      if (cause !== null) return leave(own);
       try {
         failpoints.pass('before_outbox_start');
-        await this.tellTraced(told, wanted.get(told.resourceId));
+        await this.notifyTraced(notification, rows.get(resourceId));
         failpoints.pass('after_outbox_start');
-        done.push(...told.entries);
+        done.push(...own);
       } catch (failure) {
         if (!(failure instanceof TemporalUnavailable))
-          return told.entries.forEach((entry) => onRefused(entry, failure));
+          return own.forEach((entry) => onRefused(entry, failure));
         cause = failure;
-        leave(told.entries);
+        leave(own);
       }
     });
     await outbox.remove(done);
@@ -121,73 +134,81 @@ export class Relay {
     return { untried, cause: unavailable };
   }
 
-  private byResource(entries: readonly Entry[]): Told[] {
+  private byResource(entries: readonly Entry[]): Notification[] {
     const groups = groupBy(
       entries,
       ({ resourceType, resourceId }) => `${resourceType} ${resourceId}`,
     );
     return Array.from(groups.values(), (own) => {
       const [{ resourceType: type, resourceId }] = own as [Entry, ...Entry[]];
-      return { source: this.sources.get(type), type, resourceId, entries: own };
+      return { resource: this.resources.get(type), type, resourceId, entries: own };
     });
   }
 
   /** Throws DatabaseUnavailable. */
-  private async wantedOf(all: readonly Told[]): Promise<Wanted> {
-    const wanted = new Map<Uuid, WantedWorkflow | { readonly unreadable: unknown }>();
-    for (const [source, own] of groupBy(all, (told) => told.source)) {
-      if (source === undefined) continue;
+  private async readRows(all: readonly Notification[]): Promise<ReadRows> {
+    const rows = new Map<Uuid, Read>();
+    for (const [resource, own] of groupBy(all, (notification) => notification.resource)) {
+      if (resource === undefined) continue;
       const ids = own.map(({ resourceId }) => resourceId);
-      for (const [id, found] of await this.readAll(source, ids)) wanted.set(id, found);
+      for (const [id, row] of await this.readAll(resource, ids)) rows.set(id, row);
     }
-    return wanted;
+    return rows;
   }
 
-  /** All at once, or each separately if one of them cannot be read. */
-  private async readAll(source: WaitingSource, ids: readonly Uuid[]): Promise<Wanted> {
+  /** Reads all rows at once, or each separately if one of them cannot be read. */
+  private async readAll(resource: WorkflowResource, ids: readonly Uuid[]): Promise<ReadRows> {
     const { reader } = this.deps.database;
     try {
-      return await source.waiting(reader, ids);
+      return await resource.readWaiting(reader, ids);
     } catch (failure) {
       if (failure instanceof DatabaseUnavailable) throw failure;
       if (ids.length === 1) return new Map(ids.map((id) => [id, { unreadable: failure }]));
     }
-    const found = new Map<Uuid, WantedWorkflow | { readonly unreadable: unknown }>();
+    const rows = new Map<Uuid, Read>();
     for (const id of ids)
-      for (const [own, one] of await this.readAll(source, [id])) found.set(own, one);
-    return found;
+      for (const [own, row] of await this.readAll(resource, [id])) rows.set(own, row);
+    return rows;
   }
 
-  /** In the trace of its last change, if the entries are from several. */
-  private tellTraced(told: Told, wanted: Parameters<Relay['tell']>[1]): Promise<void> {
-    const traces = told.entries.flatMap(({ traceparent }) =>
+  /** Notifies the workflow in the trace of the resource's last change. */
+  private notifyTraced(notification: Notification, row: Read | undefined): Promise<void> {
+    const { type, resourceId, entries } = notification;
+    const traces = entries.flatMap(({ traceparent }) =>
       typeof traceparent === 'string' ? [traceparent] : [],
     );
-    const part = { name: `outbox ${told.type}`, attributes: { 'resource.id': told.resourceId } };
-    return continued(part, traces.at(-1), () => this.tell(told, wanted));
+    const part = { name: `outbox ${type}`, attributes: { 'resource.id': resourceId } };
+    return continued(part, traces.at(-1), () => this.notify(notification, row));
   }
 
-  private async tell(
-    { source, type, resourceId }: Told,
-    wanted: WantedWorkflow | { readonly unreadable: unknown } | undefined,
+  private async notify(
+    { resource, type, resourceId }: Notification,
+    row: Read | undefined,
   ): Promise<void> {
     const { client, lookAgainMs } = this.deps;
-    if (source === undefined) throw new Error(`nobody knows what waits as ${type}`);
-    if (wanted === undefined) return client.tell(source.workflowIdOf(resourceId));
-    if ('unreadable' in wanted) throw wanted.unreadable;
-    const input = { ...wanted.input, lookAgainMs };
-    await client.startOrTell(source.workflowType, source.taskQueue, { ...wanted, input });
+    if (resource === undefined) throw new Error(`no workflow is known for the type ${type}`);
+    if (row === undefined) return client.notifyWorkflow(resource.workflowIdOf(resourceId));
+    if ('unreadable' in row) throw row.unreadable;
+    const input = { ...row.input, lookAgainMs };
+    await client.startOrNotify(resource.workflowType, resource.taskQueue, { ...row, input });
   }
 }
 
-async function eachOf<T>(
-  width: number,
-  items: readonly T[],
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const rest = items.values();
-  const worker = async (): Promise<void> => {
-    for (const item of rest) await work(item);
+/** Returns the sweep that relays the entries that their writer did not relay. */
+export function outboxSweep(outbox: Outbox, relay: Relay): Sweep {
+  return {
+    name: 'outbox',
+    everyMs: SWEEP_EVERY_MS,
+    run: async () => {
+      const rows = await outbox.claim(CLAIMED_AT_ONCE);
+      try {
+        await relay.relay(rows);
+      } catch (failure) {
+        // The relay's observer has reported it. The entries stay due.
+        if (failure instanceof TemporalUnavailable) return false;
+        throw failure;
+      }
+      return rows.length === CLAIMED_AT_ONCE;
+    },
   };
-  await Promise.all(Array.from({ length: Math.min(width, items.length) }, worker));
 }

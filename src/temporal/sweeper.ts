@@ -1,128 +1,147 @@
-import type { Uuid } from '../core/ids.js';
-import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SweepLeases, Turn } from './sweep-leases.js';
+import { newId, type Uuid } from '../core/ids.js';
+import type { Database } from '../db/database.js';
+import { claimLeases, LEASE_MS, releaseLeases } from './sweep-leases.js';
 
-/** Repeated work, done by one worker process at a time unless stated otherwise. */
+/** Repeated work, done by one worker process at a time unless `inEach` is set. */
 export interface Sweep {
+  /** The name of the sweep and of its lease. */
   readonly name: string;
-  /** From the end of one round to the start of the next. */
+  /** The pause from the end of one round to the start of the next. */
   readonly everyMs: number;
   /**
-   * One round. Returns true if more is left; then the next round begins at once. Stops early on `signal`, when the
-   * process stops or another one has the sweep.
+   * Does one round. Returns true if more work is left; the next round then starts at once. Stops
+   * early on `signal`, which is aborted when the process stops or loses the lease.
    */
   readonly run: (signal: AbortSignal) => Promise<boolean>;
-  /** Every process does it for itself, without a lease: what it looks for may have affected the leases. */
+  /** Set if every process does the sweep, because each row that it finds has its own lease. */
   readonly inEach?: true;
 }
 
-/** A sweep whose work several processes may share, each doing some parts of it. */
-export interface SharedSweep extends Omit<Sweep, 'run' | 'inEach'> {
-  readonly shards: number;
-  readonly run: (signal: AbortSignal, shards: readonly number[]) => Promise<boolean>;
-}
-
 export interface SweeperObserver {
-  /** A round failed; the next one follows a little later. */
   failed(name: string, fault: unknown): void;
   swept(name: string, seconds: number): void;
+  renewalFailed(fault: unknown): void;
+  /** A lease expired, because MySQL was unreachable or the process froze. */
+  lost(name: string): void;
+  holds(leases: number): void;
 }
 
-/** A failing sweep is retried at least this often, however rare it is otherwise. */
+interface SweeperDeps {
+  readonly database: Database;
+  readonly sweeps: readonly Sweep[];
+  /** The process's name for operators. */
+  readonly label: string;
+  readonly observer: SweeperObserver;
+  /** Awaited before each round. */
+  readonly prepare?: () => Promise<void>;
+}
+
+const RENEW_EVERY_MS = 1_000;
+/** How much earlier than MySQL a process considers its own leases expired. */
+const MARGIN_MS = 500;
+/** The longest pause after a failed round. */
 const MAX_FAILED_PAUSE_MS = 10_000;
 
-/** The names of a sweep's leases, by part; none if every process does it. */
-export function leaseNames(sweep: Sweep | SharedSweep): string[] {
-  if ('shards' in sweep)
-    return Array.from({ length: sweep.shards }, (_, shard) => `${sweep.name} ${shard}`);
-  return sweep.inEach === true ? [] : [sweep.name];
-}
-
-const TIDY_EVERY_MS = 600_000;
-const TIDY_PAUSE_MS = 50;
-
-/** Works through everything, one piece after another, with pauses. */
-export function tidying(
-  name: string,
-  work: (after: Uuid | null) => Promise<{ readonly at: Uuid; readonly isDone: boolean } | null>,
-): Sweep {
-  return {
-    name,
-    everyMs: TIDY_EVERY_MS,
-    run: async (signal) => {
-      let after: Uuid | null = null;
-      while (!signal.aborted) {
-        const piece: Awaited<ReturnType<typeof work>> = await work(after);
-        if (piece === null) break;
-        if (piece.isDone) after = piece.at;
-        await new Promise((resolve) => setTimeout(resolve, TIDY_PAUSE_MS));
-      }
-      return false;
-    },
-  };
-}
-
-/** The worker's loops, with Temporal or without, in any number of processes: each sweep in one, or in every one. */
+/** Runs the sweeps whose leases this process holds, with or without Temporal. */
 export class Sweeper {
+  readonly workerId: Uuid = newId();
   private readonly stopping = new AbortController();
-  private loops: Promise<unknown> = Promise.resolve();
+  private readonly leases = new Map<string, AbortController>();
+  /** By performance.now(), because the system clock can be set. */
+  private leasesExpireAt = 0;
+  private expiry: NodeJS.Timeout | undefined;
+  private readonly loops = new Map<string, Promise<void>>();
+  private renewing: Promise<void> = Promise.resolve();
 
-  constructor(
-    private readonly sweeps: readonly (Sweep | SharedSweep)[],
-    private readonly observer: SweeperObserver,
-    private readonly leases: SweepLeases,
-    /** Awaited before each round. */
-    private readonly prepare: () => Promise<void> = () => Promise.resolve(),
-  ) {
-    // Each loop has its own listener, however many there are; not a leak.
-    setMaxListeners(0, this.stopping.signal);
-  }
+  constructor(private readonly deps: SweeperDeps) {}
 
   start(): void {
-    this.leases.start();
-    this.loops = Promise.all(this.sweeps.map((sweep) => this.loop(sweep)));
+    for (const sweep of this.deps.sweeps)
+      if (sweep.inEach === true) this.begin(sweep, this.stopping.signal);
+    this.renewing = this.renewUntilStopped();
   }
 
-  /** Resolves when every loop has ended its round, so that others may begin theirs. */
+  /** Resolves once every round has ended and the leases have been released. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    this.leases.interrupt();
-    await this.loops;
-    await this.leases.stop();
+    for (const lease of this.leases.values()) lease.abort();
+    await Promise.all([this.renewing, ...this.loops.values()]);
+    clearTimeout(this.expiry);
+    await releaseLeases(this.deps.database, this.workerId).catch(() => undefined);
+    this.leases.clear();
+    this.deps.observer.holds(0);
   }
 
-  private async loop(sweep: Sweep | SharedSweep): Promise<void> {
-    const { name, everyMs } = sweep;
-    const parts = leaseNames(sweep);
+  private async renewUntilStopped(): Promise<void> {
     const { signal } = this.stopping;
-    let failures = 0;
-    for (;;) {
-      const turn = parts.length > 0 ? await this.leases.turn(parts) : this.ownTurn();
-      if (turn === null) return;
-      const began = performance.now();
-      let isMore = false;
-      try {
-        await this.prepare();
-        const shards = turn.names.map((part) => parts.indexOf(part));
-        isMore =
-          'shards' in sweep ? await sweep.run(turn.signal, shards) : await sweep.run(turn.signal);
-        failures = 0;
-        this.observer.swept(name, (performance.now() - began) / 1000);
-      } catch (fault) {
-        failures += 1;
-        this.observer.failed(name, fault);
-      } finally {
-        turn.end();
-      }
-      if (!isMore)
-        await sleep(pauseMs(everyMs, failures), undefined, { signal }).catch(() => undefined);
+    while (!signal.aborted) {
+      await this.renew().catch((fault: unknown) => this.deps.observer.renewalFailed(fault));
+      await sleep(RENEW_EVERY_MS, undefined, { signal }).catch(() => undefined);
     }
   }
 
-  private ownTurn(): Turn | null {
-    const { signal } = this.stopping;
-    return signal.aborted ? null : { names: [], signal, end: () => undefined };
+  private async renew(): Promise<void> {
+    const { database, sweeps, label } = this.deps;
+    const expiresAt = performance.now() + LEASE_MS - MARGIN_MS;
+    const names = sweeps.flatMap(({ name, inEach }) => (inEach === true ? [] : [name]));
+    if (names.length === 0) return;
+    const held = await claimLeases(database, this.workerId, label, names);
+    this.leasesExpireAt = expiresAt;
+    clearTimeout(this.expiry);
+    this.expiry = setTimeout(() => this.hold([]), expiresAt - performance.now());
+    this.hold(performance.now() < expiresAt ? held : []);
+  }
+
+  private hold(names: readonly string[]): void {
+    if (this.stopping.signal.aborted) return;
+    for (const [name, lease] of this.leases)
+      if (!names.includes(name)) {
+        this.leases.delete(name);
+        lease.abort();
+        this.deps.observer.lost(name);
+      }
+    for (const sweep of this.deps.sweeps)
+      if (names.includes(sweep.name) && !this.leases.has(sweep.name)) {
+        const lease = new AbortController();
+        this.leases.set(sweep.name, lease);
+        this.begin(sweep, lease.signal);
+      }
+    this.deps.observer.holds(this.leases.size);
+  }
+
+  /** Starts a sweep's loop after the loop of an earlier lease has ended its round. */
+  private begin(sweep: Sweep, signal: AbortSignal): void {
+    const earlier = this.loops.get(sweep.name) ?? Promise.resolve();
+    this.loops.set(
+      sweep.name,
+      earlier.then(() => this.loop(sweep, signal)),
+    );
+  }
+
+  private async loop(sweep: Sweep, signal: AbortSignal): Promise<void> {
+    const { observer, prepare } = this.deps;
+    for (let failures = 0; this.mayRun(sweep, signal);) {
+      const began = performance.now();
+      let isMore = false;
+      try {
+        await prepare?.();
+        isMore = await sweep.run(signal);
+        failures = 0;
+        observer.swept(sweep.name, (performance.now() - began) / 1_000);
+      } catch (fault) {
+        failures += 1;
+        observer.failed(sweep.name, fault);
+      }
+      if (!isMore)
+        await sleep(pauseMs(sweep.everyMs, failures), undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** Returns false if the lease has expired, even if the timers are late after a freeze. */
+  private mayRun({ inEach }: Sweep, signal: AbortSignal): boolean {
+    if (inEach !== true && performance.now() >= this.leasesExpireAt) this.hold([]);
+    return !signal.aborted;
   }
 }
 

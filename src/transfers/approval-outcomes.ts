@@ -7,7 +7,7 @@ import type { ApprovalFeature, Ending } from '../approvals/decide.js';
 import type { Approvals } from '../approvals/service.js';
 import type { LockedState } from '../ledger/writer/types.js';
 import { completion, creditRefusal, endEvent } from './decide.js';
-import { WAITING_TRANSFERS } from './waiting.js';
+import { WAITING_TRANSFERS } from './workflow-resource.js';
 
 /**
  * How a transfer that waits for approval ends. Pure. The hold is released or spent once, the

@@ -1,6 +1,7 @@
 import type { DatabaseDeps } from '../db/database.js';
 import { removeOldEvents } from '../events/retention.js';
-import { type Sweep, tidying } from '../temporal/sweeper.js';
+import type { Sweep } from '../temporal/sweeper.js';
+import { tidying } from '../temporal/tidying.js';
 import { lookOver, removeOldAttempts } from './sweeping.js';
 
 /** What the worker's sweeper does for webhooks and the event log. */

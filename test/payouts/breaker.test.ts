@@ -8,11 +8,11 @@ import { newBreaker, WAKES_AFTER_MS } from '../../src/payouts/breaker/rules.js';
 import { type Rail, RailSilent } from '../../src/payouts/rails/types.js';
 import { recoverySweeps } from '../../src/payouts/sweeps.js';
 import { listRails } from '../../src/support/reading/rails.js';
-import { Sweeper } from '../../src/temporal/sweeper.js';
+import type { Sweeper } from '../../src/temporal/sweeper.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { idLiteral, LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { leasesOf } from '../support/leases.js';
+import { sweeperOf } from '../support/sweepers.js';
 import { until } from '../support/temporal.js';
 import { assertLedgerSound, balanceOf } from '../support/world.js';
 import { ScriptedRail, say } from './scripted-rail.js';
@@ -256,11 +256,7 @@ describe('a rail that does not answer', () => {
       };
       const recovery = new RailRecovery({ ...railsOf(db, { rails }), outbox: { add } });
       const sweeps = recoverySweeps(recovery, rails.keys());
-      sweeper = new Sweeper(
-        sweeps,
-        { failed: () => undefined, swept: () => undefined },
-        leasesOf(db.database, sweeps),
-      );
+      ({ sweeper } = sweeperOf(db.database, sweeps));
       sweeper.start();
     };
     const payOverBoth = async (): Promise<void> => {

@@ -3,8 +3,7 @@ import type { Uuid } from '../../src/core/ids.js';
 import { type Clock, type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { Rail } from '../../src/payouts/rails/types.js';
 import { inquirySweeps } from '../../src/payouts/sweeps.js';
-import { Sweeper } from '../../src/temporal/sweeper.js';
-import { leasesOf } from '../support/leases.js';
+import { sweeperOf } from '../support/sweepers.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { idLiteral, LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -149,8 +148,7 @@ describe('a payout that was completed', () => {
       `UPDATE payouts SET ask_at='2026-01-02' WHERE id IN (${others.map(idLiteral).join(',')})`,
     );
     const sweeps = inquirySweeps(rails.inquiries, ['http:hanging', 'simulated'], rails.breakers);
-    const unobserved = { failed: () => undefined, swept: () => undefined };
-    const sweeper = new Sweeper(sweeps, unobserved, leasesOf(db.database, sweeps));
+    const { sweeper } = sweeperOf(db.database, sweeps);
     sweeper.start();
     await until('the others were asked about', () => answering.asked.length === 2);
     assert.deepEqual(answering.asked.toSorted(), others.toSorted());

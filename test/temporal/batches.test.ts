@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import type { Uuid } from '../../src/core/ids.js';
-import { batchWaiting } from '../../src/batches/waiting.js';
+import { newId, type Uuid } from '../../src/core/ids.js';
+import { batchResource } from '../../src/batches/workflow-resource.js';
 import { batchWorkflowId } from '../../src/temporal/contracts.js';
 import { batchServiceOf, csvOf, UNWATCHED } from '../batches/support.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { type Json, LEAST, object } from '../support/bank.js';
+import { answered, idLiteral, type Json, LEAST, object } from '../support/bank.js';
 import {
   assertPaidOnce,
   batchDetails,
@@ -24,7 +24,7 @@ import {
   testTemporal,
   until,
 } from '../support/temporal.js';
-import { tellAgain } from '../support/telling.js';
+import { reconcile } from '../support/reconciling.js';
 import { sdkWarnings, startTestWorker, type TestWorker } from '../support/temporal-worker.js';
 import {
   actsOn,
@@ -334,13 +334,31 @@ describe('the workflow of a batch', () => {
     const lost = await payroll.ready(3);
     await batchWorkflow(temporal, lost).terminate('by a mistake');
     await until('it has a workflow again', async () => {
-      await tellAgain(db, worker, [batchWaiting]);
+      await reconcile(worker, [batchResource]);
       return (await batchWorkflowStatus(temporal, lost)) === 'RUNNING';
     });
     await until('it waits', async () => (await batchState(temporal, lost))?.status === 'ready');
     await payroll.execute(lost);
     await payroll.until(lost, 'completed');
     assert.equal(await assertPaidOnce(db, lost, 3), 3);
+  });
+
+  it('goes on though its workflow was not notified of its execution', async () => {
+    const id = await payroll.ready(3);
+    await until('it waits', async () => (await batchState(temporal, id))?.status === 'ready');
+    const cutOff = await startTestApi(db, temporalEnvironment(AWAY));
+    await worker.stop();
+    const { token } = payroll.bank;
+    answered(
+      await cutOff.request('POST', `/v1/bonus_batches/${id}/execute`, { token, key: newId() }),
+      202,
+    );
+    await cutOff.stop();
+    await db.sql(`DELETE FROM outbox WHERE resource_id=${idLiteral(id)}`);
+    worker = await startTestWorker(db, temporal, { environment: serving('batches') });
+    assert((await reconcile(worker, [batchResource])) > 0);
+    await payroll.until(id, 'completed');
+    assert.equal(await assertPaidOnce(db, id, 3), 3);
   });
 
   it('does nothing a second time when its activities run twice, concurrently or late', async () => {

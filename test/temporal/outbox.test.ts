@@ -4,7 +4,7 @@ import { systemClock } from '../../src/core/instant.js';
 import { outbox as outboxTable, type OutboxRow } from '../../src/db/entities/outbox.js';
 import { insertSql } from '../../src/db/statements.js';
 import { Outbox } from '../../src/temporal/outbox.js';
-import { transferWaiting } from '../../src/transfers/waiting.js';
+import { transferResource } from '../../src/transfers/workflow-resource.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral } from '../support/bank.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
@@ -24,12 +24,13 @@ import {
   workflowOf,
   workflowStatus,
 } from '../support/temporal.js';
-import { tellAgain } from '../support/telling.js';
+import { reconcile } from '../support/reconciling.js';
 import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
 import {
   assertEnds,
   endOf,
   type GuardedBank,
+  type MemberAct,
   moveExpiry,
   newSignature,
   openGuardedBank,
@@ -223,7 +224,15 @@ describe('the outbox', () => {
   });
 
   describe('and what is no longer in it', () => {
-    const sweepOf = (own: TestWorker): Promise<number> => tellAgain(db, own, [transferWaiting]);
+    const sweepOf = (own: TestWorker): Promise<number> => reconcile(own, [transferResource]);
+
+    /** Acts in a process that cannot reach Temporal, and loses the entry. */
+    const actUnseen = async (action: MemberAct, id: Uuid, token: string): Promise<void> => {
+      await worker.stop();
+      answered(await cutOff.request('POST', `/v1/transfers/${id}/${action}`, { token }), 200);
+      await db.sql(`DELETE FROM outbox WHERE resource_id=${idLiteral(id)}`);
+      worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
+    };
 
     it('continues after the workflow was terminated by hand', async () => {
       const guarded = await bankOf(api);
@@ -276,16 +285,40 @@ describe('the outbox', () => {
       }
     });
 
-    it('is announced again even if all is well: its workflow looks, and keeps waiting', async () => {
+    it('is left alone if its workflow runs and shows its status', async () => {
       const { pend } = await bankOf(api);
       const id = await pend();
       await untilWaiting(temporal, id);
       await until('its entry is gone', () => isEmpty(id));
-      const { runId } = await workflowOf(temporal, id).describe();
-      await until('it is told', async () => (await sweepOf(worker)) > 0);
-      await until('its entry is gone', () => isEmpty(id));
-      assert.equal((await workflowOf(temporal, id).describe()).runId, runId);
-      assert.equal((await untilWaiting(temporal, id)).status, 'pending_approval');
+      await until('all workflows show their status', async () => (await sweepOf(worker)) === 0);
+      assert.deepEqual(await outboxOf(db, id), []);
+    });
+
+    it('ends with the next reconciliation if its workflow runs on after its end', async () => {
+      const guarded = await bankOf(api);
+      const id = await guarded.pend();
+      await untilWaiting(temporal, id);
+      await actUnseen('cancel', id, guarded.bank.token);
+      await until('its workflow ends', async () => {
+        await sweepOf(worker);
+        return (await workflowStatus(temporal, id)) === 'COMPLETED';
+      });
+    });
+
+    it('is read again by every workflow after a restore, even if its status is the same', async () => {
+      const guarded = await openGuardedBank(api, { approvals: 2 });
+      const id = await guarded.pend();
+      await untilWaiting(temporal, id);
+      await actUnseen('approve', id, guarded.approvers[0]);
+      assert.equal((await untilWaiting(temporal, id)).received, 0);
+      await db.sql(
+        `INSERT INTO restores (id, noticed_by, reason, began_at, finished_at)
+         VALUES (UNHEX(REPLACE(UUID(),'-','')), 'operator', 'a test', NOW(3), NOW(3))`,
+      );
+      await sweepOf(worker);
+      await until('it has read it', async () => (await untilWaiting(temporal, id)).received === 1);
+      const rows = await db.database.reader.query('SELECT 1 FROM restores WHERE told_at IS NULL');
+      assert.equal(rows.length, 0);
     });
 
     it('is not announced again while it has an entry, even a dead letter', async () => {

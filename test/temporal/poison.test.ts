@@ -5,10 +5,10 @@ import { instant, systemClock } from '../../src/core/instant.js';
 import { TemporalClient } from '../../src/temporal/client.js';
 import { MAX_TRIES, Outbox } from '../../src/temporal/outbox.js';
 import { Relay } from '../../src/temporal/relay.js';
-import type { WaitingSource } from '../../src/temporal/waiting.js';
-import { transferWaiting } from '../../src/transfers/waiting.js';
+import type { WorkflowResource } from '../../src/temporal/workflow-resources.js';
+import { transferResource } from '../../src/transfers/workflow-resource.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered } from '../support/bank.js';
+import { answered, idLiteral } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import {
   namespaceName,
@@ -52,14 +52,14 @@ describe('an entry of the outbox that cannot be relayed', () => {
     namespace,
   }: Pick<TestTemporal, 'address' | 'namespace'>): TemporalClient =>
     new TemporalClient({ address, namespace, tls: null, apiKey: undefined });
-  const relayOver = (source: WaitingSource, own = client) => {
+  const relayOver = (resource: WorkflowResource, own = client) => {
     const seen = { relayed: 0, refused: [] as string[], died: [] as string[] };
     const relay = new Relay({
       ...{
         database: db.database,
         outbox,
         client: own,
-        sources: [source],
+        resources: [resource],
         failpoints: new Failpoints(null),
       },
       lookAgainMs: 3_600_000,
@@ -78,10 +78,10 @@ describe('an entry of the outbox that cannot be relayed', () => {
     return outbox.claim(1_000);
   };
   /** Temporal takes no id of more than a thousand letters: what it refuses it refuses always. */
-  const refusedFor = (poisoned: Uuid): WaitingSource => ({
-    ...transferWaiting,
-    waiting: async (reader, ids) => {
-      const found = await transferWaiting.waiting(reader, ids);
+  const refusedFor = (poisoned: Uuid): WorkflowResource => ({
+    ...transferResource,
+    readWaiting: async (reader, ids) => {
+      const found = await transferResource.readWaiting(reader, ids);
       return new Map(
         Array.from(found, ([id, one]) => [
           id,
@@ -94,10 +94,10 @@ describe('an entry of the outbox that cannot be relayed', () => {
   it('affects no other entry if its resource cannot be read', async () => {
     const [unreadable, ...others] = (await bank.pendMany(3)) as [Uuid, ...Uuid[]];
     const { relay, seen } = relayOver({
-      ...transferWaiting,
-      waiting: (reader, ids) => {
+      ...transferResource,
+      readWaiting: (reader, ids) => {
         if (ids.includes(unreadable)) throw new TypeError('unexpected value later');
-        return transferWaiting.waiting(reader, ids);
+        return transferResource.readWaiting(reader, ids);
       },
     });
     await relay.relay(await claimAll());
@@ -119,7 +119,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
     assert.deepEqual(await outbox.depth(), { entries: 0, oldestAt: null, deadLetters: 1 });
     assert.equal((await claimAll()).length, 0);
     assert.equal(await outbox.release({ isDead: true }), 1);
-    const mended = relayOver(transferWaiting);
+    const mended = relayOver(transferResource);
     await mended.relay.relay(await outbox.claim(10));
     assert.equal(mended.seen.relayed, 1);
     assert.equal(await workflowStatus(temporal, poisoned), 'RUNNING');
@@ -128,11 +128,25 @@ describe('an entry of the outbox that cannot be relayed', () => {
   it('does not become one if nothing gets through: there is no such namespace, however often it is tried', async () => {
     const id = await bank.pend();
     const nowhere = clientTo({ address: sharedAddress(), namespace: namespaceName('nowhere') });
-    const { relay, seen } = relayOver(transferWaiting, nowhere);
+    const { relay, seen } = relayOver(transferResource, nowhere);
     for (let tries = 0; tries <= MAX_TRIES; tries += 1) await relay.relay(await claimAll());
     await nowhere.close();
     assert.deepEqual([seen.refused.length, seen.died.length], [MAX_TRIES + 1, 0]);
     assert.equal((await outboxOf(db, id))[0]?.deadAt, null);
+  });
+
+  it('is claimed after every entry that has been due for longer', async () => {
+    const ids = await bank.pendMany(3);
+    for (const [index, id] of ids.entries())
+      await db.sql(
+        `UPDATE outbox SET due_at='2026-01-0${3 - index}' WHERE resource_id=${idLiteral(id)}`,
+      );
+    const claimed = [];
+    for (let count = 0; count < 3; count += 1) claimed.push(...(await outbox.claim(1)));
+    assert.deepEqual(
+      claimed.map(({ resourceId }) => resourceId),
+      ids.toReversed(),
+    );
   });
 
   it('is announced once for all entries about one resource', async () => {
@@ -140,7 +154,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
     answered(await bank.act('cancel', id), 200);
     const rows = await claimAll();
     assert.equal(rows.length, 2);
-    const { relay, seen } = relayOver(transferWaiting);
+    const { relay, seen } = relayOver(transferResource);
     await relay.relay(rows);
     assert.deepEqual([seen.relayed, (await outboxOf(db, id)).length], [2, 0]);
   });

@@ -7,7 +7,7 @@ import { TemporalClient } from '../../src/temporal/client.js';
 import { TemporalUnavailable } from '../../src/temporal/failures.js';
 import { Outbox } from '../../src/temporal/outbox.js';
 import { Relay } from '../../src/temporal/relay.js';
-import { WAITING_SOURCES } from '../../src/waiting-sources.js';
+import { WORKFLOW_RESOURCES } from '../../src/workflow-resources.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import { Proxy } from '../support/proxy.js';
@@ -57,7 +57,7 @@ describe('what the relay says of an entry', () => {
       database: db.database,
       outbox: new Outbox(slow, systemClock),
       client,
-      sources: WAITING_SOURCES,
+      resources: WORKFLOW_RESOURCES,
       failpoints: new Failpoints(null),
       lookAgainMs: 3_600_000,
       observer: {

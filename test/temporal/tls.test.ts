@@ -65,7 +65,7 @@ describe('TLS with Temporal', () => {
     const { namespace } = temporal;
     const asking = new TemporalClient({ address: `127.0.0.1:${front.port}`, namespace, tls });
     try {
-      await asking.tell('transfer/nobody');
+      await asking.notifyWorkflow('transfer/nobody');
     } finally {
       await asking.close();
     }
@@ -106,7 +106,7 @@ describe('TLS with Temporal', () => {
     const tls = { ca, certificate, key, serverName: NAME };
     const running = new TemporalClient({ address: `127.0.0.1:${front.port}`, namespace, tls });
     try {
-      await running.tell('transfer/nobody');
+      await running.notifyWorkflow('transfer/nobody');
       front.become(contextOf(next));
       await write(next, renewed);
       await until('the client has the renewed certificates', () => answers(running), {
@@ -147,7 +147,7 @@ describe('TLS with Temporal', () => {
 
 async function answers(client: TemporalClient): Promise<boolean> {
   try {
-    await client.tell('transfer/nobody');
+    await client.notifyWorkflow('transfer/nobody');
     return true;
   } catch (failure) {
     assert(failure instanceof TemporalUnavailable);

@@ -1,26 +1,35 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-export const WAITING_TYPES = ['transfer', 'payout', 'bonus_batch', 'webhook_endpoint'] as const;
-export type WaitingType = (typeof WAITING_TYPES)[number];
+export const WORKFLOW_RESOURCE_TYPES = [
+  'transfer',
+  'payout',
+  'bonus_batch',
+  'webhook_endpoint',
+] as const;
+export type WorkflowResourceType = (typeof WORKFLOW_RESOURCE_TYPES)[number];
 
-/** A resource of which its workflow has yet to learn: written with the change, deleted once Temporal knows. */
+/**
+ * A resource of which its workflow has yet to learn: written with the change, deleted once Temporal
+ * knows.
+ */
 export const outbox = defineTable(
   'outbox',
   {
     id: column.uuid,
     tenantId: column.uuid,
-    resourceType: column.oneOf(WAITING_TYPES),
+    resourceType: column.oneOf(WORKFLOW_RESOURCE_TYPES),
     resourceId: column.uuid,
     createdAt: column.time,
-    /** The part of the outbox that it is in: sweepers share the parts. */
-    shard: column.integer,
     /** When the sweeper looks at it (again); never for a dead letter. */
     dueAt: column.time,
     attempts: column.integer,
     /** Why the last attempt failed, in one line for operators. */
     lastError: column.nullable(column.varchar(300)),
-    /** Since when it is a dead letter, which failed too often and waits for an operator. Null: it is not one. */
+    /**
+     * Since when it is a dead letter, which failed too often and waits for an operator. Null: it is
+     * not one.
+     */
     deadAt: column.nullable(column.time),
     /** The trace that wrote it; null outside one. */
     traceparent: column.nullable(column.asciiChar(55)),
@@ -29,7 +38,6 @@ export const outbox = defineTable(
     indexes: {
       created: ['createdAt'],
       due: ['dueAt', 'id'],
-      dueOfShard: ['shard', 'dueAt', 'id'],
       resource: ['resourceId'],
     },
   },

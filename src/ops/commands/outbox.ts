@@ -3,7 +3,7 @@ import { recordAct } from '../../access/audit-log.js';
 import { parseUuid } from '../../core/ids.js';
 import { transact } from '../../db/transact.js';
 import { Outbox, type OutboxFilter } from '../../temporal/outbox.js';
-import { WAITING_SOURCES } from '../../waiting-sources.js';
+import { WORKFLOW_RESOURCES } from '../../workflow-resources.js';
 import { type ActingOps, command, group, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
@@ -119,7 +119,7 @@ export const outboxCommands = group('outbox', 'entries that Temporal has not rec
       const onProgress = (done: number, total: number): void =>
         output.progress('Looking', done, total);
       const deps = { database, clock, outbox: new Outbox(database, clock), onProgress };
-      const rebuilt = await rebuildOutbox(deps, WAITING_SOURCES);
+      const rebuilt = await rebuildOutbox(deps, WORKFLOW_RESOURCES);
       const written = rebuilt.reduce((sum, one) => sum + one.written, 0);
       await record(ops, 'outbox.rebuild', {}, written);
       output.list(

@@ -23,7 +23,7 @@ import {
 import { contradicts } from '../../restores/rules.js';
 import { isLossy } from '../../restores/sequences.js';
 import { Outbox } from '../../temporal/outbox.js';
-import { WAITING_SOURCES } from '../../waiting-sources.js';
+import { WORKFLOW_RESOURCES } from '../../workflow-resources.js';
 import { type ActingOps, command, group, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { flag, option, optional, time, wholeNumber } from '../inputs.js';
@@ -210,7 +210,7 @@ async function makeGood(
       out.progress('Looking for what waits', done, total);
     await rebuildOutbox(
       { database, clock, outbox: new Outbox(database, clock), onProgress },
-      WAITING_SOURCES,
+      WORKFLOW_RESOURCES,
     );
   });
   await askAll(ops, restore, asking);

@@ -1,10 +1,31 @@
-import { readSweeps } from '../../temporal/reading-leases.js';
+import type { Instant } from '../../core/instant.js';
+import { nullable, string, time } from '../../db/columns.js';
+import type { Reader } from '../../db/database.js';
 import { group, query } from '../command.js';
 import { sweepFields } from '../presenting-bridge.js';
 
 const EXPLANATION = `
-A sweep finds due or unfinished work in MySQL, and does it. One worker process at a time runs each sweep, or each part of
-it. If that process dies, another takes over within ten seconds.`;
+A sweep finds due or unfinished work in MySQL, and does it. One worker process at a time runs each sweep. If that process
+dies, another takes over within ten seconds.`;
+
+export interface SweepState {
+  readonly name: string;
+  /** Null if no process holds the lease. */
+  readonly worker: { readonly label: string; readonly since: Instant } | null;
+}
+
+/** Returns every sweep that any worker process has had, by name. */
+async function readSweeps(reader: Reader): Promise<readonly SweepState[]> {
+  const rows = await reader.query(
+    `SELECT name, IF(lease_until>UTC_TIMESTAMP(3), worker, NULL) AS worker, taken_at
+     FROM sweep_leases ORDER BY name`,
+  );
+  return rows.map((row) => {
+    const label = nullable(string).parse(row.worker);
+    const worker = label === null ? null : { label, since: time.parse(row.taken_at) };
+    return { name: string.parse(row.name), worker };
+  });
+}
 
 export const sweepCommands = group('sweeps', "the workers' loops for due and unfinished work", [
   query({

@@ -2,9 +2,9 @@ import type { Uuid } from '../../core/ids.js';
 import { instant, type Instant } from '../../core/instant.js';
 import { integer, nullable, string, time } from '../../db/columns.js';
 import type { DatabaseDeps, Reader } from '../../db/database.js';
-import { outbox, type WaitingType } from '../../db/entities/outbox.js';
+import { outbox, type WorkflowResourceType } from '../../db/entities/outbox.js';
 import type { Outbox } from '../../temporal/outbox.js';
-import type { WaitingSource } from '../../temporal/waiting.js';
+import type { WorkflowResource } from '../../temporal/workflow-resources.js';
 
 /** Operators' view of the outbox, beyond what the relay needs. */
 
@@ -53,23 +53,23 @@ export async function readOutboxState(reader: Reader): Promise<OutboxState> {
 
 const SLICE = 500;
 
-type Found = Awaited<ReturnType<WaitingSource['longWaiting']>>;
+type Found = Awaited<ReturnType<WorkflowResource['listWaiting']>>;
 
-async function* waitingSlices(
+async function* listAll(
   reader: Reader,
-  source: WaitingSource,
+  source: WorkflowResource,
   madeBefore: Instant,
 ): AsyncGenerator<Found> {
   let after: Uuid | null = null;
   do {
-    const found: Found = await source.longWaiting(reader, madeBefore, after, SLICE);
+    const found: Found = await source.listWaiting(reader, madeBefore, after, SLICE);
     if (found.length > 0) yield found;
     after = found.at(-1)?.id ?? null;
   } while (after !== null);
 }
 
 interface Rebuilt {
-  readonly resourceType: WaitingType;
+  readonly resourceType: WorkflowResourceType;
   readonly waiting: number;
   /** The number of resources that had no entry and got one. */
   readonly written: number;
@@ -86,18 +86,18 @@ interface RebuildDeps extends DatabaseDeps {
  */
 export async function rebuildOutbox(
   { database: { reader }, outbox: entries, clock, onProgress }: RebuildDeps,
-  sources: readonly WaitingSource[],
+  sources: readonly WorkflowResource[],
 ): Promise<readonly Rebuilt[]> {
   const madeBefore = clock();
   let total = 0;
   for (const source of sources)
-    for await (const slice of waitingSlices(reader, source, madeBefore)) total += slice.length;
+    for await (const slice of listAll(reader, source, madeBefore)) total += slice.length;
   let done = 0;
   const rebuilt: Rebuilt[] = [];
   for (const source of sources) {
     const { resourceType } = source;
     const counts = { waiting: 0, written: 0 };
-    for await (const slice of waitingSlices(reader, source, madeBefore)) {
+    for await (const slice of listAll(reader, source, madeBefore)) {
       const known = await reader.select(outbox, {
         resourceType,
         resourceId: slice.map(({ id }) => id),

@@ -5,13 +5,13 @@ import {
   type BatchWorkflowInput,
   type ResourceInput,
 } from '../temporal/contracts.js';
-import { waitingSource } from '../temporal/waiting.js';
+import { workflowResource } from '../temporal/workflow-resources.js';
 import { HAS_TURN_SQL } from './validation/line.js';
 
 /** A `ready` batch waits to be executed. */
 const UNFINISHED: readonly BatchStatus[] = ['validating', 'ready', 'executing'];
 
-export const batchWaiting = waitingSource({
+export const batchResource = workflowResource({
   resourceType: 'bonus_batch',
   workflowType: 'bonusBatch',
   taskQueue: 'batches',

@@ -4,10 +4,10 @@ import {
   webhookWorkflowId,
   type WebhookWorkflowInput,
 } from '../temporal/contracts.js';
-import { waitingSource } from '../temporal/waiting.js';
+import { workflowResource } from '../temporal/workflow-resources.js';
 
 /** An endpoint has a workflow until it is deleted. */
-export const webhookWaiting = waitingSource({
+export const webhookResource = workflowResource({
   resourceType: 'webhook_endpoint',
   workflowType: 'webhookEndpoint',
   taskQueue: 'webhooks',

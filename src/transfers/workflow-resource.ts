@@ -5,7 +5,7 @@ import {
   type ResourceInput,
   transferWorkflowId,
 } from '../temporal/contracts.js';
-import { waitingSource } from '../temporal/waiting.js';
+import { workflowResource } from '../temporal/workflow-resources.js';
 
 /**
  * Found through their holds, which are few, whereas the table itself may have many millions of
@@ -14,7 +14,7 @@ import { waitingSource } from '../temporal/waiting.js';
 export const WAITING_TRANSFERS = `holds h FORCE INDEX (expiring) STRAIGHT_JOIN transfers t ON t.id=h.resource_id
   WHERE h.resource_type='transfer'`;
 
-export const transferWaiting = waitingSource({
+export const transferResource = workflowResource({
   resourceType: 'transfer',
   workflowType: 'transfer',
   taskQueue: 'approvals',

@@ -6,13 +6,13 @@ import {
   type PayoutWorkflowInput,
   type ResourceInput,
 } from '../temporal/contracts.js';
-import { waitingSource } from '../temporal/waiting.js';
+import { workflowResource } from '../temporal/workflow-resources.js';
 import { UNFINISHED } from './rules.js';
 
 /** Soon at first, since most rails answer within seconds; in the end every ten minutes, for as long as it takes. */
 const POLLING = { firstMs: 1_000, longestMs: 600_000 } as const;
 
-export const payoutWaiting = waitingSource({
+export const payoutResource = workflowResource({
   resourceType: 'payout',
   workflowType: 'payout',
   taskQueue: 'payouts',

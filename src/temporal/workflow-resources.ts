@@ -1,13 +1,14 @@
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
-import { time, uuid } from '../db/columns.js';
+import { string, time, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
-import type { WaitingType } from '../db/entities/outbox.js';
+import type { WorkflowResourceType } from '../db/entities/outbox.js';
 import { columnList, literals } from '../db/statements.js';
 import { parseRow, rowParser, type Table } from '../db/table.js';
 import type { TaskQueue, WorkflowType } from './contracts.js';
 
-export interface WantedWorkflow {
+/** How to start a resource's workflow. */
+export interface WorkflowStart {
   readonly resourceId: Uuid;
   readonly tenantId: Uuid;
   readonly accountId: Uuid | null;
@@ -20,21 +21,24 @@ export interface WantedWorkflow {
   readonly input: object;
 }
 
-/** What the bridge knows about a feature whose resources wait in workflows. */
-export interface WaitingSource {
-  readonly resourceType: WaitingType;
+/** A type of resource that has a workflow while it waits. */
+export interface WorkflowResource {
+  readonly resourceType: WorkflowResourceType;
   readonly workflowType: WorkflowType;
   readonly taskQueue: TaskQueue;
   readonly workflowIdOf: (resourceId: Uuid) => string;
-  /** The resources among `ids` that still wait, by id. */
-  waiting(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, WantedWorkflow>>;
-  /** Resources that still wait and were created before the moment, in order of id, after `after`, at most `limit`. */
-  longWaiting(
+  /** Returns the resources among `ids` that still wait, by id. */
+  readWaiting(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, WorkflowStart>>;
+  /**
+   * Returns resources that wait and were created before the moment, in order of id after `after`,
+   * at most `limit`.
+   */
+  listWaiting(
     reader: Reader,
     madeBefore: Instant,
     after: Uuid | null,
     limit: number,
-  ): Promise<readonly Pick<WaitingRow, 'id' | 'tenantId'>[]>;
+  ): Promise<readonly Pick<WaitingRow, 'id' | 'tenantId' | 'status'>[]>;
 }
 
 interface WaitingRow {
@@ -44,30 +48,37 @@ interface WaitingRow {
   readonly status: string;
 }
 
-interface SourceSpec<Row> extends Pick<
-  WaitingSource,
+interface ResourceSpec<Row> extends Pick<
+  WorkflowResource,
   'resourceType' | 'workflowType' | 'taskQueue' | 'workflowIdOf'
 > {
   readonly table: Table<Row>;
   readonly states: readonly (Row & WaitingRow)['status'][];
-  /** SQL over `t`, with its WHERE, by an index: all that wait, but the table itself may have many millions of rows. */
+  /**
+   * SQL that finds all waiting rows `t` by an index, because the table may have many millions of
+   * rows.
+   */
   readonly from: string;
   readonly about: (
     row: Row,
-  ) => Pick<WantedWorkflow, 'summary' | 'input'> & Partial<Pick<WantedWorkflow, 'status'>>;
+  ) => Pick<WorkflowStart, 'summary' | 'input'> & Partial<Pick<WorkflowStart, 'status'>>;
 }
 
-const parseLong = rowParser({ id: uuid, tenantId: uuid });
+const parseListed = rowParser({ id: uuid, tenantId: uuid, status: string });
 
-/** How the bridge to Temporal sees a feature's resources in these states. */
-export function waitingSource<Row extends WaitingRow>(spec: SourceSpec<Row>): WaitingSource {
+/**
+ * Describes the resources of a table that have a workflow while they are in one of these states.
+ */
+export function workflowResource<Row extends WaitingRow>(
+  spec: ResourceSpec<Row>,
+): WorkflowResource {
   const { table, states, from, about, ...named } = spec;
   const known = literals(
     table,
     'status',
     (table.column('status').column.words ?? []) as readonly Row['status'][],
   );
-  const wanted = (row: Row): WantedWorkflow => {
+  const startOf = (row: Row): WorkflowStart => {
     const { id: resourceId, tenantId, sourceAccountId: accountId = null, status } = row;
     return {
       resourceId,
@@ -80,22 +91,22 @@ export function waitingSource<Row extends WaitingRow>(spec: SourceSpec<Row>): Wa
   };
   return {
     ...named,
-    async waiting(reader, ids) {
+    async readWaiting(reader, ids) {
       if (ids.length === 0) return new Map();
-      // One in a state unknown here is not considered settled: it may well wait, for the release that put it there.
+      // A state that this release does not know may be one that a newer release waits in.
       const rows = await reader.query(
         `SELECT ${columnList(table)} FROM ${table.name} WHERE id IN (${ids.map(uuid.literal).join(',')})
          AND (status IN (${literals(table, 'status', states)}) OR status NOT IN (${known}))`,
       );
-      return new Map(rows.map((row) => parseRow(table, row)).map((row) => [row.id, wanted(row)]));
+      return new Map(rows.map((row) => parseRow(table, row)).map((row) => [row.id, startOf(row)]));
     },
-    async longWaiting(reader, madeBefore, after, limit) {
+    async listWaiting(reader, madeBefore, after, limit) {
       const behind = after === null ? '' : ` AND t.id>${uuid.literal(after)}`;
       const rows = await reader.query(
-        `SELECT t.id, t.tenant_id FROM ${from} AND t.created_at<${time.literal(madeBefore)}${behind}
+        `SELECT t.id, t.tenant_id, t.status FROM ${from} AND t.created_at<${time.literal(madeBefore)}${behind}
          ORDER BY t.id LIMIT ${Math.trunc(limit)}`,
       );
-      return rows.map(parseLong);
+      return rows.map(parseListed);
     },
   };
 }

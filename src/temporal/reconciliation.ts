@@ -1,0 +1,124 @@
+import { parseUuid, type Uuid } from '../core/ids.js';
+import { mapAtOnce } from '../core/collections.js';
+import { type Clock, instant } from '../core/instant.js';
+import { uuid } from '../db/columns.js';
+import type { Database } from '../db/database.js';
+import type { WorkflowResourceType } from '../db/entities/outbox.js';
+import { restores as restoresTable } from '../db/entities/restores.js';
+import { updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import type { TemporalClient } from './client.js';
+import { TemporalUnavailable } from './failures.js';
+import { announced, type Outbox } from './outbox.js';
+import type { Sweep } from './sweeper.js';
+import type { WorkflowResource } from './workflow-resources.js';
+
+const TICK_MS = 5_000;
+/** A pass begins sooner than workflows read their rows again, which is after `lookAgainMs`. */
+const PASS_SHARE = 0.75;
+/** Younger resources are left to the outbox. */
+const YOUNG_MS = 60_000;
+const SLICE = 200;
+const CALLS_AT_ONCE = 20;
+
+interface ReconciliationDeps {
+  readonly database: Database;
+  readonly outbox: Pick<Outbox, 'add'>;
+  readonly client: Pick<TemporalClient, 'notifyWorkflow' | 'runningPages' | 'runningStatus'>;
+  readonly resources: readonly WorkflowResource[];
+  readonly clock: Clock;
+  readonly lookAgainMs: number;
+  /** Called with the number of resources whose workflow is missing or shows another status. */
+  readonly onBehind: (resourceType: WorkflowResourceType, resources: number) => void;
+}
+
+interface Pass {
+  /** Restores since the last pass. After a restore, every running workflow is notified. */
+  readonly restores: readonly Uuid[];
+  /** The index of the resource type. */
+  index: number;
+  /** The last resource compared; null at the start of a type. */
+  after: Uuid | null;
+}
+
+/**
+ * Compares waiting resources with their workflows, so that each has a running workflow that shows
+ * its status, even if Temporal lost workflows or either side was restored. A pass runs when a
+ * process takes the sweep over, after a restore, and every 0.75 `lookAgainMs`. What a status does
+ * not show, such as one of two approvals, each workflow reads by itself.
+ */
+export function reconciliationSweep(deps: ReconciliationDeps): Sweep {
+  const { database, resources, clock } = deps;
+  let pass: Pass | null = null;
+  let nextAt = 0;
+  return {
+    name: 'reconciliation',
+    everyMs: TICK_MS,
+    run: async (signal) => {
+      const restores = pass?.restores ?? (await readNewRestores(database));
+      if (pass === null && restores.length === 0 && clock() < nextAt) return false;
+      pass ??= { restores, index: 0, after: null };
+      try {
+        while (pass.index < resources.length && !signal.aborted) await compareSlice(deps, pass);
+      } catch (failure) {
+        if (failure instanceof TemporalUnavailable) return false;
+        throw failure;
+      }
+      if (signal.aborted) return false;
+      await transact(database, (transaction) =>
+        transaction.execute(updateSql(restoresTable, { toldAt: clock() }, { id: restores })),
+      );
+      pass = null;
+      nextAt = clock() + deps.lookAgainMs * PASS_SHARE;
+      return false;
+    },
+  };
+}
+
+async function compareSlice(deps: ReconciliationDeps, pass: Pass): Promise<void> {
+  const { client, outbox, clock, lookAgainMs, onBehind } = deps;
+  const { reader } = deps.database;
+  const resource = deps.resources[pass.index] as WorkflowResource;
+  const { resourceType, workflowIdOf } = resource;
+  if (pass.after === null) await notifyEnded(deps, resource, pass.restores.length > 0);
+  const madeBefore = instant(clock() - Math.min(YOUNG_MS, lookAgainMs));
+  const rows = await resource.listWaiting(reader, madeBefore, pass.after, SLICE);
+  const ids = rows.map(({ id }) => id);
+  const known = await announced(reader, ids);
+  const unannounced = rows.filter(({ id }) => !known.has(id));
+  const compared = await mapAtOnce(CALLS_AT_ONCE, unannounced, async ({ id, tenantId, status }) => {
+    const isBehind = (await client.runningStatus(workflowIdOf(id))) !== status;
+    return isBehind ? [{ tenantId, resourceType, resourceId: id }] : [];
+  });
+  const behind = compared.flat();
+  await outbox.add(behind);
+  if (behind.length > 0) onBehind(resourceType, behind.length);
+  pass.after = ids.length < SLICE ? null : (ids.at(-1) ?? null);
+  if (pass.after === null) pass.index += 1;
+}
+
+/** Makes running workflows whose resource no longer waits, or all of a type, read their rows. */
+async function notifyEnded(
+  { database, client }: ReconciliationDeps,
+  { workflowType, readWaiting }: WorkflowResource,
+  isAll: boolean,
+): Promise<void> {
+  for await (const page of client.runningPages(workflowType)) {
+    const idOf = (workflowId: string): Uuid | null => parseUuid(workflowId.split('/').at(-1) ?? '');
+    const ids = isAll ? [] : page.flatMap((workflowId) => idOf(workflowId) ?? []);
+    // A page with an unreadable row is notified as a whole, which does no harm.
+    const waiting: ReadonlyMap<Uuid | null, unknown> = await readWaiting(
+      database.reader,
+      ids,
+    ).catch(() => new Map());
+    const ended = page.filter((workflowId) => !waiting.has(idOf(workflowId)));
+    await mapAtOnce(CALLS_AT_ONCE, ended, (workflowId) => client.notifyWorkflow(workflowId));
+  }
+}
+
+async function readNewRestores({ reader }: Database): Promise<Uuid[]> {
+  const rows = await reader.query(
+    'SELECT id FROM restores WHERE finished_at IS NOT NULL AND told_at IS NULL',
+  );
+  return rows.map((row) => uuid.parse(row.id));
+}
