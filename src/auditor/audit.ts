@@ -7,8 +7,8 @@ import { crossChecks } from './checks/cross-checks.js';
 import { eventLogChecks } from './checks/event-logs.js';
 import { railReportChecks } from './checks/rail-reports.js';
 import { referenceChecks } from './checks/references.js';
-import { AuditRun } from './run.js';
-import type { AuditOptions, AuditReport, Check } from './types.js';
+import { AuditRun, type Check } from './run.js';
+import type { AuditOptions, AuditReport } from './types.js';
 
 export type { AuditOptions, AuditReport, Finding } from './types.js';
 

@@ -67,3 +67,9 @@ export class AuditRun {
     return { findings: this.findings, checked: this.checked };
   }
 }
+
+export interface Check {
+  /** Tables that are scanned. Their sizes make the estimate of all rows. */
+  readonly tables: readonly string[];
+  run(audit: AuditRun): Promise<void>;
+}

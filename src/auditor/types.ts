@@ -1,5 +1,4 @@
 import type { Uuid } from '../core/ids.js';
-import type { AuditRun } from './run.js';
 
 /** A contradiction between rows of the database. A type, because lists of the command line take it. */
 export type Finding = {
@@ -23,10 +22,4 @@ export interface AuditOptions {
   readonly onProgress?: (done: number, total: number) => void;
   /** Runs after each slice. The audit throws what it throws. */
   readonly pause?: () => Promise<unknown>;
-}
-
-export interface Check {
-  /** Tables that are scanned. Their sizes make the estimate of all rows. */
-  readonly tables: readonly string[];
-  run(audit: AuditRun): Promise<void>;
 }

@@ -1,10 +1,15 @@
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import type { OutboxRow } from '../db/entities/outbox.js';
-import type { SweepState } from './commands/sweeps.js';
 import type { Fields } from './output.js';
 import type { OutboxState } from './support/outbox.js';
 
 /** How operators see the bridge to Temporal and the sweeper. */
+
+export interface SweepState {
+  readonly name: string;
+  /** Null if no process holds the lease. */
+  readonly worker: { readonly label: string; readonly since: Instant } | null;
+}
 
 /** Describes when the entry is tried next, and the results so far. */
 export function attemptsOf({ attempts, dueAt, lastError, deadAt }: OutboxRow): string {

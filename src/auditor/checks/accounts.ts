@@ -11,10 +11,9 @@ import {
 } from '../../db/entities/ledger.js';
 import { type Account, accounts } from '../../db/entities/parties.js';
 import { wasReset } from '../../ledger/clock-resets.js';
-import type { AuditRun } from '../run.js';
+import type { AuditRun, Check } from '../run.js';
 import { idList, scanTable } from '../scan.js';
 import { SOURCES } from '../sources/index.js';
-import type { Check } from '../types.js';
 
 const ACCOUNTS_A_SLICE = 500;
 

@@ -6,9 +6,8 @@ import type { Reader } from '../../db/database.js';
 import { type ChainedAct, chainedActs } from '../../db/entities/identity.js';
 import { columnList } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
-import type { AuditRun } from '../run.js';
+import type { AuditRun, Check } from '../run.js';
 import { afterKey, ROWS_A_SLICE, scan, whereAll } from '../scan.js';
-import type { Check } from '../types.js';
 
 /**
  * Checks the audit log: each chain is gapless, each act follows from the one before it and is as it

@@ -8,9 +8,8 @@ import {
   bonusBatchStorage,
 } from '../../db/entities/bonuses.js';
 import { rowParser } from '../../db/table.js';
-import type { AuditRun } from '../run.js';
+import type { AuditRun, Check } from '../run.js';
 import { idList, scanTable } from '../scan.js';
-import type { Check } from '../types.js';
 
 /** A batch may have 100,000 rows. */
 const BATCHES_A_SLICE = 20;

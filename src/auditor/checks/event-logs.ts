@@ -1,7 +1,6 @@
 import { bigint, nullable, time, uuid } from '../../db/columns.js';
-import type { AuditRun } from '../run.js';
+import type { AuditRun, Check } from '../run.js';
 import { whereAll } from '../scan.js';
-import type { Check } from '../types.js';
 import { acrossGaps, readGaps } from './events.js';
 
 /** Compares each tenant's log with its counter, and its verification events with the accounts. */

@@ -15,9 +15,8 @@ import {
 import { LINE_STATUSES } from '../../db/entities/rail-statements.js';
 import { literals } from '../../db/statements.js';
 import { rowParser } from '../../db/table.js';
-import type { AuditRun } from '../run.js';
+import type { AuditRun, Check } from '../run.js';
 import { idList, ROWS_A_SLICE, scanTable } from '../scan.js';
-import type { Check } from '../types.js';
 
 /** The reports of a rail that agree with a payout in each state. */
 const AGREEING: Readonly<Record<PayoutStatus, readonly (typeof RAIL_WORDS)[number][]>> = {

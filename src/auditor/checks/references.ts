@@ -5,10 +5,9 @@ import type { Reader } from '../../db/database.js';
 import { approvals } from '../../db/entities/approvals.js';
 import { holds } from '../../db/entities/ledger.js';
 import type { Table } from '../../db/table.js';
-import type { AuditRun } from '../run.js';
+import type { AuditRun, Check } from '../run.js';
 import { ROWS_A_SLICE, scanTable } from '../scan.js';
 import { sourceOf } from '../sources/index.js';
-import type { Check } from '../types.js';
 
 const OF_AN_ACCOUNT = ['balances', 'holds', 'month_totals', 'member_roles'];
 

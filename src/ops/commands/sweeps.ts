@@ -1,18 +1,11 @@
-import type { Instant } from '../../core/instant.js';
 import { nullable, string, time } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { group, query } from '../command.js';
-import { sweepFields } from '../presenting-bridge.js';
+import { sweepFields, type SweepState } from '../presenting-bridge.js';
 
 const EXPLANATION = `
 A sweep finds due or unfinished work in MySQL, and does it. One worker process at a time runs each sweep. If that process
 dies, another takes over within ten seconds.`;
-
-export interface SweepState {
-  readonly name: string;
-  /** Null if no process holds the lease. */
-  readonly worker: { readonly label: string; readonly since: Instant } | null;
-}
 
 /** Returns every sweep that any worker process has had, by name. */
 async function readSweeps(reader: Reader): Promise<readonly SweepState[]> {
