@@ -52,6 +52,7 @@ export const crossChecks: Check = {
     await checkKeys(audit, totals);
     for (const range of totals.differing()) {
       if (REPORTED.some((check) => audit.hasEnoughOf(check))) return;
+      audit.counted('differing ranges', 1);
       await audit.slice((reader) => compareRange(audit, reader, range));
     }
   },
