@@ -15,7 +15,7 @@ interface Party {
   readonly role: SystemRole | null;
 }
 
-export interface PostedLeg {
+interface PostedLeg {
   readonly kind: EntryKind;
   readonly raw: bigint;
   readonly asset: Asset;

@@ -32,7 +32,7 @@ interface PaidGroup {
 export type PaymentEnd = 'over' | 'paused' | 'cut_off' | 'unavailable';
 
 /** Rows that share a ledger transaction, at most. */
-export const ROWS_A_GROUP = 100;
+const ROWS_A_GROUP = 100;
 /** Leaves the accounts and the machine to other postings for a moment. (docs/decisions/0049-a-batch-pays-one-group-at-a-time.md) */
 const PAUSE_MS = 2;
 

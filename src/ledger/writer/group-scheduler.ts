@@ -7,7 +7,7 @@ export interface SchedulerOptions {
   readonly groupsInFlight: number;
 }
 
-export interface SchedulerObserver {
+interface SchedulerObserver {
   /** A group was taken, and so many commands are still queued. */
   readonly taken: (queued: number) => void;
   readonly idle: () => void;

@@ -29,10 +29,11 @@ export interface LockedGroup {
 }
 
 /**
- * One text, one round trip: a sorted statement locks every account of the group, with its balances, before anything
- * else is locked; then the clock is read, the keys are looked up again, and everything that the decisions need is read, with one SELECT for
- * each table and shape of key. Each sees what was committed before it began, so nothing is older than the locks. Throws
- * LedgerClosed.
+ * Locks and reads everything that the group's decisions need, in one round trip. A sorted statement
+ * locks every account of the group, with its balances, before anything else is locked. Then the
+ * clock and the keys are read, and the needed rows by one SELECT for each table and shape of key.
+ * Each statement sees what was committed before it began, so nothing is older than the locks.
+ * Throws LedgerClosed.
  */
 export async function lockAndLoad(
   deps: GroupDeps,
