@@ -257,8 +257,8 @@ function buildSweeper(
     sweeps,
     label: `${hostname()}:${process.pid}`,
     observer: sweeperMetrics(registry, onTrouble),
-    // By a wrong clock, sweeps would remove what must be kept.
-    prepare: async () => void (await databaseClock.read(database.lookup)),
+    // A sweep with a wrong clock would delete rows too early.
+    beforeRenewal: async () => void (await databaseClock.read(database.lookup)),
   });
 }
 

@@ -33,8 +33,8 @@ interface SweeperDeps {
   /** The process's name for operators. */
   readonly label: string;
   readonly observer: SweeperObserver;
-  /** Awaited before each round. */
-  readonly prepare?: () => Promise<void>;
+  /** Awaited before each renewal of the leases, about once a second. A fault fails the renewal. */
+  readonly beforeRenewal?: () => Promise<void>;
 }
 
 const RENEW_EVERY_MS = 1_000;
@@ -82,7 +82,8 @@ export class Sweeper {
   }
 
   private async renew(): Promise<void> {
-    const { database, sweeps, label } = this.deps;
+    const { database, sweeps, label, beforeRenewal } = this.deps;
+    await beforeRenewal?.();
     const expiresAt = performance.now() + LEASE_MS - MARGIN_MS;
     const names = sweeps.flatMap(({ name, inEach }) => (inEach === true ? [] : [name]));
     if (names.length === 0) return;
@@ -120,12 +121,11 @@ export class Sweeper {
   }
 
   private async loop(sweep: Sweep, signal: AbortSignal): Promise<void> {
-    const { observer, prepare } = this.deps;
+    const { observer } = this.deps;
     for (let failures = 0; this.mayRun(sweep, signal);) {
       const began = performance.now();
       let isMore = false;
       try {
-        await prepare?.();
         isMore = await sweep.run(signal);
         failures = 0;
         observer.swept(sweep.name, (performance.now() - began) / 1_000);

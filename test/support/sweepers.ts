@@ -13,7 +13,7 @@ export interface ObservedSweeper {
 export function sweeperOf(
   database: Database,
   sweeps: readonly Sweep[],
-  prepare?: () => Promise<void>,
+  beforeRenewal?: () => Promise<void>,
 ): ObservedSweeper {
   const [swept, failed, lost]: string[][] = [[], [], []];
   const observer = {
@@ -23,7 +23,7 @@ export function sweeperOf(
     renewalFailed: () => undefined,
     holds: () => undefined,
   };
-  const own = prepare === undefined ? {} : { prepare };
+  const own = beforeRenewal === undefined ? {} : { beforeRenewal };
   const sweeper = new Sweeper({ database, sweeps, label: 'test', observer, ...own });
   return { sweeper, swept: swept!, failed: failed!, lost: lost! };
 }
