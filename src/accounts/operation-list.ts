@@ -8,7 +8,7 @@ import { bigint, integer, string, time, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { idempotencyKeys, type ResourceType } from '../db/entities/ledger.js';
 import { memberRoles } from '../db/entities/parties.js';
-import { newestSql, type OrderedRows } from '../db/ordered-rows.js';
+import { newestSql, type OrderedRows } from '../db/visible-list.js';
 import { columnList, literal } from '../db/statements.js';
 import { parseRow, type Table } from '../db/table.js';
 import { readVisible } from '../db/visible-list.js';

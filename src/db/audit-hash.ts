@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto';
 import { asUuid, type Uuid } from '../core/ids.js';
 
 /**
- * What ties the lines of the audit log together: each carries a hash of the line before it in its chain and of its own
- * content. There is a chain for each tenant, and one for lines that belong to none. The form of what is hashed never
- * changes: another form would give other hashes, and every line written so far would look broken.
+ * Hash chain of the audit log. Each line stores a hash of the previous line of its chain and of its
+ * own content. Each tenant has a chain; lines without a tenant share SYSTEM_CHAIN. The hashed form
+ * must never change, because every stored line would then fail verification.
  */
 
-/** The chain of lines that belong to no tenant. */
+/** Chain of lines without a tenant. */
 export const SYSTEM_CHAIN = asUuid('00000000-0000-0000-0000-000000000000');
 
 /** The previous hash of a chain's first line. */
 export const GENESIS = Buffer.alloc(32);
 
-/** The act that follows numbers skipped by a restore, which somebody may have kept from the lost part of its chain. */
+/** Action of the line after sequence numbers that a restore skipped because lost lines may have used them. */
 export const RESTORE_GAP = 'restore.gap';
 
 export interface HashedAct {

@@ -1,10 +1,10 @@
 import { Together } from '../core/together.js';
 
-/** The most keys of one read: the list of a statement stays short. */
+/** Bounds the length of one statement. */
 const MAX_KEYS = 50;
 const READS_AT_A_TIME = 2;
 
-/** Simultaneous requests share a statement; a single one waits for nobody. What was read is kept by nobody. */
+/** Reads the keys of simultaneous requests with one statement. Does not delay a single request or cache results. */
 export function coalescedReads<Key, Found>(
   read: (keys: readonly Key[]) => Promise<(key: Key) => Found>,
 ): Together<Key, Found> {

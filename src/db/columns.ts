@@ -54,8 +54,7 @@ const text = (stored: unknown): string => {
 /** BINARY(16). */
 export const uuid: Column<Uuid> = {
   ...storedAs('binary', { length: 16 }),
-  // Slices rather than a search for dashes: a posting writes some thirty of these. Checked despite its type: anything
-  // else that passed for an id would become SQL here.
+  // Slices are faster than a search for dashes. The check keeps any other text out of SQL.
   literal: (id) => {
     if (!isCanonicalUuid(id)) throw new TypeError('not a UUID');
     return `X'${id.slice(0, 8)}${id.slice(9, 13)}${id.slice(14, 18)}${id.slice(19, 23)}${id.slice(24)}'`;
@@ -64,7 +63,7 @@ export const uuid: Column<Uuid> = {
     if (!Buffer.isBuffer(stored) || stored.length !== 16)
       throw new TypeError('expected 16 bytes from the database');
     const hex = stored.toString('hex');
-    // Any 16 bytes are a UUID, so there is nothing to check, and this runs for every id of every row.
+    // Any 16 bytes are a UUID. A further check would cost time for every id of every row.
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}` as Uuid;
   },
 };
@@ -175,7 +174,7 @@ export function oneOf<const W extends readonly string[]>(words: W): Column<W[num
   };
 }
 
-/** One of `words`, in a VARCHAR: a new word needs no change of the schema. */
+/** VARCHAR limited to `words` by the application, so that a new word does not change the schema. */
 export function wordOf<const W extends readonly string[]>(
   words: W,
   length: number,

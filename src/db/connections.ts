@@ -12,12 +12,12 @@ import { type Beneficiary, Places } from './places.js';
 import { connectOptions, type MysqlAddress, type MysqlServer, type MysqlTls } from './servers.js';
 
 export const POOL_NAMES = ['reads', 'lookups', 'current', 'transactions'] as const;
-/** `current` is `lookups` if there is no group. */
+/** Pools of connections. `current` shares the connections of `lookups` on a server without a group. */
 export type PoolName = (typeof POOL_NAMES)[number];
 
 export interface PoolMode {
   readonly limit: number;
-  /** A group's statements share round trips: measured, docs/decisions/0002-group-commit.md. */
+  /** Whether statements may share a round trip (docs/decisions/0002-group-commit.md). */
   readonly multipleStatements: boolean;
   /** Sent once on each connection. */
   readonly session: readonly string[];
@@ -36,17 +36,17 @@ export interface ConnectionsOptions {
   readonly modes: Readonly<Record<Exclude<PoolName, 'current'>, PoolMode>> & {
     readonly current: PoolMode | null;
   };
-  /** How many transactions may go on at a time that are no postings. */
+  /** Limit of concurrent transactions that are not postings. */
   readonly others: number;
-  /** Asked on each connection when it opens. If `isThere` does not know the answer, the connection is cut. */
+  /** Statement run on each new connection, which is cut unless `isThere` accepts the row. */
   readonly identitySql: string;
   readonly isThere: (row: RowDataPacket | undefined) => boolean;
 }
 
 const LOCK_WAIT_S = 1;
-/** No statement begins on an older connection, or one up to a fifth younger, lest all reopen at once. */
+/** Age at which a connection is replaced, less up to a fifth of jitter. */
 const MAX_AGE_MS = 300_000;
-/** Work under way on a server that is being left has this long to finish. */
+/** Time to finish for statements in progress when the pools end. */
 const RETIRED_MS = 2_000;
 
 const SESSION = [
@@ -61,7 +61,7 @@ export class Connections {
   private readonly oldAt = new Map<PoolConnection, number>();
   private readonly lentFrom = new Map<PoolConnection, PoolName>();
   private readonly waiting = new Map<PoolName, number>();
-  /** Any number of transactions may wait for one row, each with its connection: postings are not to wait for one. */
+  /** Limits transactions other than postings, which may all wait for one locked row with a connection each. */
   private readonly others: Places;
   private readonly lentToOthers = new Map<PoolConnection, Beneficiary>();
   private isRetired = false;
@@ -79,7 +79,7 @@ export class Connections {
     };
   }
 
-  /** `of`: as in Places. Throws DatabaseUnavailable. The caller returns the connection by `release` or `discard`. */
+  /** Takes a connection, which the caller must `release` or `discard`. Throws DatabaseUnavailable. */
   async acquire(
     name: PoolName,
     deadline: Deadline,
@@ -128,14 +128,14 @@ export class Connections {
     );
   }
 
-  /** True once nothing more is sent on them. */
+  /** True once the pools are ending. */
   get isLeft(): boolean {
     return this.isRetired;
   }
 
   release(connection: PoolConnection): void {
     this.givenBack(connection);
-    // Otherwise its end is queued behind what it ran.
+    // The pool has already queued the end of a retired connection.
     if (!this.isRetired) connection.release();
   }
 
@@ -158,7 +158,7 @@ export class Connections {
     const ended = Promise.all(
       Array.from(pools, (pool) => new Promise<void>((done) => pool.end(() => done()))),
     );
-    // A connection that is destroyed meanwhile, or whose server hangs, would never report its end.
+    // The driver never reports the end of a destroyed connection or of one to a frozen server.
     const forced = new Promise<void>((resolve) => {
       const force = (): void => {
         for (const connection of this.oldAt.keys()) this.discard(connection);
@@ -179,11 +179,11 @@ export class Connections {
     });
     pool.on('connection', (connection) => {
       this.oldAt.set(connection, performance.now() + MAX_AGE_MS * (1 - Math.random() / 5));
-      // Each statement gets the failure of a broken connection; an unhandled event would end the process.
+      // An unhandled `error` event would end the process. Statements receive the error themselves.
       connection.on('error', () => this.oldAt.delete(connection));
       for (const statement of [...SESSION, ...session])
         connection.query(statement, (error) => {
-          // A session that is not set up correctly must not be used.
+          // An incomplete session setup makes the connection unusable.
           if (error) cut(connection, error);
         });
       connection.query<RowDataPacket[]>(identitySql, (error, rows) => {
@@ -201,7 +201,7 @@ export class Connections {
   }
 }
 
-/** So that everything waiting on it fails at once; `destroy` would leave that to timeouts. */
+/** Fails every statement on the connection at once. The driver's `destroy` would leave them to their timeouts. */
 export function cut(connection: Connection, error: Error): void {
   (connection as unknown as { readonly stream: Socket }).stream.destroy(error);
 }
@@ -223,8 +223,9 @@ function take(pool: Pool, deadline: Deadline): Promise<PoolConnection> {
 }
 
 /**
- * The timer is our own: the driver's starts only when a statement is sent, so one queued behind a statement that never
- * ends would wait forever. `onDone` is called for each statement that has succeeded, except those that return rows.
+ * Sends a statement. Throws DatabaseUnavailable after the deadline, and the driver's errors. The
+ * driver's own timeout does not count the wait behind an earlier statement. Calls `onDone` for each
+ * statement that succeeds without returning rows.
  */
 export function send(
   connection: Connection,
@@ -239,7 +240,7 @@ export function send(
       () => reject(new DatabaseUnavailable('MySQL did not answer in time')),
       timeoutMs,
     );
-    // Without values the driver neither searches the text for placeholders nor could fill one.
+    // `values: null` stops the driver from replacing placeholders.
     const query = connection.query({ sql, values: null }, (error, answer) => {
       clearTimeout(timer);
       if (error) reject(error);

@@ -43,17 +43,17 @@ export interface DatabaseOptions {
   readonly watching?: StatementObserver;
   readonly readConnections: number;
   readonly transactionConnections: number;
-  /** So many of these only postings use; none by default. */
+  /** Connections of `transactionConnections` reserved for postings; 0 by default. */
   readonly postingConnections?: number;
-  /** How long a statement outside a posting may take, including connecting. */
+  /** Time limit of a statement outside a posting, including connecting. */
   readonly statementTimeoutMs: number;
 }
 
 const ROLLBACK_MS = 2_000;
-/** A process that freezes in the middle of a transaction must not hold its locks for hours. */
+/** Limit on the time for which a frozen process holds locks. */
 const IDLE_TRANSACTION_S = 30;
 const LOOKUP_CONNECTIONS = 4;
-/** However few there are, whatever is no posting has these. */
+/** Least number of connections for transactions other than postings. */
 const FEWEST_OTHERS = 2;
 
 const UNOBSERVED: PrimaryObserver = {
@@ -62,13 +62,13 @@ const UNOBSERVED: PrimaryObserver = {
   refused: () => undefined,
 };
 
-/** What nearly every service needs. */
+/** Dependencies of nearly every service. */
 export interface DatabaseDeps {
   readonly database: Database;
   readonly clock: Clock;
 }
 
-/** A connection, and the connections that it was taken from. */
+/** Connection in use, and its pool. */
 interface Lent {
   readonly pool: PoolName;
   readonly connections: Connections;
@@ -76,9 +76,9 @@ interface Lent {
 }
 
 /**
- * The connections to MySQL's primary. Nothing connects before it is needed, so the process starts and answers (503)
- * while MySQL is away. Reads and transactions have separate pools: a transaction's connection has autocommit off, so a
- * statement queued behind one that ended the transaction (1213) cannot commit by itself.
+ * Connections to MySQL's primary, opened on first use, so a process starts and responds with 503
+ * while MySQL is away. Reads and transactions have separate pools. Transactions run with autocommit
+ * off, so a statement queued behind a deadlock (1213) cannot commit by itself.
  */
 export class Database {
   private readonly primary: Primary;
@@ -95,14 +95,12 @@ export class Database {
       observer,
       connect: (server, { identity, group }) =>
         new Connections({
-          ...{
-            address,
-            server,
-            tls: ssl,
-            modes: this.modes(group),
-            others: this.others(),
-            identitySql: IDENTITY_SQL,
-          },
+          address,
+          server,
+          tls: ssl,
+          modes: this.modes(group),
+          others: this.others(),
+          identitySql: IDENTITY_SQL,
           isThere: (row) => takesWrites(row) && identityOf(row) === identity,
         }),
     });
@@ -132,12 +130,12 @@ export class Database {
   /** Statements outside a transaction, each on its own. */
   readonly reader: Reader = readerOver((sql) => this.read('reads', sql));
 
-  /** The same for the short look-ups that every request needs (keys), whose connections long lists cannot take. */
+  /** Runs the short look-ups of every request on connections that long lists cannot occupy. */
   readonly lookup: Reader = readerOver((sql) => this.read('lookups', sql));
 
   /**
-   * The same for what must be current even during a failover (tokens, sessions, the result of a COMMIT): in a group the
-   * server first waits for everything committed before. (docs/operations.md, A group of servers)
+   * Runs reads that must be current even during a failover: tokens, sessions, results of a COMMIT.
+   * A member of a group first waits for all earlier commits (docs/operations.md, A group of servers).
    */
   readonly current: Reader = readerOver((sql) => this.read('current', sql));
 
@@ -145,7 +143,7 @@ export class Database {
     return this.primary.connections !== null;
   }
 
-  /** The use of the pools to the primary; empty while there is none. */
+  /** Returns the use of each pool; empty while the primary is unknown. */
   poolUse(): ReadonlyMap<PoolName, PoolUse> {
     return this.primary.connections?.use() ?? new Map();
   }
@@ -155,7 +153,7 @@ export class Database {
     try {
       return await this.readOnce(pool, sql, deadline);
     } catch (error) {
-      // A connection may have died in the pool, or the primary may have changed: try one more.
+      // An idle connection may have broken, or the primary may have changed: retry once.
       if (
         !(error instanceof DatabaseUnavailable) ||
         error instanceof NoPrimary ||
@@ -193,7 +191,7 @@ export class Database {
       } catch (error) {
         this.watching.notLent(pool);
         this.primary.ask();
-        // The server was left while this waited for a connection, so there may be another.
+        // Another server may have become the primary during the wait for a connection.
         if (!connections.isLeft || deadline.passed()) throw error;
       }
     }
@@ -219,11 +217,10 @@ export class Database {
   }
 
   /**
-   * Runs `work` in a transaction and commits it. `work` must have awaited all its statements when it returns; COMMIT is
-   * sent only once all are answered. Statements sent with COMMIT are answered one by one before the server continues,
-   * so it is known which one failed: only COMMIT itself leaves anything unknown. `of`: as in Places. Throws
-   * TransactionRetryable (nothing happened, another try may succeed), DatabaseUnavailable (nothing happened),
-   * CommitUnknown (it may have happened), or, after the rollback, what `work` threw.
+   * Runs `work` in a transaction and commits it. `work` must await all its statements. `of` is the
+   * tenant whose share of connections the transaction uses. Throws TransactionRetryable (rolled back,
+   * a retry may succeed), DatabaseUnavailable (not committed), CommitUnknown (possibly committed), or,
+   * after the rollback, the error thrown by `work`.
    */
   async withTransaction<T>(
     work: (transaction: Transaction) => Promise<T>,
@@ -234,8 +231,9 @@ export class Database {
   }
 
   /**
-   * The same for the ledger writer, whose connections nobody else uses up. Between the statements sent with COMMIT and COMMIT
-   * is no place for `beforeCommit`: where it is given, they go ahead in a text of their own.
+   * Runs a transaction of the ledger writer on the connections reserved for postings. Throws the
+   * errors of withTransaction. If `beforeCommit` is given, the statements of `withCommit` run in a
+   * round trip before it instead of together with COMMIT.
    */
   async withPosting<T>(
     work: (transaction: Transaction) => Promise<T>,
@@ -271,7 +269,7 @@ export class Database {
         await transaction.all(ending.statements.splice(0));
         await beforeCommit();
       }
-      // Now it is certain that COMMIT is not sent; otherwise the result would be unknown.
+      // Checked before COMMIT is sent, because the result would be unknown afterwards.
       if (connections.isLeft) throw new DatabaseUnavailable('the server is no primary any more');
       if (deadline.passed()) throw new DatabaseUnavailable('no time was left for COMMIT');
     } catch (error) {
@@ -295,7 +293,7 @@ export class Database {
     return result;
   }
 
-  /** A read-only snapshot, for work that compares tables with one another. Never blocks a writer. */
+  /** Runs `work` on a consistent read-only snapshot of all tables, which never blocks a writer. */
   async withSnapshot<T>(work: (reader: Reader) => Promise<T>, timeoutMs: number): Promise<T> {
     const deadline = Deadline.afterMs(timeoutMs);
     const lent = await this.lend('transactions', deadline);
@@ -325,7 +323,7 @@ export class Database {
     throw error;
   }
 
-  /** A timed-out statement may still be running, so its connection is never used again. */
+  /** Discards the connection if MySQL is unavailable, because its statement may still be running. */
   private giveUp(lent: Lent, error: unknown): never {
     if (!isUnavailable(error)) {
       lent.connections.release(lent.connection);
@@ -348,7 +346,7 @@ export class Database {
   }
 }
 
-/** Makes the server end a SELECT, which it would continue without the connection, on MariaDB and MySQL. */
+/** Returns session settings with which MariaDB or MySQL ends a SELECT even if its connection has closed. */
 function statementLimit(timeoutMs: number): string {
   return `/*M!100101 max_statement_time=${timeoutMs / 1000}, */ /*!50708 max_execution_time=${timeoutMs}, */ wait_timeout=3600`;
 }

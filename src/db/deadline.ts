@@ -1,4 +1,4 @@
-/** The moment until which work may continue, on a clock that never jumps. */
+/** Time limit of an operation, on a monotonic clock. */
 export class Deadline {
   private constructor(private readonly endsAt: number) {}
 

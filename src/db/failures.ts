@@ -1,4 +1,4 @@
-/** What can go wrong between us and MySQL, identified by `errno`, since names differ between MySQL and MariaDB. */
+/** Classes of MySQL failures, by `errno`, because names differ between MySQL and MariaDB. */
 
 export const DUPLICATE_KEY = 1062;
 const LOCK_WAIT_TIMEOUT = 1205;
@@ -6,17 +6,17 @@ const ROLLED_BACK_RETRYABLE = new Set([1213, 1205, 1020]);
 /** CHECK violated: 4025 on MariaDB, 3819 on MySQL. */
 const DATA_FAULTS = new Set([DUPLICATE_KEY, 4025, 3819, 1048, 1264, 1265, 1366, 1406, 1690]);
 
-/** The database did not answer in time, or the connection broke, before anything could have been committed. Nothing happened. */
+/** Timeout or broken connection before COMMIT. Nothing was committed. */
 export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable';
 }
 
-/** COMMIT was sent and its answer never came: the transaction may have happened. */
+/** Failure after COMMIT was sent and before its response arrived. The transaction may be committed. */
 export class CommitUnknown extends Error {
   override name = 'CommitUnknown';
 }
 
-/** The server rolled the transaction back for a reason that another try may not meet (deadlock, lock wait, changed record). */
+/** Rollback after a deadlock, a lock wait or a changed record. A retry may succeed. */
 export class TransactionRetryable extends Error {
   override name = 'TransactionRetryable';
 }
@@ -27,7 +27,7 @@ export function errnoOf(error: unknown): number | null {
     : null;
 }
 
-/** True if the transaction gave up after waiting too long for a row lock. */
+/** Returns whether the wait for a row lock timed out. */
 export function isLockWait(failure: unknown): boolean {
   return failure instanceof TransactionRetryable && errnoOf(failure.cause) === LOCK_WAIT_TIMEOUT;
 }
@@ -41,7 +41,7 @@ export function isRetryable(error: unknown): boolean {
   return isAmong(ROLLED_BACK_RETRYABLE, error);
 }
 
-/** True if the server itself answered with the error, on a connection that is still open. */
+/** Returns whether the server sent the error on a connection that is still open. */
 function isAnswer(error: unknown): boolean {
   return (
     (errnoOf(error) ?? 0) > 0 &&
@@ -50,14 +50,14 @@ function isAnswer(error: unknown): boolean {
 }
 
 /**
- * True if a text with COMMIT failed but nothing is or will be committed: the server answers the statements in order and
- * stops at the first that fails, and `done` of the `before` statements that precede COMMIT succeeded.
+ * Returns whether a text that ends with COMMIT failed without committing. The server stops at the
+ * first statement that fails; `done` of the `before` statements that precede COMMIT succeeded.
  */
 export function isUncommitted(error: unknown, done: number, before: number): boolean {
-  return isRetryable(error) || isRefusedWhole(error) || (isAnswer(error) && done < before);
+  return isRetryable(error) || isAmong(REFUSED_WHOLE, error) || (isAnswer(error) && done < before);
 }
 
-/** A statement that MySQL refused because of its content: the statement's fault, not the server's. */
+/** Returns whether MySQL refused the statement because of its values. */
 export function isDataFault(error: unknown): boolean {
   return isAmong(DATA_FAULTS, error);
 }
@@ -73,12 +73,13 @@ const NO_PRIMARY = new Set([
 ]);
 
 /**
- * Those that a server reports before it does anything, even at COMMIT. The others leave a COMMIT unknown: a member that
- * is cut off reports 3100 or 3101 for a transaction that it had already sent to the group, which may have accepted it.
+ * Errors of NO_PRIMARY that a server reports before executing anything, even at COMMIT. A COMMIT is
+ * unknown after the remaining errors of NO_PRIMARY: a member that is cut off reports 3100 or 3101
+ * for a transaction that it has already sent to the group.
  */
 const REFUSED_WHOLE = new Set([1290, 1792, 1836, 3796, 3797, 3798]);
 
-/** A new connection to the same address leads to a different server than earlier ones. */
+/** New connection that leads to a different server than the verified primary. */
 export class AnotherServer extends Error {
   override name = 'AnotherServer';
 }
@@ -91,12 +92,7 @@ export function isNoPrimary(error: unknown): boolean {
   return error instanceof AnotherServer || isAmong(NO_PRIMARY, error);
 }
 
-/** True if neither the statement nor the COMMIT has happened or will happen. */
-function isRefusedWhole(error: unknown): boolean {
-  return isAmong(REFUSED_WHOLE, error);
-}
-
-/** True if MySQL is not available now: no connection, a timeout, shutdown, too many connections, read-only. */
+/** Returns whether MySQL is unavailable: no connection, timeout, shutdown, too many connections, read-only. */
 export function isUnavailable(error: unknown): boolean {
   if (
     error instanceof DatabaseUnavailable ||
@@ -105,12 +101,12 @@ export function isUnavailable(error: unknown): boolean {
   )
     return true;
   if (!(error instanceof Error)) return false;
-  // The driver's flag for "this connection is dead", with or without a code.
+  // The driver sets `fatal` on errors that end the connection.
   if ('fatal' in error && error.fatal === true) return true;
-  // The driver has no names for the newest numbers, and then sets no code.
+  // The driver sets no code for numbers that it does not know.
   if (isNoPrimary(error)) return true;
   if (!('code' in error)) return false;
-  // Node's code for a wrong call: our own fault.
+  // Node's code for a programming error.
   if (typeof error.code === 'string' && error.code.startsWith('ERR_')) return false;
   const errno = errnoOf(error);
   if (errno === null || errno < 0) return true;

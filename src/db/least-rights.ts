@@ -74,7 +74,7 @@ export function excessiveRights(database: string, lines: readonly string[]): str
   });
 }
 
-/** On tables that are not in the list: a later release added them, and needs the rights once this one is gone. */
+/** Rights accepted on tables that only a later release has. */
 const OF_LATER_TABLES = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
 /** The listed rights on an object, named as in SHOW GRANTS. */

@@ -4,7 +4,7 @@ import type { PoolName, PoolUse } from './connections.js';
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** What a statement does. `lock`: a read that locks what it reads, so it mostly waits. */
+/** Kinds of statements. `lock`: a locking read, whose duration is mostly the wait for locks. */
 export type StatementKind = 'read' | 'lock' | 'write' | 'many' | 'commit';
 
 export interface StatementObserver {

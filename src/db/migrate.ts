@@ -24,7 +24,7 @@ interface MigrateOptions {
   /** The application's user. */
   readonly url: string;
   readonly tls?: TlsMaterial | null;
-  /** How many seconds a statement may wait for a table before it lets others go first; absent: 5. */
+  /** Time limit of each wait for the lock of a table, in seconds; 5 by default. */
   readonly lockWaitS?: number;
   /** Called for each statement that waited that long and is retried. */
   readonly onWait?: (statement: string) => void;
@@ -33,10 +33,10 @@ interface MigrateOptions {
 }
 
 /**
- * Brings the schema up to date, then gives the application's user its rights. Safe to repeat, also after it was cut
- * short, to run while the service runs, and to run concurrently: one process does it, the others wait. Throws
- * ExcessiveRights if that user has more rights than it was granted here, ForeignSchema if another release made the schema,
- * and MigrationUnderWay.
+ * Migrates the schema, then grants the application's user its rights. Safe to repeat, to interrupt
+ * and to run while the service runs. Processes migrate one at a time. Throws ExcessiveRights if the
+ * user has more rights than GRANTS, ForeignSchema if another release made the schema, and
+ * MigrationUnderWay.
  */
 export async function migrate({
   adminUrl,
@@ -55,12 +55,10 @@ export async function migrate({
   const source = new DataSource({
     type: 'mysql',
     ...server,
-    ...{
-      username: admin.user,
-      password: admin.password,
-      database,
-      ...(ssl === null ? {} : { ssl: ssl.ssl }),
-    },
+    username: admin.user,
+    password: admin.password,
+    database,
+    ...(ssl === null ? {} : { ssl: ssl.ssl }),
     charset: 'utf8mb4_bin',
     timezone: 'Z',
     entities: [...ENTITY_SCHEMAS],
@@ -108,8 +106,9 @@ async function isNewcomer(options: ConnectionOptions): Promise<boolean> {
 const WRITTEN = z.object({ affectedRows: z.number() });
 
 /**
- * A database with tenants on which the service never ran is a copy: nothing is posted until somebody says which. False:
- * it has none, or is closed already.
+ * Closes the ledger of a copied database, which has tenants although the service never ran on it.
+ * Postings resume after an operator has recorded the restore. Returns false if the database has no
+ * tenants or is closed already.
  */
 async function closeCopy(source: DataSource): Promise<boolean> {
   const written: unknown = await source.query(
@@ -173,7 +172,7 @@ async function currentUser(connection: Connection): Promise<string> {
 }
 
 async function assertRights(connection: Connection): Promise<void> {
-  // Names in backquotes, whatever the server's mode.
+  // Makes SHOW GRANTS quote names with backquotes.
   await connection.query("SET SESSION sql_mode=''");
   await checkRights({ query: async (sql) => (await connection.query<RowDataPacket[]>(sql))[0] });
 }

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { z } from 'zod';
 
-/** What migrations wait for: one another, and statements that use the tables. (docs/operations.md, Upgrade) */
+/** Locks of migrations, against each other and against statements (docs/operations.md, Upgrade). */
 
-/** How long a second process waits for the first to finish. */
+/** Wait for another process to finish its migrations. */
 const TURN_S = 900;
-/** A statement that waits for a table's lock makes others queue behind it: they go first, then it is retried. */
+/** Pause before a retry, in which statements queued behind the migration run. */
 const BREATH_MS = 1_000;
 /** ER_LOCK_WAIT_TIMEOUT: the statement had no effect. */
 const LOCK_WAIT_TIMEOUT = 1205;
@@ -32,9 +32,9 @@ export async function takeTurn(source: DataSource, database: string): Promise<vo
 }
 
 /**
- * No statement of a migration waits for a table longer than `lockWaitS`: while it waits, everybody else who wants the
- * table waits behind it. It is retried until it gets the table, since the migration's earlier statements cannot be
- * undone. `onWait` is called for each retry.
+ * Limits each wait of a migration for a table to `lockWaitS`, because later statements queue behind
+ * it. Retries the statement until it succeeds, because earlier statements cannot be undone. Calls
+ * `onWait` for each retry.
  */
 export async function limitLockWaits(
   source: DataSource,

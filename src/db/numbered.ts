@@ -34,7 +34,7 @@ export async function numbersWithin(
   return { first, last: next - 1n };
 }
 
-/** The number of the first row dated then or later; one past the last row if there is none. */
+/** Returns the number of the first row dated `at` or later, or one past the last row. */
 async function firstSince(
   reader: Reader,
   rows: NumberedRows,

@@ -2,7 +2,7 @@ import type { Uuid } from '../core/ids.js';
 import type { Deadline } from './deadline.js';
 import { DatabaseUnavailable } from './failures.js';
 
-/** The tenant for which something is done; null if for nobody, or for several. */
+/** Tenant on whose behalf a transaction runs; null for none or several. */
 export type Beneficiary = Uuid | null;
 
 interface Waiting {
@@ -10,7 +10,7 @@ interface Waiting {
   readonly admit: () => void;
 }
 
-/** So many at a time, in the order in which they came; of one tenant at most half, so that others find a place. */
+/** First-in, first-out semaphore of which one tenant holds at most half. */
 export class Places {
   private taken = 0;
   private readonly takenOf = new Map<Beneficiary, number>();
@@ -22,7 +22,7 @@ export class Places {
     return this.queue.size;
   }
 
-  /** Whoever is in must `leave`. Throws DatabaseUnavailable. */
+  /** Takes a place, which the caller returns by `leave`. Throws DatabaseUnavailable after the deadline. */
   enter(of: Beneficiary, deadline: Deadline): Promise<void> {
     if (this.hasRoomFor(of)) {
       this.take(of);

@@ -3,7 +3,7 @@ import { DatabaseUnavailable, isConnectionRefused } from './failures.js';
 import { connectOptions, type MysqlAddress, type MysqlServer, type MysqlTls } from './servers.js';
 import { type ServerState, ServerWatch } from './server-state.js';
 
-/** None of the named servers is known to be the primary now: nothing was sent. */
+/** Failure to find a primary among the named servers. No statement was sent. */
 export class NoPrimary extends DatabaseUnavailable {
   override name = 'NoPrimary';
 }
@@ -20,15 +20,15 @@ type Look = Found | 'refuses' | 'unknown';
 
 const isFound = (look: Look): look is Found => typeof look === 'object';
 
-/** How long one look at a server may take, including connecting. */
+/** Time limit of one check of a server, including connecting. */
 export const LOOK_TIMEOUT_MS = 2_000;
 export const SEARCH_EVERY_MS = 200;
 
-/** Asks all named servers which of them accepts writes. */
+/** Search for the server that accepts writes. */
 export class PrimarySearch {
   failure: unknown;
   rounds = 0;
-  /** The last round in which nobody answered, so that none is likely to be primary soon. */
+  /** Last round in which no server responded. */
   unanswered = 0;
   private answered = 0;
   private several = '';
@@ -40,7 +40,7 @@ export class PrimarySearch {
     private readonly onSeveral: (servers: readonly string[]) => void,
   ) {}
 
-  /** Asks all at once. A group knows its writer, or the order of candidates; else only one may accept writes. */
+  /** Checks all servers at once. Without a group, returns null if several servers accept writes. */
   async once(): Promise<Found | null> {
     this.tls?.refresh();
     this.rounds += 1;
@@ -61,7 +61,7 @@ export class PrimarySearch {
     return chosen;
   }
 
-  /** Whether still no earlier member of its group accepts writes. */
+  /** Returns whether no earlier member of the group accepts writes. */
   async isStillFirst({ server, state }: Pick<Found, 'server' | 'state'>): Promise<boolean> {
     if (state.before === 0) return true;
     const others = this.address.servers.filter((one) => one !== server);
@@ -72,7 +72,7 @@ export class PrimarySearch {
     );
   }
 
-  /** For work with its own connections, such as migrations. Throws NoPrimary. */
+  /** Returns the primary for callers with connections of their own. Throws NoPrimary. */
   async locate(withinMs: number): Promise<MysqlServer> {
     for (const deadline = Deadline.afterMs(withinMs); !deadline.passed();) {
       const found = await this.once();
@@ -114,7 +114,7 @@ export class PrimarySearch {
     }
   }
 
-  /** A stand-in for earlier members is chosen only if none of them can be accepting writes. */
+  /** Chooses the first member of a group, unless a member of unknown state may accept writes. */
   private chosenOf(looks: readonly Look[]): Found | null {
     const found = looks.filter(isFound);
     const grouped = found.filter(({ state }) => state.group !== 'none');

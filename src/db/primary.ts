@@ -26,9 +26,9 @@ interface PrimaryDeps {
 }
 
 const LOOK_EVERY_MS = 1_000;
-/** How long a server counts as the primary after it was asked; reads from it are at most this old. */
+/** Validity of a check. Reads from a demoted primary are at most this stale. */
 const BELIEVED_MS = 2_000;
-/** How long a statement waits for a primary to be found: a planned switchover takes less, a crash more. */
+/** Longest wait of a statement for a primary: longer than a planned switchover, shorter than a crash. */
 const AWAITED_MS = 2_000;
 
 interface Held extends Found {
@@ -36,7 +36,7 @@ interface Held extends Found {
   provenAt: number;
 }
 
-/** Finds the server that accepts writes, and checks it every second in use. A request only compares a timestamp. */
+/** Primary in use, checked every second. Requests only compare the time of the last check. */
 export class Primary {
   private held: Held | null = null;
   private running = false;
@@ -50,7 +50,7 @@ export class Primary {
     this.search = new PrimarySearch(address, tls, (servers) => observer.refused(servers));
   }
 
-  /** The connections to the primary, if it was proven a moment ago. */
+  /** Connections to the primary; null if the last check is older than BELIEVED_MS. */
   get connections(): Connections | null {
     const { held } = this;
     return held !== null && performance.now() - held.provenAt < BELIEVED_MS
@@ -58,7 +58,7 @@ export class Primary {
       : null;
   }
 
-  /** The same, waiting for it while any server answers. Throws NoPrimary. */
+  /** Returns the connections to the primary, after a search if necessary. Throws NoPrimary. */
   async found(deadline: Deadline): Promise<Connections> {
     if (!this.running) void this.run();
     const until = performance.now() + Math.min(deadline.leftMs(), AWAITED_MS);
@@ -73,12 +73,12 @@ export class Primary {
     }
   }
 
-  /** A failure shows that they no longer lead to the primary: leaves them and searches again. */
+  /** Retires connections whose server refused writes, and searches again. */
   leave(connections: Connections, reason: unknown): void {
     if (this.held?.connections === connections) this.lose(this.held, reason);
   }
 
-  /** Something failed: asks the server now. */
+  /** Checks the primary now. */
   ask(): void {
     this.pause.end();
   }
@@ -121,7 +121,7 @@ export class Primary {
     }
   }
 
-  /** Runs for as long as it stays the primary. */
+  /** Checks the server every second until another server is the primary. */
   private async hold(found: Found): Promise<void> {
     if (this.isClosed) return found.watch.close();
     const { server, state, watch } = found;

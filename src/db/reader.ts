@@ -25,7 +25,7 @@ export interface Transaction extends Reader {
   execute(sql: string): Promise<number>;
   /**
    * Several statements in one round trip; returns the rows of each (none for a write). The server stops at the first
-   * that fails, so nothing runs after a failure. `lock`: most of the time goes into the first one's wait.
+   * that fails, so nothing runs after a failure. `lock`: the first statement waits for row locks.
    */
   all(
     statements: readonly string[],
@@ -42,7 +42,7 @@ export interface Transaction extends Reader {
 
 type Send = (sql: string, kind: StatementKind) => Promise<unknown>;
 
-/** What a transaction ends with, in this order. */
+/** Final steps of a transaction, in this order. */
 export interface Ending {
   readonly lasts: (() => Promise<void>)[];
   readonly statements: string[];

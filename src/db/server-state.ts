@@ -3,18 +3,18 @@ import { cut, send } from './connections.js';
 import type { Deadline } from './deadline.js';
 import { errnoOf } from './failures.js';
 
-/** What a server says of itself, and how far it is believed. (docs/operations.md, A group of servers) */
+/** State of a server and of its group (docs/operations.md, A group of servers). */
 
-/** What the server belongs to, which determines how to tell that it accepts writes and that its data is current. */
+/** Kind of replication, which determines how to check writes and currency. */
 export type Group = 'none' | 'group_replication' | 'galera';
 
 export interface ServerState {
-  /** Identifies the server itself, whatever name or proxy leads to it. */
+  /** Identity of the server, independent of host names and proxies. */
   readonly identity: string;
   readonly group: Group;
-  /** Whether it is the one server that accepts writes, as far as it can know. */
+  /** Whether the server accepts writes, by its own state and that of its group. */
   readonly isPrimary: boolean;
-  /** How many members come before it, for which it stands in: it cannot know whether they accept writes. */
+  /** Number of earlier members of a Galera cluster, which may accept writes too. */
   readonly before: number;
 }
 
@@ -24,7 +24,7 @@ export const READ_CURRENT: Readonly<Record<Exclude<Group, 'none'>, string>> = {
   galera: 'SET SESSION wsrep_sync_wait=1',
 };
 
-/** Each of MariaDB and MySQL skips what only the other knows. */
+/** Version comments hide the variables of MySQL from MariaDB. */
 export const IDENTITY_SQL =
   "SELECT CONCAT_WS('/',@@hostname,@@port,@@server_id/*!50708 ,@@server_uuid*/) AS identity,@@GLOBAL.read_only AS a" +
   '/*!50708 ,@@GLOBAL.super_read_only AS b,@@GLOBAL.offline_mode AS c*/';
@@ -51,7 +51,7 @@ const CURRENT_SQL = 'SELECT 1 FROM (SELECT 1 AS one) AS proof';
 const UNKNOWN_VARIABLE = 1193;
 const WATCH_WAIT_S = 30;
 
-/** A connection on which a server is asked repeatedly. */
+/** Connection for repeated checks of a server. */
 export class ServerWatch {
   /** Called when the connection breaks unexpectedly. */
   onBroken: () => void = () => undefined;
@@ -69,11 +69,11 @@ export class ServerWatch {
     deadline: Deadline,
   ): Promise<ServerWatch> {
     const connection = createConnection(options);
-    // Each statement gets the failure of a broken connection.
+    // Statements receive the error themselves.
     connection.on('error', () => undefined);
     try {
       const group = await groupOf(connection, deadline);
-      // The server gives up waiting for a group after this, long after we are gone.
+      // Bounds the wait of an abandoned connection for its group.
       await send(connection, `SET SESSION wait_timeout=${WATCH_WAIT_S}`, deadline);
       if (group !== 'none') await send(connection, READ_CURRENT[group], deadline);
       return new ServerWatch(connection, group);
@@ -84,8 +84,8 @@ export class ServerWatch {
   }
 
   /**
-   * Asks it now. In a group the last question waits until the server has seen everything committed before: one that was
-   * paused or cut off still says the same about itself, but cannot answer that.
+   * Reads the current state. In a group the last statement waits for all earlier commits, which a
+   * member that was paused or cut off cannot complete.
    */
   async look(deadline: Deadline): Promise<ServerState> {
     const [row] = await this.rows(IDENTITY_SQL, deadline);
@@ -103,7 +103,7 @@ export class ServerWatch {
     cut(this.connection, new Error('the server is watched no more'));
   }
 
-  /** Null: its group accepts no writes here. */
+  /** Returns null if the group accepts no writes on this server. */
   private async membersBefore(deadline: Deadline): Promise<number | null> {
     switch (this.group) {
       case 'none':
@@ -140,7 +140,7 @@ async function rowsOf(
   return Array.isArray(answer) ? (answer as RowDataPacket[]) : [];
 }
 
-/** Detected by variables that exist only with the plugin or the provider. */
+/** Detects the group by variables that exist only with its plugin or provider. */
 async function groupOf(connection: Connection, deadline: Deadline): Promise<Group> {
   const plugin = await variable(connection, 'group_replication_group_name', deadline);
   if (plugin !== null && plugin !== '') return 'group_replication';

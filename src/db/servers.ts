@@ -20,7 +20,7 @@ const ADDRESS = /^mysql:\/\/(?:([^:@/]*)(?::(.*))?@)?([^@/?#]+)(?:\/([^/?#]*))?$
 const SERVER = /^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/;
 const USUAL_PORT = '3306';
 
-/** `mysql://user:password@host:port,host:port/database`, without options; null if it is no such address. */
+/** `mysql://user:password@host:port,host:port/database`, without options; null if the text does not match. */
 export function parseMysqlUrl(text: string): MysqlAddress | null {
   const [, user = '', password = '', hosts = '', database = ''] = ADDRESS.exec(text) ?? [];
   const servers = hosts.split(',').flatMap((one): MysqlServer[] => {
@@ -42,7 +42,7 @@ export function parseMysqlUrl(text: string): MysqlAddress | null {
   }
 }
 
-/** The same, but throws if the text is not such an address. */
+/** Parses a URL of MySQL. Throws an Error if the text is not an address. */
 export function mysqlAddress(url: string): MysqlAddress {
   const address = parseMysqlUrl(url);
   if (address === null)
@@ -66,7 +66,7 @@ export interface TlsMaterial {
   readonly key?: (() => string) | undefined;
 }
 
-/** What is wrong with it, or null. A certificate needs its own key. */
+/** Returns a description of the fault in the material, or null. A certificate needs its own key. */
 export function faultOfMaterial(material: TlsMaterial): string | null {
   if ((material.certificate === undefined) !== (material.key === undefined))
     return 'a client certificate and its key go together';

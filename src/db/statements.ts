@@ -24,7 +24,7 @@ export function insertSql<Row>(table: Table<Row>, rows: readonly Row[]): string 
   );
 }
 
-/** The statement for these rows, or none where there are none. */
+/** Returns one statement for the rows, or an empty list without rows. */
 export function statement<Row>(
   rows: readonly Row[],
   build: (rows: readonly Row[]) => string,
@@ -57,7 +57,7 @@ export function upsertSql<Row>(
   return `${insertOf(table, table.columns, records)} ${orSet(table, set)}`;
 }
 
-/** The same for rows that are already SQL, each in parentheses with every column in the table's order. */
+/** Upserts rows given as SQL, each in parentheses with every column in the table's order. */
 export function upsertValuesSql<Row>(
   table: Table<Row>,
   values: readonly string[],
@@ -81,7 +81,7 @@ export function updateSql<Row>(table: Table<Row>, set: Partial<Row>, where: Wher
   return `UPDATE ${table.name} SET ${assignments.join(',')}${whereSql(table, where)}`;
 }
 
-/** `where` is never empty: that is no statement. */
+/** Returns a DELETE. An empty `where` gives a syntax error rather than deleting every row. */
 export function deleteSql<Row>(table: Table<Row>, where: Where<Row>): string {
   return `DELETE FROM ${table.name} WHERE ${equalsSql(table, where)}`;
 }

@@ -7,12 +7,12 @@ const PAUSE_MS = 20;
 
 type Work<T> = (transaction: Transaction) => Promise<T>;
 
-/** Retried where the server rolled it back for a transient reason, such as a busy row. Throws like withTransaction. */
+/** Runs a transaction, with retries after TransactionRetryable. Throws the errors of withTransaction. */
 export function transact<T>(database: Database, work: Work<T>): Promise<T> {
   return transactFor(null, database, work);
 }
 
-/** The same for what a tenant's request asks for: a crowd of its requests keeps no other tenant's waiting. */
+/** Runs a transaction with retries on the connections of one tenant's share. */
 export async function transactFor<T>(
   of: Beneficiary,
   database: Database,

@@ -1,11 +1,21 @@
 import { type Page, pageOf, type TimePosition } from '../core/pages.js';
 import { time, uuid } from './columns.js';
 import type { Reader } from './database.js';
-import { allSql, newestSql, type OrderedRows } from './ordered-rows.js';
 import { behindSql, columnList } from './statements.js';
-import { parseRow } from './table.js';
+import { parseRow, type Table } from './table.js';
 
-/** The most rows that one page examines, whatever it shows. */
+/** Rows `t` in the order of created_at and id, read from one or more ranges of an index. */
+export interface OrderedRows<Row> {
+  readonly table: Table<Row>;
+  /** The index, which continues with (created_at, id) after the columns that `within` and `oneOf` fix. */
+  readonly index: string;
+  /** SQL over the leading columns of the index, and bounds on created_at. */
+  readonly within: readonly string[];
+  /** SQL conditions of which each row meets exactly one, such as one for each status; absent: `within` is enough. */
+  readonly oneOf?: readonly string[];
+}
+
+/** Limit of the rows that one page examines. */
 const MAX_EXAMINED = 2_000;
 
 interface VisibleList<Row> extends OrderedRows<Row> {
@@ -51,4 +61,29 @@ export async function readVisible<Row extends TimePosition>(
   const until = `t.created_at>=${time.literal(end.createdAt)} AND NOT (${behindSql('t', end)})`;
   const page = await read(allSql({ ...rows, within: [...rows.within, until] }));
   return { ...page, next: page.next ?? end };
+}
+
+/**
+ * SQL for created_at and id of the newest `count` rows after the first `offset`. Reads no more than their sum in each
+ * part.
+ */
+export function newestSql<Row>(rows: OrderedRows<Row>, count: number, offset = 0): string {
+  const order = (alias: string, most: string): string =>
+    ` ORDER BY ${alias}created_at DESC, ${alias}id DESC LIMIT ${most}`;
+  const most = `${Math.trunc(count)} OFFSET ${Math.trunc(offset)}`;
+  const parts = partsOf(rows);
+  if (parts.length === 1) return parts.join('') + order('t.', most);
+  const ordered = parts.map((part) => `(${part}${order('t.', `${Math.trunc(count + offset)}`)})`);
+  return ordered.join(' UNION ALL ') + order('', most);
+}
+
+/** Returns SQL for created_at and id of all rows, unordered. The caller sorts after its join. */
+function allSql<Row>(rows: OrderedRows<Row>): string {
+  return partsOf(rows).join(' UNION ALL ');
+}
+
+function partsOf<Row>({ table, index, within, oneOf = [] }: OrderedRows<Row>): string[] {
+  const part = (conditions: readonly string[]): string =>
+    `SELECT t.created_at, t.id FROM ${table.name} t FORCE INDEX (${index}) WHERE ${conditions.join(' AND ')}`;
+  return oneOf.length === 0 ? [part(within)] : oneOf.map((one) => part([...within, one]));
 }

@@ -2,7 +2,7 @@ import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 import { AUDIT_CHANNELS } from './identity.js';
 
-/** What needs approval, and who approved it. */
+/** Approval policies and approvals. */
 
 const APPROVED_TYPES = ['transfer', 'payout', 'bonus_batch'] as const;
 
@@ -37,7 +37,7 @@ export const approvalPolicies = defineTable(
 );
 export type ApprovalPolicyRow = RowOf<typeof approvalPolicies>;
 
-/** One approval that counted. Never changed. */
+/** Approvals that counted. Rows never change. */
 export const approvals = defineTable(
   'approvals',
   {

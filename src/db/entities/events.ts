@@ -90,7 +90,7 @@ export const eventRetention = defineTable(
   { key: ['name'] },
 );
 
-/** What retention has removed from each tenant's log. No row: nothing. */
+/** Ranges that retention has removed from each tenant's log. Absent before the first removal. */
 export const eventRemovals = defineTable(
   'event_removals',
   {

@@ -1,9 +1,9 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** What accounts are called and who holds them. */
+/** Aliases and verified holders of accounts. */
 
-/** Aliases that nobody may take. */
+/** Aliases that are not available to accounts. */
 export const reservedAliases = defineTable(
   'reserved_aliases',
   {
@@ -29,7 +29,7 @@ export const releasedAliases = defineTable(
 
 export const DOCUMENT_TYPES = ['CC', 'CE', 'NIT', 'PASS', 'PEP'] as const;
 
-/** What was declared about an account's holder. */
+/** Declared identity of an account's holder. */
 export const verifications = defineTable(
   'verifications',
   {
@@ -101,7 +101,7 @@ const actColumns = {
 export const auditLog = defineTable('audit_log', actColumns);
 export type AuditRow = RowOf<typeof auditLog>;
 
-/** The same rows with their place in their chain (src/db/audit-hash.ts). */
+/** Lines of the audit log with sequence numbers and hashes (src/db/audit-hash.ts). */
 export const chainedActs = defineTable(
   'audit_log',
   {

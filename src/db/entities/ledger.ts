@@ -31,7 +31,7 @@ export const RESOURCE_TYPES = [
 ] as const;
 export type ResourceType = (typeof RESOURCE_TYPES)[number];
 
-/** What an idempotency key can have created, including what is not an operation of the ledger. */
+/** Types of resources that an idempotency key creates, inside and outside the ledger. */
 export const KEY_RESOURCE_TYPES = [...RESOURCE_TYPES, 'webhook_endpoint', 'statement'] as const;
 
 export type KeyResourceType = (typeof KEY_RESOURCE_TYPES)[number];
@@ -86,7 +86,7 @@ export function noBalance({ id, type }: Pick<Account, 'id' | 'type'>, asset: Ass
   return { accountId: id, asset, available: 0n, held: 0n, overdraft: type === 'system' };
 }
 
-/** One for each resource that sets funds aside; `remaining` is 0 once it has ended. */
+/** Holds, at most one per resource. `remaining` is 0 once the hold has ended. */
 export const holds = defineTable(
   'holds',
   {
@@ -110,7 +110,7 @@ export const holds = defineTable(
 );
 export type Hold = RowOf<typeof holds>;
 
-/** What left an account in a month, including pending operations, excluding fees. */
+/** Monthly outflow of an account, including pending operations, excluding fees. */
 export const monthTotals = defineTable(
   'month_totals',
   {
@@ -132,7 +132,7 @@ export const idempotencyKeys = defineTable(
     fingerprint: column.varbinary(32),
     fingerprintKeyId: column.ascii(32),
     resourceType: column.oneOf(KEY_RESOURCE_TYPES),
-    /** What the key created; null if it bound a refusal. */
+    /** Created resource; null if the request was refused. */
     resourceId: column.nullable(column.uuid),
     /** The refusal as JSON, always the same. */
     refusal: column.nullable(column.string),

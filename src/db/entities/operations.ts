@@ -16,7 +16,7 @@ export const transfers = defineTable(
     asset: column.asset,
     raw: column.bigint,
     feeRaw: column.bigint,
-    /** Fixed at creation; null if there is no fee. */
+    /** Fixed at creation; null without a fee. */
     feeAccountId: column.nullable(column.uuid),
     description: column.nullable(column.varchar(140)),
     status: column.oneOf(TRANSFER_STATUSES),

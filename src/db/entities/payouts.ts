@@ -1,7 +1,7 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** Money on its way to a bank account, and what we and the rails told each other about it. */
+/** Payouts to bank accounts, and the messages exchanged with the rails. */
 
 export const PAYOUT_STATUSES = [
   'pending_approval',
@@ -29,19 +29,19 @@ export const payouts = defineTable(
     id: column.uuid,
     tenantId: column.uuid,
     sourceAccountId: column.uuid,
-    /** The tenant's pay-out account: the other side. */
+    /** The tenant's pay-out account. */
     systemAccountId: column.uuid,
     asset: column.asset,
     raw: column.bigint,
     feeRaw: column.bigint,
-    /** Fixed at creation; null if there is no fee. */
+    /** Fixed at creation; null without a fee. */
     feeAccountId: column.nullable(column.uuid),
     description: column.nullable(column.varchar(140)),
     /** ISO 3166 alpha-2 */
     country: column.asciiChar(2),
     bankCode: column.ascii(11),
     accountType: column.oneOf(BANK_ACCOUNT_TYPES),
-    /** The end of the account number: at most its last four characters, and never more than half of it. */
+    /** Last characters of the account number: at most four and at most half of them. */
     accountEnd: column.ascii(4),
     holderName: column.varchar(80),
     status: column.oneOf(PAYOUT_STATUSES),
@@ -56,7 +56,7 @@ export const payouts = defineTable(
     approvalExpiresAt: column.nullable(column.time),
     rejectionCode: column.nullable(column.ascii(40)),
     rejectionReason: column.nullable(column.varchar(300)),
-    /** Why it failed, was returned, or ran out of time. The message is ours, whatever the rail wrote. */
+    /** Reason for failure, return or expiry. The message is never the text of the rail. */
     failureCode: column.nullable(column.ascii(40)),
     failureMessage: column.nullable(column.varchar(140)),
     /** Fixed at creation: `simulated`, or `http:<name>`. */
@@ -116,7 +116,7 @@ const RAIL_EVENT_KINDS = [
   'resolution',
   'void',
 ] as const;
-/** What a rail can say about a payout; `unknown`: it never heard of it; `voided`: it will never pay it. */
+/** Reports of a rail. `unknown`: the rail never received the payout. `voided`: the rail will never pay. */
 export const RAIL_WORDS = [
   'accepted',
   'completed',
@@ -140,7 +140,7 @@ export const RAIL_EFFECTS = [
   'unknown_payout',
 ] as const;
 
-/** One message between us and a rail, without personal data. Never changed. */
+/** Messages to and from a rail, without personal data. Rows never change. */
 export const payoutRailEvents = defineTable(
   'payout_rail_events',
   {
@@ -162,7 +162,7 @@ export const payoutRailEvents = defineTable(
 );
 export type PayoutRailEvent = RowOf<typeof payoutRailEvents>;
 
-/** `unchanged`: it keeps its state and is no longer raised. */
+/** Outcomes of a resolution. `unchanged`: the payout keeps its state and the flag is removed. */
 export const RESOLUTION_OUTCOMES = ['completed', 'failed', 'returned', 'unchanged'] as const;
 const RESOLUTION_STATUSES = ['proposed', 'applied', 'rejected'] as const;
 
@@ -207,9 +207,9 @@ export const simulatedRailPayments = defineTable(
     actedAt: column.nullable(column.time),
     /** How many outcomes were reported by callback. */
     reported: column.integer,
-    /** When the next one is due; null if there is none. */
+    /** Due time of the next report; null if no report remains. */
     reportAt: column.nullable(column.time),
-    /** From then on it is never acted on, whatever is submitted. */
+    /** Time from which the rail ignores further submissions. */
     voidedAt: column.nullable(column.time),
   },
   {
@@ -219,7 +219,7 @@ export const simulatedRailPayments = defineTable(
 );
 export type SimulatedRailPayment = RowOf<typeof simulatedRailPayments>;
 
-/** One for each time that the simulated rail paid: two for one payment would mean money paid twice. */
+/** Payments made by the simulated rail. Two rows for one payment mean money paid twice. */
 export const simulatedRailActions = defineTable(
   'simulated_rail_actions',
   {

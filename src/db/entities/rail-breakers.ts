@@ -22,7 +22,7 @@ export const railBreakers = defineTable(
     probes: column.integer,
     /** When the next probe is due; during a probe, by when it must have a result. Null while closed. */
     probeAt: column.nullable(column.time),
-    /** When waiting payouts are told after closing, or another worker continues with it. Null if none remain. */
+    /** Due time for notifying waiting payouts after closing, by any worker. Null if none remain. */
     wakeAt: column.nullable(column.time),
   },
   { key: ['rail'] },

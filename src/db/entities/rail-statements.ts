@@ -28,7 +28,7 @@ export type PayoutStatement = RowOf<typeof payoutStatements>;
 export const LINE_STATUSES = ['completed', 'failed', 'returned'] as const;
 export type LineStatus = (typeof LINE_STATUSES)[number];
 
-/** One outcome of one payout in one version. Never changed. */
+/** Outcomes of payouts, by version of the statement. Rows never change. */
 export const payoutStatementLines = defineTable(
   'payout_statement_lines',
   {

@@ -2,7 +2,7 @@ import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 import { KEY_RESOURCE_TYPES } from './ledger.js';
 
-/** What no created resource shows, by ids that follow time. (docs/decisions/0034-what-became-of-a-request.md) */
+/** Results of requests, by ids ordered by time (docs/decisions/0034-what-became-of-a-request.md). */
 export const requests = defineTable('requests', {
   id: column.uuid,
   tenantId: column.uuid,
@@ -14,7 +14,7 @@ export const requests = defineTable('requests', {
   path: column.ascii(200),
   status: column.integer,
   code: column.nullable(column.ascii(40)),
-  /** What it created, or its key had created before. */
+  /** Resource that the request created, or that an earlier request with the key created. */
   resourceType: column.nullable(column.wordOf(KEY_RESOURCE_TYPES, 20)),
   resourceId: column.nullable(column.uuid),
 });

@@ -1,7 +1,7 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** What must be put right in a restored database before it is used again. */
+/** Restores of the database, and the findings to resolve before postings resume. */
 
 /** Who noticed the restore. `copy`: the mark that a copy contains. `worker`: any process of the running service. */
 const RESTORE_NOTICERS = ['operator', 'copy', 'migration', 'worker'] as const;
@@ -31,7 +31,7 @@ export const restores = defineTable(
     finishedAt: column.nullable(column.time),
     finishedBy: column.nullable(column.varchar(80)),
     finishedById: column.nullable(column.uuid),
-    /** When a worker finished telling every running workflow to look again. */
+    /** Time at which a worker had notified every running workflow. */
     toldAt: column.nullable(column.time),
   },
   { indexes: { finished: ['finishedAt'], told: ['toldAt'] } },

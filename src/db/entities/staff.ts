@@ -4,7 +4,7 @@ import { defineTable, type RowOf } from '../table.js';
 /** The staff, and how each proves who they are. (docs/contract.md, Staff) */
 
 /**
- * What a member of staff may do: look (all staff may); approve or reject what waits; cancel it, and batches; pause,
+ * Rights of a member of staff: read (all staff may); approve or reject what waits; cancel it, and batches; pause,
  * resume and retry batches and webhook endpoints; adjust balances and record pay-ins; resolve payouts; manage
  * everything else.
  */
@@ -27,7 +27,7 @@ export const staff = defineTable(
     id: column.uuid,
     /** As displayed. */
     name: column.varchar(80),
-    /** Its unique form: without case, width, accents and look-alikes. Null: an older row has the name. */
+    /** Unique form of the name, without case, width, accents and look-alikes. Null if an older row has it. */
     foldedName: column.nullable(column.varchar(240)),
     /** A service signs with a key, never with a code, and never counts as a person. */
     kind: column.oneOf(STAFF_KINDS),
@@ -43,7 +43,7 @@ export const staff = defineTable(
     /** Wrong codes since the last right one. */
     failedCodes: column.integer,
     lockedUntil: column.nullable(column.time),
-    /** The same for the command line, for which outsiders have no access and so can lock nobody out. */
+    /** Failed codes on the command line, counted apart because outsiders cannot reach it. */
     opsFailedCodes: column.integer,
     opsLockedUntil: column.nullable(column.time),
     /** When a code or the key was last correct. */
@@ -103,7 +103,7 @@ export type StaffCheck = RowOf<typeof staffChecks>;
 
 const FACTOR_RESET_STATUSES = ['proposed', 'done', 'withdrawn'] as const;
 
-/** A new authenticator for somebody who lost theirs: proposed by one member of staff, made by another. */
+/** Replacements of lost authenticators: proposed by one member of staff, performed by another. */
 export const staffFactorResets = defineTable(
   'staff_factor_resets',
   {
