@@ -10,6 +10,7 @@ import { findAnswers } from '../../src/ledger/idempotency.js';
 import type { PendingCommand } from '../../src/ledger/writer/pending-command.js';
 import { createTransfer } from '../../src/transfers/commands.js';
 import type { CreateTransfer } from '../../src/transfers/rules.js';
+import { CreateTransferBody, transferRequest } from '../../src/transfers/schemas.js';
 import { UNIT_RAW } from '../ledgers/history.js';
 import type { Ledger } from '../ledgers/ledger.js';
 import { RowFailed } from '../row-failed.js';
@@ -96,7 +97,7 @@ function fail(_what: string, fault: unknown): never {
 }
 
 function pending({ tenantId, memberId }: Ledger, wanted: ReturnType<NextTransfer>): PendingCommand {
-  const { source: sourceAccountId, destination: destinationAccountId } = wanted;
+  const { source, destination } = wanted;
   const command: CreateTransfer = {
     tenantId,
     memberId,
@@ -104,10 +105,14 @@ function pending({ tenantId, memberId }: Ledger, wanted: ReturnType<NextTransfer
     // As long as the service's; a used key must not be looked up by it.
     fingerprint: { ...requestFingerprint([FINGERPRINT_KEY], newId()), compare: () => 'same' },
     transferId: newId(),
-    sourceAccountId,
-    destinationAccountId,
-    amount: { raw: UNIT_RAW, asset: 'COPM' },
-    description: 'Pago de la factura del mes',
+    ...transferRequest(
+      CreateTransferBody.parse({
+        source_account: source,
+        destination: { type: 'account', account_id: destination },
+        amount: { raw: UNIT_RAW.toString(), asset: 'COPM' },
+        description: 'Pago de la factura del mes',
+      }),
+    ),
     outboxId: newId(),
   };
   return {

@@ -8,6 +8,12 @@ import type {
   MonthTotal,
 } from '../../src/db/entities/ledger.js';
 import type { PayIn, Transfer } from '../../src/db/entities/operations.js';
+import { newTransfer } from '../../src/transfers/rules.js';
+import {
+  CREATE_TRANSFER_EXAMPLE,
+  CreateTransferBody,
+  transferRequest,
+} from '../../src/transfers/schemas.js';
 import { type History, PAY_IN } from './history.js';
 import { type EndState, monthName } from './state.js';
 
@@ -115,28 +121,22 @@ export function* transferRows(history: History): Generator<Transfer> {
     if (!history.isPayIn(operation)) yield transfer(history, operation);
 }
 
+const REQUEST = transferRequest(
+  CreateTransferBody.parse({ ...CREATE_TRANSFER_EXAMPLE, description: DESCRIPTION }),
+);
+
 function transfer(history: History, operation: number): Transfer {
   const createdAt = history.at(operation);
-  return {
-    id: history.id('operation', operation),
-    tenantId: history.id('tenant', 0),
+  const request = {
+    ...REQUEST,
     sourceAccountId: history.accountId(history.sources[operation] ?? 0),
     destinationAccountId: history.accountId(history.destinations[operation] ?? 0),
-    asset: history.asset(operation),
-    raw: history.raw(operation),
-    feeRaw: 0n,
-    feeAccountId: null,
-    description: DESCRIPTION,
-    status: 'completed',
-    createdBy: history.id('member', 0),
-    limitMonth: monthName(createdAt),
-    createdAt,
-    approvalsRequired: null,
-    approvalsReceived: null,
-    approvalExpiresAt: null,
-    rejectionCode: null,
-    rejectionReason: null,
+    amount: { raw: history.raw(operation), asset: history.asset(operation) },
+    tenantId: history.id('tenant', 0),
+    transferId: history.id('operation', operation),
+    memberId: history.id('member', 0),
   };
+  return newTransfer(request, { raw: 0n, accountId: null }, monthName(createdAt), createdAt, null);
 }
 
 export function* monthRows(history: History, end: EndState): Generator<MonthTotal> {

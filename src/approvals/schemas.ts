@@ -1,6 +1,5 @@
 import { EXAMPLE, exampled } from '../http/examples.js';
 import {
-  AmountSchema,
   instantSchema,
   optional,
   rawField,
@@ -17,7 +16,7 @@ import { batchRule } from './policy-rules.js';
 export const PolicyBody = z
   .strictObject({
     threshold: rawField,
-    approvals: wholeNumber(1, MAX_APPROVALS),
+    approvals: wholeNumber(1, MAX_APPROVALS).describe('How many approvals such an amount needs.'),
     expires_in_s: optional(wholeNumber(MIN_EXPIRY_S, MAX_EXPIRY_S)).openapi({
       description: `Seconds; by default ${DEFAULT_EXPIRY_S} (seven days).`,
     }),
@@ -36,15 +35,17 @@ exampled(PolicyBody, {
 
 const settings = {
   threshold: rawSchema.openapi({ description: 'Amounts that reach it need approval.' }),
-  approvals: z.int(),
-  expires_in_s: z.int(),
-  refuses_batches: z.boolean(),
+  approvals: z.int().describe('How many approvals such an amount needs.'),
+  expires_in_s: z.int().describe('How many seconds an operation waits for its approvals.'),
+  refuses_batches: z
+    .boolean()
+    .describe('Whether validation rejects a batch whose total reaches the threshold.'),
 };
 
 export const PolicySchema = z
   .object({
-    account_id: uuidSchema,
-    asset: z.enum(ASSETS),
+    account_id: uuidSchema.describe('The source account that the policy applies to.'),
+    asset: z.enum(ASSETS).describe('The asset that the policy applies to.'),
     ...settings,
     batch_rule: z.string().openapi({
       description:
@@ -56,7 +57,7 @@ export const PolicySchema = z
           .object(settings)
           .nullable()
           .openapi({ description: 'Null: the policy is removed.' }),
-        effective_at: instantSchema,
+        effective_at: instantSchema.describe('When the change takes effect.'),
       })
       .nullable()
       .openapi({ description: 'The change to come; null if there is none.' }),
@@ -78,31 +79,14 @@ exampled(PolicySchema, {
   pending: null,
 });
 
-/** Fields that transfers and payouts share. */
-export const APPROVABLE = {
-  amount: AmountSchema,
-  fee: AmountSchema,
-  description: z.string().nullable(),
-  created_at: instantSchema,
-  approval: z
-    .object({ required: z.int(), received: z.int(), expires_at: instantSchema })
-    .nullable()
-    .openapi({ description: 'The approvals it waits or waited for; null if none were needed.' }),
-};
-export const RejectionSchema = z
-  .object({ code: z.string(), reason: z.string().nullable() })
-  .nullable();
-
-export const APPROVAL = { required: 1, received: 0, expires_at: '2026-11-28T14:05:01.123Z' };
 const REASON = 'The invoice was paid already';
 export const REJECTION = { code: 'rejected', reason: REASON };
 
 /** Returns the schema of a rejection, with its name in the OpenAPI document. */
 export function rejectBody(name: string) {
-  const reason = textField({ min: 1, max: MAX_REASON }).refine(
-    (text) => text.trim() !== '',
-    'too_short',
-  );
+  const reason = textField({ min: 1, max: MAX_REASON })
+    .refine((text) => text.trim() !== '', 'too_short')
+    .describe('The reason, which the resource and its events show.');
   return exampled(z.strictObject({ reason }).openapi(name), { reason: REASON });
 }
 

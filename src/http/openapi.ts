@@ -15,9 +15,16 @@ import { exampleOf } from './examples.js';
 import { TAGS, tagOf } from './openapi-tags.js';
 import { webhookOf } from './openapi-webhooks.js';
 import type { Route } from './route.js';
-import { ErrorSchema, errorSchema } from './schemas.js';
+import { amountField, AmountSchema, assetField, ErrorSchema, errorSchema } from './schemas.js';
 import { FILE_FIELD, MAX_FILE_BYTES } from './upload.js';
 import { z } from './zod.js';
+
+const SHARED = {
+  Asset: assetField,
+  Amount: AmountSchema,
+  AmountInput: amountField,
+  Error: ErrorSchema,
+};
 
 interface Described {
   readonly routes: readonly Route[];
@@ -41,7 +48,8 @@ export function openApiDocument(
     registry.registerComponent('headers', name, header);
   for (const [name, parameter] of Object.entries(PARAMETERS))
     registry.registerComponent('parameters', name, parameter);
-  registry.register('Error', ErrorSchema);
+  // A component takes its meaning from its first use, which may be a field with its own meaning.
+  for (const [name, schema] of Object.entries(SHARED)) registry.register(name, schema);
   const errors = new ErrorWriter(docsUrl);
   for (const code of ERROR_CODES)
     registry.registerComponent('examples', code, errorExample(code, errors));

@@ -55,7 +55,7 @@ export const rawField = z
 
 export const amountField = z
   .strictObject({ raw: rawField, asset: assetField })
-  .openapi('AmountInput');
+  .openapi('AmountInput', { description: 'An amount greater than zero.' });
 
 /**
  * Control characters, and format characters that no valid text needs; core/text.ts contains the
@@ -159,7 +159,12 @@ export function boundedOfAsset<S extends z.ZodObject>(query: S): S {
   );
 }
 
-export const AmountSchema = z.object({ raw: rawSchema, asset: assetField }).openapi('Amount');
+export const AmountSchema = z
+  .object({
+    raw: rawSchema.describe('The integer amount in the smallest unit of the asset, as text.'),
+    asset: assetField.describe('The asset that it is an amount of.'),
+  })
+  .openapi('Amount', { description: 'An amount of an asset.' });
 
 /**
  * An amount or null. A component that is merely made nullable would be documented as never null.
@@ -182,7 +187,7 @@ export function pageSchema<S extends z.ZodType>(
 ): z.ZodObject<{ items: z.ZodArray<S>; next_cursor: z.ZodNullable<z.ZodString> }> {
   const page = z
     .object({
-      items: z.array(item),
+      items: z.array(item).describe('The resources of this page, in the order of the list.'),
       next_cursor: z.string().nullable().openapi({ description: 'null on the last page' }),
     })
     .openapi(name);
@@ -196,17 +201,21 @@ export function pageSchema<S extends z.ZodType>(
 export function errorSchema(name: string, codes: readonly string[]): z.ZodType {
   return z
     .object({
-      error: z.object({
-        code: z
-          .enum(codes as [string, ...string[]])
-          .openapi({ description: 'Stable, for machines.' }),
-        message: z.string().openapi({ description: 'For people.' }),
-        doc_url: z.string().openapi({ format: 'uri' }),
-        details: z
-          .record(z.string(), z.unknown())
-          .optional()
-          .openapi({ description: 'Data about the rule, if there is any.' }),
-      }),
+      error: z
+        .object({
+          code: z
+            .enum(codes as [string, ...string[]])
+            .openapi({ description: 'Stable, for machines.' }),
+          message: z.string().openapi({ description: 'For people.' }),
+          doc_url: z
+            .string()
+            .openapi({ format: 'uri', description: 'The page that explains the code.' }),
+          details: z
+            .record(z.string(), z.unknown())
+            .optional()
+            .openapi({ description: 'Data about the rule, if there is any.' }),
+        })
+        .describe('Why the request failed.'),
     })
     .openapi(name);
 }

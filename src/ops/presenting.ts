@@ -45,6 +45,7 @@ import type { Fields } from './output.js';
 import { attemptsOf } from './presenting-bridge.js';
 import { rowFields } from './row-fields.js';
 import type { TransferDetails } from '../support/reading/transfers.js';
+import { transferResource } from '../transfers/schemas.js';
 
 /** How operators see each resource. Never a secret. */
 
@@ -233,39 +234,39 @@ export function actFields(act: AuditRow): Fields {
 }
 
 export function transferFields(transfer: Transfer, names: ReadonlyMap<Uuid, string>): Fields {
-  const { asset, raw, sourceAccountId: from, destinationAccountId: to } = transfer;
+  const { sourceAccountId: from, destinationAccountId: to } = transfer;
+  const { id = null, status = null, ...shown } = transferResource.presentToStaff('ops', transfer);
+  const { amount = null, created_at = null } = shown;
   return {
-    id: transfer.id,
-    status: transfer.status,
+    id,
+    status,
     from: names.get(from) ?? from,
     to: names.get(to) ?? to,
-    amount: { raw, asset },
-    created_at: toRfc3339(transfer.createdAt),
+    amount,
+    created_at,
     expires_at: toRfc3339(transfer.approvalExpiresAt),
   };
 }
 
 export function transferDetailFields(details: TransferDetails): Fields {
   const { transfer, approvals, outbox } = details;
-  const { asset, raw, feeRaw, rejectionCode, rejectionReason } = transfer;
+  const { id = null, status = null, ...others } = transferResource.presentToStaff('ops', transfer);
   return {
-    id: transfer.id,
-    status: transfer.status,
+    id,
+    status,
     tenant: details.tenant,
     tenant_id: transfer.tenantId,
     from: details.source,
     from_account_id: transfer.sourceAccountId,
     to: details.destination,
     to_account_id: transfer.destinationAccountId,
-    amount: { raw, asset },
-    fee: { raw: feeRaw, asset },
-    created_at: toRfc3339(transfer.createdAt),
+    ...others,
     created_by: details.createdBy,
     waits_for: details.waitsFor,
     expires_at: toRfc3339(transfer.approvalExpiresAt),
     approvals: approvals.map(({ by, channel, at }) => `${by} (${channel}) at ${toRfc3339(at)}`),
-    rejection_code: rejectionCode,
-    rejection_reason: rejectionReason,
+    rejection_code: transfer.rejectionCode,
+    rejection_reason: transfer.rejectionReason,
     workflow_id: details.workflowId,
     outbox: outbox.map((entry) => `written ${toRfc3339(entry.createdAt)}, ${attemptsOf(entry)}`),
   };

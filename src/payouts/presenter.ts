@@ -1,7 +1,7 @@
 import { amountJson } from '../core/amount.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { Payout } from '../db/entities/payouts.js';
-import { presentApproval } from '../approvals/presenter.js';
+import { presentApproval } from '../approvals/schemas-approvable.js';
 import type { z } from '../http/zod.js';
 import { transitionsOf } from './rules.js';
 import type { PayoutSchema } from './schemas.js';

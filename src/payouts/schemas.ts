@@ -1,12 +1,7 @@
 import { MAX_DESCRIPTION } from '../core/checked-text.js';
 import { BANK_ACCOUNT_TYPES, PAYOUT_STATUSES } from '../db/entities/payouts.js';
-import {
-  APPROVABLE,
-  APPROVAL,
-  REJECTION,
-  rejectBody,
-  RejectionSchema,
-} from '../approvals/schemas.js';
+import { REJECTION, rejectBody } from '../approvals/schemas.js';
+import { APPROVABLE, APPROVAL, RejectionSchema } from '../approvals/schemas-approvable.js';
 import { EXAMPLE, exampled } from '../http/examples.js';
 import { OPERATION_QUERY } from '../http/operation-query.js';
 import {

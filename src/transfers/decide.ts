@@ -29,8 +29,8 @@ import {
 } from '../ledger/writer/types.js';
 import type { EventDraft } from '../ledger/event-log.js';
 import { outboxWrite } from '../temporal/outbox-entry.js';
-import { presentTransfer } from './presenter.js';
 import { type CreateTransfer, newTransfer, transferPosting } from './rules.js';
+import { transferResource } from './schemas.js';
 
 /**
  * Checks 404, 403, then the rules. The transfer then completes, or waits with its money held.
@@ -101,7 +101,7 @@ export function endEvent(
   transfer: Transfer,
 ): EventDraft {
   const { tenantId, id: resourceId } = transfer;
-  return { tenantId, type, resourceId, object: () => presentTransfer(transfer) };
+  return { tenantId, type, resourceId, object: () => transferResource.present(transfer) };
 }
 
 /**

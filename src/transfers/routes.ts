@@ -13,7 +13,6 @@ import {
   shows,
   summary,
 } from '../http/route.js';
-import { presentTransfer } from './presenter.js';
 import { transferList } from './reading.js';
 import {
   CreateTransferBody,
@@ -21,6 +20,8 @@ import {
   TRANSFER_EXAMPLES,
   TransferPageSchema,
   TransferQuery,
+  transferRequest,
+  transferResource,
   TransferSchema,
 } from './schemas.js';
 import type { Transfers } from './service.js';
@@ -46,7 +47,7 @@ export function transferRoutes(
       status: wanted.status,
       destination: { destinationAccountId: wanted.destination_account },
     }),
-    present: presentTransfer,
+    present: transferResource.present,
   });
 }
 
@@ -63,7 +64,7 @@ export function transferApprovalRoutes(api: Api, approvals: TransferApprovals): 
     schema: TransferSchema,
     examples: TRANSFER_EXAMPLES,
     rejectBody: RejectBody,
-    present: presentTransfer,
+    present: transferResource.present,
     approvedStatus: 'completed',
     expiredStatus: 'expired',
     canceling: 'By its creator, or an admin or owner of the source.',
@@ -85,16 +86,15 @@ function create(api: Api, transfers: Transfers): void {
       "Moves money from one of your accounts to an account of your tenant or of your network. 202: the amount reaches the threshold of the source's approval policy, so it is held until other members approve it.",
     ),
     async ({ caller, requestId, body: wanted, idempotency }) => {
-      const request = {
-        sourceAccountId: wanted.source_account,
-        destinationAccountId: wanted.destination.account_id,
-        amount: wanted.amount,
-        description: wanted.description ?? null,
-      };
-      const answer = await transfers.create(caller, requestId, request, idempotency);
+      const answer = await transfers.create(
+        caller,
+        requestId,
+        transferRequest(wanted),
+        idempotency,
+      );
       return answerOf(answer, (transfer, replayed) => ({
         status: replayed ? 200 : transfer.status === 'completed' ? 201 : 202,
-        body: presentTransfer(transfer),
+        body: transferResource.present(transfer),
       }));
     },
   );

@@ -22,7 +22,7 @@ export interface CreateTransfer extends Command, TransferRequest {
 }
 
 export function newTransfer(
-  command: CreateTransfer,
+  command: Omit<CreateTransfer, 'outboxId' | keyof Command> & Pick<Command, 'tenantId'>,
   fee: Fee,
   limitMonth: string,
   at: Instant,

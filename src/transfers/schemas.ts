@@ -1,14 +1,10 @@
 import { MAX_DESCRIPTION } from '../core/checked-text.js';
-import { TRANSFER_STATUSES } from '../db/entities/operations.js';
-import {
-  APPROVABLE,
-  APPROVAL,
-  REJECTION,
-  rejectBody,
-  RejectionSchema,
-} from '../approvals/schemas.js';
+import { type Transfer, TRANSFER_STATUSES } from '../db/entities/operations.js';
+import { REJECTION, rejectBody } from '../approvals/schemas.js';
+import { APPROVAL, approvableFields, rejectionField } from '../approvals/schemas-approvable.js';
 import { EXAMPLE, exampled } from '../http/examples.js';
 import { OPERATION_QUERY } from '../http/operation-query.js';
+import { defineResource, fieldsOf } from '../http/resource.js';
 import {
   amountField,
   boundedOfAsset,
@@ -19,14 +15,22 @@ import {
   uuidSchema,
 } from '../http/schemas.js';
 import { z } from '../http/zod.js';
+import type { TransferRequest } from './rules.js';
 
 /** Source and destination differ. (docs/contract.md, Transfers) */
 export const CreateTransferBody = z
   .strictObject({
-    source_account: uuidField,
-    destination: z.strictObject({ type: z.literal('account'), account_id: uuidField }),
-    amount: amountField,
-    description: optional(textField({ max: MAX_DESCRIPTION })),
+    source_account: uuidField.describe('The account that pays the amount and the fee.'),
+    destination: z
+      .strictObject({
+        type: z.literal('account').describe('Always `account`.'),
+        account_id: uuidField.describe('An account of your tenant or network.'),
+      })
+      .describe('The receiver of the amount.'),
+    amount: amountField.describe('The amount that the destination receives.'),
+    description: optional(textField({ max: MAX_DESCRIPTION })).describe(
+      'A text that both parties see.',
+    ),
   })
   .refine(differs, {
     path: ['destination', 'account_id'],
@@ -35,42 +39,67 @@ export const CreateTransferBody = z
     when: () => true,
   })
   .openapi('CreateTransfer');
-exampled(CreateTransferBody, {
+export const CREATE_TRANSFER_EXAMPLE = {
   source_account: EXAMPLE.source,
   destination: { type: 'account', account_id: EXAMPLE.destination },
   amount: EXAMPLE.amount,
   description: 'Lunch',
-});
+} satisfies z.input<typeof CreateTransferBody>;
+exampled(CreateTransferBody, CREATE_TRANSFER_EXAMPLE);
 
-export const TransferSchema = z
-  .object({
-    id: uuidSchema,
-    scope: z.literal('internal'),
-    status: z.enum(TRANSFER_STATUSES),
-    source_account: uuidSchema,
-    destination: z.object({ type: z.literal('account'), account_id: uuidSchema }),
-    ...APPROVABLE,
-    rejection: RejectionSchema.openapi({
-      description:
-        '`rejected` or `canceled` by a person, or the code of the rule that refused it at its last approval.',
-    }),
-  })
-  .openapi('Transfer');
+/** Returns the request of a body. */
+export function transferRequest(body: z.output<typeof CreateTransferBody>): TransferRequest {
+  return {
+    sourceAccountId: body.source_account,
+    destinationAccountId: body.destination.account_id,
+    amount: body.amount,
+    description: body.description ?? null,
+  };
+}
 
-const COMPLETED: z.input<typeof TransferSchema> = {
-  id: EXAMPLE.id,
-  scope: 'internal',
-  status: 'completed',
-  source_account: EXAMPLE.source,
-  destination: { type: 'account', account_id: EXAMPLE.destination },
-  amount: EXAMPLE.amount,
-  fee: EXAMPLE.fee,
-  description: 'Lunch',
-  created_at: EXAMPLE.at,
-  approval: null,
-  rejection: null,
-};
-exampled(TransferSchema, COMPLETED);
+const field = fieldsOf<Transfer>();
+
+export const transferResource = defineResource(
+  'Transfer',
+  'An amount that moves from an account of the tenant to another account, at once or after approval.',
+  {
+    id: field('The id of the transfer.', uuidSchema, EXAMPLE.id, ({ id }) => id, { ops: true }),
+    scope: field(
+      'Always `internal`: the money stays in the service.',
+      z.literal('internal'),
+      'internal',
+      () => 'internal' as const,
+    ),
+    status: field(
+      'The state: only `pending_approval` can still change, and only `completed` has moved money.',
+      z.enum(TRANSFER_STATUSES),
+      'completed',
+      ({ status }) => status,
+      { ops: true },
+    ),
+    source_account: field(
+      'The account that pays the amount and the fee.',
+      uuidSchema,
+      EXAMPLE.source,
+      ({ sourceAccountId }) => sourceAccountId,
+    ),
+    destination: field(
+      'The receiver of the amount.',
+      z.object({
+        type: z.literal('account').describe('Always `account`.'),
+        account_id: uuidSchema.describe('The account that receives the amount.'),
+      }),
+      { type: 'account', account_id: EXAMPLE.destination },
+      (transfer) => ({ type: 'account' as const, account_id: transfer.destinationAccountId }),
+    ),
+    ...approvableFields('Lunch'),
+    rejection: rejectionField(
+      '`rejected` or `canceled` by a person, or the code of the rule that refused it at its last approval.',
+    ),
+  },
+);
+export const TransferSchema = transferResource.schema;
+const COMPLETED = transferResource.example;
 
 export const TRANSFER_EXAMPLES = {
   pending: { ...COMPLETED, status: 'pending_approval', approval: APPROVAL },

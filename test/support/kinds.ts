@@ -16,10 +16,15 @@ import {
   naming,
   type Need,
   need,
-  type Posting,
   refuse,
 } from '../../src/ledger/writer/types.js';
-import { presentTransfer } from '../../src/transfers/presenter.js';
+import { endEvent } from '../../src/transfers/decide.js';
+import { newTransfer, transferPosting } from '../../src/transfers/rules.js';
+import {
+  CREATE_TRANSFER_EXAMPLE,
+  CreateTransferBody,
+  transferRequest,
+} from '../../src/transfers/schemas.js';
 
 /** A command of a test's own: what it touches and decides is said where it is used. */
 export interface TestCommand extends Command {
@@ -80,10 +85,10 @@ export function move({
       const decision: Decision<Transfer> = {
         outcome: { done: true, resource: transfer },
         writes: {
-          postings: [postingOf(transfer)],
+          postings: [transferPosting(transfer)],
           months: [{ accountId: from.id, asset, month: MONTH, raw }],
           rows: [insertRow(transfers, transfer)],
-          events: [completed(transfer)],
+          events: [endEvent('transfer.completed', transfer)],
         },
         bindsKey: true,
       };
@@ -162,12 +167,10 @@ export function settle(
         outcome: { done: true, resource: settled },
         writes: {
           holds: [{ change: 'release', resourceId: id, raw: releasedRaw }],
-          postings: isSpent ? [postingOf(settled)] : [],
+          postings: isSpent ? [transferPosting(settled)] : [],
           months: isSpent ? [] : [{ accountId: sourceAccountId, asset, month: MONTH, raw: -raw }],
           rows: [changeRow(transfers, settled)],
-          events: [
-            isSpent ? completed(settled) : { ...completed(settled), type: 'transfer.rejected' },
-          ],
+          events: [endEvent(isSpent ? 'transfer.completed' : 'transfer.rejected', settled)],
         },
         bindsKey: true,
       };
@@ -188,58 +191,11 @@ function transferRow(
   status: Transfer['status'],
   state: LockedState,
 ): Transfer {
-  const isInstant = status === 'completed';
-  return {
-    id,
-    tenantId: from.tenantId,
-    sourceAccountId: from.id,
-    destinationAccountId: to.id,
-    asset,
-    raw,
-    feeRaw: 0n,
-    feeAccountId: null,
-    description: null,
-    status,
-    createdBy: from.tenantId,
-    limitMonth: MONTH,
-    createdAt: state.at,
-    approvalsRequired: isInstant ? null : 1,
-    approvalsReceived: isInstant ? null : 0,
-    approvalExpiresAt: isInstant ? null : state.at,
-    rejectionCode: null,
-    rejectionReason: null,
+  const wanted = status === 'completed' ? null : { required: 1, expiresAt: state.at };
+  const request = {
+    ...transferRequest(CreateTransferBody.parse(CREATE_TRANSFER_EXAMPLE)),
+    ...{ sourceAccountId: from.id, destinationAccountId: to.id, amount: { raw, asset } },
+    ...{ tenantId: from.tenantId, transferId: id, memberId: from.tenantId, description: null },
   };
-}
-
-function postingOf({
-  id,
-  sourceAccountId: source,
-  destinationAccountId: destination,
-  asset,
-  raw,
-}: Transfer): Posting {
-  return {
-    relatedType: 'transfer',
-    relatedId: id,
-    description: null,
-    entries: [
-      {
-        accountId: source,
-        asset,
-        raw: -raw,
-        kind: 'transfer_out',
-        counterpartyAccountId: destination,
-      },
-      { accountId: destination, asset, raw, kind: 'transfer_in', counterpartyAccountId: source },
-    ],
-  };
-}
-
-function completed(transfer: Transfer) {
-  return {
-    tenantId: transfer.tenantId,
-    type: 'transfer.completed',
-    resourceId: transfer.id,
-    object: () => presentTransfer(transfer),
-  } as const;
+  return newTransfer(request, { raw: 0n, accountId: null }, MONTH, state.at, wanted);
 }

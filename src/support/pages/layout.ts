@@ -1,6 +1,7 @@
 import { formatAmount, type Amount } from '../../core/amount.js';
 import { localTime } from '../../core/calendar.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
+import type { StaffValue } from '../../http/resource.js';
 import { formToken, TOKEN_FIELD } from '../forms.js';
 import { type Content, html, type Html } from '../html.js';
 import type { SignedInPerson } from '../deps.js';
@@ -78,6 +79,14 @@ export function facts(all: readonly Fact[]): Html {
           <dd>${value}</dd>`,
     )}
   </dl>`;
+}
+
+/** Returns the facts of a resource that its definition shows on the support desk. */
+export function publicFacts(shown: Readonly<Record<string, StaffValue>>): readonly Fact[] {
+  return Object.entries(shown).map(([label, value]) => [
+    label,
+    typeof value === 'object' && value !== null ? formatAmount(value) : String(value ?? ''),
+  ]);
 }
 
 /** A time in its tenant's zone. */

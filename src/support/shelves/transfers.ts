@@ -1,8 +1,9 @@
 import { formatAmount } from '../../core/amount.js';
 import { type Transfer, transfers } from '../../db/entities/operations.js';
+import { transferResource } from '../../transfers/schemas.js';
 import { approvalActs } from '../acts/approvals.js';
 import { html } from '../html.js';
-import { amount, pathOf, tag, time, timeOrNull } from '../pages/layout.js';
+import { amount, pathOf, publicFacts, tag, time, timeOrNull } from '../pages/layout.js';
 import { namesOf } from '../reading/names.js';
 import { readStory } from '../reading/story.js';
 import { readTransferDetails } from '../reading/transfers.js';
@@ -65,7 +66,7 @@ export const transferShelf: Shelf<Transfer> = {
         ['Fee', transfer.feeRaw === 0n ? null : formatAmount({ raw: transfer.feeRaw, asset })],
         ['From', html`<a href="${pathOf('accounts', from)}">${details.source}</a>`],
         ['To', html`<a href="${pathOf('accounts', to)}">${details.destination}</a>`],
-        ['Description', transfer.description],
+        ...publicFacts(transferResource.presentToStaff('desk', transfer)),
         ['Tenant', details.tenant],
         ['Asked for by', details.createdBy],
         ['Asked for', time(createdAt, timeZone)],

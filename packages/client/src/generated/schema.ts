@@ -1010,55 +1010,85 @@ export interface components {
         object: components['schemas']['Transfer'];
       };
     };
+    /** @description An amount that moves from an account of the tenant to another account, at once or after approval. */
     Transfer: {
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The id of the transfer.
+       */
       id: string;
-      /** @enum {string} */
+      /**
+       * @description Always `internal`: the money stays in the service.
+       * @enum {string}
+       */
       scope: 'internal';
-      /** @enum {string} */
+      /**
+       * @description The state: only `pending_approval` can still change, and only `completed` has moved money.
+       * @enum {string}
+       */
       status: 'pending_approval' | 'completed' | 'rejected' | 'expired';
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The account that pays the amount and the fee.
+       */
       source_account: string;
+      /** @description The receiver of the amount. */
       destination: {
-        /** @enum {string} */
+        /**
+         * @description Always `account`.
+         * @enum {string}
+         */
         type: 'account';
-        /** Format: uuid */
+        /**
+         * Format: uuid
+         * @description The account that receives the amount.
+         */
         account_id: string;
       };
       amount: components['schemas']['Amount'];
+      /** @description The fee that the source account pays in addition to the amount. */
       fee: components['schemas']['Amount'];
+      /** @description The text that was given with the request. */
       description: string | null;
       /**
        * Format: date-time
+       * @description When the request was accepted.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description The approvals it waits or waited for; null if none were needed. */
+      /** @description The approvals that it needs or needed; null if it needed none. */
       approval: {
+        /** @description How many approvals it needs. */
         required: number;
+        /** @description How many approvals it has. */
         received: number;
         /**
          * Format: date-time
+         * @description When it ends unless it was approved by then.
          * @example 2026-11-01T14:05:00.000Z
          */
         expires_at: string;
       } | null;
       /** @description `rejected` or `canceled` by a person, or the code of the rule that refused it at its last approval. */
       rejection: {
+        /** @description The cause, for machines. */
         code: string;
+        /** @description The reason that a person gave; null without one. */
         reason: string | null;
       } | null;
     };
+    /** @description The amount that the destination receives. */
     Amount: {
       /**
        * Format: int64
+       * @description The integer amount in the smallest unit of the asset, as text.
        * @example 150000
        */
       raw: bigint;
       asset: components['schemas']['Asset'];
     };
     /**
-     * @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar.
+     * @description The asset that it is an amount of.
      * @enum {string}
      */
     Asset: 'COPM' | 'DUSD';
@@ -1175,26 +1205,34 @@ export interface components {
         holder_name: string;
       };
       amount: components['schemas']['Amount'];
+      /** @description The fee that the source account pays in addition to the amount. */
       fee: components['schemas']['Amount'];
+      /** @description The text that was given with the request. */
       description: string | null;
       /**
        * Format: date-time
+       * @description When the request was accepted.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description The approvals it waits or waited for; null if none were needed. */
+      /** @description The approvals that it needs or needed; null if it needed none. */
       approval: {
+        /** @description How many approvals it needs. */
         required: number;
+        /** @description How many approvals it has. */
         received: number;
         /**
          * Format: date-time
+         * @description When it ends unless it was approved by then.
          * @example 2026-11-01T14:05:00.000Z
          */
         expires_at: string;
       } | null;
       /** @description `rejected` by a person, or the code of the rule that refused it at its last approval. */
       rejection: {
+        /** @description The cause, for machines. */
         code: string;
+        /** @description The reason that a person gave; null without one. */
         reason: string | null;
       } | null;
       /** @description Why it failed or was returned; `approval_expired` if it was not approved in time. */
@@ -1586,7 +1624,19 @@ export interface components {
        */
       created_at: string;
     };
+    /** @description An amount greater than zero. */
+    AmountInput: {
+      /**
+       * Format: int64
+       * @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807.
+       * @example 150000
+       */
+      raw: bigint;
+      /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
+      asset: components['schemas']['Asset'];
+    };
     Error: {
+      /** @description Why the request failed. */
       error: {
         /**
          * @description Stable, for machines.
@@ -1621,7 +1671,10 @@ export interface components {
           | 'ledger_unavailable';
         /** @description For people. */
         message: string;
-        /** Format: uri */
+        /**
+         * Format: uri
+         * @description The page that explains the code.
+         */
         doc_url: string;
         /** @description Data about the rule, if there is any. */
         details?: {
@@ -1630,32 +1683,37 @@ export interface components {
       };
     };
     CreateTransfer: {
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The account that pays the amount and the fee.
+       */
       source_account: string;
+      /** @description The receiver of the amount. */
       destination: {
-        /** @enum {string} */
+        /**
+         * @description Always `account`.
+         * @enum {string}
+         */
         type: 'account';
-        /** Format: uuid */
+        /**
+         * Format: uuid
+         * @description An account of your tenant or network.
+         */
         account_id: string;
       };
+      /** @description The amount that the destination receives. */
       amount: components['schemas']['AmountInput'];
+      /** @description A text that both parties see. */
       description?: string | null;
     };
-    AmountInput: {
-      /**
-       * Format: int64
-       * @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807.
-       * @example 150000
-       */
-      raw: bigint;
-      asset: components['schemas']['Asset'];
-    };
     TransferPage: {
+      /** @description The resources of this page, in the order of the list. */
       items: components['schemas']['Transfer'][];
       /** @description null on the last page */
       next_cursor: string | null;
     };
     Reject: {
+      /** @description The reason, which the resource and its events show. */
       reason: string;
     };
     CreatePayout: {
@@ -1683,17 +1741,25 @@ export interface components {
       description?: string | null;
     };
     PayoutPage: {
+      /** @description The resources of this page, in the order of the list. */
       items: components['schemas']['Payout'][];
       /** @description null on the last page */
       next_cursor: string | null;
     };
     RejectPayout: {
+      /** @description The reason, which the resource and its events show. */
       reason: string;
     };
     ApprovalPolicy: {
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The source account that the policy applies to.
+       */
       account_id: string;
-      /** @enum {string} */
+      /**
+       * @description The asset that the policy applies to.
+       * @enum {string}
+       */
       asset: 'COPM' | 'DUSD';
       /**
        * Format: int64
@@ -1701,8 +1767,11 @@ export interface components {
        * @example 150000
        */
       threshold: bigint;
+      /** @description How many approvals such an amount needs. */
       approvals: number;
+      /** @description How many seconds an operation waits for its approvals. */
       expires_in_s: number;
+      /** @description Whether validation rejects a batch whose total reaches the threshold. */
       refuses_batches: boolean;
       /** @description What the policy means for a batch whose total reaches the threshold, as a sentence. */
       batch_rule: string;
@@ -1716,12 +1785,16 @@ export interface components {
            * @example 150000
            */
           threshold: bigint;
+          /** @description How many approvals such an amount needs. */
           approvals: number;
+          /** @description How many seconds an operation waits for its approvals. */
           expires_in_s: number;
+          /** @description Whether validation rejects a batch whose total reaches the threshold. */
           refuses_batches: boolean;
         } | null;
         /**
          * Format: date-time
+         * @description When the change takes effect.
          * @example 2026-11-01T14:05:00.000Z
          */
         effective_at: string;
@@ -1734,6 +1807,7 @@ export interface components {
        * @example 150000
        */
       threshold: bigint;
+      /** @description How many approvals such an amount needs. */
       approvals: number;
       /** @description Seconds; by default 604800 (seven days). */
       expires_in_s?: number | null;
@@ -1751,9 +1825,12 @@ export interface components {
         /** Format: uuid */
         account_id: string;
       };
+      /** @description An amount of an asset. */
       amount: components['schemas']['Amount'];
+      /** @description An amount of an asset. */
       fee: components['schemas']['Amount'];
-      total_debited: components['schemas']['Amount'] & unknown;
+      /** @description The amount and its fee. */
+      total_debited: components['schemas']['Amount'];
       description: string | null;
       /** @description Your own reference for it. */
       reference: string | null;
@@ -1781,11 +1858,13 @@ export interface components {
       phone?: string | null;
     };
     BonusPage: {
+      /** @description The resources of this page, in the order of the list. */
       items: components['schemas']['Bonus'][];
       /** @description null on the last page */
       next_cursor: string | null;
     };
     BonusBatchPage: {
+      /** @description The resources of this page, in the order of the list. */
       items: components['schemas']['BonusBatch'][];
       /** @description null on the last page */
       next_cursor: string | null;
@@ -1907,6 +1986,7 @@ export interface components {
       } | null;
     };
     BonusBatchRowPage: {
+      /** @description The resources of this page, in the order of the list. */
       items: components['schemas']['BonusBatchRow'][];
       /** @description null on the last page */
       next_cursor: string | null;
@@ -1923,7 +2003,9 @@ export interface components {
        * @description The account it named when the file was validated.
        */
       account_id: string;
+      /** @description An amount of an asset. */
       amount: components['schemas']['Amount'];
+      /** @description An amount of an asset. */
       fee: components['schemas']['Amount'];
       description: string | null;
       reference: string | null;
@@ -1943,6 +2025,7 @@ export interface components {
       paid_at: string | null;
     };
     AccountPage: {
+      /** @description The resources of this page, in the order of the list. */
       items: components['schemas']['Account'][];
       /** @description null on the last page */
       next_cursor: string | null;
@@ -1978,6 +2061,7 @@ export interface components {
       /** Format: uuid */
       account_id: string;
       limits: {
+        /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
         asset: components['schemas']['Asset'];
         /**
          * Format: int64
@@ -2016,6 +2100,7 @@ export interface components {
       /** Format: uuid */
       account_id: string;
       balances: {
+        /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
         asset: components['schemas']['Asset'];
         /**
          * Format: int64
@@ -2046,6 +2131,7 @@ export interface components {
       /** Format: uuid */
       account_id: string;
       balances: {
+        /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
         asset: components['schemas']['Asset'];
         /**
          * Format: int64
@@ -2061,6 +2147,7 @@ export interface components {
       as_of: string;
     };
     MovementPage: {
+      /** @description The resources of this page, in the order of the list. */
       items: components['schemas']['Movement'][];
       /** @description null on the last page */
       next_cursor: string | null;
@@ -2079,8 +2166,10 @@ export interface components {
         | 'fee_out'
         | 'adjustment_in'
         | 'adjustment_out';
+      /** @description An amount of an asset. */
       amount: components['schemas']['Amount'];
-      total_after: components['schemas']['Amount'] & unknown;
+      /** @description The account's total in the asset after it: available plus held. */
+      total_after: components['schemas']['Amount'];
       counterparty: {
         /** Format: uuid */
         account_id: string | null;
@@ -2149,6 +2238,7 @@ export interface components {
       status: 'preparing' | 'ready' | 'expired';
       /** Format: uuid */
       account_id: string;
+      /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
       asset: components['schemas']['Asset'];
       /**
        * Format: date-time
@@ -2160,8 +2250,10 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       to: string;
-      opening_balance: components['schemas']['Amount'] & unknown;
-      closing_balance: components['schemas']['Amount'] & unknown;
+      /** @description The total before the first movement of the period. */
+      opening_balance: components['schemas']['Amount'];
+      /** @description The total at `to`. */
+      closing_balance: components['schemas']['Amount'];
       /** @description In this asset, in the period; null while preparing. */
       movements: number | null;
       /** @description null unless ready */
@@ -2181,6 +2273,7 @@ export interface components {
     CreateStatement: {
       /** Format: uuid */
       account_id: string;
+      /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
       asset: components['schemas']['Asset'];
       /**
        * Format: date-time
@@ -2194,6 +2287,7 @@ export interface components {
       to: string;
     };
     StatementPage: {
+      /** @description The resources of this page, in the order of the list. */
       items: components['schemas']['Statement'][];
       /** @description null on the last page */
       next_cursor: string | null;
@@ -2300,6 +2394,7 @@ export interface components {
       created_at: string;
     };
     EventPage: {
+      /** @description The resources of this page, in the order of the list. */
       items: components['schemas']['Event'][];
       /** @description null on the last page */
       next_cursor: string | null;
@@ -2372,6 +2467,7 @@ export interface components {
       )[];
     };
     WebhookEndpointPage: {
+      /** @description The resources of this page, in the order of the list. */
       items: components['schemas']['WebhookEndpoint'][];
       /** @description null on the last page */
       next_cursor: string | null;
@@ -2422,6 +2518,7 @@ export interface components {
       since: string;
     };
     WebhookDeliveryPage: {
+      /** @description The resources of this page, in the order of the list. */
       items: components['schemas']['WebhookDelivery'][];
       /** @description null on the last page */
       next_cursor: string | null;
@@ -2502,9 +2599,9 @@ export type BonusBatchPartiallyFailedEvent =
 export type AccountVerifiedEvent = components['schemas']['AccountVerifiedEvent'];
 export type Verification = components['schemas']['Verification'];
 export type WebhookTest = components['schemas']['WebhookTest'];
+export type AmountInput = components['schemas']['AmountInput'];
 export type Error = components['schemas']['Error'];
 export type CreateTransfer = components['schemas']['CreateTransfer'];
-export type AmountInput = components['schemas']['AmountInput'];
 export type TransferPage = components['schemas']['TransferPage'];
 export type Reject = components['schemas']['Reject'];
 export type CreatePayout = components['schemas']['CreatePayout'];

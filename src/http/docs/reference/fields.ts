@@ -95,7 +95,7 @@ function linkOf(
   schema: Schema,
   { links }: Pick<Within, 'links'>,
 ): { name: string; href: string } | undefined {
-  const parts = [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
+  const parts = [schema, ...(schema.allOf ?? []), ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
   const name = parts.map(refName).find((one) => one !== undefined);
   const href = name === undefined ? undefined : links.object(name);
   return name === undefined || href === undefined ? undefined : { name, href };

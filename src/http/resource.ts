@@ -1,0 +1,87 @@
+import { ASSETS } from '../core/amount.js';
+import { exampled } from './examples.js';
+import { z } from './zod.js';
+
+/** Where staff see a field. Tenants see every field, in responses and events. */
+interface StaffView {
+  /** The label on the support desk; without one, the desk shows the field in its own way or not. */
+  readonly desk?: string;
+  /** Whether the command line shows the field when it prints one resource. */
+  readonly ops?: true;
+}
+
+/** A public field of a resource. Its value is read from `Source`: a row, or a row and its context. */
+interface Field<Source, Schema extends z.ZodType = z.ZodType> {
+  readonly schema: Schema;
+  readonly example: z.input<Schema>;
+  readonly read: (source: Source) => z.output<Schema>;
+  readonly staff: StaffView;
+}
+/** The values that staff are shown: plain ones and amounts. */
+const staffValue = z.union([
+  z.string(),
+  z.number(),
+  z.boolean(),
+  z.null(),
+  z.object({ raw: z.string().transform(BigInt), asset: z.enum(ASSETS) }),
+]);
+export type StaffValue = z.output<typeof staffValue>;
+
+type Fields = Readonly<Record<string, Field<never>>>;
+
+/** The intersection of what the fields are read from. */
+type SourceOf<Of extends Fields> = Of[keyof Of]['read'] extends (source: infer Source) => unknown
+  ? Source
+  : never;
+type ShapeOf<Of extends Fields> = { [Name in keyof Of]: Of[Name]['schema'] };
+type Shown<Of extends Fields> = { [Name in keyof Of]: z.output<Of[Name]['schema']> };
+
+/** Returns a function that defines a field, with its meaning, of resources read from `Source`. */
+export function fieldsOf<Source>() {
+  return <Schema extends z.ZodType>(
+    meaning: string,
+    schema: Schema,
+    example: z.input<Schema>,
+    read: (source: Source) => z.output<Schema>,
+    staff: StaffView = {},
+  ): Field<Source, Schema> => ({
+    schema: schema.openapi({ description: meaning }),
+    example,
+    read,
+    staff,
+  });
+}
+
+/**
+ * Defines a resource by its public fields: its schema under `name` in the OpenAPI document, its
+ * example, its JSON in responses and events, and its fields for staff.
+ */
+export function defineResource<Of extends Fields>(name: string, meaning: string, fields: Of) {
+  type Source = SourceOf<Of>;
+  const entries: readonly [string, Field<never>][] = Object.entries(fields);
+  const schema = z
+    .object(fromEntries<ShapeOf<Of>>(entries.map(([field, of]) => [field, of.schema])))
+    .openapi(name, { description: meaning });
+  const example = fromEntries<z.input<typeof schema>>(
+    entries.map(([field, of]) => [field, of.example]),
+  );
+  return {
+    fields,
+    schema: exampled(schema, example),
+    example,
+    present: (source: Source): Shown<Of> =>
+      fromEntries(entries.map(([field, { read }]) => [field, read(source as never)])),
+    /** Returns the fields that staff see on this side: by name, or by label on the support desk. */
+    presentToStaff: (side: keyof StaffView, source: Source): Readonly<Record<string, StaffValue>> =>
+      fromEntries(
+        entries.flatMap(([field, { staff, read }]) => {
+          const name = staff[side] === true ? field : staff[side];
+          return name === undefined ? [] : [[name, staffValue.parse(read(source as never))]];
+        }),
+      ),
+  };
+}
+
+function fromEntries<Result>(entries: readonly (readonly [string, unknown])[]): Result {
+  return Object.fromEntries(entries) as Result;
+}
