@@ -4,7 +4,7 @@ import type { ActResult, ApprovalState, BatchState } from '../src/temporal/contr
 
 /**
  * The state of a resource that MySQL does not have, which ends its workflow. A workflow begins only after the commit,
- * so the resource was lost when the database was restored to an earlier moment. (docs/operations.md, Backup and
+ * so the resource was lost when the database was restored to an earlier moment. (docs/operations/backup.md, Backup and
  * restore)
  */
 const GONE = 'gone';

@@ -12,7 +12,7 @@ write() {
   chmod 444 "$folder/$1"
 }
 password() { openssl rand -hex 24; }
-# With an id that no lost key had. (docs/operations.md, Keys)
+# With an id that no lost key had. (docs/operations/install.md, Keys)
 key() { printf 'k%s:%s' "$(openssl rand -hex 4)" "$(openssl rand -base64 32)"; }
 
 for name in mysql_root_password money_app_password temporal_password grafana_password; do write "$name" "$(password)"; done

@@ -40,7 +40,7 @@ export type KeyringName = (typeof KEYRINGS)[number];
 
 /**
  * Thrown for a value made with a key that this process does not have yet, because keys are being
- * rotated. The value itself is valid, so the caller retries. (docs/operations.md, Keys)
+ * rotated. The value itself is valid, so the caller retries. (docs/operations/install.md, Keys)
  */
 export class UnknownKey extends Error {
   override name = 'UnknownKey';

@@ -15,7 +15,7 @@ import {
 /**
  * How a trace passes through the service. Only `entrance` begins a trace; every other function
  * continues the current trace, if any. Without an endpoint for traces each call only checks a
- * constant. (docs/operations.md, Traces)
+ * constant. (docs/operations/monitoring.md, Traces)
  */
 
 /** W3C: `00-<trace id>-<span id>-01`. Stored and sent as it is. */

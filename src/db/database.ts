@@ -135,7 +135,7 @@ export class Database {
 
   /**
    * Runs reads that must be current even during a failover: tokens, sessions, results of a COMMIT.
-   * A member of a group first waits for all earlier commits (docs/operations.md, A group of servers).
+   * A member of a group first waits for all earlier commits (docs/operations/database.md, A group of servers).
    */
   readonly current: Reader = readerOver((sql) => this.read('current', sql));
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { z } from 'zod';
 
-/** Locks of migrations, against each other and against statements (docs/operations.md, Upgrade). */
+/** Locks of migrations, against each other and against statements (docs/operations/upgrade.md, Upgrade). */
 
 /** Wait for another process to finish its migrations. */
 const TURN_S = 900;

@@ -3,7 +3,7 @@ import { cut, send } from './connections.js';
 import type { Deadline } from './deadline.js';
 import { errnoOf } from './failures.js';
 
-/** State of a server and of its group (docs/operations.md, A group of servers). */
+/** State of a server and of its group (docs/operations/database.md, A group of servers). */
 
 /** Kind of replication, which determines how to check writes and currency. */
 export type Group = 'none' | 'group_replication' | 'galera';

@@ -13,7 +13,7 @@ import type { ErrorWriter } from './errors.js';
 export type Fitness = 'ready' | 'degraded' | 'unfit';
 
 /**
- * The response of /readyz: 200 if the process should receive requests. (docs/operations.md, Health)
+ * The response of /readyz: 200 if the process should receive requests. (docs/operations/monitoring.md, Health)
  */
 export class Readiness {
   private hasBeenReady = false;

@@ -4,7 +4,7 @@ import { KEYRINGS, type Keyring, type KeyringName } from '../core/fingerprint.js
 
 /**
  * Registers which keys the process has: operators check this before a new key becomes the first.
- * (docs/operations.md, Keys)
+ * (docs/operations/install.md, Keys)
  */
 export function keyringMetrics(
   registry: Registry,

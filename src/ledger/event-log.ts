@@ -47,7 +47,7 @@ export async function appendEvents(
  * Statements that lock the tenants' counters, sorted, number and date the events under these locks, so that both follow
  * the order of commits, and insert them. The server does the counting: sent with COMMIT in one text, they hold the
  * locks for no round trip. The NULL of a missing counter makes a tenant's events fail, and so do everybody's while a
- * restore is open: their numbers might have been seen before. (docs/operations.md, Backup and restore)
+ * restore is open: their numbers might have been seen before. (docs/operations/backup.md, Backup and restore)
  */
 export function eventStatements(drafts: readonly EventDraft[], now: Instant): string[] {
   if (drafts.length === 0) return [];

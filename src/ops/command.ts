@@ -167,7 +167,7 @@ interface Wish {
 
 /**
  * Replaces the clock of this machine by the database's, because commands date changes and decide
- * what has expired. (docs/operations.md, Clocks)
+ * what has expired. (docs/operations/database.md, Clocks)
  */
 async function goByDatabase(
   { database, databaseClock }: Ops,

@@ -19,7 +19,7 @@ import { contradicts } from './rules.js';
 import { isLossy, moveSequences, moveSystemChain } from './sequences.js';
 
 /**
- * Repairs a restored database in steps; repeating the command continues. (docs/operations.md,
+ * Repairs a restored database in steps; repeating the command continues. (docs/operations/backup.md,
  * Backup and restore)
  */
 

@@ -13,7 +13,7 @@ import { skipFor } from './rules.js';
 import { isLossy } from './sequences.js';
 
 /**
- * Begins a restore, which closes the ledger until it is finished. (docs/operations.md, Backup and
+ * Begins a restore, which closes the ledger until it is finished. (docs/operations/backup.md, Backup and
  * restore)
  */
 

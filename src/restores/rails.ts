@@ -21,7 +21,7 @@ import { findingOf, type FindingKind } from './rules.js';
 import { isLossy } from './sequences.js';
 
 /**
- * What rails know of payouts that are missing here, or in an earlier state. (docs/operations.md,
+ * What rails know of payouts that are missing here, or in an earlier state. (docs/operations/backup.md,
  * Backup and restore)
  */
 

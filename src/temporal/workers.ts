@@ -116,7 +116,7 @@ export function sdkMetrics(port: number): () => Promise<string> {
 }
 
 /**
- * What happens to running workflows when another version becomes current (docs/operations.md, Worker versions): all continue with it. None
+ * What happens to running workflows when another version becomes current (docs/operations/upgrade.md, Worker versions): all continue with it. None
  * is pinned to the version that began it, since all of them wait: a transfer for people, at most 30 days; a payout for its rail, for as long
  * as its outcome is unknown; a batch until somebody executes it; an endpoint for years. A version would have to be kept running just as long,
  * with its faults. So a change to a released workflow keeps the old branch behind `patched()`, and histories are replayed. This is set here and not with each

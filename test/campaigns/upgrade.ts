@@ -75,7 +75,7 @@ export async function upgradeCampaign(campaign: Upgrade): Promise<string> {
   }
 }
 
-/** One process after the other, workers first, as docs/operations.md has it. */
+/** One process after the other, workers first, as docs/operations/upgrade.md has it. */
 async function roll(
   processes: readonly ServiceProcess[],
   release: Readonly<Record<string, string>>,

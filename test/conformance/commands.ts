@@ -78,7 +78,7 @@ export const READING: readonly string[] = [
   'audit-log --verify',
 ];
 
-/** Each is refused, with the exit code that docs/operations.md states. */
+/** Each is refused, with the exit code that docs/operations/command-line.md states. */
 export const REFUSED: readonly string[] = [
   'acounts',
   'tenants add',

@@ -15,7 +15,7 @@ import { type TestDatabase, testDatabase } from '../support/database.js';
 import { Proxy } from '../support/proxy.js';
 import { assertLedgerSound } from '../support/world.js';
 
-/** Normal within 10 s of MySQL's return. (docs/operations.md, While MySQL is away) */
+/** Normal within 10 s of MySQL's return. (docs/operations/database.md, While MySQL is away) */
 const NORMAL_MS = 60_000;
 
 /** Those that take an address ask a name server before the ledger, and there is none in a test. */

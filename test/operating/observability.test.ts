@@ -122,7 +122,7 @@ describe('what is seen from outside', () => {
   });
 
   it('is on a panel or in an alert, and on the page for operators: every metric of ours', async () => {
-    const page = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
+    const page = readFileSync(join(ROOT, 'docs/operations/monitoring.md'), 'utf8');
     const used = new Set([...rules.map(({ expr }) => expr), ...shown].flatMap(metricsOf));
     const ours = [...(await known())].filter((name) => !/^(process|nodejs)_/.test(name));
     assert.deepEqual(

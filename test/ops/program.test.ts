@@ -58,13 +58,15 @@ describe('the exit code of the operators', () => {
     );
   });
 
-  it('is 0 if it is done, 1 if it cannot be done, 2 if it is used wrongly, as docs/operations.md says', () => {
+  it('is 0 if it is done, 1 if it cannot be done, 2 if it is used wrongly, as docs/operations/command-line.md says', () => {
     assert.equal(ended('--help').status, 0);
     assertRefused(1, 'tenants', 'list', '--json');
     assertRefused(2, 'tenants', 'no-such-command');
     assertRefused(2, 'tenants', 'add');
     assertRefused(2, 'completion', 'fish');
-    const rows = /\| Code[\s\S]*?\n\n/.exec(readFileSync('docs/operations.md', 'utf8'))?.[0] ?? '';
+    const rows =
+      /\| Code[\s\S]*?\n\n/.exec(readFileSync('docs/operations/command-line.md', 'utf8'))?.[0] ??
+      '';
     assert.deepEqual(
       Array.from(rows.matchAll(/^\| `(\d)`/gm), ([, code]) => code),
       ['0', '1', '2', '3'],

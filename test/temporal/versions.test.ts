@@ -41,7 +41,7 @@ describe('workers that tell Temporal which release they are', () => {
     });
 
   /**
-   * What docs/operations.md has an operator do. The server hears of a new worker a little later, and its queues of the change: a transfer
+   * What docs/operations/upgrade.md has an operator do. The server hears of a new worker a little later, and its queues of the change: a transfer
    * that begins on the release shows that they have. (The deployment's own state of the change stays unfinished now and then.)
    */
   const makeCurrent = async (buildId: string): Promise<void> => {

@@ -6,7 +6,7 @@ import { defineTable, type RowOf } from '../table.js';
 /** Who noticed the restore. `copy`: the mark that a copy contains. `worker`: any process of the running service. */
 const RESTORE_NOTICERS = ['operator', 'copy', 'migration', 'worker'] as const;
 
-/** An unfinished restore closes the ledger: no process posts anything. (docs/operations.md, Backup and restore) */
+/** An unfinished restore closes the ledger: no process posts anything. (docs/operations/backup.md, Backup and restore) */
 export const restores = defineTable(
   'restores',
   {

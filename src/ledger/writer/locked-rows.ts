@@ -15,7 +15,7 @@ import { GroupState, type LoadedTables } from './group-state.js';
 import type { GroupDeps, NamedAccounts, PendingCommand } from './pending-command.js';
 import { type Need, NO_OWNERS } from './types.js';
 
-/** A restore of the database is not finished. (docs/operations.md, Backup and restore) */
+/** A restore of the database is not finished. (docs/operations/backup.md, Backup and restore) */
 export class LedgerClosed extends Error {
   override name = 'LedgerClosed';
 }

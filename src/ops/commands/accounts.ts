@@ -21,16 +21,17 @@ import { importCommand } from './import.js';
 import { verificationCommand } from './verification.js';
 import { PROGRAM } from '../program-name.js';
 
-/** Takes the id only, as in the alert, because system accounts have no other name. */
+/** Takes only an id, as shown in the alert, because system accounts have no other name. */
 const clockResetCommand = command({
   usage: 'reset-clock <account-id>',
-  summary: 'allow postings again to an account that is dated ahead of every clock',
+  summary: "allow postings again to an account that is dated ahead of the database's clock",
   explanation: `
-A process with a wrong clock may have dated an account ahead. Until that time nothing is posted to the account (503), so
-that it dates no other. If the time is near, wait. Otherwise this command lets postings continue from now. Movements keep
-their dates and run backwards in time at this point, so lists by created_at are not exact around it.`,
+An account can be dated ahead of the database's clock: the clock was set back, or a failover moved to a server whose clock
+is slower. Until that time nothing is posted to the account (503), so that its date does not spread to other accounts. If
+the time is near, wait. Otherwise this command lets postings continue from now. Movements keep their dates and run backwards
+in time at this point, so lists by created_at are not exact around it.`,
   examples: [
-    "accounts reset-clock 019a0d2e-6c1f-7b3a-9d58-2f4f6f0f3c11 --reason 'clock of worker 3, ticket 118'",
+    "accounts reset-clock 019a0d2e-6c1f-7b3a-9d58-2f4f6f0f3c11 --reason 'clock set back, ticket 118'",
   ],
   input: z.object({
     accountId: text,
@@ -47,7 +48,8 @@ their dates and run backwards in time at this point, so lists by created_at are 
       last_posted_at: toRfc3339(account.lastPostedAt),
       reset: changed,
     });
-    if (!changed) ops.output.say('Nothing was changed: it is not ahead of the clock.');
+    if (!changed)
+      ops.output.say("Nothing was changed: the account is not ahead of the database's clock.");
   },
 });
 

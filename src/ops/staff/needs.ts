@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { STAFF_RIGHTS, type StaffRight } from '../../db/entities/staff.js';
 import { asksForCode, STAFF_ACTS, type StaffActName } from '../../staff/rules.js';
 
-/** The rights that commands require. (docs/operations.md, Who acts) */
+/** The rights that commands require. (docs/operations/command-line.md, Who acts) */
 
 /** A right, or a staff action, which implies one. */
 export type Need = StaffRight | StaffActName;

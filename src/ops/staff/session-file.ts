@@ -20,7 +20,7 @@ import { OpsError } from '../failures.js';
 import { PROGRAM } from '../program-name.js';
 
 /**
- * The sessions on this machine, stored where only the owner can read them. (docs/operations.md, Who
+ * The sessions on this machine, stored where only the owner can read them. (docs/operations/command-line.md, Who
  * acts)
  */
 
