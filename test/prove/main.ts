@@ -105,20 +105,23 @@ async function twoProcesses(
   }
 }
 
-/** The machine, the programs and the commit that the proof was made with. */
-async function circumstances(db: TestDatabase): Promise<string> {
+/** The commit that a campaign runs, for docs/proof.md, and the machine and programs, for the log of runs. */
+async function circumstances(db: TestDatabase): Promise<{ commit: string; machine: string }> {
   const [row] = await db.sql('SELECT VERSION() AS version');
   const commit = git(['rev-parse', '--short', 'HEAD']);
   // What earlier campaigns wrote here changes nothing that is proven.
   const isChanged =
     git(['status', '--porcelain', '--', ':/', ':(exclude,top)docs/proof.md']) !== '';
   const memory = Math.round(totalmem() / 2 ** 30);
-  return [
-    `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, ${memory} GB`,
-    `Node ${process.versions.node}`,
-    `database ${String(row?.version)}${process.env.DATA_IN === 'memory' ? ' with its data in memory' : ''}`,
-    `commit ${commit}${isChanged ? ' with changes' : ''}`,
-  ].join(', ');
+  const data = process.env.DATA_IN === 'memory' ? ', data in memory' : '';
+  return {
+    commit: `commit ${commit}${isChanged ? ' with changes' : ''}${data}`,
+    machine: [
+      `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, ${memory} GB`,
+      `Node ${process.versions.node}`,
+      `database ${String(row?.version)}`,
+    ].join(', '),
+  };
 }
 
 function git(args: readonly string[]): string {
@@ -129,7 +132,7 @@ function git(args: readonly string[]): string {
   }
 }
 
-/** The row of a run in docs/proof.md. */
+/** A table row for a run. */
 function rowOf(name: string, summaries: readonly string[], where: string): string {
   const count = /\d+ [A-Za-z]{3,}(\(s\))?/.exec(summaries[0]?.split(/[:|;]/)[0] ?? '')?.[0] ?? '–';
   const date = new Date().toISOString().slice(0, 16).replace('T', ' ');
@@ -138,9 +141,9 @@ function rowOf(name: string, summaries: readonly string[], where: string): strin
 }
 
 /** Replaces the campaign's row in the table, whose rows are in alphabetical order, and logs the run. */
-function record(name: string, row: string): void {
+function record(name: string, row: string, logged: string): void {
   mkdirSync(dirname(LOG), { recursive: true });
-  appendFileSync(LOG, row);
+  appendFileSync(LOG, logged);
   const lines = readFileSync(RECORD, 'utf8').trimEnd().split('\n');
   const head = lines.findIndex((line) => line.startsWith('| ---')) + 1;
   const rows = lines.slice(head).filter((line) => !line.startsWith(`| ${name} |`));
@@ -167,13 +170,18 @@ async function main(names: readonly string[]): Promise<number> {
   return failures === 0 ? 0 : 1;
 }
 
-async function prove(name: string, db: TestDatabase, where: string): Promise<void> {
+async function prove(
+  name: string,
+  db: TestDatabase,
+  { commit, machine }: Awaited<ReturnType<typeof circumstances>>,
+): Promise<void> {
   process.stdout.write(`${name} …\n`);
   const began = performance.now();
   const summaries = await NAMED[name]!(db);
   const seconds = Math.round((performance.now() - began) / 1000);
   for (const summary of summaries) process.stdout.write(`  ${summary}\n`);
-  record(name, rowOf(name, summaries, `${where}; ${seconds} s`));
+  const where = `${commit}; ${seconds} s`;
+  record(name, rowOf(name, summaries, where), rowOf(name, summaries, `${machine}, ${where}`));
 }
 
 // What it has started ends with it.
