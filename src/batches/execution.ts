@@ -33,7 +33,7 @@ export type PaymentEnd = 'over' | 'paused' | 'cut_off' | 'unavailable';
 
 /** Rows that share a ledger transaction, at most. */
 const ROWS_A_GROUP = 100;
-/** Leaves the accounts and the machine to other postings for a moment. (docs/decisions/0049-a-batch-pays-one-group-at-a-time.md) */
+/** Leaves the accounts and the machine to other postings for a moment. (docs/decisions/0009-a-batch-row-is-a-command.md) */
 const PAUSE_MS = 2;
 
 /** The next rows of a batch: none if it is not being paid. */

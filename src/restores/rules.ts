@@ -4,7 +4,7 @@ import type { RestoreFinding } from '../db/entities/restores.js';
 
 /**
  * Pure rules: what a restore skips, and what it finds.
- * (docs/decisions/0041-a-restored-log-says-where-it-was-cut.md)
+ * (docs/decisions/0041-a-restore-skips-numbers.md)
  */
 
 /** More events than a tenant has in a second: twice what the whole service was measured to post. */
