@@ -125,11 +125,11 @@ export const WORKER_VARIABLES = {
     .describe('how long the bytes of validated files are kept; their hashes stay'),
   PROBLEM_ROWS_KEPT_DAYS: count(0, 36_500)
     .default(90)
-    .describe('how long the rows, problems and errors file of batches that paid nobody are kept'),
+    .describe('how long the rows, problems and errors file of batches without a payment are kept'),
   BATCH_ROWS_KEPT_DAYS: count(30, 36_500)
     .default(730)
     .describe(
-      'how long the rows and result file of batches that paid somebody are kept; bonuses stay',
+      'how long the rows and result file of batches with a payment are kept; bonuses stay',
     ),
   STATEMENTS_KEPT_DAYS: count(1, 36_500)
     .default(30)
@@ -150,7 +150,7 @@ export const SUPPORT_VARIABLES = {
     .describe('where support staff reach the desk; with https, its cookies are sent over TLS only'),
   SUPPORT_TEMPORAL_UI_URL: webUrl
     .optional()
-    .describe('where support staff reach the Temporal UI; if unset, there are no links to it'),
+    .describe('where support staff reach the Temporal UI; if unset, the desk has no links to it'),
   ...SIGN_IN_VARIABLES,
   TRUSTED_PROXIES: VARIABLES.TRUSTED_PROXIES,
   STOP_DELAY_MS: VARIABLES.STOP_DELAY_MS,

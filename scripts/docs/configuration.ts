@@ -143,12 +143,12 @@ const HEAD = `# Configuration
 
 Generated from \`src/config.ts\` by \`npm run docs:configuration\`; a test fails when the page is stale. Change the code, not the page.
 
-Configuration comes from the environment alone. A process that starts with a wrong configuration reports every fault at once and exits.
-Any variable \`NAME\` may be given as \`NAME_FILE\`, the path of a file that holds the value. Empty counts as not set. Variables
-marked **secret** belong in such files.
+Every program reads its configuration from the environment only. A process that starts with a wrong configuration reports every fault at once and exits.
+Any variable \`NAME\` may be given as \`NAME_FILE\`, the path of a file that holds the value. Empty counts as not set. Put variables
+marked **secret** into files.
 
-The programs are the API (\`dist/src/server.js\`), the worker (\`dist/src/worker.js\`), the support desk (\`dist/src/support.js\`), the migrations (\`dist/src/migrate.js\`) and the
-operators' command line (\`npm run ops\`). An installation sets the variables of the first table. The others have a default that fits most.
+The programs are described in [Install](operations/install.md#programs). An installation sets the variables of the first table. All other
+variables have a default that fits most.
 `;
 
 /** The page as it should be in the repository. Throws if a variable is in no section or in two. */

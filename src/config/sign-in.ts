@@ -8,7 +8,7 @@ export const SIGN_IN_VARIABLES = {
   SUPPORT_OIDC_ISSUER: webUrl
     .optional()
     .describe(
-      "the company's OpenID Connect provider, as its discovery document names it; if unset, there is none",
+      "the company's OpenID Connect provider, as its discovery document names it; if unset, staff sign in with codes only",
     ),
   SUPPORT_OIDC_CLIENT_ID: z
     .string()
