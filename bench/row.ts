@@ -35,7 +35,7 @@ export function medianOf(runs: readonly Measured[]): {
   return { measured, ratios: sorted.map(({ ratio }) => ratio) };
 }
 
-/** A row of the figures. (docs/performance.md, Targets) */
+/** A row of the figures. (docs/performance.md, Figures) */
 interface Target {
   readonly text: string;
   readonly isMet: boolean;

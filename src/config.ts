@@ -128,9 +128,7 @@ export const WORKER_VARIABLES = {
     .describe('how long the rows, problems and errors file of batches without a payment are kept'),
   BATCH_ROWS_KEPT_DAYS: count(30, 36_500)
     .default(730)
-    .describe(
-      'how long the rows and result file of batches with a payment are kept; bonuses stay',
-    ),
+    .describe('how long the rows and result file of batches with a payment are kept; bonuses stay'),
   STATEMENTS_KEPT_DAYS: count(1, 36_500)
     .default(30)
     .describe('how long the files of statements are kept; their figures stay'),

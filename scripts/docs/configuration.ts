@@ -147,7 +147,7 @@ Every program reads its configuration from the environment only. A process that 
 Any variable \`NAME\` may be given as \`NAME_FILE\`, the path of a file that holds the value. Empty counts as not set. Put variables
 marked **secret** into files.
 
-The programs are described in [Install](operations/install.md#programs). An installation sets the variables of the first table. All other
+The programs are described in \`docs/operations/install.md\`. An installation sets the variables of the first table. All other
 variables have a default that fits most.
 `;
 

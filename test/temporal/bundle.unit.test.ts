@@ -8,7 +8,7 @@ import { tableRows } from '../operating/pages.js';
 import * as workflows from '../../workflows/index.js';
 
 const MAX_BYTES = 2 * 1024 * 1024;
-/** What workflows may reach of our own code. (docs/architecture.md, Arrows) */
+/** What workflows may reach of our own code. (docs/architecture.md, Layers) */
 const OUR_OWN =
   /^\.\/dist\/(workflows\/[a-z-]+|src\/temporal\/contracts|src\/core\/[a-z-]+|src\/[a-z/-]+\/rules(\/[a-z-]+)?)\.js$/;
 /** The SDK, and what it brings. */
