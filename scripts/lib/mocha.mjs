@@ -23,9 +23,9 @@ const GALERA = 'failover.test.ts';
 /** What takes longest, the longest of all at the head; as `SHOW_SLOWEST=300 npm test` tells at the end. */
 const LONGEST = [
   'test/faults/haproxy',
-  'test/faults/',
+  'test/restores/rollback',
   'test/db/failover',
-  'test/payouts/',
+  'test/faults/',
   'test/temporal/',
   'test/docs/browser',
   'test/http/operating',

@@ -28,7 +28,9 @@ import { assertLedgerSound } from '../support/world.js';
 import { ReplicaPair } from './replica-pair.js';
 import { Snapshot } from './snapshot.js';
 
-const CLIENTS = 8;
+const CLIENTS = 4;
+/** Between two requests of a client: without it, clients take the processors from what is tested. */
+const PAUSE_MS = 50;
 const API_PROCESSES = 2;
 /** More than two of the checks that each process makes. */
 const TWO_CHECKS_MS = 12_000;
@@ -81,10 +83,8 @@ class BusyService {
       const options = { token: this.bank.token, body: transferBody({ from, to, raw: LEAST }) };
       const answer = await request(baseUrl, 'POST', '/v1/transfers', options).catch(() => null);
       if (answer?.status === 201) this.acknowledged += 1;
-      else {
-        this.refused += 1;
-        await sleep(20);
-      }
+      else this.refused += 1;
+      await sleep(PAUSE_MS);
     }
   }
 
