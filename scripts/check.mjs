@@ -1,7 +1,6 @@
 /** `npm run check`: types, lint, format and the imports between folders, all at once. What has not changed is cached in dist/. */
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import { ROOT } from './lib/paths.mjs';
 import { say } from './lib/progress.mjs';
 
@@ -16,32 +15,25 @@ const IMPORTING_FOLDERS = [
 ];
 /** The longest first. */
 const CHECKS = [
-  ['eslint', '.', '--cache', '--cache-strategy', 'content', '--cache-location', 'dist/.eslint'],
-  ['tsc', '--noEmit', '--incremental'],
+  ['types and lint', process.execPath, 'scripts/lib/types-and-lint.mjs'],
   [
-    'depcruise',
-    '--config',
-    '.dependency-cruiser.cjs',
-    '--cache',
-    'dist/.depcruise',
-    ...IMPORTING_FOLDERS,
+    'format',
+    'node_modules/.bin/prettier',
+    ...['--check', '.', '--cache', '--cache-strategy', 'content'],
+    ...['--cache-location', 'dist/.prettier'],
   ],
   [
-    'prettier',
-    '--check',
-    '.',
-    '--cache',
-    '--cache-strategy',
-    'content',
-    '--cache-location',
-    'dist/.prettier',
+    'imports',
+    'node_modules/.bin/depcruise',
+    ...['--config', '.dependency-cruiser.cjs', '--cache', 'dist/.depcruise'],
+    ...IMPORTING_FOLDERS,
   ],
 ];
 
 /** Resolves to whether the check passed, after printing all that it printed. */
-function check([program, ...args]) {
+function check([name, program, ...args]) {
   const began = Date.now();
-  const child = spawn(join(ROOT, 'node_modules/.bin', program), args, {
+  const child = spawn(program, args, {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -52,7 +44,7 @@ function check([program, ...args]) {
     child.once('error', ({ message }) => (output += message));
     child.once('close', (code) => {
       const seconds = ((Date.now() - began) / 1000).toFixed(1);
-      say(`${code === 0 ? '✓' : '✗'} ${program} (${seconds} s)${code === 0 ? '' : `\n${output}`}`);
+      say(`${code === 0 ? '✓' : '✗'} ${name} (${seconds} s)${code === 0 ? '' : `\n${output}`}`);
       resolve(code === 0);
     });
   });
