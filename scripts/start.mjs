@@ -20,6 +20,7 @@ import { ROOT, RUN } from './lib/paths.mjs';
 import { choosePorts, isFree } from './lib/ports.mjs';
 import { haproxyPart, requireHaproxy } from './lib/haproxy.mjs';
 import { endProcess, ProcessBook } from './lib/processes.mjs';
+import { bundlePrograms, programFile } from './lib/programs.mjs';
 import { part, say, step, UserError } from './lib/progress.mjs';
 import { endCommands, run } from './lib/run.mjs';
 import { loadSecrets } from './lib/secrets.mjs';
@@ -171,11 +172,12 @@ async function bringUp(supervisor, port, { apis, workers }) {
 /** Starts each part as soon as what it needs is ready. */
 async function startService(supervisor, { port, ports, addresses, secrets, apis, workers }) {
   const code = compile({ onlyService: true });
+  const programs = code.then(bundlePrograms);
   const bundle = code.then(bundleWorkflows);
   const rates = code.then(demoRates);
   const temporal = process.env.TEMPORAL_ADDRESS ? undefined : startTemporal(supervisor, ports);
   const startFirst = async () => {
-    const urls = await startDatabase(supervisor, ports, secrets, code);
+    const urls = await startDatabase(supervisor, ports, secrets, programs);
     const settings = sharedSettings({ addresses, urls, secrets });
     writePrivateJson(RUNTIME, { ports, settings });
     const env = serviceEnv(settings, await rates);
@@ -198,7 +200,7 @@ async function migrate(env) {
   const state = hashOfCode(/^(migrations|src\/(db|core|config)|src\/migrate)/);
   if (!process.env.MYSQL_URL && isStamped(stamp, state)) return;
   await step('Migrating the database', () =>
-    runOurs('dist/src/migrate.js', env, 'The database could not be migrated'),
+    runOurs('migrate', env, 'The database could not be migrated'),
   );
   if (!process.env.MYSQL_URL) writeFileSync(stamp, state);
 }
@@ -282,7 +284,7 @@ async function makeWorld(env) {
   const tokens = { DEMO_TOKENS_FILE: join(RUN, 'demo-tokens.json') };
   const output = await part('Demo world', () =>
     runOurs(
-      'dist/scripts/demo-world.js',
+      'demo-world',
       { ...env, ...tokens, ...staffFile() },
       'The demo world could not be made',
     ),
@@ -290,8 +292,8 @@ async function makeWorld(env) {
   return JSON.parse(output);
 }
 
-function runOurs(script, env, failure) {
-  return run(process.execPath, ['--enable-source-maps', join(ROOT, script)], {
+function runOurs(program, env, failure) {
+  return run(process.execPath, ['--enable-source-maps', programFile(program)], {
     cwd: ROOT,
     env,
     failure,

@@ -44,7 +44,7 @@ async function main() {
       openServers(servers, { isReal: has('--mysql'), keep: has('--keep') }),
       servers && findNode24(),
       findOthers(selection),
-      prepareCode(),
+      prepareCode({ withPrograms: Boolean(servers) }),
     ]);
     // It is based on the server, which may just have been installed.
     const galera = selection.needGalera && (await findGalera());

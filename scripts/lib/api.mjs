@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { ROOT } from './paths.mjs';
 import { answersOk } from './ports.mjs';
+import { programFile } from './programs.mjs';
 
 /** Receivers and gateways on this machine, and no other private address. */
 const THIS_MACHINE = 'http://127.0.0.1:*,http://localhost:*';
@@ -34,8 +34,8 @@ export function serviceEnv(settings, rates) {
 /** Trying things out is never throttled; a hundred times the limits that the service has by itself. */
 export async function demoRates() {
   if (process.env.RATE_LIMITS === 'default') return {};
-  const { USUAL_RATES } = await import('../../dist/src/http/rate-limit.js');
-  const { USUAL_NEW_RECIPIENTS: recipients } = await import('../../dist/src/config/rates.js');
+  const { USUAL_NEW_RECIPIENTS: recipients, USUAL_RATES } =
+    await import('../../dist/src/http/rate-limit.js');
   return {
     RATE_LIMITS: Object.entries(USUAL_RATES)
       .map(([name, { rate }]) => `${name}=${100 * rate}`)
@@ -50,7 +50,7 @@ export function workerPart({ name, env, adminPort, log }) {
     name,
     command: process.execPath,
     // Without a limit, hundreds of megabytes of garbage accumulate.
-    args: ['--enable-source-maps', '--max-old-space-size=256', join(ROOT, 'dist/src/worker.js')],
+    args: ['--enable-source-maps', '--max-old-space-size=256', programFile('worker')],
     // As in compose: memory freed by its many threads is shared.
     env: {
       ...env,
@@ -71,7 +71,7 @@ export function supportPart({ env, port, adminPort, addresses, log }) {
   return {
     name: 'support',
     command: process.execPath,
-    args: ['--enable-source-maps', '--max-old-space-size=256', join(ROOT, 'dist/src/support.js')],
+    args: ['--enable-source-maps', '--max-old-space-size=256', programFile('support')],
     env: {
       ...ui,
       ...env,
@@ -93,7 +93,7 @@ export function apiPart({ name, env, port, adminPort, log }) {
     name,
     command: process.execPath,
     // Requests are short-lived: with a larger young generation, collecting them takes a third less CPU time.
-    args: ['--enable-source-maps', '--max-semi-space-size=64', join(ROOT, 'dist/src/server.js')],
+    args: ['--enable-source-maps', '--max-semi-space-size=64', programFile('server')],
     env: { ...env, HOST: '127.0.0.1', PORT: `${port}`, ADMIN_PORT: `${adminPort}` },
     log,
     isReady: () => answersOk(`http://127.0.0.1:${adminPort}/readyz`),

@@ -35,7 +35,7 @@ export async function launch({ name, entry, variable, temporalVariable }) {
     };
     const [{ mysqlAdminUrl, temporalAddress, temporaryFolder }] = await Promise.all([
       servers.open(options),
-      prepareCode(),
+      prepareCode({ withPrograms: true }),
     ]);
     if (!interrupted) {
       const temporary = temporaryFolder ? { TMPDIR: temporaryFolder } : {};

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import {
   eachRateClass,
+  type NewRecipients,
   RATE_CLASSES,
+  USUAL_NEW_RECIPIENTS,
   USUAL_RATES,
   type Rate,
   type RateClass,
@@ -44,17 +46,6 @@ function rateOf(rateClass: RateClass, rate: number, burst?: string): Rate {
 }
 
 const DEFAULT_RATES = eachRateClass((rateClass) => rateOf(rateClass, USUAL_RATES[rateClass].rate));
-
-/**
- * By default a token may name as many new people at once as the largest file has rows, and all
- * tokens of a tenant twice that number.
- */
-export const USUAL_NEW_RECIPIENTS: NewRecipients = { ofToken: 100_000, ofTenant: 200_000 };
-
-interface NewRecipients {
-  readonly ofToken: number;
-  readonly ofTenant: number;
-}
 
 const newRecipients = z.string().transform((text, context): NewRecipients => {
   const [, ofToken, ofTenant] = /^([1-9]\d{0,8})\/([1-9]\d{0,8})$/.exec(text) ?? [];

@@ -26,19 +26,20 @@ export interface ArmedFailpoint {
   readonly passing: number;
 }
 
-let armedHere: ArmedFailpoint | null = null;
+/** Global, because a bundled program has its own copy of this module. */
+const shared: typeof globalThis & { armedFailpoint?: ArmedFailpoint } = globalThis;
 
 /**
  * Arms a failpoint of every ledger that this process opens afterwards. Only fault tests call this.
  */
 export function armFailpoint(failpoint: ArmedFailpoint): void {
-  armedHere = failpoint;
+  shared.armedFailpoint = failpoint;
 }
 
 export class Failpoints {
   private passed = 0;
 
-  constructor(private readonly armed: ArmedFailpoint | null = armedHere) {}
+  constructor(private readonly armed: ArmedFailpoint | null = shared.armedFailpoint ?? null) {}
 
   /**
    * Returns the function that ends the process at this failpoint, or null unless the failpoint is

@@ -6,6 +6,17 @@ export const USUAL_RATES = {
   redeliver: { rate: 60, burst: 60, seconds: 60 },
 } as const;
 
+export interface NewRecipients {
+  readonly ofToken: number;
+  readonly ofTenant: number;
+}
+
+/**
+ * By default a token may name as many new people at once as the largest file has rows, and all
+ * tokens of a tenant twice that number.
+ */
+export const USUAL_NEW_RECIPIENTS: NewRecipients = { ofToken: 100_000, ofTenant: 200_000 };
+
 export type RateClass = keyof typeof USUAL_RATES;
 export const RATE_CLASSES = Object.keys(USUAL_RATES) as readonly RateClass[];
 

@@ -10,7 +10,7 @@ const WAITS = /await \(0,(\w+)\.condition\)\(\(\) ?=> ?front\.hasMail, Math\./;
 /** Copies this release into `folder`, with workflows that sleep before they wait for approvals, behind `patched()`. */
 export function changedRelease(folder: string): string {
   mkdirSync(join(folder, 'dist'), { recursive: true });
-  for (const part of ['src', 'workflows', 'activities', 'migrations'])
+  for (const part of ['src', 'programs'])
     cpSync(join(ROOT, 'dist', part), join(folder, 'dist', part), { recursive: true });
   const bundle = readFileSync(join(ROOT, BUNDLE), 'utf8');
   const changed = bundle.replace(

@@ -37,9 +37,9 @@ export class ServiceProcess {
   private child: ChildProcess | undefined;
   private errors = '';
 
-  /** `program` is a file under dist/src; `environment.NODE` is another Node to run it, `RELEASE` the folder of another release. Nothing runs before `start`. */
+  /** `environment.NODE` is another Node to run the program of the image, `RELEASE` the folder of another release. Nothing runs before `start`. */
   constructor(
-    private readonly program: string,
+    private readonly program: 'server' | 'worker',
     environment: Readonly<Record<string, string>>,
     adminPort: number,
   ) {
@@ -61,14 +61,12 @@ export class ServiceProcess {
   /** Resolves when it is ready. `environment` holds for this start alone. */
   async start(environment: Readonly<Record<string, string>> = {}): Promise<void> {
     this.errors = '';
-    const { NODE: node = process.execPath, RELEASE: root = ROOT } = {
-      ...this.environment,
-      ...environment,
-    };
+    const { NODE: node, RELEASE: root = ROOT } = { ...this.environment, ...environment };
+    const file = node === undefined ? `programs/${this.program}.mjs` : `src/${this.program}.js`;
     const armed = 'TEST_FAILPOINT' in environment ? ['--import', ARM_FAILPOINT] : [];
     const child = spawn(
-      node,
-      [...armed, '--enable-source-maps', join(root, 'dist/src', this.program)],
+      node ?? process.execPath,
+      [...armed, '--enable-source-maps', join(root, 'dist', file)],
       {
         cwd: root,
         env: { PATH: process.env.PATH, ...this.environment, ...environment },

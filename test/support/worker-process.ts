@@ -23,7 +23,7 @@ export class WorkerProcess extends ServiceProcess {
       ...MEMORY,
       ...environment,
     };
-    return new WorkerProcess('worker.js', testEnvironment(mysqlUrl, others), adminPort!);
+    return new WorkerProcess('worker', testEnvironment(mysqlUrl, others), adminPort!);
   }
 
   /** The same, and waits until it is ready. */

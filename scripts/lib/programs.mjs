@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { hashOfCode, isStamped } from './build.mjs';
+import { ROOT, shortHash } from './paths.mjs';
+import { part } from './progress.mjs';
+
+const DIST = join(ROOT, 'dist');
+const FOLDER = join(DIST, 'programs');
+const STAMP = join(FOLDER, '.stamp');
+const PROGRAMS = ['src/server', 'src/worker', 'src/support', 'src/migrate', 'scripts/demo-world'];
+/** The thread of a worker that runs workflows. */
+const WORKFLOW_THREAD = '@temporalio/worker/lib/workflow/workflow-worker-thread.js';
+/** A package with native code, and packages that are loaded on demand. */
+const APART = ['@temporalio/core-bridge', '@redis/client', 'exceljs'];
+const DAY_MS = 86_400_000;
+/** Gives CommonJS modules what they expect. */
+const BANNER = `import { createRequire as __requireFrom } from 'node:module';
+const require = __requireFrom(import.meta.url);
+const __programs = require('node:path').dirname(require('node:url').fileURLToPath(import.meta.url)), __filename = __programs;`;
+/** Without its own map, a package's code would make up most of the maps that each process reads as it starts. */
+const NO_MAP =
+  '\n//# sourceMappingURL=data:application/json;base64,eyJ2ZXJzaW9uIjozLCJzb3VyY2VzIjpbIiJdLCJtYXBwaW5ncyI6IkEifQ==';
+
+/** Returns the bundled file of a program, such as `server`. */
+export const programFile = (name) => join(FOLDER, `${name}.mjs`);
+
+/**
+ * Bundles each program with its packages into dist/programs, unless their code is unchanged. Most of the time that a
+ * process takes to start is spent on finding and loading more than a thousand files.
+ */
+export async function bundlePrograms() {
+  const code = hashOfCode(/^(src|activities|workflows|migrations|development|scripts)\//);
+  const state = shortHash(readFileSync(fileURLToPath(import.meta.url), 'utf8') + code);
+  if (isStamped(STAMP, state)) return;
+  await part('Bundled programs', async () => {
+    // Imported here because the scripts start before the packages are installed.
+    const { build, stop } = await import('esbuild');
+    const { metafile } = await build({
+      entryPoints: [
+        ...PROGRAMS.map((name) => join(DIST, `${name}.js`)),
+        join(ROOT, 'node_modules', WORKFLOW_THREAD),
+      ],
+      entryNames: '[name]',
+      outdir: FOLDER,
+      outExtension: { '.js': '.mjs' },
+      bundle: true,
+      splitting: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'node20',
+      minifyWhitespace: true,
+      minifySyntax: true,
+      sourcemap: true,
+      sourcesContent: false,
+      external: APART,
+      banner: { js: BANNER },
+      plugins: [{ name: 'programs', setup }],
+      metafile: true,
+      logLevel: 'error',
+    });
+    await stop();
+    removeOld(Object.keys(metafile.outputs).map((file) => basename(file)));
+    writeFileSync(STAMP, state);
+  });
+}
+
+/** Removes files of earlier builds. Running processes may still load files of the last day. */
+function removeOld(current) {
+  for (const name of readdirSync(FOLDER)) {
+    const file = join(FOLDER, name);
+    if (!current.includes(name) && statSync(file).mtimeMs < Date.now() - DAY_MS) rmSync(file);
+  }
+}
+
+function setup({ onLoad }) {
+  onLoad({ filter: /\/node_modules\/.*\.c?js$/ }, ({ path }) => ({ contents: ofPackage(path) }));
+  onLoad({ filter: /\/dist\/.*\.js$/ }, ({ path }) => ({ contents: ofService(path) }));
+}
+
+/** Keeps the paths by which packages find other files. */
+function ofPackage(path) {
+  // Workers run bundled workflows, so they do not need the bundler.
+  if (path.endsWith('/@temporalio/worker/lib/workflow/bundler.js'))
+    return 'exports.defaultWorkflowInterceptorModules = [];';
+  const text = readFileSync(path, 'utf8').replace(
+    "require.resolve('./workflow-worker-thread')",
+    "require.resolve('./workflow-worker-thread.mjs')",
+  );
+  const place = `const __dirname = require('node:path').join(__programs, '${relative(FOLDER, dirname(path))}');`;
+  return `${text.includes('__dirname') ? place : ''}${text}${NO_MAP}`;
+}
+
+/** Keeps the URLs by which modules find other files. */
+function ofService(path) {
+  const urlOf = (file) => `new URL('${relative(FOLDER, file)}', import.meta.url).href`;
+  return readFileSync(path, 'utf8')
+    .replaceAll(/import\.meta\.resolve\('(.+?)'\)/g, (_, name) =>
+      urlOf(fileURLToPath(import.meta.resolve(name))),
+    )
+    .replaceAll(/import\.meta\.url(?!\)\.href)/g, urlOf(path));
+}
