@@ -29,6 +29,8 @@ interface WantedWork {
   readonly rows: number;
   /** Between two batches; none unless said. */
   readonly betweenBatchesMs?: number;
+  /** How many times longer than usual the tenants rest. 1 by default. */
+  readonly rest?: number;
 }
 
 /** Tenants whose every transfer is told to a receiver, and one that pays batch after batch. */
@@ -43,6 +45,7 @@ export class OtherWork {
     private readonly receiver: HttpReceiver,
     private readonly hooked: ReadonlyMap<HookedBank, string[]>,
     private readonly tool: Awaited<ReturnType<typeof startTestApi>>,
+    private readonly pauseMs: number,
     payBatches: (goesOn: () => boolean) => Promise<number>,
   ) {
     const batches = payBatches(() => this.isRunning).then((count) => (this.batches = count));
@@ -55,7 +58,7 @@ export class OtherWork {
   static async start(
     db: TestDatabase,
     baseUrl: string,
-    { rows, betweenBatchesMs = 0 }: WantedWork,
+    { rows, betweenBatchesMs = 0, rest = 1 }: WantedWork,
   ): Promise<OtherWork> {
     const receiver = await new HttpReceiver().open();
     const tool = await startTestApi(db, {}, { receiver: 'real' });
@@ -85,7 +88,7 @@ export class OtherWork {
       assert.deepEqual(await balanceOf(db.database, payroll.source.id), left);
       return count;
     };
-    return new OtherWork(baseUrl, receiver, hooked, tool, payBatches);
+    return new OtherWork(baseUrl, receiver, hooked, tool, rest * PAUSE_MS, payBatches);
   }
 
   /** One after the other, each again with its key until it is known. */
@@ -103,7 +106,7 @@ export class OtherWork {
         return String(answer.json.id);
       };
       made.push(await until('a transfer is known', ask, { limitMs: END_MS }));
-      await sleep(PAUSE_MS);
+      await sleep(this.pauseMs);
     }
   }
 

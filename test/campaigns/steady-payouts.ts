@@ -14,7 +14,7 @@ import type { TestDatabase } from '../support/database.js';
 import { until } from '../support/temporal.js';
 import { RAIL_ENDINGS, RECOVERY_MS } from './payouts.js';
 
-const EVERY_MS = 1_000;
+const PAUSE_MS = 1_000;
 const PAYOUTS = 100_000n;
 
 /** A tenant that pays out once a second, and repeats each request with its key until it is answered. */
@@ -25,13 +25,16 @@ export class SteadyPayouts {
   private constructor(
     private readonly db: TestDatabase,
     private readonly own: PayoutBank,
+    private readonly pauseMs: number,
     private readonly close: () => Promise<void>,
   ) {}
 
-  static async start(db: TestDatabase, baseUrl: string): Promise<SteadyPayouts> {
+  /** Rests `rest` times longer than usual between two payouts. */
+  static async start(db: TestDatabase, baseUrl: string, rest = 1): Promise<SteadyPayouts> {
     const tool = await startTestApi(db);
     const through = { ...tool, request: request.bind(null, baseUrl) };
-    return new SteadyPayouts(db, await openPayoutBank(through, PAYOUTS * LEAST), () => tool.stop());
+    const bank = await openPayoutBank(through, PAYOUTS * LEAST);
+    return new SteadyPayouts(db, bank, rest * PAUSE_MS, () => tool.stop());
   }
 
   /** Pays until the work is done; fails at once when either does. */
@@ -43,7 +46,7 @@ export class SteadyPayouts {
   }
 
   private async work(): Promise<void> {
-    for (; this.isRunning; await sleep(EVERY_MS)) this.ids.push(await this.pay());
+    for (; this.isRunning; await sleep(this.pauseMs)) this.ids.push(await this.pay());
   }
 
   private pay(): Promise<string> {

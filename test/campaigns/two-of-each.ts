@@ -25,8 +25,10 @@ interface TwoOfEach {
   /** The number of API processes. More than one need a proxy. */
   readonly apis: number;
   readonly clients: number;
-  /** What each rests between two transfers: a short form shows the same with what leaves the processors to others. None unless said. */
+  /** What each rests between two transfers, in milliseconds. Zero by default. */
   readonly pauseMs?: number;
+  /** The pauses of all other load are this many times those of the long campaign, 1 by default: a short form proves the same with less load. */
+  readonly rest?: number;
   /** The mean pause between the recovery from one fault and the next fault. */
   readonly calmMs: number;
   /** Of each batch, one after the other. */
@@ -71,16 +73,16 @@ export async function twoOfEachCampaign(campaign: TwoOfEach): Promise<string> {
     const fleet = await Fleet.start({ mysqlUrl: cutter.through(db.url), temporal, apis });
     try {
       const { baseUrl } = fleet;
-      const payouts = await SteadyPayouts.start(db, baseUrl);
-      const { clients: count, pauseMs } = campaign;
+      const { clients: count, pauseMs, rest = 1 } = campaign;
+      const payouts = await SteadyPayouts.start(db, baseUrl, rest);
       const clients = await Clients.start(db, baseUrl, count, pauseMs, REACHED_MS);
       const waiting = await WaitingClients.start(
         { db, temporal, baseUrl },
         Math.ceil(count / 2),
-        WAITING_PAUSE_MS,
+        rest * WAITING_PAUSE_MS,
       );
       const others = await OtherWork.start(db, baseUrl, campaign);
-      const faults = faultsOf({ mysql, server, cutter, fleet, clients, waiting });
+      const faults = faultsOf({ mysql, server, cutter, fleet, clients, waiting }, rest);
       const happening = happenAll(faults, clients, campaign);
       const failing = [clients, others].map(({ running }) => running.then(() => happening));
       await waiting.during(payouts.during(Promise.race([happening, ...failing])));
@@ -113,13 +115,13 @@ async function happenAll(
     }
 }
 
-function faultsOf(stage: Stage): readonly Fault[] {
+function faultsOf(stage: Stage, rest: number): readonly Fault[] {
   const { apis, workers } = stage.fleet;
   return [
     {
       name: 'all processes killed at once and ended at each failpoint',
       happen: (round) =>
-        Promise.all([endAtEach(apis, OF_API, round), endAtEach(workers, OF_WORKER, round)]),
+        Promise.all([endAtEach(apis, OF_API, round), endAtEach(workers, ofWorker(rest), round)]),
     },
     { name: 'commits cut before, after and while they happen', happen: () => cutCommits(stage) },
     { name: 'MySQL killed', happen: () => killMysql(stage) },
@@ -133,24 +135,28 @@ interface End {
   /** In the first round. */
   readonly passing: number;
   /** What the process has in its environment beside its usual. */
-  readonly environment?: Readonly<Record<string, string>>;
+  readonly environment: Readonly<Record<string, string>>;
 }
 
-const OF_API: readonly End[] = [...BRIDGE_FAILPOINTS, ...DESK_FAILPOINTS].map((failpoint) => ({
-  failpoint,
-  passing: 2,
-}));
+const endsAt = (
+  failpoints: readonly Failpoint[],
+  passing: number,
+  environment: End['environment'] = {},
+): readonly End[] => failpoints.map((failpoint) => ({ failpoint, passing, environment }));
+
+const OF_API = endsAt([...BRIDGE_FAILPOINTS, ...DESK_FAILPOINTS], 2);
 
 /**
  * All failpoints but that of files in several pieces (test/faults/batch-kills.test.ts), those around the COMMIT also where only
- * batches post. What Temporal repeats latest comes first. By its later sends, a sender is in the midst of the log.
+ * batches post. What Temporal repeats latest comes first. By its later sends, a sender is in the midst of the log. Each worker serves
+ * only what reaches its failpoint, since every queue delays its start.
  */
-const OF_WORKER: readonly End[] = [
-  { failpoint: 'after_commit', passing: 1, environment: serving('batches') },
-  ...DRAIN_FAILPOINTS.map((failpoint) => ({ failpoint, passing: 30 })),
-  ...RAIL_FAILPOINTS.map((failpoint) => ({ failpoint, passing: 2 })),
-  { failpoint: 'before_commit', passing: 1, environment: serving('batches') },
-  ...OF_API,
+const ofWorker = (rest: number): readonly End[] => [
+  ...endsAt(['after_commit'], 1, serving('batches')),
+  ...endsAt(DRAIN_FAILPOINTS, Math.ceil(30 / rest), serving('webhooks')),
+  ...endsAt(RAIL_FAILPOINTS, 2, serving('payouts')),
+  ...endsAt(['before_commit'], 1, serving('batches')),
+  ...endsAt([...BRIDGE_FAILPOINTS, ...DESK_FAILPOINTS], 2, serving('approvals')),
 ];
 
 /**

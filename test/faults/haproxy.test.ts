@@ -12,10 +12,11 @@ describe('two API processes behind a proxy and two workers', function () {
       rounds: 1,
       apis: Haproxy.isPossible ? 2 : 1,
       clients: 4,
-      pauseMs: 300,
+      pauseMs: 500,
+      rest: 4,
       calmMs: 200,
-      rows: 150,
-      betweenBatchesMs: 500,
+      rows: 100,
+      betweenBatchesMs: 1_500,
     }));
 
   it('lose no request, event or workflow task while they are upgraded one by one, to a release with changed workflows', async function () {
