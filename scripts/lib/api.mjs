@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { answersOk } from './ports.mjs';
 import { programFile } from './programs.mjs';
 
