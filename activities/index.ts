@@ -1,10 +1,10 @@
 import { Context } from '@temporalio/activity';
+import type { DatabaseDeps } from '../src/db/database.js';
 import type { RailTurns } from '../src/payouts/turns.js';
 import type { BatchWorkflowService } from '../src/batches/workflow-service.js';
 import { StaffSignals } from '../src/staff/signals.js';
 import type { StaffDeps } from '../src/staff/verification.js';
 import type { SignalTimes } from '../src/temporal/signal-times.js';
-import type { WebhookDeps } from '../src/webhooks/deps.js';
 import { auditActivities, type AuditActivities, type AuditServices } from './audit.js';
 import { batchActivities, type BatchActivities } from './batches.js';
 import {
@@ -24,7 +24,7 @@ export interface ActivityServices extends AuditServices {
   readonly signalTimes: Pick<SignalTimes, 'receivedAt'>;
   readonly transferApprovals: TransferApprovals;
   readonly batches: BatchWorkflowService;
-  readonly webhooks: WebhookDeps;
+  readonly webhooks: DatabaseDeps;
   /** Aborted when the process stops: long work ends early, and continues elsewhere. */
   readonly stopping: AbortSignal;
   readonly payoutApprovals: PayoutApprovals;
@@ -64,6 +64,6 @@ export function createActivities(services: ActivityServices): Activities {
     payouts: payoutActivities(payoutApprovals, turns, signals),
     rails: railActivities(payoutApprovals, turns),
     batches: batchActivities(batches, signals, stopping),
-    webhooks: webhookActivities(webhooks, signals, stopping),
+    webhooks: webhookActivities(webhooks, signals),
   };
 }

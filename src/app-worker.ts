@@ -39,7 +39,7 @@ import { expiredStatementsSweep, statementsSweep } from './statements/sweeps.js'
 import { WORKFLOW_RESOURCES } from './workflow-resources.js';
 import { lagMetrics, webhookMetrics } from './webhooks/metrics.js';
 import type { WebhookDeps } from './webhooks/deps.js';
-import { Senders } from './webhooks/senders/senders.js';
+import { WebhookDispatcher } from './webhooks/dispatcher.js';
 import type { Sending } from './webhooks/sending.js';
 import { attemptsSweep, endpointsSweep, retentionSweep } from './webhooks/sweeps.js';
 import { Approvals } from './approvals/service.js';
@@ -84,7 +84,7 @@ export async function openWorker(
     logger.warn({ fault: describeFault(fault) }, 'sending webhooks failed, and is done again'),
   );
   const webhooks = buildWebhookParts(config, core, sending, bridge, observer);
-  const senders = new Senders(webhooks, ENDPOINTS_AT_ONCE);
+  const dispatcher = new WebhookDispatcher(webhooks, ENDPOINTS_AT_ONCE);
   const { services, sweeps, rails } = buildWorkerServices(
     config,
     core,
@@ -115,13 +115,13 @@ export async function openWorker(
   void prepareLedger(core);
   core.rollbacks.start(() => bridge.client.auditCheckpoint());
   sweeper.start();
-  if (config.WORKER_QUEUES.includes('webhooks')) senders.start();
+  if (config.WORKER_QUEUES.includes('webhooks')) dispatcher.start();
   workers.start();
   const stop = async (): Promise<void> => {
     readiness.stop();
     stopping.abort();
     core.rollbacks.stop();
-    await Promise.all([sweeper.stop(), senders.stop(), workers.stop(), bridge.notifier.stop()]);
+    await Promise.all([sweeper.stop(), dispatcher.stop(), workers.stop(), bridge.notifier.stop()]);
     await sheets.close();
   };
   return { admin: server, sweeper, workers, stop };

@@ -53,7 +53,7 @@ import { transferApprovalRoutes, transferRoutes } from './transfers/routes.js';
 import { Transfers } from './transfers/service.js';
 import { WORKFLOW_RESOURCES } from './workflow-resources.js';
 import { UNOBSERVED, type WebhookObserver } from './webhooks/observer.js';
-import { RunsDatabase } from './webhooks/drain/runs-database.js';
+import { DeliveryStore } from './webhooks/delivery-store.js';
 import type { WebhookDeps } from './webhooks/deps.js';
 import { type Webhooks, webhookRoutes } from './webhooks/routes.js';
 import { ATTEMPT_TIMEOUT_MS, buildSending, type Sending } from './webhooks/sending.js';
@@ -146,13 +146,13 @@ export function buildWebhookParts(
   { notifier }: Pick<Bridge, 'notifier'>,
   observer: WebhookObserver = UNOBSERVED,
 ): WebhookDeps {
-  const runs = new RunsDatabase(
+  const store = new DeliveryStore(
     { database, clock, notifier },
     Math.ceil(config.MYSQL_TRANSACTION_CONNECTIONS / 4),
   );
   return {
     database,
-    runs,
+    store,
     clock,
     encryptionKeys: config.ENCRYPTION_KEYS,
     sending,

@@ -199,10 +199,9 @@ export interface EndpointAct extends SignedAct {
   readonly action: (typeof ENDPOINT_SIGNALS)[number];
 }
 
-/** The result of a look at an endpoint: how sending ended, if there was any, and what it waits for now. */
-export interface DrainState {
-  readonly ended: 'idle' | 'time' | 'stopped' | 'held' | 'taken_over';
-  /** ISO, UTC; null: nothing is scheduled. */
+/** What a webhook endpoint waits for, as its workflow shows it. */
+export interface EndpointView {
+  /** RFC 3339. When the endpoint's backoff ends; null if nothing waits, or the dispatcher has been asked to send. */
   readonly nextDueAt: string | null;
   readonly status: string;
   readonly isPaused: boolean;

@@ -3,14 +3,14 @@ import type { Keyring } from '../core/fingerprint.js';
 import type { Clock } from '../core/instant.js';
 import type { Database } from '../db/database.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
-import type { RunsDatabase } from './drain/runs-database.js';
+import type { DeliveryStore } from './delivery-store.js';
 import type { WebhookObserver } from './observer.js';
 import type { Sending } from './sending.js';
 
 export interface WebhookDeps {
   readonly database: Database;
-  /** The same for runs, which send to one endpoint for as long as it takes. */
-  readonly runs: RunsDatabase;
+  /** Batched reads and writes of the runs. */
+  readonly store: DeliveryStore;
   readonly clock: Clock;
   /** The first one seals. */
   readonly encryptionKeys: Keyring;

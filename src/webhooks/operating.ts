@@ -14,8 +14,7 @@ import { rowRefusal, type StaffActName, type StaffIdentity } from '../staff/rule
 import { lockEndpoint } from './access.js';
 import { disable, enable } from './changing.js';
 import { assertEnabled, assertRecoverable, beginRecovery, type Recovery } from './recovering.js';
-import { earliestDue } from './drain/open-deliveries.js';
-import { parseState, stateSql } from './drain/lease.js';
+import { earliestDue, readState } from './endpoint-claims.js';
 import { endpointAct, noticeOf } from './telling.js';
 import { describeEndpoint, MAX_COUNTED } from './endpoint-description.js';
 
@@ -163,7 +162,7 @@ export async function describe(
   timeZone = 'UTC',
 ): Promise<Described> {
   const { endpoint, types, head, wantedHead } = existing(
-    parseState(await reader.query(stateSql(endpointId))),
+    await readState(reader, endpointId),
   );
   const [pending, retrying, nextAttemptAt] = await Promise.all([
     countOpen(reader, endpointId, 'pending'),

@@ -1,19 +1,29 @@
 import { memberActor, recordAct } from '../access/audit-log.js';
 import { ApiError, invalidField, invalidState } from '../core/errors.js';
+import { groupBy } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
+import * as column from '../db/columns.js';
 import type { Transaction } from '../db/database.js';
-import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
-import { updateSql } from '../db/statements.js';
+import {
+  type WebhookDelivery,
+  webhookDeliveries,
+  type WebhookEndpoint,
+  webhookEndpoints,
+} from '../db/entities/webhooks.js';
+import { equalsSql, insertSql, literals, statement, updateSql } from '../db/statements.js';
 import { transactFor } from '../db/transact.js';
 import { lockManaged } from './access.js';
 import { firstSince, headOf } from './log-positions.js';
 import type { WebhookDeps } from './deps.js';
-import { RECOVER_MS } from './rules.js';
+import { CLAIM_MS, type Claimed, lockStates } from './endpoint-claims.js';
+import { isSubscribed, type LoggedEvent, newDelivery, readLogs } from './event-reader.js';
+import type { Claim } from './results.js';
+import { hasStepLeft, RECOVER_MS } from './rules.js';
 import { endpointAct } from './telling.js';
 
-/** A run of its own walks that part of the log a step at a time: however much it is, asking costs one row. */
+/** Recoveries. A request marks a part of the log, and the endpoint's run walks it a step at a time. */
 
 export interface Recovery {
   readonly since: Instant;
@@ -89,4 +99,82 @@ export async function beginRecovery(
   };
   await transaction.execute(updateSql(webhookEndpoints, set, { id: endpoint.id }));
   return { from, to };
+}
+
+/** The most events that one step of a recovery gives rows. */
+const STEP = 24;
+
+/**
+ * One step of a recovery: writes a row for each of the next events that got no 2xx, and makes due what waits. Returns
+ * the endpoint's state afterwards; null if another run has the endpoint.
+ */
+export async function recoverSome(
+  transaction: Transaction,
+  { id, fence }: Claim,
+  now: Instant,
+): Promise<Claimed | null> {
+  const claimed = (await lockStates(transaction, [id], true)).get(id);
+  if (claimed?.state.endpoint.fence !== fence) return null;
+  const { state } = claimed;
+  const { recoverAfter, recoverUntil, recoverAll, tenantId } = state.endpoint;
+  if (recoverAfter === null || recoverUntil === null) return claimed;
+  const after = state.removedThrough > recoverAfter ? state.removedThrough : recoverAfter;
+  const range = { tenantId, types: state.types.keys(), after, until: recoverUntil, limit: STEP };
+  const [read = { found: [], through: recoverUntil }] = await readLogs(transaction, [range]);
+  const { cursorSequence } = state.endpoint;
+  // What the cursor still has to reach is left to the cursor.
+  const wanted = read.found.filter((event) =>
+    isSubscribed(state, event) ? event.sequence <= cursorSequence : recoverAll,
+  );
+  const { added, waiting } = await unanswered(transaction, id, wanted, now);
+  const isDone = read.through >= recoverUntil;
+  const set = isDone
+    ? { recoverAfter: null, recoverUntil: null, recoverAll: false }
+    : { recoverAfter: read.through };
+  if (waiting.length > 0) await makeDue(transaction, id, waiting, now);
+  await transaction.all([
+    ...statement(added, (rows) => insertSql(webhookDeliveries, rows)),
+    updateSql(webhookEndpoints, { ...set, leaseUntil: instant(now + CLAIM_MS) }, { id }),
+  ]);
+  const earliest = added.length + waiting.length > 0 ? now : claimed.earliest;
+  return { state: { ...state, endpoint: { ...state.endpoint, ...set } }, earliest };
+}
+
+/** The deliveries to add, and the ids of waiting ones to make due. */
+async function unanswered(
+  transaction: Transaction,
+  endpointId: Uuid,
+  wanted: readonly LoggedEvent[],
+  now: Instant,
+): Promise<{ readonly added: readonly WebhookDelivery[]; readonly waiting: readonly Uuid[] }> {
+  if (wanted.length === 0) return { added: [], waiting: [] };
+  const own = equalsSql(webhookDeliveries, { endpointId, eventId: wanted.map(({ id }) => id) });
+  const rows = await transaction.list(webhookDeliveries, `FORCE INDEX (event) WHERE ${own}`);
+  const known = groupBy(rows, ({ eventId }) => eventId);
+  const added: WebhookDelivery[] = [];
+  const waiting: Uuid[] = [];
+  for (const event of wanted) {
+    const earlier = known.get(event.id) ?? [];
+    if (earlier.some(({ state }) => state === 'delivered')) continue;
+    const open = earlier.filter(({ nextAttemptAt }) => nextAttemptAt !== null);
+    waiting.push(...open.map(({ id }) => id));
+    // A last attempt in flight may be lost.
+    if (open.some(hasStepLeft)) continue;
+    const rounds = earlier.filter(({ cause }) => cause === 'recover').map(({ round }) => round);
+    added.push(newDelivery(endpointId, event, 'recover', Math.max(0, ...rounds) + 1, now));
+  }
+  return { added, waiting };
+}
+
+async function makeDue(
+  transaction: Transaction,
+  endpointId: Uuid,
+  ids: readonly Uuid[],
+  now: Instant,
+): Promise<void> {
+  const at = column.time.literal(now);
+  await transaction.execute(
+    `UPDATE webhook_deliveries SET next_attempt_at=${at} WHERE endpoint_id=${column.uuid.literal(endpointId)}
+     AND id IN (${literals(webhookDeliveries, 'id', ids)}) AND next_attempt_at>${at}`,
+  );
 }

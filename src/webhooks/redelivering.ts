@@ -15,9 +15,8 @@ import {
 } from '../db/entities/webhooks.js';
 import { equalsSql, insertSql, selectSql, updateSql } from '../db/statements.js';
 import { transactFor } from '../db/transact.js';
-import { MAX_SPAN } from './drain/near.js';
-import { newDelivery } from './drain/open-deliveries.js';
 import type { WebhookDeps } from './deps.js';
+import { MAX_SPAN, newDelivery } from './event-reader.js';
 
 /**
  * Resends one event: a separate delivery to each enabled endpoint that is subscribed to its type, unless the cursor

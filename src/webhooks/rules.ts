@@ -48,9 +48,13 @@ export const WINDOW = 8;
 const SILENT_WINDOW = 2;
 
 /** The most new events that are sent to an endpoint before anything is written about them. */
-export const MAX_FLIGHT = 24;
-/** How long that may take; what takes longer gets its own run. */
+export const MAX_UNSTORED = 24;
+/** How long the attempts of a run's turn may take; what takes longer is slow. */
 export const PROMPT_MS = 500;
+/** A receiver that has answered nothing for this long is silent. */
+export const SILENT_MS = 2_000;
+/** After this long a run leaves its endpoint, so that endpoints without backlogs get slots. */
+export const MAX_RUN_MS = 5_000;
 
 export function windowOf({ isSilent }: Pick<Load, 'isSilent'>): number {
   return isSilent ? SILENT_WINDOW : WINDOW;

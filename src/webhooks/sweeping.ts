@@ -8,9 +8,9 @@ import { columnList, equalsSql, insertSql, literals } from '../db/statements.js'
 import { parseRow } from '../db/table.js';
 import { transact } from '../db/transact.js';
 import { announced } from '../temporal/outbox.js';
-import { isFree, isHeld } from './drain/lease.js';
+import { isFree, isHeld } from './endpoint-claims.js';
 import { ATTEMPTS_KEPT_MS, FAILING_MS } from './rules.js';
-import { freeSql, inTimeSql, makeDue, WANTED_AHEAD } from './senders/finding.js';
+import { freeSql, inTimeSql, makeDue, WANTED_AHEAD } from './work-finder.js';
 import { noticeOf } from './telling.js';
 
 /** Goes through all endpoints now and then, and tidies up, each time a bounded piece of work. */

@@ -23,8 +23,8 @@ import { deliveriesOf } from '../../src/support/reading/ledger.js';
 import { countWaiting } from '../../src/support/reading/waiting.js';
 import { firstSince } from '../../src/webhooks/log-positions.js';
 import { countEndpoints } from '../../src/webhooks/registering.js';
-import { endpointsWithNews } from '../../src/webhooks/senders/finding.js';
 import { readSlice } from '../../src/webhooks/sweeping.js';
+import { endpointsBehind } from '../../src/webhooks/work-finder.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { type Bank, LEAST, openBank } from '../support/bank.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
@@ -380,7 +380,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     const few = <T>(work: () => Promise<T>): Promise<T> => within(400, work);
     // An index's entries that a condition pushed down to it leaves out are not counted.
     await connection.query("SET SESSION optimizer_switch='index_condition_pushdown=off'");
-    const found = await few(() => endpointsWithNews(reader, [tenantId], now));
+    const found = await few(() => endpointsBehind(reader, [tenantId], now));
     const slice = await few(() => readSlice(reader, now, null));
     assert.deepEqual(
       found.map(({ id }) => id),

@@ -5,7 +5,7 @@ import { asUuid, type Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../../src/db/entities/webhooks.js';
 import {
-  type DrainState,
+  type EndpointView,
   type EndpointAct,
   QUERIES,
   webhookWorkflowId,
@@ -109,8 +109,8 @@ export async function hookStatus(
   }
 }
 
-export function hookState(temporal: TestTemporal, endpointId: string): Promise<DrainState | null> {
-  return hookWorkflow(temporal, endpointId).query<DrainState | null>(QUERIES.state);
+export function hookState(temporal: TestTemporal, endpointId: string): Promise<EndpointView | null> {
+  return hookWorkflow(temporal, endpointId).query<EndpointView | null>(QUERIES.state);
 }
 
 /** The words that the UI shows as current details. */

@@ -6,7 +6,7 @@ import {
   type ApprovalState,
   type BatchPayment,
   type BatchState,
-  type DrainState,
+  type EndpointView,
   SIGNALS,
   type TaskQueue,
   type WorkflowType,
@@ -29,15 +29,14 @@ interface Script {
   readonly calls: [name: string, asked: unknown][];
 }
 
-const well: DrainState = {
-  ended: 'idle',
+const well: EndpointView = {
   nextDueAt: null,
   status: 'enabled',
   isPaused: false,
   waitingFor: 'well',
   isOver: false,
 };
-const over: DrainState = { ...well, status: 'deleted', isOver: true };
+const over: EndpointView = { ...well, status: 'deleted', isOver: true };
 const counts = {
   rows: 1,
   rejected: 0,
@@ -92,7 +91,7 @@ describe('what reaches a workflow while it is looking', () => {
     const options = { address: temporal.address, namespace: temporal.namespace, tls: null };
     client = new TemporalClient(options);
     const served: [TaskQueue, object][] = [
-      ['webhooks', activities(['attendEndpoint'], ['actOnEndpoint'])],
+      ['webhooks', activities(['checkEndpoint'], ['actOnEndpoint'])],
       ['batches', activities(['readBatch', 'validateBatch', 'payBatch'], ['actOnBatch'])],
       ['approvals', activities(['readTransfer'], ['actOnTransfer'])],
     ];
@@ -153,12 +152,12 @@ describe('what reaches a workflow while it is looking', () => {
   it('is noticed: news of an endpoint while its workflow is looking makes it look again', async () => {
     const { calls } = await run('webhookEndpoint', 'webhooks', (id) => [
       {
-        call: 'attendEndpoint',
+        call: 'checkEndpoint',
         answers: { ...well, nextDueAt: '2999-01-01T00:00:00.000Z' },
         meanwhile: changed(id),
       },
-      { call: 'attendEndpoint', answers: over, meanwhile: changed(id) },
-      { call: 'attendEndpoint', answers: over },
+      { call: 'checkEndpoint', answers: over, meanwhile: changed(id) },
+      { call: 'checkEndpoint', answers: over },
     ]);
     assert.equal(calls.length, 3);
   });
@@ -166,7 +165,7 @@ describe('what reaches a workflow while it is looking', () => {
   it('is noticed: what staff ask of an endpoint meanwhile is done before it rests or ends', async () => {
     const { calls } = await run('webhookEndpoint', 'webhooks', (id) => [
       {
-        call: 'attendEndpoint',
+        call: 'checkEndpoint',
         answers: over,
         meanwhile: async () => {
           await signal(id, 'retry_now', { actor: 'ana', reason: 'why' });
@@ -179,7 +178,7 @@ describe('what reaches a workflow while it is looking', () => {
         answers: null,
         meanwhile: () => new Promise((resolve) => setTimeout(resolve, 500)),
       },
-      { call: 'attendEndpoint', answers: over },
+      { call: 'checkEndpoint', answers: over },
     ]);
     assert.equal(calls.length, 3);
   });

@@ -163,7 +163,7 @@ describe('the workflow of a webhook endpoint', () => {
     const described = await hookWorkflow(temporal, own.id).describe();
     assert.equal(await described.staticSummary(), 'Deliveries to a webhook endpoint');
     const state = await hookState(temporal, own.id);
-    assert.deepEqual([state?.ended, state?.status, state?.isPaused], ['idle', 'enabled', false]);
+    assert.deepEqual([state?.status, state?.isPaused], ['enabled', false]);
     const query = `TenantId="${tenant.id}" AND BusinessStatus="enabled"`;
     await until(
       'it is found',

@@ -10,7 +10,7 @@ import {
 } from '../../src/db/entities/webhooks.js';
 import { insertSql } from '../../src/db/statements.js';
 import { attemptRow } from '../../src/webhooks/attempts.js';
-import { newDelivery } from '../../src/webhooks/drain/open-deliveries.js';
+import { newDelivery } from '../../src/webhooks/event-reader.js';
 import { readDeliveries } from '../../src/webhooks/reading.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import {

@@ -7,7 +7,7 @@ import { answeredWith, failedWith, FakeReceiver, type Reply } from '../support/r
 import { describe as describeEndpoint, retryNow } from '../../src/webhooks/operating.js';
 import {
   deliveriesOf,
-  drained,
+  dispatched,
   emit,
   endpointOf,
   type Hooked,
@@ -44,7 +44,7 @@ describe('an endpoint that fails', () => {
     await db.remove();
   });
 
-  const run = (id: Hooked['id']) => drained(partsOf(api, receiver), id);
+  const run = (id: Hooked['id']) => dispatched(partsOf(api, receiver), id);
   const failing = async (count: number, reply: () => Reply = () => 500): Promise<Hooked> => {
     const own = await hooked(api);
     await emit(api, own, count);
@@ -216,7 +216,7 @@ describe('an endpoint that fails', () => {
     assert.deepEqual([shown.status, shown.disabled_reason], ['disabled', 'answered_410']);
     receiver.reply = () => 200;
     await emit(api, own, 2);
-    assert.deepEqual(await run(own.id), { ended: 'held', attempts: 0, nextDueAt: null });
+    assert.deepEqual(await run(own.id), { ended: 'held', attempts: 0 });
     assert.equal(await isDue(own), false);
     const body = { status: 'enabled' };
     const enabled = answered(await own.bank.request('PATCH', path, { body }), 200).json;

@@ -7,7 +7,7 @@ import type { TestDatabase } from '../support/database.js';
 import { FakeReceiver, Gate } from '../support/receiver.js';
 import {
   deliveriesOf,
-  drained,
+  dispatched,
   emit,
   endpointOf,
   eventIds,
@@ -44,7 +44,7 @@ describe('recover', () => {
     await db.remove();
   });
 
-  const run = (id: Hooked['id']) => drained(partsOf(api, receiver), id);
+  const run = (id: Hooked['id']) => dispatched(partsOf(api, receiver), id);
   const due = (own: Hooked): Promise<boolean> => isDue(api, own, clock.now());
   const path = ({ id }: Hooked): string => `/v1/webhook_endpoints/${id}`;
   const change = async (own: Hooked, body: object): Promise<void> => {
@@ -143,7 +143,7 @@ describe('recover', () => {
     assert.equal((await endpointOf(api, own.id)).recoverAfter, null);
   });
 
-  it('sends a type that was exchanged for another though the cursor is moved over it without a drain', async () => {
+  it('sends a type that was exchanged for another though the cursor is moved over it without a run', async () => {
     const own = await hooked(api);
     await emit(api, own, 3, 'payout.failed');
     await change(own, { events: ['payout.failed'] });

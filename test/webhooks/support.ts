@@ -7,19 +7,21 @@ import type { EventType } from '../../src/db/entities/events.js';
 import { outbox } from '../../src/db/entities/outbox.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import {
+  webhookAttempts,
   type WebhookDelivery,
   webhookDeliveries,
   type WebhookEndpoint,
   webhookEndpoints,
 } from '../../src/db/entities/webhooks.js';
 import { appendEvents } from '../../src/ledger/event-log.js';
-import { drain } from '../../src/webhooks/drain/drain.js';
-import type { DrainOptions, DrainResult } from '../../src/webhooks/drain/types.js';
+import { transact } from '../../src/db/transact.js';
+import { DeliveryStore } from '../../src/webhooks/delivery-store.js';
+import { claim, isHeld } from '../../src/webhooks/endpoint-claims.js';
+import { EndpointRun } from '../../src/webhooks/endpoint-run.js';
 import { UNOBSERVED } from '../../src/webhooks/observer.js';
-import { RunsDatabase } from '../../src/webhooks/drain/runs-database.js';
 import type { WebhookDeps } from '../../src/webhooks/deps.js';
 import { lookOver } from '../../src/webhooks/sweeping.js';
-import { endpointsDue, endpointsWithNews } from '../../src/webhooks/senders/finding.js';
+import { endpointsBehind, endpointsDue } from '../../src/webhooks/work-finder.js';
 import type { TestApi } from '../support/api.js';
 import { answered, type Bank, type Json, openBank, text } from '../support/bank.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
@@ -39,7 +41,7 @@ const KEYS = [{ id: 'test', secret: Buffer.alloc(32, 7) }] as const;
 const CHUNK = 400;
 const SILENT = { notify: () => undefined };
 
-/** What a drain of a test stands on: the API's own database, and the receiver. */
+/** The parts of a test's runs: the API's own database, and the receiver. */
 export function partsOf(
   api: TestApi,
   receiver: FakeReceiver,
@@ -57,7 +59,7 @@ export function partsOf(
     observer: UNOBSERVED,
     ...changes,
   };
-  return { ...own, runs: new RunsDatabase(own, 4) };
+  return { ...own, store: new DeliveryStore(own, 4, () => 0.5) };
 }
 
 /** A tenant with an endpoint of its own, which is told of verifications unless something else is said. */
@@ -127,26 +129,35 @@ export async function emit(
     );
 }
 
-export async function drained(
+/**
+ * What the dispatcher does with one endpoint until nothing more is to be sent now. `attempts`: how many were stored.
+ * Ends as "held" if nothing may be sent, and as "taken_over" if another run has the endpoint.
+ */
+export async function dispatched(
   deps: WebhookDeps,
   id: Uuid,
-  options: Partial<DrainOptions> = {},
-): Promise<DrainResult> {
-  const { signal } = new AbortController();
-  return drain(
-    deps,
-    id,
-    {
-      signal,
-      heartbeat: () => undefined,
-      maxMs: 20_000,
-      lookOnMs: 150,
-      leavesRest: false,
-      isWorkflow: false,
-      ...options,
-    },
-    () => 0.5,
-  );
+  signal = new AbortController().signal,
+): Promise<{ ended: 'idle' | 'held' | 'stopped' | 'taken_over'; attempts: number }> {
+  const before = await attemptsOf(deps, id);
+  for (;;) {
+    const candidate = { id, tenantId: id, cursor: null, isFailing: false, isBusy: false, isProbed: false };
+    const [claimed] = await transact(deps.database, (transaction) =>
+      claim(transaction, [candidate], deps.clock()),
+    );
+    const stored = claimed === undefined ? null : await new EndpointRun(deps, claimed, signal).run();
+    const attempts = (await attemptsOf(deps, id)) - before;
+    const endpoint = await deps.database.reader.find(webhookEndpoints, { id });
+    assert(endpoint !== undefined);
+    if (isHeld(endpoint)) return { ended: 'held', attempts };
+    if (stored === null) return { ended: 'taken_over', attempts };
+    if (signal.aborted) return { ended: 'stopped', attempts };
+    const { nextDueAt } = stored.state.endpoint;
+    if (nextDueAt === null || nextDueAt > deps.clock()) return { ended: 'idle', attempts };
+  }
+}
+
+async function attemptsOf({ database }: WebhookDeps, endpointId: Uuid): Promise<number> {
+  return (await database.reader.select(webhookAttempts, { endpointId })).length;
 }
 
 export async function endpointOf({ core }: TestApi, id: Uuid): Promise<WebhookEndpoint> {
@@ -164,7 +175,7 @@ export async function isDue(
   const { reader } = core.database;
   const found = await Promise.all([
     endpointsDue(reader, now, { well: 1_000, failing: 1_000 }),
-    endpointsWithNews(reader, [account.tenantId], now),
+    endpointsBehind(reader, [account.tenantId], now),
   ]);
   const takes = found
     .flat()

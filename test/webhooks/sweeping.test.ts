@@ -19,7 +19,7 @@ import { FakeReceiver, Gate } from '../support/receiver.js';
 import { TEST_ACTOR } from '../support/world.js';
 import {
   deliveriesOf,
-  drained,
+  dispatched,
   emit,
   endpointOf,
   eventIds,
@@ -57,12 +57,12 @@ describe('webhooks', () => {
     await db.remove();
   });
 
-  const run = (id: Hooked['id']) => drained(partsOf(api, receiver), id);
+  const run = (id: Hooked['id']) => dispatched(partsOf(api, receiver), id);
   const due = (own: Hooked): Promise<boolean> => isDue(api, own, clock.now());
   const path = ({ id }: Hooked): string => `/v1/webhook_endpoints/${id}`;
 
   describe('that are due', () => {
-    it('are those with an event of their types ahead, without a live drain, and no others', async () => {
+    it('are those with an event of their types ahead, without a live run, and no others', async () => {
       const [own, other] = [await hooked(api), await hooked(api, ['payout.failed'])];
       assert.deepEqual([await due(own), await due(other)], [false, false]);
       await emit(api, own, 1);
@@ -71,10 +71,10 @@ describe('webhooks', () => {
       const gate = new Gate();
       receiver.reply = () => gate.reply();
       const stop = new AbortController();
-      const running = drained(partsOf(api, receiver), own.id, { signal: stop.signal });
+      const running = dispatched(partsOf(api, receiver), own.id, stop.signal);
       await until('it is at work', () => receiver.at(own.url).length === 1);
       assert.equal(await due(own), false);
-      // A drain that has died without a word leaves its lease behind: when that is over, the endpoint is due.
+      // A run that has died leaves its claim behind: when that expires, the endpoint is due.
       clock.pass(16_000);
       await db.change(`UPDATE webhook_endpoints SET fence=fence+1 WHERE id=${idLiteral(own.id)}`);
       assert.equal(await due(own), true);
@@ -280,7 +280,7 @@ describe('webhooks', () => {
       [['next', sealed]],
     );
     await emit(api, own, 1);
-    await drained(partsOf(api, receiver, { encryptionKeys: [next] }), own.id);
+    await dispatched(partsOf(api, receiver, { encryptionKeys: [next] }), own.id);
     const { headers, body } = receiver.at(own.url)[0]!;
     assert(isSigned(own, { 'Svc-Signature': headers['Svc-Signature-Previous']! }, body));
     await WEBHOOK_SECRETS.rotate({ ...deps, encryptionKeys: [old, next] }, TEST_ACTOR);

@@ -7,7 +7,7 @@ import { openDatabase, type TestDatabase } from '../support/database.js';
 import { failedWith, FakeReceiver, Gate } from '../support/receiver.js';
 import {
   deliveriesOf,
-  drained,
+  dispatched,
   emit,
   endpointOf,
   eventIds,
@@ -21,7 +21,7 @@ import {
 } from './support.js';
 import { addStaff, proven } from '../support/staff.js';
 
-describe('the drain of an endpoint', () => {
+describe('a run of the dispatcher', () => {
   let db: TestDatabase;
   let api: TestApi;
   let receiver: FakeReceiver;
@@ -42,8 +42,8 @@ describe('the drain of an endpoint', () => {
   it('sends every event since the registration once, as the log has it, signed with the secret', async () => {
     const own = await hooked(api);
     await emit(api, own, 250);
-    const result = await drained(partsOf(api, receiver), own.id);
-    assert.deepEqual(result, { ended: 'idle', attempts: 250, nextDueAt: null });
+    const result = await dispatched(partsOf(api, receiver), own.id);
+    assert.deepEqual(result, { ended: 'idle', attempts: 250 });
     const got = receiver.at(own.url);
     assert.deepEqual(got.map(({ id }) => id).sort(), await eventIds(api, own.account.tenantId));
     const bodies = new Map(
@@ -72,7 +72,7 @@ describe('the drain of an endpoint', () => {
       now -= 1;
       return 200;
     };
-    await drained(partsOf(api, receiver), own.id);
+    await dispatched(partsOf(api, receiver), own.id);
     assert.equal(most, 8);
   });
 
@@ -82,18 +82,15 @@ describe('the drain of an endpoint', () => {
     receiver.reply = ({ url }) => (url === stuck.url ? gate.reply() : 200);
     await Promise.all([emit(api, stuck, 20), emit(api, own, 100)]);
     const stop = new AbortController();
-    const hangs = drained(partsOf(api, receiver), stuck.id, { signal: stop.signal });
+    const hangs = dispatched(partsOf(api, receiver), stuck.id, stop.signal);
     await until('it hangs', () => receiver.at(stuck.url).length === 8);
-    const { attempts } = await drained(partsOf(api, receiver), own.id);
+    const { attempts } = await dispatched(partsOf(api, receiver), own.id);
     assert.equal(attempts, 100);
     stop.abort();
     gate.open(failedWith('canceled'));
-    assert.deepEqual(await hangs, {
-      ended: 'stopped',
-      attempts: 0,
-      nextDueAt: (await hangs).nextDueAt,
-    });
-    assert.deepEqual(await statesOf(api, stuck.id), { pending: 20 });
+    assert.deepEqual(await hangs, { ended: 'stopped', attempts: 0 });
+    const { cursorSequence } = await endpointOf(api, stuck.id);
+    assert.deepEqual([await statesOf(api, stuck.id), cursorSequence], [{ pending: 8 }, 8n]);
   });
 
   it('sends two at a time to a receiver that answers nothing, and eight again once it answers', async () => {
@@ -101,7 +98,7 @@ describe('the drain of an endpoint', () => {
     const gate = new Gate();
     receiver.reply = () => gate.reply();
     await emit(api, own, 1);
-    const drain = drained(partsOf(api, receiver), own.id);
+    const drain = dispatched(partsOf(api, receiver), own.id);
     const arrived = (): number => receiver.at(own.url).length;
     await until('it hangs', () => arrived() === 1);
     await sleep(2_100);
@@ -111,7 +108,7 @@ describe('the drain of an endpoint', () => {
     assert.equal(arrived(), 2);
     receiver.reply = () => 200;
     gate.open(200);
-    assert.deepEqual(await drain, { ended: 'idle', attempts: 21, nextDueAt: null });
+    assert.deepEqual(await drain, { ended: 'idle', attempts: 21 });
     assert.deepEqual(await statesOf(api, own.id), { delivered: 21 });
   });
 
@@ -128,14 +125,14 @@ describe('the drain of an endpoint', () => {
       }
       return 200;
     };
-    await assert.rejects(drained(partsOf(api, receiver, { database: dying }), own.id));
+    await assert.rejects(dispatched(partsOf(api, receiver, { database: dying }), own.id));
     const first = receiver.at(own.url).map(({ id, body }) => `${id} ${body}`);
     const { delivered = 0 } = await statesOf(api, own.id);
     assert(delivered < first.length, `${delivered} of ${first.length} were stored`);
     receiver.reply = () => 200;
-    assert.equal((await drained(partsOf(api, receiver), own.id)).ended, 'taken_over');
+    assert.equal((await dispatched(partsOf(api, receiver), own.id)).ended, 'taken_over');
     await expireLease(db, own.id);
-    await drained(partsOf(api, receiver), own.id);
+    await dispatched(partsOf(api, receiver), own.id);
     const all = receiver.at(own.url).map(({ id, body }) => `${id} ${body}`);
     assert.equal(new Set(all).size, 30);
     assert.deepEqual(
@@ -154,14 +151,14 @@ describe('the drain of an endpoint', () => {
     await emit(api, own, 4);
     const gate = new Gate();
     receiver.reply = () => gate.reply();
-    const abandoned = drained(partsOf(api, receiver), own.id);
+    const abandoned = dispatched(partsOf(api, receiver), own.id);
     await until('the first sends', () => receiver.at(own.url).length === 4);
     receiver.reply = () => 200;
     await expireLease(db, own.id);
-    assert.equal((await drained(partsOf(api, receiver), own.id)).attempts, 4);
+    assert.equal((await dispatched(partsOf(api, receiver), own.id)).attempts, 4);
     const before = [await endpointOf(api, own.id), await deliveriesOf(api, own.id)];
     gate.open(500);
-    assert.deepEqual(await abandoned, { ended: 'taken_over', attempts: 0, nextDueAt: null });
+    assert.deepEqual(await abandoned, { ended: 'taken_over', attempts: 4 });
     assert.deepEqual([await endpointOf(api, own.id), await deliveriesOf(api, own.id)], before);
     assert.deepEqual(await statesOf(api, own.id), { delivered: 4 });
   });
@@ -171,49 +168,16 @@ describe('the drain of an endpoint', () => {
     await emit(api, own, 1);
     receiver.reply = () => failedWith('canceled');
     const stop = new AbortController();
-    const first = drained(partsOf(api, receiver), own.id, { signal: stop.signal });
+    const first = dispatched(partsOf(api, receiver), own.id, stop.signal);
     await until('a send', () => receiver.at(own.url).length > 0);
     stop.abort();
-    const { attempts, nextDueAt } = await first;
-    assert.equal(attempts, 0);
-    assert(nextDueAt !== null && Date.parse(nextDueAt) <= Date.now());
+    assert.deepEqual(await first, { ended: 'stopped', attempts: 0 });
+    const { nextDueAt } = await endpointOf(api, own.id);
+    assert(nextDueAt !== null && nextDueAt <= Date.now());
     const [delivery] = await deliveriesOf(api, own.id);
     assert.deepEqual([delivery?.state, delivery?.steps], ['pending', 0]);
     receiver.reply = () => 200;
-    assert.equal((await drained(partsOf(api, receiver), own.id)).attempts, 1);
-  });
-
-  it('begins no send after its time or a stop, and stores what was in flight', async () => {
-    const own = await hooked(api);
-    await emit(api, own, 50);
-    receiver.reply = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 3_000));
-      return 200;
-    };
-    const result = await drained(partsOf(api, receiver), own.id, { maxMs: 2_000 });
-    assert.deepEqual([result.ended, result.attempts], ['time', 8]);
-    assert(result.nextDueAt !== null);
-    assert.deepEqual(await statesOf(api, own.id), { delivered: 8, pending: 42 });
-    assert.equal((await endpointOf(api, own.id)).leaseUntil, null);
-  });
-
-  it('heartbeats every second, even while its receiver hangs', async () => {
-    const own = await hooked(api);
-    await emit(api, own, 1);
-    const gate = new Gate();
-    receiver.reply = () => gate.reply();
-    let beats = 0;
-    const stop = new AbortController();
-    const running = drained(partsOf(api, receiver), own.id, {
-      signal: stop.signal,
-      heartbeat: () => (beats += 1),
-    });
-    await until('two heartbeats', () => beats >= 2);
-    const { leaseUntil } = await endpointOf(api, own.id);
-    assert(leaseUntil !== null && leaseUntil > Date.now());
-    stop.abort();
-    gate.open(failedWith('canceled'));
-    await running;
+    assert.equal((await dispatched(partsOf(api, receiver), own.id)).attempts, 1);
   });
 
   it('sends nothing to an endpoint that is paused, and begins nothing new when it is paused meanwhile', async () => {
@@ -225,38 +189,20 @@ describe('the drain of an endpoint', () => {
     );
     const gate = new Gate();
     receiver.reply = () => gate.reply();
-    const running = drained(partsOf(api, receiver), own.id);
+    const running = dispatched(partsOf(api, receiver), own.id);
     await until('eight are on their way', () => receiver.at(own.url).length === 8);
     assert.equal(await pause(operating, own.id, ana), true);
     await sleep(1_200);
     gate.open(200);
-    const { ended, attempts, nextDueAt } = await running;
-    assert.deepEqual([ended, attempts, nextDueAt], ['held', 8, null]);
-    assert.deepEqual(await drained(partsOf(api, receiver), own.id), {
+    assert.deepEqual(await running, { ended: 'held', attempts: 8 });
+    assert.deepEqual(await dispatched(partsOf(api, receiver), own.id), {
       ended: 'held',
       attempts: 0,
-      nextDueAt: null,
     });
     assert.equal(receiver.at(own.url).length, 8);
     receiver.reply = () => 200;
     assert.equal(await resume(operating, own.id, ana), true);
-    assert.equal((await drained(partsOf(api, receiver), own.id)).attempts, 32);
-  });
-
-  it('claims at most a hundred ahead, whatever waits, and reads a bounded part of it', async () => {
-    const own = await hooked(api);
-    await emit(api, own, 2_000);
-    const gate = new Gate();
-    receiver.reply = () => gate.reply();
-    const stop = new AbortController();
-    const running = drained(partsOf(api, receiver), own.id, { signal: stop.signal });
-    await until('eight are on their way', () => receiver.at(own.url).length === 8);
-    await sleep(600);
-    const { pending = 0 } = await statesOf(api, own.id);
-    assert(pending <= 108, `${pending} rows`);
-    stop.abort();
-    gate.open(failedWith('canceled'));
-    await running;
+    assert.equal((await dispatched(partsOf(api, receiver), own.id)).attempts, 32);
   });
 
   it('skips events that nobody subscribed to without writing a row, and starts at the head of the log', async () => {
@@ -267,20 +213,8 @@ describe('the drain of an endpoint', () => {
     await emit(api, own, 3_000, 'transfer.rejected');
     await emit(api, own, 2, 'payout.failed');
     await emit(api, own, 1, 'payout.completed');
-    assert.equal((await drained(partsOf(api, receiver), own.id)).attempts, 2);
+    assert.equal((await dispatched(partsOf(api, receiver), own.id)).attempts, 2);
     assert.equal((await deliveriesOf(api, own.id)).length, 2);
     assert.equal((await endpointOf(api, own.id)).cursorSequence, 3_008n);
-  });
-
-  it('sends what is emitted while it runs, and keeps looking before it ends', async () => {
-    const own = await hooked(api);
-    await emit(api, own, 1);
-    const running = drained(partsOf(api, receiver), own.id, { lookOnMs: 2_000 });
-    for (let count = 2; count <= 6; count += 1) {
-      await until('the one before', () => receiver.at(own.url).length === count - 1);
-      await sleep(300);
-      await emit(api, own, 1);
-    }
-    assert.equal((await running).attempts, 6);
   });
 });

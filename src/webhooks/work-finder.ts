@@ -1,10 +1,11 @@
-import type { Uuid } from '../../core/ids.js';
-import { type Instant, instant } from '../../core/instant.js';
-import * as column from '../../db/columns.js';
-import type { Reader, StoredRow, Transaction } from '../../db/database.js';
-import { webhookEndpoints, webhookSubscriptions } from '../../db/entities/webhooks.js';
-import { literals } from '../../db/statements.js';
-import { WORKFLOW_HEAD_START_MS } from '../rules.js';
+import type { Uuid } from '../core/ids.js';
+import { type Instant, instant } from '../core/instant.js';
+import * as column from '../db/columns.js';
+import type { Reader, StoredRow, Transaction } from '../db/database.js';
+import { webhookEndpoints, webhookSubscriptions } from '../db/entities/webhooks.js';
+import { literals } from '../db/statements.js';
+import { SETTLED_AFTER_MS } from '../ledger/database-clock.js';
+import { WORKFLOW_HEAD_START_MS } from './rules.js';
 
 /** How senders find work: by indexes on what is due, so that an endpoint without new events costs nothing. */
 
@@ -59,7 +60,7 @@ const COLUMNS = 'e.id, e.tenant_id, e.cursor_sequence, e.failures_in_row, e.prob
  * Endpoints with something wanted ahead of their cursors, except those that wait for a probe. Busy ones would fill any limit. Found by their
  * subscriptions, which deleted ones have none of: a tenant may have deleted any number.
  */
-export async function endpointsWithNews(
+export async function endpointsBehind(
   reader: Reader,
   tenantIds: readonly Uuid[],
   now: Instant,
@@ -118,4 +119,50 @@ export async function makeDue(
     `UPDATE webhook_endpoints SET next_due_at=LEAST(COALESCE(next_due_at, ${soonest}), ${soonest})
      WHERE id IN (${literals(webhookEndpoints, 'id', endpointIds)})`,
   );
+}
+
+/** An event is usually visible this long after its time. */
+const MARGIN_MS = 1_000;
+/** How often a read goes back far enough that nothing can have been missed. */
+const WIDE_EVERY_MS = 1_000;
+
+/** Finds tenants whose logs have grown, by the times of their last events, so that idle ones cost nothing. */
+export class LogWatcher {
+  /** The last events seen, for tenants with recent events. */
+  private seen = new Map<Uuid, bigint>();
+  private readonly tenants = new Set<Uuid>();
+  private readAt: Instant | null = null;
+  private readWidelyAt = Number.NEGATIVE_INFINITY;
+
+  /** Reads the log's newest times. Returns the tenants whose endpoints must be examined. */
+  async read(reader: Reader, now: Instant): Promise<readonly Uuid[]> {
+    const isWide =
+      this.readAt === null || performance.now() - this.readWidelyAt >= WIDE_EVERY_MS;
+    const since = instant((this.readAt ?? now) - (isWide ? SETTLED_AFTER_MS : MARGIN_MS));
+    const began = performance.now();
+    const found = await tenantsWithEvents(reader, since);
+    for (const [tenantId, last] of found)
+      if (this.seen.get(tenantId) !== last) this.tenants.add(tenantId);
+    if (isWide) {
+      this.readWidelyAt = began;
+      this.seen = new Map(found);
+    } else for (const [tenantId, last] of found) this.seen.set(tenantId, last);
+    this.readAt = now;
+    return [...this.tenants];
+  }
+
+  /** Has the tenant examined again, because something may have been left undone. */
+  examine(tenantId: Uuid): void {
+    this.tenants.add(tenantId);
+  }
+
+  /** Ends the tenant's examination, because everything ahead is being handled. */
+  done(tenantId: Uuid): void {
+    this.tenants.delete(tenantId);
+  }
+
+  /** True if the tenant's log is known to have grown beyond `head`. */
+  isBeyond(tenantId: Uuid, head: bigint): boolean {
+    return (this.seen.get(tenantId) ?? 0n) > head;
+  }
 }

@@ -1,0 +1,100 @@
+import { FairQueue } from '../core/fair-queue.js';
+import type { Clock } from '../core/instant.js';
+import { Together } from '../core/together.js';
+import type { Database } from '../db/database.js';
+import type { OutboxRow } from '../db/entities/outbox.js';
+import { CommitUnknown, DatabaseUnavailable } from '../db/failures.js';
+import { transact } from '../db/transact.js';
+import type { Claimed } from './endpoint-claims.js';
+import { readWork, type Work } from './event-reader.js';
+import { recoverSome } from './recovering.js';
+import { type Claim, type RunResults, type StoredResults, storeResults } from './results.js';
+
+/** Endpoints in one statement, and results in one transaction. */
+const MAX_GROUP = 100;
+const MAX_RESULTS = 500;
+/** The deliveries of one event end within milliseconds of each other: stored together, they cost one transaction. */
+const LINGER_MS = 10;
+
+interface DeliveryStoreDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  /** Receives what an endpoint's workflow is to be told. */
+  readonly notifier: { readonly notify: (notice: OutboxRow) => void };
+}
+
+/** The database as runs use it: their reads and writes are batched, and tenants take turns at what cannot be. */
+export class DeliveryStore {
+  private readonly turns: FairQueue;
+  private readonly reads = new Together(
+    { most: MAX_GROUP, atATime: 2, isOfOne },
+    (claimed: readonly Claimed[]) =>
+      readWork(this.deps.database.reader, claimed, this.deps.clock()),
+  );
+  private readonly writes = new Together(
+    {
+      most: MAX_RESULTS,
+      weigh: ({ ended, begun }) => ended.length + begun.length + MAX_RESULTS / MAX_GROUP,
+      lingerMs: LINGER_MS,
+      isOfOne,
+    },
+    (results: readonly RunResults[]) => this.storeAll(results, false),
+  );
+
+  /** `places`: how many tenants may have a turn at a time. */
+  constructor(
+    private readonly deps: DeliveryStoreDeps,
+    places: number,
+    private readonly random: () => number = Math.random,
+  ) {
+    this.turns = new FairQueue(places);
+  }
+
+  read(claimed: Claimed): Promise<Work> {
+    return this.reads.ask(claimed);
+  }
+
+  /** Returns null if another run has the endpoint. Results of a locked endpoint are stored alone, and wait for the lock. */
+  async store(results: RunResults): Promise<StoredResults | null> {
+    const stored = await this.writes.ask(results);
+    if (stored !== 'locked') return stored;
+    const [alone = null] = await this.inTurn(results.claim.tenantId, () =>
+      this.storeAll([results], true),
+    );
+    return alone === 'locked' ? null : alone;
+  }
+
+  /** Writes rows for some of what a recovery is to send. Returns null if another run has the endpoint. */
+  recover(claim: Claim): Promise<Claimed | null> {
+    const { database, clock } = this.deps;
+    return this.inTurn(claim.tenantId, () =>
+      transact(database, (transaction) => recoverSome(transaction, claim, clock())),
+    );
+  }
+
+  private async inTurn<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
+    const leave = await this.turns.enter(tenantId);
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
+  }
+
+  private async storeAll(
+    results: readonly RunResults[],
+    mayWait: boolean,
+  ): Promise<readonly (StoredResults | 'locked' | null)[]> {
+    const { database, clock, notifier } = this.deps;
+    const { stored, notices } = await transact(database, (transaction) =>
+      storeResults(transaction, results, clock(), this.random, mayWait),
+    );
+    for (const notice of notices) notifier.notify(notice);
+    return stored;
+  }
+}
+
+/** Returns false if the database is away, which no endpoint has caused. */
+function isOfOne(failure: unknown): boolean {
+  return !(failure instanceof DatabaseUnavailable || failure instanceof CommitUnknown);
+}

@@ -1,0 +1,229 @@
+import { setMaxListeners } from 'node:events';
+import { groupBy } from '../core/collections.js';
+import type { Uuid } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
+import { Pause } from '../core/pause.js';
+import { transact } from '../db/transact.js';
+import type { WebhookDeps } from './deps.js';
+import { claim, type Claimed } from './endpoint-claims.js';
+import { EndpointRun } from './endpoint-run.js';
+import { Choice, EndpointSlots } from './endpoint-slots.js';
+import type { StoredResults } from './results.js';
+import {
+  type Candidate,
+  endpointsBehind,
+  endpointsDue,
+  LogWatcher,
+  makeDue,
+} from './work-finder.js';
+
+/** From the end of a round to the start of the next: after one that found something, and one that did not. */
+const PAUSES = { busyMs: 25, idleMs: 100 };
+/** At most a quarter of the time is spent looking, unless a look takes longer than a third of this pause. */
+const MAX_PAUSE_MS = 100;
+const LOOK_PAUSES = 3;
+const FAILED_MS = 1_000;
+/** Between two looks for retries, probes and what members want sent again, while there are none. */
+const DUE_EVERY_MS = 250;
+/** Tenants per look for endpoints that are behind. Each tenant has a limited number of endpoints. */
+const TENANTS_AT_ONCE = 128;
+const CLAIMED_AT_ONCE = 64;
+
+/**
+ * The webhook dispatcher of a worker process, the only sender of deliveries. In rounds it finds endpoints with new events
+ * or due deliveries and claims them; a run for each sends and stores. Any number of processes dispatch side by side,
+ * with or without Temporal. (docs/architecture.md, Events and webhooks)
+ */
+export class WebhookDispatcher {
+  private readonly stopping = new AbortController();
+  private readonly log = new LogWatcher();
+  private readonly slots: EndpointSlots;
+  /** Endpoints that this process is sending to. */
+  private readonly own = new Set<Uuid>();
+  private readonly running = new Set<Promise<void>>();
+  private readonly deps: WebhookDeps;
+  private isDueFirst = false;
+  private lookedForDueAt = Number.NEGATIVE_INFINITY;
+  private lookedMs = 0;
+  /** New events have arrived for an endpoint that was just released. */
+  private isAwaited = false;
+  private rounds: Promise<void> = Promise.resolve();
+  private readonly rest = new Pause();
+  /** Ends early when an endpoint is released for which new events have arrived. */
+  private readonly idle = new Pause();
+
+  /** `slots`: endpoints at a time, and as many slow ones again. */
+  constructor(
+    deps: WebhookDeps,
+    slots: number,
+    private readonly pauses = PAUSES,
+  ) {
+    const { observer } = deps;
+    this.slots = new EndpointSlots(slots);
+    const attempted: typeof observer.attempted = (attempt) => {
+      this.slots.attempted(attempt.delivery.endpointId, attempt.result.durationMs);
+      observer.attempted(attempt);
+    };
+    this.deps = { ...deps, observer: { ...observer, attempted } };
+    setMaxListeners(0, this.stopping.signal);
+  }
+
+  start(): void {
+    this.rounds = this.run();
+  }
+
+  /** Claims nothing more. Resolves once everything in flight has been stored. */
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    this.rest.close();
+    this.idle.close();
+    await this.rounds;
+    await Promise.all(this.running);
+  }
+
+  private async run(): Promise<void> {
+    while (!this.stopping.signal.aborted) {
+      let [restMs, idleMs] = [FAILED_MS, 0];
+      try {
+        const { isBusy, lookedMs } = await this.round();
+        // The quicker of the last two looks: a single one may have been held up.
+        const costMs = Math.min(lookedMs, this.lookedMs);
+        this.lookedMs = lookedMs;
+        restMs = Math.max(this.pauses.busyMs, Math.min(costMs * LOOK_PAUSES, MAX_PAUSE_MS));
+        idleMs = isBusy ? 0 : this.pauses.idleMs - restMs;
+      } catch (fault) {
+        this.deps.observer.failed(fault);
+      }
+      await this.rest.for(restMs);
+      if (idleMs > 0 && !this.isAwaited) await this.idle.for(idleMs);
+    }
+  }
+
+  /** Returns whether anything was claimed, and how long the look took. */
+  private async round(): Promise<{ readonly isBusy: boolean; readonly lookedMs: number }> {
+    this.isAwaited = false;
+    const began = performance.now();
+    const choice = new Choice(this.slots);
+    if (choice.isFull) return { isBusy: false, lookedMs: 0 };
+    const now = this.deps.clock();
+    const [tenantIds, due] = await Promise.all([
+      this.log.read(this.deps.database.reader, now),
+      this.due(now),
+    ]);
+    // Retries and new events take turns, so that neither starves the other.
+    this.isDueFirst = !this.isDueFirst;
+    try {
+      if (this.isDueFirst) choice.take(due);
+      await this.takeBehind(tenantIds, choice, now);
+      choice.take(due);
+      const lookedMs = performance.now() - began;
+      const chosen = choice.all;
+      for (let from = 0; from < chosen.length; from += CLAIMED_AT_ONCE)
+        if (!this.stopping.signal.aborted)
+          await this.begin(chosen.slice(from, from + CLAIMED_AT_ONCE));
+      return { isBusy: chosen.length > 0, lookedMs };
+    } catch (fault) {
+      // Endpoints that were chosen are not being handled. What is due stays due.
+      for (const tenantId of tenantIds) this.log.examine(tenantId);
+      throw fault;
+    }
+  }
+
+  private async due(now: Instant): Promise<readonly Candidate[]> {
+    const began = performance.now();
+    if (began - this.lookedForDueAt < DUE_EVERY_MS) return [];
+    // The query cannot tell slow endpoints from healthy ones, so the limit leaves room for both.
+    const { well, failing } = this.slots.room;
+    const room = { well: well + this.slots.slowCount, failing };
+    const due = await endpointsDue(this.deps.database.reader, now, room);
+    if (due.length === 0) this.lookedForDueAt = began;
+    return due;
+  }
+
+  /** Takes the endpoints of the tenants that have waited longest, a few tenants at a time. */
+  private async takeBehind(
+    tenantIds: readonly Uuid[],
+    choice: Choice,
+    now: Instant,
+  ): Promise<void> {
+    const { database } = this.deps;
+    for (let from = 0; from < tenantIds.length && !choice.isFull; from += TENANTS_AT_ONCE) {
+      const some = tenantIds.slice(from, from + TENANTS_AT_ONCE);
+      const behind = await endpointsBehind(database.reader, some, now);
+      // Probed endpoints become due at their probe, however late the retry is that they wait for.
+      const late = behind.filter(({ isProbed, isBusy }) => isProbed && !isBusy).map(({ id }) => id);
+      if (late.length > 0)
+        await transact(database, (transaction) => makeDue(transaction, late, now));
+      const groups = groupBy(behind, ({ tenantId }) => tenantId);
+      for (const tenantId of some) this.takeOf(tenantId, groups.get(tenantId) ?? [], choice);
+    }
+  }
+
+  /** A tenant with anything left is examined again: before the others if everything is left, after them if not. */
+  private takeOf(tenantId: Uuid, behind: readonly Candidate[], choice: Choice): void {
+    choice.take(behind.filter(({ isBusy, isProbed }) => !isBusy && !isProbed));
+    const isLeft = behind.some(({ id, isBusy, isProbed }) =>
+      // What this process itself is sending to is examined when it is released.
+      isBusy ? !this.own.has(id) : !isProbed && !choice.has(id),
+    );
+    if (isLeft && !behind.some(({ id }) => choice.has(id))) return;
+    this.log.done(tenantId);
+    if (isLeft) this.log.examine(tenantId);
+  }
+
+  private async begin(candidates: readonly Candidate[]): Promise<void> {
+    const { database, clock } = this.deps;
+    const claimed = await transact(database, (transaction) =>
+      claim(transaction, candidates, clock()),
+    );
+    const ids = new Set(claimed.map(({ state }) => state.endpoint.id));
+    for (const { id, tenantId } of candidates) if (!ids.has(id)) this.log.examine(tenantId);
+    for (const one of claimed) this.track(one);
+  }
+
+  private track(claimed: Claimed): void {
+    const { id } = claimed.state.endpoint;
+    this.own.add(id);
+    const running = this.send(claimed)
+      .catch((fault: unknown) => {
+        this.deps.observer.failed(fault);
+        return null;
+      })
+      .then((stored) => {
+        this.running.delete(running);
+        this.released(claimed, stored);
+      });
+    this.running.add(running);
+  }
+
+  private released(
+    { state: { endpoint } }: Claimed,
+    stored: StoredResults | null,
+  ): void {
+    this.own.delete(endpoint.id);
+    // The run may have left something that is due.
+    this.lookedForDueAt = Number.NEGATIVE_INFINITY;
+    const { nextDueAt } = stored?.state.endpoint ?? { nextDueAt: null };
+    const isDue = nextDueAt !== null && nextDueAt <= this.deps.clock();
+    if (stored !== null && !isDue && !this.log.isBeyond(endpoint.tenantId, stored.state.head))
+      return;
+    this.log.examine(endpoint.tenantId);
+    this.isAwaited = true;
+    this.idle.end();
+  }
+
+  private async send(claimed: Claimed): Promise<StoredResults | null> {
+    const { id, tenantId, failuresInRow } = claimed.state.endpoint;
+    const { observer } = this.deps;
+    const slot = this.slots.enter(tenantId);
+    if (failuresInRow > 0 || this.slots.isSlow(id)) slot.becomesSlow();
+    observer.sending(...this.slots.taken);
+    try {
+      const { signal } = this.stopping;
+      return await new EndpointRun(this.deps, claimed, signal, () => slot.becomesSlow()).run();
+    } finally {
+      slot.leave();
+      observer.sending(...this.slots.taken);
+    }
+  }
+}

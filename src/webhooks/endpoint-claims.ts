@@ -1,0 +1,175 @@
+import { groupBy } from '../core/collections.js';
+import type { Uuid } from '../core/ids.js';
+import { type Instant, instant } from '../core/instant.js';
+import { bigint, nullable, oneOf, time, uuid } from '../db/columns.js';
+import type { Reader, StoredRow, Transaction } from '../db/database.js';
+import { SUBSCRIBABLE_TYPES, type SubscribableType } from '../db/entities/events.js';
+import { webhookDeliveries, type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
+import { columnList, literals } from '../db/statements.js';
+import { parseRow } from '../db/table.js';
+import { type Candidate, freeSql, OPEN } from './work-finder.js';
+
+/**
+ * Claims on endpoints. A claim is an UPDATE with an expiry, so no lock is held while something is sent. Each claim takes
+ * the endpoint's next number (`fence`), and every later write compares it: a run whose claim expired and was taken by
+ * another run cannot write.
+ */
+
+/** How long a claim lasts after its last write. */
+export const CLAIM_MS = 5_000;
+
+export interface EndpointState {
+  readonly endpoint: WebhookEndpoint;
+  /** The sequence from which on each type is subscribed to. */
+  readonly types: ReadonlyMap<SubscribableType, bigint>;
+  /** The tenant's last event. */
+  readonly head: bigint;
+  /** The last event of a subscribed type; 0 if there is none. */
+  readonly wantedHead: bigint;
+  /** The last event that retention removed; 0 if none. */
+  readonly removedThrough: bigint;
+}
+
+/** A claimed endpoint, and when its first delivery with a row is due; null if no delivery waits. */
+export interface Claimed {
+  readonly state: EndpointState;
+  readonly earliest: Instant | null;
+}
+
+/** Claims the endpoints that are free and have not moved; skips endpoints that are locked, without waiting. */
+export async function claim(
+  transaction: Transaction,
+  candidates: readonly Candidate[],
+  now: Instant,
+): Promise<readonly Claimed[]> {
+  const cursors = new Map(candidates.map(({ id, cursor }) => [id, cursor]));
+  const rows = await transaction.query(
+    `SELECT e.id, e.cursor_sequence FROM webhook_endpoints e
+     WHERE e.id IN (${literals(webhookEndpoints, 'id', cursors.keys())}) AND ${OPEN} AND ${freeSql(now)}
+     ORDER BY e.id FOR UPDATE SKIP LOCKED`,
+  );
+  const ids = rows.flatMap((row) => {
+    const id = uuid.parse(row.id);
+    const known = cursors.get(id) ?? null;
+    return known === null || known === bigint.parse(row.cursor_sequence) ? [id] : [];
+  });
+  if (ids.length === 0) return [];
+  // Due at once if the process dies: what it left undone is then unknown.
+  const [, states = [], waiting = []] = await transaction.all([
+    `UPDATE webhook_endpoints SET fence=fence+1, lease_until=${time.literal(instant(now + CLAIM_MS))},
+     next_due_at=${time.literal(now)} WHERE id IN (${literals(webhookEndpoints, 'id', ids)})`,
+    stateSql(...ids),
+    earliestSql(ids),
+  ]);
+  const earliest = parseEarliest(waiting);
+  return Array.from(parseStates(states), ([id, state]) => ({
+    state,
+    earliest: earliest.get(id) ?? null,
+  }));
+}
+
+/** Locks endpoints and reads their states. Unless `mayWait`, endpoints locked elsewhere are absent. */
+export async function lockStates(
+  transaction: Transaction,
+  ids: readonly Uuid[],
+  mayWait: boolean,
+): Promise<ReadonlyMap<Uuid, Claimed>> {
+  const [locked = [], rows = [], waiting = []] = await transaction.all([
+    `SELECT id FROM webhook_endpoints WHERE id IN (${literals(webhookEndpoints, 'id', ids)})
+     ORDER BY id FOR UPDATE${mayWait ? '' : ' SKIP LOCKED'}`,
+    stateSql(...ids),
+    earliestSql(ids),
+  ]);
+  const earliest = parseEarliest(waiting);
+  const states = parseStates(rows);
+  return new Map(
+    locked.flatMap((row) => {
+      const id = uuid.parse(row.id);
+      const state = states.get(id);
+      return state === undefined ? [] : [[id, { state, earliest: earliest.get(id) ?? null }]];
+    }),
+  );
+}
+
+/** Reads the whole state in one statement, so it is consistent. */
+function stateSql(...endpointIds: readonly Uuid[]): string {
+  return `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, r.removed_through AS removed,
+      s.type AS subscribed_type, s.from_sequence AS subscribed_from, h.last_sequence AS type_head
+    FROM webhook_endpoints e JOIN event_counters c ON c.tenant_id=e.tenant_id
+    LEFT JOIN event_removals r ON r.tenant_id=e.tenant_id
+    LEFT JOIN webhook_subscriptions s ON s.endpoint_id=e.id
+    LEFT JOIN event_heads h ON h.tenant_id=e.tenant_id AND h.type=s.type
+    WHERE e.id IN (${literals(webhookEndpoints, 'id', endpointIds)})`;
+}
+
+/** Returns undefined if the endpoint does not exist. */
+export async function readState(reader: Reader, id: Uuid): Promise<EndpointState | undefined> {
+  return parseStates(await reader.query(stateSql(id))).get(id);
+}
+
+const maybeSequence = nullable(bigint);
+const maybeType = nullable(oneOf(SUBSCRIBABLE_TYPES));
+
+/** Parses the result of `stateSql`, which has a row for each subscription. */
+function parseStates(rows: readonly StoredRow[]): ReadonlyMap<Uuid, EndpointState> {
+  const groups = groupBy(rows, (row) => uuid.parse(row.id));
+  return new Map(Array.from(groups, ([id, own]) => [id, parseState(own)]));
+}
+
+function parseState(rows: readonly StoredRow[]): EndpointState {
+  const types = new Map<SubscribableType, bigint>();
+  let wantedHead = 0n;
+  for (const row of rows) {
+    const type = maybeType.parse(row.subscribed_type);
+    if (type !== null) types.set(type, bigint.parse(row.subscribed_from));
+    const head = maybeSequence.parse(row.type_head) ?? 0n;
+    if (head > wantedHead) wantedHead = head;
+  }
+  const first = rows[0] ?? {};
+  const removedThrough = maybeSequence.parse(first.removed) ?? 0n;
+  const endpoint = parseRow(webhookEndpoints, first);
+  return { endpoint, types, head: bigint.parse(first.head), wantedHead, removedThrough };
+}
+
+/** Selects when the first waiting delivery of each endpoint is due. */
+function earliestSql(endpointIds: Iterable<Uuid>): string {
+  return `SELECT endpoint_id, state, MIN(next_attempt_at) AS at FROM webhook_deliveries FORCE INDEX (due)
+    WHERE endpoint_id IN (${literals(webhookDeliveries, 'endpointId', endpointIds)}) AND state IN ('pending','retrying')
+    GROUP BY endpoint_id, state`;
+}
+
+/** Endpoints without waiting deliveries are absent. */
+function parseEarliest(rows: readonly StoredRow[]): ReadonlyMap<Uuid, Instant> {
+  const found = new Map<Uuid, Instant>();
+  for (const row of rows) {
+    const [id, at] = [uuid.parse(row.endpoint_id), time.parse(row.at)];
+    const known = found.get(id);
+    if (known === undefined || at < known) found.set(id, at);
+  }
+  return found;
+}
+
+/** When the endpoint's first waiting delivery is due; null if none waits. */
+export async function earliestDue(reader: Reader, endpointId: Uuid): Promise<Instant | null> {
+  return parseEarliest(await reader.query(earliestSql([endpointId]))).get(endpointId) ?? null;
+}
+
+export function isWanted(types: EndpointState['types'], type: string): type is SubscribableType {
+  return (types as ReadonlyMap<string, bigint>).has(type);
+}
+
+/** True if something of a subscribed type lies ahead of the cursor, or a recovery is under way. */
+export function hasMore({ endpoint, wantedHead, head }: EndpointState): boolean {
+  const { recoverAfter, cursorSequence } = endpoint;
+  return recoverAfter !== null || (wantedHead > cursorSequence && head > cursorSequence);
+}
+
+/** True if nothing may be sent: disabled, deleted or paused. */
+export function isHeld({ status, pausedAt }: WebhookEndpoint): boolean {
+  return status !== 'enabled' || pausedAt !== null;
+}
+
+/** True if no run has a claim on the endpoint. */
+export function isFree({ leaseUntil }: WebhookEndpoint, now: Instant): boolean {
+  return leaseUntil === null || leaseUntil <= now;
+}

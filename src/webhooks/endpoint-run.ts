@@ -1,0 +1,253 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Uuid } from '../core/ids.js';
+import { Pause } from '../core/pause.js';
+import { sendMessage } from './attempts.js';
+import type { WebhookDeps } from './deps.js';
+import { type Claimed, isHeld, isWanted } from './endpoint-claims.js';
+import type { OpenDelivery } from './event-reader.js';
+import { healthAfterAll, type Outcome, type RunResults, type StoredResults } from './results.js';
+import {
+  type Health,
+  isCutOff,
+  MAX_RUN_MS,
+  nextLane,
+  PROMPT_MS,
+  SILENT_MS,
+  windowOf,
+} from './rules.js';
+
+/** How often a run with attempts in flight looks for new work; slower while its receiver answers nothing. */
+const LOOK_MS = 250;
+const SILENT_LOOK_MS = 2_000;
+/** How long attempts in flight may take after a stop. */
+const STOP_MS = 10_000;
+/** A group of attempts that end together is stored together. */
+const GATHER_MS = 5;
+
+interface Begun {
+  readonly open: OpenDelivery;
+  readonly isRetry: boolean;
+  /** The turn that began it. */
+  readonly turn: number;
+}
+
+/**
+ * A run sends to one claimed endpoint, turn by turn, until nothing more is to be sent now: it reads what is next, sends
+ * for at most `PROMPT_MS`, and stores the results. Attempts that take longer stay in flight, with rows, while the turns
+ * continue. Each store returns the endpoint's present state and extends the claim.
+ */
+export class EndpointRun {
+  private readonly sends = new AbortController();
+  private readonly inFlight = new Map<Uuid, Begun>();
+  private readonly beganAt = performance.now();
+  private turns = 0;
+  private pending: OpenDelivery[] = [];
+  private retries: OpenDelivery[] = [];
+  /** How far the log was read in this turn; null if it was not. */
+  private through: bigint | null = null;
+  private ended: Outcome[] = [];
+  /** Cut off by a stop: they get rows, as those in flight do. */
+  private cutOff: OpenDelivery[] = [];
+  /** Deliveries from the log that this run has given rows. */
+  private readonly written = new Set<Uuid>();
+  /** The endpoint's health after the attempts that have ended, stored or not. */
+  private health: Health;
+  private mayBegin = false;
+  /** By the monotonic clock: when the last answer came, or the first attempt in flight began. */
+  private answeredAt = performance.now();
+  private fault: Error | null = null;
+  private readonly pause = new Pause();
+
+  /** `signal`: nothing is begun after it. `onSlow` is called when attempts take longer than `PROMPT_MS`. */
+  constructor(
+    private readonly deps: WebhookDeps,
+    private claimed: Claimed,
+    private readonly signal: AbortSignal,
+    private readonly onSlow: () => void = () => undefined,
+  ) {
+    this.health = claimed.state.endpoint;
+  }
+
+  /** Returns the last stored state; null if another run has the endpoint. Throws failures of the service. */
+  async run(): Promise<StoredResults | null> {
+    const onStop = (): void => void setTimeout(() => this.sends.abort(), STOP_MS).unref();
+    this.signal.addEventListener('abort', onStop);
+    if (this.signal.aborted) onStop();
+    try {
+      for (;;) {
+        const stored = await this.turn();
+        if (stored === null || stored.isReleased) return stored;
+        this.claimed = stored;
+        this.health = healthAfterAll(stored.state.endpoint, this.ended);
+      }
+    } finally {
+      this.mayBegin = false;
+      this.sends.abort();
+      this.signal.removeEventListener('abort', onStop);
+    }
+  }
+
+  private async turn(): Promise<StoredResults | null> {
+    this.turns += 1;
+    if (this.hasRoom()) {
+      if (!(await this.read())) return null;
+      this.mayBegin = true;
+      this.begin();
+    }
+    await this.wait();
+    this.mayBegin = false;
+    if (this.fault !== null) throw this.fault;
+    return this.store();
+  }
+
+  private hasRoom(): boolean {
+    if (this.signal.aborted || isHeld(this.claimed.state.endpoint)) return false;
+    if (this.health.probeAt !== null)
+      return this.inFlight.size === 0 && this.health.probeAt <= this.deps.clock();
+    return this.inFlight.size < windowOf({ isSilent: this.isSilent() });
+  }
+
+  /** Returns false if another run has taken the endpoint. */
+  private async read(): Promise<boolean> {
+    const { store } = this.deps;
+    const { endpoint } = this.claimed.state;
+    let work = await store.read(this.claimed);
+    const isUnknown = ({ delivery }: OpenDelivery): boolean => !this.isKnown(delivery.id);
+    if (endpoint.recoverAfter !== null && !work.pending.some(isUnknown)) {
+      const recovered = await store.recover(endpoint);
+      if (recovered === null) return false;
+      this.claimed = recovered;
+      work = await store.read(recovered);
+    }
+    const pending = work.pending.filter(isUnknown);
+    this.retries = work.retries.filter(isUnknown);
+    this.pending = [...pending, ...work.events];
+    this.through = work.through;
+    return true;
+  }
+
+  /** True for a delivery that is in flight, or that ended and is not stored yet. */
+  private isKnown(id: Uuid): boolean {
+    return this.inFlight.has(id) || this.ended.some(({ open }) => open.delivery.id === id);
+  }
+
+  private isSilent(): boolean {
+    return this.inFlight.size > 0 && performance.now() - this.answeredAt >= SILENT_MS;
+  }
+
+  private begin(): void {
+    while (this.mayBegin && !this.signal.aborted) {
+      const { pending, retries, inFlight } = this;
+      const lane = nextLane(
+        {
+          pending: pending.length,
+          retries: retries.length,
+          onTheWay: inFlight.size,
+          retriesOnTheWay: [...inFlight.values()].filter(({ isRetry }) => isRetry).length,
+          isSilent: this.isSilent(),
+        },
+        this.health,
+        this.deps.clock(),
+      );
+      if (lane === null) return;
+      const isRetry = lane === 'probe' ? this.isRetryOldest() : lane === 'retries';
+      const open = (isRetry ? retries : pending).shift();
+      if (open === undefined) return;
+      if (inFlight.size === 0) this.answeredAt = performance.now();
+      inFlight.set(open.delivery.id, { open, isRetry, turn: this.turns });
+      void this.send(open, lane === 'probe');
+    }
+  }
+
+  private isRetryOldest(): boolean {
+    const [pending, retry] = [this.pending[0]?.delivery, this.retries[0]?.delivery];
+    if (pending === undefined || retry === undefined) return pending === undefined;
+    return (retry.nextAttemptAt ?? 0) <= (pending.nextAttemptAt ?? 0);
+  }
+
+  private async send(open: OpenDelivery, isProbe: boolean): Promise<void> {
+    try {
+      const outcome = await this.attempt(open, isProbe);
+      if (outcome === null) {
+        this.mayBegin = false;
+        this.cutOff.push(open);
+      } else {
+        this.ended.push(outcome);
+        this.health = healthAfterAll(this.health, [outcome]);
+        if (outcome.result?.outcome === 'answered') this.answeredAt = performance.now();
+        // A failure is stored before anything else is begun, so that new failures count from there.
+        if (this.health.failuresInRow > 0) this.mayBegin = false;
+      }
+    } catch (fault) {
+      this.mayBegin = false;
+      this.fault ??= fault instanceof Error ? fault : new Error(String(fault));
+    }
+    this.inFlight.delete(open.delivery.id);
+    this.begin();
+    this.pause.end();
+  }
+
+  /** Signs with the present secrets. Returns null if the attempt was cut off, which does not count. */
+  private async attempt(open: OpenDelivery, isProbe: boolean): Promise<Outcome | null> {
+    const { sending, encryptionKeys, failpoints, clock, observer } = this.deps;
+    const { endpoint, types } = this.claimed.state;
+    const { delivery, body, traceparent } = open;
+    if (body === null || !isWanted(types, delivery.eventType)) return { open, result: null };
+    const beganAt = clock();
+    failpoints.pass('before_send');
+    const message = { id: delivery.eventId, body, traceparent };
+    const { signal } = this.sends;
+    const result = await sendMessage(sending, encryptionKeys, endpoint, message, beganAt, signal);
+    failpoints.pass('after_send');
+    if (isCutOff(result)) return null;
+    observer.attempted({ delivery, result, beganAt });
+    return { open, result, isProbe, beganAt, endedAt: clock() };
+  }
+
+  /** Waits until the attempts of this turn have ended, or in a turn without any, until some have; or until it is time. */
+  private async wait(): Promise<void> {
+    const isBusy = [...this.inFlight.values()].some(({ turn }) => turn === this.turns);
+    const maxMs = isBusy ? PROMPT_MS : this.hasRoom() ? LOOK_MS : SILENT_LOOK_MS;
+    const until = performance.now() + maxMs;
+    while (this.inFlight.size > 0 && this.fault === null) {
+      const leftMs = until - performance.now();
+      if (leftMs <= 0) return this.onSlow();
+      if (isBusy ? this.hasTurnEnded() : this.ended.length > 0) return;
+      await this.pause.for(leftMs);
+    }
+  }
+
+  private hasTurnEnded(): boolean {
+    return ![...this.inFlight.values()].some(({ turn }) => turn === this.turns);
+  }
+
+  private async store(): Promise<StoredResults | null> {
+    if (this.inFlight.size > 0 && this.ended.length > 0) await sleep(GATHER_MS);
+    const begun = [...Array.from(this.inFlight.values(), ({ open }) => open), ...this.cutOff]
+      .filter((open) => !this.hasRow(open))
+      .map(({ delivery }) => delivery);
+    const next = this.pending.find(({ hasRow }) => !hasRow)?.delivery.sequence ?? null;
+    const results: RunResults = {
+      claim: this.claimed.state.endpoint,
+      through: next === null || this.through === null ? this.through : next - 1n,
+      ended: this.ended.map((one) => ({
+        ...one,
+        open: { ...one.open, hasRow: this.hasRow(one.open) },
+      })),
+      begun,
+      then: this.inFlight.size > 0 ? 'keep' : this.mustEnd() ? 'release' : 'release_if_done',
+    };
+    [this.ended, this.cutOff, this.pending, this.retries] = [[], [], [], []];
+    this.through = null;
+    for (const { id } of begun) this.written.add(id);
+    return this.deps.store.store(results);
+  }
+
+  private hasRow({ delivery, hasRow }: OpenDelivery): boolean {
+    return hasRow || this.written.has(delivery.id);
+  }
+
+  private mustEnd(): boolean {
+    return this.signal.aborted || performance.now() - this.beganAt >= MAX_RUN_MS;
+  }
+}

@@ -1,0 +1,244 @@
+import { groupBy } from '../core/collections.js';
+import { newId, type Uuid } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
+import type { Traceparent } from '../core/trace.js';
+import * as column from '../db/columns.js';
+import type { Reader, StoredRow } from '../db/database.js';
+import { events, type SubscribableType } from '../db/entities/events.js';
+import { type WebhookDelivery, webhookDeliveries } from '../db/entities/webhooks.js';
+import { columnList, literals } from '../db/statements.js';
+import { parseRow } from '../db/table.js';
+import { parseStoredEvent, STORED_EVENT } from '../events/stored-event.js';
+import type { Claimed, EndpointState } from './endpoint-claims.js';
+import { MAX_UNSTORED } from './rules.js';
+
+/** Reads what is to be sent to endpoints: due deliveries that have rows, and the next events of the log. */
+
+/** The most events of the log that one read covers. */
+export const MAX_SPAN = 1_000n;
+
+export interface OpenDelivery {
+  readonly delivery: WebhookDelivery;
+  /** Null if retention has removed the event. */
+  readonly body: Buffer | null;
+  readonly traceparent: Traceparent | null;
+  /** False for an event that comes straight from the log: its row is written with its result. */
+  readonly hasRow: boolean;
+}
+
+export interface Work {
+  /** Due deliveries, those that have waited longest first. */
+  readonly pending: readonly OpenDelivery[];
+  readonly retries: readonly OpenDelivery[];
+  /** The next events behind the cursor, in the order of the log. */
+  readonly events: readonly OpenDelivery[];
+  /** The sequence up to which the log holds nothing else for the endpoint. */
+  readonly through: bigint;
+}
+
+export function newDelivery(
+  endpointId: Uuid,
+  event: { readonly id: Uuid; readonly type: string; readonly sequence: bigint },
+  cause: WebhookDelivery['cause'],
+  round: number,
+  now: Instant,
+): WebhookDelivery {
+  return {
+    endpointId,
+    id: newId(),
+    eventId: event.id,
+    eventType: event.type,
+    sequence: event.sequence,
+    cause,
+    round,
+    state: 'pending',
+    steps: 0,
+    nextAttemptAt: now,
+    createdAt: now,
+    finishedAt: null,
+  };
+}
+
+/** Reads the next work of many endpoints, in their order. */
+export async function readWork(
+  reader: Reader,
+  claimed: readonly Claimed[],
+  now: Instant,
+): Promise<readonly Work[]> {
+  const [due, logs] = await Promise.all([
+    readDue(reader, claimed, now),
+    readLogs(
+      reader,
+      claimed.map(({ state }) => rangeAhead(state)),
+    ),
+  ]);
+  return claimed.map(({ state }, index): Work => {
+    const { id } = state.endpoint;
+    const { found, through } = logs[index] ?? { found: [], through: 0n };
+    const own = due.get(id) ?? [];
+    return {
+      pending: own.filter(({ delivery }) => delivery.state === 'pending'),
+      retries: own.filter(({ delivery }) => delivery.state === 'retrying'),
+      events: found
+        .filter((event) => isSubscribed(state, event))
+        .map(({ body, traceparent, ...event }) => ({
+          delivery: newDelivery(id, event, 'event', 1, now),
+          body,
+          traceparent,
+          hasRow: false,
+        })),
+      through,
+    };
+  });
+}
+
+/** Returns each endpoint's due deliveries, never tried ones and retries, a bounded number of each. */
+async function readDue(
+  reader: Reader,
+  claimed: readonly Claimed[],
+  now: Instant,
+): Promise<ReadonlyMap<Uuid, readonly OpenDelivery[]>> {
+  const due = claimed.filter(({ earliest }) => earliest !== null && earliest <= now);
+  if (due.length === 0) return new Map();
+  const parts = due.flatMap(({ state: { endpoint } }) =>
+    ['pending', 'retrying'].map(
+      (state) => `(SELECT ${columnList(webhookDeliveries, 'd')}, v.body, v.traceparent
+        FROM webhook_deliveries d FORCE INDEX (due)
+        LEFT JOIN events v ON v.tenant_id=${column.uuid.literal(endpoint.tenantId)} AND v.sequence=d.sequence
+        WHERE d.endpoint_id=${column.uuid.literal(endpoint.id)} AND d.state='${state}'
+        AND d.next_attempt_at<=${column.time.literal(now)}
+        ORDER BY d.next_attempt_at, d.id LIMIT ${2 * MAX_UNSTORED})`,
+    ),
+  );
+  const rows = await reader.query(`${parts.join(' UNION ALL ')} ORDER BY next_attempt_at, id`);
+  const found = rows.map((row) => ({
+    delivery: parseRow(webhookDeliveries, row),
+    traceparent: column.nullable(column.string).parse(row.traceparent),
+    body: row.body === null ? null : Buffer.from(column.string.parse(row.body), 'utf8'),
+    hasRow: true,
+  }));
+  return groupBy(found, ({ delivery }) => delivery.endpointId);
+}
+
+/** An event of the log. Its body is shared by all the endpoints of one read. */
+export interface LoggedEvent {
+  readonly id: Uuid;
+  readonly type: string;
+  readonly sequence: bigint;
+  readonly body: Buffer;
+  readonly traceparent: Traceparent | null;
+}
+
+/** A part of a tenant's log: events of these types behind `after`, up to `until`, at most `limit`. */
+interface LogRange {
+  readonly tenantId: Uuid;
+  readonly types: Iterable<SubscribableType>;
+  readonly after: bigint;
+  readonly until: bigint;
+  readonly limit: number;
+}
+
+/** `through`: how far the log was read; the event at that sequence is included. */
+interface LogPart {
+  readonly found: readonly LoggedEvent[];
+  readonly through: bigint;
+}
+
+function rangeAhead({ endpoint, types, head, wantedHead, removedThrough }: EndpointState): LogRange {
+  const { tenantId, cursorSequence } = endpoint;
+  const after = removedThrough > cursorSequence ? removedThrough : cursorSequence;
+  const isAhead = wantedHead > after;
+  return {
+    tenantId,
+    types: isAhead ? types.keys() : [],
+    after,
+    until: head > after ? head : after,
+    limit: MAX_UNSTORED,
+  };
+}
+
+/** Reads parts of logs in one statement; equal parts are read once. */
+export async function readLogs(
+  reader: Reader,
+  ranges: readonly LogRange[],
+): Promise<readonly LogPart[]> {
+  const texts = ranges.map((range) => ({ range, ...logSql(range) }));
+  const distinct = [...new Set(texts.flatMap(({ sql }) => (sql === null ? [] : [sql])))];
+  const rows =
+    distinct.length === 0
+      ? []
+      : await reader.query(
+          distinct
+            .map((sql, part) => `(SELECT ${part} AS part, ${sql})`)
+            .join(' UNION ALL '),
+        );
+  const parts = groupBy(rows.map(parseLogged), ({ part }) => part);
+  return Promise.all(
+    texts.map(({ range, sql, bound }) => {
+      const found = sql === null ? [] : (parts.get(distinct.indexOf(sql)) ?? []);
+      return partOf(reader, range, bound, sql === null, [...found]);
+    }),
+  );
+}
+
+function logSql({ tenantId, types, after, until, limit }: LogRange): {
+  readonly sql: string | null;
+  readonly bound: bigint;
+} {
+  const wanted = [...types];
+  const bound = after + MAX_SPAN < until ? after + MAX_SPAN : until;
+  if (wanted.length === 0 || bound <= after) return { sql: null, bound: until };
+  const sql = `${STORED_EVENT}, traceparent FROM events FORCE INDEX (PRIMARY)
+    WHERE tenant_id=${column.uuid.literal(tenantId)} AND sequence>${after} AND sequence<=${bound}
+    AND type IN (${literals(events, 'type', wanted)}) ORDER BY sequence LIMIT ${limit}`;
+  return { sql, bound };
+}
+
+async function partOf(
+  reader: Reader,
+  { tenantId, until, limit }: LogRange,
+  bound: bigint,
+  isEmpty: boolean,
+  found: LoggedEvent[],
+): Promise<LogPart> {
+  if (isEmpty) return { found, through: until };
+  found.sort((a, b) => Number(a.sequence - b.sequence));
+  const last = found.at(-1);
+  if (last !== undefined) return { found, through: found.length === limit ? last.sequence : bound };
+  return { found, through: await emptyThrough(reader, tenantId, bound, until) };
+}
+
+/** A restore may have skipped more sequences than can be walked. */
+async function emptyThrough(
+  reader: Reader,
+  tenantId: Uuid,
+  bound: bigint,
+  until: bigint,
+): Promise<bigint> {
+  if (bound >= until) return bound;
+  const [gap] = await reader.query(
+    `SELECT through_sequence FROM event_gaps WHERE tenant_id=${column.uuid.literal(tenantId)}
+     AND after_sequence<=${bound} AND through_sequence>${bound}`,
+  );
+  const through = gap === undefined ? bound : column.bigint.parse(gap.through_sequence);
+  return through < until ? through : until;
+}
+
+function parseLogged(row: StoredRow): LoggedEvent & { readonly part: number } {
+  const event = parseStoredEvent(row);
+  return {
+    ...event,
+    part: column.integer.parse(row.part),
+    body: Buffer.from(event.body, 'utf8'),
+    traceparent: column.nullable(column.string).parse(row.traceparent),
+  };
+}
+
+/** True if the endpoint's subscription to the event's type covers the event. */
+export function isSubscribed(
+  { types }: Pick<EndpointState, 'types'>,
+  { type, sequence }: Pick<LoggedEvent, 'type' | 'sequence'>,
+): boolean {
+  const from = (types as ReadonlyMap<string, bigint>).get(type);
+  return from !== undefined && sequence >= from;
+}

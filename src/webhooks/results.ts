@@ -1,0 +1,255 @@
+import { type Instant, instant } from '../core/instant.js';
+import type { Transaction } from '../db/database.js';
+import { outbox, type OutboxRow } from '../db/entities/outbox.js';
+import {
+  webhookAttempts,
+  type WebhookDelivery,
+  webhookDeliveries,
+  type WebhookEndpoint,
+  webhookEndpoints,
+} from '../db/entities/webhooks.js';
+import { insertSql, statement, upsertSql } from '../db/statements.js';
+import type { AttemptResult } from './attempt/result.js';
+import { attemptRow } from './attempts.js';
+import {
+  type Claimed,
+  CLAIM_MS,
+  type EndpointState,
+  hasMore,
+  isHeld,
+  isWanted,
+  lockStates,
+} from './endpoint-claims.js';
+import type { OpenDelivery } from './event-reader.js';
+import { afterAttempt, type Health, healthAfter, leaveBehind, nextDue } from './rules.js';
+import { noticeOf } from './telling.js';
+
+/** Stores what runs have sent: attempts, deliveries, cursors, and the state in which endpoints are left. */
+
+export type Outcome =
+  | {
+      readonly open: OpenDelivery;
+      readonly result: AttemptResult;
+      readonly isProbe: boolean;
+      readonly beganAt: Instant;
+      readonly endedAt: Instant;
+    }
+  /** The type is no longer subscribed to, or the event is no longer kept: the delivery ends without an attempt. */
+  | { readonly open: OpenDelivery; readonly result: null };
+
+/** Who has a claim: an endpoint, and the number of the claim. */
+export type Claim = Pick<WebhookEndpoint, 'id' | 'tenantId' | 'fence'>;
+
+export interface RunResults {
+  readonly claim: Claim;
+  /** The sequence up to which the log has been handled; null if the log was not read. */
+  readonly through: bigint | null;
+  readonly ended: readonly Outcome[];
+  /** Begun and not ended: they get rows, so that any run can send them. */
+  readonly begun: readonly WebhookDelivery[];
+  /** keep: attempts are in flight; release_if_done: unless more is to be sent now; release: in any case. */
+  readonly then: 'keep' | 'release_if_done' | 'release';
+}
+
+export interface StoredResults extends Claimed {
+  readonly isReleased: boolean;
+}
+
+/** The columns of an endpoint that a run changes. */
+const CHANGED = [
+  'cursorSequence',
+  'leaseUntil',
+  'nextDueAt',
+  'waitsUntil',
+  'status',
+  'disabledReason',
+  'disabledAt',
+  'failuresInRow',
+  'failingSince',
+  'probes',
+  'probeAt',
+  'lastSuccessAt',
+  'lostFrom',
+  'lostTo',
+] as const;
+
+/**
+ * Stores the results of runs in one transaction, each under its endpoint's lock. Returns a result for each, in order:
+ * null if another run has the endpoint, "locked" if the endpoint is locked elsewhere and `mayWait` is false.
+ */
+export async function storeResults(
+  transaction: Transaction,
+  results: readonly RunResults[],
+  now: Instant,
+  random: () => number,
+  mayWait: boolean,
+): Promise<{
+  readonly stored: readonly (StoredResults | 'locked' | null)[];
+  readonly notices: readonly OutboxRow[];
+}> {
+  const ids = results.map(({ claim }) => claim.id);
+  const states = await lockStates(transaction, ids, mayWait);
+  const stored = results.map((one): Written | 'locked' | null => {
+    const found = states.get(one.claim.id);
+    if (found === undefined) return mayWait ? null : 'locked';
+    return found.state.endpoint.fence === one.claim.fence
+      ? writtenOf(one, found, now, random)
+      : null;
+  });
+  const written = stored.filter((one) => one !== null && one !== 'locked');
+  transaction.withCommit(statementsOf(written));
+  return { stored, notices: written.flatMap(({ notices }) => notices) };
+}
+
+interface Written extends StoredResults {
+  readonly results: RunResults;
+  /** Rows to insert, and rows to change. */
+  readonly made: readonly WebhookDelivery[];
+  readonly known: readonly WebhookDelivery[];
+  readonly notices: readonly OutboxRow[];
+}
+
+function writtenOf(
+  results: RunResults,
+  { state, earliest: waiting }: Claimed,
+  now: Instant,
+  random: () => number,
+): Written {
+  const before = state.endpoint;
+  const { through, ended, begun, then } = results;
+  const rows = ended.map((outcome) => ({
+    hasRow: outcome.open.hasRow,
+    row: deliveryAfter(state, outcome, now, random),
+  }));
+  const made = [...rows.filter(({ hasRow }) => !hasRow).map(({ row }) => row), ...begun];
+  const known = rows.filter(({ hasRow }) => hasRow).map(({ row }) => row);
+  const endpoint = {
+    ...before,
+    ...healthColumns(healthAfterAll(before, ended)),
+    ...lostAfter(state, results),
+    cursorSequence: later(before.cursorSequence, through),
+  };
+  const next = { ...state, endpoint };
+  const earliest = soonest([
+    waiting,
+    ...[...made, ...known].map(({ nextAttemptAt }) => nextAttemptAt),
+  ]);
+  const due = nextDue(hasMore(next) ? now : earliest, endpoint);
+  const isNewStatus = endpoint.status !== before.status;
+  const isDone = isHeld(endpoint) || due === null || due > now;
+  const isReleased = then === 'release' || (then === 'release_if_done' && isDone);
+  const { isNews, ...set } = isReleased
+    ? { leaseUntil: null, ...leaveBehind(endpoint, due, now) }
+    : { leaseUntil: instant(now + CLAIM_MS), isNews: false };
+  return {
+    results,
+    made,
+    known,
+    state: { ...next, endpoint: { ...endpoint, ...set } },
+    earliest,
+    isReleased,
+    notices: isNews || isNewStatus ? [noticeOf(endpoint, now)] : [],
+  };
+}
+
+function statementsOf(written: readonly Written[]): string[] {
+  const attempts = written.flatMap(({ results: { claim, ended } }) =>
+    ended.flatMap((outcome) =>
+      outcome.result === null
+        ? []
+        : [attemptRow(claim.id, outcome.open.delivery.id, outcome.beganAt, outcome.result)],
+    ),
+  );
+  const endpoints = written.map(({ state }) => state.endpoint);
+  return [
+    ...statement(attempts, (rows) => insertSql(webhookAttempts, rows)),
+    ...statement(
+      written.flatMap(({ made }) => made),
+      (rows) => insertSql(webhookDeliveries, rows),
+    ),
+    ...statement(
+      written.flatMap(({ known }) => known),
+      (rows) =>
+        upsertSql(webhookDeliveries, rows, ['state', 'steps', 'nextAttemptAt', 'finishedAt']),
+    ),
+    ...statement(endpoints, (rows) => upsertSql(webhookEndpoints, rows, CHANGED)),
+    ...statement(
+      written.flatMap(({ notices }) => notices),
+      (rows) => insertSql(outbox, rows),
+    ),
+  ];
+}
+
+/** The endpoint's health after all outcomes, in the order in which they ended. */
+export function healthAfterAll(health: Health, outcomes: readonly Outcome[]): Health {
+  return outcomes.reduce(
+    (sofar, outcome) =>
+      outcome.result === null
+        ? sofar
+        : healthAfter(sofar, outcome.result, outcome.isProbe, outcome.endedAt),
+    health,
+  );
+}
+
+function deliveryAfter(
+  { types }: EndpointState,
+  outcome: Outcome,
+  now: Instant,
+  random: () => number,
+): WebhookDelivery {
+  const { delivery } = outcome.open;
+  if (outcome.result === null)
+    return { ...delivery, state: 'ended', nextAttemptAt: null, finishedAt: now };
+  const wanted = isWanted(types, delivery.eventType);
+  return {
+    ...delivery,
+    ...afterAttempt(delivery, outcome.result, wanted, outcome.endedAt, random()),
+  };
+}
+
+/**
+ * The events that retention removed before they were sent: those that the cursor passed, and those whose deliveries
+ * waited. Events that were read before their removal have been sent. A redelivered event may have arrived before.
+ */
+function lostAfter(
+  { endpoint, types, removedThrough }: EndpointState,
+  { through, ended, begun }: RunResults,
+): Pick<WebhookEndpoint, 'lostFrom' | 'lostTo'> {
+  let { lostFrom, lostTo } = endpoint;
+  const lose = (from: bigint, to: bigint): void => {
+    if (lostFrom === null || from < lostFrom) lostFrom = from;
+    if (lostTo === null || to > lostTo) lostTo = to;
+  };
+  const fresh = [...ended.filter(({ open }) => !open.hasRow).map(({ open }) => open.delivery), ...begun];
+  const wasRead = fresh.some(({ sequence }) => sequence !== null && sequence <= removedThrough);
+  if (through !== null && removedThrough > endpoint.cursorSequence && !wasRead)
+    lose(endpoint.cursorSequence + 1n, removedThrough);
+  for (const { open, result } of ended) {
+    const { sequence, eventType, cause } = open.delivery;
+    if (result !== null || sequence === null || sequence > removedThrough) continue;
+    if (cause !== 'redeliver' && isWanted(types, eventType)) lose(sequence, sequence);
+  }
+  return { lostFrom, lostTo };
+}
+
+function healthColumns(health: Health): Health {
+  return {
+    status: health.status,
+    disabledReason: health.disabledReason,
+    disabledAt: health.disabledAt,
+    failuresInRow: health.failuresInRow,
+    failingSince: health.failingSince,
+    probes: health.probes,
+    probeAt: health.probeAt,
+    lastSuccessAt: health.lastSuccessAt,
+  };
+}
+
+function soonest(times: readonly (Instant | null)[]): Instant | null {
+  const known = times.filter((at) => at !== null);
+  return known.length === 0 ? null : instant(Math.min(...known));
+}
+
+function later(cursor: bigint, through: bigint | null): bigint {
+  return through !== null && through > cursor ? through : cursor;
+}
