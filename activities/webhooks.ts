@@ -3,7 +3,7 @@ import type { DatabaseDeps } from '../src/db/database.js';
 import type { StaffSignals } from '../src/staff/signals.js';
 import type { EndpointAct, EndpointView } from '../src/temporal/contracts.js';
 import { checkEndpoint } from '../src/webhooks/endpoint-workflow.js';
-import { actBySignal } from '../src/webhooks/signals.js';
+import { actBySignal } from '../src/webhooks/endpoint-workflow.js';
 
 /** The activities of a webhook endpoint's workflow. None of them sends. */
 export interface WebhookActivities {

@@ -40,7 +40,7 @@ import { WORKFLOW_RESOURCES } from './workflow-resources.js';
 import { lagMetrics, webhookMetrics } from './webhooks/metrics.js';
 import type { WebhookDeps } from './webhooks/deps.js';
 import { WebhookDispatcher } from './webhooks/dispatcher.js';
-import type { Sending } from './webhooks/sending.js';
+import type { Sending } from './webhooks/sender.js';
 import { attemptsSweep, endpointsSweep, retentionSweep } from './webhooks/sweeps.js';
 import { Approvals } from './approvals/service.js';
 import { payoutApproval } from './payouts/approval-outcomes.js';

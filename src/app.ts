@@ -52,11 +52,11 @@ import { transferApproval } from './transfers/approval-outcomes.js';
 import { transferApprovalRoutes, transferRoutes } from './transfers/routes.js';
 import { Transfers } from './transfers/service.js';
 import { WORKFLOW_RESOURCES } from './workflow-resources.js';
-import { UNOBSERVED, type WebhookObserver } from './webhooks/observer.js';
+import { UNOBSERVED, type WebhookObserver } from './webhooks/deps.js';
 import { DeliveryStore } from './webhooks/delivery-store.js';
 import type { WebhookDeps } from './webhooks/deps.js';
 import { type Webhooks, webhookRoutes } from './webhooks/routes.js';
-import { ATTEMPT_TIMEOUT_MS, buildSending, type Sending } from './webhooks/sending.js';
+import { ATTEMPT_TIMEOUT_MS, buildSending, type Sending } from './webhooks/sender.js';
 
 /** The ledger and its metrics: what every process of the service has. */
 export interface Core extends Ledger {

@@ -25,7 +25,7 @@ import {
 } from './config/values.js';
 import { AUDIT_VARIABLES, TRACING_VARIABLES } from './config/watching.js';
 import { gatewayOf } from './payouts/rails/rules.js';
-import { isAllowedHost } from './webhooks/address-guard/allowed-hosts.js';
+import { isAllowedHost } from './webhooks/allowed-hosts.js';
 
 export { ConfigError, type Environment } from './config/reading.js';
 

@@ -17,7 +17,7 @@ import {
   refusalToStart,
 } from './program-life.js';
 import { openTracing } from './tracing.js';
-import { TestDeliveries } from './webhooks/testing.js';
+import { TestDeliveries } from './webhooks/test-deliveries.js';
 
 /** The API process, until a signal: then it leaves the load balancer and finishes what was accepted. */
 

@@ -3,7 +3,7 @@ import type { WorkflowResourceType } from './db/entities/outbox.js';
 import { payoutResource } from './payouts/workflow-resource.js';
 import type { WorkflowResource } from './temporal/workflow-resources.js';
 import { transferResource } from './transfers/workflow-resource.js';
-import { webhookResource } from './webhooks/workflow-resource.js';
+import { webhookResource } from './webhooks/endpoint-workflow.js';
 
 /** Every type of resource that has a workflow while it waits. */
 const RESOURCES: Readonly<Record<WorkflowResourceType, WorkflowResource>> = {

@@ -9,7 +9,7 @@ import {
 import { readConfig } from '../../src/config.js';
 import { openApiDocument } from '../../src/http/openapi.js';
 import type { Route } from '../../src/http/route.js';
-import { TestDeliveries } from '../../src/webhooks/testing.js';
+import { TestDeliveries } from '../../src/webhooks/test-deliveries.js';
 
 /** The API's description, without a running service. */
 interface DescribedApi {

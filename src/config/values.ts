@@ -14,7 +14,7 @@ import {
   type RailRoute,
 } from '../payouts/rails/rules.js';
 import { TASK_QUEUES, type TaskQueue } from '../temporal/contracts.js';
-import { type AllowedHost, parseAllowedHost } from '../webhooks/address-guard/allowed-hosts.js';
+import { type AllowedHost, parseAllowedHost } from '../webhooks/allowed-hosts.js';
 
 /** The kinds of values in the configuration: how each is parsed, and its possible faults. */
 

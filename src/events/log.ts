@@ -1,13 +1,13 @@
 import { ApiError, existing, invalidField } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import type { Instant } from '../core/instant.js';
+import { type Instant, toRfc3339 } from '../core/instant.js';
 import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { events, type EventType } from '../db/entities/events.js';
 import type { EventGap } from '../db/entities/restores.js';
 import { equalsSql, literal } from '../db/statements.js';
-import { parseStoredEvent, STORED_EVENT, type StoredEvent } from './stored-event.js';
-import { eventsOf, gapsOf, sequencesWithin } from './places.js';
+import { rowParser } from '../db/table.js';
+import { eventsOf, gapsOf, sequencesWithin } from './positions.js';
 import { isExpired, removedThrough } from './retention.js';
 
 /** Where the routes read the log. */
@@ -117,4 +117,27 @@ export async function readEvent(reader: Reader, tenantId: Uuid, id: Uuid): Promi
     `SELECT ${STORED_EVENT} FROM events WHERE ${equalsSql(events, { id, tenantId })}`,
   );
   return existing(rows.map(parseStoredEvent)[0]).body;
+}
+
+/** The columns of an event that readers of the log and webhooks need. */
+export const STORED_EVENT = 'id,type,sequence,resource_id,created_at,body';
+
+export const parseStoredEvent = rowParser({
+  id: column.uuid,
+  type: column.string,
+  sequence: column.bigint,
+  resourceId: column.uuid,
+  createdAt: column.time,
+  body: column.string,
+});
+export type StoredEvent = ReturnType<typeof parseStoredEvent>;
+
+/** What a restore has skipped in the log. (docs/contract.md, Events) */
+export function presentGap({ afterSequence, throughSequence, restoredTo, announcedAt }: EventGap) {
+  return {
+    after: Number(afterSequence),
+    before: Number(throughSequence + 1n),
+    restored_to: toRfc3339(restoredTo),
+    created_at: toRfc3339(announcedAt),
+  };
 }

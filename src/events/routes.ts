@@ -1,8 +1,7 @@
 import type { Api } from '../http/api.js';
-import { type Cursors, cursorBinding } from '../http/cursor.js';
+import { cursorBinding, type Cursors } from '../http/cursor.js';
 import { answers, named, pathId, permits, query, refuses, summary } from '../http/route.js';
-import { type EventDeps, readEvent, readEvents } from './log.js';
-import { presentGap } from './presenter.js';
+import { type EventDeps, presentGap, readEvent, readEvents } from './log.js';
 import { DESCRIBED_EVENTS, EventPageSchema, EventQuery, EventSchema } from './schemas.js';
 
 export function eventRoutes(api: Api, { reader }: EventDeps, cursors: Cursors): void {

@@ -39,8 +39,8 @@ import {
   webhookEndpoints,
 } from '../db/entities/webhooks.js';
 import { webhookWorkflowId } from '../temporal/contracts.js';
-import type { Described } from '../webhooks/operating.js';
-import type { ShownDelivery } from '../webhooks/reading.js';
+import type { Described } from '../webhooks/staff-actions.js';
+import type { ShownDelivery } from '../webhooks/queries.js';
 import type { Fields } from './output.js';
 import { attemptsOf } from './presenting-bridge.js';
 import { rowFields } from './row-fields.js';

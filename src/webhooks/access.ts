@@ -1,10 +1,14 @@
+import type { Act, ActDetails } from '../access/audit-log.js';
 import { assertAllowedSomewhere } from '../accounts/access.js';
 import { existing, notFound } from '../core/errors.js';
-import type { Uuid } from '../core/ids.js';
+import { newId, type Uuid } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import type { Reader, Transaction } from '../db/database.js';
+import type { OutboxRow } from '../db/entities/outbox.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
 import type { Where } from '../db/statements.js';
+import { outboxEntry } from '../temporal/outbox-entry.js';
 
 /** Throws authority_insufficient unless the member manages an account of the tenant. */
 export function assertManager(reader: Reader, caller: Caller): Promise<void> {
@@ -53,4 +57,22 @@ async function lock(
   const locked = await transaction.find(webhookEndpoints, where, { forUpdate: true });
   if (locked === undefined || locked.status === 'deleted') throw notFound();
   return locked;
+}
+
+/** What the audit log says of an act on an endpoint. */
+export function endpointAct(
+  { id, tenantId }: Pick<WebhookEndpoint, 'id' | 'tenantId'>,
+  action: string,
+  details: ActDetails,
+): Act {
+  return { tenantId, action, subjectType: 'webhook_endpoint', subjectId: id, details };
+}
+
+/** The outbox entry that tells an endpoint's workflow of a change. */
+export function noticeOf(
+  { id, tenantId }: Pick<WebhookEndpoint, 'id' | 'tenantId'>,
+  now: Instant,
+): OutboxRow {
+  const about = { tenantId, resourceType: 'webhook_endpoint', resourceId: id } as const;
+  return outboxEntry({ ...about, outboxId: newId() }, now);
 }

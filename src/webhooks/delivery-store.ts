@@ -7,7 +7,7 @@ import { CommitUnknown, DatabaseUnavailable } from '../db/failures.js';
 import { transact } from '../db/transact.js';
 import type { Claimed } from './endpoint-claims.js';
 import { readWork, type Work } from './event-reader.js';
-import { recoverSome } from './recovering.js';
+import { recoverSome } from './recovery.js';
 import { type Claim, type RunResults, type StoredResults, storeResults } from './results.js';
 
 /** Endpoints in one statement, and results in one transaction. */

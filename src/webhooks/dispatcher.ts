@@ -196,10 +196,7 @@ export class WebhookDispatcher {
     this.running.add(running);
   }
 
-  private released(
-    { state: { endpoint } }: Claimed,
-    stored: StoredResults | null,
-  ): void {
+  private released({ state: { endpoint } }: Claimed, stored: StoredResults | null): void {
     this.own.delete(endpoint.id);
     // The run may have left something that is due.
     this.lookedForDueAt = Number.NEGATIVE_INFINITY;

@@ -4,7 +4,11 @@ import { type Instant, instant } from '../core/instant.js';
 import { bigint, nullable, oneOf, time, uuid } from '../db/columns.js';
 import type { Reader, StoredRow, Transaction } from '../db/database.js';
 import { SUBSCRIBABLE_TYPES, type SubscribableType } from '../db/entities/events.js';
-import { webhookDeliveries, type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
+import {
+  webhookDeliveries,
+  type WebhookEndpoint,
+  webhookEndpoints,
+} from '../db/entities/webhooks.js';
 import { columnList, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { type Candidate, freeSql, OPEN } from './work-finder.js';

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Uuid } from '../core/ids.js';
 import { Pause } from '../core/pause.js';
-import { sendMessage } from './attempts.js';
 import type { WebhookDeps } from './deps.js';
 import { type Claimed, isHeld, isWanted } from './endpoint-claims.js';
 import type { OpenDelivery } from './event-reader.js';
@@ -15,6 +14,7 @@ import {
   SILENT_MS,
   windowOf,
 } from './rules.js';
+import { sendMessage } from './sender.js';
 
 /** How often a run with attempts in flight looks for new work; slower while its receiver answers nothing. */
 const LOOK_MS = 250;

@@ -113,7 +113,8 @@ export class Choice {
       if (!isSlow(candidate) && !this.isFull) this.healthy.set(candidate.id, candidate);
     const slow = candidates.filter(isSlow);
     const held = new Map<Uuid, number>();
-    for (const { tenantId } of [...this.slow.values()]) held.set(tenantId, (held.get(tenantId) ?? 0) + 1);
+    for (const { tenantId } of [...this.slow.values()])
+      held.set(tenantId, (held.get(tenantId) ?? 0) + 1);
     // Each further endpoint of a tenant ranks behind the first ones of the others.
     const ranked = slow.map((candidate) => {
       const { tenantId } = candidate;

@@ -1,14 +1,24 @@
-import type { Uuid } from '../core/ids.js';
+import { recordOnce } from '../access/audit-log.js';
+import { ApiError, existing, invalidState } from '../core/errors.js';
+import { asUuid, type Uuid } from '../core/ids.js';
 import { toRfc3339 } from '../core/instant.js';
-import { transact } from '../db/transact.js';
 import type { DatabaseDeps } from '../db/database.js';
 import { webhookEndpoints } from '../db/entities/webhooks.js';
 import { updateSql } from '../db/statements.js';
-import type { EndpointView } from '../temporal/contracts.js';
+import { transact } from '../db/transact.js';
+import type { StaffSignals } from '../staff/signals.js';
+import {
+  type EndpointAct,
+  type EndpointView,
+  type ResourceInput,
+  webhookWorkflowId,
+  type WebhookWorkflowInput,
+} from '../temporal/contracts.js';
+import { workflowResource } from '../temporal/workflow-resources.js';
 import { lockEndpointRow } from './access.js';
 import { earliestDue } from './endpoint-claims.js';
-import { describe } from './operating.js';
 import { nextDue } from './rules.js';
+import { describe, pause, resume, retryNow } from './staff-actions.js';
 
 /**
  * What an endpoint's workflow does when it is notified or its wait is over: marks the endpoint as due if its backoff has
@@ -42,3 +52,53 @@ export async function checkEndpoint(
 
 /** Does not mention what is in flight: if that fails, the workflow is notified. */
 const WELL = 'well: what happens is sent at once';
+
+const ACTIONS = { pause, resume, retry_now: retryNow } as const;
+
+/** Returns why it was refused and recorded, or null. Throws not_found, DatabaseUnavailable, TemporalUnavailable. */
+export async function actBySignal(
+  deps: DatabaseDeps,
+  signal: EndpointAct,
+  signals: Pick<StaffSignals, 'verify'>,
+): Promise<string | null> {
+  const { action } = signal;
+  const [id, actId] = [asUuid(signal.endpointId), asUuid(signal.actId)];
+  const endpoint = existing(await deps.database.reader.find(webhookEndpoints, { id }));
+  const subject = {
+    tenantId: endpoint.tenantId,
+    subjectType: 'webhook_endpoint',
+    subjectId: id,
+  } as const;
+  const signed = await signals.verify(`webhook.${action}`, signal, subject);
+  if ('refused' in signed) return signed.refused;
+  const { by, reason } = signed;
+  try {
+    if (endpoint.status === 'deleted') throw DELETED;
+    await ACTIONS[action](deps, id, by, { reason }, actId);
+    return null;
+  } catch (failure) {
+    if (!(failure instanceof ApiError) || !FINAL.has(failure.refusal.code)) throw failure;
+    const details = { reason, refused: failure.message };
+    await recordOnce(deps, actId, by, { ...subject, action: `webhook.${action}_refused`, details });
+    return failure.message;
+  }
+}
+
+const FINAL = new Set<string>(['authority_insufficient', 'invalid_state']);
+const DELETED = new ApiError(invalidState('the endpoint is deleted'));
+
+/** An endpoint has a workflow until it is deleted. */
+export const webhookResource = workflowResource({
+  resourceType: 'webhook_endpoint',
+  workflowType: 'webhookEndpoint',
+  taskQueue: 'webhooks',
+  workflowIdOf: webhookWorkflowId,
+  table: webhookEndpoints,
+  states: ['enabled', 'disabled'],
+  from: `webhook_endpoints t FORCE INDEX (PRIMARY) WHERE t.status<>'deleted'`,
+  about: ({ id, status, pausedAt }) => ({
+    status: pausedAt === null ? status : 'paused',
+    summary: 'Deliveries to a webhook endpoint',
+    input: { endpointId: id } satisfies ResourceInput<WebhookWorkflowInput>,
+  }),
+});

@@ -5,10 +5,10 @@ import type { Traceparent } from '../core/trace.js';
 import * as column from '../db/columns.js';
 import type { Reader, StoredRow } from '../db/database.js';
 import { events, type SubscribableType } from '../db/entities/events.js';
-import { type WebhookDelivery, webhookDeliveries } from '../db/entities/webhooks.js';
+import { webhookDeliveries, type WebhookDelivery } from '../db/entities/webhooks.js';
 import { columnList, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
-import { parseStoredEvent, STORED_EVENT } from '../events/stored-event.js';
+import { parseStoredEvent, STORED_EVENT } from '../events/log.js';
 import type { Claimed, EndpointState } from './endpoint-claims.js';
 import { MAX_UNSTORED } from './rules.js';
 
@@ -144,7 +144,13 @@ interface LogPart {
   readonly through: bigint;
 }
 
-function rangeAhead({ endpoint, types, head, wantedHead, removedThrough }: EndpointState): LogRange {
+function rangeAhead({
+  endpoint,
+  types,
+  head,
+  wantedHead,
+  removedThrough,
+}: EndpointState): LogRange {
   const { tenantId, cursorSequence } = endpoint;
   const after = removedThrough > cursorSequence ? removedThrough : cursorSequence;
   const isAhead = wantedHead > after;
@@ -168,9 +174,7 @@ export async function readLogs(
     distinct.length === 0
       ? []
       : await reader.query(
-          distinct
-            .map((sql, part) => `(SELECT ${part} AS part, ${sql})`)
-            .join(' UNION ALL '),
+          distinct.map((sql, part) => `(SELECT ${part} AS part, ${sql})`).join(' UNION ALL '),
         );
   const parts = groupBy(rows.map(parseLogged), ({ part }) => part);
   return Promise.all(

@@ -1,12 +1,12 @@
 import type { Registry } from 'prom-client';
-import { metersOf } from '../core/meters.js';
 import { readTogether } from '../core/gauges.js';
 import { timeOfId } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
+import { metersOf } from '../core/meters.js';
 import { integer, nullable, oneOf, time } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
-import type { AttemptResult } from './attempt/result.js';
-import type { WebhookObserver } from './observer.js';
+import type { WebhookObserver } from './deps.js';
+import type { AttemptResult } from './exchange.js';
 
 const LAG_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600];
 const ATTEMPT_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -35,12 +35,12 @@ export function webhookMetrics(
   );
   const sending = gauge(
     'webhook_endpoints_sending',
-    "Endpoints this process's senders are busy with, by how long they take",
+    'Endpoints this process sends to, by how long they take',
     ['slot'],
   );
   const failures = counter(
     'webhook_sender_failures_total',
-    'Rounds of the senders, and endpoints in them, that failed because of a fault of the service; they are repeated',
+    'Rounds of the dispatcher, and endpoints in them, that failed because of a fault of the service; they are repeated',
   );
   return {
     attempted: ({ delivery: { cause, steps, eventId }, result, beganAt }) => {

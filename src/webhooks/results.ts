@@ -3,17 +3,16 @@ import type { Transaction } from '../db/database.js';
 import { outbox, type OutboxRow } from '../db/entities/outbox.js';
 import {
   webhookAttempts,
-  type WebhookDelivery,
   webhookDeliveries,
+  type WebhookDelivery,
   type WebhookEndpoint,
   webhookEndpoints,
 } from '../db/entities/webhooks.js';
 import { insertSql, statement, upsertSql } from '../db/statements.js';
-import type { AttemptResult } from './attempt/result.js';
-import { attemptRow } from './attempts.js';
+import { noticeOf } from './access.js';
 import {
-  type Claimed,
   CLAIM_MS,
+  type Claimed,
   type EndpointState,
   hasMore,
   isHeld,
@@ -21,8 +20,9 @@ import {
   lockStates,
 } from './endpoint-claims.js';
 import type { OpenDelivery } from './event-reader.js';
+import type { AttemptResult } from './exchange.js';
 import { afterAttempt, type Health, healthAfter, leaveBehind, nextDue } from './rules.js';
-import { noticeOf } from './telling.js';
+import { attemptRow } from './sender.js';
 
 /** Stores what runs have sent: attempts, deliveries, cursors, and the state in which endpoints are left. */
 
@@ -220,7 +220,10 @@ function lostAfter(
     if (lostFrom === null || from < lostFrom) lostFrom = from;
     if (lostTo === null || to > lostTo) lostTo = to;
   };
-  const fresh = [...ended.filter(({ open }) => !open.hasRow).map(({ open }) => open.delivery), ...begun];
+  const fresh = [
+    ...ended.filter(({ open }) => !open.hasRow).map(({ open }) => open.delivery),
+    ...begun,
+  ];
   const wasRead = fresh.some(({ sequence }) => sequence !== null && sequence <= removedThrough);
   if (through !== null && removedThrough > endpoint.cursorSequence && !wasRead)
     lose(endpoint.cursorSequence + 1n, removedThrough);

@@ -16,13 +16,12 @@ import {
   shows,
   summary,
 } from '../http/route.js';
-import { change, remove, rotateSecret } from './changing.js';
 import type { WebhookDeps } from './deps.js';
-import { presentDelivery, presentEndpoint } from './presenter.js';
-import { listDeliveries, listEndpoints, readEndpoint } from './reading.js';
-import { recover } from './recovering.js';
-import { redeliver } from './redelivering.js';
-import { register } from './registering.js';
+import { change, remove, rotateSecret } from './endpoint-changes.js';
+import { listDeliveries, listEndpoints, readEndpoint } from './queries.js';
+import { recover } from './recovery.js';
+import { redeliver } from './redelivery.js';
+import { register } from './registration.js';
 import {
   changeEndpointBody,
   DeliveryPageSchema,
@@ -30,6 +29,8 @@ import {
   EndpointSchema,
   EventSchema,
   PageQuery,
+  presentDelivery,
+  presentEndpoint,
   RecoverBody,
   RecoverySchema,
   RegisteredEndpointSchema,
@@ -37,7 +38,7 @@ import {
   RotatedEndpointSchema,
   TestSchema,
 } from './schemas.js';
-import { presentTest, type TestDeliveries } from './testing.js';
+import { presentTest, type TestDeliveries } from './test-deliveries.js';
 
 /** What the API does with webhook endpoints. (docs/contract.md, Webhooks) */
 export interface Webhooks {

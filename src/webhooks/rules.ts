@@ -1,6 +1,6 @@
 import { type Instant, instant } from '../core/instant.js';
 import type { DeliveryState, DisabledReason } from '../db/entities/webhooks.js';
-import type { AttemptResult } from './attempt/result.js';
+import type { AttemptResult } from './exchange.js';
 
 /** What a result means for a delivery and its endpoint, and when. (docs/contract.md, Webhook attempts) */
 
@@ -192,11 +192,11 @@ export function nextDue(earliest: Instant | null, health: Health): Instant | nul
   return health.probeAt !== null && health.probeAt > earliest ? health.probeAt : earliest;
 }
 
-/** How long a sender leaves due work to the workflow before it does that itself, whatever has happened to Temporal. */
+/** How long after the backoff the dispatcher finds an endpoint that its workflow has not marked as due. */
 export const WORKFLOW_HEAD_START_MS = 2_000;
 
 interface LeftBehind {
-  /** When a sender looks at it again; null: when it has new events. */
+  /** When the dispatcher examines the endpoint again; null: when it has new events. */
   readonly nextDueAt: Instant | null;
   /** Until when its workflow should wait; null: it has nothing to wait for. */
   readonly waitsUntil: Instant | null;
@@ -205,7 +205,7 @@ interface LeftBehind {
 }
 
 /**
- * What is due at once is left to the senders, what is due later to the workflow. The workflow is told only when
+ * What is due at once is left to the dispatcher, what is due later to the workflow. The workflow is told only when
  * something begins to wait, when something is due sooner than it knows, and when nothing waits any more; one that
  * should have looked by now is told again. `due`: when something is to be sent.
  */

@@ -1,10 +1,25 @@
 import { setMaxListeners } from 'node:events';
-import type { AddressGuard } from './address-guard/guard.js';
-import { type Agents, directAgents, proxiedAgents } from './attempt/agents.js';
-import type { Answer } from './attempt/answer.js';
-import { type Exchange, exchange, StaleConnection } from './attempt/exchange.js';
-import { AttemptEnded, type Failure, failureOf, refused } from './attempt/failures.js';
-import type { AttemptResult } from './attempt/result.js';
+import type { Keyring } from '../core/fingerprint.js';
+import { newId, type Uuid } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
+import { continued, traceHeaders, type Traceparent } from '../core/trace.js';
+import type { WebhookAttempt, WebhookEndpoint } from '../db/entities/webhooks.js';
+import { AddressGuard, type CheckedUrl, type ParsedUrl } from './address-guard.js';
+import type { AllowedHost } from './allowed-hosts.js';
+import { type Agents, directAgents, proxiedAgents } from './connections.js';
+import {
+  type Answer,
+  AttemptEnded,
+  type AttemptResult,
+  type Exchange,
+  exchange,
+  type Failure,
+  failureOf,
+  refused,
+  StaleConnection,
+} from './exchange.js';
+import { openSecrets } from './secrets.js';
+import { newSecret, signatureHeaders } from './signing.js';
 
 export interface OutgoingDelivery {
   readonly url: string;
@@ -125,4 +140,120 @@ function before<T>(stop: AbortSignal, work: Promise<T>): Promise<T> {
     stop.addEventListener('abort', onStop, { once: true });
     work.then(resolve, reject).finally(() => stop.removeEventListener('abort', onStop));
   });
+}
+
+/** Address checks, signing and HTTP. */
+export interface Sending {
+  readonly sender: Pick<Sender, 'send'>;
+  readonly signing: {
+    readonly newSecret: typeof newSecret;
+    readonly signatureHeaders: typeof signatureHeaders;
+  };
+  /** Everything that can be checked about an address without DNS. */
+  readonly parseUrl: (text: string) => ParsedUrl;
+  /** The address in stored form, or in a stable word why it is refused. Queries DNS. */
+  readonly checkUrl: (text: string) => Promise<CheckedUrl>;
+}
+
+/** How long one delivery attempt may take in all. */
+export const ATTEMPT_TIMEOUT_MS = 10_000;
+
+interface SendingOptions {
+  /** Besides https to public addresses: what operators allow for development. */
+  readonly allowedHosts: readonly AllowedHost[];
+  /** Null: directly. */
+  readonly proxyUrl: URL | null;
+  readonly timeoutMs: number;
+}
+
+/** The real implementations. `close` ends what is in flight. */
+export function buildSending({ allowedHosts, proxyUrl, timeoutMs }: SendingOptions): Sending & {
+  readonly close: () => Promise<void>;
+} {
+  const guard = new AddressGuard({ allowedHosts, namesAreLeftToProxy: proxyUrl !== null });
+  const sender = new Sender({ guard, timeoutMs, proxyUrl });
+  return {
+    sender,
+    signing: { newSecret, signatureHeaders },
+    parseUrl: (text) => guard.parseUrl(text),
+    checkUrl: (text) => guard.checkUrl(text),
+    close: () => sender.close(),
+  };
+}
+
+/** One attempt: signing, sending and recording it. */
+
+const MAX_MESSAGE = 255;
+const MAX_RESPONSE = 1024;
+
+interface Message {
+  /** The same for every attempt. */
+  readonly id: Uuid;
+  /** The same bytes for every attempt. */
+  readonly body: Buffer;
+  /** The trace that it continues; absent: none. */
+  readonly traceparent?: Traceparent | null;
+}
+
+export function sendMessage(
+  { sender, signing }: Sending,
+  keys: Keyring,
+  endpoint: WebhookEndpoint,
+  { id, body, traceparent }: Message,
+  now: Instant,
+  signal: AbortSignal,
+): Promise<AttemptResult> {
+  const timestampS = Math.floor(now / 1000);
+  const headers = signing.signatureHeaders({
+    id,
+    body,
+    ...openSecrets(keys, endpoint, now),
+    timestampS,
+  });
+  const attributes = {
+    'event.id': id,
+    'webhook.endpoint.id': endpoint.id,
+    'tenant.id': endpoint.tenantId,
+  };
+  return continued(
+    { name: 'webhook attempt', kind: 'client', attributes },
+    traceparent,
+    async (span) => {
+      const result = await sender.send(
+        { url: endpoint.url, body, headers: { ...headers, ...traceHeaders() } },
+        signal,
+      );
+      if (result.outcome === 'answered')
+        span?.setAttribute('http.response.status_code', result.status);
+      else span?.setAttribute('error.type', result.reason);
+      return result;
+    },
+  );
+}
+
+/** `at`: when it began. */
+export function attemptRow(
+  endpointId: Uuid,
+  deliveryId: Uuid,
+  at: Instant,
+  result: AttemptResult,
+): WebhookAttempt {
+  const row = {
+    endpointId,
+    deliveryId,
+    id: newId(),
+    at,
+    durationMs: Math.max(0, Math.round(result.durationMs)),
+  };
+  if (result.outcome === 'answered') {
+    const response = cut(result.responseHead, MAX_RESPONSE);
+    return { ...row, status: result.status, failure: null, message: null, response };
+  }
+  const message = cut(result.message, MAX_MESSAGE);
+  return { ...row, status: null, failure: result.reason, message, response: null };
+}
+
+/** In code points, as the column counts them. */
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : [...text.slice(0, 2 * most)].slice(0, most).join('');
 }

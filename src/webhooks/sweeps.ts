@@ -1,12 +1,214 @@
-import type { DatabaseDeps } from '../db/database.js';
+import { firstIdAt, type Uuid } from '../core/ids.js';
+import { type Instant, instant } from '../core/instant.js';
+import * as column from '../db/columns.js';
+import type { Database, DatabaseDeps, Reader, StoredRow, Transaction } from '../db/database.js';
+import { outbox } from '../db/entities/outbox.js';
+import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
+import { columnList, equalsSql, insertSql, literals } from '../db/statements.js';
+import { parseRow } from '../db/table.js';
+import { transact } from '../db/transact.js';
 import { removeOldEvents } from '../events/retention.js';
+import { announced } from '../temporal/outbox.js';
 import type { Sweep } from '../temporal/sweeper.js';
 import { tidying } from '../temporal/tidying.js';
-import { lookOver, removeOldAttempts } from './sweeping.js';
+import { noticeOf } from './access.js';
+import { isFree, isHeld } from './endpoint-claims.js';
+import { ATTEMPTS_KEPT_MS, FAILING_MS } from './rules.js';
+import { freeSql, inTimeSql, makeDue, WANTED_AHEAD } from './work-finder.js';
+
+/** Goes through all endpoints now and then, and tidies up, each time a bounded piece of work. */
+
+const SLICE = 200;
+/** Younger endpoints have their own notice. */
+const YOUNG_MS = 60_000;
+/** How often a paused endpoint, which nobody sends to, is announced, so that a lost workflow comes back. */
+const TOLD_AGAIN_MS = 3_600_000;
+
+/**
+ * Goes through the endpoints after `after`, in order of id: moves cursors past unwanted events, so that a log that
+ * grows without them never looks like a loss to retention; makes due what the dispatcher should have found; and starts
+ * missing workflows. Returns the last endpoint, or null if there is none.
+ */
+export async function lookOver(
+  database: Database,
+  now: Instant,
+  after: Uuid | null,
+): Promise<Uuid | null> {
+  const { seen, last } = await readSlice(database.reader, now, after);
+  const open = seen.filter(({ endpoint, head }) => {
+    const isOpen = !isHeld(endpoint) && isFree(endpoint, now);
+    return isOpen && head > endpoint.cursorSequence;
+  });
+  const idle = open.filter(({ isBehind }) => !isBehind);
+  const missed = open.filter(({ isBehind, isInTime }) => isBehind && !isInTime);
+  const alone = seen.filter(({ endpoint }) => isAlone(endpoint, now));
+  if (idle.length > 0)
+    await transact(database, (transaction) => moveCursors(transaction, idle, now));
+  const missedIds = missed.map(({ endpoint }) => endpoint.id);
+  if (missed.length > 0)
+    await transact(database, (transaction) => makeDue(transaction, missedIds, now));
+  if (alone.length > 0)
+    await transact(database, (transaction) => tellAbout(transaction, alone, now));
+  return last;
+}
+
+/** Found by their subscriptions: a tenant may have deleted any number of endpoints, which have none. */
+export async function readSlice(
+  reader: Reader,
+  now: Instant,
+  after: Uuid | null,
+): Promise<{ readonly seen: readonly Seen[]; readonly last: Uuid | null }> {
+  const behind = after === null ? '' : ` WHERE endpoint_id>${column.uuid.literal(after)}`;
+  const found = await reader.query(
+    `SELECT DISTINCT endpoint_id FROM webhook_subscriptions FORCE INDEX (PRIMARY)${behind} ORDER BY endpoint_id LIMIT ${SLICE}`,
+  );
+  const ids = found.map((row) => column.uuid.parse(row.endpoint_id));
+  if (ids.length === 0) return { seen: [], last: null };
+  // One statement sees heads and counters at the same moment, so nothing wanted lies up to that counter.
+  const rows = await reader.query(
+    `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, ${WANTED_AHEAD} AS is_behind,
+       ${inTimeSql(now)} AS is_in_time
+     FROM webhook_endpoints e FORCE INDEX (PRIMARY) JOIN event_counters c ON c.tenant_id=e.tenant_id
+     WHERE e.id IN (${literals(webhookEndpoints, 'id', ids)}) AND e.status<>'deleted'`,
+  );
+  return { seen: rows.map(parseSeen), last: ids.at(-1) ?? null };
+}
+
+interface Seen {
+  readonly endpoint: WebhookEndpoint;
+  readonly head: bigint;
+  readonly isBehind: boolean;
+  /** The dispatcher will examine the endpoint as soon as something may be sent. */
+  readonly isInTime: boolean;
+}
+
+function parseSeen(row: StoredRow): Seen {
+  const isBehind = column.integer.parse(row.is_behind) === 1;
+  const isInTime = column.integer.parse(row.is_in_time) === 1;
+  return {
+    endpoint: parseRow(webhookEndpoints, row),
+    head: column.bigint.parse(row.head),
+    isBehind,
+    isInTime,
+  };
+}
+
+function isAlone({ createdAt, attendedAt, pausedAt }: WebhookEndpoint, now: Instant): boolean {
+  if (attendedAt === null) return createdAt < now - YOUNG_MS;
+  return pausedAt !== null && attendedAt < now - TOLD_AGAIN_MS;
+}
+
+/** A cursor never goes back; a type added since then starts after that head. */
+async function moveCursors(
+  transaction: Transaction,
+  idle: readonly Seen[],
+  now: Instant,
+): Promise<void> {
+  const heads = idle
+    .map(({ endpoint, head }) => `WHEN ${column.uuid.literal(endpoint.id)} THEN ${head}`)
+    .join(' ');
+  await transaction.execute(
+    `UPDATE webhook_endpoints e SET cursor_sequence=GREATEST(cursor_sequence, CASE id ${heads} END)
+     WHERE ${equalsSql(webhookEndpoints, { id: idle.map(({ endpoint }) => endpoint.id) })} AND ${freeSql(now)}`,
+  );
+}
+
+/** Unless a notice for them is already waiting. */
+async function tellAbout(
+  transaction: Transaction,
+  alone: readonly Seen[],
+  now: Instant,
+): Promise<void> {
+  const endpoints = alone.map(({ endpoint }) => endpoint);
+  const told = await announced(
+    transaction,
+    endpoints.map(({ id }) => id),
+  );
+  const notices = endpoints
+    .filter(({ id }) => !told.has(id))
+    .map((endpoint) => noticeOf(endpoint, now));
+  if (notices.length > 0) await transaction.execute(insertSql(outbox, notices));
+}
+
+/** More than two processes' clocks ever differ by: the event's time may come from one, its delivery's from another. */
+const CLOCKS_APART_MS = 60_000;
+
+/** The most rows of each kind that one call of `removeOldAttempts` deletes. */
+const MAX_REMOVED = 1_000;
+
+const LOOKED_AT = 1_000;
+
+/**
+ * Removes attempts from more than 30 days ago, and deliveries that had ended by then, for the first endpoint after
+ * `after` that has any, as far as one look goes. Returns that endpoint, or the last one examined; null after the last.
+ * `isDone` is false if it has more.
+ */
+export async function removeOldAttempts(
+  database: Database,
+  now: Instant,
+  after: Uuid | null,
+): Promise<{ readonly endpointId: Uuid; readonly isDone: boolean } | null> {
+  const before = instant(now - ATTEMPTS_KEPT_MS);
+  const looked = await lookForOld(database, before, after);
+  if (looked.old === null)
+    return looked.last === null ? null : { endpointId: looked.last, isDone: true };
+  const endpoint = looked.old;
+  const own = `endpoint_id=${column.uuid.literal(endpoint.id)}`;
+  const isOld = (createdId: string, overAt: string, until: Instant): string =>
+    `${own} AND ${createdId}<${column.uuid.literal(firstIdAt(until))} AND ${overAt}<${column.time.literal(until)}`;
+  const neededSince = deliveriesNeededSince(endpoint);
+  const until = neededSince !== null && neededSince < before ? neededSince : before;
+  const isOver = endpoint.status === 'deleted' ? 'TRUE' : 'finished_at IS NOT NULL';
+  const removed = await transact(database, async (transaction) => [
+    await transaction.execute(
+      `DELETE FROM webhook_attempts WHERE ${isOld('delivery_id', 'at', before)} LIMIT ${MAX_REMOVED}`,
+    ),
+    await transaction.execute(
+      `DELETE FROM webhook_deliveries WHERE ${isOld('id', 'COALESCE(finished_at, created_at)', until)} AND ${isOver}
+       LIMIT ${MAX_REMOVED}`,
+    ),
+  ]);
+  return { endpointId: endpoint.id, isDone: removed.every((count) => count < MAX_REMOVED) };
+}
+
+/** The next endpoint with something old, and the last looked at. Each costs two looks at the start of its rows. */
+async function lookForOld(
+  { reader }: Database,
+  before: Instant,
+  after: Uuid | null,
+): Promise<{ readonly old: WebhookEndpoint | null; readonly last: Uuid | null }> {
+  const behind = after === null ? '' : ` AND e.id>${column.uuid.literal(after)}`;
+  const first = column.uuid.literal(firstIdAt(before));
+  const rows = await reader.query(
+    `SELECT e.id, (EXISTS (SELECT 1 FROM webhook_attempts a WHERE a.endpoint_id=e.id AND a.delivery_id<${first})
+        OR EXISTS (SELECT 1 FROM webhook_deliveries d FORCE INDEX (PRIMARY) WHERE d.endpoint_id=e.id AND d.id<${first})) AS has_old
+     FROM (SELECT e.id FROM webhook_endpoints e FORCE INDEX (PRIMARY)
+       WHERE TRUE${behind} ORDER BY e.id LIMIT ${LOOKED_AT}) e ORDER BY e.id`,
+  );
+  const found = rows.find((row) => column.integer.parse(row.has_old) === 1);
+  const last = rows.at(-1);
+  const id = found === undefined ? null : column.uuid.parse(found.id);
+  const old = id === null ? null : ((await reader.find(webhookEndpoints, { id })) ?? null);
+  return { old, last: last === undefined ? null : column.uuid.parse(last.id) };
+}
+
+/**
+ * Since when an endpoint's deliveries are needed to know what not to resend: during a recovery, and for when it is
+ * enabled again. Null: they are not needed longer than usual.
+ */
+function deliveriesNeededSince({
+  status,
+  disabledAt,
+  recoverAfter,
+}: WebhookEndpoint): Instant | null {
+  if (status === 'deleted') return null;
+  if (recoverAfter !== null) return instant(0);
+  return disabledAt === null ? null : instant(disabledAt - FAILING_MS - CLOCKS_APART_MS);
+}
 
 /** What the worker's sweeper does for webhooks and the event log. */
 
-/** A slice of endpoints at a time: for what senders and notices have missed, and to move idle cursors. */
+/** A slice of endpoints at a time: for what the dispatcher and notices have missed, and to move idle cursors. */
 export function endpointsSweep({ database, clock }: DatabaseDeps): Sweep {
   return tidying('webhooks', async (after) => {
     const at = await lookOver(database, clock(), after);

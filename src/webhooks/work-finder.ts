@@ -7,7 +7,7 @@ import { literals } from '../db/statements.js';
 import { SETTLED_AFTER_MS } from '../ledger/database-clock.js';
 import { WORKFLOW_HEAD_START_MS } from './rules.js';
 
-/** How senders find work: by indexes on what is due, so that an endpoint without new events costs nothing. */
+/** How the dispatcher finds work: by indexes on what is due, so that an endpoint without new events costs nothing. */
 
 /** SQL: something may be sent to `e`. */
 export const OPEN = `e.status='enabled' AND e.paused_at IS NULL`;
@@ -22,7 +22,7 @@ export const WANTED_AHEAD = `EXISTS (SELECT 1 FROM webhook_subscriptions s
   WHERE s.endpoint_id=e.id AND h.last_sequence>e.cursor_sequence AND h.last_sequence>=s.from_sequence)`;
 
 /**
- * SQL: a sender will look at `e` as soon as something new may be sent to it, now or at its next probe. Its next retry
+ * SQL: the dispatcher will examine `e` as soon as something new may be sent to it, now or at its next probe. Its next retry
  * may be a day away, and its workflow has a head start.
  */
 export const inTimeSql = (now: Instant): string =>
@@ -42,7 +42,7 @@ export async function tenantsWithEvents(
   );
 }
 
-/** An endpoint for which a sender may have something. */
+/** An endpoint to which something may have to be sent. */
 export interface Candidate {
   readonly id: Uuid;
   readonly tenantId: Uuid;

@@ -17,7 +17,7 @@ import type { DatabaseClock } from '../../src/ledger/database-clock.js';
 import { createLogging } from '../../src/http/logging.js';
 import { RATE_CLASSES } from '../../src/http/rate-limit.js';
 import type { Webhooks } from '../../src/webhooks/routes.js';
-import { TestDeliveries } from '../../src/webhooks/testing.js';
+import { TestDeliveries } from '../../src/webhooks/test-deliveries.js';
 import type { TestDatabase } from './database.js';
 import { FakeReceiver } from './receiver.js';
 import { asDatabaseClock } from './world.js';

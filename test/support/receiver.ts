@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { AddressGuard, type CheckedUrl } from '../../src/webhooks/address-guard/guard.js';
-import type { AttemptResult } from '../../src/webhooks/attempt/result.js';
+import { AddressGuard, type CheckedUrl } from '../../src/webhooks/address-guard.js';
+import type { AttemptResult } from '../../src/webhooks/exchange.js';
 import type { OutgoingDelivery } from '../../src/webhooks/sender.js';
-import type { Sending } from '../../src/webhooks/sending.js';
+import type { Sending } from '../../src/webhooks/sender.js';
 
 /** A request as it came in. */
 interface Received {

@@ -7,7 +7,7 @@ import { type Staff, STAFF_RIGHTS } from '../../src/db/entities/staff.js';
 import { setService } from '../../src/staff/people.js';
 import { STAFF_ACTS } from '../../src/staff/rules.js';
 import { verifyClaim } from '../../src/staff/verification.js';
-import { pause } from '../../src/webhooks/operating.js';
+import { pause } from '../../src/webhooks/staff-actions.js';
 import { wrongCode } from '../campaigns/wrong-codes.js';
 import { openPayoutBank, workflowOf as payoutWorkflow } from '../payouts/support.js';
 import { startTestApi, type TestApi } from '../support/api.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
-import { parseAllowedHost } from '../../src/webhooks/address-guard/allowed-hosts.js';
-import { isPublicAddress } from '../../src/webhooks/address-guard/special-addresses.js';
+import { parseAllowedHost } from '../../src/webhooks/allowed-hosts.js';
+import { isPublicAddress } from '../../src/webhooks/address-guard.js';
 import {
   allow,
   closeAll,

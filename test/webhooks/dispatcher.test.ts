@@ -12,7 +12,7 @@ import {
 } from '../../src/db/entities/webhooks.js';
 import { DatabaseUnavailable } from '../../src/db/failures.js';
 import { insertSql, updateSql } from '../../src/db/statements.js';
-import { pause, resume } from '../../src/webhooks/operating.js';
+import { pause, resume } from '../../src/webhooks/staff-actions.js';
 import type { WebhookDeps } from '../../src/webhooks/deps.js';
 import { MAX_ENDPOINTS, WORKFLOW_HEAD_START_MS } from '../../src/webhooks/rules.js';
 import { WebhookDispatcher } from '../../src/webhooks/dispatcher.js';

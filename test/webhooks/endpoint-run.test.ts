@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pause, resume } from '../../src/webhooks/operating.js';
+import { pause, resume } from '../../src/webhooks/staff-actions.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { idLiteral, openBank } from '../support/bank.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';

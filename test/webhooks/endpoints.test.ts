@@ -9,9 +9,9 @@ import {
   type WebhookDelivery,
 } from '../../src/db/entities/webhooks.js';
 import { insertSql } from '../../src/db/statements.js';
-import { attemptRow } from '../../src/webhooks/attempts.js';
+import { attemptRow } from '../../src/webhooks/sender.js';
 import { newDelivery } from '../../src/webhooks/event-reader.js';
-import { readDeliveries } from '../../src/webhooks/reading.js';
+import { readDeliveries } from '../../src/webhooks/queries.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import {
   answered,

@@ -4,7 +4,7 @@ import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, list, object, text } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
 import { answeredWith, failedWith, FakeReceiver, type Reply } from '../support/receiver.js';
-import { describe as describeEndpoint, retryNow } from '../../src/webhooks/operating.js';
+import { describe as describeEndpoint, retryNow } from '../../src/webhooks/staff-actions.js';
 import {
   deliveriesOf,
   dispatched,

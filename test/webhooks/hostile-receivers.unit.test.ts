@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import type { AttemptResult } from '../../src/webhooks/attempt/result.js';
+import type { AttemptResult } from '../../src/webhooks/exchange.js';
 import {
   closeAll,
   guardWith,

@@ -8,9 +8,9 @@ import { createServer as createTcpServer, type Server, type Socket } from 'node:
 import {
   parseAllowedHost,
   type AllowedHost,
-} from '../../src/webhooks/address-guard/allowed-hosts.js';
-import { AddressGuard, type AddressGuardOptions } from '../../src/webhooks/address-guard/guard.js';
-import type { AttemptResult } from '../../src/webhooks/attempt/result.js';
+} from '../../src/webhooks/allowed-hosts.js';
+import { AddressGuard, type AddressGuardOptions } from '../../src/webhooks/address-guard.js';
+import type { AttemptResult } from '../../src/webhooks/exchange.js';
 import { Sender, type SenderOptions } from '../../src/webhooks/sender.js';
 
 /** Receivers of deliveries, good and bad, and senders to them. */

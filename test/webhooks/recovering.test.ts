@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { SCHEDULE_MS } from '../../src/webhooks/rules.js';
-import { removeOldAttempts } from '../../src/webhooks/sweeping.js';
+import { removeOldAttempts } from '../../src/webhooks/sweeps.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral, openBank } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';

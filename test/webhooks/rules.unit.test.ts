@@ -14,8 +14,8 @@ import {
   SCHEDULE_MS,
   WORKFLOW_HEAD_START_MS,
 } from '../../src/webhooks/rules.js';
-import type { AttemptResult } from '../../src/webhooks/attempt/result.js';
-import { describeEndpoint, type EndpointFacts } from '../../src/webhooks/endpoint-description.js';
+import type { AttemptResult } from '../../src/webhooks/exchange.js';
+import { describeEndpoint, type EndpointFacts } from '../../src/webhooks/staff-actions.js';
 import { answeredWith, failedWith } from '../support/receiver.js';
 
 const NOW = instant(Date.parse('2030-03-04T14:00:00.000Z'));

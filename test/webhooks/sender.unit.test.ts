@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AttemptResult } from '../../src/webhooks/attempt/result.js';
-import { headText, retryAfterMs } from '../../src/webhooks/attempt/answer.js';
+import type { AttemptResult } from '../../src/webhooks/exchange.js';
+import { headText, retryAfterMs } from '../../src/webhooks/exchange.js';
 import { verifySignatures } from '../../development/receiver/signatures.js';
 import { newSecret, signatureHeaders } from '../../src/webhooks/signing.js';
 import {

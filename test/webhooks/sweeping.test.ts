@@ -11,7 +11,7 @@ import { insertSql, updateSql } from '../../src/db/statements.js';
 import { removeOldEvents, setRetention } from '../../src/events/retention.js';
 import { audit } from '../../src/auditor/audit.js';
 import { WEBHOOK_SECRETS } from '../../src/webhooks/secrets.js';
-import { removeOldAttempts } from '../../src/webhooks/sweeping.js';
+import { removeOldAttempts } from '../../src/webhooks/sweeps.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral, list, openBank, text, withQuery } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';

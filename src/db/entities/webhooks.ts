@@ -50,7 +50,7 @@ export const webhookEndpoints = defineTable(
     fence: column.bigint,
     /** Until when that run is considered alive; null: it has ended. */
     leaseUntil: column.nullable(column.time),
-    /** When a sender looks at it without news, a little later than its workflow would; null: nothing waits. */
+    /** When the dispatcher examines it without new events, 2 s after its workflow would mark it; null: nothing waits. */
     nextDueAt: column.nullable(column.time),
     /** Until when its workflow waits, as far as it has been told; null: it waits for nothing. */
     waitsUntil: column.nullable(column.time),

@@ -10,8 +10,8 @@ import {
   recoverFor,
   resume,
   retryNow,
-} from '../../webhooks/operating.js';
-import { readDeliveries } from '../../webhooks/reading.js';
+} from '../../webhooks/staff-actions.js';
+import { readDeliveries } from '../../webhooks/queries.js';
 import type { StaffActName } from '../../staff/rules.js';
 import { command, type CommandDefinition, group, type Ops, query } from '../command.js';
 import { findEndpoint, findTenant } from '../finding.js';

@@ -3,7 +3,7 @@ import { CANCELABLE, isPaused, PAUSABLE } from '../../batches/rules.js';
 import { ApiError } from '../../core/errors.js';
 import type { BonusBatch } from '../../db/entities/bonuses.js';
 import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
-import { pause, resume, retryNow } from '../../webhooks/operating.js';
+import { pause, resume, retryNow } from '../../webhooks/staff-actions.js';
 import type { DeskAct } from './act.js';
 
 /** Acts on batches and webhook endpoints: pause, resume, end. */

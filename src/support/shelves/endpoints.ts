@@ -1,6 +1,6 @@
 import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
-import { describe } from '../../webhooks/operating.js';
-import { readDeliveries, type ShownDelivery } from '../../webhooks/reading.js';
+import { describe } from '../../webhooks/staff-actions.js';
+import { readDeliveries, type ShownDelivery } from '../../webhooks/queries.js';
 import { webhookWorkflowId } from '../../temporal/contracts.js';
 import { ENDPOINT_ACTS } from '../acts/controls.js';
 import { type Content, html } from '../html.js';

@@ -1,8 +1,8 @@
+import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { inTime } from '../../core/in-time.js';
+import ipaddr from 'ipaddr.js';
+import { inTime } from '../core/in-time.js';
 import { type AllowedHost, isAllowedHost } from './allowed-hosts.js';
-import { machineResolver, publicResolver, type Resolve } from './resolving.js';
-import { isPublicAddress } from './special-addresses.js';
 
 /** Why a URL gets no deliveries; also the `reason` of 400 `invalid_field` when an endpoint is registered. */
 export type UrlRefusal =
@@ -120,4 +120,52 @@ function addressesOf(resolve: Resolve, name: string): Promise<readonly string[]>
 
 function pinned(address: string): PinnedAddress {
   return { address, family: isIP(address) === 6 ? 6 : 4 };
+}
+
+/** Every address of a name. Rejects, or returns none, if it has none. */
+export type Resolve = (name: string) => Promise<readonly string[]>;
+
+const QUERY_TIMEOUT_MS = 2_000;
+const TRIES = 2;
+
+/** By name servers: getaddrinfo occupies one of few threads, and knows hosts files and search domains. */
+export function publicResolver(): Resolve {
+  const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: TRIES });
+  return async (name) => {
+    const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  };
+}
+
+/** Resolves like every program on this machine: for the operators' own names. */
+export const machineResolver: Resolve = async (name) => {
+  const found = await lookup(name, { all: true, verbatim: true });
+  return found.map(({ address }) => address);
+};
+
+/** Which addresses are machines on the public internet, and nothing else. The library has IANA's special ranges. */
+
+/** A cloud's own services, as every machine in it sees them. */
+const CLOUD_SERVICES = '168.63.129.16';
+/**
+ * The only part of IPv6 assigned to machines. Outside it are loopback, link-local, unique local, site-local, multicast,
+ * discard, segment routing, and the forms that carry an IPv4 address: mapped, translated, compatible, NAT64.
+ */
+const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
+const FORMER_TEST_NETWORK = ipaddr.IPv6.parseCIDR('3ffe::/16');
+
+/** True for the canonical text of an address on the public internet; false for every other text. */
+export function isPublicAddress(text: string): boolean {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text))
+    return ipaddr.IPv4.parse(text).range() === 'unicast' && text !== CLOUD_SERVICES;
+  // With a zone it is local to one link.
+  if (text.includes('%') || !ipaddr.IPv6.isValid(text)) return false;
+  const address = ipaddr.IPv6.parse(text);
+  const isGlobal = address.match(GLOBAL_IPV6) && !address.match(FORMER_TEST_NETWORK);
+  return isGlobal && address.range() === 'unicast' && !isIsatap(address);
+}
+
+/** ISATAP puts an IPv4 address after 0000:5efe or 0200:5efe, under any prefix. */
+function isIsatap({ parts }: ipaddr.IPv6): boolean {
+  return parts[5] === 0x5efe && (parts[4] === 0 || parts[4] === 0x200);
 }

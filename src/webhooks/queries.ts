@@ -1,16 +1,15 @@
 import { groupBy } from '../core/collections.js';
 import { existing } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import type { Page, TimePosition } from '../core/pages.js';
-import { pageOf } from '../core/pages.js';
+import { type Page, pageOf, type TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
 import type { Reader } from '../db/database.js';
 import { SUBSCRIBABLE_TYPES, type SubscribableType } from '../db/entities/events.js';
 import {
   type WebhookAttempt,
   webhookAttempts,
-  type WebhookDelivery,
   webhookDeliveries,
+  type WebhookDelivery,
   type WebhookEndpoint,
   webhookEndpoints,
   webhookSubscriptions,

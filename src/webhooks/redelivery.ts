@@ -1,4 +1,3 @@
-import { assertManager } from './access.js';
 import { existing } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
@@ -15,6 +14,7 @@ import {
 } from '../db/entities/webhooks.js';
 import { equalsSql, insertSql, selectSql, updateSql } from '../db/statements.js';
 import { transactFor } from '../db/transact.js';
+import { assertManager } from './access.js';
 import type { WebhookDeps } from './deps.js';
 import { MAX_SPAN, newDelivery } from './event-reader.js';
 
@@ -54,7 +54,7 @@ async function queue(transaction: Transaction, event: EventRow, now: Instant): P
 
 /**
  * Whether the cursor will deliver it. While a run is at the endpoint, an event just ahead of the cursor may already be
- * in flight without any record. A run whose lease has lapsed may still store it until another begins.
+ * in flight without any record. A run whose claim has expired may still store it until another begins.
  */
 function isStillToCome(
   { cursorSequence, leaseUntil }: WebhookEndpoint,

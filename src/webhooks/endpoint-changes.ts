@@ -4,8 +4,8 @@ import { type Instant, instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import * as column from '../db/columns.js';
 import type { Transaction } from '../db/database.js';
-import { outbox } from '../db/entities/outbox.js';
 import type { SubscribableType } from '../db/entities/events.js';
+import { outbox } from '../db/entities/outbox.js';
 import {
   type DisabledReason,
   type WebhookEndpoint,
@@ -14,15 +14,14 @@ import {
 } from '../db/entities/webhooks.js';
 import { deleteSql, insertSql, literals, updateSql } from '../db/statements.js';
 import { transactFor } from '../db/transact.js';
-import { assertManager, findManaged, lockManaged } from './access.js';
-import { headOf } from './log-positions.js';
+import { headOf } from '../events/positions.js';
+import { assertManager, endpointAct, findManaged, lockManaged, noticeOf } from './access.js';
 import type { WebhookDeps } from './deps.js';
-import { type ShownEndpoint, shown } from './reading.js';
-import { beginRecovery } from './recovering.js';
-import { assertUrl, subscriptionsOf } from './registering.js';
+import { shown, type ShownEndpoint } from './queries.js';
+import { beginRecovery } from './recovery.js';
+import { assertUrl, subscriptionsOf } from './registration.js';
 import { FAILING_MS, HEALTHY, PREVIOUS_SECRET_MS } from './rules.js';
 import { sealSecret } from './secrets.js';
-import { endpointAct, noticeOf } from './telling.js';
 
 interface EndpointChange {
   readonly url?: string | undefined;

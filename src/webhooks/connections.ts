@@ -2,7 +2,6 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { isIPv6, type TcpNetConnectOpts } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { ProxyRefused } from './failures.js';
 
 /** The agents that make deliveries' connections. None limits their number: a hanging receiver holds only its own. */
 
@@ -128,4 +127,9 @@ function proxyCredentials({ username, password }: URL): http.OutgoingHttpHeaders
   if (username === '') return {};
   const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   return { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` };
+}
+
+/** The egress proxy refused to connect to the receiver. */
+export class ProxyRefused extends Error {
+  override name = 'ProxyRefused';
 }

@@ -1,7 +1,7 @@
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import type { Reader } from '../db/database.js';
-import { events } from '../db/entities/events.js';
+import { eventCounters, events } from '../db/entities/events.js';
 import { type EventGap, eventGaps } from '../db/entities/restores.js';
 import { type NumberedRows, type NumberRange, numbersWithin } from '../db/numbered.js';
 import { literal } from '../db/statements.js';
@@ -32,14 +32,14 @@ export async function sequencesWithin(
 ): Promise<NumberRange> {
   if (gaps.length === 0) return numbersWithin(reader, eventsOf(tenantId), from, to);
   const [first, next] = await Promise.all([
-    from === undefined ? 1n : firstSince(reader, tenantId, gaps, from),
-    firstSince(reader, tenantId, gaps, to === undefined ? undefined : instant(to + 1)),
+    from === undefined ? 1n : firstBetweenGaps(reader, tenantId, gaps, from),
+    firstBetweenGaps(reader, tenantId, gaps, to === undefined ? undefined : instant(to + 1)),
   ]);
   return { first, last: next - 1n };
 }
 
 /** The first event then or later; undefined: none. Each gap lies between two times, so one part has the answer. */
-async function firstSince(
+async function firstBetweenGaps(
   reader: Reader,
   tenantId: Uuid,
   gaps: readonly EventGap[],
@@ -55,4 +55,27 @@ async function firstSince(
   if (at === undefined)
     return (await numbersWithin(reader, rows, undefined, undefined, part)).last + 1n;
   return (await numbersWithin(reader, rows, at, undefined, part)).first;
+}
+
+/** Positions in a tenant's log. */
+
+/** The sequence of its last event; 0 before the first. */
+export async function headOf(reader: Reader, tenantId: Uuid): Promise<bigint> {
+  return (await reader.find(eventCounters, { tenantId }))?.lastSequence ?? 0n;
+}
+
+/** The sequence of the first event at or after that time, or null. */
+export async function firstSince(
+  reader: Reader,
+  tenantId: Uuid,
+  since: Instant,
+): Promise<bigint | null> {
+  const { first, last } = await sequencesWithin(
+    reader,
+    tenantId,
+    await gapsOf(reader, tenantId),
+    since,
+    undefined,
+  );
+  return first > last ? null : first;
 }

@@ -5,19 +5,19 @@ import type { Caller } from '../core/permissions.js';
 import { currentTraceparent } from '../core/trace.js';
 import {
   webhookAttempts,
-  type WebhookDelivery,
   webhookDeliveries,
+  type WebhookDelivery,
   type WebhookEndpoint,
   webhookEndpoints,
 } from '../db/entities/webhooks.js';
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { findManaged } from './access.js';
-import { attemptRow, sendMessage } from './attempts.js';
-import { openSecrets } from './secrets.js';
 import type { WebhookDeps } from './deps.js';
+import type { AttemptResult } from './exchange.js';
 import { isSuccess } from './rules.js';
-import type { AttemptResult } from './attempt/result.js';
+import { openSecrets } from './secrets.js';
+import { attemptRow, sendMessage } from './sender.js';
 
 /** The `type` in a test's body; no event has it. */
 const TEST_TYPE = 'webhook.test';

@@ -6,9 +6,9 @@ import type { Caller } from '../core/permissions.js';
 import type { ApiVersion } from '../core/versions.js';
 import { integer } from '../db/columns.js';
 import type { Reader, Transaction } from '../db/database.js';
+import type { SubscribableType } from '../db/entities/events.js';
 import { outbox, type OutboxRow } from '../db/entities/outbox.js';
 import { tenants } from '../db/entities/parties.js';
-import type { SubscribableType } from '../db/entities/events.js';
 import {
   type WebhookEndpoint,
   webhookEndpoints,
@@ -16,16 +16,15 @@ import {
   webhookSubscriptions,
 } from '../db/entities/webhooks.js';
 import { insertSql, literal } from '../db/statements.js';
+import { headOf } from '../events/positions.js';
 import type { Answer } from '../ledger/writer/types.js';
 import { findAnswers } from '../ledger/idempotency.js';
 import { type KeyedResult, writeKeyed } from '../ledger/keyed-writes.js';
-import { assertManager } from './access.js';
-import { headOf } from './log-positions.js';
+import { assertManager, endpointAct, noticeOf } from './access.js';
 import type { WebhookDeps } from './deps.js';
-import { type ShownEndpoint, withTypes } from './reading.js';
+import { type ShownEndpoint, withTypes } from './queries.js';
 import { HEALTHY, MAX_ENDPOINTS } from './rules.js';
 import { sealSecret } from './secrets.js';
-import { endpointAct, noticeOf } from './telling.js';
 
 interface WantedEndpoint {
   readonly url: string;

@@ -1,27 +1,25 @@
 import { memberActor, recordAct } from '../access/audit-log.js';
-import { ApiError, invalidField, invalidState } from '../core/errors.js';
 import { groupBy } from '../core/collections.js';
+import { ApiError, invalidField, invalidState } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import * as column from '../db/columns.js';
-import type { Transaction } from '../db/database.js';
+import type { DatabaseDeps, Transaction } from '../db/database.js';
 import {
-  type WebhookDelivery,
   webhookDeliveries,
+  type WebhookDelivery,
   type WebhookEndpoint,
   webhookEndpoints,
 } from '../db/entities/webhooks.js';
 import { equalsSql, insertSql, literals, statement, updateSql } from '../db/statements.js';
 import { transactFor } from '../db/transact.js';
-import { lockManaged } from './access.js';
-import { firstSince, headOf } from './log-positions.js';
-import type { WebhookDeps } from './deps.js';
+import { firstSince, headOf } from '../events/positions.js';
+import { endpointAct, lockManaged } from './access.js';
 import { CLAIM_MS, type Claimed, lockStates } from './endpoint-claims.js';
 import { isSubscribed, type LoggedEvent, newDelivery, readLogs } from './event-reader.js';
 import type { Claim } from './results.js';
 import { hasStepLeft, RECOVER_MS } from './rules.js';
-import { endpointAct } from './telling.js';
 
 /** Recoveries. A request marks a part of the log, and the endpoint's run walks it a step at a time. */
 
@@ -36,7 +34,7 @@ export interface Recovery {
  * authority_insufficient, invalid_field (older than 30 days, or in the future), invalid_state (disabled).
  */
 export async function recover(
-  deps: WebhookDeps,
+  deps: DatabaseDeps,
   caller: Caller,
   endpointId: Uuid,
   since: Instant,

@@ -1,0 +1,265 @@
+import * as http from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import * as https from 'node:https';
+import { isIP } from 'node:net';
+import {
+  type AddressRefusal,
+  hostOf,
+  type PinnedAddress,
+  type UrlRefusal,
+} from './address-guard.js';
+import { type Agents, type PinnedOptions, ProxyRefused } from './connections.js';
+
+/** One HTTP request of a delivery and its answer. */
+
+export interface Exchange {
+  readonly url: URL;
+  readonly headers: http.OutgoingHttpHeaders;
+  readonly body: Buffer;
+  /** The only addresses that may be connected to; null if a proxy connects. */
+  readonly addresses: readonly PinnedAddress[] | null;
+  readonly certificateAuthorities: readonly string[] | undefined;
+}
+
+/** The receiver had closed the connection while it was idle, so it has not seen the request. */
+export class StaleConnection extends Error {
+  override name = 'StaleConnection';
+}
+
+const MAX_HEADER_BYTES = 16_384;
+/** A slow first address is abandoned for the next after this. */
+const NEXT_ADDRESS_MS = 1_000;
+
+/**
+ * The receiver has answered once its headers are complete, whatever happens to the body: its head is what arrived
+ * before it ended, broke off, exceeded 64 KiB or `stop` came. Without an answer this rejects: with Node's error, the
+ * reason of `stop`, or StaleConnection.
+ */
+export function exchange(one: Exchange, agents: Agents, stop: AbortSignal): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = start(one, agents);
+    let answer: http.IncomingMessage | undefined;
+    const body: Buffer[] = [];
+    // Once there are headers, no error takes the answer back.
+    const settle = (error: Error): void =>
+      answer === undefined ? reject(error) : resolve(kept(answer, body));
+    const onStop = (): void => {
+      settle(stop.reason as Error);
+      request.destroy();
+    };
+    request.once('response', (incoming) => {
+      answer = incoming;
+      readBody(incoming, body, () => resolve(kept(incoming, body)));
+    });
+    request.once('upgrade', (incoming, socket) => {
+      resolve(kept(incoming, body));
+      socket.destroy();
+    });
+    request.on('error', (error) => settle(isStale(request, error) ? new StaleConnection() : error));
+    request.once('close', () => {
+      stop.removeEventListener('abort', onStop);
+      settle(new Error('the connection closed'));
+    });
+    if (stop.aborted) return onStop();
+    stop.addEventListener('abort', onStop);
+    request.end(one.body);
+  });
+}
+
+function kept(
+  { statusCode: status = 0, headers }: http.IncomingMessage,
+  body: readonly Buffer[],
+): Answer {
+  return {
+    status,
+    head: headText(Buffer.concat(body)),
+    retryAfterMs: retryAfterMs(status, headers, Date.now()),
+  };
+}
+
+function readBody(incoming: http.IncomingMessage, body: Buffer[], finish: () => void): void {
+  let bytes = 0;
+  incoming.on('data', (piece: Buffer) => {
+    bytes += piece.length;
+    body.push(piece);
+    if (bytes < MAX_BODY_BYTES) return;
+    finish();
+    incoming.destroy();
+  });
+  incoming.once('end', finish);
+  incoming.once('error', finish);
+}
+
+function start(
+  { url, headers, body, addresses, certificateAuthorities: ca }: Exchange,
+  agents: Agents,
+): http.ClientRequest {
+  const host = hostOf(url);
+  const options: PinnedOptions = {
+    method: 'POST',
+    host,
+    path: `${url.pathname}${url.search}`,
+    headers: { ...headers, host: url.host, 'content-length': body.length },
+    maxHeaderSize: MAX_HEADER_BYTES,
+    ...(url.port === '' ? {} : { port: url.port }),
+    ...(addresses === null ? {} : pinnedTo(addresses)),
+  };
+  if (url.protocol === 'http:') return http.request({ ...options, agent: agents.http });
+  // An address is verified as an address in the certificate; it is not a server name to send.
+  const servername = isIP(host) === 0 ? host : '';
+  return https.request({
+    ...options,
+    agent: agents.https,
+    servername,
+    ...(ca === undefined ? {} : { ca: [...ca] }),
+  });
+}
+
+/** Node does no look-up: it gets the checked addresses, and tries them one after the other. */
+function pinnedTo(addresses: readonly PinnedAddress[]): PinnedOptions {
+  return {
+    pins: addresses
+      .map(({ address }) => address)
+      .sort()
+      .join(),
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
+    lookup: (_name, _options, found) => found(null, [...addresses]),
+  };
+}
+
+function isStale(request: http.ClientRequest, error: NodeJS.ErrnoException): boolean {
+  return request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+}
+
+/** The part of a receiver's answer that is kept. */
+
+/** No more than this is read of a body. */
+export const MAX_BODY_BYTES = 65_536;
+const HEAD_BYTES = 1_024;
+const DAY_MS = 86_400_000;
+/** Characters that control a terminal, break a line or change its direction; tabs and line feeds stay. */
+const UNPRINTABLE = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
+
+export interface Answer {
+  readonly status: number;
+  readonly head: string;
+  readonly retryAfterMs: number | null;
+}
+
+/** The first KiB of an answer as text for people. */
+export function headText(body: Buffer): string {
+  if (body.length === 0) return '';
+  const isCut = body.length > HEAD_BYTES;
+  // A character divided by the cut is dropped.
+  const text = new TextDecoder().decode(body.subarray(0, HEAD_BYTES), { stream: isCut });
+  return text.replaceAll('\r\n', '\n').replaceAll(UNPRINTABLE, '\uFFFD');
+}
+
+/** `Retry-After` of a 429 or 503, in seconds or as an HTTP date. */
+export function retryAfterMs(
+  status: number,
+  headers: IncomingHttpHeaders,
+  nowMs: number,
+): number | null {
+  const given = headers['retry-after'];
+  if ((status !== 429 && status !== 503) || given === undefined) return null;
+  const waitMs = /^\d+$/.test(given) ? Number(given) * 1_000 : httpDateMs(given) - nowMs;
+  return Number.isNaN(waitMs) ? null : Math.min(Math.max(waitMs, 0), DAY_MS);
+}
+
+function httpDateMs(text: string): number {
+  return /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN;
+}
+
+/** Why an attempt has no answer. */
+
+export interface Failure {
+  readonly reason: FailureReason;
+  readonly message: string;
+}
+
+export class AttemptEnded extends Error {
+  override name = 'AttemptEnded';
+
+  constructor(readonly reason: 'timeout' | 'canceled') {
+    super(reason);
+  }
+}
+
+
+const REFUSALS: Readonly<Record<UrlRefusal | AddressRefusal, Failure>> = {
+  malformed: { reason: 'invalid_url', message: 'the URL is malformed' },
+  too_long: { reason: 'invalid_url', message: 'the URL is too long' },
+  https_only: { reason: 'invalid_url', message: 'the URL is not https' },
+  credentials: { reason: 'invalid_url', message: 'the URL has credentials in it' },
+  fragment: { reason: 'invalid_url', message: 'the URL has a fragment' },
+  forbidden_address: {
+    reason: 'forbidden_address',
+    message: 'the host is not on the public internet',
+  },
+  unresolvable: { reason: 'unresolvable', message: 'the host name has no address' },
+};
+
+export function refused(reason: UrlRefusal | AddressRefusal): Failure {
+  return REFUSALS[reason];
+}
+
+/** Errors of the network itself; any other failure on a TLS connection is TLS. */
+const NETWORK_CODE =
+  /^(E(CONN[A-Z]+|HOST[A-Z]+|NET[A-Z]+|PIPE|TIMEDOUT|ADDR[A-Z]+|ACCES|PERM|INVAL|AI_[A-Z]+)|ENOTFOUND)$/;
+
+/** Node's messages name addresses and certificate contents, so only the error's code is passed on. */
+export function failureOf(error: unknown, isTls: boolean): Failure {
+  if (error instanceof AttemptEnded)
+    return error.reason === 'timeout'
+      ? { reason: 'timeout', message: 'the answer did not come in time' }
+      : { reason: 'canceled', message: 'the service stopped during the attempt' };
+  if (error instanceof ProxyRefused) return { reason: 'connection', message: error.message };
+  const code = codeOf(error);
+  if (code.startsWith('HPE_'))
+    return { reason: 'invalid_answer', message: `the answer is not HTTP (${code})` };
+  if (isTls && !NETWORK_CODE.test(code))
+    return { reason: 'tls', message: `no trusted TLS connection (${code})` };
+  return { reason: 'connection', message: `the connection failed (${code})` };
+}
+
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^[A-Z0-9_]{1,60}$/.test(code) ? code : 'UNKNOWN';
+}
+
+/** The result of an attempt. Times in milliseconds. */
+
+export type FailureReason =
+  | 'forbidden_address'
+  | 'unresolvable'
+  | 'timeout'
+  | 'connection'
+  | 'tls'
+  | 'invalid_url'
+  | 'invalid_answer'
+  | 'canceled';
+
+interface Answered {
+  readonly outcome: 'answered';
+  /** Whatever the receiver answered, including redirects: none is followed. */
+  readonly status: number;
+  readonly durationMs: number;
+  /** The first KiB of the answer as printable text; anything else is shown as U+FFFD. */
+  readonly responseHead: string;
+  /** How long a 429 or 503 asks us to wait, at most a day; null if it does not. */
+  readonly retryAfterMs: number | null;
+}
+
+interface Failed {
+  readonly outcome: 'failed';
+  readonly reason: FailureReason;
+  /** Shown to the tenant: contains neither the address nor any part of the URL. */
+  readonly message: string;
+  readonly durationMs: number;
+}
+
+export type AttemptResult = Answered | Failed;
