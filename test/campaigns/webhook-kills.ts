@@ -20,7 +20,7 @@ interface WebhookKills {
 }
 
 const TENANTS = 4;
-/** A worker that starts after a kill waits for Temporal to give up the drains of the one before. */
+/** A worker that starts after a kill waits until the claims of the one before have expired. */
 const ARRIVE_MS = 600_000;
 const MOMENT = 'any moment';
 const WAYS: readonly (Failpoint | typeof MOMENT)[] = ['after_send', MOMENT, 'before_send'];

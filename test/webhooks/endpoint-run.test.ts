@@ -154,8 +154,10 @@ describe('a run of the dispatcher', () => {
     const abandoned = dispatched(partsOf(api, receiver), own.id);
     await until('the first sends', () => receiver.at(own.url).length === 4);
     receiver.reply = () => 200;
-    await expireLease(db, own.id);
-    assert.equal((await dispatched(partsOf(api, receiver), own.id)).attempts, 4);
+    await until('another run has sent them', async () => {
+      await expireLease(db, own.id);
+      return (await dispatched(partsOf(api, receiver), own.id)).attempts === 4;
+    });
     const before = [await endpointOf(api, own.id), await deliveriesOf(api, own.id)];
     gate.open(500);
     assert.deepEqual(await abandoned, { ended: 'taken_over', attempts: 4 });

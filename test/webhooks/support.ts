@@ -140,11 +140,19 @@ export async function dispatched(
 ): Promise<{ ended: 'idle' | 'held' | 'stopped' | 'taken_over'; attempts: number }> {
   const before = await attemptsOf(deps, id);
   for (;;) {
-    const candidate = { id, tenantId: id, cursor: null, isFailing: false, isBusy: false, isProbed: false };
+    const candidate = {
+      id,
+      tenantId: id,
+      cursor: null,
+      isFailing: false,
+      isBusy: false,
+      isProbed: false,
+    };
     const [claimed] = await transact(deps.database, (transaction) =>
       claim(transaction, [candidate], deps.clock()),
     );
-    const stored = claimed === undefined ? null : await new EndpointRun(deps, claimed, signal).run();
+    const stored =
+      claimed === undefined ? null : await new EndpointRun(deps, claimed, signal).run();
     const attempts = (await attemptsOf(deps, id)) - before;
     const endpoint = await deps.database.reader.find(webhookEndpoints, { id });
     assert(endpoint !== undefined);

@@ -75,8 +75,8 @@ describe('webhooks', () => {
       await until('it is at work', () => receiver.at(own.url).length === 1);
       assert.equal(await due(own), false);
       // A run that has died leaves its claim behind: when that expires, the endpoint is due.
-      clock.pass(16_000);
       await db.change(`UPDATE webhook_endpoints SET fence=fence+1 WHERE id=${idLiteral(own.id)}`);
+      clock.pass(16_000);
       assert.equal(await due(own), true);
       gate.open(200);
       assert.equal((await running).ended, 'taken_over');
