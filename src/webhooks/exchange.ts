@@ -189,7 +189,6 @@ export class AttemptEnded extends Error {
   }
 }
 
-
 const REFUSALS: Readonly<Record<UrlRefusal | AddressRefusal, Failure>> = {
   malformed: { reason: 'invalid_url', message: 'the URL is malformed' },
   too_long: { reason: 'invalid_url', message: 'the URL is too long' },

@@ -109,7 +109,10 @@ export async function hookStatus(
   }
 }
 
-export function hookState(temporal: TestTemporal, endpointId: string): Promise<EndpointView | null> {
+export function hookState(
+  temporal: TestTemporal,
+  endpointId: string,
+): Promise<EndpointView | null> {
   return hookWorkflow(temporal, endpointId).query<EndpointView | null>(QUERIES.state);
 }
 

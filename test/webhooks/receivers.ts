@@ -5,10 +5,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
-import {
-  parseAllowedHost,
-  type AllowedHost,
-} from '../../src/webhooks/allowed-hosts.js';
+import { parseAllowedHost, type AllowedHost } from '../../src/webhooks/allowed-hosts.js';
 import { AddressGuard, type AddressGuardOptions } from '../../src/webhooks/address-guard.js';
 import type { AttemptResult } from '../../src/webhooks/exchange.js';
 import { Sender, type SenderOptions } from '../../src/webhooks/sender.js';
