@@ -101,7 +101,7 @@ export class EndpointRun {
   }
 
   private hasRoom(): boolean {
-    if (this.signal.aborted || isHeld(this.claimed.state.endpoint)) return false;
+    if (this.mustEnd() || isHeld(this.claimed.state.endpoint)) return false;
     if (this.health.probeAt !== null)
       return this.inFlight.size === 0 && this.health.probeAt <= this.deps.clock();
     return this.inFlight.size < windowOf({ isSilent: this.isSilent() });

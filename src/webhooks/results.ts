@@ -208,8 +208,8 @@ function deliveryAfter(
 }
 
 /**
- * The events that retention removed before they were sent: those that the cursor passed, and those whose deliveries
- * waited. Events that were read before their removal have been sent. A redelivered event may have arrived before.
+ * The events that retention removed before they were sent: those that the cursor passed without reading them, and those
+ * whose deliveries waited. A redelivered event may have arrived before.
  */
 function lostAfter(
   { endpoint, types, removedThrough }: EndpointState,
@@ -220,13 +220,13 @@ function lostAfter(
     if (lostFrom === null || from < lostFrom) lostFrom = from;
     if (lostTo === null || to > lostTo) lostTo = to;
   };
-  const fresh = [
-    ...ended.filter(({ open }) => !open.hasRow).map(({ open }) => open.delivery),
-    ...begun,
-  ];
-  const wasRead = fresh.some(({ sequence }) => sequence !== null && sequence <= removedThrough);
-  if (through !== null && removedThrough > endpoint.cursorSequence && !wasRead)
-    lose(endpoint.cursorSequence + 1n, removedThrough);
+  const unwritten = ended.filter(({ open }) => !open.hasRow).map(({ open }) => open.delivery);
+  let unread = removedThrough;
+  // Retention may have removed events since they were read.
+  for (const { sequence } of [...unwritten, ...begun])
+    if (sequence !== null && sequence <= unread) unread = sequence - 1n;
+  if (through !== null && unread > endpoint.cursorSequence)
+    lose(endpoint.cursorSequence + 1n, unread);
   for (const { open, result } of ended) {
     const { sequence, eventType, cause } = open.delivery;
     if (result !== null || sequence === null || sequence > removedThrough) continue;

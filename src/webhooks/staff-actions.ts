@@ -159,9 +159,7 @@ export async function describe(
   now: Instant,
   timeZone = 'UTC',
 ): Promise<Described> {
-  const { endpoint, types, head, wantedHead } = existing(
-    await readState(reader, endpointId),
-  );
+  const { endpoint, types, head, wantedHead } = existing(await readState(reader, endpointId));
   const [pending, retrying, nextAttemptAt] = await Promise.all([
     countOpen(reader, endpointId, 'pending'),
     countOpen(reader, endpointId, 'retrying'),

@@ -2,16 +2,13 @@ import { firstIdAt, type Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import * as column from '../db/columns.js';
 import type { Database, DatabaseDeps, Reader, StoredRow, Transaction } from '../db/database.js';
-import { outbox } from '../db/entities/outbox.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
-import { columnList, equalsSql, insertSql, literals } from '../db/statements.js';
+import { columnList, equalsSql, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { transact } from '../db/transact.js';
 import { removeOldEvents } from '../events/retention.js';
-import { announced } from '../temporal/outbox.js';
 import type { Sweep } from '../temporal/sweeper.js';
 import { tidying } from '../temporal/tidying.js';
-import { noticeOf } from './access.js';
 import { isFree, isHeld } from './endpoint-claims.js';
 import { ATTEMPTS_KEPT_MS, FAILING_MS } from './rules.js';
 import { freeSql, inTimeSql, makeDue, WANTED_AHEAD } from './work-finder.js';
@@ -19,15 +16,11 @@ import { freeSql, inTimeSql, makeDue, WANTED_AHEAD } from './work-finder.js';
 /** Goes through all endpoints now and then, and tidies up, each time a bounded piece of work. */
 
 const SLICE = 200;
-/** Younger endpoints have their own notice. */
-const YOUNG_MS = 60_000;
-/** How often a paused endpoint, which nobody sends to, is announced, so that a lost workflow comes back. */
-const TOLD_AGAIN_MS = 3_600_000;
 
 /**
- * Goes through the endpoints after `after`, in order of id: moves cursors past unwanted events, so that a log that
- * grows without them never looks like a loss to retention; makes due what the dispatcher should have found; and starts
- * missing workflows. Returns the last endpoint, or null if there is none.
+ * Checks a slice of the endpoints after `after`, in order of id. Moves cursors past unwanted events, so that retention
+ * does not count them as lost, and makes due what the dispatcher should have found. Returns the last endpoint, or null
+ * after the last one.
  */
 export async function lookOver(
   database: Database,
@@ -41,14 +34,11 @@ export async function lookOver(
   });
   const idle = open.filter(({ isBehind }) => !isBehind);
   const missed = open.filter(({ isBehind, isInTime }) => isBehind && !isInTime);
-  const alone = seen.filter(({ endpoint }) => isAlone(endpoint, now));
   if (idle.length > 0)
     await transact(database, (transaction) => moveCursors(transaction, idle, now));
   const missedIds = missed.map(({ endpoint }) => endpoint.id);
   if (missed.length > 0)
     await transact(database, (transaction) => makeDue(transaction, missedIds, now));
-  if (alone.length > 0)
-    await transact(database, (transaction) => tellAbout(transaction, alone, now));
   return last;
 }
 
@@ -93,11 +83,6 @@ function parseSeen(row: StoredRow): Seen {
   };
 }
 
-function isAlone({ createdAt, attendedAt, pausedAt }: WebhookEndpoint, now: Instant): boolean {
-  if (attendedAt === null) return createdAt < now - YOUNG_MS;
-  return pausedAt !== null && attendedAt < now - TOLD_AGAIN_MS;
-}
-
 /** A cursor never goes back; a type added since then starts after that head. */
 async function moveCursors(
   transaction: Transaction,
@@ -111,23 +96,6 @@ async function moveCursors(
     `UPDATE webhook_endpoints e SET cursor_sequence=GREATEST(cursor_sequence, CASE id ${heads} END)
      WHERE ${equalsSql(webhookEndpoints, { id: idle.map(({ endpoint }) => endpoint.id) })} AND ${freeSql(now)}`,
   );
-}
-
-/** Unless a notice for them is already waiting. */
-async function tellAbout(
-  transaction: Transaction,
-  alone: readonly Seen[],
-  now: Instant,
-): Promise<void> {
-  const endpoints = alone.map(({ endpoint }) => endpoint);
-  const told = await announced(
-    transaction,
-    endpoints.map(({ id }) => id),
-  );
-  const notices = endpoints
-    .filter(({ id }) => !told.has(id))
-    .map((endpoint) => noticeOf(endpoint, now));
-  if (notices.length > 0) await transaction.execute(insertSql(outbox, notices));
 }
 
 /** More than two processes' clocks ever differ by: the event's time may come from one, its delivery's from another. */

@@ -136,8 +136,7 @@ export class LogWatcher {
 
   /** Reads the log's newest times. Returns the tenants whose endpoints must be examined. */
   async read(reader: Reader, now: Instant): Promise<readonly Uuid[]> {
-    const isWide =
-      this.readAt === null || performance.now() - this.readWidelyAt >= WIDE_EVERY_MS;
+    const isWide = this.readAt === null || performance.now() - this.readWidelyAt >= WIDE_EVERY_MS;
     const since = instant((this.readAt ?? now) - (isWide ? SETTLED_AFTER_MS : MARGIN_MS));
     const began = performance.now();
     const found = await tenantsWithEvents(reader, since);

@@ -6,6 +6,7 @@ import { idLiteral, openBank } from '../support/bank.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { failedWith, FakeReceiver, Gate } from '../support/receiver.js';
 import {
+  claimAndRun,
   deliveriesOf,
   dispatched,
   emit,
@@ -45,7 +46,10 @@ describe('a run of the dispatcher', () => {
     const result = await dispatched(partsOf(api, receiver), own.id);
     assert.deepEqual(result, { ended: 'idle', attempts: 250 });
     const got = receiver.at(own.url);
-    assert.deepEqual(got.map(({ id }) => id).sort(), await eventIds(api, own.account.tenantId));
+    assert.deepEqual(
+      got.map(({ id }) => id),
+      await eventIds(api, own.account.tenantId),
+    );
     const bodies = new Map(
       (
         await db.sql(
@@ -74,6 +78,45 @@ describe('a run of the dispatcher', () => {
     };
     await dispatched(partsOf(api, receiver), own.id);
     assert.equal(most, 8);
+  });
+
+  it('leaves a slow receiver with a backlog after five seconds, though its attempts overlap', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 200);
+    let sent = 0;
+    receiver.reply = async () => {
+      await sleep(550 + 50 * ((sent += 1) % 8));
+      return 200;
+    };
+    const began = performance.now();
+    const stored = await claimAndRun(partsOf(api, receiver), own.id);
+    assert(performance.now() - began < 8_000);
+    assert.equal(stored?.isReleased, true);
+    const { leaseUntil, nextDueAt } = await endpointOf(api, own.id);
+    assert.deepEqual([leaseUntil, nextDueAt === null], [null, false]);
+    assert(sent < 200);
+    assert.deepEqual(await statesOf(api, own.id), { delivered: sent });
+  });
+
+  it('counts as lost what retention removed before it was read, not what it removes afterwards', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 20);
+    const tenant = idLiteral(own.account.tenantId);
+    const removeThrough = async (sequence: number): Promise<void> => {
+      await db.change(`DELETE FROM events WHERE tenant_id=${tenant} AND sequence<=${sequence}`);
+      await db.change(
+        `INSERT INTO event_removals (tenant_id,removed_through,removed_until) VALUES (${tenant},${sequence},'2020-01-01')
+         ON DUPLICATE KEY UPDATE removed_through=${sequence}`,
+      );
+    };
+    await removeThrough(5);
+    receiver.reply = async () => {
+      if (receiver.at(own.url).length === 1) await removeThrough(12);
+      return 200;
+    };
+    assert.equal((await dispatched(partsOf(api, receiver), own.id)).attempts, 15);
+    const { lostFrom, lostTo } = await endpointOf(api, own.id);
+    assert.deepEqual([lostFrom, lostTo], [1n, 5n]);
   });
 
   it('is not delayed by an endpoint that hangs', async () => {

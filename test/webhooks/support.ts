@@ -18,6 +18,7 @@ import { transact } from '../../src/db/transact.js';
 import { DeliveryStore } from '../../src/webhooks/delivery-store.js';
 import { claim, isHeld } from '../../src/webhooks/endpoint-claims.js';
 import { EndpointRun } from '../../src/webhooks/endpoint-run.js';
+import type { StoredResults } from '../../src/webhooks/results.js';
 import { UNOBSERVED } from '../../src/webhooks/deps.js';
 import type { WebhookDeps } from '../../src/webhooks/deps.js';
 import { lookOver } from '../../src/webhooks/sweeps.js';
@@ -140,19 +141,7 @@ export async function dispatched(
 ): Promise<{ ended: 'idle' | 'held' | 'stopped' | 'taken_over'; attempts: number }> {
   const before = await attemptsOf(deps, id);
   for (;;) {
-    const candidate = {
-      id,
-      tenantId: id,
-      cursor: null,
-      isFailing: false,
-      isBusy: false,
-      isProbed: false,
-    };
-    const [claimed] = await transact(deps.database, (transaction) =>
-      claim(transaction, [candidate], deps.clock()),
-    );
-    const stored =
-      claimed === undefined ? null : await new EndpointRun(deps, claimed, signal).run();
+    const stored = await claimAndRun(deps, id, signal);
     const attempts = (await attemptsOf(deps, id)) - before;
     const endpoint = await deps.database.reader.find(webhookEndpoints, { id });
     assert(endpoint !== undefined);
@@ -162,6 +151,26 @@ export async function dispatched(
     const { nextDueAt } = stored.state.endpoint;
     if (nextDueAt === null || nextDueAt > deps.clock()) return { ended: 'idle', attempts };
   }
+}
+
+/** One run of the dispatcher at one endpoint. Null if another run has it. */
+export async function claimAndRun(
+  deps: WebhookDeps,
+  id: Uuid,
+  signal = new AbortController().signal,
+): Promise<StoredResults | null> {
+  const candidate = {
+    id,
+    tenantId: id,
+    cursor: null,
+    isFailing: false,
+    isBusy: false,
+    isProbed: false,
+  };
+  const [claimed] = await transact(deps.database, (transaction) =>
+    claim(transaction, [candidate], deps.clock()),
+  );
+  return claimed === undefined ? null : new EndpointRun(deps, claimed, signal).run();
 }
 
 async function attemptsOf({ database }: WebhookDeps, endpointId: Uuid): Promise<number> {

@@ -28,7 +28,6 @@ import {
   isDue,
   isSigned,
   lookOverAll,
-  noticesOf,
   ownDatabase,
   partsOf,
   statesOf,
@@ -135,32 +134,6 @@ describe('webhooks', () => {
       await lookOverAll(api, instant(clock.now() + 1_000));
       assert.deepEqual([await dueAt(own), await dueAt(probed)], [at, probeAt]);
       assert.equal((await run(own.id)).attempts, 1);
-    });
-
-    it('get a workflow, once, if they have none, and a paused one is told again; others only if all have one', async () => {
-      const [own, paused] = [await hooked(api), await hooked(api)];
-      const ids = [own.id, paused.id];
-      const pausedAt = instant(clock.now());
-      await db.change(
-        updateSql(
-          webhookEndpoints,
-          { pausedAt, pausedBy: 'ana', attendedAt: pausedAt },
-          { id: paused.id },
-        ),
-      );
-      const forget = (): Promise<unknown> => db.change('DELETE FROM outbox');
-      const noticed = (): Promise<number[]> => Promise.all(ids.map((id) => noticesOf(api, id)));
-      await forget();
-      await lookOverAll(api, clock.now());
-      assert.deepEqual(await noticed(), [0, 0]);
-      clock.pass(61_000);
-      await lookOverAll(api, clock.now());
-      await lookOverAll(api, clock.now());
-      assert.deepEqual(await noticed(), [1, 0]);
-      clock.pass(3_600_000);
-      await lookOverAll(api, clock.now());
-      assert.deepEqual(await noticed(), [1, 1]);
-      await forget();
     });
   });
 
