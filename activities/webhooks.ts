@@ -2,12 +2,13 @@ import { asUuid } from '../src/core/ids.js';
 import type { DatabaseDeps } from '../src/db/database.js';
 import type { StaffSignals } from '../src/staff/signals.js';
 import type { EndpointAct, EndpointView } from '../src/temporal/contracts.js';
-import { checkEndpoint } from '../src/webhooks/endpoint-workflow.js';
-import { actBySignal } from '../src/webhooks/endpoint-workflow.js';
+import { actBySignal, checkEndpoint } from '../src/webhooks/endpoint-workflow.js';
 
 /** The activities of a webhook endpoint's workflow. None of them sends. */
 export interface WebhookActivities {
-  /** Marks the endpoint as due if its backoff has ended. Returns what the endpoint waits for now. */
+  /**
+   * Marks the endpoint as due if its backoff has ended. Returns what the endpoint waits for now.
+   */
   checkEndpoint(endpointId: string): Promise<EndpointView>;
   /** Returns why the action was refused, or null. */
   actOnEndpoint(act: EndpointAct): Promise<string | null>;

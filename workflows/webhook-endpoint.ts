@@ -22,9 +22,10 @@ import { ATTEMPT, Notice, SIGNED_INPUT, StaffMail, View } from './common.js';
 const { checkEndpoint, actOnEndpoint } = proxyActivities<WebhookActivities>(ATTEMPT);
 
 /**
- * A webhook endpoint, from its registration to its deletion. Its id: `webhook/{endpointId}`. The workers'
- * dispatchers send; this workflow waits for the backoff of a failing endpoint and then marks the endpoint as due. Staff
- * query, pause and resume it. It is notified only of changes to that, so while its endpoint is healthy it sleeps.
+ * A webhook endpoint, from its registration to its deletion. Its id: `webhook/{endpointId}`. The
+ * workers' dispatchers send; this workflow waits for the backoff of a failing endpoint and then
+ * marks the endpoint as due. Staff query, pause and resume it. It is notified only of changes to
+ * that, so while its endpoint is healthy it sleeps.
  */
 export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<EndpointView> {
   const { endpointId } = input;

@@ -27,19 +27,23 @@ export type EventOrder = 'asc' | 'desc';
 export interface EventPage {
   /** Each as JSON, the same bytes as in every delivery. */
   readonly bodies: readonly string[];
-  /** Where the next page continues: in ascending order after everything examined, so that retention overtakes no reader who follows. */
+  /**
+   * The sequence after which the next page continues. In ascending order this includes examined
+   * events of other types, so that retention does not overtake a reader who follows the log.
+   */
   readonly position: bigint;
   readonly hasMore: boolean;
   /** The oldest sequence still in the log; null while it is empty. */
   readonly firstSequence: bigint | null;
-  /** What restores have skipped in the whole log, oldest first. */
+  /** The gaps that restores left in the whole log, oldest first. */
   readonly gaps: readonly EventGap[];
 }
 
 /**
- * A page of a tenant's log, continuing after `after` (the sequence of the last event seen; null: from where the order
- * begins). Time bounds become bounds on `sequence`: within a tenant both have the same order. Throws invalid_field
- * (cursor, expired) if what followed is removed, so that a follower learns what it missed. (docs/contract.md, Events)
+ * A page of a tenant's log, continuing after `after` (the sequence of the last event seen; null:
+ * from where the order begins). Time bounds become bounds on `sequence`: within a tenant both have
+ * the same order. Throws invalid_field (cursor, expired) if events after the cursor have been
+ * removed. (docs/contract.md, Events)
  */
 export async function readEvents(
   reader: Reader,
@@ -58,7 +62,7 @@ export async function readEvents(
   const isBounded = from !== undefined || to !== undefined;
   const range = isBounded ? await sequencesWithin(reader, tenantId, gaps, from, to) : null;
   const conditions: string[] = [rowsOf.owner];
-  // What is committed by now may be dated after `from`, but lies behind the last that was found.
+  // Events may have been committed since `range` was read, so times are compared too.
   if (range !== null && from !== undefined)
     conditions.push(
       `sequence>=${range.first} AND created_at>=${literal(events, 'createdAt', from)}`,
@@ -76,7 +80,7 @@ export async function readEvents(
   // Checked after the page was read, so that nothing can be removed unnoticed in between.
   if (after !== null && isExpired(after, order, await removedThrough(reader, tenantId)))
     throw new ApiError(invalidField('cursor', 'expired'));
-  // The statement's parts are in order, their union need not be.
+  // A union does not keep the order of its parts.
   const ordered = found.sort((a, b) =>
     Number(order === 'asc' ? a.sequence - b.sequence : b.sequence - a.sequence),
   );
@@ -88,7 +92,7 @@ export async function readEvents(
   return { bodies: shown.map(({ body }) => body), position, hasMore, firstSequence, gaps };
 }
 
-/** With the log's last sequence then, in one statement: the second of two might reach a server that is behind. */
+/** Reads a page and the log's last sequence in one statement, and so from one server. */
 async function readWithHead(
   reader: Reader,
   owner: string,
@@ -132,7 +136,7 @@ export const parseStoredEvent = rowParser({
 });
 export type StoredEvent = ReturnType<typeof parseStoredEvent>;
 
-/** What a restore has skipped in the log. (docs/contract.md, Events) */
+/** Presents a gap that a restore left in the log. (docs/contract.md, Events) */
 export function presentGap({ afterSequence, throughSequence, restoredTo, announcedAt }: EventGap) {
   return {
     after: Number(afterSequence),

@@ -6,7 +6,10 @@ import { type EventGap, eventGaps } from '../db/entities/restores.js';
 import { type NumberedRows, type NumberRange, numbersWithin } from '../db/numbered.js';
 import { literal } from '../db/statements.js';
 
-/** Positions in a tenant's log, which is gapless and ordered by time, except for what restores have skipped. */
+/**
+ * Positions in a tenant's log, which is gapless and ordered by time, except for what restores have
+ * skipped.
+ */
 
 /** The tenant's log as numbered rows, valid between two gaps. */
 export function eventsOf(tenantId: Uuid): NumberedRows {
@@ -17,12 +20,14 @@ export function eventsOf(tenantId: Uuid): NumberedRows {
   };
 }
 
-/** What restores have skipped in it, oldest first. */
+/** The gaps that restores left in a tenant's log, oldest first. */
 export function gapsOf(reader: Reader, tenantId: Uuid): Promise<EventGap[]> {
   return reader.select(eventGaps, { tenantId }, { orderBy: ['afterSequence'] });
 }
 
-/** The sequences of the events within these bounds, both inclusive. There may be gaps among them. */
+/**
+ * The sequences of the events within these bounds, both inclusive. There may be gaps among them.
+ */
 export async function sequencesWithin(
   reader: Reader,
   tenantId: Uuid,
@@ -38,7 +43,11 @@ export async function sequencesWithin(
   return { first, last: next - 1n };
 }
 
-/** The first event then or later; undefined: none. Each gap lies between two times, so one part has the answer. */
+/**
+ * Returns the sequence of the first event at or after `at`, or behind the last event if `at` is
+ * undefined. Gaps divide the log into parts that are ordered by time, so one part contains the
+ * result.
+ */
 async function firstBetweenGaps(
   reader: Reader,
   tenantId: Uuid,
@@ -57,9 +66,7 @@ async function firstBetweenGaps(
   return (await numbersWithin(reader, rows, at, undefined, part)).first;
 }
 
-/** Positions in a tenant's log. */
-
-/** The sequence of its last event; 0 before the first. */
+/** Returns the sequence of the tenant's last event; 0 before the first. */
 export async function headOf(reader: Reader, tenantId: Uuid): Promise<bigint> {
   return (await reader.find(eventCounters, { tenantId }))?.lastSequence ?? 0n;
 }

@@ -8,7 +8,10 @@ import { eventRemovals, eventRetention } from '../db/entities/events.js';
 import { upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 
-/** How long the log keeps events: forever, unless operators decide otherwise. (docs/contract.md, Events) */
+/**
+ * How long the log keeps events: forever, unless operators decide otherwise. (docs/contract.md,
+ * Events)
+ */
 
 export const MIN_DAYS = 30;
 const MAX_DAYS = 36_500;
@@ -19,7 +22,10 @@ export async function readRetention(reader: Reader): Promise<number | null> {
   return (await reader.find(eventRetention, { name: 'events' }))?.days ?? null;
 }
 
-/** Sets it for every tenant; the call itself removes nothing. Throws ApiError invalid_field (fewer than 30 days). */
+/**
+ * Sets it for every tenant; the call itself removes nothing. Throws ApiError invalid_field (fewer
+ * than 30 days).
+ */
 export async function setRetention(
   database: Database,
   clock: Clock,
@@ -42,7 +48,10 @@ export async function setRetention(
 
 const CHUNK = 500;
 
-/** Removes some of the oldest events of the next tenant after `after`, and returns it. `isDone`: it has no more. */
+/**
+ * Removes some of the oldest events of the next tenant after `after`, and returns it. `isDone`: it
+ * has no more.
+ */
 export async function removeOldEvents(
   database: Database,
   now: Instant,
@@ -95,7 +104,10 @@ export async function removedThrough(reader: Reader, tenantId: Uuid): Promise<bi
   return (await reader.find(eventRemovals, { tenantId }))?.removedThrough ?? 0n;
 }
 
-/** True if a list that continues after `after` (the last sequence shown) would continue with removed events. */
+/**
+ * True if a list that continues after `after` (the last sequence shown) would continue with removed
+ * events.
+ */
 export function isExpired(after: bigint, order: 'asc' | 'desc', removed: bigint): boolean {
   return order === 'asc' ? after < removed : after <= removed;
 }

@@ -34,7 +34,10 @@ function eventSchema(type: EventType, resource: z.ZodType) {
     .openapi(`${name}Event`);
 }
 
-/** The resource that each is about, when it happens, and the resource as it is then. (docs/contract.md, Events) */
+/**
+ * The resource that each is about, when it happens, and the resource as it is then.
+ * (docs/contract.md, Events)
+ */
 const TOLD: Readonly<
   Record<EventType, readonly [schema: z.ZodType, summary: string, resource: unknown]>
 > = {

@@ -15,7 +15,7 @@ export function assertManager(reader: Reader, caller: Caller): Promise<void> {
   return assertAllowedSomewhere(reader, 'manageWebhooks', caller);
 }
 
-/** One of the tenant's endpoints. Throws not_found, authority_insufficient. */
+/** Finds an endpoint of the tenant. Throws not_found, authority_insufficient. */
 export async function findManaged(
   reader: Reader,
   caller: Caller,
@@ -27,7 +27,10 @@ export async function findManaged(
   return found;
 }
 
-/** Locked for a change, after the check, so that nobody waits for another tenant's row. Throws the same. */
+/**
+ * Locks an endpoint for a change, after the check, so that a caller cannot wait for another
+ * tenant's row. Throws the same.
+ */
 export async function lockManaged(
   transaction: Transaction,
   caller: Caller,
@@ -42,7 +45,7 @@ export function lockEndpoint(transaction: Transaction, id: Uuid): Promise<Webhoo
   return lock(transaction, { id });
 }
 
-/** The same, including deleted ones. */
+/** Locks an endpoint, which may be deleted. */
 export async function lockEndpointRow(
   transaction: Transaction,
   id: Uuid,
@@ -59,7 +62,7 @@ async function lock(
   return locked;
 }
 
-/** What the audit log says of an act on an endpoint. */
+/** Returns the entry of an action on an endpoint for the audit log. */
 export function endpointAct(
   { id, tenantId }: Pick<WebhookEndpoint, 'id' | 'tenantId'>,
   action: string,
@@ -68,7 +71,7 @@ export function endpointAct(
   return { tenantId, action, subjectType: 'webhook_endpoint', subjectId: id, details };
 }
 
-/** The outbox entry that tells an endpoint's workflow of a change. */
+/** Returns the outbox entry that notifies an endpoint's workflow of a change. */
 export function noticeOf(
   { id, tenantId }: Pick<WebhookEndpoint, 'id' | 'tenantId'>,
   now: Instant,

@@ -4,7 +4,10 @@ import ipaddr from 'ipaddr.js';
 import { inTime } from '../core/in-time.js';
 import { type AllowedHost, isAllowedHost } from './allowed-hosts.js';
 
-/** Why a URL gets no deliveries; also the `reason` of 400 `invalid_field` when an endpoint is registered. */
+/**
+ * Why a URL gets no deliveries; also the `reason` of 400 `invalid_field` when an endpoint is
+ * registered.
+ */
 export type UrlRefusal =
   'malformed' | 'too_long' | 'https_only' | 'credentials' | 'fragment' | 'forbidden_address';
 export type AddressRefusal = 'forbidden_address' | 'unresolvable';
@@ -27,19 +30,26 @@ export type CheckedUrl =
 
 export interface AddressGuardOptions {
   readonly allowedHosts: readonly AllowedHost[];
-  /** Through a proxy, which alone resolves names and refuses their addresses. Forbidden ones as written still are. */
+  /**
+   * Through a proxy, which alone resolves names and refuses their addresses. Forbidden ones as
+   * written still are.
+   */
   readonly namesAreLeftToProxy: boolean;
   /** Replaces the name servers, for names that are not on the operators' list. */
   readonly resolve?: Resolve;
 }
 
 export const MAX_URL_LENGTH = 2_048;
-/** Shorter than a request's time for the ledger: a silent name server is reported as `unresolvable`. */
+/**
+ * Shorter than a request's time for the ledger: a silent name server is reported as `unresolvable`.
+ */
 const RESOLVE_TIMEOUT_MS = 2_500;
 /** Names that mean the local machine or network wherever they are resolved. */
 const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|intranet|lan|home\.arpa)$/;
 
-/** Keeps deliveries on the public internet, whatever stands in URL or DNS. (docs/contract.md, Webhook addresses) */
+/**
+ * Restricts deliveries to addresses on the public internet. (docs/contract.md, Webhook addresses)
+ */
 export class AddressGuard {
   private readonly publicNames: Resolve;
 
@@ -50,7 +60,7 @@ export class AddressGuard {
   /** Everything that can be checked about a URL without DNS. */
   parseUrl(text: string): ParsedUrl {
     if (text.length > MAX_URL_LENGTH) return { ok: false, reason: 'too_long' };
-    // The parser silently repairs all of these, so what a person reads would differ from what is connected to.
+    // The URL parser silently repairs all of these, so the text would differ from the address.
     if (!/^https?:\/\/[^/]/i.test(text) || /[\s\\\p{Cc}]/u.test(text))
       return { ok: false, reason: 'malformed' };
     if (!URL.canParse(text)) return { ok: false, reason: 'malformed' };
@@ -73,7 +83,9 @@ export class AddressGuard {
     return isHostName(host) ? null : 'malformed';
   }
 
-  /** The current addresses of a checked URL's host, all of them allowed, or a refusal. Never throws. */
+  /**
+   * The current addresses of a checked URL's host, all of them allowed, or a refusal. Never throws.
+   */
   async resolve(url: URL): Promise<Resolved> {
     const isAllowed = isAllowedHost(this.options.allowedHosts, url);
     const host = hostOf(url);
@@ -83,13 +95,15 @@ export class AddressGuard {
         : await addressesOf(isAllowed ? machineResolver : this.publicNames, host);
     const [first, ...rest] = found.map(pinned);
     if (first === undefined) return { ok: false, reason: 'unresolvable' };
-    // A forbidden address among good ones is no accident: the next connection might use it.
+    // One forbidden address is enough to refuse, because the next connection might use it.
     if (!isAllowed && !found.every(isPublicAddress))
       return { ok: false, reason: 'forbidden_address' };
     return { ok: true, addresses: [first, ...rest] };
   }
 
-  /** For registering an endpoint: the normalised URL, or why it gets no deliveries. Never throws. */
+  /**
+   * For registering an endpoint: the normalised URL, or why it gets no deliveries. Never throws.
+   */
   async checkUrl(text: string): Promise<CheckedUrl> {
     const parsed = this.parseUrl(text);
     if (!parsed.ok) return parsed;
@@ -128,7 +142,10 @@ export type Resolve = (name: string) => Promise<readonly string[]>;
 const QUERY_TIMEOUT_MS = 2_000;
 const TRIES = 2;
 
-/** By name servers: getaddrinfo occupies one of few threads, and knows hosts files and search domains. */
+/**
+ * By name servers: getaddrinfo occupies one of few threads, and knows hosts files and search
+ * domains.
+ */
 export function publicResolver(): Resolve {
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: TRIES });
   return async (name) => {
@@ -143,13 +160,17 @@ export const machineResolver: Resolve = async (name) => {
   return found.map(({ address }) => address);
 };
 
-/** Which addresses are machines on the public internet, and nothing else. The library has IANA's special ranges. */
+/**
+ * Which addresses are machines on the public internet, and nothing else. The library has IANA's
+ * special ranges.
+ */
 
 /** A cloud's own services, as every machine in it sees them. */
 const CLOUD_SERVICES = '168.63.129.16';
 /**
- * The only part of IPv6 assigned to machines. Outside it are loopback, link-local, unique local, site-local, multicast,
- * discard, segment routing, and the forms that carry an IPv4 address: mapped, translated, compatible, NAT64.
+ * The only part of IPv6 assigned to machines. Outside it are loopback, link-local, unique local,
+ * site-local, multicast, discard, segment routing, and the forms that carry an IPv4 address:
+ * mapped, translated, compatible, NAT64.
  */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 const FORMER_TEST_NETWORK = ipaddr.IPv6.parseCIDR('3ffe::/16');

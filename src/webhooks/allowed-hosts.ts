@@ -1,4 +1,7 @@
-/** The operators' list of receivers that may be anywhere and need no TLS: `http://127.0.0.1:*`, for development. */
+/**
+ * The operators' list of receivers without address checks and TLS, for example
+ * `http://127.0.0.1:*`.
+ */
 
 export interface AllowedHost {
   /** `http:` or `https:`. */
@@ -11,7 +14,7 @@ export interface AllowedHost {
 
 const ENTRY = /^(https?:\/\/(?:\[[0-9a-f:.]+\]|[^/?#@\\\s:*[\]]+))(?::(\*|\d{1,5}))?$/i;
 
-/** Scheme, host and, unless it is the scheme's default, a port or `*`. Null if it is no such entry. */
+/** Parses a scheme, a host and an optional port or `*`. Returns null for any other text. */
 export function parseAllowedHost(text: string): AllowedHost | null {
   const [, origin = '', port] = ENTRY.exec(text) ?? [];
   const anyPort = port === '*';

@@ -3,7 +3,10 @@ import * as https from 'node:https';
 import { isIPv6, type TcpNetConnectOpts } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** The agents that make deliveries' connections. None limits their number: a hanging receiver holds only its own. */
+/**
+ * The agents that make deliveries' connections. None limits their number: a hanging receiver holds
+ * only its own.
+ */
 
 export interface Agents {
   readonly http: http.Agent;
@@ -20,7 +23,9 @@ export interface PinnedOptions extends https.RequestOptions, AddressChoice {
 
 /** Shorter than what servers commonly allow an idle connection. */
 const IDLE_MS = 4_000;
-/** For each receiver. Each was in use within the last seconds, and saves its next user a handshake. */
+/**
+ * For each receiver. Each was in use within the last seconds, and saves its next user a handshake.
+ */
 const MAX_IDLE = 64;
 
 const pooled = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MAX_IDLE } as const;
@@ -88,7 +93,10 @@ class TunnelHttpsAgent extends https.Agent {
   }
 }
 
-/** Resolves with a connection to the receiver. Rejects with ProxyRefused, or with the network's error. */
+/**
+ * Resolves with a connection to the receiver. Rejects with ProxyRefused, or with the network's
+ * error.
+ */
 function openTunnel(
   proxyUrl: URL,
   { host, port }: http.ClientRequestArgs,

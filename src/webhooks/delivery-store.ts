@@ -13,17 +13,17 @@ import { type Claim, type RunResults, type StoredResults, storeResults } from '.
 /** Endpoints in one statement, and results in one transaction. */
 const MAX_GROUP = 100;
 const MAX_RESULTS = 500;
-/** The deliveries of one event end within milliseconds of each other: stored together, they cost one transaction. */
+/** Deliveries of one event to many endpoints end within milliseconds, and share a transaction. */
 const LINGER_MS = 10;
 
 interface DeliveryStoreDeps {
   readonly database: Database;
   readonly clock: Clock;
-  /** Receives what an endpoint's workflow is to be told. */
+  /** Receives notices for endpoints' workflows. */
   readonly notifier: { readonly notify: (notice: OutboxRow) => void };
 }
 
-/** The database as runs use it: their reads and writes are batched, and tenants take turns at what cannot be. */
+/** Batches the reads and writes of runs. Tenants take turns at work that cannot be batched. */
 export class DeliveryStore {
   private readonly turns: FairQueue;
   private readonly reads = new Together(
@@ -54,7 +54,10 @@ export class DeliveryStore {
     return this.reads.ask(claimed);
   }
 
-  /** Returns null if another run has the endpoint. Results of a locked endpoint are stored alone, and wait for the lock. */
+  /**
+   * Returns null if another run has the endpoint. Results for an endpoint that another transaction
+   * has locked are stored separately, and wait for the lock.
+   */
   async store(results: RunResults): Promise<StoredResults | null> {
     const stored = await this.writes.ask(results);
     if (stored !== 'locked') return stored;
@@ -64,7 +67,10 @@ export class DeliveryStore {
     return alone === 'locked' ? null : alone;
   }
 
-  /** Writes rows for some of what a recovery is to send. Returns null if another run has the endpoint. */
+  /**
+   * Writes rows for some of what a recovery is to send. Returns null if another run has the
+   * endpoint.
+   */
   recover(claim: Claim): Promise<Claimed | null> {
     const { database, clock } = this.deps;
     return this.inTurn(claim.tenantId, () =>

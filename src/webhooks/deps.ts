@@ -30,7 +30,9 @@ export interface WebhookObserver {
   }): void;
   /** Reports how many endpoints this process sends to now, in fast and in slow slots. */
   sending(fast: number, slow: number): void;
-  /** Reports a round or a run that failed because of a fault of the service; it will be repeated. */
+  /**
+   * Reports a round or a run that failed because of a fault of the service; it will be repeated.
+   */
   failed(fault: unknown): void;
 }
 

@@ -17,22 +17,28 @@ import {
   makeDue,
 } from './work-finder.js';
 
-/** From the end of a round to the start of the next: after one that found something, and one that did not. */
+/**
+ * From the end of a round to the start of the next, after a round that claimed endpoints and one
+ * that did not.
+ */
 const PAUSES = { busyMs: 25, idleMs: 100 };
-/** At most a quarter of the time is spent looking, unless a look takes longer than a third of this pause. */
+/** A round pauses for three times as long as its queries took, at most this. */
 const MAX_PAUSE_MS = 100;
-const LOOK_PAUSES = 3;
+const PAUSE_FACTOR = 3;
 const FAILED_MS = 1_000;
-/** Between two looks for retries, probes and what members want sent again, while there are none. */
+/** Between two queries for retries, probes and redeliveries while none is due. */
 const DUE_EVERY_MS = 250;
-/** Tenants per look for endpoints that are behind. Each tenant has a limited number of endpoints. */
+/**
+ * Tenants per query for endpoints with new events. Each tenant has a limited number of endpoints.
+ */
 const TENANTS_AT_ONCE = 128;
 const CLAIMED_AT_ONCE = 64;
 
 /**
- * The webhook dispatcher of a worker process, the only sender of deliveries. In rounds it finds endpoints with new events
- * or due deliveries and claims them; a run for each sends and stores. Any number of processes dispatch side by side,
- * with or without Temporal. (docs/architecture.md, Events and webhooks)
+ * The webhook dispatcher of a worker process, the only sender of deliveries. In rounds it finds
+ * endpoints with new events or due deliveries and claims them. A run for each claimed endpoint
+ * sends and stores. Any number of processes dispatch side by side, with or without Temporal.
+ * (docs/architecture.md, Events and webhooks)
  */
 export class WebhookDispatcher {
   private readonly stopping = new AbortController();
@@ -52,7 +58,7 @@ export class WebhookDispatcher {
   /** Ends early when an endpoint is released for which new events have arrived. */
   private readonly idle = new Pause();
 
-  /** `slots`: endpoints at a time, and as many slow ones again. */
+  /** `slots`: how many endpoints at a time, and the same number of slow ones in addition. */
   constructor(
     deps: WebhookDeps,
     slots: number,
@@ -86,10 +92,10 @@ export class WebhookDispatcher {
       let [restMs, idleMs] = [FAILED_MS, 0];
       try {
         const { isBusy, lookedMs } = await this.round();
-        // The quicker of the last two looks: a single one may have been held up.
+        // A single query may have been delayed, so the quicker of the last two counts.
         const costMs = Math.min(lookedMs, this.lookedMs);
         this.lookedMs = lookedMs;
-        restMs = Math.max(this.pauses.busyMs, Math.min(costMs * LOOK_PAUSES, MAX_PAUSE_MS));
+        restMs = Math.max(this.pauses.busyMs, Math.min(costMs * PAUSE_FACTOR, MAX_PAUSE_MS));
         idleMs = isBusy ? 0 : this.pauses.idleMs - restMs;
       } catch (fault) {
         this.deps.observer.failed(fault);
@@ -99,7 +105,7 @@ export class WebhookDispatcher {
     }
   }
 
-  /** Returns whether anything was claimed, and how long the look took. */
+  /** Returns whether anything was claimed, and how long the queries took. */
   private async round(): Promise<{ readonly isBusy: boolean; readonly lookedMs: number }> {
     this.isAwaited = false;
     const began = performance.now();
@@ -110,7 +116,7 @@ export class WebhookDispatcher {
       this.log.read(this.deps.database.reader, now),
       this.due(now),
     ]);
-    // Retries and new events take turns, so that neither starves the other.
+    // Due deliveries and new events have priority in alternate rounds, so that both progress.
     this.isDueFirst = !this.isDueFirst;
     try {
       if (this.isDueFirst) choice.take(due);
@@ -123,7 +129,7 @@ export class WebhookDispatcher {
           await this.begin(chosen.slice(from, from + CLAIMED_AT_ONCE));
       return { isBusy: chosen.length > 0, lookedMs };
     } catch (fault) {
-      // Endpoints that were chosen are not being handled. What is due stays due.
+      // The chosen endpoints are not being handled. Due ones stay due in the database.
       for (const tenantId of tenantIds) this.log.examine(tenantId);
       throw fault;
     }
@@ -132,7 +138,8 @@ export class WebhookDispatcher {
   private async due(now: Instant): Promise<readonly Candidate[]> {
     const began = performance.now();
     if (began - this.lookedForDueAt < DUE_EVERY_MS) return [];
-    // The query cannot tell slow endpoints from healthy ones, so the limit leaves room for both.
+    // The database does not distinguish slow endpoints from healthy ones, so the limit includes
+    // both.
     const { well, failing } = this.slots.room;
     const room = { well: well + this.slots.slowCount, failing };
     const due = await endpointsDue(this.deps.database.reader, now, room);
@@ -140,7 +147,7 @@ export class WebhookDispatcher {
     return due;
   }
 
-  /** Takes the endpoints of the tenants that have waited longest, a few tenants at a time. */
+  /** Chooses endpoints with new events, of the tenants that have waited longest first. */
   private async takeBehind(
     tenantIds: readonly Uuid[],
     choice: Choice,
@@ -150,7 +157,7 @@ export class WebhookDispatcher {
     for (let from = 0; from < tenantIds.length && !choice.isFull; from += TENANTS_AT_ONCE) {
       const some = tenantIds.slice(from, from + TENANTS_AT_ONCE);
       const behind = await endpointsBehind(database.reader, some, now);
-      // Probed endpoints become due at their probe, however late the retry is that they wait for.
+      // A probed endpoint becomes due at its next probe, even if its next retry is later.
       const late = behind.filter(({ isProbed, isBusy }) => isProbed && !isBusy).map(({ id }) => id);
       if (late.length > 0)
         await transact(database, (transaction) => makeDue(transaction, late, now));
@@ -159,11 +166,14 @@ export class WebhookDispatcher {
     }
   }
 
-  /** A tenant with anything left is examined again: before the others if everything is left, after them if not. */
+  /**
+   * A tenant with endpoints left is examined again: first if nothing of it was chosen, last if
+   * something was.
+   */
   private takeOf(tenantId: Uuid, behind: readonly Candidate[], choice: Choice): void {
     choice.take(behind.filter(({ isBusy, isProbed }) => !isBusy && !isProbed));
     const isLeft = behind.some(({ id, isBusy, isProbed }) =>
-      // What this process itself is sending to is examined when it is released.
+      // An endpoint that this process sends to is examined when it is released.
       isBusy ? !this.own.has(id) : !isProbed && !choice.has(id),
     );
     if (isLeft && !behind.some(({ id }) => choice.has(id))) return;
@@ -198,7 +208,7 @@ export class WebhookDispatcher {
 
   private released({ state: { endpoint } }: Claimed, stored: StoredResults | null): void {
     this.own.delete(endpoint.id);
-    // The run may have left something that is due.
+    // The run may have left due deliveries.
     this.lookedForDueAt = Number.NEGATIVE_INFINITY;
     const { nextDueAt } = stored?.state.endpoint ?? { nextDueAt: null };
     const isDue = nextDueAt !== null && nextDueAt <= this.deps.clock();

@@ -30,8 +30,8 @@ interface EndpointChange {
 }
 
 /**
- * Changes an endpoint: open deliveries go to the new URL, those of removed types end, and an added type starts at the
- * log's head. Throws invalid_field (the URL), not_found, authority_insufficient.
+ * Changes an endpoint: open deliveries go to the new URL, those of removed types end, and an added
+ * type starts at the log's head. Throws invalid_field (the URL), not_found, authority_insufficient.
  */
 export async function change(
   deps: WebhookDeps,
@@ -71,7 +71,7 @@ export async function change(
   return changed;
 }
 
-/** DNS is queried only for a caller who may change the endpoint. */
+/** Queries DNS only for a caller who may change the endpoint. */
 async function checkedUrl(
   { database, sending }: WebhookDeps,
   caller: Caller,
@@ -141,7 +141,9 @@ export async function enable(
   return true;
 }
 
-/** Disables a locked endpoint, leaving its deliveries as they are. Returns whether it was enabled. */
+/**
+ * Disables a locked endpoint, leaving its deliveries as they are. Returns whether it was enabled.
+ */
 export async function disable(
   transaction: Transaction,
   endpoint: WebhookEndpoint,
@@ -154,7 +156,10 @@ export async function disable(
   return true;
 }
 
-/** A new secret, shown once; the previous one also signs for 24 h. Throws not_found, authority_insufficient. */
+/**
+ * A new secret, shown once; the previous one also signs for 24 h. Throws not_found,
+ * authority_insufficient.
+ */
 export async function rotateSecret(
   deps: WebhookDeps,
   caller: Caller,
@@ -176,7 +181,10 @@ export async function rotateSecret(
   });
 }
 
-/** Nothing more is sent; the row stays for its key. Repeating is no error. Throws not_found, authority_insufficient. */
+/**
+ * Deletes an endpoint; its row stays for its idempotency key. Does nothing if it is deleted. Throws
+ * not_found, authority_insufficient.
+ */
 export async function remove(deps: WebhookDeps, caller: Caller, id: Uuid): Promise<void> {
   const notice = await transactFor(caller.tenantId, deps.database, async (transaction) => {
     const own = await transaction.find(webhookEndpoints, { id, tenantId: caller.tenantId });

@@ -14,9 +14,9 @@ import { parseRow } from '../db/table.js';
 import { type Candidate, freeSql, OPEN } from './work-finder.js';
 
 /**
- * Claims on endpoints. A claim is an UPDATE with an expiry, so no lock is held while something is sent. Each claim takes
- * the endpoint's next number (`fence`), and every later write compares it: a run whose claim expired and was taken by
- * another run cannot write.
+ * Claims on endpoints. A claim is an UPDATE with an expiry, so no lock is held while something is
+ * sent. Each claim takes the endpoint's next number (`fence`), and every later write compares it: a
+ * run whose claim expired and was taken by another run cannot write.
  */
 
 /** How long a claim lasts after its last write. */
@@ -24,23 +24,26 @@ export const CLAIM_MS = 5_000;
 
 export interface EndpointState {
   readonly endpoint: WebhookEndpoint;
-  /** The sequence from which on each type is subscribed to. */
+  /** The first sequence of each subscribed type. */
   readonly types: ReadonlyMap<SubscribableType, bigint>;
   /** The tenant's last event. */
   readonly head: bigint;
-  /** The last event of a subscribed type; 0 if there is none. */
+  /** The last event of a subscribed type; 0 before the first. */
   readonly wantedHead: bigint;
   /** The last event that retention removed; 0 if none. */
   readonly removedThrough: bigint;
 }
 
-/** A claimed endpoint, and when its first delivery with a row is due; null if no delivery waits. */
+/** A claimed endpoint, and when its first waiting delivery is due; null if none waits. */
 export interface Claimed {
   readonly state: EndpointState;
   readonly earliest: Instant | null;
 }
 
-/** Claims the endpoints that are free and have not moved; skips endpoints that are locked, without waiting. */
+/**
+ * Claims the endpoints that are free and have not moved; skips endpoints that are locked, without
+ * waiting.
+ */
 export async function claim(
   transaction: Transaction,
   candidates: readonly Candidate[],
@@ -58,7 +61,7 @@ export async function claim(
     return known === null || known === bigint.parse(row.cursor_sequence) ? [id] : [];
   });
   if (ids.length === 0) return [];
-  // Due at once if the process dies: what it left undone is then unknown.
+  // Due as soon as the claim expires, if this process dies.
   const [, states = [], waiting = []] = await transaction.all([
     `UPDATE webhook_endpoints SET fence=fence+1, lease_until=${time.literal(instant(now + CLAIM_MS))},
      next_due_at=${time.literal(now)} WHERE id IN (${literals(webhookEndpoints, 'id', ids)})`,
@@ -72,7 +75,9 @@ export async function claim(
   }));
 }
 
-/** Locks endpoints and reads their states. Unless `mayWait`, endpoints locked elsewhere are absent. */
+/**
+ * Locks endpoints and reads their states. Unless `mayWait`, endpoints locked elsewhere are absent.
+ */
 export async function lockStates(
   transaction: Transaction,
   ids: readonly Uuid[],
@@ -162,7 +167,7 @@ export function isWanted(types: EndpointState['types'], type: string): type is S
   return (types as ReadonlyMap<string, bigint>).has(type);
 }
 
-/** True if something of a subscribed type lies ahead of the cursor, or a recovery is under way. */
+/** True if an event of a subscribed type is ahead of the cursor, or a recovery is under way. */
 export function hasMore({ endpoint, wantedHead, head }: EndpointState): boolean {
   const { recoverAfter, cursorSequence } = endpoint;
   return recoverAfter !== null || (wantedHead > cursorSequence && head > cursorSequence);

@@ -16,12 +16,14 @@ import {
 } from './rules.js';
 import { sendMessage } from './sender.js';
 
-/** How often a run with attempts in flight looks for new work; slower while its receiver answers nothing. */
+/**
+ * How often a run with attempts in flight reads new work; less often while its receiver is silent.
+ */
 const LOOK_MS = 250;
 const SILENT_LOOK_MS = 2_000;
 /** How long attempts in flight may take after a stop. */
 const STOP_MS = 10_000;
-/** A group of attempts that end together is stored together. */
+/** Attempts that end within this time are stored together. */
 const GATHER_MS = 5;
 
 interface Begun {
@@ -32,9 +34,10 @@ interface Begun {
 }
 
 /**
- * A run sends to one claimed endpoint, turn by turn, until nothing more is to be sent now: it reads what is next, sends
- * for at most `PROMPT_MS`, and stores the results. Attempts that take longer stay in flight, with rows, while the turns
- * continue. Each store returns the endpoint's present state and extends the claim.
+ * A run sends to one claimed endpoint, turn by turn, until nothing more is to be sent now: it reads
+ * what is next, sends for at most `PROMPT_MS`, and stores the results. Attempts that take longer
+ * stay in flight, with rows, while the turns continue. Each store returns the endpoint's present
+ * state and extends the claim.
  */
 export class EndpointRun {
   private readonly sends = new AbortController();
@@ -46,19 +49,24 @@ export class EndpointRun {
   /** How far the log was read in this turn; null if it was not. */
   private through: bigint | null = null;
   private ended: Outcome[] = [];
-  /** Cut off by a stop: they get rows, as those in flight do. */
+  /** Deliveries cut off by a stop. They get rows, as those in flight do. */
   private cutOff: OpenDelivery[] = [];
   /** Deliveries from the log that this run has given rows. */
   private readonly written = new Set<Uuid>();
   /** The endpoint's health after the attempts that have ended, stored or not. */
   private health: Health;
   private mayBegin = false;
-  /** By the monotonic clock: when the last answer came, or the first attempt in flight began. */
+  /**
+   * When the last response arrived, or the first attempt in flight began, by `performance.now()`.
+   */
   private answeredAt = performance.now();
   private fault: Error | null = null;
   private readonly pause = new Pause();
 
-  /** `signal`: nothing is begun after it. `onSlow` is called when attempts take longer than `PROMPT_MS`. */
+  /**
+   * Begins no attempt once `signal` is aborted. Calls `onSlow` when a turn takes longer than
+   * `PROMPT_MS`.
+   */
   constructor(
     private readonly deps: WebhookDeps,
     private claimed: Claimed,
@@ -68,7 +76,10 @@ export class EndpointRun {
     this.health = claimed.state.endpoint;
   }
 
-  /** Returns the last stored state; null if another run has the endpoint. Throws failures of the service. */
+  /**
+   * Returns the last stored state; null if another run has the endpoint. Throws failures of the
+   * service.
+   */
   async run(): Promise<StoredResults | null> {
     const onStop = (): void => void setTimeout(() => this.sends.abort(), STOP_MS).unref();
     this.signal.addEventListener('abort', onStop);
@@ -104,7 +115,7 @@ export class EndpointRun {
     if (this.mustEnd() || isHeld(this.claimed.state.endpoint)) return false;
     if (this.health.probeAt !== null)
       return this.inFlight.size === 0 && this.health.probeAt <= this.deps.clock();
-    return this.inFlight.size < windowOf({ isSilent: this.isSilent() });
+    return this.inFlight.size < windowOf(this.isSilent());
   }
 
   /** Returns false if another run has taken the endpoint. */
@@ -187,7 +198,9 @@ export class EndpointRun {
     this.pause.end();
   }
 
-  /** Signs with the present secrets. Returns null if the attempt was cut off, which does not count. */
+  /**
+   * Signs with the present secrets. Returns null if the attempt was cut off, which does not count.
+   */
   private async attempt(open: OpenDelivery, isProbe: boolean): Promise<Outcome | null> {
     const { sending, encryptionKeys, failpoints, clock, observer } = this.deps;
     const { endpoint, types } = this.claimed.state;
@@ -204,7 +217,10 @@ export class EndpointRun {
     return { open, result, isProbe, beganAt, endedAt: clock() };
   }
 
-  /** Waits until the attempts of this turn have ended, or in a turn without any, until some have; or until it is time. */
+  /**
+   * Waits for the attempts of this turn, at most `PROMPT_MS`. A turn that began none waits until an
+   * earlier attempt ends, or until it is time to read new work.
+   */
   private async wait(): Promise<void> {
     const isBusy = [...this.inFlight.values()].some(({ turn }) => turn === this.turns);
     const maxMs = isBusy ? PROMPT_MS : this.hasRoom() ? LOOK_MS : SILENT_LOOK_MS;

@@ -16,9 +16,9 @@ export interface Slot {
 }
 
 /**
- * The endpoints that a process may be sending to. Endpoints that fail, or whose last attempt took `PROMPT_MS` or longer
- * with any result, have a bounded number of slots of their own, which tenants share: the tenant with the fewest is
- * served first.
+ * The endpoints that a process may be sending to. Endpoints that fail, or whose last attempt took
+ * `PROMPT_MS` or longer with any result, have a bounded number of slots of their own, which tenants
+ * share: the tenant with the fewest is served first.
  */
 export class EndpointSlots {
   private fast = 0;
@@ -93,7 +93,7 @@ export class Choice {
     this.room = slots.room;
   }
 
-  /** True if there is no more room for healthy endpoints. */
+  /** True if no further healthy endpoint fits. */
   get isFull(): boolean {
     return this.healthy.size >= this.room.well;
   }
@@ -106,7 +106,9 @@ export class Choice {
     return this.healthy.has(id) || this.slow.has(id);
   }
 
-  /** Takes candidates that were not taken before; of slow ones, those of the tenants with the fewest slow slots first. */
+  /**
+   * Adds candidates. Among slow ones, those of the tenants with the fewest slow slots come first.
+   */
   take(candidates: readonly Candidate[]): void {
     const isSlow = ({ id, isFailing }: Candidate): boolean => isFailing || this.slots.isSlow(id);
     for (const candidate of candidates)
@@ -115,7 +117,7 @@ export class Choice {
     const held = new Map<Uuid, number>();
     for (const { tenantId } of [...this.slow.values()])
       held.set(tenantId, (held.get(tenantId) ?? 0) + 1);
-    // Each further endpoint of a tenant ranks behind the first ones of the others.
+    // A tenant's second endpoint ranks behind every tenant's first.
     const ranked = slow.map((candidate) => {
       const { tenantId } = candidate;
       const own = (held.get(tenantId) ?? 0) + 1;

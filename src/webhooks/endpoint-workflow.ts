@@ -21,8 +21,9 @@ import { nextDue } from './rules.js';
 import { describe, pause, resume, retryNow } from './staff-actions.js';
 
 /**
- * What an endpoint's workflow does when it is notified or its wait is over: marks the endpoint as due if its backoff has
- * ended, which the dispatcher finds, and returns what the endpoint waits for. Throws DatabaseUnavailable.
+ * Marks an endpoint as due if its backoff has ended, so that the dispatcher finds it. Returns what
+ * the endpoint waits for. Its workflow calls this when it is notified and when its wait is over.
+ * Throws DatabaseUnavailable.
  */
 export async function checkEndpoint(
   { database, clock }: DatabaseDeps,
@@ -33,7 +34,7 @@ export async function checkEndpoint(
     const now = clock();
     const next = pausedAt === null ? nextDue(await earliestDue(transaction, id), endpoint) : null;
     const isDue = next !== null && next <= now;
-    // A past `waitsUntil` stays, so that the dispatcher reports what comes of the attempt.
+    // A past `waitsUntil` makes the dispatcher notify the workflow of the attempt's result.
     const set = { waitsUntil: next, attendedAt: now, ...(isDue ? { nextDueAt: now } : {}) };
     await transaction.execute(updateSql(webhookEndpoints, set, { id }));
     return { next, isDue };
@@ -50,12 +51,15 @@ export async function checkEndpoint(
   };
 }
 
-/** Does not mention what is in flight: if that fails, the workflow is notified. */
+/** Attempts in flight are not mentioned, because the workflow is notified only if they fail. */
 const WELL = 'well: what happens is sent at once';
 
 const ACTIONS = { pause, resume, retry_now: retryNow } as const;
 
-/** Returns why it was refused and recorded, or null. Throws not_found, DatabaseUnavailable, TemporalUnavailable. */
+/**
+ * Returns why it was refused and recorded, or null. Throws not_found, DatabaseUnavailable,
+ * TemporalUnavailable.
+ */
 export async function actBySignal(
   deps: DatabaseDeps,
   signal: EndpointAct,

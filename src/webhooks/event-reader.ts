@@ -12,7 +12,10 @@ import { parseStoredEvent, STORED_EVENT } from '../events/log.js';
 import type { Claimed, EndpointState } from './endpoint-claims.js';
 import { MAX_UNSTORED } from './rules.js';
 
-/** Reads what is to be sent to endpoints: due deliveries that have rows, and the next events of the log. */
+/**
+ * Reads what is to be sent to endpoints: due deliveries that have rows, and the next events of the
+ * log.
+ */
 
 /** The most events of the log that one read covers. */
 export const MAX_SPAN = 1_000n;
@@ -22,7 +25,7 @@ export interface OpenDelivery {
   /** Null if retention has removed the event. */
   readonly body: Buffer | null;
   readonly traceparent: Traceparent | null;
-  /** False for an event that comes straight from the log: its row is written with its result. */
+  /** False for an event read from the log: its row is written with its result. */
   readonly hasRow: boolean;
 }
 
@@ -92,7 +95,9 @@ export async function readWork(
   });
 }
 
-/** Returns each endpoint's due deliveries, never tried ones and retries, a bounded number of each. */
+/**
+ * Returns each endpoint's due deliveries, never tried ones and retries, a bounded number of each.
+ */
 async function readDue(
   reader: Reader,
   claimed: readonly Claimed[],
@@ -129,7 +134,9 @@ export interface LoggedEvent {
   readonly traceparent: Traceparent | null;
 }
 
-/** A part of a tenant's log: events of these types behind `after`, up to `until`, at most `limit`. */
+/**
+ * A part of a tenant's log: events of these types behind `after`, up to `until`, at most `limit`.
+ */
 interface LogRange {
   readonly tenantId: Uuid;
   readonly types: Iterable<SubscribableType>;

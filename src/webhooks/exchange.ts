@@ -10,7 +10,7 @@ import {
 } from './address-guard.js';
 import { type Agents, type PinnedOptions, ProxyRefused } from './connections.js';
 
-/** One HTTP request of a delivery and its answer. */
+/** The HTTP request of an attempt, and its response. */
 
 export interface Exchange {
   readonly url: URL;
@@ -31,9 +31,9 @@ const MAX_HEADER_BYTES = 16_384;
 const NEXT_ADDRESS_MS = 1_000;
 
 /**
- * The receiver has answered once its headers are complete, whatever happens to the body: its head is what arrived
- * before it ended, broke off, exceeded 64 KiB or `stop` came. Without an answer this rejects: with Node's error, the
- * reason of `stop`, or StaleConnection.
+ * Sends a request. Resolves once the response's headers are complete, even if its body breaks off,
+ * exceeds 64 KiB or is ended by `stop`; the head of the body is the part that arrived. Rejects
+ * without a response, with Node's error, the reason of `stop`, or StaleConnection.
  */
 export function exchange(one: Exchange, agents: Agents, stop: AbortSignal): Promise<Answer> {
   return new Promise((resolve, reject) => {
@@ -115,7 +115,7 @@ function start(
   });
 }
 
-/** Node does no look-up: it gets the checked addresses, and tries them one after the other. */
+/** Gives Node the checked addresses to try in turn, instead of a look-up. */
 function pinnedTo(addresses: readonly PinnedAddress[]): PinnedOptions {
   return {
     pins: addresses
@@ -138,7 +138,10 @@ function isStale(request: http.ClientRequest, error: NodeJS.ErrnoException): boo
 export const MAX_BODY_BYTES = 65_536;
 const HEAD_BYTES = 1_024;
 const DAY_MS = 86_400_000;
-/** Characters that control a terminal, break a line or change its direction; tabs and line feeds stay. */
+/**
+ * Characters that control a terminal, break a line or change its direction; tabs and line feeds
+ * stay.
+ */
 const UNPRINTABLE = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
 export interface Answer {
@@ -210,7 +213,9 @@ export function refused(reason: UrlRefusal | AddressRefusal): Failure {
 const NETWORK_CODE =
   /^(E(CONN[A-Z]+|HOST[A-Z]+|NET[A-Z]+|PIPE|TIMEDOUT|ADDR[A-Z]+|ACCES|PERM|INVAL|AI_[A-Z]+)|ENOTFOUND)$/;
 
-/** Node's messages name addresses and certificate contents, so only the error's code is passed on. */
+/**
+ * Node's messages name addresses and certificate contents, so only the error's code is passed on.
+ */
 export function failureOf(error: unknown, isTls: boolean): Failure {
   if (error instanceof AttemptEnded)
     return error.reason === 'timeout'
@@ -244,7 +249,7 @@ export type FailureReason =
 
 interface Answered {
   readonly outcome: 'answered';
-  /** Whatever the receiver answered, including redirects: none is followed. */
+  /** The receiver's status. Redirects are not followed. */
   readonly status: number;
   readonly durationMs: number;
   /** The first KiB of the answer as printable text; anything else is shown as U+FFFD. */

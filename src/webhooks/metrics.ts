@@ -65,7 +65,10 @@ function outcomeOf(result: AttemptResult): string {
   return result.outcome === 'answered' ? `${Math.trunc(result.status / 100)}xx` : result.reason;
 }
 
-/** `probed`: it failed so often that only one attempt at a time is let through. Disabled endpoints belong to none. */
+/**
+ * `probed`: it failed so often that only one attempt at a time is let through. Disabled endpoints
+ * belong to none.
+ */
 const CLASSES = ['healthy', 'failing', 'probed', 'paused'] as const;
 const classColumn = oneOf(CLASSES);
 

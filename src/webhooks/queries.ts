@@ -32,7 +32,7 @@ export async function readEndpoint(
   return withTypes(reader, await findManaged(reader, caller, id));
 }
 
-/** The endpoint as it is now, for a transaction that has locked it. */
+/** Reads an endpoint that the caller's transaction has locked. */
 export async function shown(
   reader: Reader,
   { tenantId }: Caller,
@@ -79,7 +79,7 @@ export interface ShownDelivery {
   readonly attempts: readonly WebhookAttempt[];
 }
 
-/** Each has up to a KiB of its answer: a page with a thousand would keep the API from everybody else's requests. */
+/** Attempts per page. Each has up to 1 KiB of its response. */
 const MAX_ATTEMPTS = 200;
 
 /** An endpoint's deliveries, newest first. Throws not_found, authority_insufficient. */
@@ -103,7 +103,7 @@ function withinAttempts(deliveries: readonly WebhookDelivery[], maxAttempts: num
   return over < 0 ? deliveries.length : over;
 }
 
-/** The same for operators, who see as many as they ask for. */
+/** Lists an endpoint's deliveries, newest first, as many as fit `limit` and `maxAttempts`. */
 export async function readDeliveries(
   reader: Reader,
   endpointId: Uuid,

@@ -21,7 +21,9 @@ import { isSubscribed, type LoggedEvent, newDelivery, readLogs } from './event-r
 import type { Claim } from './results.js';
 import { hasStepLeft, RECOVER_MS } from './rules.js';
 
-/** Recoveries. A request marks a part of the log, and the endpoint's run walks it a step at a time. */
+/**
+ * Recoveries. A request marks a part of the log, and the endpoint's run walks it a step at a time.
+ */
 
 export interface Recovery {
   readonly since: Instant;
@@ -31,7 +33,8 @@ export interface Recovery {
 
 /**
  * Resends everything since then that got no 2xx, of the types now subscribed to. Throws not_found,
- * authority_insufficient, invalid_field (older than 30 days, or in the future), invalid_state (disabled).
+ * authority_insufficient, invalid_field (older than 30 days, or in the future), invalid_state
+ * (disabled).
  */
 export async function recover(
   deps: DatabaseDeps,
@@ -66,9 +69,9 @@ export function assertEnabled(endpoint: WebhookEndpoint): void {
 }
 
 /**
- * Marks the part of the log since then, up to its head, for a locked endpoint. Whatever the cursor will still deliver
- * is left to it. With `all`, includes events from before a type was subscribed to, and probes at once: whoever asks for
- * this is back. Extends a recovery that is already running.
+ * Marks the part of the log from `since` to its head for a locked endpoint. Events ahead of the
+ * cursor are left to the cursor. With `all`, includes events from before a type was subscribed to,
+ * and probes at once. Extends a recovery that is already running.
  */
 export async function beginRecovery(
   transaction: Transaction,
@@ -103,8 +106,8 @@ export async function beginRecovery(
 const STEP = 24;
 
 /**
- * One step of a recovery: writes a row for each of the next events that got no 2xx, and makes due what waits. Returns
- * the endpoint's state afterwards; null if another run has the endpoint.
+ * Does a step of a recovery: writes a row for each of the next events that got no 2xx, and makes
+ * waiting deliveries due. Returns the endpoint's new state; null if another run has the endpoint.
  */
 export async function recoverSome(
   transaction: Transaction,
@@ -120,7 +123,7 @@ export async function recoverSome(
   const range = { tenantId, types: state.types.keys(), after, until: recoverUntil, limit: STEP };
   const [read = { found: [], through: recoverUntil }] = await readLogs(transaction, [range]);
   const { cursorSequence } = state.endpoint;
-  // What the cursor still has to reach is left to the cursor.
+  // Events ahead of the cursor are left to the cursor.
   const wanted = read.found.filter((event) =>
     isSubscribed(state, event) ? event.sequence <= cursorSequence : recoverAll,
   );

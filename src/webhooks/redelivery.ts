@@ -19,9 +19,9 @@ import type { WebhookDeps } from './deps.js';
 import { MAX_SPAN, newDelivery } from './event-reader.js';
 
 /**
- * Resends one event: a separate delivery to each enabled endpoint that is subscribed to its type, unless the cursor
- * will still deliver it and it is not in flight yet. Returns the Event as serialised. Throws not_found,
- * authority_insufficient. (docs/contract.md, Webhooks)
+ * Resends one event: a separate delivery to each enabled endpoint that is subscribed to its type,
+ * unless the cursor will still deliver it and it is not in flight yet. Returns the Event as
+ * serialised. Throws not_found, authority_insufficient. (docs/contract.md, Webhooks)
  */
 export async function redeliver(deps: WebhookDeps, caller: Caller, eventId: Uuid): Promise<string> {
   const { reader } = deps.database;
@@ -53,8 +53,9 @@ async function queue(transaction: Transaction, event: EventRow, now: Instant): P
 }
 
 /**
- * Whether the cursor will deliver it. While a run is at the endpoint, an event just ahead of the cursor may already be
- * in flight without any record. A run whose claim has expired may still store it until another begins.
+ * True if the cursor will deliver the event. While an endpoint is claimed, an event just ahead of
+ * its cursor may be in flight without a row. A run whose claim has expired may store its results
+ * until another run begins.
  */
 function isStillToCome(
   { cursorSequence, leaseUntil }: WebhookEndpoint,
@@ -64,7 +65,7 @@ function isStillToCome(
   return ahead > MAX_SPAN || (ahead > 0n && leaseUntil === null);
 }
 
-/** One that still waits is made due instead, unless a run may have it in flight. */
+/** Writes a delivery, or makes due the last redelivery if it still waits and is not in flight. */
 async function queueFor(
   transaction: Transaction,
   { id: endpointId, leaseUntil }: WebhookEndpoint,

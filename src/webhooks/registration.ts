@@ -32,7 +32,10 @@ interface WantedEndpoint {
   readonly apiVersion: ApiVersion;
 }
 
-/** An endpoint as registered, or as found again by its key: then without the secret, which is shown once. */
+/**
+ * An endpoint as registered, or as found again by its key: then without the secret, which is shown
+ * once.
+ */
 interface RegisteredEndpoint extends ShownEndpoint {
   readonly secret: string | null;
 }
@@ -46,9 +49,10 @@ const TOO_MANY: Refusal = {
 const TIMEOUT_MS = 4_000;
 
 /**
- * Registers an endpoint, at most once per key. Refusals are returned as answers: too_many_endpoints,
- * idempotency_key_reused, authority_insufficient, ledger_unavailable. Throws ApiError invalid_field (the host),
- * authority_insufficient; DatabaseUnavailable. (docs/contract.md, Idempotency)
+ * Registers an endpoint, at most once per key. Refusals are returned as answers:
+ * too_many_endpoints, idempotency_key_reused, authority_insufficient, ledger_unavailable. Throws
+ * ApiError invalid_field (the host), authority_insufficient; DatabaseUnavailable.
+ * (docs/contract.md, Idempotency)
  */
 export async function register(
   deps: WebhookDeps,
@@ -85,7 +89,10 @@ export async function register(
   };
 }
 
-/** The key's earlier result: the endpoint as it is now, or as it was registered if it has been deleted since. */
+/**
+ * The key's earlier result: the endpoint as it is now, or as it was registered if it has been
+ * deleted since.
+ */
 async function registration(
   reader: Reader,
   { outcome, replayed }: Answer<WebhookEndpoint>,
@@ -166,7 +173,10 @@ function draftEndpoint(
   return { endpoint, types: wanted.types, secret, notice: noticeOf(endpoint, endpoint.createdAt) };
 }
 
-/** Under the tenant's lock: 403, then 422, which binds the key; then the endpoint, at the log's head. */
+/**
+ * Under the tenant's lock: 403, then 422, which binds the key; then the endpoint, at the log's
+ * head.
+ */
 async function write(
   transaction: Transaction,
   caller: Caller,

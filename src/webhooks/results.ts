@@ -24,7 +24,10 @@ import type { AttemptResult } from './exchange.js';
 import { afterAttempt, type Health, healthAfter, leaveBehind, nextDue } from './rules.js';
 import { attemptRow } from './sender.js';
 
-/** Stores what runs have sent: attempts, deliveries, cursors, and the state in which endpoints are left. */
+/**
+ * Stores what runs have sent: attempts, deliveries, cursors, and the state in which endpoints are
+ * left.
+ */
 
 export type Outcome =
   | {
@@ -34,10 +37,13 @@ export type Outcome =
       readonly beganAt: Instant;
       readonly endedAt: Instant;
     }
-  /** The type is no longer subscribed to, or the event is no longer kept: the delivery ends without an attempt. */
+  /**
+   * The delivery ends without an attempt: its type is unsubscribed, or retention has removed its
+   * event.
+   */
   | { readonly open: OpenDelivery; readonly result: null };
 
-/** Who has a claim: an endpoint, and the number of the claim. */
+/** The claimed endpoint and the number of the claim. */
 export type Claim = Pick<WebhookEndpoint, 'id' | 'tenantId' | 'fence'>;
 
 export interface RunResults {
@@ -45,9 +51,9 @@ export interface RunResults {
   /** The sequence up to which the log has been handled; null if the log was not read. */
   readonly through: bigint | null;
   readonly ended: readonly Outcome[];
-  /** Begun and not ended: they get rows, so that any run can send them. */
+  /** Deliveries in flight or cut off. They get rows, so that any run can send them. */
   readonly begun: readonly WebhookDelivery[];
-  /** keep: attempts are in flight; release_if_done: unless more is to be sent now; release: in any case. */
+  /** keep: attempts are in flight. release_if_done: keep only if more is to be sent now. */
   readonly then: 'keep' | 'release_if_done' | 'release';
 }
 
@@ -74,8 +80,9 @@ const CHANGED = [
 ] as const;
 
 /**
- * Stores the results of runs in one transaction, each under its endpoint's lock. Returns a result for each, in order:
- * null if another run has the endpoint, "locked" if the endpoint is locked elsewhere and `mayWait` is false.
+ * Stores the results of runs in one transaction, each under its endpoint's lock. Returns a result
+ * for each, in order: null if another run has the endpoint, "locked" if the endpoint is locked
+ * elsewhere and `mayWait` is false.
  */
 export async function storeResults(
   transaction: Transaction,
@@ -125,7 +132,7 @@ function writtenOf(
   const known = rows.filter(({ hasRow }) => hasRow).map(({ row }) => row);
   const endpoint = {
     ...before,
-    ...healthColumns(healthAfterAll(before, ended)),
+    ...healthAfterAll(before, ended),
     ...lostAfter(state, results),
     cursorSequence: later(before.cursorSequence, through),
   };
@@ -208,8 +215,8 @@ function deliveryAfter(
 }
 
 /**
- * The events that retention removed before they were sent: those that the cursor passed without reading them, and those
- * whose deliveries waited. A redelivered event may have arrived before.
+ * The events that retention removed before they were sent: those that the cursor passed without
+ * reading them, and those whose deliveries waited. A redelivered event may have arrived before.
  */
 function lostAfter(
   { endpoint, types, removedThrough }: EndpointState,
@@ -233,19 +240,6 @@ function lostAfter(
     if (cause !== 'redeliver' && isWanted(types, eventType)) lose(sequence, sequence);
   }
   return { lostFrom, lostTo };
-}
-
-function healthColumns(health: Health): Health {
-  return {
-    status: health.status,
-    disabledReason: health.disabledReason,
-    disabledAt: health.disabledAt,
-    failuresInRow: health.failuresInRow,
-    failingSince: health.failingSince,
-    probes: health.probes,
-    probeAt: health.probeAt,
-    lastSuccessAt: health.lastSuccessAt,
-  };
 }
 
 function soonest(times: readonly (Instant | null)[]): Instant | null {

@@ -40,10 +40,10 @@ import {
 } from './schemas.js';
 import { presentTest, type TestDeliveries } from './test-deliveries.js';
 
-/** What the API does with webhook endpoints. (docs/contract.md, Webhooks) */
+/** The services behind the routes. (docs/contract.md, Webhooks) */
 export interface Webhooks {
   readonly deps: WebhookDeps;
-  /** Those that this process has on their way. */
+  /** The test deliveries that this process has in flight. */
   readonly tests: TestDeliveries;
 }
 

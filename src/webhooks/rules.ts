@@ -2,14 +2,17 @@ import { type Instant, instant } from '../core/instant.js';
 import type { DeliveryState, DisabledReason } from '../db/entities/webhooks.js';
 import type { AttemptResult } from './exchange.js';
 
-/** What a result means for a delivery and its endpoint, and when. (docs/contract.md, Webhook attempts) */
+/**
+ * The effects of an attempt's result on its delivery and endpoint. (docs/contract.md, Webhook
+ * attempts)
+ */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY_MS = 24 * HOUR;
 
-/** The wait before each attempt; behind the last the delivery has failed. */
+/** The wait before each attempt. After the last attempt the delivery has failed. */
 export const SCHEDULE_MS: readonly number[] = [
   0,
   5 * SECOND,
@@ -29,7 +32,10 @@ const MAX_RETRY_AFTER_MS = DAY_MS;
 const RETRY_AFTER_STATUSES: readonly number[] = [429, 503];
 const GONE = 410;
 
-/** An endpoint that fails for this long is disabled; once enabled, it gets what it missed since this long before. */
+/**
+ * An endpoint that fails for this long is disabled. Enabling it resends what it missed since this
+ * long before.
+ */
 export const FAILING_MS = 5 * DAY_MS;
 /** After this many consecutive failures an endpoint is probed. */
 const FAILURES_BEFORE_PROBING = 5;
@@ -42,21 +48,27 @@ export const ATTEMPTS_KEPT_MS = 30 * DAY_MS;
 export const PREVIOUS_SECRET_MS = DAY_MS;
 export const MAX_ENDPOINTS = 16;
 
-/** Simultaneous attempts for one endpoint; retries take at most half of them while new deliveries wait. */
+/**
+ * Simultaneous attempts for one endpoint; retries take at most half of them while new deliveries
+ * wait.
+ */
 export const WINDOW = 8;
-/** The same while its receiver is silent, so that hundreds of hanging ones hold few connections. */
+/**
+ * Simultaneous attempts while the receiver is silent, so that hundreds of hanging receivers hold
+ * few connections.
+ */
 const SILENT_WINDOW = 2;
 
 /** The most new events that are sent to an endpoint before anything is written about them. */
 export const MAX_UNSTORED = 24;
-/** How long the attempts of a run's turn may take; what takes longer is slow. */
+/** An attempt or a run's turn that takes longer than this is slow. */
 export const PROMPT_MS = 500;
 /** A receiver that has answered nothing for this long is silent. */
 export const SILENT_MS = 2_000;
 /** After this long a run leaves its endpoint, so that endpoints without backlogs get slots. */
 export const MAX_RUN_MS = 5_000;
 
-export function windowOf({ isSilent }: Pick<Load, 'isSilent'>): number {
+export function windowOf(isSilent: boolean): number {
   return isSilent ? SILENT_WINDOW : WINDOW;
 }
 
@@ -76,7 +88,9 @@ interface DeliveryProgress {
   readonly finishedAt: Instant | null;
 }
 
-/** `isWanted`: its type is still subscribed to. `random`, from 0 to 1, spreads the wait by ±10 %. */
+/**
+ * `isWanted`: its type is still subscribed to. `random`, from 0 to 1, spreads the wait by ±10 %.
+ */
 export function afterAttempt(
   delivery: { readonly steps: number },
   result: AttemptResult,
@@ -94,7 +108,7 @@ export function afterAttempt(
   return { state: 'retrying', steps, nextAttemptAt, finishedAt: null };
 }
 
-/** Whether it would be retried if its next attempt failed. */
+/** True if the delivery would be retried if its next attempt failed. */
 export function hasStepLeft({ steps }: { readonly steps: number }): boolean {
   return steps + 1 < SCHEDULE_MS.length;
 }
@@ -121,7 +135,9 @@ export interface Health {
 
 export const HEALTHY = { failuresInRow: 0, failingSince: null, probes: 0, probeAt: null } as const;
 
-/** `isProbe`: the one attempt let through; only a probe extends the wait for the next. */
+/**
+ * Returns the endpoint's health after an attempt. Only a probe extends the wait for the next probe.
+ */
 export function healthAfter(
   health: Health,
   result: AttemptResult,
@@ -170,7 +186,7 @@ export interface Load {
   readonly isSilent: boolean;
 }
 
-/** Which lane sends next, or null if none may. */
+/** Returns the lane that sends next, or null if none may. */
 export function nextLane(
   load: Load,
   health: Health,
@@ -179,35 +195,41 @@ export function nextLane(
   if (health.status !== 'enabled') return null;
   if (load.pending + load.retries === 0) return null;
   if (health.probeAt !== null) return load.onTheWay === 0 && health.probeAt <= now ? 'probe' : null;
-  const window = windowOf(load);
+  const window = windowOf(load.isSilent);
   if (load.onTheWay >= window) return null;
   if (load.retries > 0 && (load.retriesOnTheWay < window / 2 || load.pending === 0))
     return 'retries';
   return load.pending > 0 ? 'pending' : null;
 }
 
-/** When the endpoint is due next: with its earliest delivery, but not before the next probe. Null: nothing waits. */
+/**
+ * When the endpoint is due next: with its earliest delivery, but not before the next probe. Null:
+ * nothing waits.
+ */
 export function nextDue(earliest: Instant | null, health: Health): Instant | null {
   if (earliest === null || health.status !== 'enabled') return null;
   return health.probeAt !== null && health.probeAt > earliest ? health.probeAt : earliest;
 }
 
-/** How long after the backoff the dispatcher finds an endpoint that its workflow has not marked as due. */
+/**
+ * How long after the backoff the dispatcher finds an endpoint that its workflow has not marked as
+ * due.
+ */
 export const WORKFLOW_HEAD_START_MS = 2_000;
 
 interface LeftBehind {
   /** When the dispatcher examines the endpoint again; null: when it has new events. */
   readonly nextDueAt: Instant | null;
-  /** Until when its workflow should wait; null: it has nothing to wait for. */
+  /** Until when the endpoint's workflow waits; null if nothing waits. */
   readonly waitsUntil: Instant | null;
-  /** Whether its workflow is waiting for something else, and must be told. */
+  /** True if the workflow waits for another time, and must be notified. */
   readonly isNews: boolean;
 }
 
 /**
- * What is due at once is left to the dispatcher, what is due later to the workflow. The workflow is told only when
- * something begins to wait, when something is due sooner than it knows, and when nothing waits any more; one that
- * should have looked by now is told again. `due`: when something is to be sent.
+ * Returns how a run leaves its endpoint. `due`: when something is to be sent; null: nothing waits.
+ * The dispatcher sends what is due now, and the workflow waits for what is due later. The workflow
+ * is notified only when its wait begins, becomes shorter, is over, or has passed without a check.
  */
 export function leaveBehind(
   {

@@ -9,7 +9,10 @@ import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.
 
 type SealedSecret = Pick<WebhookEndpoint, 'secret' | 'secretKeyId'>;
 
-/** A sealed secret can be opened only together with its endpoint, as the current or the previous one. */
+/**
+ * A sealed secret can be opened only together with its endpoint, as the current or the previous
+ * one.
+ */
 function sealContext(endpointId: Uuid): string {
   return `webhook_endpoints/${endpointId}`;
 }
@@ -21,11 +24,11 @@ export function sealSecret(keys: Keyring, endpointId: Uuid, secret: string): Sea
 
 interface OpenSecrets {
   readonly secret: string;
-  /** The one before the last rotation while it is in force, otherwise null. */
+  /** The secret before the last rotation while it is in force, otherwise null. */
   readonly previousSecret: string | null;
 }
 
-/** For as long as the row is in memory that it was read with: all deliveries of a run are signed with it. */
+/** Opened secrets, kept as long as the row that they were read with. */
 const opened = new WeakMap<
   Buffer,
   { readonly keys: Keyring; readonly context: string; readonly text: string }

@@ -33,8 +33,8 @@ export interface SenderOptions {
   /** For a whole attempt, from DNS to the last byte read. */
   readonly timeoutMs: number;
   /**
-   * An HTTP proxy through which every delivery goes by CONNECT, with credentials in the URL if it needs them. Only the
-   * proxy sees the receivers' addresses, so the guard leaves names to it, and it must refuse private ones.
+   * An HTTP proxy that tunnels every delivery by CONNECT, with credentials in the URL if it needs
+   * them. Only the proxy resolves the receivers' names, so it must refuse private addresses.
    */
   readonly proxyUrl: URL | null;
   /** PEM, replacing the machine's: for receivers with certificates of a company's own. */
@@ -44,9 +44,9 @@ export interface SenderOptions {
 const USER_AGENT = 'money-movement-webhooks/1';
 
 /**
- * Makes the attempts of deliveries: one HTTP request each, to an address checked for this attempt, without following
- * redirects, over within `timeoutMs` whatever the receiver does. A connection is kept for the next attempt to the same
- * host, which may use it only if the host still has the same addresses. (docs/contract.md, Webhook addresses)
+ * Sends attempts. Each is one HTTP request to an address checked for it, without redirects, and
+ * ends within `timeoutMs`. A connection is reused for the same host while the host has the same
+ * addresses. (docs/contract.md, Webhook addresses)
  */
 export class Sender {
   private readonly pool: Agents;
@@ -62,7 +62,10 @@ export class Sender {
     this.unpooled = agents(false);
   }
 
-  /** Never throws. Aborting `signal` ends it at once: as `canceled`, or as answered if the status has arrived. */
+  /**
+   * Never throws. Aborting `signal` ends it at once: as `canceled`, or as answered if the status
+   * has arrived.
+   */
   async send(request: OutgoingDelivery, signal: AbortSignal): Promise<AttemptResult> {
     const startedAt = performance.now();
     const stop = new AbortController();
@@ -121,7 +124,10 @@ export class Sender {
     }
   }
 
-  /** Retries on a new connection if the receiver had closed the old one while it was idle: that costs no attempt. */
+  /**
+   * Retries on a new connection if the receiver had closed the old one while it was idle: that
+   * costs no attempt.
+   */
   private async exchanged(one: Exchange, stop: AbortSignal): Promise<Answer> {
     try {
       return await exchange(one, this.pool, stop);
@@ -132,7 +138,7 @@ export class Sender {
   }
 }
 
-/** The work's result, or a rejection with the reason of `stop` if that comes first. */
+/** Resolves with the result of `work`, or rejects with the reason of `stop`, whichever is first. */
 function before<T>(stop: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const onStop = (): void => reject(stop.reason as Error);
@@ -181,17 +187,15 @@ export function buildSending({ allowedHosts, proxyUrl, timeoutMs }: SendingOptio
   };
 }
 
-/** One attempt: signing, sending and recording it. */
-
 const MAX_MESSAGE = 255;
 const MAX_RESPONSE = 1024;
 
 interface Message {
-  /** The same for every attempt. */
+  /** The event's id, the same for every attempt. */
   readonly id: Uuid;
-  /** The same bytes for every attempt. */
+  /** The event's body, the same bytes for every attempt. */
   readonly body: Buffer;
-  /** The trace that it continues; absent: none. */
+  /** The trace that the attempt continues, if any. */
   readonly traceparent?: Traceparent | null;
 }
 

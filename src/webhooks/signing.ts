@@ -19,7 +19,9 @@ interface Signable {
   readonly timestampS: number;
 }
 
-/** A new signing secret. Anybody who has it can sign like us, so it is shown once and stored sealed. */
+/**
+ * A new signing secret. Anybody who has it can sign like us, so it is shown once and stored sealed.
+ */
 export function newSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
@@ -45,12 +47,18 @@ export function signatureHeaders(signable: Signable): Record<string, string> {
   return headers;
 }
 
-/** Lowercase hexadecimal HMAC-SHA256 of the body, keyed with the secret's characters as they are shown. */
+/**
+ * Lowercase hexadecimal HMAC-SHA256 of the body, keyed with the secret's characters as they are
+ * shown.
+ */
 export function bodySignature(body: Buffer, secret: string): string {
   return createHmac('sha256', secret).update(body).digest('hex');
 }
 
-/** Standard Webhooks v1: base64 of HMAC-SHA256 over `id.timestamp.body`, keyed with the bytes behind the prefix. */
+/**
+ * Standard Webhooks v1: base64 of HMAC-SHA256 over `id.timestamp.body`, keyed with the bytes behind
+ * the prefix.
+ */
 export function standardSignature(
   id: string,
   timestamp: string,

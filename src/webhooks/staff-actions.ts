@@ -17,9 +17,10 @@ import { earliestDue, readState } from './endpoint-claims.js';
 import { assertEnabled, assertRecoverable, beginRecovery, type Recovery } from './recovery.js';
 
 /**
- * What the staff do with an endpoint, by the command line, by signals or at the support desk. Each act is recorded with
- * its actor, under `actId`, and returns whether anything changed: repeated, it changes nothing. All throw not_found,
- * authority_insufficient, and invalid_state if the act was refused before. The sweeper tells the endpoint's workflow.
+ * Actions of staff on an endpoint, by the command line, by signals or at the support desk. Each is
+ * recorded once under `actId`, with its actor, and returns whether anything changed. All throw
+ * not_found, authority_insufficient, and invalid_state if the action was refused before. The outbox
+ * notifies the endpoint's workflow.
  */
 
 export type Operation = (
@@ -30,7 +31,9 @@ export type Operation = (
   actId?: Uuid,
 ) => Promise<boolean>;
 
-/** Nothing more is sent: a run under way begins no new send. Waiting deliveries keep their place. */
+/**
+ * Nothing more is sent: a run under way begins no new send. Waiting deliveries keep their place.
+ */
 export const pause = operation('webhook.pause', async (transaction, { id, pausedAt }, now, by) => {
   if (pausedAt !== null) return false;
   await transaction.execute(
@@ -47,7 +50,7 @@ export const resume = operation('webhook.resume', async (transaction, { id, paus
   return true;
 });
 
-/** Whatever disabled it. */
+/** Enables an endpoint that anyone, or its failures, disabled. */
 export const enableForStaff = operation('webhook.enable', enable);
 
 export const disableForStaff = operation('webhook.disable', (transaction, endpoint, now) =>
@@ -66,8 +69,8 @@ const makeDue = operation('webhook.retry_now', async (transaction, { id, probeAt
 const CHUNK = 1_000;
 
 /**
- * Makes waiting retries and the next probe due now. This by itself uses no step. Recorded last, so that one that was cut
- * short goes on when it is repeated.
+ * Makes waiting retries and the next probe due now, without using a step. Recorded last, so that
+ * repeating an interrupted action completes it.
  */
 export const retryNow: Operation = async (deps, endpointId, by, details, actId = newId()) => {
   const { database, clock } = deps;
@@ -86,7 +89,7 @@ export const retryNow: Operation = async (deps, endpointId, by, details, actId =
   return makeDue(deps, endpointId, by, details, actId);
 };
 
-/** Like the tenant's own `recover`. Also throws invalid_field, invalid_state. */
+/** Begins a recovery, as the tenant's `recover` does. Also throws invalid_field, invalid_state. */
 export async function recoverFor(
   deps: DatabaseDeps,
   endpointId: Uuid,
@@ -152,7 +155,10 @@ export interface Described {
   readonly nextAttemptAt: string | null;
 }
 
-/** Describes what an endpoint waits for, with times in `timeZone`. Reads a bounded number of rows. Throws not_found. */
+/**
+ * Describes what an endpoint waits for, with times in `timeZone`. Reads a bounded number of rows.
+ * Throws not_found.
+ */
 export async function describe(
   reader: Reader,
   endpointId: Uuid,
@@ -194,8 +200,6 @@ async function countOpen(
   );
   return column.integer.parse(row?.found);
 }
-
-/** What an endpoint waits for, in words for the Temporal UI and the command line. */
 
 /** The facts behind the words. Counts are exact up to `atLeast`. */
 export interface EndpointFacts {

@@ -13,14 +13,16 @@ import { isFree, isHeld } from './endpoint-claims.js';
 import { ATTEMPTS_KEPT_MS, FAILING_MS } from './rules.js';
 import { freeSql, inTimeSql, makeDue, WANTED_AHEAD } from './work-finder.js';
 
-/** Goes through all endpoints now and then, and tidies up, each time a bounded piece of work. */
+/**
+ * Sweeps of endpoints, their attempts and the event log, each a bounded piece of work at a time.
+ */
 
 const SLICE = 200;
 
 /**
- * Checks a slice of the endpoints after `after`, in order of id. Moves cursors past unwanted events, so that retention
- * does not count them as lost, and makes due what the dispatcher should have found. Returns the last endpoint, or null
- * after the last one.
+ * Checks a slice of the endpoints after `after`, in order of id. Moves cursors past unwanted
+ * events, so that retention does not count them as lost, and makes due what the dispatcher should
+ * have found. Returns the last endpoint, or null after the last one.
  */
 export async function lookOver(
   database: Database,
@@ -42,7 +44,7 @@ export async function lookOver(
   return last;
 }
 
-/** Found by their subscriptions: a tenant may have deleted any number of endpoints, which have none. */
+/** Finds endpoints by their subscriptions. Deleted endpoints, which may be many, have none. */
 export async function readSlice(
   reader: Reader,
   now: Instant,
@@ -54,7 +56,7 @@ export async function readSlice(
   );
   const ids = found.map((row) => column.uuid.parse(row.endpoint_id));
   if (ids.length === 0) return { seen: [], last: null };
-  // One statement sees heads and counters at the same moment, so nothing wanted lies up to that counter.
+  // Heads and counters are read in one statement: no wanted event is missing up to the counter.
   const rows = await reader.query(
     `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, ${WANTED_AHEAD} AS is_behind,
        ${inTimeSql(now)} AS is_in_time
@@ -83,7 +85,7 @@ function parseSeen(row: StoredRow): Seen {
   };
 }
 
-/** A cursor never goes back; a type added since then starts after that head. */
+/** Moves cursors to heads read before. A type added since then starts after that head. */
 async function moveCursors(
   transaction: Transaction,
   idle: readonly Seen[],
@@ -98,7 +100,9 @@ async function moveCursors(
   );
 }
 
-/** More than two processes' clocks ever differ by: the event's time may come from one, its delivery's from another. */
+/**
+ * More than the clocks of two processes differ by. One dates the event, and another its delivery.
+ */
 const CLOCKS_APART_MS = 60_000;
 
 /** The most rows of each kind that one call of `removeOldAttempts` deletes. */
@@ -107,9 +111,9 @@ const MAX_REMOVED = 1_000;
 const LOOKED_AT = 1_000;
 
 /**
- * Removes attempts from more than 30 days ago, and deliveries that had ended by then, for the first endpoint after
- * `after` that has any, as far as one look goes. Returns that endpoint, or the last one examined; null after the last.
- * `isDone` is false if it has more.
+ * Removes attempts older than 30 days, and deliveries that had ended by then, of the next endpoint
+ * after `after` that has any among `LOOKED_AT` endpoints. Returns that endpoint, or the last one
+ * examined; null after the last. `isDone` is false if the endpoint has more.
  */
 export async function removeOldAttempts(
   database: Database,
@@ -139,7 +143,7 @@ export async function removeOldAttempts(
   return { endpointId: endpoint.id, isDone: removed.every((count) => count < MAX_REMOVED) };
 }
 
-/** The next endpoint with something old, and the last looked at. Each costs two looks at the start of its rows. */
+/** Finds the next endpoint with old rows. Also returns the last endpoint examined. */
 async function lookForOld(
   { reader }: Database,
   before: Instant,
@@ -161,8 +165,8 @@ async function lookForOld(
 }
 
 /**
- * Since when an endpoint's deliveries are needed to know what not to resend: during a recovery, and for when it is
- * enabled again. Null: they are not needed longer than usual.
+ * Returns since when deliveries are kept beyond 30 days, so that a recovery, now or when the
+ * endpoint is enabled, does not resend what got a 2xx. Null if they are not.
  */
 function deliveriesNeededSince({
   status,
@@ -174,9 +178,9 @@ function deliveriesNeededSince({
   return disabledAt === null ? null : instant(disabledAt - FAILING_MS - CLOCKS_APART_MS);
 }
 
-/** What the worker's sweeper does for webhooks and the event log. */
-
-/** A slice of endpoints at a time: for what the dispatcher and notices have missed, and to move idle cursors. */
+/**
+ * Makes due what the dispatcher has missed, and moves idle cursors, a slice of endpoints at a time.
+ */
 export function endpointsSweep({ database, clock }: DatabaseDeps): Sweep {
   return tidying('webhooks', async (after) => {
     const at = await lookOver(database, clock(), after);

@@ -21,7 +21,10 @@ import { attemptRow, sendMessage } from './sender.js';
 
 /** The `type` in a test's body; no event has it. */
 const TEST_TYPE = 'webhook.test';
-/** Tests of one tenant in flight: each can take as long as its receiver likes, within an attempt's limit. */
+/**
+ * Tests of one tenant in flight: each can take as long as its receiver likes, within an attempt's
+ * limit.
+ */
 const MAX_UNDER_WAY = 8;
 
 interface SentTest {
@@ -30,7 +33,10 @@ interface SentTest {
   readonly createdAt: Instant;
 }
 
-/** Sends a test at once, even to a disabled endpoint, once and without retries. A stop leaves nothing behind. */
+/**
+ * Sends a test at once, even to a disabled endpoint, once and without retries. A stop leaves
+ * nothing behind.
+ */
 export class TestDeliveries {
   private readonly stopping = new AbortController();
   private readonly underWay = new Map<Promise<void>, Uuid>();

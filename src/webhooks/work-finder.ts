@@ -7,12 +7,15 @@ import { literals } from '../db/statements.js';
 import { SETTLED_AFTER_MS } from '../ledger/database-clock.js';
 import { WORKFLOW_HEAD_START_MS } from './rules.js';
 
-/** How the dispatcher finds work: by indexes on what is due, so that an endpoint without new events costs nothing. */
+/**
+ * How the dispatcher finds work: by indexes on what is due, so that an endpoint without new events
+ * costs nothing.
+ */
 
 /** SQL: something may be sent to `e`. */
 export const OPEN = `e.status='enabled' AND e.paused_at IS NULL`;
 
-/** SQL: nobody is sending to `e`. */
+/** SQL: no run has a claim on `e`. */
 export const freeSql = (now: Instant): string =>
   `(e.lease_until IS NULL OR e.lease_until<=${column.time.literal(now)})`;
 
@@ -22,8 +25,8 @@ export const WANTED_AHEAD = `EXISTS (SELECT 1 FROM webhook_subscriptions s
   WHERE s.endpoint_id=e.id AND h.last_sequence>e.cursor_sequence AND h.last_sequence>=s.from_sequence)`;
 
 /**
- * SQL: the dispatcher will examine `e` as soon as something new may be sent to it, now or at its next probe. Its next retry
- * may be a day away, and its workflow has a head start.
+ * SQL: the dispatcher will examine `e` as soon as new events may be sent to it, now or at its next
+ * probe. Its workflow has a head start.
  */
 export const inTimeSql = (now: Instant): string =>
   `COALESCE(e.next_due_at<=${column.time.literal(instant(now + WORKFLOW_HEAD_START_MS))}
@@ -46,7 +49,10 @@ export async function tenantsWithEvents(
 export interface Candidate {
   readonly id: Uuid;
   readonly tenantId: Uuid;
-  /** Its cursor when found: if it has moved since, somebody else is at it. Null: it is due whatever the cursor says. */
+  /**
+   * The cursor as read. If it has moved since, another process has sent. Null for an endpoint with
+   * due deliveries.
+   */
   readonly cursor: bigint | null;
   readonly isFailing: boolean;
   readonly isBusy: boolean;
@@ -57,8 +63,9 @@ export interface Candidate {
 const COLUMNS = 'e.id, e.tenant_id, e.cursor_sequence, e.failures_in_row, e.probe_at';
 
 /**
- * Endpoints with something wanted ahead of their cursors, except those that wait for a probe. Busy ones would fill any limit. Found by their
- * subscriptions, which deleted ones have none of: a tenant may have deleted any number.
+ * Returns endpoints with wanted events ahead of their cursors, except those that wait for a probe.
+ * Finds them by their subscriptions, because a tenant may have deleted any number of endpoints.
+ * Busy endpoints are included, and would fill a limit.
  */
 export async function endpointsBehind(
   reader: Reader,
@@ -76,13 +83,18 @@ export async function endpointsBehind(
   return rows.map((row) => ({ ...common(row), cursor: column.bigint.parse(row.cursor_sequence) }));
 }
 
-/** How many more healthy endpoints may begin, and how many whose last attempt failed or was slow. */
+/**
+ * How many more healthy endpoints may begin, and how many whose last attempt failed or was slow.
+ */
 export interface Room {
   readonly well: number;
   readonly failing: number;
 }
 
-/** The endpoints that are due, the longest waiting of each kind, so that neither kind displaces the other. */
+/**
+ * Returns due endpoints, the longest waiting first, with a limit for healthy and one for failing
+ * ones.
+ */
 export async function endpointsDue(
   reader: Reader,
   now: Instant,
@@ -107,7 +119,7 @@ function common(row: StoredRow): Omit<Candidate, 'cursor'> {
   };
 }
 
-/** Due now, or at their next probe, however late the next retry is; never later than it was. */
+/** Makes endpoints due now, or at their next probe, even if their next retry is later. */
 export async function makeDue(
   transaction: Transaction,
   endpointIds: readonly Uuid[],
@@ -123,10 +135,13 @@ export async function makeDue(
 
 /** An event is usually visible this long after its time. */
 const MARGIN_MS = 1_000;
-/** How often a read goes back far enough that nothing can have been missed. */
+/** How often a read covers the time within which every event becomes visible. */
 const WIDE_EVERY_MS = 1_000;
 
-/** Finds tenants whose logs have grown, by the times of their last events, so that idle ones cost nothing. */
+/**
+ * Finds tenants whose logs have grown, by the times of their last events, so that idle ones cost
+ * nothing.
+ */
 export class LogWatcher {
   /** The last events seen, for tenants with recent events. */
   private seen = new Map<Uuid, bigint>();
