@@ -46,7 +46,7 @@ describe('the dispatcher of a worker', () => {
   const working: WebhookDispatcher[] = [];
 
   before(async () => {
-    db = await ownDatabase('senders');
+    db = await ownDatabase('dispatcher');
     receiver = new FakeReceiver();
     api = await startTestApi(db, {}, { receiver });
   });

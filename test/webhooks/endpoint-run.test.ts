@@ -18,6 +18,7 @@ import {
   ownDatabase,
   partsOf,
   statesOf,
+  TestClock,
   until,
 } from './support.js';
 import { addStaff, proven } from '../support/staff.js';
@@ -28,7 +29,7 @@ describe('a run of the dispatcher', () => {
   let receiver: FakeReceiver;
 
   before(async () => {
-    db = await ownDatabase('drain');
+    db = await ownDatabase('runs');
     receiver = new FakeReceiver();
     api = await startTestApi(db, {}, { receiver });
   });
@@ -141,7 +142,7 @@ describe('a run of the dispatcher', () => {
     const gate = new Gate();
     receiver.reply = () => gate.reply();
     await emit(api, own, 1);
-    const drain = dispatched(partsOf(api, receiver), own.id);
+    const running = dispatched(partsOf(api, receiver), own.id);
     const arrived = (): number => receiver.at(own.url).length;
     await until('it hangs', () => arrived() === 1);
     await sleep(2_100);
@@ -151,7 +152,7 @@ describe('a run of the dispatcher', () => {
     assert.equal(arrived(), 2);
     receiver.reply = () => 200;
     gate.open(200);
-    assert.deepEqual(await drain, { ended: 'idle', attempts: 21 });
+    assert.deepEqual(await running, { ended: 'idle', attempts: 21 });
     assert.deepEqual(await statesOf(api, own.id), { delivered: 21 });
   });
 
@@ -187,6 +188,28 @@ describe('a run of the dispatcher', () => {
       `SELECT delivery_id FROM webhook_attempts WHERE endpoint_id=${idLiteral(own.id)}`,
     );
     assert.equal(attempts.length, 30);
+  });
+
+  it('keeps its claim while an attempt is in flight', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 1);
+    const gate = new Gate();
+    receiver.reply = () => gate.reply();
+    const clock = new TestClock();
+    const parts = partsOf(api, receiver, { clock: clock.now });
+    const running = claimAndRun(parts, own.id);
+    await until('it is on its way', () => receiver.at(own.url).length === 1);
+    for (let times = 0; times < 3; times += 1) {
+      clock.pass(4_000);
+      await until('the claim is extended', async () => {
+        const { leaseUntil } = await endpointOf(api, own.id);
+        return leaseUntil !== null && leaseUntil > clock.now() + 4_000;
+      });
+      assert.equal(await claimAndRun(parts, own.id), null);
+    }
+    gate.open(200);
+    assert.equal((await running)?.isReleased, true);
+    assert.equal(receiver.at(own.url).length, 1);
   });
 
   it('that was overtaken by another can write nothing', async () => {

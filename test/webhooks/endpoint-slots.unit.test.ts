@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { newId, type Uuid } from '../../src/core/ids.js';
+import { Choice, EndpointSlots } from '../../src/webhooks/endpoint-slots.js';
+import { PROMPT_MS } from '../../src/webhooks/rules.js';
+import type { Candidate } from '../../src/webhooks/work-finder.js';
+
+describe('the slots for endpoints', () => {
+  const [large, small] = [newId(), newId()];
+  const endpoint = (tenantId: Uuid, isFailing = true): Candidate => ({
+    id: newId(),
+    tenantId,
+    cursor: null,
+    isFailing,
+    isBusy: false,
+    isProbed: false,
+  });
+  const chosen = (slots: EndpointSlots, candidates: readonly Candidate[]): readonly Candidate[] => {
+    const choice = new Choice(slots);
+    choice.take(candidates);
+    return choice.all;
+  };
+  const enterSlow = (slots: EndpointSlots, tenantId: Uuid) => {
+    const slot = slots.enter(tenantId);
+    slot.becomesSlow();
+    return slot;
+  };
+
+  it('give slow slots to the tenant with the fewest first, and those it holds count', () => {
+    const slots = new EndpointSlots(4);
+    const many = Array.from({ length: 6 }, () => endpoint(large));
+    const few = [endpoint(small), endpoint(small)];
+    assert.deepEqual(
+      chosen(slots, [...many, ...few]).filter(({ tenantId }) => tenantId === small),
+      few,
+    );
+    const held = [enterSlow(slots, large), enterSlow(slots, large)];
+    assert.deepEqual(chosen(slots, [...many, ...few]), few);
+    for (const slot of held) slot.leave();
+    assert.equal(chosen(slots, many).length, 4);
+  });
+
+  it('count an endpoint as slow by its last attempt, whatever its result, and no longer once it is quick', () => {
+    const slots = new EndpointSlots(1);
+    const slow = endpoint(small, false);
+    slots.attempted(slow.id, PROMPT_MS);
+    enterSlow(slots, large);
+    assert.deepEqual(chosen(slots, [slow]), []);
+    slots.attempted(slow.id, PROMPT_MS - 1);
+    assert.deepEqual(chosen(slots, [slow]), [slow]);
+  });
+
+  it('leave an endpoint where it is while every slow slot is taken', () => {
+    const slots = new EndpointSlots(1);
+    enterSlow(slots, large);
+    const slot = enterSlow(slots, small);
+    assert.deepEqual(slots.taken, [1, 1]);
+    slot.leave();
+    assert.deepEqual(slots.taken, [0, 1]);
+  });
+});
