@@ -12,7 +12,10 @@ import {
 import { insertSql, selectSql, upsertSql } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 
-/** Appends acts, each chained to the one before, under the lock on its chain's head. (docs/architecture.md, Locks) */
+/**
+ * Appends rows of the audit log, each with the hash of the previous row of its chain, while the
+ * chain's head is locked. (docs/architecture.md, Locks)
+ */
 export async function appendActs(
   transaction: Transaction,
   acts: readonly AuditRow[],
@@ -21,7 +24,10 @@ export async function appendActs(
   await transaction.all(chained(answers.at(-1) ?? [], acts));
 }
 
-/** Statements that lock the heads of these acts' chains; the last one returns them. */
+/**
+ * Returns statements that lock the heads of these rows' chains. The last statement returns the
+ * heads.
+ */
 export function lockChains(acts: readonly AuditRow[]): string[] {
   const chainIds = [...new Set(acts.map(chainOf))].sort(compareText);
   const unborn = chainIds.map((chainId): AuditChain => ({

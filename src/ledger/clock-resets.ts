@@ -5,15 +5,21 @@ import { auditLog } from '../db/entities/identity.js';
 import { literal, literals } from '../db/statements.js';
 import type { Uuid } from '../core/ids.js';
 
-/** The audit log's name for resetting an account's clock. Its details have `seq`, the last entry at that time. */
+/**
+ * Action in the audit log that resets an account's clock. Its details contain `seq`, the account's
+ * last entry at that time.
+ */
 export const CLOCK_RESET = 'account.reset_clock';
 
-/** The entries after which an operator reset the account's last instant: the next may be dated earlier. */
+/**
+ * Returns the entries after which an operator reset the account's clock. The entry after each may
+ * have an earlier date.
+ */
 export async function readClockResets(reader: Reader, accountId: Uuid): Promise<readonly bigint[]> {
   return (await readClockResetsOf(reader, [accountId])).get(accountId) ?? [];
 }
 
-/** The same for several accounts, only those that were reset. */
+/** Returns the clock resets of those of the given accounts that were reset. */
 export async function readClockResetsOf(
   reader: Reader,
   accountIds: readonly Uuid[],
@@ -35,7 +41,10 @@ export async function readClockResetsOf(
   );
 }
 
-/** Whether it was reset after this entry. Checked only where time runs backwards, which is very rare. */
+/**
+ * Whether the account's clock was reset after this entry. Needed only if two entries are out of
+ * order, which is very rare.
+ */
 export async function wasReset(reader: Reader, accountId: Uuid, seq: bigint): Promise<boolean> {
   return (await readClockResets(reader, accountId)).includes(seq);
 }

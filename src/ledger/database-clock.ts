@@ -3,20 +3,23 @@ import { time } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 
 /**
- * The time at which a statement begins. A statement that waits for locks begins before the wait, so the time of a
- * decision is read by a later statement.
+ * Time at which a statement begins. A statement that waits for locks begins before the wait, so a
+ * transaction reads this time in a later statement.
  */
 export const NOW_SQL = 'UTC_TIMESTAMP(3) AS now';
 
-/** An account dated further ahead of the database's clock is not posted to. */
+/** Upper limit for how far an account's last entry may be ahead of the database's clock. */
 const MAX_AHEAD_MS = 5_000;
 
-/** The time after which everything of an earlier date is committed, except a COMMIT that takes longer. */
+/**
+ * Age at which a date is settled: every transaction with an earlier date has been committed, unless
+ * its COMMIT takes longer than this.
+ */
 export const SETTLED_AFTER_MS = 15_000;
 
 /**
- * The database's clock, the only one that dates money: each ledger transaction reads it behind its locks.
- * (docs/decisions/0023-the-database-clock.md)
+ * The database's clock, the only clock that dates money. Each ledger transaction reads it after it
+ * has locked its accounts. (docs/decisions/0023-the-database-clock.md)
  */
 export class DatabaseClock {
   private differenceMs = 0;
@@ -26,31 +29,37 @@ export class DatabaseClock {
     private readonly maxAheadMs = MAX_AHEAD_MS,
   ) {}
 
-  /** Estimates the database's time without asking: this process's clock, corrected by the last reading. */
+  /** Returns the local clock, corrected by the last reading, without a query. */
   readonly now: Clock = () => instant(this.clock() + this.differenceMs);
 
-  /** Throws DatabaseUnavailable. */
+  /** Reads the clock. Throws `DatabaseUnavailable`. */
   async read(reader: Reader): Promise<Instant> {
     const sentAt = this.clock();
     const [row] = await reader.query(`SELECT ${NOW_SQL}`);
     return this.reading(row?.now, sentAt);
   }
 
-  /** Parses a reading that was sent at `sentAt` by this process's clock and has just arrived. */
+  /**
+   * Parses a reading that has just arrived. `sentAt` is the local time at which the query was sent.
+   */
   reading(stored: unknown, sentAt: Instant): Instant {
     const read = time.parse(stored);
     const arrivedAt = this.clock();
-    // The server read its clock between the two, so only a time outside them proves a difference.
+    // The server read its clock between `sentAt` and `arrivedAt`. Only a time outside this interval
+    // proves a difference.
     this.differenceMs = read < sentAt ? read - sentAt : read > arrivedAt ? read - arrivedAt : 0;
     return read;
   }
 
-  /** Returns this process's time for `reading`. */
+  /** Returns the local time, to pass to `reading`. */
   sentAt(): Instant {
     return this.clock();
   }
 
-  /** Whether an account posted to at `lastPostedAt` would carry a wrong date on: it is refused until it is reset. */
+  /**
+   * Whether the account's last entry is too far in the future. A new entry may not have an earlier
+   * date, so the account is refused until an operator resets its clock.
+   */
   isTooFarAhead(lastPostedAt: Instant, now: Instant): boolean {
     return lastPostedAt - now > this.maxAheadMs;
   }

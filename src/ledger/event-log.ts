@@ -9,22 +9,24 @@ import type { Transaction } from '../db/database.js';
 import { eventCounters, eventHeads, events, type EventType } from '../db/entities/events.js';
 import { literal, upsertValuesSql } from '../db/statements.js';
 
-/** Appends events to the log, in the transaction of the change, under the lock on the tenant's counter. */
-
 export interface EventDraft {
   readonly tenantId: Uuid;
   readonly type: EventType;
   readonly resourceId: Uuid;
-  /** The resource as GET shows it at this moment. */
+  /** Returns the resource as GET would show it at this moment. */
   readonly object: () => Readonly<Record<string, unknown>>;
-  /** The trace that it belongs to; left out: none. */
+  /** Trace that the event belongs to. Null or absent outside a trace. */
   readonly traceparent?: Traceparent | null;
 }
 
 /** Returns a row while a restore is unfinished. */
 export const OPEN_RESTORE_SQL = 'SELECT 1 FROM restores WHERE finished_at IS NULL LIMIT 1';
 
-/** In the statements' round trip; only audit chains may be locked after. Throws ledger_unavailable during a restore. */
+/**
+ * Sends the statements `after` and appends the events in one round trip. Events lock the tenant's
+ * counter, so the caller may lock only audit chains afterwards. Throws `ledger_unavailable` during
+ * a restore.
+ */
 export async function appendEvents(
   transaction: Transaction,
   drafts: readonly EventDraft[],
@@ -44,10 +46,14 @@ export async function appendEvents(
 }
 
 /**
- * Statements that lock the tenants' counters, sorted, number and date the events under these locks, so that both follow
- * the order of commits, and insert them. The server does the counting: sent with COMMIT in one text, they hold the
- * locks for no round trip. The NULL of a missing counter makes a tenant's events fail, and so do everybody's while a
- * restore is open: their numbers might have been seen before. (docs/operations/backup.md, Backup and restore)
+ * Returns statements that lock the tenants' counters in sorted order, then number, date and insert
+ * the events, so that numbers and dates follow the order of commits. The server computes the
+ * numbers, so these statements and COMMIT can be sent as one text and the locks are held for no
+ * round trip.
+ *
+ * If a tenant has no counter, NULL makes the INSERT fail. While a restore is unfinished, every
+ * INSERT fails, because clients may already have received events with these numbers.
+ * (docs/operations/backup.md, Backup and restore)
  */
 export function eventStatements(drafts: readonly EventDraft[], now: Instant): string[] {
   if (drafts.length === 0) return [];
@@ -74,7 +80,7 @@ export function eventStatements(drafts: readonly EventDraft[], now: Instant): st
   ];
 }
 
-/** A tenant's new events, with the counter's value and their time in session variables. */
+/** New events of one tenant. Session variables hold the counter's value and the events' time. */
 class Counter {
   readonly last: string;
   readonly at: string;
@@ -111,11 +117,13 @@ class Counter {
   }
 
   values(): string {
-    // The last column would only matter for a first row, and there is one already: it keeps its value.
+    // The last column is only used if the row does not exist. The row exists, and keeps its value.
     return `(${this.tenant},${this.last}+${this.drafts.length},${this.at},0)`;
   }
 
-  /** The last event of each type. The counter's lock guards these rows. */
+  /**
+   * Returns the last event of each type, as rows of `event_heads`. The counter's lock guards them.
+   */
   heads(): string[] {
     const heads = new Map(this.drafts.map(({ type }, index) => [type, index + 1]));
     return Array.from(
@@ -125,12 +133,12 @@ class Counter {
     );
   }
 
-  /** The Event as JSON, with what only the server knows put in as text: the time, and the number. */
+  /** Returns an SQL expression for the event's JSON. The server inserts the time and the number. */
   private bodySql(id: Uuid, { type, object }: EventDraft, sequence: string): string {
     const head = `${JSON.stringify({ id, type, api_version: CURRENT_VERSION }).slice(0, -1)},"created_at":"`;
     const data = `,${JSON.stringify({ data: { object: object() } }).slice(1)}`;
     const [before, behind] = [head, data].map(column.string.literal);
-    // The collation is named, for a variable has one that may not be mixed with that of the text around it.
+    // MySQL refuses to mix the collation of a variable with the collation of the text around it.
     const restored = `CONVERT(${this.restored} USING utf8mb4) COLLATE utf8mb4_bin`;
     const at = `REPLACE(CONVERT(${this.at} USING utf8mb4) COLLATE utf8mb4_bin,' ','T')`;
     return `CONCAT(${before},${at},'Z","sequence":',${sequence},${restored},${behind})`;

@@ -6,10 +6,13 @@ import { tenants } from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
 import { PLAIN_KEY_ID } from '../core/fingerprint.js';
 
-/** Rows per query, so that none comes near a statement's time limit, however many keys there are. */
+/** Rows per query. Reading them takes far less than the time limit of a statement. */
 const SLICE = 20_000;
 
-/** Fingerprints by key, in slices; `onProgress` gets the tenants done. (docs/contract.md, Idempotency) */
+/**
+ * Counts the keys by the HMAC key of their fingerprint. `onProgress` gets the number of tenants
+ * done. (docs/contract.md, Idempotency)
+ */
 export async function countByFingerprintKey(
   reader: Reader,
   onProgress: (done: number, total: number) => void,
@@ -20,7 +23,7 @@ export async function countByFingerprintKey(
     await countOf(reader, id, counted);
     onProgress(index + 1, all.length);
   }
-  // Our own commands, which have no secret.
+  // The service's own commands, whose fingerprints need no HMAC key.
   counted.delete(PLAIN_KEY_ID);
   return counted;
 }

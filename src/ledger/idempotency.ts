@@ -15,23 +15,25 @@ import { parseRow, type Table } from '../db/table.js';
 import type { Answer, Command, Outcome } from './writer/types.js';
 
 /*
- * What happens to the second request with a key (docs/contract.md, Idempotency), for commands of the ledger and for
- * keyed writes (keyed-writes.ts):
+ * Treatment of a second request with a key (docs/contract.md, Idempotency), for commands of
+ * the ledger and for keyed writes (keyed-writes.ts):
  *
- *   the key is not bound                 the request is decided; its key row is written in the same transaction
- *   bound by another content             409 idempotency_key_reused                                (boundAnswer)
- *   bound under an unknown HMAC key      503, because another process can compare                  (boundAnswer)
- *   bound to a refusal                   the stored refusal, word for word, marked as a replay     (boundAnswer)
- *   bound to a resource                  the resource as it is now, marked as a replay             (answersOf)
- *   given by an earlier command of       compared with that command's key row                      (KeysOfTransaction)
- *     the same transaction
- *   being decided in another             waits for that transaction's locks, then finds the key: the key is read
- *     transaction                        again behind the locks of the accounts; a keyed write meets the key's row
- *   decided, but the reply to COMMIT     looked up until the request's time is over; never decided again
- *     was lost                                                                                     (resolveUnknown)
+ *   the key is not bound           the request is decided, and its key row is written in the same
+ *                                  transaction
+ *   bound to different content     409 idempotency_key_reused (boundAnswer)
+ *   bound under an unknown HMAC    503, because another process can compare (boundAnswer)
+ *     key
+ *   bound to a refusal             the stored refusal, unchanged, marked as a replay (boundAnswer)
+ *   bound to a resource            the resource as it is now, marked as a replay (answersOf)
+ *   bound earlier in the same      compared with the key row of the earlier command
+ *     transaction                  (KeysOfTransaction)
+ *   being decided in another       waits for that transaction's account locks, then reads the key
+ *     transaction                  again. A keyed write waits for the lock on the key's row.
+ *   decided, but the reply to      looked up until the request's time is over, and never decided
+ *     COMMIT was lost              again (resolveUnknown)
  */
 
-/** A request with a key. Replays read the resource from the kind's table. */
+/** A request with a key. For a replay, the resource is read from the kind's table. */
 export interface KeyedRequest<Row extends { readonly id: Uuid } = { readonly id: Uuid }> {
   readonly kind: { readonly resourceType: KeyResourceType; readonly table: Table<Row> };
   readonly command: Command;
@@ -41,16 +43,19 @@ type RowOf<R> = R extends KeyedRequest<infer Row> ? Row : never;
 type AnswersOf<R> = Map<R, Answer<RowOf<R>>>;
 type NamedKey = Pick<Command, 'tenantId' | 'key'>;
 
-/** Stored key rows by `keyName`. */
+/** Stored key rows, by `keyName`. */
 export type BoundKeys = ReadonlyMap<string, IdempotencyKey>;
 
 function refused(refusal: Refusal): Answer<never> {
   return { outcome: { done: false, refusal }, replayed: false };
 }
 
-/** The result cannot be known here. */
+/** Result of a request whose outcome this process cannot find out. */
 export const UNKNOWN = refused(LEDGER_UNAVAILABLE);
-/** The stored fingerprint was made with an HMAC key that this process does not have; another process can compare. */
+/**
+ * Result of a request whose key was stored with an HMAC key that this process does not have.
+ * Another process can compare the fingerprints.
+ */
 export const UNKNOWN_KEY = refused(LEDGER_UNAVAILABLE);
 
 const KEY_REUSED = refused({
@@ -58,7 +63,6 @@ const KEY_REUSED = refused({
   message: 'this Idempotency-Key was already used for another request',
 });
 
-/** The scope of a key is its tenant. */
 function keyName({ tenantId, key }: NamedKey): string {
   return `${tenantId}|${key}`;
 }
@@ -87,7 +91,10 @@ export async function findKeys(reader: Reader, commands: readonly NamedKey[]): P
   return parseKeys(await reader.query(selectKeysSql(commands)));
 }
 
-/** Compares a request with a key row. Returns null if the key created a resource for this very request. */
+/**
+ * Compares a request with its stored key row. Returns null if the key created a resource for this
+ * same request.
+ */
 function boundAnswer({ fingerprint }: Command, row: IdempotencyKey): Answer<never> | null {
   switch (fingerprint.compare(row.fingerprintKeyId, row.fingerprint)) {
     case 'unknown_key':
@@ -101,7 +108,7 @@ function boundAnswer({ fingerprint }: Command, row: IdempotencyKey): Answer<neve
   }
 }
 
-/** Returns the results of the requests whose key is among `keys`, and reads their resources. */
+/** Returns the results of those requests whose key is among `keys`, and reads their resources. */
 export async function answersOf<R extends KeyedRequest>(
   reader: Reader,
   requests: readonly R[],
@@ -128,7 +135,9 @@ export async function answersOf<R extends KeyedRequest>(
   return answers;
 }
 
-/** Returns the results of the requests whose key is already bound. Throws DatabaseUnavailable. */
+/**
+ * Returns the results of those requests whose key is already bound. Throws `DatabaseUnavailable`.
+ */
 export async function findAnswers<R extends KeyedRequest>(
   reader: Reader,
   requests: readonly R[],
@@ -139,12 +148,15 @@ export async function findAnswers<R extends KeyedRequest>(
 
 const COMMIT_ID_BYTES = 8;
 
-/** The keys that one transaction binds, each marked with the transaction's random `commitId`. */
+/** Keys that one transaction binds, each stored with the transaction's random `commitId`. */
 export class KeysOfTransaction {
   readonly commitId = randomBytes(COMMIT_ID_BYTES);
   private readonly bound = new Map<string, { row: IdempotencyKey; answer: Answer<unknown> }>();
 
-  /** Returns the result for a request whose key this transaction has already bound; otherwise undefined. */
+  /**
+   * Returns the result of a request whose key this transaction has already bound, or else
+   * undefined.
+   */
   answer<Row>({ command }: KeyedRequest): Answer<Row> | undefined {
     const first = this.bound.get(keyName(command));
     if (first === undefined) return undefined;
@@ -172,7 +184,10 @@ export class KeysOfTransaction {
     this.bound.set(keyName(command), { row, answer: { outcome, replayed: false } });
   }
 
-  /** Returns the INSERT of the key rows, in the order of the primary key: unsorted multi-row inserts deadlock. */
+  /**
+   * Returns the INSERT of the key rows in primary key order, because unsorted multi-row inserts
+   * deadlock.
+   */
   insertSql(): string[] {
     const rows = Array.from(this.bound.values(), ({ row }) => row).sort(
       (a, b) =>
@@ -182,7 +197,10 @@ export class KeysOfTransaction {
   }
 }
 
-/** The reply to a transaction's COMMIT was lost. `answers` are the requests' results if the COMMIT happened. */
+/**
+ * Thrown when the reply to a transaction's COMMIT was lost. `results` applies if the transaction
+ * was committed.
+ */
 export class UnknownResults<R extends KeyedRequest> extends Error {
   override name = 'UnknownResults';
 
@@ -198,8 +216,9 @@ export class UnknownResults<R extends KeyedRequest> extends Error {
 const LOOK_UP_EVERY_MS = 100;
 
 /**
- * Looks the keys up until `open` returns no more requests, and passes the results found to `settle`. A key that is not
- * found may still be committed, so its request stays open. Reads must be current even during a failover.
+ * Looks the keys up until `open` returns no more requests, and passes the results to `settle`. A
+ * request whose key is not found stays open, because its transaction may still be committed.
+ * `current` must return current rows even during a failover.
  */
 export async function resolveUnknown<R extends KeyedRequest>(
   current: Reader,
@@ -218,9 +237,10 @@ export async function resolveUnknown<R extends KeyedRequest>(
 }
 
 /**
- * Returns what is known after an unknown COMMIT. One key with the transaction's mark proves that all of the transaction
- * happened, including requests that bound no key; for the clients that asked first it is not a replay. A key without
- * the mark was bound by another transaction, whose result is a replay.
+ * Returns the results known after an unknown COMMIT. One key with the transaction's `commitId`
+ * proves that the whole transaction was committed, including requests that bound no key. For its
+ * own requests, this is not a replay. A key with another `commitId` was bound by another
+ * transaction, whose result is a replay.
  */
 async function answersAfter<R extends KeyedRequest>(
   { answers, commitId }: UnknownResults<R>,

@@ -21,17 +21,19 @@ interface Resource {
   readonly createdAt: Instant;
 }
 
-/** The resource that was created, or a refusal that binds the key. */
+/** Resource that was created, or a refusal that binds the key. */
 export type KeyedResult<Row> =
   { readonly row: Row } | { readonly refusal: Refusal; readonly at: Instant };
 
 const RETRY_PAUSE_MS = 20;
 
 /**
- * Writes a resource that moves no money, at most once per key: for writes too large for the ledger's groups. `write`
- * runs in the transaction, may lock accounts, writes everything that belongs to the resource, and returns its row,
- * which is inserted together with the key. Simultaneous requests with one key wait for the first. An ApiError thrown by
- * `write` becomes the result and leaves the key free. Throws DatabaseUnavailable and what else `write` throws.
+ * Writes a resource that moves no money, at most once per key, for writes too large for the
+ * ledger's groups. `write` runs in the transaction, may lock accounts, and writes everything that
+ * belongs to the resource except the row it returns. That row is inserted together with the key.
+ * Simultaneous requests with the same key wait for the first. An `ApiError` thrown by `write`
+ * becomes the result and leaves the key free. Throws `DatabaseUnavailable` and any other error of
+ * `write`.
  */
 export async function writeKeyed<Row extends Resource>(
   database: Database,
@@ -49,7 +51,7 @@ export async function writeKeyed<Row extends Resource>(
       return await writeOnce(database, request, deadline, write);
     } catch (failure) {
       if (failure instanceof ApiError) {
-        // Another request with this key may be the reason: then it came first, and its result is the answer.
+        // Another request with this key may have caused the failure. If so, its result applies.
         const { refusal } = failure;
         return (await known()) ?? { outcome: { done: false, refusal }, replayed: false };
       }
@@ -65,7 +67,7 @@ export async function writeKeyed<Row extends Resource>(
         );
         return found ?? UNKNOWN;
       }
-      // After a duplicate key, another request with this key came first, and can now be found.
+      // After a duplicate key, the result of the other request with this key can be found.
       const mayPass = failure instanceof TransactionRetryable || errnoOf(failure) === DUPLICATE_KEY;
       if (!mayPass) throw failure;
       if (deadline.passed()) return UNKNOWN;

@@ -4,7 +4,10 @@ import { balances, noBalance } from '../db/entities/ledger.js';
 import { type Account, accounts } from '../db/entities/parties.js';
 import { insertSql } from '../db/statements.js';
 
-/** Inserts accounts with zero of every asset. Throws the statements' failures (1062 for a taken alias or phone). */
+/**
+ * Inserts accounts with a balance of zero in every asset. Throws MySQL's error 1062 if an alias or
+ * phone number is taken.
+ */
 export async function openLedgerAccounts(
   transaction: Transaction,
   opened: readonly Account[],

@@ -1,9 +1,15 @@
 import { fileURLToPath } from 'node:url';
 
-/** The workflows as one file, made by the build, so that a starting worker has nothing to compile. */
+/**
+ * Path of the bundled workflows. The build makes this file, so that a starting worker need not
+ * compile.
+ */
 export const BUNDLE_FILE = fileURLToPath(new URL('../../workflow-bundle.cjs', import.meta.url));
 
-/** For workers that trace: otherwise each workflow would load OpenTelemetry's modules for nothing. */
+/**
+ * Path of the bundle for workers that trace. In the normal bundle, no workflow loads
+ * OpenTelemetry's modules.
+ */
 export const TRACED_BUNDLE_FILE = fileURLToPath(
   new URL('../../workflow-bundle-traced.cjs', import.meta.url),
 );

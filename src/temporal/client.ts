@@ -35,7 +35,10 @@ export interface WorkflowRun {
   readonly runId: string;
 }
 
-/** A signal in a run's history: when the server received it, and what the workflow reads in it. */
+/**
+ * A signal in a run's history: the time at which the server received it, and its content as the
+ * workflow reads it.
+ */
 export interface ReceivedSignal extends ReturnType<typeof signedText> {
   readonly at: Instant;
 }
@@ -45,7 +48,10 @@ type HistoryPage = Awaited<ReturnType<Client['workflowService']['getWorkflowExec
 const DEADLINE_MS = 3_000;
 const LIST_DEADLINE_MS = 10_000;
 const ANSWER_DEADLINE_MS = 2_000;
-/** Starts missed while the server was away are not made up for: the next one continues. */
+/**
+ * Window in which a missed start of the audit is caught up. Later, the next scheduled start
+ * continues the audit.
+ */
 const CATCH_UP = '1 minute';
 const PAGE = 500;
 const WORKFLOW_TASK_TIMEOUT = '3 seconds';
@@ -53,7 +59,7 @@ const WORKFLOW_TASK_TIMEOUT = '3 seconds';
 const HISTORY_PAGE = 256;
 const BUSINESS_STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.businessStatus, 'KEYWORD');
 
-/** The service's calls to Temporal, each with a deadline. Throws TemporalUnavailable, or Temporal's refusal. */
+/** Calls to Temporal, each with a deadline. Throws `TemporalUnavailable`, or Temporal's refusal. */
 export class TemporalClient {
   private open: OpenConnection;
   private readonly renewals: Renewals;
@@ -86,17 +92,19 @@ export class TemporalClient {
         signalArgs: [],
         typedSearchAttributes: searchAttributesOf(start),
         staticSummary: start.summary,
-        // On servers that support it, tenants with waiting tasks are served in turn; activities inherit the key.
+        // Servers with fairness keys serve tenants with waiting tasks in turn. Activities inherit
+        // the key.
         priority: { fairnessKey: start.tenantId },
-        // A task lost between server and worker is handed out again after this; ours take milliseconds.
+        // Time after which the server hands out a lost task again. Workflow tasks of this service
+        // take milliseconds.
         workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-        // Its resource still waits, so if a workflow with this id has ended, somebody ended it by hand.
+        // The resource is still waiting, so an ended workflow with this id was ended by hand.
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       }),
     );
   }
 
-  /** Notifies a workflow that its resource changed. Does nothing if it does not run. */
+  /** Notifies a workflow that its resource changed. Does nothing if the workflow is not running. */
   async notifyWorkflow(workflowId: string): Promise<void> {
     try {
       await this.within(DEADLINE_MS, ({ client }) =>
@@ -107,7 +115,7 @@ export class TemporalClient {
     }
   }
 
-  /** Returns the BusinessStatus of a running workflow; undefined if it does not run. */
+  /** Returns the `BusinessStatus` of a workflow, or undefined if it is not running. */
   async runningStatus(workflowId: string): Promise<string | undefined> {
     try {
       const { status, typedSearchAttributes } = await this.within(DEADLINE_MS, ({ client }) =>
@@ -120,7 +128,10 @@ export class TemporalClient {
     }
   }
 
-  /** Yields the ids of a type's running workflows in pages, as far as visibility has caught up. */
+  /**
+   * Yields pages of the ids of a type's running workflows. Temporal's visibility store may lag
+   * behind.
+   */
   async *runningPages(type: WorkflowType): AsyncGenerator<readonly string[]> {
     const query = `WorkflowType="${type}" AND ExecutionStatus="Running"`;
     let nextPageToken: Uint8Array | undefined;
@@ -139,7 +150,10 @@ export class TemporalClient {
     } while (nextPageToken !== undefined);
   }
 
-  /** A run's signals in their order, by name; an empty map for an unknown run. Reads the whole history. */
+  /**
+   * Returns a run's signals by name, in order. Reads the whole history. Returns an empty map for an
+   * unknown run.
+   */
   async signalsOf({
     workflowId,
     runId,
@@ -179,7 +193,7 @@ export class TemporalClient {
     }
   }
 
-  /** Registers the search attributes that the namespace lacks. Returns the names of those it created. */
+  /** Registers the search attributes that the namespace lacks, and returns their names. */
   async registerSearchAttributes(): Promise<readonly string[]> {
     const { namespace } = this.options;
     const known = await this.within(LIST_DEADLINE_MS, ({ connection }) =>
@@ -199,11 +213,11 @@ export class TemporalClient {
   }
 
   /**
-   * Returns the newest checkpoint of the audit: its running activity's heartbeat, or the last result. Null if there is
-   * none. The caller validates it.
+   * Returns the latest checkpoint of the audit, from the heartbeat of its running activity or from
+   * the last result. Returns null if there is no checkpoint. The caller validates it.
    */
   async auditCheckpoint(): Promise<unknown> {
-    // The SDK would repeat a refused call until its deadline, and postings wait for this one.
+    // The SDK would repeat a refused call until its deadline, and postings wait for this call.
     await assertListens(this.options.address);
     return this.within(DEADLINE_MS, async ({ client }) => {
       const described = await client.schedule
@@ -224,7 +238,11 @@ export class TemporalClient {
     });
   }
 
-  /** Never two at a time: a start that falls into a run begins when it ends. 0 ends the schedule. `id` is the schedule's, and the prefix of the workflows' ids. */
+  /**
+   * Creates, updates or deletes (0) the audit's schedule. Audits never overlap: a start that is due
+   * during a run happens after it. `id` is the id of the schedule and the prefix of its workflows'
+   * ids.
+   */
   async keepSchedule(
     id: string,
     type: WorkflowType,
@@ -260,7 +278,7 @@ export class TemporalClient {
     });
   }
 
-  /** Whether it answers at all within two seconds. Never throws. */
+  /** Whether the server responds within two seconds. Never throws. */
   async answers(): Promise<boolean> {
     try {
       await this.within(ANSWER_DEADLINE_MS, ({ connection }) =>
@@ -272,12 +290,12 @@ export class TemporalClient {
     }
   }
 
-  /** When the calls under way have ended. */
+  /** Closes the connection once the current calls have ended. */
   async close(): Promise<void> {
     await this.open.close();
   }
 
-  /** `call` gets the connection that waits for it before it closes. */
+  /** Runs a call on the current connection, which stays open until the call has ended. */
   private async within<T>(
     deadlineMs: number,
     call: (open: OpenConnection) => Promise<T>,
@@ -293,7 +311,7 @@ export class TemporalClient {
   }
 }
 
-/** As the workflow gets it (workflows/payload-converter.ts): what nobody can read is nothing. */
+/** Decodes a payload like workflows/payload-converter.ts does: undefined if it cannot be read. */
 function decoded(payload: Payload | undefined): unknown {
   try {
     return payload === undefined
@@ -309,7 +327,7 @@ function nullIfMissing(failure: unknown): null {
   return null;
 }
 
-/** Throws TemporalUnavailable: at once if the address refuses connections. */
+/** Throws `TemporalUnavailable` at once if the address refuses connections. */
 async function assertListens(address: string): Promise<void> {
   const { hostname, port } = new URL(`tcp://${address}`);
   const socket = connect(Number.parseInt(port, 10), hostname.replace(/^\[|\]$/g, ''));
@@ -323,12 +341,12 @@ async function assertListens(address: string): Promise<void> {
   }
 }
 
-/** Another process was first. */
+/** Ignores that another process has already created the schedule. */
 function unlessThere(failure: unknown): void {
   if (!(failure instanceof ScheduleAlreadyRunning)) throw failure;
 }
 
-/** INDEXED_VALUE_TYPE_KEYWORD of Temporal's protocol. */
+/** `INDEXED_VALUE_TYPE_KEYWORD` in Temporal's protocol. */
 const KEYWORD_TYPE = 2;
 
 function searchAttributesOf({

@@ -1,10 +1,8 @@
 import type { ConnectionOptions } from '@temporalio/client';
 import { faultOfMaterial, type TlsMaterial } from '../db/servers.js';
 
-/** How client and workers connect to Temporal. */
-
 export interface TemporalTls extends TlsMaterial {
-  /** The name in the server's certificate, if it differs from the address's host. */
+  /** Name in the server's certificate, if it differs from the host in the address. */
   readonly serverName?: string | undefined;
 }
 
@@ -12,14 +10,14 @@ export interface TemporalOptions {
   /** `host:port` */
   readonly address: string;
   readonly namespace: string;
-  /** Null: no TLS. With certificate and key: mutual TLS. */
+  /** TLS settings. Null means no TLS. A certificate with its key enables mutual TLS. */
   readonly tls: TemporalTls | null;
   readonly apiKey?: string | undefined;
 }
 
 type SharedOptions = Pick<ConnectionOptions, 'address' | 'tls'> & { readonly apiKey?: string };
 
-/** The connection options of client and worker, with the files' current contents. */
+/** Returns the connection options of clients and workers, with the files' current contents. */
 export function connectionOptions({ address, tls, apiKey }: TemporalOptions): SharedOptions {
   const base = { address, ...(apiKey === undefined ? {} : { apiKey }) };
   if (tls === null) return base;
@@ -38,10 +36,10 @@ export function connectionOptions({ address, tls, apiKey }: TemporalOptions): Sh
   };
 }
 
-/** How often to check for renewed certificates. */
+/** Interval of the checks for renewed certificates. */
 const LOOK_EVERY_MS = 5_000;
 
-/** Reports each change of a connection's certificates once. */
+/** Detects changes of a connection's certificates, and reports each change once. */
 export class Renewals {
   private known: string;
   private lookedAt = performance.now();
@@ -50,7 +48,7 @@ export class Renewals {
     this.known = textOf(tls);
   }
 
-  /** Also false while the files are being replaced and do not match. */
+  /** Whether the certificates have changed. False while the new files do not match yet. */
   isDue(): boolean {
     if (this.tls === null || performance.now() - this.lookedAt < LOOK_EVERY_MS) return false;
     this.lookedAt = performance.now();

@@ -1,10 +1,11 @@
 /**
- * What the service and its workflows agree on: names, ids, queues, signals, queries and their contents. Pure: workflows
- * import nothing else from src/temporal. Payloads hold ids, amounts, states and operators' reasons; times are ISO
- * strings, amounts decimal strings. (docs/contract.md, Secrets and personal data)
+ * Names, ids, queues, signals, queries and payloads that the service and its workflows share. Pure,
+ * because workflows import nothing else from src/temporal. Payloads contain ids, amounts, states
+ * and the reasons given by staff. Times are ISO strings, amounts are decimal strings.
+ * (docs/contract.md, Secrets and personal data)
  */
 
-/** One queue for each kind of work, so that none starves another. */
+/** Task queues. Each kind of work has its own, so that no kind delays another. */
 export const TASK_QUEUES = {
   approvals: 'approvals',
   payouts: 'payouts',
@@ -13,7 +14,10 @@ export const TASK_QUEUES = {
 } as const;
 export type TaskQueue = keyof typeof TASK_QUEUES;
 
-/** Each rail has its own queue, so a rail that hangs delays only its own payouts. */
+/**
+ * Returns the queue of a rail. Each rail has its own, so that a slow rail delays only its own
+ * payouts.
+ */
 export function railQueue(rail: string): string {
   return `${TASK_QUEUES.payouts}/${rail}`;
 }
@@ -27,27 +31,29 @@ export const WORKFLOW_TYPES = {
 } as const;
 export type WorkflowType = keyof typeof WORKFLOW_TYPES;
 
-/** One workflow for each transfer that waits for approval. */
+/** Returns the id of the workflow of a transfer that needs approval. */
 export function transferWorkflowId(transferId: string): string {
   return `transfer/${transferId}`;
 }
 
-/** One workflow for each batch, however many rows it has. */
+/** Returns the id of the workflow of a batch. */
 export function batchWorkflowId(batchId: string): string {
   return `bonus-batch/${batchId}`;
 }
 
-/** One workflow for each webhook endpoint, until it is deleted. */
+/**
+ * Returns the id of the workflow of a webhook endpoint, which runs until the endpoint is deleted.
+ */
 export function webhookWorkflowId(endpointId: string): string {
   return `webhook/${endpointId}`;
 }
 
-/** One workflow for each payout, until it has ended. */
+/** Returns the id of the workflow of a payout, which runs until the payout has ended. */
 export function payoutWorkflowId(payoutId: string): string {
   return `payout/${payoutId}`;
 }
 
-/** The id of the workflow that takes the staff's signals about a resource. */
+/** Ids of the workflows that receive the staff's signals about a resource. */
 export const WORKFLOW_ID_OF = {
   transfer: transferWorkflowId,
   payout: payoutWorkflowId,
@@ -55,24 +61,27 @@ export const WORKFLOW_ID_OF = {
   webhook_endpoint: webhookWorkflowId,
 } as const;
 
-/** The schedule that starts audits, and the prefix of these workflows' ids. */
+/** Id of the schedule that starts audits, and prefix of their workflow ids. */
 export const AUDIT_SCHEDULE_ID = 'ledger-audit';
 
-/** The result of an audit, which the next one receives. */
+/** Result of an audit, passed on to the next audit. */
 export interface AuditResult {
-  /** Contradictions, including known ones. */
+  /** Number of contradictions, including known ones. */
   readonly findings: number;
-  /** Rows that existed, by which a rolled-back database is noticed. */
+  /** Position in the data, which shows a later audit whether the database was rolled back. */
   readonly checkpoint: unknown;
 }
 
-/** The details of an audit's heartbeats. */
+/** Heartbeat details of an audit. */
 export interface AuditProgress extends AuditResult {
-  /** The number of checks that are done. */
+  /** Number of completed checks. */
   readonly reached: number;
 }
 
-/** For finding workflows in the Temporal UI: `TenantId="…" AND BusinessStatus="pending_approval"`. All are keywords. */
+/**
+ * Search attributes for finding workflows in the Temporal UI, for example `TenantId="…" AND
+ * BusinessStatus="pending_approval"`. All have the type Keyword.
+ */
 export const SEARCH_ATTRIBUTES = {
   tenantId: 'TenantId',
   resourceId: 'ResourceId',
@@ -82,59 +91,70 @@ export const SEARCH_ATTRIBUTES = {
 
 export const SIGNALS = {
   /**
-   * `{"actor": "<name of active staff>", "reason": "<1 to 140 characters>", "code": "<six digits>"}`, like the next
-   * two.
+   * Signal of the staff: `{"actor": "<name of active staff>", "reason": "<1 to 140 characters>",
+   * "code": "<six digits>"}`. `reject` and `cancel` have the same content.
    */
   approve: 'approve',
   reject: 'reject',
   cancel: 'cancel',
-  /** Something was decided elsewhere: the workflow reads its resource again. */
+  /** Notifies the workflow that its resource changed. The workflow reads it again. */
   changed: 'changed',
 } as const;
 
 export const QUERIES = {
-  /** The resource's state as the workflow knows it, and in words what it waits for. */
+  /**
+   * Returns the resource's state as the workflow last read it, and a text about what the workflow
+   * is waiting for.
+   */
   state: 'state',
 } as const;
 
-/** What a run passes on when it continues as new, since Temporal does not. */
+/** Input that a run must pass on when it continues as new. */
 export interface HandedOn {
-  /** The summary that the UI shows beside the id of a first run. */
+  /** Summary that the UI shows next to the id of a first run. */
   readonly summary: string;
-  /** The last signal that changed nothing, and why; undefined in a first run. */
+  /** Last signal that changed nothing, with the reason. Undefined in a first run. */
   readonly lastRefusal?: string | null;
-  /** The longest wait before the workflow reads its resource again, although no signal has arrived. */
+  /** Longest time without a signal after which the workflow reads its resource again. */
   readonly lookAgainMs: number;
 }
 
-/** The part of a workflow's input that its resource determines. The relay adds the rest. */
+/** Part of a workflow's input that depends on its resource. The relay adds the other fields. */
 export type ResourceInput<Input extends HandedOn> = Omit<Input, keyof HandedOn>;
 
-/** The input of a workflow that waits for approval. Fixed when it starts, whatever the configuration becomes. */
+/**
+ * Input of a workflow that waits for approval. Later changes of the configuration do not affect it.
+ */
 export interface ApprovalWorkflowInput extends HandedOn {
   readonly resourceId: string;
   readonly tenantId: string;
 }
 
-/** The same for a payout, which then waits for its rail. */
+/** Input of a payout's workflow, which waits for approval and then for the rail. */
 export interface PayoutWorkflowInput extends ApprovalWorkflowInput {
-  /** How long to wait before asking the rail again: the first pause, each one twice the last, up to the longest. */
+  /**
+   * Intervals of status requests to the rail. The first is `firstMs`, and each is twice the
+   * previous one, up to `longestMs`.
+   */
   readonly polling: { readonly firstMs: number; readonly longestMs: number };
-  /** How often it has been asked, if the workflow continues an earlier run. */
+  /** Number of status requests in earlier runs. */
   readonly asked?: number;
 }
 
-/** The contents of a signal from the staff; anything that is not text, or is too long, is null. */
+/** Content of a signal from the staff. A field is null if it is not a text or is too long. */
 export interface SignedText {
   readonly actor: string | null;
   readonly reason: string | null;
-  /** From the actor's authenticator, when the signal was sent. */
+  /** Code from the actor's authenticator at the time of the signal. */
   readonly code: string | null;
-  /** The ordinal of the signal among those of its name in this run, from 1: it is found in the history by it. */
+  /**
+   * Ordinal of the signal among the run's signals of this name, from 1. Identifies the signal in
+   * the history.
+   */
   readonly number: number;
 }
 
-/** No valid name or reason is longer; anything that is has no place in an activity's history. */
+/** Upper limit for texts in an activity's history. Valid names and reasons are shorter. */
 const MAX_TEXT = 300;
 
 export function signedText(given: unknown): Omit<SignedText, 'number'> {
@@ -150,7 +170,7 @@ function textOf(given: unknown): string | null {
 
 export interface SignedAct extends SignedText {
   readonly action: string;
-  /** The same for every retry of the activity, so that the act is recorded once. */
+  /** Id that all retries of the activity share, so that the action is recorded once. */
   readonly actId: string;
 }
 
@@ -165,17 +185,26 @@ export interface ApprovalState {
   readonly received: number;
   /** ISO, UTC. */
   readonly expiresAt: string;
-  /** For a payout: its rail, if workers serve its queue. */
+  /** Rail of a payout, if workers serve its queue. */
   readonly rail?: string;
-  /** For a payout: true if its rail does not answer, or its account may not send, so that it was not handed over. */
+  /**
+   * True if a payout was not handed to its rail, because the rail does not respond, its queue is
+   * not served, or the account may not send.
+   */
   readonly isHeld?: boolean;
-  /** True if that was because of its account. */
+  /** True if the payout is held because of its account. */
   readonly isFrozen?: boolean;
-  /** False if that was because no worker served the rail's queue: nobody announces when one does. */
+  /**
+   * False if the payout is held because no worker serves the rail's queue. The workflow is not
+   * notified when a worker does.
+   */
   readonly isServed?: boolean;
 }
 
-/** The result of an act: the state of the resource after it, and why the act was refused, if it was. */
+/**
+ * Result of a staff action: the state of the resource afterwards, and the reason if the action was
+ * refused.
+ */
 export interface ActResult {
   readonly state: ApprovalState;
   readonly refused: string | null;
@@ -183,11 +212,11 @@ export interface ActResult {
 
 export interface WaitingState extends ApprovalState {
   readonly waitingFor: string;
-  /** The last signal that changed nothing, and why. */
+  /** Last signal that changed nothing, with the reason. */
   readonly lastRefusal: string | null;
 }
 
-/** What an operator can ask of a webhook endpoint by a signal: `{"actor": …, "reason": …, "code": …}` as above. */
+/** Signals by which staff control a webhook endpoint, with the content of `SIGNALS.approve`. */
 export const ENDPOINT_SIGNALS = ['pause', 'resume', 'retry_now'] as const;
 
 export interface WebhookWorkflowInput extends HandedOn {
@@ -199,27 +228,28 @@ export interface EndpointAct extends SignedAct {
   readonly action: (typeof ENDPOINT_SIGNALS)[number];
 }
 
-/** What a webhook endpoint waits for, as its workflow shows it. */
-export interface EndpointView {
-  /** RFC 3339. When the endpoint's backoff ends; null if nothing waits, or the dispatcher has been asked to send. */
+/** Result of checking an endpoint: how sending ended, and what the endpoint waits for. */
+export interface DrainState {
+  readonly ended: 'idle' | 'time' | 'stopped' | 'held' | 'taken_over';
+  /** Time of the next attempt in ISO format, UTC. Null if no attempt is scheduled. */
   readonly nextDueAt: string | null;
   readonly status: string;
   readonly isPaused: boolean;
   readonly waitingFor: string;
-  /** True once the endpoint is deleted. */
+  /** True after the endpoint was deleted. */
   readonly isOver: boolean;
 }
 
-/** What the staff can ask of a batch by a signal: `{"actor": …, "reason": …, "code": …}` as above. */
+/** Signals by which staff control a batch, with the content of `SIGNALS.approve`. */
 export const BATCH_SIGNALS = ['pause', 'resume', 'cancel'] as const;
 
 export interface BatchWorkflowInput extends HandedOn {
   readonly batchId: string;
-  /** The batch's status when the workflow was requested. Absent in a run that continues another. */
+  /** Status of the batch when the workflow was started. Absent if the run continues another run. */
   readonly status?: string;
 }
 
-/** Like StaffAct, for a batch. */
+/** A staff action on a batch. */
 export interface BatchAct extends SignedAct {
   readonly batchId: string;
   readonly action: (typeof BATCH_SIGNALS)[number];
@@ -231,14 +261,17 @@ export interface BatchState {
   readonly rejected: number;
   readonly paid: number;
   readonly failed: number;
-  /** It is executing, but nothing is paid until it is resumed. */
+  /** True while the batch is executing and no row is paid until staff resume it. */
   readonly isPaused: boolean;
   readonly pauseReason: string | null;
-  /** Why it is rejected although its file was accepted. */
+  /** Reason for a rejection although the file was accepted. */
   readonly rejection: string | null;
 }
 
-/** The result of paying for a while. `unavailable`: MySQL does not say what is left; try again later. */
+/**
+ * Result of paying rows for a limited time. `unavailable` means that MySQL did not return the
+ * remaining rows, so the workflow tries again later.
+ */
 export interface BatchPayment {
   readonly state: BatchState;
   readonly end: 'over' | 'paused' | 'cut_off' | 'unavailable';

@@ -1,32 +1,38 @@
 import { isGrpcServiceError, ServiceError } from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
 
-/** Temporal cannot be reached or is overloaded: the same call may work later. */
+/** Thrown if Temporal is unreachable or overloaded. The same call may work later. */
 export class TemporalUnavailable extends Error {
   override name = 'TemporalUnavailable';
 }
 
-/** gRPC: NOT_FOUND. */
+/** gRPC code NOT_FOUND. */
 const NOT_FOUND_CODE = 5;
 
-/** gRPC: DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE, and CANCELLED, which a closed connection causes. */
+/**
+ * gRPC codes DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED and UNAVAILABLE, and CANCELLED, which a closed
+ * connection causes.
+ */
 const PASSING_CODES: readonly number[] = [1, 4, 8, 14];
 
-/** True if the call may have failed for a transient reason. */
+/** Whether the call may succeed later. */
 export function isTransient(failure: unknown): boolean {
   const cause = failure instanceof ServiceError ? failure.cause : failure;
   return isGrpcServiceError(cause) && PASSING_CODES.includes(cause.code);
 }
 
-/** True if Temporal has no such resource. */
+/** Whether Temporal has no resource with this id. */
 export function isNotFound(failure: unknown): boolean {
   return isGrpcServiceError(failure) && failure.code === NOT_FOUND_CODE;
 }
 
-/** gRPC: NOT_FOUND, PERMISSION_DENIED, UNIMPLEMENTED, UNAUTHENTICATED. */
+/** gRPC codes NOT_FOUND, PERMISSION_DENIED, UNIMPLEMENTED and UNAUTHENTICATED. */
 const CODES_OF_EVERY_CALL: readonly number[] = [NOT_FOUND_CODE, 7, 12, 16];
 
-/** True if any other call would have failed too: no such namespace, or no permission. */
+/**
+ * Whether every call fails in the same way, because the namespace does not exist or access is
+ * denied.
+ */
 export function isOfEveryCall(failure: unknown): boolean {
   const cause = failure instanceof ServiceError ? failure.cause : failure;
   if (cause instanceof NamespaceNotFoundError || failure instanceof NamespaceNotFoundError)
@@ -34,7 +40,7 @@ export function isOfEveryCall(failure: unknown): boolean {
   return isGrpcServiceError(cause) && CODES_OF_EVERY_CALL.includes(cause.code);
 }
 
-/** One line for logs and operators: Temporal's own words, which contain no payload. */
+/** Returns Temporal's message in one line, for logs and operators. It contains no payload. */
 export function messageOf(failure: unknown): string {
   const cause = failure instanceof ServiceError ? failure.cause : failure;
   if (isGrpcServiceError(cause)) return cause.details === '' ? cause.message : cause.details;

@@ -48,7 +48,7 @@ export function relayMetrics(
   };
 }
 
-/** The outbox's depth and the age of its oldest entry, read at scrape time. */
+/** Exports the outbox's depth and the age of its oldest entry, read at scrape time. */
 export function outboxMetrics(registry: Registry, outbox: Outbox, clock: Clock): void {
   readTogether(
     registry,
@@ -71,7 +71,10 @@ export function outboxMetrics(registry: Registry, outbox: Outbox, clock: Clock):
   );
 }
 
-/** Whether Temporal answers this process, checked at scrape time, and whether its workers poll. */
+/**
+ * Exports whether Temporal responds to this process and whether its workers poll, checked at scrape
+ * time.
+ */
 export function temporalMetrics(
   registry: Registry,
   client: { answers(): Promise<boolean> },

@@ -2,8 +2,9 @@ import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/
 import { connectionOptions, type TemporalOptions } from './connecting.js';
 
 /**
- * A connection that closes once its calls have ended. The SDK repeats a call from a timer: on a connection that has been closed by
- * then it throws where nobody can catch it, which ends the process.
+ * A connection that closes after its calls have ended. The SDK repeats a call from a timer. If the
+ * connection is closed by then, the timer throws an error that cannot be caught and ends the
+ * process.
  */
 export class OpenConnection {
   readonly connection: Connection;
@@ -30,7 +31,7 @@ export class OpenConnection {
     }
   }
 
-  /** When the calls under way have ended, which their deadlines see to. */
+  /** Closes the connection once its calls have ended. Each call has a deadline. */
   async close(): Promise<void> {
     await Promise.allSettled(this.calls);
     await this.connection.close();

@@ -4,18 +4,18 @@ import { outbox, type OutboxRow, type WorkflowResourceType } from '../db/entitie
 import { insertRow, type RowWrite } from '../ledger/writer/types.js';
 
 /**
- * The process that writes an entry relays it after the commit. The sweeper relays what is still
- * there after this.
+ * Time after which the sweeper relays an entry. Until then, the process that wrote the entry relays
+ * it.
  */
 const HEAD_START_MS = 2_000;
 
 interface Changed {
-  /** The entry's id: chosen by the caller, so that it can be relayed right after the commit. */
+  /** Id of the entry. The caller chooses it, to relay the entry right after the commit. */
   readonly outboxId: Uuid;
   readonly tenantId: Uuid;
   readonly resourceType: WorkflowResourceType;
   readonly resourceId: Uuid;
-  /** A delay in milliseconds, after which the sweeper relays it. */
+  /** Milliseconds after which the sweeper relays the entry. */
   readonly delayMs?: number;
 }
 
@@ -38,7 +38,7 @@ export function outboxEntry(
   };
 }
 
-/** Returns the write of an outbox entry, for a Decision. */
+/** Returns the write of an outbox entry, for a `Decision`. */
 export function outboxWrite(changed: Changed, at: Instant): RowWrite {
   return insertRow(outbox, outboxEntry(changed, at));
 }

@@ -2,14 +2,14 @@ import { currentTraceparent, untraced } from '../core/trace.js';
 import type { Entry, Relay } from './relay.js';
 
 /**
- * Further entries are left to the sweeper, so that a burst does not burden the process that answers
- * requests.
+ * Maximum of queued entries. Further entries are left to the sweeper, so that a burst does not slow
+ * down the process that answers requests.
  */
 const MAX_WAITING = 500;
-/** Entries relayed in one group. */
+/** Maximum of entries relayed in one group. */
 const AT_ONCE = 100;
 
-/** Relays the entries that this process wrote right after their commit, in the background. */
+/** Relays entries in the background, right after the process that wrote them has committed. */
 export class OutboxNotifier {
   private waiting: Entry[] = [];
   private running: Promise<void> | null = null;
@@ -20,7 +20,7 @@ export class OutboxNotifier {
     private readonly onFault: (fault: unknown) => void,
   ) {}
 
-  /** Never throws and never waits. */
+  /** Queues an entry. Never throws. */
   notify(entry: Entry): void {
     if (this.isStopped || this.waiting.length >= MAX_WAITING) return;
     this.waiting.push({ traceparent: currentTraceparent(), ...entry });

@@ -8,23 +8,23 @@ import { parseRow } from '../db/table.js';
 import { transact } from '../db/transact.js';
 import { outboxEntry } from './outbox-entry.js';
 
-/** How long a claimed entry belongs to its process, which is longer than relaying can take. */
+/** Time for which a claimed entry belongs to its process. Longer than relaying can take. */
 const CLAIM_MS = 30_000;
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 const MAX_ERROR = 300;
-/** Tries before an entry becomes a dead letter, after 20 minutes with the pauses. */
+/** Attempts before an entry becomes a dead letter, about 20 minutes after the first. */
 export const MAX_TRIES = 25;
 /**
- * A failure that is not the entry's fault counts only up to the longest pause, so most tries are
- * left afterwards.
+ * Upper limit of attempts that are counted for failures that affect every entry. Reached at the
+ * longest pause, so that most attempts are left for the entry's own failures.
  */
 const PASSING_TRIES = 6;
-/** The `due_at` of dead letters, so that no sweeper claims them. */
+/** `due_at` of dead letters, so that no sweeper claims them. */
 const NEVER = instant(Date.UTC(9999, 0, 1));
 
 interface OutboxDepth {
-  /** Entries waiting to be relayed, not counting dead letters. */
+  /** Entries waiting to be relayed, without dead letters. */
   readonly entries: number;
   readonly oldestAt: Instant | null;
   readonly deadLetters: number;
@@ -41,7 +41,7 @@ interface FailedEntry {
   readonly attempts: number;
   /** The failure in one line, for operators. */
   readonly error: string;
-  /** False if any other entry would have failed too. */
+  /** False if every entry would have failed in the same way. */
   readonly isItsOwn: boolean;
 }
 
@@ -51,10 +51,7 @@ export class Outbox {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * Claims due entries, oldest first, so that no other process takes them for 30 s. Throws
-   * DatabaseUnavailable.
-   */
+  /** Claims due entries, oldest first, for 30 s. Throws `DatabaseUnavailable`. */
   async claim(limit: number): Promise<readonly OutboxRow[]> {
     return transact(this.database, async (transaction) => {
       const now = this.clock();
@@ -76,7 +73,7 @@ export class Outbox {
   }
 
   /**
-   * Postpones entries, longer after each failure; an entry that keeps failing by its own fault
+   * Postpones entries, longer after each failure. An entry that keeps failing for its own reasons
    * becomes a dead letter.
    */
   async fail(failed: readonly FailedEntry[]): Promise<void> {
@@ -88,13 +85,13 @@ export class Outbox {
     });
   }
 
-  /** Returns claimed entries that were not tried: they are due again at once. */
+  /** Releases claimed entries that were not tried. They are due again immediately. */
   async giveBack(rows: readonly OutboxRow[]): Promise<void> {
     if (rows.length === 0) return;
     await this.write(`UPDATE outbox SET due_at=created_at WHERE ${among(rows)}`);
   }
 
-  /** Writes entries that are due at once. */
+  /** Writes entries that are due immediately. */
   async add(
     resources: readonly {
       readonly tenantId: Uuid;
@@ -130,8 +127,8 @@ export class Outbox {
   }
 
   /**
-   * Makes entries due at once and resets their failures, dead letters included. Returns the number
-   * of entries.
+   * Makes entries due immediately and resets their failures, dead letters included. Returns the
+   * number of entries.
    */
   async release(filter: OutboxFilter): Promise<number> {
     return transact(this.database, (transaction) =>
@@ -146,7 +143,7 @@ export class Outbox {
   }
 }
 
-/** Returns whether this failure, after the earlier ones, makes an entry a dead letter. */
+/** Whether this failure makes the entry a dead letter. */
 export function isLast({
   attempts,
   isItsOwn,
@@ -165,7 +162,7 @@ function failureSql(failed: FailedEntry, now: Instant): string {
     WHERE id=${uuid.literal(failed.id)}`;
 }
 
-/** Reads in the order of the index, because a sort would lock the whole backlog. */
+/** Returns a SELECT that reads in index order, because a sort would lock the whole backlog. */
 export function dueSql(limit: number, now: Instant): string {
   return `SELECT ${columnList(outbox)} FROM outbox FORCE INDEX (due) WHERE due_at<=${time.literal(now)}
     ORDER BY due_at, id LIMIT ${Math.trunc(limit)} FOR UPDATE SKIP LOCKED`;

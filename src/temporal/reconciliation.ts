@@ -14,9 +14,12 @@ import type { Sweep } from './sweeper.js';
 import type { WorkflowResource } from './workflow-resources.js';
 
 const TICK_MS = 5_000;
-/** A pass begins sooner than workflows read their rows again, which is after `lookAgainMs`. */
+/**
+ * Interval of passes, as a share of `lookAgainMs`. Passes run sooner than workflows read their rows
+ * again on their own.
+ */
 const PASS_SHARE = 0.75;
-/** Younger resources are left to the outbox. */
+/** Minimum age of compared resources. Younger ones are left to the outbox. */
 const YOUNG_MS = 60_000;
 const SLICE = 200;
 const CALLS_AT_ONCE = 20;
@@ -33,19 +36,19 @@ interface ReconciliationDeps {
 }
 
 interface Pass {
-  /** Restores since the last pass. After a restore, every running workflow is notified. */
+  /** Restores since the last pass. If there was one, every running workflow is notified. */
   readonly restores: readonly Uuid[];
-  /** The index of the resource type. */
+  /** Index of the current resource type. */
   index: number;
-  /** The last resource compared; null at the start of a type. */
+  /** Last compared resource. Null at the start of a type. */
   after: Uuid | null;
 }
 
 /**
- * Compares waiting resources with their workflows, so that each has a running workflow that shows
+ * Compares waiting resources with their workflows. Each should have a running workflow that shows
  * its status, even if Temporal lost workflows or either side was restored. A pass runs when a
- * process takes the sweep over, after a restore, and every 0.75 `lookAgainMs`. What a status does
- * not show, such as one of two approvals, each workflow reads by itself.
+ * process takes over the sweep, after a restore, and every 0.75 `lookAgainMs`. A change that leaves
+ * the status as it is, such as the first of two approvals, is noticed by the workflow itself.
  */
 export function reconciliationSweep(deps: ReconciliationDeps): Sweep {
   const { database, resources, clock } = deps;
@@ -97,7 +100,10 @@ async function compareSlice(deps: ReconciliationDeps, pass: Pass): Promise<void>
   if (pass.after === null) pass.index += 1;
 }
 
-/** Makes running workflows whose resource no longer waits, or all of a type, read their rows. */
+/**
+ * Notifies the type's running workflows whose resource is not waiting. Notifies all of them if
+ * `isAll` is set.
+ */
 async function notifyEnded(
   { database, client }: ReconciliationDeps,
   { workflowType, readWaiting }: WorkflowResource,
@@ -106,7 +112,7 @@ async function notifyEnded(
   for await (const page of client.runningPages(workflowType)) {
     const idOf = (workflowId: string): Uuid | null => parseUuid(workflowId.split('/').at(-1) ?? '');
     const ids = isAll ? [] : page.flatMap((workflowId) => idOf(workflowId) ?? []);
-    // A page with an unreadable row is notified as a whole, which does no harm.
+    // If a row cannot be read, the whole page is notified, which is harmless.
     const waiting: ReadonlyMap<Uuid | null, unknown> = await readWaiting(
       database.reader,
       ids,

@@ -30,7 +30,7 @@ interface RelayDeps {
   readonly lookAgainMs: number;
 }
 
-/** The part of an entry that its writer has. */
+/** Fields of an entry that its writer knows. */
 export type Entry = Pick<OutboxRow, 'id' | 'resourceType' | 'resourceId'> &
   Partial<Pick<OutboxRow, 'traceparent'>>;
 
@@ -39,7 +39,7 @@ const WIDTH = 24;
 const CLAIMED_AT_ONCE = 100;
 const SWEEP_EVERY_MS = 1_000;
 
-/** The entries of one resource, for all of which its workflow is notified once. */
+/** Entries of one resource. Its workflow is notified once for all of them. */
 interface Notification {
   readonly resource: WorkflowResource | undefined;
   readonly type: WorkflowResourceType;
@@ -47,15 +47,13 @@ interface Notification {
   readonly entries: readonly Entry[];
 }
 
-/**
- * The workflow that a resource should have according to its row, or why the row could not be read.
- */
+/** The workflow that the resource should have, or the error if its row could not be read. */
 type Read = WorkflowStart | { readonly unreadable: unknown };
 type ReadRows = ReadonlyMap<Uuid, Read>;
 
 /**
- * Passes outbox entries to Temporal. An entry only names a resource to read, so it may be relayed
- * twice and late.
+ * Passes outbox entries to Temporal. An entry contains only the id of the resource, so it may be
+ * relayed twice or late.
  */
 export class Relay {
   private readonly resources: ReadonlyMap<WorkflowResourceType, WorkflowResource>;
@@ -65,8 +63,7 @@ export class Relay {
   }
 
   /**
-   * Relays claimed entries. Those that Temporal refuses are postponed; throws TemporalUnavailable
-   * if it is away.
+   * Relays claimed entries and postpones those that Temporal refuses. Throws `TemporalUnavailable`.
    */
   async relay(rows: readonly OutboxRow[]): Promise<void> {
     const { outbox, observer } = this.deps;
@@ -93,7 +90,7 @@ export class Relay {
     if (left.cause !== null) throw left.cause;
   }
 
-  /** Relays entries right after their transaction. The sweeper relays those that fail. */
+  /** Relays entries right after their transaction. The sweeper relays those that fail here. */
   async relayNew(entries: readonly Entry[]): Promise<void> {
     await this.deliver(entries, (entry, failure) =>
       this.deps.observer.refused(entry.resourceType, messageOf(failure)),
@@ -145,7 +142,7 @@ export class Relay {
     });
   }
 
-  /** Throws DatabaseUnavailable. */
+  /** Reads the rows of all notifications. Throws `DatabaseUnavailable`. */
   private async readRows(all: readonly Notification[]): Promise<ReadRows> {
     const rows = new Map<Uuid, Read>();
     for (const [resource, own] of groupBy(all, (notification) => notification.resource)) {
@@ -156,7 +153,7 @@ export class Relay {
     return rows;
   }
 
-  /** Reads all rows at once, or each separately if one of them cannot be read. */
+  /** Reads all rows in one query, or separately if one of them cannot be read. */
   private async readAll(resource: WorkflowResource, ids: readonly Uuid[]): Promise<ReadRows> {
     const { reader } = this.deps.database;
     try {
@@ -171,7 +168,7 @@ export class Relay {
     return rows;
   }
 
-  /** Notifies the workflow in the trace of the resource's last change. */
+  /** Notifies the workflow, as part of the trace of the resource's last change. */
   private notifyTraced(notification: Notification, row: Read | undefined): Promise<void> {
     const { type, resourceId, entries } = notification;
     const traces = entries.flatMap(({ traceparent }) =>
@@ -194,7 +191,7 @@ export class Relay {
   }
 }
 
-/** Returns the sweep that relays the entries that their writer did not relay. */
+/** Returns the sweep that relays entries not relayed by their writer. */
 export function outboxSweep(outbox: Outbox, relay: Relay): Sweep {
   return {
     name: 'outbox',
@@ -204,7 +201,7 @@ export function outboxSweep(outbox: Outbox, relay: Relay): Sweep {
       try {
         await relay.relay(rows);
       } catch (failure) {
-        // The relay's observer has reported it. The entries stay due.
+        // The observer has already reported the failure. The entries stay due.
         if (failure instanceof TemporalUnavailable) return false;
         throw failure;
       }

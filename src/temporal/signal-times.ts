@@ -8,15 +8,19 @@ type Said = Pick<SignedAct, 'action' | 'number' | 'actor' | 'reason' | 'code'>;
 
 const RUNS_KEPT = 100;
 
-/** When signals arrived, by the run's history: a workflow's own clock is late if a worker was away. Cached. */
+/**
+ * Times at which signals arrived, from the run's history. A workflow's own clock is late if no
+ * worker was running. Cached.
+ */
 export class SignalTimes {
   private readonly known = new Map<string, Promise<Signals>>();
 
   constructor(private readonly client: Pick<TemporalClient, 'signalsOf'>) {}
 
   /**
-   * For the run's `number`th signal of this name, from 1, if it said this; null if it said something else, or there is
-   * none: whoever may run an activity chooses its input, but not the history. Throws TemporalUnavailable.
+   * Returns the arrival time of the run's `number`th signal of this name, from 1. Returns null if
+   * its content differs or it does not exist, because a worker with access to the queue could
+   * invent an activity's input, but not the history. Throws `TemporalUnavailable`.
    */
   async receivedAt(
     run: WorkflowRun,
@@ -30,7 +34,7 @@ export class SignalTimes {
     return isSaid ? found.at : null;
   }
 
-  /** Reads again, unless somebody has already begun to. */
+  /** Reads the history again, unless another call is already reading it. */
   private read(run: WorkflowRun, outdated: Promise<Signals> | undefined): Promise<Signals> {
     const current = this.known.get(run.runId);
     if (current !== undefined && current !== outdated) return current;

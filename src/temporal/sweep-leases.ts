@@ -6,14 +6,17 @@ import { sweepLeases } from '../db/entities/sweeps.js';
 import { equalsSql, insertSql, literal } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 
-/** Leases decide which process searches for work; rows guard the work. (docs/decisions/0039) */
+/**
+ * Leases that decide which process runs a sweep. They do not protect the rows that it changes.
+ * (docs/decisions/0039)
+ */
 
 export const LEASE_MS = 4_000;
 const NOW = 'UTC_TIMESTAMP(3)';
 
 /**
- * Renews the holder's leases and claims those that have expired. Returns the names of all leases
- * that it holds afterwards. Throws DatabaseUnavailable.
+ * Renews the holder's leases and claims expired ones. Returns the names of all leases that it now
+ * holds. Throws `DatabaseUnavailable`.
  */
 export async function claimLeases(
   database: Database,
@@ -23,7 +26,7 @@ export async function claimLeases(
 ): Promise<readonly string[]> {
   const holder = uuid.literal(holderId);
   const among = equalsSql(sweepLeases, { name: names });
-  // MySQL assigns from left to right, so taken_at is set by the previous holder.
+  // MySQL assigns from left to right, so this compares with the previous holder.
   await execute(
     database,
     `UPDATE sweep_leases SET taken_at=IF(holder<=>${holder}, taken_at, ${NOW}), holder=${holder},
@@ -46,7 +49,7 @@ export async function claimLeases(
   return claimLeases(database, holderId, worker, names);
 }
 
-/** Ends all leases of a holder, so that other processes need not wait until they expire. */
+/** Ends all leases of a holder, so that other processes need not wait for their expiry. */
 export function releaseLeases(database: Database, holder: Uuid): Promise<void> {
   return execute(
     database,
@@ -54,7 +57,7 @@ export function releaseLeases(database: Database, holder: Uuid): Promise<void> {
   );
 }
 
-/** Sends COMMIT with the statement, so that a process that freezes holds no lock. */
+/** Executes a statement together with COMMIT, so that a process that freezes holds no lock. */
 function execute(database: Database, sql: string): Promise<void> {
   return transact(database, (transaction) => {
     transaction.withCommit([sql]);

@@ -3,18 +3,20 @@ import { newId, type Uuid } from '../core/ids.js';
 import type { Database } from '../db/database.js';
 import { claimLeases, LEASE_MS, releaseLeases } from './sweep-leases.js';
 
-/** Repeated work, done by one worker process at a time unless `inEach` is set. */
+/**
+ * Work repeated in rounds by one worker process at a time, or by every process if `inEach` is set.
+ */
 export interface Sweep {
-  /** The name of the sweep and of its lease. */
+  /** Name of the sweep and of its lease. */
   readonly name: string;
-  /** The pause from the end of one round to the start of the next. */
+  /** Pause between two rounds. */
   readonly everyMs: number;
   /**
-   * Does one round. Returns true if more work is left; the next round then starts at once. Stops
+   * Does one round. Returns true if work remains, so that the next round starts immediately. Stops
    * early on `signal`, which is aborted when the process stops or loses the lease.
    */
   readonly run: (signal: AbortSignal) => Promise<boolean>;
-  /** Set if every process does the sweep, because each row that it finds has its own lease. */
+  /** Set if every process runs the sweep, because each row has its own lease. */
   readonly inEach?: true;
 }
 
@@ -22,7 +24,7 @@ export interface SweeperObserver {
   failed(name: string, fault: unknown): void;
   swept(name: string, seconds: number): void;
   renewalFailed(fault: unknown): void;
-  /** A lease expired, because MySQL was unreachable or the process froze. */
+  /** Called when a lease expired because MySQL was unreachable or the process froze. */
   lost(name: string): void;
   holds(leases: number): void;
 }
@@ -30,25 +32,28 @@ export interface SweeperObserver {
 interface SweeperDeps {
   readonly database: Database;
   readonly sweeps: readonly Sweep[];
-  /** The process's name for operators. */
+  /** Name of the process, for operators. */
   readonly label: string;
   readonly observer: SweeperObserver;
-  /** Awaited before each renewal of the leases, about once a second. A fault fails the renewal. */
+  /**
+   * Awaited before each renewal of the leases, about once a second. If it rejects, the renewal
+   * fails.
+   */
   readonly beforeRenewal?: () => Promise<void>;
 }
 
 const RENEW_EVERY_MS = 1_000;
-/** How much earlier than MySQL a process considers its own leases expired. */
+/** Time by which a process considers its leases expired earlier than MySQL does. */
 const MARGIN_MS = 500;
-/** The longest pause after a failed round. */
+/** Longest pause after a failed round. */
 const MAX_FAILED_PAUSE_MS = 10_000;
 
-/** Runs the sweeps whose leases this process holds, with or without Temporal. */
+/** Runs the sweeps whose leases this process holds. Does not depend on Temporal. */
 export class Sweeper {
   readonly workerId: Uuid = newId();
   private readonly stopping = new AbortController();
   private readonly leases = new Map<string, AbortController>();
-  /** By performance.now(), because the system clock can be set. */
+  /** Measured with `performance.now()`, because the system clock can be set. */
   private leasesExpireAt = 0;
   private expiry: NodeJS.Timeout | undefined;
   private readonly loops = new Map<string, Promise<void>>();
@@ -111,7 +116,7 @@ export class Sweeper {
     this.deps.observer.holds(this.leases.size);
   }
 
-  /** Starts a sweep's loop after the loop of an earlier lease has ended its round. */
+  /** Starts the loop of a sweep, after the loop of an earlier lease has ended. */
   private begin(sweep: Sweep, signal: AbortSignal): void {
     const earlier = this.loops.get(sweep.name) ?? Promise.resolve();
     this.loops.set(
@@ -138,7 +143,10 @@ export class Sweeper {
     }
   }
 
-  /** Returns false if the lease has expired, even if the timers are late after a freeze. */
+  /**
+   * Whether the sweep may run another round. Also detects an expired lease when timers are late
+   * after a freeze.
+   */
   private mayRun({ inEach }: Sweep, signal: AbortSignal): boolean {
     if (inEach !== true && performance.now() >= this.leasesExpireAt) this.hold([]);
     return !signal.aborted;

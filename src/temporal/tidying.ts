@@ -7,13 +7,13 @@ const PAUSE_MS = 50;
 
 interface Piece {
   readonly at: Uuid;
-  /** False if the piece must be done once more. */
+  /** False if the piece must be processed again. */
   readonly isDone: boolean;
 }
 
 /**
- * Returns a sweep that works through all pieces, one after another, with pauses. `work` returns
- * null at the end.
+ * Returns a sweep that processes all pieces one after another, with pauses. `work` returns null at
+ * the end.
  */
 export function tidying(name: string, work: (after: Uuid | null) => Promise<Piece | null>): Sweep {
   return {

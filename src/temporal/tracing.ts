@@ -6,7 +6,9 @@ import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/wor
 export interface TemporalTracing {
   readonly client: readonly WorkflowClientInterceptor[];
   readonly activity: ActivityInterceptorsFactory;
-  /** Through these, workflows, which can reach nothing themselves, export their spans. */
+  /**
+   * Sinks through which workflows export their spans, because workflow code cannot use the network.
+   */
   readonly sinks: InjectedSinks<OpenTelemetrySinks>;
 }
 

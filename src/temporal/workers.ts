@@ -21,20 +21,20 @@ export interface ServedQueue {
   readonly queue: string;
   readonly activities: object;
   readonly maxActivities: number;
-  /** False if only activities wait in it. */
+  /** False if the queue has only activities. */
   readonly hasWorkflows: boolean;
 }
 
 interface WorkersOptions {
   readonly temporal: TemporalOptions;
-  /** Which release this is, for Temporal's worker versioning; null: none. */
+  /** Release of this worker, for Temporal's worker versioning. Null disables versioning. */
   readonly version: WorkerDeploymentVersion | null;
   readonly queues: readonly ServedQueue[];
-  /** How long running activities may take to end when the process stops. */
+  /** Time for running activities to end when the process stops. */
   readonly shutdownGraceMs: number;
-  /** How often the audit continues, in milliseconds; 0: never. */
+  /** Interval of audits in milliseconds. 0 disables them. */
   readonly auditEveryMs: number;
-  /** Null: nothing is traced. */
+  /** Tracing of workflows and activities. Null disables it. */
   readonly tracing: TemporalTracing | null;
 }
 
@@ -46,19 +46,25 @@ interface WorkersLog {
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 5_000;
 const RENEWALS_MS = 1_000;
-/** A poll is always open, and there may be many queues for activities only. */
+/** Each queue keeps its polls open, and there may be many queues for activities only. */
 const POLLS_FOR_ACTIVITIES = 2;
 const SDK_METRICS_MS = 2_000;
-/** Workflow tasks at a time, for each queue. One thread runs them all, and each has 3 s. */
+/**
+ * Maximum of concurrent workflow tasks per queue. One thread runs them all, and each must end
+ * within 3 s.
+ */
 const MAX_WORKFLOW_TASKS = 10;
-/** Workflows kept in memory, for each queue. */
+/** Maximum of workflows kept in memory per queue. */
 const CACHED_WORKFLOWS = 1_000;
-/** How often an activity's heartbeat is sent at most. The audit's carries what is to survive its worker. */
+/**
+ * Minimum interval between two heartbeats of an activity. The audit stores its progress in
+ * heartbeats.
+ */
 const HEARTBEAT_EVERY_MS = 5_000;
-/** The SDK's warning about a queue with only activities, which is intended for rails. */
+/** Warning of the SDK about queues with only activities. The queues of rails are such queues. */
 const ACTIVITIES_ALONE = 'No workflows registered';
 
-/** Returns a port on which nothing on this machine listens. */
+/** Returns a free port on the loopback interface. */
 export async function freeLoopbackPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -68,7 +74,10 @@ export async function freeLoopbackPort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** Once a process: signals are ours, its lines go to our log, its metrics to a loopback port (0: none). */
+/**
+ * Configures the SDK, once per process: signals are handled by this service, the SDK's log lines go
+ * to `log`, and its metrics are served on a loopback port (0 for none).
+ */
 export function installRuntime(log: WorkersLog, metricsPort: number): void {
   const write = (level: LogLevel, message: string, about?: LogMetadata): void => {
     if ((level === 'ERROR' || level === 'WARN') && !message.startsWith(ACTIVITIES_ALONE))
@@ -93,7 +102,10 @@ export function installRuntime(log: WorkersLog, metricsPort: number): void {
   });
 }
 
-/** What the SDK's line is about, and the failure's name: its message may quote private data. */
+/**
+ * Returns the SDK's log fields, with only the name of an error, because its message may quote
+ * private data.
+ */
 function named(about: LogMetadata = {}): object {
   const { activityType: activity, workflowId, workflowType: workflow, attempt, error } = about;
   return {
@@ -105,7 +117,10 @@ function named(about: LogMetadata = {}): object {
   };
 }
 
-/** The SDK's metrics from its loopback port; empty if there is none, or it does not answer. */
+/**
+ * Reads the SDK's metrics from its loopback port. Returns an empty text without a port, or if it
+ * does not respond.
+ */
 export function sdkMetrics(port: number): () => Promise<string> {
   return async () => {
     if (port === 0) return '';
@@ -116,17 +131,18 @@ export function sdkMetrics(port: number): () => Promise<string> {
 }
 
 /**
- * What happens to running workflows when another version becomes current (docs/operations/upgrade.md, Worker versions): all continue with it. None
- * is pinned to the version that began it, since all of them wait: a transfer for people, at most 30 days; a payout for its rail, for as long
- * as its outcome is unknown; a batch until somebody executes it; an endpoint for years. A version would have to be kept running just as long,
- * with its faults. So a change to a released workflow keeps the old branch behind `patched()`, and histories are replayed. This is set here and not with each
- * workflow, because a server refuses it from a worker without a version.
+ * Workflows are not pinned to the version that started them, because they wait too long: transfers
+ * up to 30 days for approval, payouts as long as their outcome is unknown, batches until they are
+ * executed, endpoints for years. When another version becomes current, all running workflows
+ * continue with it. A change of a released workflow therefore keeps the old branch behind
+ * `patched()`, and the tests replay histories. The behaviour is set here and not per workflow,
+ * because servers refuse it from workers without a version. (docs/operations/upgrade.md, Worker versions)
  */
 function versioned(version: WorkerDeploymentVersion): WorkerDeploymentOptions {
   return { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' };
 }
 
-/** The Temporal workers of this process: one for each queue that it serves, restarted for as long as it runs. */
+/** Temporal workers of this process, one for each queue. Restarts them until the process stops. */
 export class TemporalWorkers {
   private workers: Worker[] = [];
   private readonly stopping = new AbortController();
@@ -148,7 +164,7 @@ export class TemporalWorkers {
     );
   }
 
-  /** Begins nothing more; resolves when running work has ended or its time is up. */
+  /** Stops polling. Resolves when running activities have ended or `shutdownGraceMs` has passed. */
   async stop(): Promise<void> {
     this.stopping.abort();
     this.shutDown();
@@ -176,7 +192,7 @@ export class TemporalWorkers {
     }
   }
 
-  /** Connects and works until it is stopped, or something ends a worker. */
+  /** Connects, and runs the workers until one of them ends or the process stops. */
   private async serve(): Promise<void> {
     const { temporal } = this.options;
     const renewals = new Renewals(temporal.tls);
@@ -192,7 +208,7 @@ export class TemporalWorkers {
         for (const queue of this.options.queues) {
           const worker = await this.createWorker(connection, queue);
           this.workers.push(worker);
-          // If one ends, the others end with it: they are restarted together.
+          // If one worker ends, all are shut down and restarted together.
           runs.push(worker.run().finally(() => this.shutDown()));
         }
         if (this.stopping.signal.aborted) this.shutDown();
@@ -206,7 +222,7 @@ export class TemporalWorkers {
         await Promise.allSettled(runs);
         throw failure;
       }
-      // The connection is theirs until the last has ended.
+      // Workers share the connection, so it is closed after the last worker has ended.
       const ends = await Promise.allSettled(runs);
       for (const end of ends) if (end.status === 'rejected') throw end.reason;
     } finally {
@@ -216,7 +232,10 @@ export class TemporalWorkers {
     }
   }
 
-  /** Moves the workers to a connection with the renewed certificates; if there is none, they stay on the old one. */
+  /**
+   * Moves the workers to a new connection with the renewed certificates. If it fails, the workers
+   * keep the old connection.
+   */
   private async reconnect(old: NativeConnection): Promise<NativeConnection> {
     try {
       const fresh = await NativeConnection.connect(connectionOptions(this.options.temporal));
@@ -230,7 +249,10 @@ export class TemporalWorkers {
     }
   }
 
-  /** Without permission, as in Temporal Cloud, whoever set up the namespace has created them. */
+  /**
+   * Registers the search attributes. Without permission, as in Temporal Cloud, an administrator has
+   * created them.
+   */
   private async registerSearchAttributes(): Promise<void> {
     try {
       const made = await this.client.registerSearchAttributes();
@@ -244,7 +266,10 @@ export class TemporalWorkers {
     }
   }
 
-  /** Without permission it works anyway: it exists already, or there is no scheduled audit, which is logged. */
+  /**
+   * Creates the audit's schedule. Without permission, it may already exist. If not, no audit is
+   * scheduled, which is logged.
+   */
   private async keepAudit(): Promise<void> {
     try {
       await this.client.keepSchedule(
@@ -276,14 +301,14 @@ export class TemporalWorkers {
         ? workflows
         : { maxConcurrentActivityTaskPolls: Math.min(POLLS_FOR_ACTIVITIES, maxActivities) }),
       activities,
-      // Traces get the same view of a failure as the history.
+      // Traces contain the same details of a failure as the history.
       interceptors: { activity: [...(tracing === null ? [] : [tracing.activity]), safeFailures] },
       ...(tracing === null ? {} : { sinks: tracing.sinks }),
       maxConcurrentActivityTaskExecutions: maxActivities,
       maxHeartbeatThrottleInterval: HEARTBEAT_EVERY_MS,
       shutdownGraceTime: shutdownGraceMs,
       shutdownForceTime: shutdownGraceMs + 5_000,
-      // Called once per run and patch, and only if the history does not contain the patch yet.
+      // Called once per run and patch, if the history does not contain the patch yet.
       ...(version === null ? {} : { workerDeploymentOptions: versioned(version) }),
     });
   }

@@ -7,31 +7,34 @@ import { columnList, literals } from '../db/statements.js';
 import { parseRow, rowParser, type Table } from '../db/table.js';
 import type { TaskQueue, WorkflowType } from './contracts.js';
 
-/** How to start a resource's workflow. */
+/** Data for starting the workflow of a resource. */
 export interface WorkflowStart {
   readonly resourceId: Uuid;
   readonly tenantId: Uuid;
   readonly accountId: Uuid | null;
-  /** The resource's status, shown as BusinessStatus. */
+  /** Status of the resource, shown as `BusinessStatus`. */
   readonly status: string;
   readonly workflowId: string;
-  /** Shown beside its id in the UI: ids, amounts and states, never personal data. */
+  /**
+   * Summary that the UI shows next to the id. Contains ids, amounts and states, never personal
+   * data.
+   */
   readonly summary: string;
-  /** The workflow's argument, without the summary; plain JSON. */
+  /** Argument of the workflow, without the summary. Plain JSON. */
   readonly input: object;
 }
 
-/** A type of resource that has a workflow while it waits. */
+/** A type of resource whose waiting resources each have a workflow. */
 export interface WorkflowResource {
   readonly resourceType: WorkflowResourceType;
   readonly workflowType: WorkflowType;
   readonly taskQueue: TaskQueue;
   readonly workflowIdOf: (resourceId: Uuid) => string;
-  /** Returns the resources among `ids` that still wait, by id. */
+  /** Returns those of the resources `ids` that are still waiting. */
   readWaiting(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, WorkflowStart>>;
   /**
-   * Returns resources that wait and were created before the moment, in order of id after `after`,
-   * at most `limit`.
+   * Returns waiting resources created before `madeBefore`, by ascending id from `after`
+   * (exclusive), at most `limit`.
    */
   listWaiting(
     reader: Reader,
@@ -55,7 +58,7 @@ interface ResourceSpec<Row> extends Pick<
   readonly table: Table<Row>;
   readonly states: readonly (Row & WaitingRow)['status'][];
   /**
-   * SQL that finds all waiting rows `t` by an index, because the table may have many millions of
+   * FROM clause that finds all waiting rows `t` by an index, because the table may have millions of
    * rows.
    */
   readonly from: string;
@@ -66,9 +69,7 @@ interface ResourceSpec<Row> extends Pick<
 
 const parseListed = rowParser({ id: uuid, tenantId: uuid, status: string });
 
-/**
- * Describes the resources of a table that have a workflow while they are in one of these states.
- */
+/** Describes the resources of a table that have a workflow in the given states. */
 export function workflowResource<Row extends WaitingRow>(
   spec: ResourceSpec<Row>,
 ): WorkflowResource {
@@ -93,7 +94,7 @@ export function workflowResource<Row extends WaitingRow>(
     ...named,
     async readWaiting(reader, ids) {
       if (ids.length === 0) return new Map();
-      // A state that this release does not know may be one that a newer release waits in.
+      // A newer release may wait in a state that this release does not know.
       const rows = await reader.query(
         `SELECT ${columnList(table)} FROM ${table.name} WHERE id IN (${ids.map(uuid.literal).join(',')})
          AND (status IN (${literals(table, 'status', states)}) OR status NOT IN (${known}))`,

@@ -2,20 +2,20 @@ import { untraced } from '../../core/trace.js';
 import type { PendingCommand } from './pending-command.js';
 
 export interface SchedulerOptions {
-  /** The most commands that share a transaction, except commands submitted together. */
+  /** Maximum of commands per transaction. Commands submitted together may exceed it. */
   readonly maxGroup: number;
   readonly groupsInFlight: number;
 }
 
 interface SchedulerObserver {
-  /** A group was taken, and so many commands are still queued. */
+  /** Called when a group was taken, with the number of commands still queued. */
   readonly taken: (queued: number) => void;
   readonly idle: () => void;
 }
 
 /**
- * Queues commands and takes them in groups, at most `groupsInFlight` at a time: the commands that queue up while groups
- * are in flight share the next one.
+ * Queues commands and runs them in groups, at most `groupsInFlight` at a time. Commands that arrive
+ * while all groups are busy share the next group.
  */
 export class GroupScheduler {
   private readonly queue: PendingCommand[] = [];
@@ -41,7 +41,7 @@ export class GroupScheduler {
     this.queue.push(command);
     if (this.isPlanned) return;
     this.isPlanned = true;
-    // A group belongs to no request's trace.
+    // A group belongs to no single request's trace.
     untraced(() =>
       setImmediate(() => {
         this.isPlanned = false;
@@ -67,7 +67,10 @@ export class GroupScheduler {
     });
   }
 
-  /** Does not split commands that were submitted together. Drops commands that were answered meanwhile. */
+  /**
+   * Takes the next group from the queue. Keeps commands that were submitted together in one group,
+   * and drops commands that have already been answered.
+   */
   private takeGroup(): readonly PendingCommand[] {
     const group = this.queue.splice(0, this.options.maxGroup);
     const last = group.at(-1)?.submission;

@@ -18,12 +18,17 @@ import type { EventDraft } from '../event-log.js';
 import type { LoadedTable } from './loaded-table.js';
 import type { HoldChange, LockedState, Posting, RowWrite, Writes } from './types.js';
 
-/** A needed account is not locked: the group starts over and asks again which accounts to lock. */
+/**
+ * Thrown when a decision needs an account that was not locked. The group is retried and determines
+ * its accounts again.
+ */
 export class AccountNotLocked extends Error {
   override name = 'AccountNotLocked';
 }
 
-/** A decision that would break the ledger: our own fault, never the client's. */
+/**
+ * Thrown for a decision that would break the ledger. The cause is always a bug, never the client.
+ */
 export class UnsoundDecision extends Error {
   override name = 'UnsoundDecision';
 }
@@ -34,14 +39,14 @@ interface AccountState {
   readonly balances: Record<Asset, Balance>;
 }
 
-/** In a draft: its account is a private copy, which is changed in place. */
+/** State of an account in a draft. `account` is a copy, which the draft changes in place. */
 interface DraftState extends AccountState {
   readonly account: Account & { seq: bigint };
 }
 
 export type LoadedTables = ReadonlyMap<Table<unknown>, LoadedTable>;
 
-/** Everything that the group will write, in the shape of its rows. */
+/** Rows that the group will write. */
 export interface GroupWrites {
   readonly transactions: LedgerTransaction[];
   readonly entries: Entry[];
@@ -54,8 +59,9 @@ export interface GroupWrites {
 }
 
 /**
- * The locked accounts and loaded rows of one group. Each decision is applied here before the next command is decided,
- * so that the group reads its own writes; `group-writes.ts` writes the result.
+ * Locked accounts and loaded rows of one group. Each decision is applied here before the next
+ * command is decided, so commands of a group see the writes of earlier ones. `group-writes.ts`
+ * stores the result.
  */
 export class GroupState {
   readonly writes: GroupWrites = {
@@ -87,7 +93,9 @@ export class GroupState {
     }
   }
 
-  /** The one of these accounts that was posted to last; undefined if none of them is locked. */
+  /**
+   * Returns the account with the latest entry, or undefined if none of these accounts is locked.
+   */
   latest(accountIds: readonly Uuid[]): Account | undefined {
     let latest: Account | undefined;
     for (const id of accountIds) {
@@ -121,7 +129,7 @@ export class GroupState {
     };
   }
 
-  /** Applies a decision whole, or throws UnsoundDecision and leaves everything as it was. */
+  /** Applies all of a decision, or throws `UnsoundDecision` and changes nothing. */
   apply(writes: Writes, tenantId: Uuid, at: Instant): void {
     const draft = new DecisionDraft(this.accounts, this.loaded.get(holds), at);
     for (const change of writes.holds ?? []) draft.changeHold(change);
@@ -154,7 +162,7 @@ export class GroupState {
       const key = { accountId, asset, month };
       const name = `${accountId}|${asset}|${month}`;
       const loaded = this.loaded.get(monthTotals)?.get(key);
-      // The total is written, not incremented: one that was not read would start from zero.
+      // The total is replaced, not incremented, so an unread total would start from zero.
       if (loaded === undefined) throw new UnsoundDecision('a month is changed that was not loaded');
       const known = changed.get(name) ?? (loaded[0] as MonthTotal | undefined);
       const used = (known?.used ?? 0n) + raw;
@@ -180,7 +188,7 @@ export class GroupState {
   }
 }
 
-/** One decision's changes on copies, so that an unsound one leaves no trace. */
+/** Changes of one decision, on copies, so that an unsound decision changes nothing. */
 class DecisionDraft {
   readonly accounts = new Map<Uuid, DraftState>();
   readonly holds = new Map<Uuid, Hold>();

@@ -19,10 +19,10 @@ import type { GroupWrites } from './group-state.js';
 import type { RowWrite } from './types.js';
 
 /**
- * Writes a group as multi-row statements, in lock order: keys, what the accounts' rows guard, resources, event
- * counters, audit chains. All go with COMMIT in one text, so that nothing waits for the network or this process under
- * the locks; only acts, whose hashes are made here, need another round trip.
- * (docs/decisions/0002-group-commit.md)
+ * Writes a group as multi-row statements, in lock order: keys, rows guarded by the account locks,
+ * resources, event counters, audit chains. The statements and COMMIT are sent as one text, so the
+ * locks are held for no round trip. Only rows of the audit log need another round trip, because
+ * this process computes their hashes. (docs/decisions/0002-group-commit.md)
  */
 export async function writeGroup(
   transaction: Transaction,
@@ -42,9 +42,9 @@ export async function writeGroup(
   transaction.withCommit(chained(answers.at(-1) ?? [], acts));
 }
 
-/** In the order in which they were decided. */
+/** Returns the new rows of the audit log, in the order of their decisions. */
 function actsOf(tables: GroupWrites['rows']): AuditRow[] {
-  // A table's writes have its rows' type.
+  // The rows written to a table have the type of its rows.
   return Array.from(tables.get(auditLog)?.values() ?? [], ({ row }) => row as unknown as AuditRow);
 }
 
@@ -63,7 +63,10 @@ function ledgerStatements(writes: GroupWrites): string[] {
   ];
 }
 
-/** The accounts' `seq` and last instant, in one statement. What all of them get is not said for each: the server reads less. */
+/**
+ * Returns one UPDATE of the accounts' `seq` and `last_posted_at`. A value that all accounts share
+ * is written once, to keep the statement short.
+ */
 function moveHeads(rows: readonly Account[]): string {
   const ids = rows.map((row) => literal(accounts, 'id', row.id));
   const set = (property: 'seq' | 'lastPostedAt'): string => {

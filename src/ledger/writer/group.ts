@@ -20,8 +20,9 @@ import { type Decision, NO_OWNERS, type OwnerFinder, type Writes } from './types
 import { writeGroup } from './group-writes.js';
 
 /**
- * Decides the group in one transaction and commits it. Once it returns, every answer is durable. Throws
- * AccountNotLocked, TransactionRetryable, UnknownResults, DatabaseUnavailable, or a statement's failure.
+ * Decides the group in one transaction and commits it. Once this returns, every result is durable.
+ * Throws `AccountNotLocked`, `TransactionRetryable`, `UnknownResults`, `DatabaseUnavailable` or the
+ * error of a statement.
  */
 export async function postGroup(
   deps: GroupDeps,
@@ -60,7 +61,7 @@ interface Loaded extends LockedGroup {
   readonly bound: KeysOfTransaction;
 }
 
-/** Behind the locks: decides and writes, all but the COMMIT. */
+/** Decides the commands and sends all writes except COMMIT. The accounts are already locked. */
 async function decideGroup(
   deps: GroupDeps,
   transaction: Transaction,
@@ -97,9 +98,10 @@ export async function nameAccounts(
 }
 
 /**
- * In order, each seeing what the earlier ones did; a key given twice in the group is decided once (idempotency.ts). An account dated
- * too far ahead of the database's clock would date every other that it meets, so its commands, and only they, are
- * refused.
+ * Decides the commands in order. Each sees the effects of earlier ones. A key that occurs twice in
+ * the group is decided once (idempotency.ts). If an account is dated too far ahead of the
+ * database's clock, its commands are refused, because they would pass this date on to the other
+ * accounts that they post to.
  */
 function decideAll(
   deps: GroupDeps,
@@ -124,7 +126,7 @@ function decideAll(
       decided.set(pending, UNKNOWN);
       continue;
     }
-    // Not before the last instant of any of its accounts.
+    // No entry may be older than the last entry of any of its accounts.
     const at = latest === undefined ? now : maxInstant(now, latest.lastPostedAt);
     const decision = decideOne(deps, state, pending, accountIds, at);
     const answer = decision === null ? UNKNOWN : { outcome: decision.outcome, replayed: false };
@@ -135,7 +137,10 @@ function decideAll(
   return decided;
 }
 
-/** Null if deciding failed through our own fault: only that command stays without an answer. */
+/**
+ * Decides one command and applies the decision. Returns null after a bug in the decision, so that
+ * only this command fails.
+ */
 function decideOne(
   deps: GroupDeps,
   state: GroupState,
@@ -158,7 +163,7 @@ function decideOne(
   }
 }
 
-/** Adds the trace to events and outbox entries, whose processing continues it elsewhere. */
+/** Adds the trace to events and outbox entries, so that their processing continues it. */
 function traced(writes: Writes, traceparent: Traceparent): Writes {
   const { events = [], rows = [] } = writes;
   return {

@@ -29,38 +29,47 @@ import { AccountNotLocked } from './group-state.js';
 import type { Answer, Command, CommandKind } from './types.js';
 
 export interface WriterOptions extends SchedulerOptions {
-  /** More queued commands than this are answered 503 at once. */
+  /** Commands are refused with 503 while this many are queued. */
   readonly maxQueue: number;
-  /** How long a command may take in all, including queueing. */
+  /** Time limit of a command, including its time in the queue. */
   readonly commandTimeoutMs: number;
 }
 
-/** If this share of a group's commands were replays, the next group's keys are looked up before the locks. */
+/**
+ * If at least this share of a group's commands were replays, the next group's keys are looked up
+ * before the locks.
+ */
 const REPLAYS_SHARE = 0.25;
 const RETRY_PAUSE_MS = 5;
-/** A broken connection says nothing about the next one; a second failure means that the server is away. */
+/**
+ * After a broken connection, a new one may work. A second failure means that the server is down.
+ */
 const UNAVAILABLE_TRIES = 2;
 
 /*
  * The path of a command:
  *
- *   submit ─ GroupScheduler ─ run    queued commands become a group
- *     nameAccounts                   kind.accounts: which accounts they touch
- *     findAnswers                    commands with a bound key are answered (../idempotency.ts): before the locks only
- *                                    if that is likely, or the accounts are locked elsewhere; and after a failure
- *     postGroup                      one transaction (group.ts):
- *       lockAndLoad                    the accounts' rows, sorted; behind these locks the clock, the keys again, and what
- *                                      kind.needs names (locked-rows.ts, loaded-table.ts)
- *       decideAll                      kind.decide, one after the other, each applied to the state (group-state.ts)
- *       writeGroup                     rows, then events under their counters' locks (group-writes.ts, ../event-log.ts)
- *     settle                         nothing is answered before COMMIT
+ *   submit ─ GroupScheduler ─ run   queued commands become a group
+ *     nameAccounts                  determines the accounts of each command (kind.accounts)
+ *     findAnswers                   returns the results of commands with a bound key
+ *                                   (../idempotency.ts): before locking only if replays are likely
+ *                                   or the accounts are locked elsewhere, and after failures
+ *     postGroup                     one transaction (group.ts):
+ *       lockAndLoad                   locks the accounts in sorted order, then reads the clock, the
+ *                                     keys and the rows that kind.needs names (locked-rows.ts,
+ *                                     loaded-table.ts)
+ *       decideAll                     decides each command in turn, and applies the decision to the
+ *                                     group's state (kind.decide, group-state.ts)
+ *       writeGroup                    writes the rows, then events under their counters' locks
+ *                                     (group-writes.ts, ../event-log.ts)
+ *     settle                        answers the commands, after COMMIT
  *
- *   a lock that another session holds: LockWaitQueue
+ * If another session holds a lock, the commands move to LockWaitQueue.
  */
 
 /**
- * The only way to write money. Concurrent commands share a transaction (group commit): commands that queue up while
- * groups are in flight form the next group, and nothing is answered before its commit.
+ * Writes all changes of money. Commands that arrive while groups are in flight share the next
+ * transaction (group commit). A command is answered only after its COMMIT.
  */
 export class LedgerWriter {
   private readonly scheduler: GroupScheduler;
@@ -89,8 +98,9 @@ export class LedgerWriter {
   }
 
   /**
-   * Decides the command, or returns its key's earlier result. Never throws: a result that cannot be known within the
-   * command's time is the refusal `ledger_unavailable`.
+   * Decides the command, or returns the earlier result of its key. Never throws. If the result is
+   * not known within the command's time limit, the promise resolves to the refusal
+   * `ledger_unavailable`.
    */
   submit<C extends Command, Row extends { readonly id: Uuid }>(
     kind: CommandKind<C, Row>,
@@ -99,7 +109,10 @@ export class LedgerWriter {
     return this.enqueue(kind, command, Symbol());
   }
 
-  /** Decides the commands in this order in one transaction. A locked account or a fault may delay single commands. */
+  /**
+   * Decides the commands in this order in one transaction. A locked account or a bug may delay some
+   * of them.
+   */
   submitTogether<C extends Command, Row extends { readonly id: Uuid }>(
     kind: CommandKind<C, Row>,
     commands: readonly C[],
@@ -123,7 +136,7 @@ export class LedgerWriter {
     );
   }
 
-  /** Resolves once everything submitted has been answered. */
+  /** Resolves once every submitted command has been answered. */
   async idle(): Promise<void> {
     if (!this.isIdle()) await new Promise<void>((resolve) => this.whenIdle.push(resolve));
   }
@@ -152,7 +165,10 @@ export class LedgerWriter {
     this.observer.groupPosted(group.length, (performance.now() - began) / 1000);
   }
 
-  /** Answers the group with "unknown" if `work` fails: clients repeat the requests with their keys. */
+  /**
+   * Answers the group with `ledger_unavailable` if `work` fails. Clients repeat the requests with
+   * the same keys.
+   */
   private async orGiveUp(
     group: readonly PendingCommand[],
     work: () => Promise<void>,
@@ -165,7 +181,9 @@ export class LedgerWriter {
     }
   }
 
-  /** Posts the group, and retries while time remains and the failure means that nothing happened. */
+  /**
+   * Posts the group. Retries while time remains and the failure means that nothing was committed.
+   */
   private async post(group: readonly PendingCommand[], firstNamed?: NamedAccounts): Promise<void> {
     let unavailable = 0;
     let named = firstNamed;
@@ -203,7 +221,7 @@ export class LedgerWriter {
     }
   }
 
-  /** Queues the commands apart from all others until their accounts are free, except those whose key is bound. */
+  /** Moves the commands to the queue for lock waits, except those whose key is bound. */
   private async waitForLocks(
     group: readonly PendingCommand[],
     named: NamedAccounts,
@@ -216,7 +234,7 @@ export class LedgerWriter {
     this.settle(await findAnswers(this.deps.database.lookup, group));
   }
 
-  /** Answers the commands whose key is bound, if the keys can be read. */
+  /** Answers the commands whose key is bound. Ignores a failure to read the keys. */
   private async answerIfKnown(group: readonly PendingCommand[]): Promise<void> {
     const open = group.filter(isOpen);
     if (open.length > 0) await this.answerKnown(open).catch(() => undefined);
@@ -237,7 +255,10 @@ export class LedgerWriter {
     if (answers.size > 0) this.expectsReplays = replays >= answers.size * REPLAYS_SHARE;
   }
 
-  /** A statement failed because of one command's content: tries each alone, so that only that one fails. */
+  /**
+   * Posts each command alone after a statement failed because of one command's content, so that
+   * only that command fails.
+   */
   private async postOneByOne(group: readonly PendingCommand[], failure: unknown): Promise<void> {
     this.observer.groupRetried('data_fault');
     await this.answerKnown(group);
@@ -264,20 +285,23 @@ function isOpen({ answered }: PendingCommand): boolean {
   return !answered;
 }
 
-/** The writers of a process. Each has its own queue and groups, so that one's backlog delays nothing at another. */
+/**
+ * Ledger writers of a process. Each has its own queue and groups, so a backlog at one does not
+ * delay another.
+ */
 export class LedgerWriters {
   private readonly writers: LedgerWriter[] = [];
 
   constructor(private readonly make: (name: string) => LedgerWriter) {}
 
-  /** Adds a writer with this name in metrics. */
+  /** Adds a writer. `name` is its label in metrics. */
   add(name: string): LedgerWriter {
     const writer = this.make(name);
     this.writers.push(writer);
     return writer;
   }
 
-  /** Resolves once everything submitted to any of the writers has been answered. */
+  /** Resolves once every command submitted to any writer has been answered. */
   async idle(): Promise<void> {
     await Promise.all(this.writers.map((writer) => writer.idle()));
   }

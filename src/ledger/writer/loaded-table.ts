@@ -3,14 +3,17 @@ import type { Need } from './types.js';
 type StoredRow = Readonly<Record<string, unknown>>;
 type Properties = readonly string[];
 
-/** The rows of one table, by keys that name the same properties. */
+/** Rows of one table, by keys that consist of the same properties. */
 export class AlikeRows {
   private readonly byKey = new Map<string, StoredRow[]>();
   readonly keys: StoredRow[] = [];
 
   constructor(readonly properties: Properties) {}
 
-  /** Whether the key names exactly these properties. Runs for every look-up of every command, so it builds no list. */
+  /**
+   * Whether the key consists of exactly these properties. Runs for every lookup of every command,
+   * so it allocates no list.
+   */
   fits(key: object): boolean {
     for (const property of this.properties) if (!(property in key)) return false;
     let count = 0;
@@ -29,7 +32,7 @@ export class AlikeRows {
     this.byKey.get(nameOf(this.properties, row))?.push(row);
   }
 
-  /** Undefined for a key that was not requested. */
+  /** Returns undefined for a key that was not requested. */
   get(key: StoredRow): readonly StoredRow[] | undefined {
     return this.byKey.get(nameOf(this.properties, key));
   }
@@ -44,8 +47,8 @@ export class AlikeRows {
 }
 
 /**
- * The rows read for the group from one table, by the properties that its needs name. A group's commands may name
- * different ones: each shape of key has its own rows, and a key is looked up only among those of its shape.
+ * Rows of one table that were read for a group. Keys with different properties have separate
+ * `RowsByKey`, and a row is only found by a key with the properties of the request.
  */
 export class LoadedTable {
   readonly shapes: AlikeRows[] = [];
@@ -56,12 +59,18 @@ export class LoadedTable {
     alike.ask(key);
   }
 
-  /** Undefined if it was not requested: an unread row must never look like a missing one. */
+  /**
+   * Returns undefined if the key was not requested, so that an unread row is not mistaken for a
+   * missing one.
+   */
   get(key: object): readonly StoredRow[] | undefined {
     return this.shapes.find((shape) => shape.fits(key))?.get(key as StoredRow);
   }
 
-  /** Stores a new or changed row, for later commands of the group that requested it. `identity` identifies the row. */
+  /**
+   * Stores a new or changed row for later commands of the group that requested it. `identity` names
+   * the properties that identify the row.
+   */
   put(row: StoredRow, identity: Properties): void {
     for (const shape of this.shapes) shape.put(row, identity);
   }

@@ -7,7 +7,7 @@ import type { NamedAccounts, PendingCommand } from './pending-command.js';
 
 interface LockWaitQueueOptions {
   readonly maxGroup: number;
-  /** Posts commands whose accounts are free by now. Never rejects. */
+  /** Posts commands whose accounts are free. Never rejects. */
   readonly post: (group: readonly PendingCommand[]) => Promise<void>;
   readonly onFault: (fault: unknown) => void;
   readonly onIdle: () => void;
@@ -21,8 +21,8 @@ interface LockWait {
 const PROBE_EVERY_MS = 50;
 
 /**
- * Commands of groups that waited too long for a lock, for example on an account that an administrator's session keeps
- * locked. Each waits for its own accounts only, until it is answered.
+ * Commands that waited too long for a lock, for example on an account that an administrator's
+ * session keeps locked. Each is posted as soon as its own accounts are free.
  */
 export class LockWaitQueue {
   private waits: LockWait[] = [];
@@ -38,7 +38,7 @@ export class LockWaitQueue {
     return !this.isRunning;
   }
 
-  /** Whether one of the accounts was locked elsewhere at the last probe. */
+  /** Whether one of the accounts was locked by another session at the last probe. */
   isBlocked(accounts: readonly Uuid[]): boolean {
     return this.locked.size > 0 && accounts.some((id) => this.locked.has(id));
   }
@@ -63,7 +63,10 @@ export class LockWaitQueue {
     this.options.onIdle();
   }
 
-  /** Takes commands whose accounts are all free by now, without waiting. Throws what a transaction throws. */
+  /**
+   * Takes commands whose accounts are all free, without waiting for locks. Throws the errors of a
+   * transaction.
+   */
   private async takeFree(): Promise<readonly PendingCommand[]> {
     const ids = [...new Set(this.waits.flatMap(({ accounts }) => accounts))];
     this.locked = ids.length === 0 ? new Set() : await lockedElsewhere(this.database, ids);
@@ -75,7 +78,10 @@ export class LockWaitQueue {
     return free.map(({ pending }) => pending);
   }
 
-  /** Keeps the commands while MySQL is away: it may be back before their time is over. */
+  /**
+   * Keeps the commands if MySQL is unavailable, because it may recover within their time limits.
+   * Otherwise reports the fault and answers all commands.
+   */
   private giveUp(fault: unknown): readonly PendingCommand[] {
     if (isUnavailable(fault)) return [];
     this.options.onFault(fault);

@@ -15,25 +15,27 @@ import { GroupState, type LoadedTables } from './group-state.js';
 import type { GroupDeps, NamedAccounts, PendingCommand } from './pending-command.js';
 import { type Need, NO_OWNERS } from './types.js';
 
-/** A restore of the database is not finished. (docs/operations/backup.md, Backup and restore) */
+/**
+ * Thrown while a restore of the database is unfinished. (docs/operations/backup.md, Backup and restore)
+ */
 export class LedgerClosed extends Error {
   override name = 'LedgerClosed';
 }
 
-/** What a group's transaction reads behind its locks. */
+/** State that a group's transaction reads after locking its accounts. */
 export interface LockedGroup {
   readonly state: GroupState;
   readonly keys: BoundKeys;
-  /** The database's time once all locks were held. */
+  /** Database time after all locks were obtained. */
   readonly now: Instant;
 }
 
 /**
- * Locks and reads everything that the group's decisions need, in one round trip. A sorted statement
- * locks every account of the group, with its balances, before anything else is locked. Then the
- * clock and the keys are read, and the needed rows by one SELECT for each table and shape of key.
- * Each statement sees what was committed before it began, so nothing is older than the locks.
- * Throws LedgerClosed.
+ * Locks and reads everything that the group's decisions need, in one round trip. The first
+ * statement locks the accounts of the group with their balances, in sorted order. The next
+ * statements read the clock, the keys, and the needed rows with one SELECT per table and set of key
+ * properties. Each statement sees every earlier commit, so no row is older than the locks. Throws
+ * `LedgerClosed`.
  */
 export async function lockAndLoad(
   deps: GroupDeps,
@@ -77,7 +79,7 @@ function lockSql(ids: ReadonlySet<Uuid>): string {
 
 function groupState(stored: readonly StoredRow[], tables: LoadedTables): GroupState {
   return new GroupState(
-    // The account is repeated with each of its balances.
+    // The account is repeated for each of its balances.
     [...groupBy(stored, (row) => uuid.parse(row.id)).values()]
       .flatMap((own) => own.slice(0, 1))
       .map((row) => parseRow(accounts, row)),
@@ -102,7 +104,10 @@ function askedBy(
   return tables;
 }
 
-/** A kind that fails here requests nothing; its decision then finds nothing to read, and fails alone. */
+/**
+ * Returns the command's needs, or none after a bug in `needs`. The command's decision then fails,
+ * and only it.
+ */
 function needsOf(
   deps: GroupDeps,
   { kind, command }: PendingCommand,
@@ -117,7 +122,7 @@ function needsOf(
   }
 }
 
-/** One SELECT for all keys of these properties: a list where one differs, pairs where several do. */
+/** Returns one SELECT for all keys. Uses IN if the keys differ in one property, or else OR. */
 function neededSql(table: Table<unknown>, { properties, keys }: AlikeRows): string {
   const own = table as Table<Record<string, unknown>>;
   const [first = {}] = keys;
@@ -130,7 +135,7 @@ function neededSql(table: Table<unknown>, { properties, keys }: AlikeRows): stri
   return `SELECT ${columnList(table)} FROM ${table.name} WHERE ${conditions.join(' OR ')}`;
 }
 
-/** Returns which of the accounts are locked by another transaction, without waiting. */
+/** Returns those of the accounts that another transaction has locked, without waiting. */
 export async function lockedElsewhere(
   database: Database,
   ids: readonly Uuid[],

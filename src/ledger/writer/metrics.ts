@@ -11,13 +11,18 @@ export interface WriterObserver {
     reason: 'rolled_back' | 'lock_wait' | 'unavailable' | 'unlocked' | 'data_fault',
   ): void;
   commitUnknown(): void;
-  /** A command was answered 503: its key was bound under a fingerprint key that this process lacks. */
+  /**
+   * Called when a command was refused with 503 because its key was bound under an unknown HMAC key.
+   */
   keyUnknown(): void;
   shed(): void;
   queued(commands: number): void;
 }
 
-/** Returns the observer of each ledger writer: queued commands are counted by writer, all else in total. */
+/**
+ * Returns an observer for each ledger writer. The number of queued commands has a label for the
+ * writer; the other metrics are totals.
+ */
 export function writerMetrics(registry: Registry): (writer: string) => WriterObserver {
   const { counter, gauge, histogram } = metersOf(registry);
   const size = histogram(
@@ -61,7 +66,7 @@ export function writerMetrics(registry: Registry): (writer: string) => WriterObs
   });
 }
 
-/** Counts accounts that are dated ahead, and passes them on to the log. */
+/** Counts accounts dated ahead of the database's clock, and calls the function that logs them. */
 export function aheadMetrics(
   registry: Registry,
   log: (accountId: Uuid, aheadMs: number) => void,

@@ -9,21 +9,24 @@ import type { Answer, Command, CommandKind, OwnerFinder } from './types.js';
 
 export type AnyRow = { readonly id: Uuid };
 
-/** A submitted command. `LedgerWriter.submit` matches the kind's types to the command's. */
+/** A submitted command. `LedgerWriter.submit` ensures that `kind` and `command` match. */
 export interface PendingCommand {
   readonly kind: CommandKind<Command, AnyRow>;
   readonly command: Command;
   /** Shared by commands submitted together. */
   readonly submission: symbol;
   readonly deadline: Deadline;
-  /** The span in the request's trace, from the queue to the answer; null outside a trace. */
+  /** Span in the request's trace, from queueing to the result. Null outside a trace. */
   readonly span: OpenSpan | null;
   readonly answered: boolean;
-  /** Only the first answer counts. */
+  /** Sets the result. Only the first call counts. */
   readonly answer: (answer: Answer<AnyRow>) => void;
 }
 
-/** Makes a pending command, which is answered with "unknown" when its time is over. */
+/**
+ * Makes a pending command. When its time limit is reached, it is answered with
+ * `ledger_unavailable`.
+ */
 export function pendingCommand<C extends Command, Row extends AnyRow>(
   kind: CommandKind<C, Row>,
   command: C,
@@ -32,7 +35,7 @@ export function pendingCommand<C extends Command, Row extends AnyRow>(
 ): PendingCommand {
   const timer = setTimeout(() => pending.answer(UNKNOWN), timeoutMs);
   const pending = {
-    // The queue holds commands of every kind; each kind only gets back its own commands.
+    // The queue holds commands of every kind, and passes each kind only its own commands.
     kind: kind,
     command,
     submission,
@@ -53,11 +56,11 @@ export function pendingCommand<C extends Command, Row extends AnyRow>(
   return pending;
 }
 
-/** Closes the ledger if the database was put back to an earlier moment. */
+/** Checks that refuse to post after the database was set back to an earlier state. */
 interface RollbackChecks {
-  /** Called in each group's transaction before anything is locked. */
+  /** Runs in each group's transaction, before any lock. */
   admit(transaction: Transaction): Promise<void>;
-  /** Called with a ledger transaction of each group whose COMMIT was confirmed. */
+  /** Called after COMMIT with the id of the group's last ledger transaction. */
   posted(id: Uuid): void;
 }
 
@@ -65,17 +68,20 @@ export interface GroupDeps extends DatabaseDeps {
   readonly databaseClock: DatabaseClock;
   readonly rollbacks: RollbackChecks;
   readonly failpoints: Failpoints;
-  /** Called when deciding a command failed because of a fault in the service. */
+  /** Called after a bug in deciding a command. */
   readonly onFault: (kind: string, fault: unknown) => void;
-  /** Called when commands were refused because their account is dated too far ahead of the database's clock. */
+  /**
+   * Called when commands were refused because an account is dated too far ahead of the database's
+   * clock.
+   */
   readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
 }
 
 export type Answers = Map<PendingCommand, Answer<AnyRow>>;
 
-/** What is read before the locks. */
+/** Accounts of the commands, determined before locking. */
 export interface NamedAccounts {
-  /** For each pending command, the accounts that it will touch. */
+  /** Accounts that each pending command will touch. */
   readonly ids: ReadonlyMap<PendingCommand, readonly Uuid[]>;
   readonly owners: ReadonlyMap<PendingCommand['kind'], OwnerFinder>;
 }

@@ -9,55 +9,69 @@ import type { Account } from '../../db/entities/parties.js';
 import type { Table } from '../../db/table.js';
 import type { EventDraft } from '../event-log.js';
 
-/** The properties of every command: plain data that names what the command touches. */
+/** Properties of every command. A command is plain data and contains the ids of what it touches. */
 export interface Command {
   readonly tenantId: Uuid;
-  /** Binds the result: repeated, the same key gives the same result and moves nothing. */
+  /** Idempotency key. A repeated key returns the same result and moves no money. */
   readonly key: string;
   readonly fingerprint: Fingerprint;
 }
 
-/** A kind of command, which its feature passes to the ledger writer. `Row` is what the command creates or changes. */
+/**
+ * A kind of command. Each feature defines its kinds. `Row` is the resource that the command creates
+ * or changes.
+ */
 export interface CommandKind<C extends Command, Row extends { readonly id: Uuid }> {
   readonly name: string;
   readonly resourceType: ResourceType;
-  /** Where the resource is read from when its key is repeated. */
+  /** Table from which a replay reads the resource. */
   readonly table: Table<Row>;
   /**
-   * For each command, the accounts it will touch: every one that it posts to, or whose state its decision depends on.
-   * Runs before the lock. Accounts outside the reach of the command's tenant are omitted, so that nobody waits for a
-   * lock on them. May use what it read a moment ago, unless `isRetry`: an account was missing that the decision found.
+   * Determines the accounts that each command will touch: those it posts to and those whose state
+   * its decision reads. Runs before locking. Omits accounts that the command's tenant may not
+   * touch, so that no tenant can wait for locks on accounts of another. May use cached data unless
+   * `isRetry` is set, which means that the first attempt missed an account.
    */
   accounts(commands: readonly C[], reader: Reader, isRetry: boolean): Promise<Naming>;
   /**
-   * What `decide` will request from the locked state, at about this instant. One SELECT for each table and shape of key
-   * reads it for the whole group, after the locks and in the same text.
+   * Returns the rows that `decide` will read from the locked state. They are read for the whole
+   * group after locking, with one SELECT per table and set of key properties. `at` is close to the
+   * time of the decision.
    */
   needs(command: C, at: Instant, ownerOf: OwnerFinder): readonly Need[];
-  /** Pure. May throw only through our own fault, which then fails only this command. */
+  /**
+   * Decides the command. Must be pure. Throws only because of a bug, which then fails only this
+   * command.
+   */
   decide(command: C, state: LockedState): Decision<Row>;
 }
 
-/** The owner of an account, which never changes. */
+/** Returns the owner of an account. Owners never change. */
 export type OwnerFinder = (accountId: Uuid) => Uuid | undefined;
 
 export const NO_OWNERS: OwnerFinder = () => undefined;
 
 export interface Naming {
-  /** For each command. */
+  /** Accounts of each command, in the order of the commands. */
   readonly ids: readonly (readonly Uuid[])[];
-  /** For kinds whose needs ask for the owners of accounts. */
+  /** Required by kinds whose `needs` depend on the owners of accounts. */
   readonly ownerOf?: OwnerFinder;
 }
 
-/** For kinds whose commands themselves name the accounts that they touch. */
+/**
+ * Returns an implementation of `accounts` for kinds whose commands contain the ids of all their
+ * accounts.
+ */
 export function naming<C>(
   idsOf: (command: C) => readonly Uuid[],
 ): (commands: readonly C[]) => Promise<Naming> {
   return (commands) => Promise.resolve({ ids: commands.map(idsOf) });
 }
 
-/** Rows that equal `key`. The locked state finds them only by the same properties. Made by `need`. */
+/**
+ * Request for the rows that equal `key`, made by `need`. The locked state returns them only for a
+ * key with the same properties.
+ */
 export interface Need {
   readonly table: Table<unknown>;
   readonly key: Readonly<Record<string, unknown>>;
@@ -78,13 +92,19 @@ export interface LockedAccount {
   readonly balances: Readonly<Record<Asset, AssetBalance>>;
 }
 
-/** What a decision may read: the locked accounts and the rows it needs, as left by earlier commands of the group. */
+/**
+ * State that a decision may read: locked accounts and needed rows, as left by earlier commands of
+ * the group.
+ */
 export interface LockedState {
-  /** The instant of this command; its resource's and entries' `created_at`. */
+  /** Time of this command, and `created_at` of its resource and entries. */
   readonly at: Instant;
-  /** Undefined if it does not exist. Requesting one that `accounts` did not name makes the group lock again. */
+  /**
+   * Returns undefined if the account does not exist. If `accounts` did not return this id, the
+   * group is retried with it.
+   */
   account(id: Uuid): LockedAccount | undefined;
-  /** The same for an account that `accounts` may have omitted, which is then undefined. */
+  /** Returns undefined if the account does not exist or `accounts` omitted it. */
   named(id: Uuid): LockedAccount | undefined;
   rows<Row>(table: Table<Row>, key: Partial<Row>): readonly Row[];
   row<Row>(table: Table<Row>, key: Partial<Row>): Row | undefined;
@@ -93,13 +113,13 @@ export interface LockedState {
 export interface EntryDraft {
   readonly accountId: Uuid;
   readonly asset: Asset;
-  /** Signed; positive if the account gains. */
+  /** Signed amount, positive if the account gains. */
   readonly raw: bigint;
   readonly kind: EntryKind;
   readonly counterpartyAccountId: Uuid | null;
 }
 
-/** A ledger transaction to post: its entries sum to zero for each asset. */
+/** A ledger transaction to post. Its entries sum to zero for each asset. */
 export interface Posting {
   readonly relatedType: ResourceType;
   readonly relatedId: Uuid;
@@ -115,21 +135,21 @@ export type HoldChange =
       readonly accountId: Uuid;
       readonly asset: Asset;
       readonly raw: bigint;
-      /** When it expires; absent unless expiries are found by their holds. */
+      /** Time of expiry. Set only if a sweep finds expired resources by their holds. */
       readonly expiresAt?: Instant | null;
     }
-  /** Releases part or all. Spending is a release and a posting in one decision. */
+  /** Releases part or all of a hold. To spend held money, a decision releases it and posts. */
   | { readonly change: 'release'; readonly resourceId: Uuid; readonly raw: bigint };
 
 export interface MonthChange {
   readonly accountId: Uuid;
   readonly asset: Asset;
   readonly month: string;
-  /** Signed; negative restores allowance. */
+  /** Signed change. A negative value restores allowance. */
   readonly raw: bigint;
 }
 
-/** A resource row to insert, or a whole changed one. Made by `insertRow` and `changeRow`. */
+/** A new row, or all columns of a changed one. Made by `insertRow` and `changeRow`. */
 export interface RowWrite {
   readonly table: Table<unknown>;
   readonly row: Readonly<Record<string, unknown>> & { readonly id: Uuid };
@@ -164,19 +184,19 @@ export type Outcome<Row> =
 
 export interface Decision<Row> {
   readonly outcome: Outcome<Row>;
-  /** May accompany any outcome: a refusal can also settle something. */
+  /** Changes to store. A refusal may have writes too. */
   readonly writes: Writes;
-  /** Whether the key is bound to this outcome forever. */
+  /** Whether the key is bound to this outcome permanently. */
   readonly bindsKey: boolean;
 }
 
 export interface Answer<Row> {
   readonly outcome: Outcome<Row>;
-  /** True if the key had been used before: nothing happened now. */
+  /** True if the key had been used before, so that this request changed nothing. */
   readonly replayed: boolean;
 }
 
-/** Writes nothing and leaves the key free, unless the refusal is a rule's (422), which binds. */
+/** Refuses the command without writes. `bindsKey` is true for refusals by business rules (422). */
 export function refuse(refusal: Refusal, bindsKey: boolean): Decision<never> {
   return { outcome: { done: false, refusal }, writes: {}, bindsKey };
 }
