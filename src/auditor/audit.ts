@@ -12,7 +12,7 @@ import type { AuditOptions, AuditReport } from './types.js';
 
 export type { AuditOptions, AuditReport, Finding } from './types.js';
 
-/** All checks. The rules of a feature's operations follow from its source (sources/index.ts). */
+/** All checks. A feature's source defines the rules for its operations (sources/index.ts). */
 export const CHECKS: readonly Check[] = [
   accountChecks,
   crossChecks,
@@ -24,14 +24,17 @@ export const CHECKS: readonly Check[] = [
 ];
 
 /**
- * Recomputes the ledger from rows that never change, and compares. May run while money moves: each
- * slice is one snapshot, and nothing is locked. Throws DatabaseUnavailable.
+ * Recomputes the ledger from rows that never change, and compares the results with the other rows.
+ * May run while money moves, because each slice reads one snapshot without locks. Throws
+ * `DatabaseUnavailable`.
  */
 export function audit(database: Database, options: AuditOptions = {}): Promise<AuditReport> {
   return runChecks(database, options, CHECKS);
 }
 
-/** Checks the chains of the audit log only. A finding says where one breaks. */
+/**
+ * Checks only the chains of the audit log. A finding contains the position at which a chain breaks.
+ */
 export function verifyAuditLog(
   database: Database,
   options: AuditOptions = {},
@@ -49,7 +52,10 @@ export async function runChecks(
   return run.finish();
 }
 
-/** Returns the server's own estimate of the rows to read, which costs nothing. */
+/**
+ * Returns the server's estimate of the rows to read. Cheap, because the server reads no rows for
+ * it.
+ */
 async function estimateRows(database: Database, checks: readonly Check[]): Promise<number> {
   const rows = await database.reader.query(
     `SELECT table_name AS name, table_rows AS estimate FROM information_schema.tables

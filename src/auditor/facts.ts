@@ -6,9 +6,7 @@ import type { EntryKind, ResourceType } from '../db/entities/ledger.js';
 import { SYSTEM_ROLES, type SystemRole } from '../db/entities/parties.js';
 import type { Expectation, ExpectedEntry } from './sources/types.js';
 
-/** Describes what an operation requires and what exists in the same words. */
-
-/** An account of an entry; the role if it is a system account, and then its tenant. */
+/** Account of an entry. `role` and `tenantId` are set for system accounts. */
 interface Party {
   readonly id: Uuid;
   readonly tenantId: Uuid | null;
@@ -25,7 +23,7 @@ interface PostedLeg {
 
 const role = nullable(oneOf(SYSTEM_ROLES));
 
-/** Returns the account whose `tenant_id` and `system_role` were selected under this prefix. */
+/** Returns the account whose `tenant_id` and `system_role` were selected with this prefix. */
 export function partyOf(id: Uuid, row: StoredRow, prefix: string): Party {
   const tenantId = nullable(uuid).parse(row[`${prefix}tenant_id`]);
   return { id, tenantId, role: role.parse(row[`${prefix}system_role`]) };
@@ -36,7 +34,9 @@ export function describeExpected(leg: ExpectedEntry): string {
   return `${kind} ${raw} ${asset} on ${account} with ${counterparty}`;
 }
 
-/** Describes an entry as an operation of this tenant would require it. */
+/**
+ * Describes an entry in the same words as the entries that an operation of this tenant requires.
+ */
 export function describePosted(leg: PostedLeg, tenantId: Uuid): string {
   const { kind, raw, asset, account, counterparty } = leg;
   const name = (party: Party | null): string => {
@@ -51,7 +51,7 @@ export const postingFact = (type: ResourceType, description: string | null): str
 export const eventFact = (type: string): string => `event ${type}`;
 export const KEY_FACT = 'key';
 
-/** Returns everything that must exist for an operation besides its own rows. */
+/** Returns all facts that must exist for an operation outside of its own table. */
 export function factsOf(
   type: ResourceType,
   { postings, description, events, isKeyed }: Expectation,

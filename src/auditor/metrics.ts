@@ -4,7 +4,7 @@ import { metersOf } from '../core/meters.js';
 import type { Reader } from '../db/database.js';
 import { type AuditedPart, auditStatus, type ScheduledAuditDeps } from './scheduled-audit.js';
 
-/** Adds the state of the scheduled audit. Returns the observer of its parts. */
+/** Adds metrics about the scheduled audit. Returns an observer of its parts. */
 export function auditMetrics(
   registry: Registry,
   reader: Reader,

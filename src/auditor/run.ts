@@ -3,12 +3,15 @@ import { uuid } from '../db/columns.js';
 import type { Database, Reader } from '../db/database.js';
 import type { AuditOptions, AuditReport, Finding } from './types.js';
 
-/** A slice reads a few thousand rows. Only accounts with millions of operations take longer. */
+/**
+ * Time limit of a slice. Most read a few thousand rows. Only accounts with millions of operations
+ * take longer.
+ */
 const SLICE_TIMEOUT_MS = 600_000;
-/** Keeps the findings of a badly damaged ledger from filling the memory. */
+/** Limits the memory used by findings in a badly damaged ledger. */
 const MAX_FINDINGS_OF_A_CHECK = 1_000;
 
-/** A run of checks: gives them snapshots of the database and collects their findings. */
+/** A run of checks. Provides snapshots of the database and collects findings. */
 export class AuditRun {
   readonly tenantId: Uuid | undefined;
   private done = 0;
@@ -24,14 +27,14 @@ export class AuditRun {
     this.tenantId = options.tenantId;
   }
 
-  /** Runs `work` on one snapshot, and then the pause. Locks nothing, so postings continue. */
+  /** Runs `work` on one snapshot, then pauses. Locks nothing, so that postings continue. */
   async slice<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
     const read = await this.database.withSnapshot(work, SLICE_TIMEOUT_MS);
     await this.options.pause?.();
     return read;
   }
 
-  /** Returns the SQL condition that an audit of one tenant needs; none in an audit of all. */
+  /** Returns the SQL condition for an audit of one tenant, or no condition in an audit of all. */
   own(column: string): string[] {
     return this.tenantId === undefined ? [] : [`${column}=${uuid.literal(this.tenantId)}`];
   }
@@ -46,7 +49,9 @@ export class AuditRun {
     }
   }
 
-  /** Returns true if the check's further findings would only be counted. */
+  /**
+   * Whether the check already has the maximum of findings, so that further ones are only counted.
+   */
   hasEnoughOf(check: string): boolean {
     return (this.found.get(check) ?? 0) > MAX_FINDINGS_OF_A_CHECK;
   }
@@ -69,7 +74,7 @@ export class AuditRun {
 }
 
 export interface Check {
-  /** Tables that are scanned. Their sizes make the estimate of all rows. */
+  /** Scanned tables, for the estimate of rows. */
   readonly tables: readonly string[];
   run(audit: AuditRun): Promise<void>;
 }

@@ -7,12 +7,15 @@ import type { AuditRun } from './run.js';
 
 export type Visit<Row> = (reader: Reader, rows: readonly Row[]) => Promise<void> | void;
 
-/** Fewer than a thousand: MariaDB makes a table of a longer IN and then reads other tables in full. */
+/**
+ * Fewer than a thousand, because MariaDB converts longer IN lists to a table and then reads other
+ * tables in full.
+ */
 export const ROWS_A_SLICE = 900;
 
 /**
  * Scans rows in the order of a key, in slices of `size`. `read` and `check` of a slice share one
- * snapshot. Between slices the ledger moves on.
+ * snapshot. Money may move between slices.
  */
 export async function scan<Row>(
   audit: AuditRun,
@@ -32,7 +35,10 @@ export async function scan<Row>(
   }
 }
 
-/** Scans a table by its primary key of one or two columns; `own` are an audited tenant's rows. */
+/**
+ * Scans a table by its primary key of one or two columns. In an audit of one tenant, `own` selects
+ * its rows.
+ */
 export function scanTable<Row extends object>(
   audit: AuditRun,
   table: Table<Row>,
@@ -55,7 +61,10 @@ export function scanTable<Row extends object>(
   return scan(audit, size, read, check);
 }
 
-/** Returns SQL for the rows after a key of two columns, which every optimizer turns into key ranges. */
+/**
+ * Returns SQL for the rows after a key of two columns, in a form that every optimizer turns into
+ * key ranges.
+ */
 export function afterKey(first: string, second: string, one: string, two: string): string {
   return `((${first}=${one} AND ${second}>${two}) OR ${first}>${one})`;
 }
@@ -64,7 +73,7 @@ export function whereAll(conditions: readonly string[]): string {
   return conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
 }
 
-/** Returns the rows with these ids, by id. */
+/** Returns the rows with these ids, as a map by id. */
 export async function byId<Row extends { readonly id: Uuid }>(
   reader: Reader,
   table: Table<Row>,
@@ -74,7 +83,10 @@ export async function byId<Row extends { readonly id: Uuid }>(
   return new Map(rows.map((row) => parseRow(table, row)).map((row) => [row.id, row]));
 }
 
-/** Returns the tenants of the rows with these ids, by id, many times cheaper than the rows. */
+/**
+ * Returns the tenants of the rows with these ids, as a map by id. Many times cheaper than reading
+ * the rows.
+ */
 export async function ownersById(
   reader: Reader,
   table: Pick<Table<{ readonly id: Uuid; readonly tenantId: Uuid }>, 'name'>,
@@ -99,7 +111,7 @@ async function rowsOf(
   return rows;
 }
 
-/** Returns distinct ids for an IN, which matches nothing if there are none. */
+/** Returns distinct ids for an IN list, or NULL, which matches nothing, if `ids` is empty. */
 export function idList(ids: Iterable<Uuid>): string {
   const distinct = Array.from(new Set(ids), (id) => uuid.literal(id));
   return distinct.length === 0 ? 'NULL' : distinct.join(',');

@@ -10,7 +10,7 @@ import { insertSql, upsertSql } from '../db/statements.js';
 import { CHECKS, runChecks } from './audit.js';
 import type { Finding } from './types.js';
 
-/** The budget of a pass: slices that it reads, at most, in the time from one pass to the next. */
+/** Maximum of slices read from the start of one pass to the start of the next. */
 const SLICES_A_PASS = 18_000;
 const STORE_MS = 60_000;
 const KEPT_MS = 90 * 86_400_000;
@@ -21,24 +21,25 @@ const FINDINGS_AT_ONCE = 500;
 export interface ScheduledAuditDeps {
   readonly database: Database;
   readonly clock: Clock;
-  /** From the beginning of a pass to that of the next, unless a pass takes longer. */
+  /** Time from the start of one pass to the start of the next, unless the pass takes longer. */
   readonly everyMs: number;
 }
 
-/** A part of a pass: one check is done and its findings are stored. */
+/** Part of a pass: one check is complete and its findings are stored. */
 export interface AuditedPart {
-  /** The number of checks of the pass that are done. */
+  /** Number of completed checks of the pass. */
   readonly reached: number;
   readonly rows: number;
-  /** Contradictions, including known ones. */
+  /** Number of contradictions, including known ones. */
   readonly findings: number;
   readonly isLast: boolean;
 }
 
 /**
- * Runs the next check of a pass over the whole ledger, after `reached` checks, and stores its
- * findings. Returns null if all are done. Waits after each slice, so a pass keeps its budget. Safe to
- * run twice and to abandon. Throws DatabaseUnavailable and the signal's reason.
+ * Runs the next check of a pass, after `reached` checks, over the whole ledger, and stores its
+ * findings. Returns null if all checks are complete. Pauses after each slice, so that a pass keeps
+ * its budget. May be repeated or abandoned. Throws `DatabaseUnavailable` and the reason of
+ * `signal`.
  */
 export async function auditNext(
   { database, clock, everyMs }: ScheduledAuditDeps,
@@ -59,7 +60,7 @@ export async function auditNext(
     const all = [...rows.values()];
     for (let from = 0; from < all.length; from += FINDINGS_AT_ONCE) {
       const some = all.slice(from, from + FINDINGS_AT_ONCE);
-      // A known finding gets a new date, and stays acknowledged if it was.
+      // A known finding gets a new date and keeps its acknowledgement.
       await transaction.execute(upsertSql(auditFindings, some, ['lastFoundAt']));
     }
     if (!isLast) return;
@@ -86,7 +87,10 @@ function rowOf({ check, subject, message }: Finding, now: Instant): AuditFinding
   };
 }
 
-/** Returns the number of open findings, and when the last pass ended or the first tenant was added. */
+/**
+ * Returns the number of open findings, and the end of the last pass. Before the first pass, returns
+ * the time at which the first tenant was added.
+ */
 export async function auditStatus(
   reader: Reader,
 ): Promise<{ readonly open: number; readonly since: Instant | null }> {
@@ -95,7 +99,8 @@ export async function auditStatus(
       (SELECT MAX(ended_at) FROM audit_passes) AS ended,
       (SELECT created_at FROM tenants ORDER BY id LIMIT 1) AS first`,
   );
-  // An audit that never begins must be noticed too.
+  // Without a finished pass, the age counts from the first tenant, so that a missing audit raises
+  // the alert.
   const at = row?.ended ?? row?.first ?? null;
   return { open: integer.parse(row?.open ?? 0), since: at === null ? null : time.parse(at) };
 }

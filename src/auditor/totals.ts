@@ -4,22 +4,27 @@ import type { Reader } from '../db/database.js';
 
 const LANES = 2;
 const SEEDS = [0x811c9dc5, 0x2f0b4c47] as const;
-/** Of each table. A range's operations and their rows are in memory when they are compared. */
+/**
+ * Operations per range in each table. A range and its rows are in memory while they are compared.
+ */
 const OPERATIONS_A_RANGE = 5_000;
-/** No correct clock makes an id this far ahead during an audit. */
+/** Ids further ahead than this were made by a process with a wrong clock. */
 const FAR_AHEAD_MS = 90 * 86_400_000;
 
 /**
- * Proves that two scans of different tables found the same facts about each operation, without an
- * index from one to the other. One side adds what the other subtracts, in a 64-bit sum for each
- * range of operation ids. A range whose sum is not zero contains an operation with a difference.
+ * Compares facts about operations that two scans find in different tables, without an index between
+ * the tables. One scan adds each fact to a 64-bit sum for the range of the operation's id, the
+ * other scan subtracts it. If the sum of a range is not zero, an operation in it differs.
  */
 export class Totals {
   private readonly sums: Int32Array;
-  /** Operations that begin during the audit: the scans see different parts of them. */
+  /**
+   * Index of the range of operations that begin during the audit. The scans see different parts of
+   * them.
+   */
   private readonly late: number;
 
-  /** `bounds` are the first ids of all ranges but the first, in order. */
+  /** `bounds` are the first ids of all ranges except the first, in order. */
   private constructor(
     private readonly bounds: readonly Uuid[],
     firstLate: Uuid,
@@ -46,7 +51,7 @@ export class Totals {
     return new Totals([...new Set(bounds)].sort(), firstLate);
   }
 
-  /** Adds a fact `times` times. Negative `times` subtract. */
+  /** Adds a fact `times` times. A negative number subtracts. */
   add(id: Uuid, fact: string, times: number): void {
     const at = this.rangeOf(id) * LANES;
     for (let lane = 0; lane < LANES; lane += 1) {
@@ -55,7 +60,9 @@ export class Totals {
     }
   }
 
-  /** Returns a function for each range that differs, which makes the range's SQL condition for a column. */
+  /**
+   * Returns the ranges that differ. Each is a function that returns the SQL condition for a column.
+   */
   differing(): ((column: string) => string)[] {
     const ranges = Array.from({ length: this.bounds.length + 1 }, (_, range) => range);
     const differs = (range: number): boolean =>
@@ -72,7 +79,7 @@ export class Totals {
       });
   }
 
-  /** Returns how many bounds are at most the id, by binary search. */
+  /** Returns the number of bounds that are not greater than the id, by binary search. */
   private rangeOf(id: Uuid): number {
     let [low, high] = [0, this.bounds.length];
     while (low < high) {
@@ -84,7 +91,7 @@ export class Totals {
   }
 }
 
-/** FNV-1a, with Murmur3's final mixing. */
+/** Hashes with FNV-1a and the final mixing of Murmur3. */
 function hash(text: string, seed: number): number {
   let mixed = seed;
   for (let at = 0; at < text.length; at += 1)

@@ -1,25 +1,28 @@
 import type { Uuid } from '../core/ids.js';
 
-/** A contradiction between rows of the database. A type, because lists of the command line take it. */
+/**
+ * A contradiction between rows of the database. Declared as a type because tables of the command
+ * line require it.
+ */
 export type Finding = {
-  /** The stable name of the rule that is broken. */
+  /** Stable name of the violated rule. */
   readonly check: string;
-  /** The row: a word for its table, and the ids that name it. */
+  /** Affected row: a word for its table, and its ids. */
   readonly subject: string;
   readonly message: string;
 };
 
 export interface AuditReport {
   readonly findings: Finding[];
-  /** Rows read, by kind. */
+  /** Number of rows read, by kind. */
   readonly checked: Record<string, number>;
 }
 
 export interface AuditOptions {
-  /** Restricts the audit to this tenant's rows. */
+  /** Tenant to audit. Omitted for all tenants. */
   readonly tenantId?: Uuid;
-  /** Rows read, and an estimate of all rows that is never smaller. */
+  /** Called with the number of rows read and an estimate of all rows, which is never smaller. */
   readonly onProgress?: (done: number, total: number) => void;
-  /** Runs after each slice. The audit throws what it throws. */
+  /** Called after each slice. If it rejects, the audit rejects with the same reason. */
   readonly pause?: () => Promise<unknown>;
 }

@@ -1,7 +1,7 @@
-/** A file in memory, readable as a whole although it was received in pieces. */
+/** A file in memory that was received in pieces and can be read as a whole. */
 export interface ByteSource {
   readonly size: number;
-  /** Returns exactly `length` bytes from `offset`, both within the size. */
+  /** Returns exactly `length` bytes from `offset`. Both must be within the size. */
   read(offset: number, length: number): Buffer;
 }
 

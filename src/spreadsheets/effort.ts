@@ -2,20 +2,20 @@ import { SheetProblem } from './sheet.js';
 import { Turns } from './turns.js';
 
 const MIB = 1024 * 1024;
-/** Limits of the work for reading one file, over all of its parts. */
+/** Limits on the work for reading one file, for all of its parts together. */
 export interface EffortLimits {
-  /** Bytes unpacked. (docs/contract.md, Validation) */
+  /** Maximum of unpacked bytes. (docs/contract.md, Validation) */
   readonly inflatedBytes: number;
-  /** Tags, attributes and references. 200 MiB of tags take seven seconds to parse. */
+  /** Maximum of tags, attributes and references. 200 MiB of tags take seven seconds to parse. */
   readonly marks: number;
-  /** The bytes and the number of shared strings. */
+  /** Maximum of bytes and number of shared strings. */
   readonly textBytes: number;
   readonly texts: number;
 }
 
 /**
- * These limits keep reading below five seconds, and suffice for two million filled cells, more than
- * a file of 10 MiB can have. An ordinary file of 10 MiB has a fraction of these bytes of text.
+ * Limits that keep reading below five seconds. They allow two million filled cells, more than a
+ * file of 10 MiB can have, and several times the text of an ordinary file of 10 MiB.
  */
 export const WHOLE_FILE: EffortLimits = {
   inflatedBytes: 200 * MIB,
@@ -32,14 +32,14 @@ export class Effort extends Turns {
     super();
   }
 
-  /** Throws too_large_inflated. */
+  /** Counts unpacked bytes. Throws `too_large_inflated`. */
   inflate(bytes: number): void {
     this.inflatedBytes += bytes;
     if (this.inflatedBytes > this.limits.inflatedBytes)
       throw new SheetProblem('too_large_inflated', 'unpacked, the workbook has more than 200 MiB');
   }
 
-  /** Throws too_large_inflated. */
+  /** Counts tags, attributes and references. Throws `too_large_inflated`. */
   mark(count: number): void {
     this.marks += count;
     if (this.marks > this.limits.marks)

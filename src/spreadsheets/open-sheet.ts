@@ -15,7 +15,7 @@ export type FileKind = 'xlsx' | 'csv';
 
 const HEAD_BYTES = 4_096;
 
-/** The first bytes of other files that people take for spreadsheets, or upload by mistake. */
+/** First bytes of other files that are uploaded by mistake. */
 const OTHER_KINDS: readonly (readonly [name: string, start: readonly number[]])[] = [
   ['a PDF', [0x25, 0x50, 0x44, 0x46]],
   ['a PNG image', [0x89, 0x50, 0x4e, 0x47]],
@@ -31,17 +31,17 @@ const OTHER_KINDS: readonly (readonly [name: string, start: readonly number[]])[
   ['an old Excel workbook (.xls)', [0x09, 0x04, 0x06, 0x00]],
   ['an old Excel workbook (.xls)', [0x09, 0x08]],
 ];
-/** The container of .xls files since Excel 5, and of every workbook with a password. */
+/** First bytes of the container of .xls files since Excel 5, and of workbooks with a password. */
 const OLE = [0xd0, 0xcf, 0x11, 0xe0];
 
 const MARKUP = /^\s*<[!?a-z]/i;
 const XML = /^\s*<(?:\?xml|Workbook)\b/i;
 
 /**
- * Returns the kind of a file by its content, not its name. Of a zip only the directory is read,
- * which lists a workbook's parts. Throws SheetProblem unreadable_file for any other kind, an empty
- * file and a directory that cannot be read. An upload is refused only for these faults; other
- * problems are reported row by row. (docs/contract.md, Upload)
+ * Returns the kind of a file by its content, not by its name. Reads only the directory of a zip,
+ * which lists the parts of a workbook. Throws `SheetProblem` `unreadable_file` for any other kind,
+ * an empty file and an unreadable directory. Only these faults refuse an upload. Other problems are
+ * reported per row. (docs/contract.md, Upload)
  */
 export async function recogniseFile(source: ByteSource): Promise<FileKind> {
   const head = source.read(0, Math.min(HEAD_BYTES, source.size));
@@ -76,9 +76,7 @@ function oleKind(head: Buffer, source: ByteSource): string | null {
   return isEncrypted ? 'protected by a password' : 'an old Excel workbook (.xls)';
 }
 
-/**
- * Recognises web pages that reporting programs name .xls. In UTF-16, every second byte is a NUL.
- */
+/** Recognises web pages that reporting programs name .xls. In UTF-16, every second byte is NUL. */
 function markupKind(head: Buffer): string | null {
   const text = head
     .toString('latin1')
@@ -90,10 +88,9 @@ function markupKind(head: Buffer): string | null {
 }
 
 /**
- * Yields the rows of an uploaded file, XLSX (the first sheet) or CSV, as they are read. Rows
- * without content are omitted, and the file is read only as far as rows are requested. The process
- * handles other work about every ten milliseconds. Throws SheetProblem (too_many_rows for the first
- * row beyond the header and 100,000 others).
+ * Yields the rows of an uploaded file, XLSX (first sheet) or CSV, without empty rows. Reads only as
+ * far as rows are requested. Lets other work run about every ten milliseconds. Throws
+ * `SheetProblem`, with `too_many_rows` for the first row after the header and 100,000 rows.
  */
 export async function* openSheet(
   source: ByteSource,
@@ -113,8 +110,8 @@ function beginsWith(head: Buffer, start: readonly number[]): boolean {
 }
 
 /**
- * Text in any encoding has few control characters. In UTF-16 and UTF-32 at most three of four bytes
- * are NUL.
+ * Whether the file is binary. Text in any encoding has few control characters. In UTF-16 and
+ * UTF-32, at most three of four bytes are NUL.
  */
 function isBinary(head: Buffer): boolean {
   let [control, nul] = [0, 0];

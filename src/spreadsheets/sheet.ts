@@ -1,52 +1,53 @@
-/** A spreadsheet as rows of cells, independent of the file's format. (docs/contract.md, Upload) */
-
 const MAX_COLUMNS = 100;
-/** The limit of data rows, without the header. */
+/** Maximum of data rows, without the header. */
 export const MAX_DATA_ROWS = 100_000;
-/** The last row and column in any spreadsheet program, including empty ones. */
+/** Number of the last row and column in any spreadsheet program, including empty ones. */
 export const LAST_ROW = 1_048_576;
 export const LAST_COLUMN = 16_384;
 /**
- * Longer texts are cut here (UTF-16 units). No column accepts this length, so a cut text is
+ * Length at which texts are cut (UTF-16 units). No column accepts this length, so a cut text is
  * refused.
  */
 export const MAX_CELL_LENGTH = 2_048;
 
 /**
- * A cell. `number` has the digits exactly as in the file (`1E5`, `100.0`), never converted to a
- * float. A `formula` has its last result as text, a `boolean` TRUE or FALSE. A `date` is ISO 8601:
- * `2026-11-01`, with the time unless it is midnight, or only a time. A date that no spreadsheet
- * shows is an `error`. Text is never empty.
+ * A cell. A `number` has the digits exactly as in the file (`1E5`, `100.0`), never converted to a
+ * float. A `formula` has its last result as text, a `boolean` has TRUE or FALSE. A `date` is in ISO
+ * 8601: `2026-11-01`, with the time unless it is midnight, or only a time. A date outside the range
+ * of spreadsheets is an `error`. Text is never empty.
  */
 export type Cell = {
   readonly kind: 'text' | 'number' | 'date' | 'boolean' | 'error' | 'formula';
   readonly text: string;
-  /** The code of a number's format, shortened, unless it is General, 0, #,##0 or text. */
+  /** Code of a number's format, shortened. Absent for General, 0, #,##0 and text. */
   readonly format?: string;
 } | null;
 
 export type FilledCell = NonNullable<Cell>;
 
-/** Returns true if a person sees nothing in the cell. */
+/** Whether the cell looks empty. */
 export function isBlank(cell: Cell): boolean {
   return cell === null || cell.text.trim() === '';
 }
 
-/** A row with content. Cells after the last one with content are omitted; `null` is an empty cell. */
+/** A row with content. Ends with the last cell that has content. `null` is an empty cell. */
 export interface SheetRow {
-  /** The row's number in a spreadsheet program: the header is 1. */
+  /** Number of the row in a spreadsheet program. The header is row 1. */
   readonly number: number;
   readonly cells: readonly Cell[];
-  /** The row is hidden, for example by a filter. CSV has no hidden rows. */
+  /** True if the row is hidden, for example by a filter. CSV has no hidden rows. */
   readonly isHidden?: boolean;
-  /** On the first row of a workbook: the number of hidden sheets before the sheet that is read. */
+  /** Number of hidden sheets before the sheet that is read. Set on the first row of a workbook. */
   readonly skippedSheets?: number;
 }
 
 export type SheetProblemCode =
   'unreadable_file' | 'bad_encoding' | 'too_large_inflated' | 'too_many_columns' | 'too_many_rows';
 
-/** The file cannot be read, or not further. The message is for the person who made the file. */
+/**
+ * Thrown if the file cannot be read, or not to its end. The message is for the person who made the
+ * file.
+ */
 export class SheetProblem extends Error {
   override name = 'SheetProblem';
 
@@ -69,7 +70,7 @@ export function tooManyRows(): SheetProblem {
   );
 }
 
-/** `where` is the row. */
+/** Returns the problem. `where` describes the row. */
 export function tooManyColumns(where: string): SheetProblem {
   return new SheetProblem('too_many_columns', `${where} has more than ${MAX_COLUMNS} columns`);
 }

@@ -7,13 +7,13 @@ import { Recent } from '../core/recent.js';
 import type { FileKind } from './open-sheet.js';
 import type { TablePaths } from './writing/table.js';
 
-/** Files made once and stored in pieces. (docs/decisions/0030-files-of-a-batch-are-made-once.md) */
-
-/** Each download holds one in memory, and so does MySQL's answer. */
+/**
+ * Size of a stored piece. Each download holds one in memory, and MySQL's response holds another.
+ */
 const PIECE_BYTES = 64 * 1024;
 const PIECES_A_TRANSACTION = 16;
 
-/** Another process is making the same files, or they are no longer wanted. */
+/** Thrown if another process is generating the same files, or if they are no longer needed. */
 export class MakingSuperseded extends Error {
   override name = 'MakingSuperseded';
 }
@@ -24,14 +24,16 @@ export interface Piece {
   readonly content: Buffer;
 }
 
-/** What is left to store, at most a megabyte: everything for small files. */
+/** Pieces left to store, at most a megabyte. Contains all pieces of small files. */
 export interface LastPieces {
   readonly rest: readonly Piece[];
   readonly csvBytes: number;
   readonly xlsxBytes: number;
 }
 
-/** Passes both files to `store`, a megabyte at a time, but for the last part, which is returned. */
+/**
+ * Passes both files to `store` in parts of a megabyte. Returns the last part instead of storing it.
+ */
 export async function storeInPieces(
   paths: TablePaths,
   signal: AbortSignal,
@@ -57,22 +59,22 @@ export async function storeInPieces(
   return { rest, csvBytes: bytes.csv, xlsxBytes: bytes.xlsx };
 }
 
-/** However many download at a time, nobody else's read waits behind more pieces of files than these. */
+/** Maximum of concurrent reads of pieces, so that downloads do not delay other queries. */
 const PIECES_AT_A_TIME = 4;
-/** 64 MB a second: a crowd would otherwise take whatever the machine has, and others' reads wait for a processor. */
+/** Maximum rate, 64 MB a second, so that many downloads leave CPU time for other requests. */
 const PIECES_A_MS = 1;
-/** Pieces that many who download the same file are given without reading them again: 4 MB. */
+/** Pieces kept for concurrent downloads of the same file, 4 MB in total. */
 const PIECES_KEPT = 64;
 const KEPT_MS = 500;
 
 type ReadPiece = (number: number) => Promise<{ readonly content: Buffer } | undefined>;
 
-/** A finished file. */
+/** A complete file. */
 interface StoredFile {
   readonly tenantId: Uuid;
   readonly id: Uuid;
   readonly format: FileKind;
-  /** Absent or null where it was not made. */
+  /** Null or absent if the file was not generated. */
   readonly size: number | null | undefined;
 }
 
@@ -81,13 +83,18 @@ export class StoredFiles {
   private readonly throttle = new Throttle(PIECES_A_MS);
   private readonly kept = new Recent<ReturnType<ReadPiece>>(PIECES_KEPT, KEPT_MS);
 
-  /** Piece by piece, each read when it is taken. Throws not_found where it was not made. */
+  /**
+   * Returns the pieces of a file, each read on request. Throws `not_found` if the file was not
+   * generated.
+   */
   open(file: StoredFile, read: ReadPiece): AsyncIterable<Buffer> {
     if (file.size === undefined || file.size === null) throw notFound();
     return this.pieces(file, file.size, read);
   }
 
-  /** Throws where one is missing: the file was removed meanwhile. */
+  /**
+   * Yields the pieces. Throws if one is missing, because the file was removed during the download.
+   */
   private async *pieces(file: StoredFile, size: number, read: ReadPiece): AsyncGenerator<Buffer> {
     for (let at = 0, number = 0; at < size; number += 1) {
       const piece = await this.piece(file, number, read);
@@ -98,7 +105,7 @@ export class StoredFiles {
     }
   }
 
-  /** Concurrent requests for the same piece share one read. */
+  /** Reads a piece. Concurrent requests for the same piece share one read. */
   private piece(
     { tenantId, id, format }: StoredFile,
     number: number,

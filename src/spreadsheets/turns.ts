@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** The longest delay of other requests of the process while a file is read or written. */
+/** Maximum time for which reading or writing a file delays other work of the process. */
 const TURN_MS = 8;
 
-/** Yields the thread when long work has occupied it for a while. */
+/** Yields to other work after having occupied the thread for a while. */
 export class Turns {
   private began = performance.now();
 

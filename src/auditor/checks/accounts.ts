@@ -17,7 +17,9 @@ import { SOURCES } from '../sources/index.js';
 
 const ACCOUNTS_A_SLICE = 500;
 
-/** Compares an account's own rows with its last entries, its holds and its operations of each month. */
+/**
+ * Compares an account's own rows with its last entries, its holds and its operations of each month.
+ */
 export const accountChecks: Check = {
   tables: ['accounts'],
   run: (audit) =>
@@ -45,14 +47,14 @@ export const accountChecks: Check = {
 const TOTALS = eachAsset((asset) => `${asset.toLowerCase()}_total`);
 const ASSET_NAMES = Object.keys(TOTALS) as Asset[];
 
-/** The account's last entry, and the last of each asset. */
+/** Last entry of an account, and its last entry in each asset. */
 interface Head {
   readonly seq: bigint;
   readonly createdAt: number | null;
   readonly totals: Readonly<Record<Asset, bigint>>;
 }
 
-/** Reads the end of one index range for each account, and one for each asset and kind. */
+/** Reads the last entries by index: one range per account, and one per asset and kind. */
 async function readHeads(reader: Reader, ids: readonly Uuid[]): Promise<Map<Uuid, Head>> {
   const last = (column: string): string =>
     `(SELECT e.${column} FROM entries e FORCE INDEX (PRIMARY) WHERE e.account_id=a.id

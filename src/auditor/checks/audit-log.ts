@@ -10,8 +10,8 @@ import type { AuditRun, Check } from '../run.js';
 import { afterKey, ROWS_A_SLICE, scan, whereAll } from '../scan.js';
 
 /**
- * Checks the audit log: each chain is gapless, each act follows from the one before it and is as it
- * was written, and the last is the chain's head. (src/db/audit-hash.ts)
+ * Checks the audit log. Each chain has no gaps, each row matches its own hash and contains the hash
+ * of the previous row, and the last row is the chain's head. (src/db/audit-hash.ts)
  */
 export const auditLogChecks: Check = {
   tables: ['audit_log'],
@@ -42,7 +42,10 @@ async function checkChains(audit: AuditRun): Promise<void> {
   });
 }
 
-/** A restore skips numbers that lost acts may have had, and the next act records that. */
+/**
+ * Whether a restore explains the gap. A restore skips numbers that lost rows may have had, and adds
+ * a row about it.
+ */
 function isAcrossGap({ action, details, sequence }: ChainedAct, last: bigint): boolean {
   if (action !== RESTORE_GAP || sequence <= last) return false;
   return (JSON.parse(details) as { readonly acts_after?: unknown }).acts_after === last.toString();
@@ -61,7 +64,7 @@ function checkLink(audit: AuditRun, act: ChainedAct, before: ChainedAct | undefi
   if (!hash.equals(actHash(previousHash, sequence, act))) report('it is not what was written');
 }
 
-/** Finds acts removed from the end of a chain, and acts added after it. */
+/** Finds rows removed from the end of a chain, and rows added after its head. */
 async function checkHeads(audit: AuditRun): Promise<void> {
   await audit.slice(async (reader) => {
     const cut = await reader.query(

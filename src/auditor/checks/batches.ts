@@ -11,7 +11,7 @@ import { rowParser } from '../../db/table.js';
 import type { AuditRun, Check } from '../run.js';
 import { idList, scanTable } from '../scan.js';
 
-/** A batch may have 100,000 rows. */
+/** A batch may have 100,000 rows, so a slice has few batches. */
 const BATCHES_A_SLICE = 20;
 
 /** Compares a batch's sums with its rows and bonuses, and each paid row with its bonus. */
@@ -58,7 +58,7 @@ type RowSums = ReturnType<typeof parseSums>;
 
 async function readSums(reader: Reader, ids: string): Promise<readonly RowSums[]> {
   const text = (sum: string, name: string): string => `CAST(${sum} AS CHAR) AS ${name}`;
-  // An unpaid row has no bonus. The fee is the one fixed at validation.
+  // A row that was not paid has no bonus. Validation fixed the fee.
   const isSame = `r.bonus_id <=> b.id AND (b.id IS NULL OR (b.asset=x.asset AND b.raw=r.raw
     AND b.fee_raw=r.fee_raw AND b.recipient_account_id=r.recipient_account_id
     AND b.source_account_id=x.source_account_id))`;
@@ -106,7 +106,10 @@ function checkRows(audit: AuditRun, batch: BonusBatch, sums: readonly RowSums[])
   );
 }
 
-/** Retention leaves only the bonuses. It removes rows of finished batches after they agreed. */
+/**
+ * Checks a batch whose rows retention has removed. Its bonuses remain. Retention only removes rows
+ * of finished batches after their sums were checked.
+ */
 function checkRemoved(audit: AuditRun, batch: BonusBatch, rows: readonly RowSums[]): void {
   const subject = `bonus_batch ${batch.id}`;
   const isOpen = batch.finishedAt === null;
@@ -123,7 +126,7 @@ function checkState(
     validating: true,
     rejected: pending === rowCount,
     ready: pending === rowCount,
-    // After the last row the result file is made; then the batch ends.
+    // After the last row, the result file is generated, and then the batch ends.
     executing: pending > 0 || finishedAt === null,
     completed: rowsPaid === rowCount,
     partially_failed: pending === 0 && rowsFailed > 0,

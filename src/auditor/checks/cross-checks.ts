@@ -23,8 +23,9 @@ import { checkOperations } from './operations.js';
 
 /**
  * Compares operations with the ledger transactions, entries, events and keys that they require. No
- * index leads from an operation to these. Each table is therefore scanned once, and totals say which
- * ranges of operations differ. Only these are compared exactly, each in one snapshot.
+ * index leads from an operation to these rows. Each table is therefore scanned once, and totals
+ * show which ranges of operations differ. Only those ranges are compared exactly, each in one
+ * snapshot.
  */
 export const crossChecks: Check = {
   tables: [
@@ -95,7 +96,7 @@ interface Posted {
   readonly legs: AuditedEntry[];
 }
 
-/** Compares all operations of a range. `range` makes its SQL condition for a column. */
+/** Compares all operations of a range. `range` returns the SQL condition for a column. */
 async function compareRange(
   audit: AuditRun,
   reader: Reader,
@@ -149,7 +150,7 @@ async function readEventTypes(
   return new Map(Array.from(types, ([id, own]) => [id, own.map(({ type }) => string.parse(type))]));
 }
 
-/** Returns the operations of the range that have the key of their request. */
+/** Returns those operations of the range whose request has a key. */
 async function readKeyed(
   audit: AuditRun,
   reader: Reader,
@@ -188,7 +189,7 @@ function checkPosted(
   const signatures = postings.map((legs) => signature(resourceType, legs.map(describeExpected)));
   for (const { transaction, legs } of own) {
     const name = `ledger transaction ${transaction.id}`;
-    // A description is the tenant's text, so no finding quotes it.
+    // The description is text of the tenant, so findings do not quote it.
     audit.report(
       'transaction_description',
       name,

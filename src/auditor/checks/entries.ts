@@ -13,7 +13,7 @@ const ENTRIES_A_SLICE = 2_000;
 
 export type AuditedEntry = ReturnType<typeof parseEntry>;
 
-/** The state of an account after one of its entries. Entries never change, so it stays valid. */
+/** State of an account after an entry. Stays valid, because entries never change. */
 interface Progress {
   readonly accountId: Uuid;
   seq: bigint;
@@ -22,10 +22,10 @@ interface Progress {
 }
 
 /**
- * Checks every entry in its account's order: numbered without gaps, never dated backwards except
- * where an operator reset the clock, its total the previous total plus its amount, its account and
- * transaction present. Together with the last total, which equals the balance (accounts.ts), this
- * proves every balance. Adds each entry to the totals as a leg of its operation.
+ * Checks all entries of each account in order: numbers without gaps, dates in order (except where
+ * an operator reset the clock), running totals, and that account and transaction exist. Because the
+ * last total is also compared with the balance (accounts.ts), this proves every balance. Adds each
+ * entry to the totals of its operation.
  */
 export async function checkEntries(audit: AuditRun, totals: Totals): Promise<void> {
   let progress: Progress | undefined;
@@ -62,7 +62,8 @@ export async function readEntries(
   limit = '',
 ): Promise<AuditedEntry[]> {
   const own = [audit.own('a.tenant_id'), audit.own('t.tenant_id')].flat().join(' OR ');
-  // Only an audit of one tenant reads the tenants of accounts without a role: a NULL costs least.
+  // Only an audit of one tenant needs the tenants of accounts without a role. Otherwise NULL is
+  // cheaper.
   const tenantOf = (party: string): string =>
     own === ''
       ? `IF(${party}.system_role IS NULL, NULL, ${party}.tenant_id)`
@@ -85,7 +86,10 @@ export async function readEntries(
 const kind = oneOf(ENTRY_KINDS);
 const relatedType = oneOf(RESOURCE_TYPES);
 
-/** Parses ids of which most equal the one before, which is quicker to compare than to parse. */
+/**
+ * Returns a parser for ids in which most ids equal the previous one. Comparing is faster than
+ * parsing.
+ */
 function repeated(): (stored: unknown) => Uuid {
   let [last, id]: [Buffer | null, Uuid | null] = [null, null];
   return (stored) => {
@@ -108,13 +112,13 @@ function parseEntry(row: StoredRow, accountId: ParseId, owner: ParseId) {
     kind: kind.parse(row.kind),
     raw: bigint.parse(row.raw),
     totalAfter: bigint.parse(row.total_after),
-    /** As stored: fixed width, so it sorts by time. */
+    /** As stored. Fixed width, so that text order is time order. */
     createdAt: string.parse(row.created_at),
     counterparty: counterpartyId === null ? null : partyOf(counterpartyId, row, 'c_'),
     hasAccount: integer.parse(row.has_account) === 1,
-    /** True if its ledger transaction has the same date. */
+    /** True if the ledger transaction has the same date. */
     isDated: integer.parse(row.is_dated) === 1,
-    /** Its ledger transaction; null if missing. */
+    /** Ledger transaction of the entry. Null if it is missing. */
     transaction:
       row.related_id === null
         ? null
@@ -126,7 +130,10 @@ function parseEntry(row: StoredRow, accountId: ParseId, owner: ParseId) {
   };
 }
 
-/** Adds the entry as a leg of its operation, and its amount: a transaction's amounts sum to zero. */
+/**
+ * Adds the entry to the totals of its operation, and its amount to the totals of its transaction,
+ * whose amounts sum to zero.
+ */
 function addToTotals(audit: AuditRun, totals: Totals, entry: AuditedEntry): void {
   const { transaction, transactionId, raw, isDated } = entry;
   const isForeign = audit.tenantId !== undefined && transaction?.tenantId !== audit.tenantId;
@@ -135,7 +142,7 @@ function addToTotals(audit: AuditRun, totals: Totals, entry: AuditedEntry): void
   const subject = `ledger transaction ${transactionId}`;
   audit.report('transaction_time', subject, !isDated && 'an entry has another date');
   totals.add(relatedId, `${type} ${describePosted(entry, tenantId)}`, -1);
-  // The lower 32 bits of an amount are enough, and a number multiplies them exactly.
+  // The lower 32 bits of an amount suffice, and a number can hold their product exactly.
   // eslint-disable-next-line no-restricted-syntax -- no amount any more
   totals.add(relatedId, `${transactionId} ${entry.asset}`, Number(BigInt.asIntN(32, raw)));
 }
@@ -144,7 +151,10 @@ function startOf(accountId: Uuid): Progress {
   return { accountId, seq: 0n, createdAt: '', totals: eachAsset(() => 0n) };
 }
 
-/** Continues from the stored values, right or wrong, so that a damaged entry is reported once. */
+/**
+ * Compares an entry with the previous one. Continues from the stored values even if they are wrong,
+ * so that one damaged entry causes one finding.
+ */
 function checkEntry(audit: AuditRun, before: Progress, entry: AuditedEntry): void {
   const { account, seq, raw, totalAfter, createdAt } = entry;
   const total = before.totals[entry.asset];

@@ -3,7 +3,9 @@ import type { AuditRun, Check } from '../run.js';
 import { whereAll } from '../scan.js';
 import { acrossGaps, readGaps } from './events.js';
 
-/** Compares each tenant's log with its counter, and its verification events with the accounts. */
+/**
+ * Compares each tenant's event log with its counter, and events of verifications with the accounts.
+ */
 export const eventLogChecks: Check = {
   tables: [],
   run: async (audit) => {
@@ -12,7 +14,9 @@ export const eventLogChecks: Check = {
   },
 };
 
-/** Only the first declaration of an account makes an event. */
+/**
+ * Checks the events of verified accounts. Only the first declaration of an account causes an event.
+ */
 async function checkVerified(audit: AuditRun): Promise<void> {
   const rows = await audit.slice((reader) =>
     reader.query(

@@ -21,12 +21,14 @@ import type { Expectation } from '../sources/types.js';
 import type { Totals } from '../totals.js';
 
 const DAY_MS = 86_400_000;
-/** Longer than most audits. Ranges whose events are removed during a longer audit are compared. */
+/**
+ * Longer than most audits take. In a longer audit, ranges with removed events are compared exactly.
+ */
 const LONGEST_AUDIT_MS = DAY_MS;
 
 /**
- * Checks each tenant's log: gapless except where restores skipped numbers, never dated backwards,
- * each body equal to its row, and each event about a resource that exists.
+ * Checks each tenant's event log: numbers without gaps (except where a restore skipped numbers),
+ * dates in order, bodies that match their rows, and resources that exist.
  */
 export async function checkEvents(
   audit: AuditRun,
@@ -58,7 +60,7 @@ export async function checkEvents(
   });
 }
 
-/** Reads what retention has removed from these tenants' logs, or from all. */
+/** Reads which events retention has removed, for these tenants or for all. */
 export async function readRemovals(
   reader: Reader,
   tenantIds?: Iterable<Uuid>,
@@ -68,7 +70,10 @@ export async function readRemovals(
   return new Map(rows.map((row) => [row.tenantId, row]));
 }
 
-/** An event is never older than its operation, whose id begins with its time. */
+/**
+ * Whether retention may have removed the operation's events. They are not older than the operation,
+ * whose id contains its time.
+ */
 export function mayBeRemoved(operationId: Uuid, removal: EventRemoval | undefined): boolean {
   return removal !== undefined && timeOfId(operationId) <= removal.removedUntil;
 }
@@ -76,8 +81,9 @@ export function mayBeRemoved(operationId: Uuid, removal: EventRemoval | undefine
 type Uncounted = (operationId: Uuid, tenantId: Uuid) => boolean;
 
 /**
- * Returns which operations' events count in no total: those that retention has removed, or may
- * remove before the audit ends. Both sides of the totals must leave out the same.
+ * Returns which operations' events are excluded from the totals, because retention has removed them
+ * or may remove them before the audit ends. Both sides of the comparison must exclude the same
+ * events.
  */
 export async function readUncounted(reader: Reader, now: number): Promise<Uncounted> {
   const days = (await reader.find(eventRetention, { name: 'events' }))?.days ?? null;
@@ -96,7 +102,10 @@ export async function readGaps(
   return groupBy(rows, ({ tenantId }) => tenantId);
 }
 
-/** Returns where the log continues if one or more of the gaps, in order, begin at `last`. */
+/**
+ * Returns the number at which the log continues if one or more consecutive gaps begin at `last`, or
+ * else `last`.
+ */
 export function acrossGaps(last: bigint, gaps: readonly EventGap[]): bigint {
   return gaps.reduce(
     (at, { afterSequence, throughSequence }) => (afterSequence === at ? throughSequence : at),
@@ -104,7 +113,10 @@ export function acrossGaps(last: bigint, gaps: readonly EventGap[]): bigint {
   );
 }
 
-/** The first event that is kept follows the last one that retention removed. */
+/**
+ * Checks the event's number. The first remaining event must follow the last one that retention
+ * removed.
+ */
 function checkPlace(
   audit: AuditRun,
   event: EventRow,
@@ -126,13 +138,13 @@ function checkPlace(
 
 interface Resource {
   readonly tenantId: Uuid;
-  /** Null for an account. */
+  /** Expected rows of the operation. Null for an account. */
   readonly operation: Expectation | null;
 }
 
 type Json = Readonly<Record<string, unknown>> | null;
 
-/** Compares a body with its row and, of the resource's fields, with those that never change. */
+/** Compares an event's body with its row, and with the fields of its resource that never change. */
 function checkBody(audit: AuditRun, event: EventRow, resource: Resource | undefined): void {
   const body = parseObject(event.body);
   const object = asObject(asObject(body?.data)?.object);
@@ -143,7 +155,7 @@ function checkBody(audit: AuditRun, event: EventRow, resource: Resource | undefi
     created_at: toRfc3339(event.createdAt),
   };
   const wrong = Object.keys(row).filter((field) => String(body?.[field]) !== row[field]);
-  // A verification's object names the account.
+  // The object in the event of a verification contains `account_id`.
   if ((object?.id ?? object?.account_id) !== event.resourceId) wrong.push('data.object');
   if (wrong.length > 0)
     audit.report('event_body', `event ${event.id}`, `its body differs in ${wrong.join(', ')}`);
@@ -174,7 +186,10 @@ function asObject(value: unknown): Json {
     : null;
 }
 
-/** Reports missing resources and, for uncounted events, those that the operation's state does not have. */
+/**
+ * Reports events without a resource. For events outside the totals, also reports an event that does
+ * not fit the operation's state.
+ */
 function checkResource(
   audit: AuditRun,
   event: EventRow,
@@ -207,7 +222,7 @@ async function readResources(
   return resources;
 }
 
-/** Returns the resource's type, by the event's, and its id. */
+/** Returns the resource's type, derived from the event's type, and its id. */
 function nameOf({ type, resourceId }: EventRow): string {
   return `${wordOf(type)} ${resourceId}`;
 }

@@ -8,10 +8,13 @@ import type { AuditRun } from '../run.js';
 import { ownersById } from '../scan.js';
 import type { Expectation, OperationSource } from '../sources/types.js';
 
-/** The name under which an approval by the staff counts. */
+/** Approver recorded for an approval by support. */
 const SUPPORT = 'support';
 
-/** Checks that operations have exactly the accounts, fee, hold, approvals and people that their state requires. */
+/**
+ * Checks that operations have exactly the accounts, fee, hold, approvals and people that their
+ * state requires.
+ */
 export async function checkOperations(
   audit: AuditRun,
   reader: Reader,
@@ -68,13 +71,14 @@ function checkApprovals(
   found: readonly Approval[],
 ): void {
   const { received, required, isApproved, isWaiting, createdBy } = approval ?? NO_APPROVAL;
-  // The last approval completes the operation or ends it: none waits with all its approvals.
+  // The last approval completes or ends the operation, so no pending operation has all its
+  // approvals.
   const isImpossible =
     received > required ||
     (isApproved && received < required) ||
     (isWaiting && received >= required);
   const isOwn = found.some(({ memberId }) => memberId === createdBy);
-  // The name under which an approval counts keeps one person from giving two.
+  // The recorded approver prevents two approvals by the same person.
   const isMisnamed = found.some(
     ({ memberId, approver }) => approver !== (memberId === null ? SUPPORT : `member:${memberId}`),
   );

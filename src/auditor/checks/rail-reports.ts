@@ -18,7 +18,7 @@ import { rowParser } from '../../db/table.js';
 import type { AuditRun, Check } from '../run.js';
 import { idList, ROWS_A_SLICE, scanTable } from '../scan.js';
 
-/** The reports of a rail that agree with a payout in each state. */
+/** Reports of a rail that fit a payout in each state. */
 const AGREEING: Readonly<Record<PayoutStatus, readonly (typeof RAIL_WORDS)[number][]>> = {
   pending_approval: ['unknown'],
   approved: ['unknown'],
@@ -29,7 +29,7 @@ const AGREEING: Readonly<Record<PayoutStatus, readonly (typeof RAIL_WORDS)[numbe
   returned: ['unknown', 'accepted', 'completed', 'returned'],
   failed: ['unknown', 'accepted', 'failed', 'voided'],
 };
-/** The effects of new reports that were accepted as the rail's. */
+/** Effects of reports that were accepted as reports of the rail. */
 const GENUINE: PayoutRailEvent['effect'][] = [
   'noted',
   'applied',
@@ -37,16 +37,16 @@ const GENUINE: PayoutRailEvent['effect'][] = [
   'conflict',
   'settled',
 ];
-/** The states of a payout that no rail received. */
+/** States of a payout that was not sent to a rail. */
 const WITHOUT_ORDER = ['pending_approval', 'approved', 'rejected', 'canceled'];
-/** The states that only a rail's report or two people lead to. */
+/** States that require a report of the rail, or a decision by two people. */
 const REPORTED = ['completed', 'returned', 'failed'];
-/** Every statement is compared with the payouts within this time after it was loaded. */
+/** Time limit for comparing a loaded statement with the payouts. */
 const NOTED_WITHIN_MS = 600_000;
 
 /**
- * Checks that each report of a rail, and each line of its newest statements, that contradicts a
- * payout has been raised to operators or settled by them. Also checks that no outcome was guessed,
+ * Checks that each contradiction between a payout and a report of a rail, or a line of its newest
+ * statements, has been raised or was settled by operators. Also checks that no outcome was guessed,
  * that no payout was canceled after its rail received it, and that no money was given back after a
  * statement had listed it as paid.
  */
@@ -78,7 +78,10 @@ export const railReportChecks: Check = {
     }),
 };
 
-/** Orders given to a rail, in all and before the payout's end; reports and resolutions with an effect. */
+/**
+ * Number of orders sent to a rail, in total and before the payout's end, and number of reports and
+ * resolutions with an effect.
+ */
 const parseTraces = rowParser({
   payoutId: uuid,
   given: integer,
@@ -86,7 +89,10 @@ const parseTraces = rowParser({
   reported: integer,
 });
 
-/** Reads the payouts that have any. Retention removes traces, the oldest first, after the end. */
+/**
+ * Reads the traces of payouts that have any. After the end of a payout, retention removes its
+ * oldest traces first.
+ */
 async function readTraces(
   reader: Reader,
   ids: string,
@@ -115,7 +121,7 @@ function checkTraces(
     `payout ${id}`,
     isReturned && `it is ${status}, but its rail received it and may pay it`,
   );
-  // The order is older than the outcome: if the order is kept, so is the outcome.
+  // The order is older than the outcome, so if the order still exists, the outcome does too.
   const isGuessed = givenBefore > 0 && reported === 0 && REPORTED.includes(status);
   audit.report(
     'payout_outcome',
@@ -133,7 +139,10 @@ const parseReport = rowParser({
 });
 type RailReport = ReturnType<typeof parseReport>;
 
-/** Leaves out lines of statements that contradicted nothing when loaded: readLines reads the current ones. */
+/**
+ * Reads reports, without statement lines that contradicted nothing when loaded. `readLines` reads
+ * the current lines.
+ */
 async function readReports(
   reader: Reader,
   ids: string,
@@ -149,7 +158,7 @@ async function readReports(
   return groupBy(rows.map(parseReport), ({ payoutId }) => payoutId);
 }
 
-/** Returns when operators last decided each payout's outcome. */
+/** Returns the time at which operators last decided each payout's outcome. */
 async function readResolved(reader: Reader, ids: string): Promise<ReadonlyMap<Uuid, Instant>> {
   const rows = await reader.query(
     `SELECT payout_id, MAX(decided_at) AS settled_at FROM payout_resolutions FORCE INDEX (payout)
@@ -167,7 +176,7 @@ function checkReports(
 ): void {
   for (const report of reports.filter((one) => contradicts(payout, one))) {
     const { said, railReference } = report;
-    // A repeated report is still covered by the operators' decision.
+    // The operators' decision also covers repetitions of the report.
     if (isSettled(resolvedAt, timesOf(reports, said, railReference))) continue;
     const known = payout.railReference === null ? '' : ` as ${payout.railReference}`;
     const named = railReference === null ? '' : ` as ${railReference}`;
@@ -206,7 +215,7 @@ type Line = ReturnType<typeof parseLine>;
 const IS_NEWEST = `NOT EXISTS
   (SELECT 1 FROM payout_statements n WHERE n.rail=s.rail AND n.day=s.day AND n.version>s.version)`;
 
-/** Reads the lines of the newest versions of statements that were loaded before that moment. */
+/** Reads the lines of the newest versions of statements loaded before that time. */
 async function readLines(
   reader: Reader,
   ids: string,
@@ -242,7 +251,9 @@ function checkLines(
   }
 }
 
-/** Selects payouts whose money was given back although a line listed them as paid, unsettled. */
+/**
+ * Selects payouts whose money was given back although a line listed them as paid, unless settled.
+ */
 function releasedSql(ids: string): string {
   return `SELECT DISTINCT p.id
      FROM payouts p JOIN payout_rail_events e FORCE INDEX (payout) ON e.payout_id=p.id

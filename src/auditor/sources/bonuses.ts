@@ -3,7 +3,7 @@ import { type BatchStatus, bonusBatches, bonuses } from '../../db/entities/bonus
 import type { EventType } from '../../db/entities/events.js';
 import { feeAccountOf, feeOf, moved, operationSource } from './types.js';
 
-/** Bonuses: paid when they are created, so each has left the account and counts in its month. */
+/** Bonuses are paid when they are created, so each has been posted and counts in its month. */
 export const bonusSource = operationSource({
   resourceType: 'bonus',
   table: bonuses,
@@ -33,8 +33,8 @@ const BATCH_EVENTS: Readonly<Record<BatchStatus, readonly EventType[]>> = {
 };
 
 /**
- * Batches: an executing batch holds what is neither paid nor refused. The batches' own check
- * (../checks/batches.ts) compares its sums with its rows, and the rows with the bonuses.
+ * Executing batches hold the money of pending rows. ../checks/batches.ts compares a batch's sums
+ * with its rows, and the rows with their bonuses.
  */
 export const batchSource = operationSource({
   resourceType: 'bonus_batch',
@@ -52,7 +52,7 @@ export const batchSource = operationSource({
       state: status,
       description,
       accounts: [source, ...feeAccountOf(row)],
-      // The fees of a refused file belong to no account.
+      // A refused file has no fee account.
       ...(isAccepted ? { fee: { raw: feesRaw, accountId: row.feeAccountId } } : {}),
       // A withdrawn or lapsed batch was ready before.
       events: [...(row.rejectionCode === null ? [] : BATCH_EVENTS.ready), ...BATCH_EVENTS[status]],

@@ -1,7 +1,7 @@
 import { adjustments, payIns } from '../../db/entities/operations.js';
 import { moved, operationSource } from './types.js';
 
-/** Pay-ins: money from outside, which the tenant's pay-in account owes. */
+/** Pay-ins are money from outside, which the tenant's pay-in account owes. */
 export const payInSource = operationSource({
   resourceType: 'payin',
   table: payIns,
@@ -15,7 +15,7 @@ export const payInSource = operationSource({
   }),
 });
 
-/** Adjustments: posted when a second person has approved them. */
+/** Adjustments are posted when a second person approves them. */
 export const adjustmentSource = operationSource({
   resourceType: 'adjustment',
   table: adjustments,

@@ -5,7 +5,10 @@ import { payoutSource } from './payouts.js';
 import { transferSource } from './transfers.js';
 import type { OperationSource } from './types.js';
 
-/** Every feature that moves money. One missing here causes findings: its transactions and keys name nothing known. */
+/**
+ * Sources of all features that move money. If a source is missing, the audit reports transactions
+ * and keys of unknown resources.
+ */
 export const SOURCES: readonly OperationSource[] = [
   transferSource,
   bonusSource,

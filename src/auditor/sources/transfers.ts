@@ -9,7 +9,10 @@ const EVENTS: Readonly<Record<TransferStatus, readonly EventType[]>> = {
   expired: ['transfer.expired'],
 };
 
-/** Transfers: held with the fee, and counted in their month, while pending; posted when completed. */
+/**
+ * Transfers are held with their fee, and counted in their month, while pending. Completed transfers
+ * are posted.
+ */
 export const transferSource = operationSource({
   resourceType: 'transfer',
   table: transfers,

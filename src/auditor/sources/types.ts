@@ -12,7 +12,7 @@ import type { AuditRun } from '../run.js';
 import { byId, ownersById, ROWS_A_SLICE, scanTable, type Visit } from '../scan.js';
 
 export interface ExpectedEntry {
-  /** An account, or the tenant's own system account with a role. */
+  /** An account's id, or the role of a system account of the tenant. */
   readonly account: Uuid | SystemRole;
   readonly asset: Asset;
   readonly raw: bigint;
@@ -20,7 +20,7 @@ export interface ExpectedEntry {
   readonly counterparty: Uuid | SystemRole;
 }
 
-/** Returns the entries of money that moves from one account to another, of these kinds. */
+/** Returns two entries that move money from one account to another, with these kinds. */
 export function moved(
   [from, out]: readonly [ExpectedEntry['account'], EntryKind],
   [to, into]: readonly [ExpectedEntry['account'], EntryKind],
@@ -34,7 +34,7 @@ export function moved(
 
 type FeeColumns = Pick<Transfer, 'sourceAccountId' | 'feeAccountId' | 'asset' | 'feeRaw'>;
 
-/** Returns the account that receives the fee, if there is one. */
+/** Returns the account that receives the fee, if any. */
 export function feeAccountOf({ feeAccountId: id }: Pick<FeeColumns, 'feeAccountId'>): Uuid[] {
   return id === null ? [] : [id];
 }
@@ -50,36 +50,36 @@ export function feeOf({
   );
 }
 
-/** Returns the fields of a transfer or payout that its events show in every state. */
+/** Returns the fields of a transfer or payout that all of its events contain. */
 export function shownOf(row: Transfer | Payout): Expectation['shown'] {
   const { sourceAccountId, asset, raw, feeRaw, description } = row;
   const [amount, fee] = [raw, feeRaw].map((one) => amountJson({ raw: one, asset }));
   return { source_account: sourceAccountId, amount, fee, description };
 }
 
-/** The rows that must exist for an operation in its present state. */
+/** Rows that must exist for an operation in its present state. */
 export interface Expectation {
   readonly id: Uuid;
   readonly tenantId: Uuid;
-  /** For messages. */
+  /** Used in messages. */
   readonly state: string;
   readonly description: string | null;
   readonly accounts: readonly Uuid[];
-  /** The accounts that must belong to its tenant. */
+  /** Accounts that must belong to the operation's tenant. */
   readonly owned: readonly Uuid[];
   readonly fee: { readonly raw: bigint; readonly accountId: Uuid | null };
-  /** Its ledger transactions, each as its entries. */
+  /** Ledger transactions, each as a list of entries. */
   readonly postings: readonly (readonly ExpectedEntry[])[];
   readonly events: readonly EventType[];
   /** Null if no hold was ever placed. */
   readonly hold: ExpectedHold | null;
-  /** Null if it needs no approvals. */
+  /** Null if the operation needs no approvals. */
   readonly approval: ExpectedApproval | null;
-  /** Null unless it takes two people. */
+  /** Null unless the operation needs two people. */
   readonly people: { readonly proposed: Uuid | null; readonly decided: Uuid | null } | null;
-  /** True if only the key of its request prevents a second execution. */
+  /** True if only the request's key prevents a second execution. */
   readonly isKeyed: boolean;
-  /** Fields that its events show in every state. */
+  /** Fields that all events of the operation contain. */
   readonly shown: Readonly<Record<string, unknown>>;
 }
 
@@ -121,9 +121,12 @@ export function approvalOf(row: ApprovalColumns, isApproved: boolean): ExpectedA
 interface SourceDefinition<Row> {
   readonly resourceType: ResourceType;
   readonly table: Table<Row>;
-  /** SQL for the rows that count in their `limit_month`; null if none do. */
+  /** SQL for the rows that count in their `limit_month`. Null if no rows count. */
   readonly monthUse: string | null;
-  /** Omitted rows must not exist. Omitted `owned` are all accounts. */
+  /**
+   * Returns the expected rows. Omitted rows must not exist. If `owned` is omitted, it defaults to
+   * all accounts.
+   */
   readonly expect: (
     row: Row,
   ) => Pick<Expectation, 'state' | 'description' | 'accounts'> &
@@ -142,8 +145,8 @@ const NONE = {
 };
 
 /**
- * Makes the auditor's source of a feature that moves money. Every check of operations, holds,
- * months, events and references uses the sources that index.ts lists.
+ * Defines how the auditor checks the operations of a feature: their holds, months, events and
+ * references. index.ts lists all sources.
  */
 export function operationSource<Row extends { readonly id: Uuid; readonly tenantId: Uuid }>({
   resourceType,
@@ -159,7 +162,7 @@ export function operationSource<Row extends { readonly id: Uuid; readonly tenant
     resourceType,
     table: { name: table.name },
     monthUse,
-    /** Returns what must exist for the operations with these ids, by id. */
+    /** Returns the expected rows of the operations with these ids, as a map by id. */
     expectations: async (
       reader: Reader,
       ids: Iterable<Uuid>,
@@ -167,12 +170,12 @@ export function operationSource<Row extends { readonly id: Uuid; readonly tenant
       const rows = await byId(reader, table, ids);
       return new Map(Array.from(rows, ([id, row]) => [id, expect(row)]));
     },
-    /** Returns the tenants of the operations with these ids, by id. */
+    /** Returns the tenants of the operations with these ids, as a map by id. */
     owners: (reader: Reader, ids: Iterable<Uuid>) => ownersById(reader, table, ids),
     /** Returns the operations that an SQL condition selects. */
     list: async (reader: Reader, condition: string): Promise<readonly Expectation[]> =>
       (await reader.list(table, condition)).map(expect),
-    /** Scans all operations, each slice in one snapshot. */
+    /** Scans all operations. Each slice reads one snapshot. */
     scan: (audit: AuditRun, check: Visit<Expectation>): Promise<void> =>
       scanTable(audit, table, ROWS_A_SLICE, (reader, rows) => check(reader, rows.map(expect))),
   };

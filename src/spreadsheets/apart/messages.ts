@@ -1,8 +1,9 @@
 import type { Cell, FilledCell, SheetProblemCode, SheetRow } from '../sheet.js';
 
-/** The messages between the thread that reads files and its caller. */
-
-/** A file to read. `isShort`: read only within the limits of a short file, and return everything in one message. */
+/**
+ * A file to read. If `isShort` is set, the thread applies the limits of short files and returns all
+ * rows in one message.
+ */
 export interface ReadFile {
   readonly bytes: Uint8Array;
   readonly isShort: boolean;
@@ -10,13 +11,13 @@ export interface ReadFile {
 
 export const MORE = 'more';
 
-/** `rows` as packed by `packRows`. The last message also reports how reading ended. */
+/** Rows read, packed by `packRows`. The last message also contains the result. */
 export interface Told {
   readonly rows: string;
   readonly end: ReadingEnd | null;
 }
 
-/** `failed` is a fault of the service. */
+/** Result of reading a file. `failed` is a bug or fault of the service. */
 export type ReadingEnd =
   | { readonly how: 'whole' | 'not_short' }
   | { readonly how: 'problem'; readonly code: SheetProblemCode; readonly message: string }
@@ -25,9 +26,9 @@ export type ReadingEnd =
 const KINDS = ['text', 'number', 'date', 'boolean', 'error', 'formula'] as const;
 
 /**
- * Packs rows as one text, each a flat list: its number, 1 if it is hidden or else 0, the sheets
- * skipped before it, then kind, text and format (if any) of each cell, or null. Unpacking a large
- * file takes the service's thread a third of the time that cloning the rows would.
+ * Packs rows as one text. Each row becomes a flat list of its number, 1 if hidden or 0, the number
+ * of skipped sheets, and for each cell its kind, text and format (if any), or null. For a large
+ * file, unpacking takes the main thread a third of the time that cloning the rows would.
  */
 export function packRows(rows: readonly SheetRow[]): string {
   return JSON.stringify(

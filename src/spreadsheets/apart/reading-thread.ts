@@ -4,18 +4,22 @@ import { MORE, type ReadFile, type ReadingEnd, type Told, unpackRows } from './m
 
 const THREAD = new URL('./thread.js', import.meta.url);
 /**
- * No file takes a tenth of this (effort.ts); a file that does has found a way around the limits.
+ * Ten times longer than any file takes within the limits (limits.ts). A file that exceeds it has
+ * evaded the limits.
  */
 const MAX_SILENCE_MS = 60_000;
 const BEATS = 60;
 
-/** The thread ended before the file did, by its memory limit or by us. */
+/**
+ * Thrown if the thread ended before the file did, because of its memory limit or because this
+ * process stopped it.
+ */
 class ThreadEnded extends Error {
   override name = 'ThreadEnded';
 }
 
 /**
- * A worker thread that reads files, one at a time, with its own memory limit. It does not keep the
+ * A worker thread that reads one file at a time, with its own memory limit. Does not keep the
  * process alive.
  */
 export class ReadingThread {
@@ -28,7 +32,7 @@ export class ReadingThread {
     resourceLimits: ResourceLimits,
     private readonly maxSilenceMs = MAX_SILENCE_MS,
   ) {
-    // Code that reads untrusted files gets neither the service's settings nor its secrets.
+    // The thread reads untrusted files, so it receives neither configuration nor secrets.
     this.worker = new Worker(THREAD, { resourceLimits, env: {}, execArgv: [] });
     this.worker.unref();
     this.worker.on('message', (told: Told) => {
@@ -44,9 +48,9 @@ export class ReadingThread {
   }
 
   /**
-   * Yields the rows of the file in pieces, and returns how reading ended. Throws SheetProblem if
-   * the file needs more memory than the thread has, or more time than any file should, and the
-   * signal's reason. After a throw, or if the caller stops early, the thread cannot be reused.
+   * Yields the rows of the file in pieces, and returns the result. Throws `SheetProblem` if the
+   * file exceeds the thread's memory or the time limit, and the reason of `signal`. After a throw,
+   * or if the caller stops early, the thread cannot be used again.
    */
   async *read(
     file: ReadFile,
@@ -74,14 +78,15 @@ export class ReadingThread {
     await this.worker.terminate();
   }
 
-  /** Only the first failure counts. */
+  /** Ends the thread's work. Keeps the first failure only. */
   private failed(fault: Error): void {
     this.fault ??= fault;
     this.wake();
   }
 
   private async next(): Promise<Told> {
-    // Counted in beats, of which a standstill of the process, and so of the thread, is one.
+    // Counted in ticks. If the process stands still, and the thread with it, this counts as one
+    // tick.
     let beats = 0;
     const late = setInterval(() => {
       beats += 1;

@@ -3,30 +3,32 @@ import { SheetProblem, type SheetRow } from '../sheet.js';
 import type { ReadingEnd } from './messages.js';
 import { ReadingThread } from './reading-thread.js';
 
-/** A file of a few thousand rows is smaller, unless it is full of other content. */
+/**
+ * Size up to which a file is first read as a short file. A file of a few thousand rows is smaller,
+ * unless it has much other content.
+ */
 const SHORT_FILE_BYTES = 512 * 1024;
 
-/** V8's heap. Texts are outside it and have their own bound (texts.ts). */
+/** Limits for V8's heap. Texts are outside of it and have their own limit (texts.ts). */
 const SHORT_MEMORY = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 8 };
 const WHOLE_MEMORY = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16 };
 
-/** A stored file, whose pieces are read when its turn begins. */
+/** A stored file. Its pieces are read when its turn in the queue begins. */
 export interface FileToRead {
   readonly size: number;
   pieces(): AsyncIterable<Buffer>;
 }
 
-/** The file's tenant, and a signal that ends the reading. */
+/** Tenant of the file, for fair queueing, and a signal that cancels reading. */
 export interface ReadingFor {
   readonly tenantId: string;
   readonly signal: AbortSignal;
 }
 
 /**
- * Reads the files of a process in worker threads, so that no file occupies the service's thread or
- * memory. The number of threads bounds the memory: one for short files, which is kept (a new one
- * takes 150 ms), and one for a long file, which ends with the file. Tenants take turns, and a short
- * file never waits for a long one.
+ * Reads files in worker threads, so that no file blocks the main thread or fills its memory. One
+ * thread reads short files and is kept, because starting one takes 150 ms. Another is started for
+ * each long file. Tenants take turns, and short files do not wait for long ones.
  */
 export class SheetReaders {
   private readonly short = new FairQueue(1);
@@ -35,8 +37,8 @@ export class SheetReaders {
   private kept: ReadingThread | null = null;
 
   /**
-   * Yields the rows of a file that is opened in a worker thread. Throws what `openSheet` throws,
-   * the signal's reason, and read errors of the file's pieces.
+   * Yields the rows of a file, read in a worker thread. Throws what `openSheet` throws, the reason
+   * of `signal`, and errors of `file.pieces()`.
    */
   async *rows(file: FileToRead, { tenantId, signal }: ReadingFor): AsyncGenerator<SheetRow> {
     const until = AbortSignal.any([signal, this.stopping.signal]);
@@ -55,7 +57,7 @@ export class SheetReaders {
     await this.kept?.end();
   }
 
-  /** Reads the whole file; returns null if it is not short after all. */
+  /** Reads a short file. Returns null if the file exceeds the limits of short files. */
   private async readShort(
     file: FileToRead,
     tenantId: string,
@@ -72,7 +74,7 @@ export class SheetReaders {
       return next.value.how === 'not_short' ? null : { rows, end: next.value };
     } catch (failure) {
       await this.kept?.end();
-      // Too large for this thread; the thread for long files has more memory and time.
+      // The file needs more memory than this thread has. The thread for long files has more.
       if (failure instanceof SheetProblem) return null;
       throw failure;
     } finally {
@@ -99,13 +101,13 @@ export class SheetReaders {
   }
 }
 
-/** Throws unless the file was read to its end. */
+/** Throws unless the whole file was read. */
 function assertWhole(end: ReadingEnd): void {
   if (end.how === 'problem') throw new SheetProblem(end.code, end.message);
   if (end.how === 'failed') throw new Error(`reading a file failed: ${end.message}`);
 }
 
-/** A separate buffer, which can be transferred to a thread. */
+/** Returns the file in its own buffer, which can be transferred to a thread. */
 async function bytesOf(file: FileToRead): Promise<Uint8Array> {
   const all = new Uint8Array(file.size);
   let at = 0;

@@ -4,7 +4,10 @@ import { TableFiles } from '../writing/table.js';
 import { giveWay } from '../../core/priority.js';
 import type { Told, WantedTable } from './table-writing.js';
 
-/** The thread that writes one table (table-writing.ts). A rejection ends it, and arrives there. */
+/**
+ * Worker thread that writes one table (write-in-thread.ts). A rejection ends the thread and is
+ * rethrown there.
+ */
 
 const PIECES_AHEAD = 2;
 

@@ -3,27 +3,33 @@ import { Worker } from 'node:worker_threads';
 import type { Column, TableRow } from '../writing/columns.js';
 import type { TablePaths } from '../writing/table.js';
 
-/** The thread's initial data. Then it gets pieces of rows as JSON, and null after the last. */
+/**
+ * Initial data of the thread. Then it receives pieces of rows as JSON, and null after the last
+ * piece.
+ */
 export interface WantedTable {
   readonly columns: readonly Column[];
   readonly paths: TablePaths;
   readonly sheetName: string;
 }
-/** Its replies: send another piece; both files are written. */
+/** Messages of the thread: ready for another piece, or both files are complete. */
 export type Told = 'more' | 'done';
 
 const THREAD = new URL('./table-thread.js', import.meta.url);
-/** V8's heap. A hundred thousand rows take a third of it. */
+/** Limits for V8's heap. A hundred thousand rows use a third of it. */
 const MEMORY = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32 };
 
-/** In its own thread, since packing takes seconds. Rejects like the thread, the rows, or the signal's reason. */
+/**
+ * Writes a table in a worker thread, because compression takes seconds. Rejects with failures of
+ * the thread or of `pieces`, or with the reason of `signal`.
+ */
 export async function writeApart(
   wanted: WantedTable,
   pieces: AsyncIterable<readonly TableRow[]>,
   signal: AbortSignal,
 ): Promise<void> {
   signal.throwIfAborted();
-  // It gets neither the service's settings nor its secrets.
+  // The thread receives neither configuration nor secrets.
   const thread = new Worker(THREAD, {
     workerData: wanted,
     resourceLimits: MEMORY,

@@ -7,17 +7,17 @@ import { MORE, packRows, type ReadFile, type ReadingEnd, type Told } from './mes
 import { giveWay } from '../../core/priority.js';
 
 /**
- * Reads files one after another and sends rows a few pieces ahead of the requested ones. Its only
- * input is bytes.
+ * Worker thread that reads files one after another. Sends rows a few pieces ahead of the requests
+ * for more. Receives nothing but the file's bytes.
  */
 
 const ROWS_A_PIECE = 250;
-/** The length of a piece's texts, in UTF-16 units. */
+/** Maximum of text in a piece, in UTF-16 units. */
 const LENGTH_A_PIECE = 64 * 1024;
 const PIECES_AHEAD = 2;
 
 /**
- * A short file: ample for a file of a few thousand rows, and less than a fifth of a second for any
+ * Limits of a short file: enough for a few thousand rows, and at most a fifth of a second for any
  * file.
  */
 const SHORT: EffortLimits = { ...WHOLE_FILE, inflatedBytes: 4 * 1024 * 1024, marks: 100_000 };
@@ -59,7 +59,7 @@ async function readWhole(bytes: Uint8Array): Promise<void> {
     }
     tell(piece, { how: 'whole' });
   } catch (failure) {
-    // The rows before the failure count: their problems are reported too.
+    // Rows before the failure are validated too.
     tell(piece, endOf(failure));
   }
 }

@@ -15,13 +15,13 @@ import { Turns } from '../turns.js';
 import { dialectOf, headerOf } from './dialect.js';
 import { feed, withPlainBreaks } from './feeding.js';
 
-/** A longer row is a mistake: a quotation mark was left open. */
+/** Maximum length of a row. In a longer row, a quotation mark was left open. */
 const MAX_ROW = 128 * 1024;
 const PIECE_BYTES = 16 * 1024;
 
 /**
- * Yields the rows of a UTF-8 file with `,` or `;`. A cell that begins with `=` is a formula. Throws
- * SheetProblem.
+ * Yields the rows of a UTF-8 file separated by `,` or `;`. A cell that begins with `=` is a
+ * formula. Throws `SheetProblem`.
  */
 export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
   const turns = new Turns();
@@ -44,7 +44,7 @@ export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
     }
     await feeding;
   } catch (failure) {
-    // A failing parser drops records that have not been taken yet.
+    // When the parser fails, it drops records that were not yet taken.
     yield* numbered.rest();
     throw failure instanceof CsvError ? notCsv(failure) : failure;
   } finally {
@@ -53,13 +53,13 @@ export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
   }
 }
 
-/** Numbers the records as they are parsed, and drops those without content before they take up memory. */
+/** Numbers the records as they are parsed, and drops empty ones before they use memory. */
 class NumberedRows {
   private number = 0;
   private readonly rows: SheetRow[] = [];
 
   /**
-   * Keeps the record unless it is empty; `next` returns its row when the parser emits the record.
+   * Keeps the record unless it is empty. `next` returns its row when the parser emits the record.
    */
   keep(record: string[]): string[] | null {
     this.number += 1;
@@ -88,8 +88,8 @@ async function* decoded(source: ByteSource): AsyncGenerator<string> {
 }
 
 /**
- * Decodes a piece; null ends the text. NUL is valid UTF-8 but not text: UTF-16 and binary files
- * contain it.
+ * Decodes a piece, or ends the text with null. Rejects NUL, which is valid UTF-8 but only occurs in
+ * UTF-16 and binary files.
  */
 function checked(decoder: TextDecoder, piece: Buffer | null): string {
   let text: string;
@@ -102,7 +102,7 @@ function checked(decoder: TextDecoder, piece: Buffer | null): string {
   return text;
 }
 
-/** Reads pieces of the text until they contain the header line. */
+/** Reads the text up to the end of the header line. */
 async function firstLines(text: AsyncGenerator<string>): Promise<string> {
   let head = '';
   while (headerOf(head).end === head.length && head.length < MAX_ROW) {
@@ -118,15 +118,18 @@ function notUtf8(): SheetProblem {
 }
 
 /**
- * A spreadsheet program would compute text that begins with `=` (even `="0012"`), so its value is
- * unclear.
+ * Returns the cell. Spreadsheet programs compute text that begins with `=` (even `="0012"`), so its
+ * value is uncertain.
  */
 function cellOf(text: string): Cell {
   if (text === '') return null;
   return { kind: /^\s*=/.test(text) ? 'formula' : 'text', text: text.slice(0, MAX_CELL_LENGTH) };
 }
 
-/** The parser is ahead of the rows taken, so the parser's count is used. */
+/**
+ * Returns the problem for a parser failure. The row number comes from the parser, which is ahead of
+ * the rows taken.
+ */
 function notCsv({ code, records }: CsvError): SheetProblem {
   const row = typeof records === 'number' ? records + 1 : '?';
   return code === 'CSV_MAX_RECORD_SIZE'

@@ -1,9 +1,12 @@
 import { LAST_COLUMN, tooManyColumns, unreadable } from '../sheet.js';
 
-/** How a CSV file separates its cells, as detected from its first lines. */
+/** Separator and layout of a CSV file, as detected from its first lines. */
 export interface Dialect {
   readonly delimiter: string;
-  /** The length of a first line `sep=;`, which tells Excel the separator and is not a row; 0 without such a line. */
+  /**
+   * Length of a first line `sep=;`, which is not a row: it specifies the separator for Excel. 0
+   * without this line.
+   */
   readonly skipped: number;
 }
 
@@ -18,8 +21,8 @@ const SEPARATORS = new Map([
 ]);
 
 /**
- * Returns where the first non-empty line after a `sep=` line begins and ends; without a line break,
- * it ends with the text.
+ * Returns the start and end of the first non-empty line after a `sep=` line. The end of the text
+ * ends a line without a line break.
  */
 export function headerOf(head: string): { readonly start: number; readonly end: number } {
   const skipped = SEP_LINE.exec(head)?.[0].length ?? 0;
@@ -30,9 +33,9 @@ export function headerOf(head: string): { readonly start: number; readonly end: 
 }
 
 /**
- * Detects the separator: the one that a `sep=` line names, otherwise the most frequent one in the
- * header outside quotation marks. Throws SheetProblem unreadable_file unless it is `,` or `;`, and
- * too_many_columns for more columns than any program has.
+ * Detects the separator from a `sep=` line, or else as the most frequent separator in the header
+ * outside quotation marks. Throws `SheetProblem` `unreadable_file` unless it is `,` or `;`, and
+ * `too_many_columns` for more columns than any program supports.
  */
 export function dialectOf(head: string): Dialect {
   const [line = '', named = ''] = SEP_LINE.exec(head) ?? [];

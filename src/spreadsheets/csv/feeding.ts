@@ -2,7 +2,7 @@ import type { Parser } from 'csv-parse';
 import { Turns } from '../turns.js';
 
 /**
- * Writes the text into the parser at the rate that it accepts. A failure is thrown by the parser.
+ * Writes the text to the parser at the rate that it accepts. The parser throws its own failures.
  */
 export async function feed(
   parser: Parser,
@@ -24,8 +24,8 @@ export async function feed(
 }
 
 /**
- * Resolves when the piece is parsed and its rows are taken: buffered rows would be lost if the
- * parser fails.
+ * Resolves when the piece has been parsed and its rows were taken, because buffered rows are lost
+ * if the parser fails.
  */
 function written(parser: Parser, piece: string): Promise<void> {
   return new Promise((resolve) => {
@@ -38,7 +38,7 @@ function written(parser: Parser, piece: string): Promise<void> {
   });
 }
 
-/** Turns every line break into one LF, so that lines are counted as in an editor. */
+/** Converts each line break to one LF, so that lines are counted as in an editor. */
 export async function* withPlainBreaks(text: AsyncGenerator<string>): AsyncGenerator<string> {
   let held = '';
   for await (const piece of text) {

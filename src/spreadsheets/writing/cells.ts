@@ -2,25 +2,25 @@ import { stringify } from 'csv-stringify/sync';
 import { withEscapes } from '../../core/text.js';
 
 /**
- * Content of cells that a person opens. An XLSX cell is marked as text, so a formula in it does not
- * run. The type of a CSV cell depends on the program that opens it, so text that could be a formula
- * gets an apostrophe in front. Visible text is not changed otherwise: programs that read the CSV
- * remove the apostrophe, or use the XLSX.
+ * Content of cells that a person opens. XLSX cells are marked as text, so a formula in them is not
+ * computed. The type of a CSV cell depends on the program that opens it, so text that could be a
+ * formula gets an apostrophe in front. Other visible text is unchanged. Programs that read the CSV
+ * must remove the apostrophe, or use the XLSX.
  */
 
 /**
- * `number`: digits written by the service. `party`: a recipient, whose phone begins with `+`.
- * `text`: anything.
+ * `number` is digits written by the service, `party` is a recipient, whose phone begins with `+`,
+ * and `text` is any other text.
  */
 export type CellKind = 'number' | 'party' | 'text';
 
 const BREAKS = /[\t\n\r\u0085\u2028\u2029]+/gu;
-/** Control characters, lone surrogates, and what XML cannot contain. */
+/** Control characters, lone surrogates, and characters that XML cannot contain. */
 const UNSHOWN = /[\p{Cc}\p{Cs}\u2028\u2029\ufffe\uffff]/u;
 const PHONE = /^\+[0-9]{1,20}$/;
 /**
- * The beginnings of a formula, including full-width forms, at the start or after a `;`: where `;`
- * is the separator, as in Spanish, a cell begins there.
+ * Characters that begin a formula, including full-width forms, at the start or after a `;`. A `;`
+ * begins a cell where it is the separator, as in Spanish.
  */
 const FORMULA_START = /(^|;)([\s"']*)(?=[=+\-@＝＋－＠|%])/gu;
 
@@ -35,7 +35,7 @@ function shownText(text: string): string {
   return withEscapes(shown);
 }
 
-/** Returns lines of a CSV, with cells quoted where necessary. A column without a kind is text. */
+/** Returns lines of a CSV, with cells quoted if necessary. A column without a kind is text. */
 export function csvLines(
   rows: readonly (readonly (string | null)[])[],
   kinds: readonly CellKind[] = [],
@@ -47,7 +47,10 @@ export function csvLines(
   return stringify(safe, { record_delimiter: newline, quoted_match: QUOTED });
 }
 
-/** Also quoted: a `;` or an apostrophe, which some programs treat specially, and surrounding spaces. */
+/**
+ * Cells with these are quoted too: a `;` or an apostrophe, which some programs treat specially, and
+ * surrounding spaces.
+ */
 const QUOTED = /[;']|^\s|\s$/;
 
 function csvText(text: string, kind: CellKind): string {
@@ -56,10 +59,12 @@ function csvText(text: string, kind: CellKind): string {
   return kind === 'party' && PHONE.test(shown) ? shown : shown.replace(FORMULA_START, "$1'$2");
 }
 
-/** The longest text that a cell of a spreadsheet holds. */
+/** Maximum length of a text in a cell. */
 const MAX_TEXT = 32_767;
 
-/** Returns the cell's text in an XLSX, where `_x0041_` would be read as an A. */
+/**
+ * Returns the text of a cell in an XLSX. Escapes texts like `_x0041_`, which would be read as an A.
+ */
 export function xlsxText(text: string): string {
   return shownText(text)
     .slice(0, MAX_TEXT)

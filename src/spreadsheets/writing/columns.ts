@@ -3,9 +3,9 @@ import type { CellKind } from './cells.js';
 export interface Column {
   readonly name: string;
   readonly kind: CellKind;
-  /** In characters, in a sheet. */
+  /** Width in a sheet, in characters. */
   readonly width: number;
 }
 
-/** The cells of one row in the order of the columns; null is an empty cell. */
+/** Cells of one row in the order of the columns. Null is an empty cell. */
 export type TableRow = readonly (string | null)[];

@@ -1,7 +1,7 @@
 import { type CellKind, csvLines } from './cells.js';
 import type { Column, TableRow } from './columns.js';
 
-/** Without the mark some programs read UTF-8 as the local encoding. */
+/** Without this mark, some programs read UTF-8 as the local encoding. */
 const BYTE_ORDER_MARK = '\ufeff';
 
 export function csvOf(columns: readonly Column[], rows: readonly TableRow[]): string {

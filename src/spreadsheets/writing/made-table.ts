@@ -10,11 +10,17 @@ interface Table {
   readonly columns: readonly Column[];
   readonly sheetName: string;
   readonly pieces: AsyncIterable<readonly TableRow[]>;
-  /** A long table gets its own thread, which takes half a second to start, with its packages. */
+  /**
+   * True for a long table, which is written in its own thread. The thread takes half a second to
+   * start.
+   */
   readonly isLong: boolean;
 }
 
-/** In a temporary folder, which goes when `use` has ended. Rejects like the rows and files, or the signal's reason. */
+/**
+ * Writes the table to a temporary folder, which is removed after `use`. Rejects with failures of
+ * the rows or files, or with the reason of `signal`.
+ */
 export async function withTableFiles<T>(
   table: Table,
   signal: AbortSignal,
@@ -37,7 +43,8 @@ async function writeHere(
   paths: TablePaths,
   signal: AbortSignal,
 ): Promise<void> {
-  // It imports exceljs, three hundred files that every process would otherwise load at its start.
+  // Imported late, because exceljs has three hundred files, which every process would otherwise
+  // load when it starts.
   const { TableFiles } = await import('./table.js');
   const files = new TableFiles(columns, paths, sheetName);
   const turns = new Turns();

@@ -12,12 +12,12 @@ export interface TablePaths {
   readonly xlsx: string;
 }
 
-/** Level 3 takes a third of the time of the usual 6, and its output is a tenth larger. */
+/** Level 3 takes a third of the time of the default 6, and its output is 10 % larger. */
 const LEVEL = 3;
 
 /**
- * Writes a table into two files as its rows are received, as CSV and XLSX. Rejects with failures of
- * the file system.
+ * Writes rows into a CSV and an XLSX file as they are received. Rejects with failures of the file
+ * system.
  */
 export class TableFiles {
   private readonly csv: WriteStream;
@@ -35,7 +35,7 @@ export class TableFiles {
     this.csv = createWriteStream(paths.csv);
     this.xlsx = createWriteStream(paths.xlsx);
     this.written = Promise.all([finished(this.csv), finished(this.xlsx)]);
-    // The failure is thrown by the next call of add or end.
+    // The next call of `add` or `end` throws the failure.
     this.written.catch(() => undefined);
     const stream = {
       stream: this.xlsx,
@@ -68,7 +68,7 @@ export class TableFiles {
     this.xlsx.destroy();
   }
 
-  /** Row numbers are numbers; all other cells, including amounts, are text and keep every digit. */
+  /** Row numbers are numbers. All other cells, including amounts, are text and keep every digit. */
   private addToSheet(cells: TableRow, style: Partial<ExcelJS.Style>): void {
     const isHeader = this.rows === 0;
     const row = this.sheet.getRow((this.rows += 1));

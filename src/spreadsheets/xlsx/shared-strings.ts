@@ -4,8 +4,8 @@ import { TextBuffer, Texts, unescaped } from './texts.js';
 import { readWholePart } from './xml.js';
 
 /**
- * Reads the texts that cells refer to by index; rich text without its formatting. Throws
- * SheetProblem.
+ * Reads the texts that cells refer to by index. Drops the formatting of rich text. Throws
+ * `SheetProblem`.
  */
 export async function readSharedStrings(
   bytes: AsyncIterable<Buffer>,
@@ -18,7 +18,7 @@ export async function readSharedStrings(
   let isText = false;
   await readWholePart(bytes, effort, {
     open(name, _attributes, depth) {
-      // Programs differ on the remaining text.
+      // Programs differ on the rest of the text.
       if (isText) throw unreadable('a text of the workbook has an element in it');
       if (depth === 2) isItem = name === 'si';
       if (depth === 3) isRun = name === 'r';

@@ -15,7 +15,7 @@ import { isTrue, type PartReader } from './xml.js';
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** The parts of a workbook that the cells of a sheet refer to. */
+/** Parts of a workbook that the cells of a sheet refer to. */
 interface Book {
   readonly texts: Texts | null;
   readonly styles: readonly CellStyle[];
@@ -24,7 +24,10 @@ interface Book {
 
 type Attributes = Readonly<Record<string, string>>;
 
-/** Builds rows from the events of a worksheet's part. Call `take` along the way to get them. */
+/**
+ * Builds rows from the parsing events of a worksheet. The caller takes rows with `take` during
+ * parsing.
+ */
 export class SheetRows implements PartReader {
   private rows: SheetRow[] = [];
   private isData = false;
@@ -57,9 +60,9 @@ export class SheetRows implements PartReader {
     return rows;
   }
 
-  /** worksheet > sheetData > row > c > v, f, is > t or r > t */
+  /** Structure of a worksheet: worksheet > sheetData > row > c > v, f, is > t or r > t */
   open(name: string, attributes: Attributes, depth: number): void {
-    // Programs differ on the remaining value.
+    // Programs differ on the rest of the value.
     if (this.listening !== null)
       throw unreadable(`a value in row ${this.rowNumber} has an element in it`);
     if (depth === 1 && name !== 'worksheet')
@@ -128,7 +131,7 @@ export class SheetRows implements PartReader {
     }
   }
 
-  /** Phonetic hints are in runs of another name. */
+  /** Phonetic hints are in runs with another name. */
   private openInline(name: string, depth: number): void {
     if (name === 't' && (depth === 6 || this.isRun)) this.listening = this.inline;
     else if (depth === 6) this.isRun = name === 'r';
@@ -208,20 +211,20 @@ function textCell(text: string): Cell {
   return text === '' ? null : { kind: 'text', text };
 }
 
-/** Spreadsheets show an error (`#####`) if the number is not a date. */
+/** Returns the cell. Spreadsheets show an error (`#####`) for a number that is not a date. */
 function dateCell(iso: string | null, stored: string): Cell {
   return iso === null ? { kind: 'error', text: stored } : { kind: 'date', text: iso };
 }
 
-/** Parses a count in plain digits. */
+/** Parses a number that consists of digits only. */
 function positive(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw unreadable('a number of the workbook itself is not one');
   return Number.parseInt(text, 10);
 }
 
 /**
- * Returns the column of `AB12`, counted from 1. If the reference names another row, programs differ
- * on which one counts.
+ * Returns the column of a reference such as `AB12`, counted from 1. Rejects a reference to another
+ * row, because programs differ on its meaning.
  */
 function columnOf(reference: string, row: number): number {
   let column = 0;

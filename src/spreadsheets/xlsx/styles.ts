@@ -2,22 +2,25 @@ import { readWholePart } from './xml.js';
 import type { Effort } from '../effort.js';
 import { unreadable } from '../sheet.js';
 
-/** The kinds of value that a number format displays. */
+/** Kinds of value that a number format displays. */
 export type NumberView = 'number' | 'date' | 'time' | 'duration';
 
 export interface CellStyle {
   readonly view: NumberView;
   /**
-   * The code of the number format, cut to `MAX_FORMAT_SHOWN`; null if it shows a number's own
-   * digits, as General does.
+   * Code of the number format, cut to `MAX_FORMAT_SHOWN`. Null for formats that show a number's own
+   * digits, such as General.
    */
   readonly format: string | null;
 }
 
-/** The style of every cell in a workbook without cell styles. */
+/** Style of all cells in a workbook without cell styles. */
 export const GENERAL: CellStyle = { view: 'number', format: null };
 
-/** Number formats built into every program, by id. Currency formats depend on the language and are not listed. */
+/**
+ * Number formats built into every program, by id. Currency formats depend on the language and are
+ * omitted.
+ */
 const BUILT_IN: Readonly<Record<string, string>> = {
   ...{
     0: 'General',
@@ -53,15 +56,15 @@ const DATE_FORMATS: readonly (readonly [first: number, last: number])[] = [
 const TIME_FORMATS: readonly number[] = [18, 19, 20, 21, 45, 47];
 const DURATION_FORMAT = 46;
 
-/** More than any spreadsheet program can make. */
+/** More than any spreadsheet program can create. */
 const MAX_STYLES = 100_000;
 
 /** Programs refuse longer codes. */
 const MAX_FORMAT = 1_000;
-/** How much of a format code the cells carry (UTF-16 units). */
+/** Length to which a format code is cut in cells (UTF-16 units). */
 const MAX_FORMAT_SHOWN = 60;
 
-/** Reads the styles of cells by their index. Throws SheetProblem unreadable_file. */
+/** Reads the styles of cells by their index. Throws `SheetProblem` `unreadable_file`. */
 export async function readStyles(
   bytes: AsyncIterable<Buffer>,
   effort: Effort,
@@ -98,7 +101,7 @@ function builtIn(id: string): CellStyle {
 }
 
 /**
- * The formats that show an integer with all its digits, and add only separators of thousands. Some programs write
+ * Formats that show all digits of an integer and add only thousands separators. Some programs write
  * `Standard` for General.
  */
 const PLAIN = /^(?:general|standard|0|#,##0|@)$/i;
@@ -109,8 +112,9 @@ function styleOf(code: string): CellStyle {
 }
 
 /**
- * Returns what a format code shows, by its letters outside quotes, escapes, colours and conditions.
- * An elapsed time in brackets (`[h]`) is a duration. An unclosed part extends to the end.
+ * Returns the kind of value that a format code shows, from its letters outside quotes, escapes,
+ * colours and conditions. An elapsed time in brackets (`[h]`) is a duration. An unclosed part
+ * extends to the end.
  */
 export function viewOf(formatCode: string): NumberView {
   const code = formatCode.slice(0, MAX_FORMAT);
@@ -123,7 +127,7 @@ export function viewOf(formatCode: string): NumberView {
     at = nextOf(code, character, at);
   }
   if (letters === '') return 'number';
-  // `m` is a month, but minutes beside hours or seconds.
+  // `m` means minutes next to hours or seconds, and months otherwise.
   return /[hs]/i.test(letters) && !/[yd]/i.test(letters) ? 'time' : 'date';
 }
 
@@ -134,7 +138,7 @@ const ELAPSED = /^(?:h+|m+|s+)$/i;
 function nextOf(code: string, character: string, at: number): number {
   if (character === '"' || character === '[')
     return endOf(code, character === '[' ? ']' : '"', at) + 1;
-  // The next character is shown literally, or its width is left blank.
+  // The next character is shown literally, or leaves a space of its width.
   return character === '\\' || character === '_' || character === '*' ? at + 2 : at + 1;
 }
 

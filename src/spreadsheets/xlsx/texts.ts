@@ -4,16 +4,17 @@ import { MAX_CELL_LENGTH, SheetProblem, unreadable } from '../sheet.js';
 const PIECE_BYTES = 1024 * 1024;
 
 /**
- * The shared strings of a workbook as UTF-8 in large pieces: separate strings would take several
- * times as much memory, and a hostile file could have hundreds of MiB of them. Each text takes 4
- * extra bytes.
+ * Shared strings of a workbook, as UTF-8 in large pieces. Separate strings would take several times
+ * as much memory, and a hostile file could have hundreds of MiB of them. Each text takes 4 extra
+ * bytes.
  */
 export class Texts {
   private readonly pieces: Buffer[] = [];
-  /** Where the last text of a piece ends, counted in the piece. */
+  /** End of the last text of each piece, as an offset in the piece. */
   private readonly pieceEnds: number[] = [];
   /**
-   * Where text n begins, counted over all pieces; it ends where the next text of its piece begins.
+   * Start of each text, as an offset in all pieces together. A text ends where the next one in its
+   * piece begins.
    */
   private starts = new Uint32Array(1024);
   private count = 0;
@@ -21,7 +22,7 @@ export class Texts {
 
   constructor(private readonly limits: Pick<EffortLimits, 'textBytes' | 'texts'>) {}
 
-  /** Throws SheetProblem too_large_inflated. */
+  /** Adds a text. Throws `SheetProblem` `too_large_inflated`. */
   add(text: string): void {
     const length = Buffer.byteLength(text);
     if (this.used + length > PIECE_BYTES) {
@@ -39,7 +40,7 @@ export class Texts {
     this.count += 1;
   }
 
-  /** Throws SheetProblem unreadable_file for an index that the workbook does not have. */
+  /** Returns a text. Throws `SheetProblem` `unreadable_file` for an index that does not exist. */
   at(index: number): string {
     const start = this.starts[index];
     if (start === undefined || index >= this.count)
@@ -62,7 +63,7 @@ function tooLarge(): SheetProblem {
   return new SheetProblem('too_large_inflated', 'the texts of the workbook take more than 64 MiB');
 }
 
-/** Collects the text of one element, up to the length allowed in a cell. */
+/** Text of one element, cut at the maximum length of a cell. */
 export class TextBuffer {
   private text = '';
 
@@ -79,10 +80,7 @@ export class TextBuffer {
   }
 }
 
-/**
- * Returns the text with `_x000D_` sequences decoded, with which workbooks write characters that XML
- * cannot contain.
- */
+/** Decodes sequences like `_x000D_`, which represent characters that XML cannot contain. */
 export function unescaped(text: string): string {
   if (!text.includes('_x')) return text;
   return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) =>

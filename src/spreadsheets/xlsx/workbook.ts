@@ -3,12 +3,12 @@ import type { Effort } from '../effort.js';
 import { unreadable } from '../sheet.js';
 import { isTrue, readWholePart } from './xml.js';
 
-/** The parts that a workbook's first sheet needs. */
+/** Parts needed to read a workbook's first sheet. */
 interface Workbook {
   readonly sheet: string;
-  /** The number of hidden sheets before this sheet. */
+  /** Number of hidden sheets before the sheet. */
   readonly skippedSheets: number;
-  /** Dates count from 1904, as in old workbooks of a Mac. */
+  /** True if dates count from 1904, as in old workbooks of a Mac. */
   readonly is1904: boolean;
   readonly sharedStrings: string | null;
   readonly styles: string | null;
@@ -32,8 +32,8 @@ interface NamedSheet {
 }
 
 /**
- * Reads the workbook by the package's relationships, not by file names. Throws SheetProblem
- * unreadable_file.
+ * Finds the parts of the workbook by the package's relationships, not by file names. Throws
+ * `SheetProblem` `unreadable_file`.
  */
 export async function readWorkbook(archive: Archive, effort: Effort): Promise<Workbook> {
   const root = await relationshipsOf(archive, '', effort);
@@ -45,7 +45,7 @@ export async function readWorkbook(archive: Archive, effort: Effort): Promise<Wo
     const found = own.find(({ id, type }) => id === relationship && type === 'worksheet');
     return found === undefined ? [] : [{ name: found.target, isHidden }];
   });
-  // The sheet that a person who opens the file considers the first.
+  // The first visible sheet, or the first if all are hidden.
   const skippedSheets = Math.max(
     0,
     worksheets.findIndex(({ isHidden }) => !isHidden),
@@ -81,7 +81,8 @@ async function sheetsOf(
       if (depth === 2) isIn = name === 'sheets';
       if (depth !== 3 || !isIn || name !== 'sheet') return;
       if (sheets.length > MAX_PARTS) throw unreadable('the workbook has too many sheets');
-      // The prefix of the relationships' namespace may be anything; the attribute's local name is id.
+      // The prefix of the relationships' namespace may vary. The local name of the attribute is
+      // `id`.
       const relationship =
         Object.entries(attributes).find(([key]) => key.endsWith(':id'))?.[1] ?? '';
       sheets.push({ relationship, isHidden: (attributes['state'] ?? 'visible') !== 'visible' });
@@ -97,7 +98,7 @@ async function relationshipsOf(
 ): Promise<Relationship[]> {
   const folder = part.slice(0, part.lastIndexOf('/') + 1);
   const found: Relationship[] = [];
-  // If an id is repeated, programs follow different ones.
+  // Programs differ on which of two relationships with the same id they follow.
   const ids = new Set<string>();
   await readWholePart(
     archive.read(`${folder}_rels/${part.slice(folder.length)}.rels`, effort),
@@ -120,7 +121,8 @@ async function relationshipsOf(
 }
 
 /**
- * Returns the entry of a target, which is relative to its part's folder or to the root of the zip.
+ * Returns the entry for a target, which is relative to the folder of its part or to the root of the
+ * zip.
  */
 function partName(folder: string, target: string): string {
   const steps: string[] = [];

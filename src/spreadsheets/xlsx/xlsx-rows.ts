@@ -9,8 +9,8 @@ import { readWorkbook } from './workbook.js';
 import { readPart } from './xml.js';
 
 /**
- * Yields the rows of the first visible sheet, hidden rows and columns included. Throws
- * SheetProblem.
+ * Yields the rows of the first visible sheet, including hidden rows and columns. Throws
+ * `SheetProblem`.
  */
 export async function* xlsxRows(
   source: ByteSource,

@@ -4,14 +4,17 @@ import type { Effort } from '../effort.js';
 import { unreadable } from '../sheet.js';
 
 export interface PartReader {
-  /** Names have no prefix; elements of other namespaces are named ''. `depth` of the root is 1. */
+  /**
+   * Called for each element. `name` has no prefix, and is '' in other namespaces. `depth` of the
+   * root is 1.
+   */
   open(name: string, attributes: Readonly<Record<string, string>>, depth: number): void;
   close?(name: string, depth: number): void;
-  /** Receives text, possibly in several pieces. */
+  /** Called with text, possibly in several pieces. */
   text?(text: string): void;
 }
 
-/** The main namespace, in ordinary and strict files, and those of the package's own parts. */
+/** Main namespace, in ordinary and strict files, and the namespaces of the package's own parts. */
 const NAMESPACES: ReadonlySet<string> = new Set([
   'http://schemas.openxmlformats.org/spreadsheetml/2006/main',
   'http://purl.oclc.org/ooxml/spreadsheetml/main',
@@ -19,11 +22,13 @@ const NAMESPACES: ReadonlySet<string> = new Set([
 ]);
 
 const DEEPEST = 64;
-/** A longer text, tag or comment is an attempt to fill the memory. */
+/**
+ * Maximum length of a text, tag or comment. A longer one would be an attempt to fill the memory.
+ */
 const MAX_TOKEN = 1024 * 1024;
 /**
- * Other work is handled between two pieces. Bytes are cut instead of text, because V8 reads a slice
- * several times slower than a string.
+ * Size of the pieces that are parsed without a pause. Bytes are cut instead of text, because V8
+ * reads a slice several times slower than a string.
  */
 const PIECE_BYTES = 32 * 1024;
 
@@ -31,9 +36,9 @@ const NO_XML =
   'a part of the workbook is not well-formed: open and save it again with your spreadsheet program';
 
 /**
- * Parses a part, yielding now and then so that the caller can take the rows that its reader has
- * collected. A DTD, and therefore every entity, is refused. Throws SheetProblem unreadable_file,
- * too_large_inflated, and what `bytes` throws.
+ * Parses a part. Yields regularly, so that the caller can take the rows that the reader has
+ * collected. Refuses a DTD, and therefore every entity. Throws `SheetProblem` `unreadable_file` or
+ * `too_large_inflated`, and the errors of `bytes`.
  */
 export async function* readPart(
   bytes: AsyncIterable<Buffer>,
@@ -50,12 +55,12 @@ export async function* readPart(
   yield;
 }
 
-/** Returns true if a boolean attribute is set. */
+/** Whether a boolean attribute is set. */
 export function isTrue(attribute: string | undefined): boolean {
   return attribute === '1' || attribute === 'true';
 }
 
-/** Parses a small part as a whole. Throws what readPart throws. */
+/** Parses a small part as a whole. Throws the errors of `readPart`. */
 export async function readWholePart(
   bytes: AsyncIterable<Buffer>,
   effort: Effort,
@@ -71,7 +76,7 @@ class Document {
   });
   private prefix: string | null = null;
   private depth = 0;
-  /** The length of the text given to the parser since its last event. */
+  /** Length of the text passed to the parser since its last event. */
   private untold = 0;
 
   constructor(
@@ -79,8 +84,8 @@ class Document {
     private readonly effort: Effort,
   ) {
     const { parser } = this;
-    // At most seven handlers: with an eighth, V8 keeps the parser's fields in a dictionary, and parsing takes five
-    // times as long.
+    // At most seven handlers. With an eighth, V8 stores the parser's fields in a dictionary, and
+    // parsing takes five times as long.
     parser.on('doctype', () => {
       throw unreadable('the workbook has a document type, which no spreadsheet program writes');
     });
@@ -112,7 +117,7 @@ class Document {
     try {
       step();
     } catch (failure) {
-      // Errors of the parser itself are plain Errors.
+      // Errors thrown by the parser itself have the class `Error`.
       throw failure instanceof Error && failure.name === 'Error' ? unreadable(NO_XML) : failure;
     }
   }
@@ -144,7 +149,7 @@ class Document {
     this.effort.mark(1);
   }
 
-  /** Returns the name without the root's prefix; '' for another prefix. */
+  /** Returns the name without the root's prefix, or '' for another prefix. */
   private own(name: string): string {
     const { prefix } = this;
     if (prefix === '') return name.includes(':') ? '' : name;
@@ -166,7 +171,7 @@ function ampersands(text: string): number {
   return count;
 }
 
-/** Decodes a part: UTF-8, or UTF-16 according to its first bytes. */
+/** Decodes a part as UTF-8 or UTF-16, according to its first bytes. */
 async function* decoded(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let decoder: TextDecoder | null = null;
   let head: Buffer = Buffer.alloc(0);

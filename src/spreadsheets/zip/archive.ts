@@ -5,21 +5,23 @@ import { type ByteSource, piecesOf } from '../byte-source.js';
 import type { Effort } from '../effort.js';
 import { SheetProblem, unreadable } from '../sheet.js';
 
-/** A workbook has a few dozen entries; with many pictures it has hundreds. */
+/** Maximum of entries in a zip. A workbook has a few dozen, or hundreds with many pictures. */
 const MAX_ENTRIES = 2_000;
 const STORED = 0;
 const DEFLATED = 8;
 const INFLATE_PIECE_BYTES = 64 * 1024;
 
-/** An alternative name, which only some readers use; no program writes one into a workbook. */
+/**
+ * Extra field with an alternative name, which only some readers use. No program writes it into a
+ * workbook.
+ */
 const UNICODE_PATH = 0x7075;
 
 const DAMAGED = 'the file is damaged or was not sent whole';
 
 /**
- * The entries of a zip, according to its central directory. Reading an entry checks the directory
- * against the local header, sizes and checksum, so that no two readers can see different files in
- * one zip.
+ * Entries of a zip according to its central directory. Reading an entry compares the directory with
+ * the local header, sizes and checksum, so that two readers cannot see different files in one zip.
  */
 export class Archive {
   private constructor(
@@ -27,10 +29,10 @@ export class Archive {
     private readonly entries: ReadonlyMap<string, Entry>,
   ) {}
 
-  /** Opens the archive by its directory. Throws SheetProblem unreadable_file. */
+  /** Opens an archive by its directory. Throws `SheetProblem` `unreadable_file`. */
   static async open(source: ByteSource): Promise<Archive> {
     try {
-      // The reader is not closed: it holds nothing open.
+      // The reader need not be closed, because it opens no resources.
       const reader = new SourceReader(source);
       const zip = await yauzl.fromRandomAccessReaderPromise(reader, source.size, {
         autoClose: false,
@@ -58,9 +60,9 @@ export class Archive {
   }
 
   /**
-   * Yields the content of an entry, counted while it is inflated. Throws SheetProblem:
-   * unreadable_file (absent, encrypted, damaged, size or checksum different from the directory),
-   * too_large_inflated.
+   * Yields the content of an entry and counts it while it is inflated. Throws `SheetProblem`
+   * `too_large_inflated`, or `unreadable_file` if the entry is absent, encrypted, damaged, or
+   * differs from the directory in size or checksum.
    */
   async *read(name: string, effort: Effort): AsyncGenerator<Buffer> {
     const entry = this.entries.get(partKey(name));
@@ -82,7 +84,7 @@ export class Archive {
     if (size !== entry.uncompressedSize || checksum !== entry.crc32) throw unreadable(DAMAGED);
   }
 
-  /** Returns where the entry's data begins. The local header must name the same entry. */
+  /** Returns the offset of the entry's data. The name in the local header must match. */
   private dataStart(entry: Entry): number {
     const at = entry.relativeOffsetOfLocalHeader;
     if (at + 30 + entry.fileNameLength > this.source.size) throw unreadable(DAMAGED);
@@ -104,7 +106,7 @@ export class Archive {
       return;
     }
     const inflate = createInflateRaw({ chunkSize: INFLATE_PIECE_BYTES });
-    // A failure of either stream destroys both, and is thrown by the loop below.
+    // A failure of either stream destroys both, and the loop below throws it.
     pipeline(Readable.from(packed), inflate, () => {});
     try {
       yield* inflate;
@@ -114,7 +116,10 @@ export class Archive {
   }
 }
 
-/** Compares part names without case, because some programs refer to them in a different case. */
+/**
+ * Returns a part's name for comparison. Ignores case, because some programs refer to parts in a
+ * different case.
+ */
 function partKey(name: string): string {
   return name.toLowerCase();
 }
@@ -127,7 +132,7 @@ function isZlibFailure(failure: unknown): boolean {
   return failure instanceof Error && 'code' in failure && String(failure.code).startsWith('Z_');
 }
 
-/** Gives the bytes of the file to the zip library. */
+/** Reads the file's bytes for the zip library. */
 class SourceReader extends yauzl.RandomAccessReader {
   constructor(private readonly source: ByteSource) {
     super();
