@@ -11,10 +11,11 @@ interface StaffRequest {
   readonly batchId: Uuid;
   readonly action: BatchAct['action'];
   readonly by: StaffIdentity;
-  /** 1 to 140 characters. */
+  /** Reason of 1 to 140 characters. */
   readonly reason: string;
   /**
-   * The id of the action, equal for every retry: an action that was done or refused once stays so.
+   * Id of the action, equal for all retries. An action that was performed or refused is not
+   * repeated.
    */
   readonly actId: Uuid;
 }
@@ -22,8 +23,8 @@ interface StaffRequest {
 const ACTS = { pause: pauseBatch, resume: resumeBatch, cancel: cancelBatch } as const;
 
 /**
- * Performs an action of staff on a batch. An action without the right, or too late, changes nothing
- * and is recorded. Throws not_found, ledger_unavailable.
+ * Performs a staff action on a batch. An action that is not permitted or too late changes nothing
+ * and is recorded. Throws `not_found` and `ledger_unavailable`.
  */
 export async function actOnBatch(
   deps: BatchControlDeps,

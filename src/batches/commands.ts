@@ -22,7 +22,10 @@ import {
 import type { MemberCommand } from './ownership.js';
 import { decideLapse, decideWithdrawal, type LapseBatch } from './withdrawal.js';
 
-/** The batch, and the member's role in its source, which is locked if it is the tenant's own. */
+/**
+ * Reads the batch, and the member's role in its source account, which is locked if it belongs to
+ * the tenant.
+ */
 const OF_MEMBERS: Pick<
   CommandKind<MemberCommand, BonusBatch>,
   'resourceType' | 'table' | 'accounts' | 'needs'
@@ -49,7 +52,7 @@ const OF_MEMBERS: Pick<
         ],
 };
 
-/** POST /v1/bonus_batches/{id}/execute, as a command of the ledger. */
+/** Command for POST /v1/bonus_batches/{id}/execute. */
 export const executeBatchKind: CommandKind<MemberCommand, BonusBatch> = {
   ...OF_MEMBERS,
   name: 'execute batch',
@@ -64,7 +67,7 @@ export const executeBatchKind: CommandKind<MemberCommand, BonusBatch> = {
   decide: decideExecution,
 };
 
-/** POST /v1/bonus_batches/{id}/cancel, as a command of the ledger. */
+/** Command for POST /v1/bonus_batches/{id}/cancel. */
 export const withdrawBatchKind: CommandKind<MemberCommand, BonusBatch> = {
   ...OF_MEMBERS,
   name: 'withdraw batch',
@@ -72,17 +75,16 @@ export const withdrawBatchKind: CommandKind<MemberCommand, BonusBatch> = {
 };
 
 export interface PayRowCommand extends PayRow {
-  /** Needed to read the month's total. */
+  /** Asset of the batch, needed to read the month's total. */
   readonly asset: Asset;
 }
 
-/** Pays one row of an executing batch. The outcome is its bonus. */
+/** Pays one row of an executing batch. Its outcome is a bonus. */
 export const payRowKind: CommandKind<PayRowCommand, Bonus> = {
   name: 'pay batch row',
   resourceType: 'bonus',
   table: bonuses,
-  // All accounts were stored by the service: the batch's source, and the recipients that validation
-  // found.
+  // All ids were read from the database: the batch's source, and the recipients that validation stored.
   accounts: async (commands, reader) => ({
     ids: commands.map(({ sourceAccountId, recipientAccountId, feeAccountId }) => [
       sourceAccountId,
@@ -110,7 +112,7 @@ export const payRowKind: CommandKind<PayRowCommand, Bonus> = {
   decide: decideRow,
 };
 
-/** Support ends a batch that is ready or executing. */
+/** Cancels a ready or executing batch for support. */
 export const cancelBatchKind: CommandKind<CancelBatch, BonusBatch> = {
   name: 'cancel batch',
   resourceType: 'bonus_batch',

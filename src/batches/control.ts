@@ -16,15 +16,16 @@ import { cancelBatchKind } from './commands.js';
 import { isSettled, PAUSABLE, SETTLED, stateRefusal } from './rules.js';
 
 /**
- * Actions of support on a batch; acting.ts decides who may perform them. Each function throws
- * ApiError not_found, invalid_state, invalid_field (the reason: 1 to 140 characters).
+ * Support's actions on a batch. staff-actions.ts decides who may perform them. Each throws
+ * `ApiError` with `not_found`, `invalid_state`, or `invalid_field` for a reason that does not have
+ * 1 to 140 characters.
  */
 
 export interface BatchControlDeps extends DatabaseDeps {
   readonly desk: LedgerWriter;
 }
 
-/** An action of support. Repeated with the same `actId`, it changes nothing. */
+/** An action of support. A repetition with the same `actId` changes nothing. */
 type Act = (
   deps: BatchControlDeps,
   batchId: Uuid,
@@ -34,7 +35,7 @@ type Act = (
 ) => Promise<BonusBatch>;
 
 /**
- * Pauses payment after the group under way, until the batch is resumed. Pausing a paused batch is
+ * Pauses payment after the current group until the batch is resumed. Pausing a paused batch is
  * recorded as `unchanged`.
  */
 export const pauseBatch: Act = (deps, ...act) => setPaused(deps, deps.clock(), ...act);
@@ -52,7 +53,7 @@ async function setPaused(
   const reason = checkedText('reason', given, MAX_REASON);
   const { sourceAccountId } = await findBatch(database.reader, batchId);
   return transact(database, async (transaction) => {
-    // The account's row guards the batch: while it is locked, no group of rows is being paid.
+    // The account's row guards the batch. While it is locked, no group of rows is paid.
     await lockAccount(transaction, sourceAccountId);
     const batch = await findBatch(transaction, batchId);
     if (await wasDone(transaction, actId)) return batch;
@@ -88,8 +89,8 @@ async function setPaused(
 }
 
 /**
- * Ends the batch: a ready batch is withdrawn; the payment of an executing batch marks the remaining
- * rows as failed.
+ * Cancels the batch. A ready batch is withdrawn. For an executing batch, payment marks the
+ * remaining rows as failed.
  */
 export const cancelBatch: Act = async (
   { database, desk },

@@ -46,19 +46,22 @@ export interface PayRow extends BatchCommand {
   readonly number: number;
   readonly recipientAccountId: Uuid;
   readonly feeAccountId: Uuid | null;
-  /** The row that must be settled first, if the funds or the month may run out; null if order does not matter. */
+  /**
+   * Number of the row that must be settled first, because the funds or the month's allowance may
+   * run out. Null if the order does not matter.
+   */
   readonly follows: number | null;
 }
 
 export interface CancelBatch extends BatchCommand {
   readonly by: Canceling;
-  /** The outbox entry that notifies the workflow. */
+  /** Outbox entry that notifies the workflow. */
   readonly outboxId: Uuid;
 }
 
 /**
- * Decides the execution: 404, 403, 409, then the batch is executing, with the whole debit held if
- * the funds cover it.
+ * Decides the execution. Refuses with 404, 403 or 409. Otherwise, the batch becomes `executing`,
+ * and its whole debit is held if the funds suffice.
  */
 export function decideExecution(command: MemberCommand, state: LockedState): Decision<BonusBatch> {
   const own = findOwnBatch(command, state);
@@ -121,7 +124,7 @@ const OWN_UPLOAD: Refusal = {
     'from this total on the account asks for a second person: another member than the uploader executes the batch',
 };
 
-/** The row is not changed: it is still open, or was already settled. */
+/** Result if the row was not changed, because it is still open or was already settled. */
 export const NOT_NOW = invalidState(
   'the row is settled, or a row before it is not, or its batch is paused or not executing',
 );
@@ -129,8 +132,8 @@ export const NOT_NOW = invalidState(
 const ROW_CANCELED = invalidState(CANCELED.message);
 
 /**
- * Pays one row, or refuses it for good. The row's state decides, so a repeated try has no effect.
- * While the batch is paused nothing is written. (docs/contract.md, Execution)
+ * Pays one row, or refuses it permanently. The decision depends on the row's state, so a repetition
+ * has no effect. Writes nothing while the batch is paused. (docs/contract.md, Execution)
  */
 export function decideRow(command: PayRow, state: LockedState): Decision<Bonus> {
   const { tenantId, batchId, number } = command;
@@ -140,8 +143,8 @@ export function decideRow(command: PayRow, state: LockedState): Decision<Bonus> 
   if (batch?.tenantId !== tenantId || row === undefined || source === undefined)
     return refuse(NOT_FOUND, false);
   if (row.status !== 'pending' || batch.status !== 'executing') return refuse(NOT_NOW, false);
-  // The hold was released when the batch was canceled. Binds no key, because nothing was decided
-  // about the row itself.
+  // The hold was released when the batch was canceled. Binds no key, because the row itself was not
+  // decided.
   if (batch.canceledAt !== null) {
     const writes = settled(batch, failed(row, CANCELED, state));
     return { outcome: { done: false, refusal: ROW_CANCELED }, writes, bindsKey: false };
@@ -161,7 +164,7 @@ export function decideRow(command: PayRow, state: LockedState): Decision<Bonus> 
   };
 }
 
-/** Returns true if rows before this row are still open, which must not lose their money to it. */
+/** Whether an earlier row is still open that this row must not overtake. */
 function isBeforeItsTurn({ batchId, follows }: PayRow, state: LockedState): boolean {
   return (
     follows !== null &&
@@ -169,7 +172,7 @@ function isBeforeItsTurn({ batchId, follows }: PayRow, state: LockedState): bool
   );
 }
 
-/** Returns the bonus that pays the row, or the first rule that forbids it now. */
+/** Returns the bonus that pays the row, or the first rule that forbids it. */
 function payRow(
   batch: BonusBatch,
   row: BonusBatchRow,
@@ -207,7 +210,7 @@ function payRow(
   return { bonus };
 }
 
-/** Returns the source with the row's share of the hold released, for this row only. */
+/** Returns the source account with the row's share of the hold released, for deciding this row. */
 function withHeld(source: LockedAccount, { asset }: BonusBatch, row: BonusBatchRow): LockedAccount {
   if (asset === null) return source;
   const { available, held } = source.balances[asset];
@@ -226,7 +229,7 @@ function failed(
   return { ...row, status: 'failed', code, message, settledAt: state.at };
 }
 
-/** Settles the row: its share of the hold, and the batch's sums. */
+/** Returns the writes that settle the row: its share of the hold, and the batch's sums. */
 function settled(batch: BonusBatch, row: BonusBatchRow): Writes {
   const hasHold = batch.isHeld && batch.canceledAt === null;
   return {
@@ -243,7 +246,7 @@ function joined(one: Writes, other: Writes): Writes {
 }
 
 /**
- * Decides a cancellation by support. A ready batch is withdrawn; an executing batch pays no further
+ * Decides a cancellation by support. A ready batch is withdrawn. An executing batch pays no further
  * row, and its hold is released.
  */
 export function decideCancel(

@@ -5,32 +5,32 @@ import type { Reader } from '../db/database.js';
 import { type BonusBatch, bonuses } from '../db/entities/bonuses.js';
 
 /**
- * Rows of a ready batch that the tenant has paid before: the same reference to the same account, by a row of another
- * batch or by a single bonus. Rows that another ready or executing batch is going to pay count too.
+ * Finds rows of a ready batch that repeat an earlier payment: another batch or a single bonus paid
+ * the same reference to the same account, or another ready or executing batch is going to.
  * (docs/contract.md, Review)
  */
 
 export interface EarlierPayments {
-  /** How many rows of the batch were paid before, or will be paid by another batch. */
+  /** Number of rows that repeat a payment. */
   readonly count: number;
-  /** The first `MAX_NAMED` of these rows, in file order. */
+  /** First `MAX_NAMED` of these rows, in file order. */
   readonly rows: readonly EarlierPayment[];
 }
 
 interface EarlierPayment {
   readonly number: number;
-  /** The batch that paid or will pay; null if a single bonus paid. */
+  /** Batch with the other payment. Null if it is a single bonus. */
   readonly batchId: Uuid | null;
-  /** The newest bonus that paid; null if another batch will pay. */
+  /** Newest bonus that paid. Null if another batch is going to pay. */
   readonly bonusId: Uuid | null;
 }
 
 const SEARCHED_MS = 90 * 24 * 3_600_000;
 const MAX_NAMED = 100;
-/** The rows that one statement compares. A statement of this size takes some milliseconds. */
+/** Rows compared per statement, which takes a few milliseconds. */
 const ROWS_A_STATEMENT = 2_000;
 
-/** Compares every row that has a reference by an index, in statements of `ROWS_A_STATEMENT` rows. */
+/** Compares every row that has a reference, by an index. */
 export async function readEarlierPayments(
   reader: Reader,
   batch: BonusBatch,
@@ -57,7 +57,7 @@ export async function readEarlierPayments(
   };
 }
 
-/** Returns the earlier payments of each of these rows. */
+/** Returns the earlier payments of these rows. */
 async function readPayments(
   reader: Reader,
   batchId: Uuid,
@@ -73,7 +73,7 @@ async function readPayments(
   );
   const matches = rows.map((row) => {
     const ids = [ID.parse(row.row_bonus_id), ID.parse(row.single_id)].flatMap((id) => id ?? []);
-    // Ids of bonuses follow time.
+    // Ids of bonuses are ordered by time.
     const newest = ids.toSorted().at(-1) ?? null;
     return {
       number: integer.parse(row.number),
@@ -91,7 +91,7 @@ async function readPayments(
   }));
 }
 
-/** SQL from FROM on for the batch's rows `r` that have a reference. */
+/** Returns SQL, starting with FROM, for the batch's rows `r` that have a reference. */
 function ownSql(batchId: Uuid): string {
   return `FROM bonus_batch_rows r FORCE INDEX (PRIMARY)
     WHERE r.batch_id=${uuid.literal(batchId)} AND r.reference IS NOT NULL`;
@@ -99,9 +99,7 @@ function ownSql(batchId: Uuid): string {
 
 const ID = nullable(uuid);
 
-/**
- * Returns the last of the next `ROWS_A_STATEMENT` rows after a row number; null if no row follows.
- */
+/** Returns the number of the last of the next `ROWS_A_STATEMENT` rows. Null if no row follows. */
 async function lastNumber(reader: Reader, batchId: Uuid, after: number): Promise<number | null> {
   const [row] = await reader.query(
     `SELECT MAX(number) AS last FROM (SELECT number FROM bonus_batch_rows FORCE INDEX (PRIMARY)
@@ -110,11 +108,11 @@ async function lastNumber(reader: Reader, batchId: Uuid, after: number): Promise
   return nullable(integer).parse(row?.last);
 }
 
-/** SQL, each from FROM on, for the earlier payments of the row `r`. */
+/** SQL, starting with FROM, for earlier payments of the row `r`. */
 interface PaidSql {
-  /** Rows `o` of other batches. */
+  /** Selects rows `o` of other batches. */
   readonly byBatch: string;
-  /** Single bonuses `s`. */
+  /** Selects single bonuses `s`. */
   readonly bySingle: string;
 }
 

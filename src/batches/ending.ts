@@ -13,14 +13,14 @@ import { presentBatch } from './presenter.js';
 import { isSettled } from './rules.js';
 
 export interface EndingDeps extends DatabaseDeps {
-  /** The address of the API for tenants, with which the addresses of files in events begin. */
+  /** Base URL of the API for tenants, for URLs of files in events. */
   readonly baseUrl: string;
   readonly files: FileMaker;
 }
 
 /**
- * Ends an execution: first the result file, then status, event and address in one transaction.
- * Throws what FileMaker.make throws.
+ * Ends an execution: generates the result file, and then sets the status and adds the event in one
+ * transaction. Throws the errors of `FileGenerator.generate`.
  */
 export async function endExecution(
   { database, clock, baseUrl, files }: EndingDeps,
@@ -31,7 +31,7 @@ export async function endExecution(
   const made = await files.makeIfPossible('result', batch, signal);
   await transact(database, async (transaction) => {
     if (made !== null) await keepFiles(transaction, made);
-    // The account's row guards the batch, and is locked only for the remaining part.
+    // The account's row guards the batch. Locking it last keeps the lock short.
     await lockAccount(transaction, batch.sourceAccountId);
     const settled = await transaction.find(bonusBatches, { id }, { forUpdate: true });
     if (settled === undefined || !isSettled(settled))
@@ -53,8 +53,8 @@ export async function endExecution(
 const BATCHES_AT_A_TIME = 20;
 
 /**
- * Makes the files of batches that ended without one because making it failed. Newest first. Tries
- * all, and throws at the end if some failed.
+ * Generates the missing files of batches that ended without them after a failure, newest first.
+ * Tries all, and throws at the end if some failed.
  */
 export async function makeMissing(deps: LaterDeps, signal: AbortSignal): Promise<void> {
   const faults: unknown[] = [];
@@ -66,7 +66,7 @@ export async function makeMissing(deps: LaterDeps, signal: AbortSignal): Promise
        ORDER BY s.batch_id DESC LIMIT ${BATCHES_AT_A_TIME}`,
     );
     const ids = found.map((row) => uuid.parse(row.batch_id));
-    // In random order, so that several workers rarely take the same batch.
+    // In random order, so that several workers rarely process the same batch.
     for (const id of ids.toSorted(() => Math.random() - 0.5))
       await makeLater(deps, id, signal).catch((fault: unknown) => {
         if (!(fault instanceof MakingSuperseded)) faults.push(fault);

@@ -24,25 +24,34 @@ import type { Watch } from './validation/run.js';
 interface PaidGroup {
   readonly tried: number;
   readonly settled: number;
-  /** Those whose result is unknown: they are still pending, or will be found settled. */
+  /** Rows with an unknown result. Later, they are found pending or settled. */
   readonly unknown: number;
 }
 
-/** `unavailable`: rows are still open, so call again later. `cut_off`: by the signal. */
+/**
+ * `unavailable` means that rows are still open and the caller should try again later. `cut_off`
+ * means that `until` or `signal` ended the work.
+ */
 export type PaymentEnd = 'over' | 'paused' | 'cut_off' | 'unavailable';
 
-/** Rows that share a ledger transaction, at most. */
+/** Maximum of rows per ledger transaction. */
 const ROWS_A_GROUP = 100;
-/** Leaves the accounts and the machine to other postings for a moment. (docs/decisions/0009-a-batch-row-is-a-command.md) */
+/**
+ * Pause that lets other postings use the accounts and the machine.
+ * (docs/decisions/0049-a-batch-pays-one-group-at-a-time.md)
+ */
 const PAUSE_MS = 2;
 
-/** The next rows of a batch: none if it is not being paid. */
+/** Next rows of a batch. Empty if the batch is not being paid. */
 interface NextGroup {
   readonly batch: BonusBatch | undefined;
   readonly rows: readonly BonusBatchRow[];
-  /** False if the remaining funds or month do not cover all rows: then earlier rows come first. */
+  /**
+   * False if the remaining funds or month's allowance may not cover all rows, so that rows must be
+   * paid in order.
+   */
   readonly isOrderFree: boolean;
-  /** The last row of the previous group; null at the first open row. */
+  /** Last row of the previous group. Null at the first open row. */
   readonly follows: number | null;
 }
 
@@ -52,7 +61,7 @@ interface ExecutionDeps extends EndingDeps {
   readonly desk: LedgerWriter;
 }
 
-/** Pays the rows of executing batches in file order. Safe to run twice, late and concurrently. */
+/** Pays the rows of executing batches in file order. Calls may be repeated, late or concurrent. */
 export class BatchExecution {
   private readonly reader: Reader;
 
@@ -60,7 +69,10 @@ export class BatchExecution {
     this.reader = deps.database.reader;
   }
 
-  /** `until` lets the groups under way finish; only the signal abandons the result file. Throws DatabaseUnavailable. */
+  /**
+   * Pays all rows. When `until` is aborted, finishes the current groups. Only `signal` also
+   * interrupts the result file. Throws `DatabaseUnavailable`.
+   */
   async pay(batchId: Uuid, { signal, heartbeat }: Watch, until = signal): Promise<PaymentEnd> {
     let [settled, unknown] = [0, 0];
     let next = await this.nextGroup(batchId, ROWS_A_GROUP, 0);
@@ -71,7 +83,8 @@ export class BatchExecution {
         if (isPaused(next.batch)) return 'paused';
         if (isSettled(next.batch)) return this.end(next.batch, signal);
         if (until.aborted) return 'cut_off';
-        // No row follows. Earlier rows may be open: paid by another process, or with an unknown result.
+        // Earlier rows may still be open, because another process is paying them or their result is
+        // unknown.
         if (unknown > 0 || next.follows === null) return 'unavailable';
         next = await this.nextGroup(batchId, ROWS_A_GROUP, 0);
         continue;
@@ -84,9 +97,10 @@ export class BatchExecution {
       unknown += group.unknown;
       heartbeat(settled);
       const isInOrder = following.rows.length > 0 && !following.isOrderFree;
-      // If the funds or the month may run out, nothing begins after a row whose result is unknown.
+      // If the funds or the month's allowance may run out, no row may overtake one whose result is
+      // unknown.
       if (group.unknown === group.tried || (unknown > 0 && isInOrder)) return 'unavailable';
-      // Rows came before their turn, or another payer settled them: continue at the first open row.
+      // Some rows were too early, or another process settled them. Continue at the first open row.
       const isBehind = isInOrder && group.settled < group.tried;
       next = isBehind ? await this.nextGroup(batchId, ROWS_A_GROUP, 0) : following;
       await sleep(PAUSE_MS);
@@ -104,7 +118,10 @@ export class BatchExecution {
     }
   }
 
-  /** Tries the next pending rows, at most `maxRows`, in one transaction. Throws DatabaseUnavailable. */
+  /**
+   * Pays the next pending rows, at most `maxRows`, in one transaction. Throws
+   * `DatabaseUnavailable`.
+   */
   async payNextGroup(batchId: Uuid, maxRows: number): Promise<PaidGroup> {
     return this.payRows(await this.nextGroup(batchId, maxRows, 0));
   }
@@ -148,7 +165,8 @@ export class BatchExecution {
   }
 
   private async pendingRows(batchId: Uuid, after: number, most: number): Promise<BonusBatchRow[]> {
-    // Settled rows leave dead index entries behind, so reading starts where the last group ended.
+    // Reading starts where the last group ended, because settled rows leave dead index entries
+    // behind.
     return this.reader.list(
       bonusBatchRows,
       `FORCE INDEX (status)

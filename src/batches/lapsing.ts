@@ -9,9 +9,9 @@ import { lapseBatchKind } from './commands.js';
 import type { BatchControlDeps } from './control.js';
 
 /**
- * Ends batches that have been ready for too long, at most `limit` at a time. Returns how many the
- * last search found. Throws ApiError ledger_unavailable if it is unknown whether all of them have
- * ended; the caller tries again later.
+ * Ends batches that were ready for too long, at most `limit` at a time. Returns the number found by
+ * the last search. Throws `ApiError` `ledger_unavailable` if some results are unknown. The caller
+ * tries again later.
  */
 export async function lapseDue(
   { database, desk, clock }: BatchControlDeps,
@@ -19,7 +19,8 @@ export async function lapseDue(
   limit: number,
 ): Promise<number> {
   const readySince = time.literal(instant(clock() - readyForMs));
-  // A batch is validated after it is created, so the index finds those that may be due.
+  // A batch is validated after it was created, so the index on `created_at` finds all batches that
+  // may be due.
   const find = (others: string, most: number): Promise<readonly BonusBatch[]> =>
     database.reader.list(
       bonusBatches,

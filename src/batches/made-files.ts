@@ -4,23 +4,27 @@ import { bonusBatchFiles, bonusBatchStorage } from '../db/entities/bonuses.js';
 import { deleteSql, insertSql, updateSql } from '../db/statements.js';
 import { type LastPieces, MakingSuperseded } from '../spreadsheets/stored-pieces.js';
 
-/** Stores the files of a batch, in pieces. */
-
-/** Files whose batch does not yet say that they exist. */
+/** Generated files that the batch does not refer to yet. */
 export interface MadeFiles extends LastPieces {
   readonly batchId: Uuid;
-  /** Null if nothing of them is stored yet. */
+  /** Number of the attempt that stored pieces. Null if no piece is stored yet. */
   readonly run: number | null;
 }
 
-/** Stores the rest: from the commit on the files exist. Throws MakingSuperseded. */
+/**
+ * Stores the remaining pieces and the sizes. The files exist from the commit on. Throws
+ * `GenerationSuperseded`.
+ */
 export async function keepFiles(transaction: Transaction, made: MadeFiles): Promise<void> {
   const { batchId, csvBytes, xlsxBytes } = made;
   await storePieces(transaction, made);
   await transaction.execute(updateSql(bonusBatchStorage, { csvBytes, xlsxBytes }, { batchId }));
 }
 
-/** Storing the first pieces removes what earlier attempts left. Returns this attempt's number. */
+/**
+ * Stores pieces and returns the number of the attempt. The first pieces of an attempt replace the
+ * pieces of earlier attempts.
+ */
 export async function storePieces(
   transaction: Transaction,
   { batchId, run, rest }: Pick<MadeFiles, 'batchId' | 'run' | 'rest'>,

@@ -12,9 +12,12 @@ import { ERROR_COLUMNS, RESULT_COLUMNS } from './report-rows.js';
 import { errorPieces, resultPieces } from './reports.js';
 import type { BatchFile } from './rules.js';
 
-/** Up to this many rows, a batch is short. */
+/** Maximum of rows for which files are generated in the main thread. */
 const SHORT_ROWS = 1_000;
-/** A hundred thousand rows take a tenth of this. Else the batch ends without a file, and the sweeper tries again. */
+/**
+ * Time limit for writing, ten times what a hundred thousand rows take. After it, the batch ends
+ * without a file, and the sweeper tries again.
+ */
 const MAX_WRITING_MS = 120_000;
 
 const OF_MYSQL = [DatabaseUnavailable, CommitUnknown, TransactionRetryable, MakingSuperseded];
@@ -24,16 +27,20 @@ interface FileMakerDeps {
   readonly failpoints: Failpoints;
 }
 
-/** Makes a batch's errors or result file once, as CSV and XLSX. Safe to call twice, late and concurrently. */
+/**
+ * Generates a batch's errors or result file, as CSV and XLSX. Calls may be repeated, late or
+ * concurrent.
+ */
 export class FileMaker {
-  /** One large file at a time, which bounds memory and temporary disk. */
+  /** Runs one large file at a time, to limit memory and temporary disk space. */
   private readonly large = new FairQueue(1);
 
   constructor(private readonly deps: FileMakerDeps) {}
 
   /**
-   * Writes the files and stores them; they exist once the caller has kept them (keepFiles). Throws DatabaseUnavailable,
-   * MakingSuperseded, the signal's reason, and errors of the file system.
+   * Writes the files and stores their pieces. The caller completes them with `completeFiles`.
+   * Throws `DatabaseUnavailable`, `GenerationSuperseded`, the reason of `signal`, and errors of the
+   * file system.
    */
   async make(kind: BatchFile, batch: BonusBatch, signal: AbortSignal): Promise<MadeFiles> {
     const { reader } = this.deps.database;
@@ -51,7 +58,10 @@ export class FileMaker {
     return withTableFiles(table, until, store).finally(leave);
   }
 
-  /** The same, or null if it fails, except by MySQL: the batch ends without its files, and the sweeper makes them. */
+  /**
+   * Generates the files. Returns null after a failure that is not MySQL's, so that the batch ends
+   * without its files, which the sweeper generates later.
+   */
   async makeIfPossible(
     kind: BatchFile,
     batch: BonusBatch,
@@ -60,7 +70,8 @@ export class FileMaker {
     try {
       return await this.make(kind, batch, signal);
     } catch (fault) {
-      // Errors of the file system look like those of a MySQL connection, so they are distinguished by class.
+      // Errors of the file system and of a MySQL connection look alike, so they are distinguished
+      // by class.
       if (signal.aborted || OF_MYSQL.some((kind) => fault instanceof kind)) throw fault;
       return null;
     }

@@ -2,7 +2,7 @@ import type { Uuid } from '../core/ids.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import type { Command, LockedAccount, LockedState } from '../ledger/writer/types.js';
 
-/** The ids of a batch that never change, which every command about it names. */
+/** Ids of a batch that never change. Every command about a batch contains them. */
 export interface BatchCommand extends Command {
   readonly batchId: Uuid;
   readonly sourceAccountId: Uuid;
@@ -12,9 +12,12 @@ export interface MemberCommand extends Command {
   readonly batchId: Uuid;
   readonly sourceAccountId: Uuid | null;
   readonly memberId: Uuid;
-  /** The outbox entry that notifies the workflow. */
+  /** Outbox entry that notifies the workflow. */
   readonly outboxId: Uuid;
-  /** How long to wait before telling it, in milliseconds. Asked by what begins to be paid: that alone delays others. */
+  /**
+   * Returns the milliseconds to wait before notifying the workflow. Called only when the payment of
+   * a batch begins, because only that delays other tenants.
+   */
   readonly delayMs: () => number;
 }
 

@@ -6,9 +6,9 @@ import { hasFile, isAccepted, isExecuted, pendingRows, totalDebit } from './rule
 
 type Shown = Readonly<Record<string, unknown>>;
 
-/** Data that holds only at the moment of the response, so events show the batch without it. */
+/** Data that is valid only at the time of the response. Events contain the batch without it. */
 export interface BatchReview {
-  /** In the source account, in the batch's asset. */
+  /** Available amount of the source account in the batch's asset. */
   readonly available: bigint;
   readonly canSend: boolean;
   /** Null in lists, which do not search for earlier payments. */
@@ -16,7 +16,7 @@ export interface BatchReview {
 }
 
 /**
- * Returns the batch as its events carry it. `baseUrl` is the address of the API for tenants.
+ * Returns the batch as events contain it. `baseUrl` is the base URL of the API for tenants.
  * (docs/contract.md, Batches)
  */
 export function presentBatch(batch: BonusBatch, baseUrl: string): Shown {
@@ -58,8 +58,8 @@ export function presentBatch(batch: BonusBatch, baseUrl: string): Shown {
 }
 
 /**
- * Returns the batch as responses show it: with the review if it is ready, and the progress once it
- * was executed.
+ * Returns the batch as responses contain it: with the review if it is ready, and with the progress
+ * once it was executed.
  */
 export function presentBatchNow(
   batch: BonusBatch,
@@ -97,7 +97,7 @@ function presentEarlier(earlier: EarlierPayments | null): Shown | null {
   return { count: earlier.count, rows };
 }
 
-/** Returns the totals of a ready batch in human form; null otherwise. */
+/** Returns the formatted totals of a ready batch, or null. */
 function formattedTotals(batch: BonusBatch, isReady: boolean): Shown {
   const { asset } = batch;
   const formatted = (raw: bigint): string | null =>

@@ -1,4 +1,7 @@
-/** Every code of an errors file; docs/guides/batches.md says what to do about each. (docs/contract.md, Validation) */
+/**
+ * Codes of the errors file. docs/guides/batches.md explains what to do about each.
+ * (docs/contract.md, Validation)
+ */
 export const PROBLEM_CODES = [
   'missing_field',
   'invalid_field',

@@ -16,7 +16,10 @@ import { capabilityRefusal } from '../accounts/rules.js';
 import type { BatchReview } from './presenter.js';
 import { isAccepted } from './rules.js';
 
-/** Members with any role in the source may read a batch. (docs/contract.md, Roles and scopes) */
+/**
+ * Batches that a member may read: those with a source account in which the member has any role.
+ * (docs/contract.md, Roles and scopes)
+ */
 export const batchList: OperationList<BonusBatch> = {
   table: bonusBatches,
   statuses: BATCH_STATUSES,
@@ -24,7 +27,7 @@ export const batchList: OperationList<BonusBatch> = {
   seenFrom: ['source_account_id'],
 };
 
-/** Returns for each ready batch, by id, whether it can be paid now. One SELECT. */
+/** Returns the current funds and limits for each ready batch, as a map by id. Uses one SELECT. */
 export async function readReviews(
   reader: Reader,
   batches: readonly BonusBatch[],
@@ -63,7 +66,7 @@ export async function readBatchRows(
   after: number,
   limit: number,
 ): Promise<readonly BonusBatchRow[]> {
-  // Rows of an unfinished validation are not shown.
+  // Rows of an unfinished validation are hidden.
   if (!isAccepted(batch)) return [];
   const inStatus =
     status === undefined ? '' : ` AND status=${literal(bonusBatchRows, 'status', status)}`;

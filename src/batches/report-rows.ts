@@ -3,8 +3,6 @@ import { toRfc3339 } from '../core/instant.js';
 import type { BonusBatchProblem, BonusBatchRow } from '../db/entities/bonuses.js';
 import type { Column, TableRow } from '../spreadsheets/writing/columns.js';
 
-/** The lines of a batch's errors and result files. (docs/contract.md, Batch files) */
-
 export const ERROR_COLUMNS: readonly Column[] = [
   { name: 'row', kind: 'number', width: 8 },
   { name: 'column', kind: 'text', width: 14 },
@@ -28,8 +26,8 @@ export const RESULT_COLUMNS: readonly Column[] = [
 ];
 
 /**
- * Returns the cells of a problem. A problem of the whole file has no row, and one that concerns no
- * column has no column.
+ * Returns the cells of a problem. A problem of the whole file has no row, and a problem that
+ * concerns no column has no column.
  */
 export function errorCells({ number, field, code, message, value }: BonusBatchProblem): TableRow {
   const filled = (text: string): string | null => (text === '' ? null : text);
@@ -37,8 +35,8 @@ export function errorCells({ number, field, code, message, value }: BonusBatchPr
 }
 
 /**
- * Returns the cells of a settled row. Amount and fee are in the smallest unit; a row that was not
- * paid was charged nothing.
+ * Returns the cells of a settled row. Amount and fee are in the smallest unit. The fee of an unpaid
+ * row is empty.
  */
 export function resultCells(row: BonusBatchRow, asset: Asset): TableRow {
   const isPaid = row.status === 'paid';

@@ -11,13 +11,14 @@ import type { TableRow } from '../spreadsheets/writing/columns.js';
 import { errorCells, resultCells } from './report-rows.js';
 import { readBatchRows } from './reading.js';
 
-/** The content of the errors file and the result file, row by row, with one page in memory. */
-
 const ROWS_A_PAGE = 1_000;
-/** Written without a pause, which takes a few milliseconds. */
+/** Rows written without a pause, which takes a few milliseconds. */
 const ROWS_A_PIECE = 100;
 
-/** Yields the problems of the file, in order; problems of the file as a whole (row 0) are first. */
+/**
+ * Yields the problems of a file in order, one page in memory at a time. Problems of the whole file
+ * (row 0) are first.
+ */
 export async function* errorRows(reader: Reader, batchId: Uuid): AsyncGenerator<BonusBatchProblem> {
   let last = { number: -1, ordinal: -1 };
   for (;;) {
@@ -49,12 +50,12 @@ export async function* resultRows(
   }
 }
 
-/** Yields the errors file's cells, a few rows at a time. */
+/** Yields the cells of the errors file, a few rows at a time. */
 export function errorPieces(reader: Reader, batchId: Uuid): AsyncGenerator<readonly TableRow[]> {
   return inPieces(errorRows(reader, batchId), errorCells);
 }
 
-/** Yields the result file's cells, for a batch whose rows are all settled. */
+/** Yields the cells of the result file for a batch whose rows are all settled. */
 export async function* resultPieces(
   reader: Reader,
   batch: BonusBatch,

@@ -18,9 +18,9 @@ import { transact } from '../db/transact.js';
 const FILES_AT_A_TIME = 100;
 
 /**
- * Deletes the bytes of files that were validated before a moment; their hash stays on the batch. One file per
- * transaction, so it may be interrupted anywhere and run twice. By an operator, each has a line in the audit log.
- * Returns how many files it deleted. Throws DatabaseUnavailable.
+ * Deletes the bytes of files validated before a given time. Their hashes remain. Deletes one file
+ * per transaction, so it may be interrupted and repeated. If an operator is the actor, adds each
+ * deletion to the audit log. Returns the number of deleted files. Throws `DatabaseUnavailable`.
  */
 export async function deleteUploadedBytes(
   { database, clock }: DatabaseDeps,
@@ -55,10 +55,10 @@ export async function deleteUploadedBytes(
 
 const BATCHES_AT_A_TIME = 20;
 const ROWS_A_DELETE = 5_000;
-/** The largest batch has 100,000 rows, or half a million problems. */
+/** Time limit for one batch, which has at most 100,000 rows or half a million problems. */
 const MAX_REMOVAL_MS = 120_000;
 
-/** Ended batches, by whether they have paid anybody. */
+/** Ended batches, by whether at least one row was paid. */
 export type Ended = 'unpaid' | 'paid';
 
 const ENDED: Readonly<Record<Ended, string>> = {
@@ -68,10 +68,10 @@ const ENDED: Readonly<Record<Ended, string>> = {
 };
 
 /**
- * Removes the rows, problems and files (uploads included) of batches that ended before a moment, one batch per
- * transaction. The batch's own figures stay, and so does every bonus; a batch contradicted by its rows keeps them for
- * the auditor. Examines a few after `after`, and returns the last of these, or null when there are no more. Throws
- * DatabaseUnavailable.
+ * Removes the rows, problems and files (uploads included) of batches that ended before a given
+ * time, one batch per transaction. The batch's own figures and all bonuses remain. If the rows
+ * contradict the batch, they are kept for the auditor. Processes a few batches after `after`, and
+ * returns the last of them, or null if no batch is left. Throws `DatabaseUnavailable`.
  */
 export async function removeOldRows(
   database: Database,
@@ -119,7 +119,7 @@ async function removeFrom(transaction: Transaction, table: string, batchId: Uuid
   while ((await transaction.execute(some)) === ROWS_A_DELETE);
 }
 
-/** Whether the rows match the batch, and each paid one has its bonus. */
+/** Whether the rows match the batch, and each paid row has its bonus. */
 async function isConfirmed(reader: Reader, batchId: Uuid): Promise<boolean> {
   const [row] = await reader.query(
     `SELECT IF(COUNT(*)=b.row_count AND SUM(r.raw)=b.total_raw AND SUM(r.fee_raw)=b.fees_raw

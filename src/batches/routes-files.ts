@@ -25,8 +25,6 @@ import type { BatchFile } from './rules.js';
 import { BATCH_EXAMPLES, BonusBatchSchema, FILE_EXAMPLES, UploadForm } from './schemas.js';
 import type { Batches } from './service.js';
 
-/** The files of batches: uploads, reports and the template. (docs/contract.md, Batch files) */
-
 export function batchFileRoutes(api: Api, batches: Batches, baseUrl: string): void {
   uploadBatch(api, batches, baseUrl);
   template(api);
@@ -68,7 +66,7 @@ function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
         file,
       };
       const answer = await batches.upload(caller, request, idempotency);
-      // A replay shows the batch as GET does, and the batch may be ready by then.
+      // A replay returns the batch as GET does, and the batch may be ready by then.
       const review = answer.outcome.done
         ? await batches.reviewFor(caller, answer.outcome.resource)
         : null;
@@ -81,8 +79,8 @@ function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
 }
 
 /**
- * Throws 400 only for content that cannot be one of the accepted kinds of files. Validation finds
- * all other problems.
+ * Throws 400 if the content is not of an accepted kind of file. Validation finds all other
+ * problems.
  */
 async function assertReadable({ pieces }: UploadedFile): Promise<void> {
   try {
@@ -121,7 +119,7 @@ function template(api: Api): void {
   );
 }
 
-/** Sends a report as stored; 404 until it exists. */
+/** Sends a generated file, or 404 if it does not exist. */
 function report(
   api: Api,
   batches: Batches,

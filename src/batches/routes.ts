@@ -26,8 +26,7 @@ import {
 import type { Batches } from './service.js';
 
 /**
- * `baseUrl` is the address of the API for tenants, with which the addresses of a batch's files
- * begin.
+ * Adds the routes. `baseUrl` is the base URL of the API for tenants, for URLs of a batch's files.
  */
 export function batchRoutes(api: Api, batches: Batches, cursors: Cursors, baseUrl: string): void {
   listAndRead(api, batches, cursors, baseUrl);

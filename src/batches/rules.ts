@@ -4,16 +4,11 @@ import { invalidState, type Refusal } from '../core/errors.js';
 import type { Fee } from '../accounts/rules.js';
 import type { BatchStatus, BonusBatch, BonusBatchRow } from '../db/entities/bonuses.js';
 
-/** Rules of batches and their rows. Pure. */
-
 export const MAX_ROWS = 100_000;
 
-/**
- * How long an uploaded file is remembered, so that the review of a later file with the same bytes
- * points to it.
- */
+/** Age up to which an earlier upload of the same bytes is mentioned in the review. */
 export const SAME_FILE_MS = 90 * 24 * 3_600_000;
-/** How many of the rows that repeat a recipient are listed. */
+/** Maximum of listed rows that repeat a recipient. */
 export const MAX_DUPLICATES_NAMED = 100;
 
 export type RowFailure = Refusal | { readonly code: 'canceled'; readonly message: string };
@@ -25,9 +20,9 @@ export const CANCELED: RowFailure = {
 
 export const EXECUTABLE: readonly BatchStatus[] = ['ready'];
 export const WITHDRAWABLE: readonly BatchStatus[] = ['ready'];
-/** The statuses in which support can pause and resume a batch. */
+/** Statuses in which support can pause and resume a batch. */
 export const PAUSABLE: readonly BatchStatus[] = ['executing'];
-/** The statuses in which support can cancel a batch; a ready batch is withdrawn. */
+/** Statuses in which support can cancel a batch. A ready batch is withdrawn. */
 export const CANCELABLE: readonly BatchStatus[] = ['ready', 'executing'];
 
 export const SETTLED = invalidState(
@@ -43,7 +38,7 @@ export function stateRefusal(current: BatchStatus, allowed: readonly BatchStatus
   );
 }
 
-/** Returns true once the file was accepted: sums, review and rows are then final. */
+/** Whether the file was accepted, so that sums and rows are final. */
 export function isAccepted({
   status,
   rejectionCode,
@@ -51,7 +46,7 @@ export function isAccepted({
   return status !== 'validating' && (status !== 'rejected' || rejectionCode !== null);
 }
 
-/** Returns true once the file was refused, and has an errors file. */
+/** Whether the file was refused, so that it has an errors file. */
 function isFaulty({
   status,
   rejectionCode,
@@ -59,7 +54,7 @@ function isFaulty({
   return status === 'rejected' && rejectionCode === null;
 }
 
-/** Returns true if a ready batch has waited so long for its execution that it lapses. */
+/** Whether a ready batch was not executed in time. */
 export function hasLapsed(
   { status, validatedAt }: BonusBatch,
   readyForMs: number,
@@ -76,10 +71,10 @@ function isFinished({ status }: Pick<BonusBatch, 'status'>): boolean {
   return status === 'completed' || status === 'partially_failed';
 }
 
-/** A file of a batch: the problems of its upload, or the outcomes of its rows. */
+/** File of a batch: the problems of its upload, or the outcomes of its rows. */
 export type BatchFile = 'errors' | 'result';
 
-/** False until the file is made, and after retention has removed it. */
+/** Whether the file exists. False until it is generated, and after retention has removed it. */
 export function hasFile(
   batch: Pick<BonusBatch, 'status' | 'rejectionCode' | 'filesMadeAt'>,
   file: BatchFile,
@@ -87,7 +82,7 @@ export function hasFile(
   return batch.filesMadeAt !== null && (file === 'errors' ? isFaulty(batch) : isFinished(batch));
 }
 
-/** Returns true while support has stopped payment of the remaining rows. */
+/** Whether support has paused the payment of the remaining rows. */
 export function isPaused(batch: BonusBatch): boolean {
   return (
     batch.status === 'executing' &&
@@ -101,7 +96,7 @@ export function pendingRows({ rowCount, rowsPaid, rowsFailed }: BonusBatch): num
   return rowCount - rowsPaid - rowsFailed;
 }
 
-/** Returns amount plus fee, the sum that the row takes from the source account. */
+/** Returns the amount plus the fee, which the row takes from the source account. */
 export function debitOf({ raw, feeRaw }: Pick<BonusBatchRow, 'raw' | 'feeRaw'>): bigint {
   return raw + feeRaw;
 }
@@ -132,7 +127,7 @@ export function afterRow(batch: BonusBatch, row: BonusBatchRow, isPaid: boolean)
   };
 }
 
-/** Returns true if every row is settled, so that only the result file is missing. */
+/** Whether every row is settled, so that only the result file is missing. */
 export function isSettled(batch: BonusBatch): boolean {
   return batch.status === 'executing' && pendingRows(batch) === 0;
 }

@@ -120,7 +120,7 @@ export const BonusBatchSchema = z
   })
   .openapi('BonusBatch');
 
-/** The batch in events, without the fields that hold only at the moment of a response. */
+/** The batch in events, without the fields that are only valid at the time of a response. */
 export const BatchOfEventSchema = BonusBatchSchema.omit({
   funding: true,
   can_send: true,
@@ -172,7 +172,7 @@ const NOT_NOW = {
   fees_formatted: null,
   total_debit_formatted: null,
 };
-/** Examples of responses at other moments of a batch's life. */
+/** Examples of responses in other states of a batch. */
 export const BATCH_EXAMPLES = {
   validating: {
     ...{ ...REVIEWED, ...NOT_NOW, status: 'validating', rows: 0 },

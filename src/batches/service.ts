@@ -30,24 +30,24 @@ import { uploadBatch, type UploadRequest } from './uploading.js';
 interface BatchesDeps extends DatabaseDeps {
   readonly desk: LedgerWriter;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
-  /** How long a request may wait for the ledger in all. */
+  /** Total time that a request may wait for the ledger. */
   readonly timeoutMs: number;
 }
 
-/** A batch with its current review; null if it has nothing to review. */
+/** A batch with its current review. Null if there is nothing to review. */
 interface ReviewedBatch {
   readonly batch: BonusBatch;
   readonly review: BatchReview | null;
 }
 
 /**
- * How many of a tenant's batches begin to be paid at once. Further ones begin one after another;
- * they wait here and not in Temporal.
+ * Number of a tenant's batches whose payment begins without delay. Further batches begin one after
+ * another. They wait here and not in Temporal.
  */
 const EXECUTED_AT_ONCE = 4;
 const EXECUTED_EVERY_MS = 500;
 
-/** Batches in the API. Reading throws not_found, authority_insufficient. */
+/** Batches in the API. Reading throws `not_found` and `authority_insufficient`. */
 export class Batches {
   private readonly reader: Reader;
   private readonly files = new StoredFiles();
@@ -60,24 +60,24 @@ export class Batches {
 
   /**
    * Stores an upload. Refusals and unknown results are returned as responses. Throws
-   * DatabaseUnavailable if nothing has happened.
+   * `DatabaseUnavailable` if nothing has happened.
    */
   upload(caller: Caller, request: UploadRequest, idempotency: Keyed): Promise<Answer<BonusBatch>> {
     return uploadBatch(this.deps, caller, request, idempotency);
   }
 
   /**
-   * Executes a batch. The fingerprint is the member's own. Returns and throws what `upload` does.
+   * Executes a batch. The fingerprint includes the member. Returns and throws the same as `upload`.
    * (docs/contract.md, Execution)
    */
   execute(caller: Caller, batchId: Uuid, idempotency: Keyed): Promise<Answer<BonusBatch>> {
     let delayMs: number | undefined;
-    // A transaction that is rolled back decides again.
+    // A transaction that was rolled back is decided again.
     const delayOnce = (): number => (delayMs ??= this.executions.delayOf(caller.tenantId));
     return this.submit(executeBatchKind, caller, batchId, idempotency, delayOnce);
   }
 
-  /** Withdraws a batch for POST …/cancel: a repeated request finds the batch rejected. */
+  /** Withdraws a batch for POST …/cancel. A repeated request finds the batch rejected. */
   withdraw(caller: Caller, batchId: Uuid): Promise<Answer<BonusBatch>> {
     const actId = newId();
     const key = `bonus_batch/${batchId}/act/${actId}`;
@@ -118,7 +118,7 @@ export class Batches {
     };
   }
 
-  /** Simultaneous requests for a batch share one search. */
+  /** Searches for earlier payments. Concurrent requests for a batch share one search. */
   private earlierPayments(batch: BonusBatch): Promise<EarlierPayments> {
     const known = this.searches.get(batch.id);
     if (known !== undefined) return known;
@@ -130,8 +130,8 @@ export class Batches {
   }
 
   /**
-   * Returns the review; null also for a member who could not read the batch but gets a replay,
-   * because the review shows a balance.
+   * Returns the review, which contains a balance. Returns null for a member who may not read the
+   * batch but receives a replay.
    */
   async reviewFor(caller: Caller, { id }: BonusBatch): Promise<BatchReview | null> {
     try {
@@ -160,8 +160,8 @@ export class Batches {
   }
 
   /**
-   * Returns one of the batch's files, read as it is sent. Also throws not_found if the file does
-   * not exist.
+   * Returns one of the batch's files, read while it is sent. Also throws `not_found` if the file
+   * does not exist.
    */
   async file(
     caller: Caller,
@@ -179,7 +179,7 @@ export class Batches {
     );
   }
 
-  /** Returns rows after the row number `after`, in file order; `next` is null on the last page. */
+  /** Returns rows after the row number `after`, in file order. `next` is null on the last page. */
   async rows(
     caller: Caller,
     id: Uuid,

@@ -24,7 +24,7 @@ export function lapseSweep(deps: BatchControlDeps): Sweep {
   };
 }
 
-/** Removes the bytes of files that were validated this many days ago. */
+/** Removes the bytes of files that were validated `keptDays` days ago. */
 export function uploadsSweep(deps: DatabaseDeps, keptDays: number): Sweep {
   return {
     name: 'uploaded files',
@@ -36,7 +36,7 @@ export function uploadsSweep(deps: DatabaseDeps, keptDays: number): Sweep {
   };
 }
 
-/** Removes the rows and problems of batches that ended this many days ago. */
+/** Removes the rows and problems of batches that ended `keptDays` days ago. */
 export function rowsSweep(
   { database, clock }: DatabaseDeps,
   ended: Ended,

@@ -5,8 +5,6 @@ import type { Column } from '../spreadsheets/writing/columns.js';
 import { csvOf } from '../spreadsheets/writing/csv.js';
 import { HEADER, VIEWS } from '../spreadsheets/writing/styles.js';
 
-/** The empty file to fill in. (docs/contract.md, Upload) */
-
 interface TemplateColumn extends Column {
   readonly example: string;
   readonly note: string;
@@ -18,13 +16,13 @@ export const EXAMPLE_AMOUNTS = disjunction(
   ASSETS.map((asset) => formatAmount({ raw: EXAMPLE_RAW, asset })),
 );
 
-/** The purpose of each column, for the person who fills it in. */
+/** Columns of the empty file to fill in, with their purpose. (docs/contract.md, Upload) */
 export const TEMPLATE_COLUMNS: readonly TemplateColumn[] = [
   {
     name: 'recipient',
     kind: 'party',
     width: 40,
-    // No account has this alias, so a forgotten example is refused and pays nobody.
+    // No account has this alias, so a forgotten example is refused.
     example: '$example-delete-this-row',
     note: 'Who gets the bonus: an alias ($ana), a phone (+573001112233) or an account id.',
   },
@@ -62,17 +60,17 @@ const EXAMPLE = TEMPLATE_COLUMNS.map(({ example }) => example);
 
 let made: Promise<Buffer> | undefined;
 
-/** Built once per process. */
+/** Returns the template. Built once per process. */
 export function templateXlsx(): Promise<Buffer> {
   return (made ??= makeXlsx());
 }
 
 async function makeXlsx(): Promise<Buffer> {
-  // Loads three hundred files, so it is imported on first use.
+  // Imported on first use, because it loads three hundred files.
   const { default: Excel } = await import('exceljs');
   const book = new Excel.Workbook();
   const sheet = book.addWorksheet('Bonuses', { views: VIEWS }) as ValidatedSheet;
-  // Keeps input exactly as typed.
+  // Text format keeps input exactly as typed.
   sheet.columns = TEMPLATE_COLUMNS.map(({ name, width }) => ({
     header: name,
     width,
@@ -95,7 +93,7 @@ async function makeXlsx(): Promise<Buffer> {
   return Buffer.from(await book.xlsx.writeBuffer());
 }
 
-/** exceljs has it, but its types do not say so. */
+/** exceljs supports this, but its types omit it. */
 type ValidatedSheet = ExcelJS.Worksheet & {
   readonly dataValidations: { add(range: string, validation: ExcelJS.DataValidation): void };
 };

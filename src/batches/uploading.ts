@@ -24,7 +24,7 @@ import { lastWithWorkflow } from './validation/line.js';
 export interface UploadFile {
   readonly size: number;
   readonly sha256: Buffer;
-  /** In order, each of CHUNK_BYTES except the last. */
+  /** Pieces in order, each of `CHUNK_BYTES` except the last. */
   readonly pieces: readonly Buffer[];
 }
 
@@ -36,14 +36,14 @@ export interface UploadRequest {
 
 interface UploadDeps extends DatabaseDeps {
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
-  /** How long a request may wait for the ledger in all. */
+  /** Total time that a request may wait for the ledger. */
   readonly timeoutMs: number;
 }
 
 /**
  * Stores a file: the batch, its key and the bytes in one transaction. Refusals are returned as
- * responses: not_found, authority_insufficient, quota_exceeded, idempotency_key_reused,
- * ledger_unavailable. (docs/contract.md, Upload)
+ * responses: `not_found`, `authority_insufficient`, `quota_exceeded`, `idempotency_key_reused`,
+ * `ledger_unavailable`. (docs/contract.md, Upload)
  */
 export async function uploadBatch(
   { database, clock, notifier, timeoutMs }: UploadDeps,
@@ -60,14 +60,14 @@ export async function uploadBatch(
   const told = { isNext: false };
   const answer = await writeKeyed(database, request, timeoutMs, async (transaction) => {
     await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);
-    // Checked before megabytes are written in vain; the check under the lock decides.
+    // An early check that avoids writing megabytes. The check under the lock decides.
     await assertWithinQuotas(transaction, tenantId, upload.file.size);
     await storeBytes(transaction, id, tenantId, upload.file);
     // The tenant's row is the lock on its stored files.
     await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
     await assertWithinQuotas(transaction, tenantId, 0);
-    // No other transaction can wait for these new rows; the account is locked after them, and only
-    // for the remaining part.
+    // The account is locked after the new rows, for which no other transaction can wait. This keeps
+    // its lock short.
     await lockOwnAccount(transaction, caller, upload.sourceAccountId);
     await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);
     const batch = newBatch(id, caller, upload, clock());

@@ -20,17 +20,17 @@ import { presentBatch } from './presenter.js';
 import { hasLapsed, stateRefusal, WITHDRAWABLE } from './rules.js';
 
 /**
- * How a ready batch ends unexecuted: its tenant or support withdraws it, or it lapses.
- * (docs/contract.md, Batches)
+ * Decisions that end a ready batch without execution: its tenant or support withdraws it, or it
+ * lapses. (docs/contract.md, Batches)
  */
 
 export interface LapseBatch extends BatchCommand {
-  /** The outbox entry that notifies the workflow. */
+  /** Outbox entry that notifies the workflow. */
   readonly outboxId: Uuid;
   readonly readyForMs: number;
 }
 
-/** The person who ends the batch, for the audit log. */
+/** Person who ends the batch, for the audit log. */
 export interface Canceling {
   readonly actor: Actor;
   readonly reason: string | null;
@@ -44,7 +44,7 @@ interface Ending {
   readonly by: Canceling | null;
 }
 
-/** Decides a withdrawal by the uploader, an admin or an owner: checks 404, 403, 409. */
+/** Decides a withdrawal by the uploader, an admin or an owner. Refuses with 404, 403 or 409. */
 export function decideWithdrawal(command: MemberCommand, state: LockedState): Decision<BonusBatch> {
   const own = findOwnBatch(command, state);
   if (own === null) return refuse(NOT_FOUND, false);
@@ -64,7 +64,7 @@ export function decideWithdrawal(command: MemberCommand, state: LockedState): De
   );
 }
 
-/** Decides a lapse. Before it is due, or after another ending, it does nothing and binds no key. */
+/** Decides a lapse. Does nothing and binds no key if it is not due or the batch has ended. */
 export function decideLapse(
   { tenantId, batchId, outboxId, readyForMs }: LapseBatch,
   state: LockedState,
@@ -116,5 +116,5 @@ export function withdrawn(
   };
 }
 
-/** A batch that was accepted and never executed has neither file, so its event has no address. */
+/** A batch that was accepted and never executed has no files, so its event contains no URL. */
 const NO_FILES = '';

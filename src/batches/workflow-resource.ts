@@ -8,7 +8,7 @@ import {
 import { workflowResource } from '../temporal/workflow-resources.js';
 import { HAS_TURN_SQL } from './validation/line.js';
 
-/** A `ready` batch waits to be executed. */
+/** Includes `ready`, which waits for execution. */
 const UNFINISHED: readonly BatchStatus[] = ['validating', 'ready', 'executing'];
 
 export const batchResource = workflowResource({

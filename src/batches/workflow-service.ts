@@ -21,18 +21,20 @@ import { validateBatch, type Watch } from './validation/run.js';
 export interface BatchWorkflowDeps extends DatabaseDeps {
   readonly recipientBudget: RecipientBudget;
   readonly desk: LedgerWriter;
-  /** The address of the API for tenants, with which the addresses of files in events begin. */
+  /** Base URL of the API for tenants, for URLs of files in events. */
   readonly baseUrl: string;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
   readonly sheets: Pick<SheetReaders, 'rows'>;
   readonly failpoints: Failpoints;
-  /** How many batches this process validates and pays at a time: per tenant and in all. */
+  /**
+   * Limits of the batches that this process validates and pays at a time, per tenant and in total.
+   */
   readonly shares: { readonly validating: Shares; readonly paying: Shares };
-  /** Receives the number of rows done since its last call. */
+  /** Called with the number of rows done since the last call. */
   readonly onRows?: (step: RowStep, rows: number) => void;
 }
 
-/** The steps of a batch's workflow in MySQL. Every method may be called twice and late. */
+/** Steps of a batch's workflow in MySQL. Every method may be repeated or late. */
 export class BatchWorkflowService {
   private readonly deps: BatchWorkflowDeps & { readonly files: FileMaker };
   private readonly execution: BatchExecution;
@@ -42,14 +44,14 @@ export class BatchWorkflowService {
     this.execution = new BatchExecution(this.deps);
   }
 
-  /** Throws not_found. */
+  /** Returns the state. Throws `not_found`. */
   async state(batchId: Uuid): Promise<BatchState> {
     return stateOf(await this.deps.database.reader.find(bonusBatches, { id: batchId }));
   }
 
   /**
-   * Validates. Throws not_found, ShareTaken, DatabaseUnavailable, and the signal's reason; the
-   * caller repeats the call.
+   * Validates the batch. Throws `not_found`, `ShareTaken`, `DatabaseUnavailable`, and the reason of
+   * the signal. The caller repeats the call.
    */
   validate(batchId: Uuid, watch: Watch): Promise<BatchState> {
     const { sheets, shares } = this.deps;
@@ -60,7 +62,10 @@ export class BatchWorkflowService {
     );
   }
 
-  /** Pays until `until`, or the end. Throws not_found, ShareTaken, DatabaseUnavailable. */
+  /**
+   * Pays rows until `until` is aborted or all are settled. Throws `not_found`, `ShareTaken`,
+   * `DatabaseUnavailable`.
+   */
   pay(batchId: Uuid, watch: Watch, until = watch.signal): Promise<BatchPayment> {
     return this.within(this.deps.shares.paying, batchId, async () => {
       const end = await this.execution.pay(batchId, this.counted('settled', watch), until);
@@ -79,8 +84,7 @@ export class BatchWorkflowService {
   }
 
   /**
-   * Makes the files of batches that ended without one. Tries all, and throws at the end if some
-   * failed.
+   * Generates the missing files of ended batches. Tries all, and throws at the end if some failed.
    */
   makeMissing(signal: AbortSignal): Promise<void> {
     return makeMissing(this.deps, signal);
@@ -98,8 +102,8 @@ export class BatchWorkflowService {
   }
 
   /**
-   * Performs the action of a signal. Returns why it was refused, or null. Throws not_found,
-   * ledger_unavailable.
+   * Performs the action of a signal. Returns the reason if it was refused, or else null. Throws
+   * `not_found` and `ledger_unavailable`.
    */
   async actBySignal(
     signal: BatchAct,

@@ -6,7 +6,7 @@ import { KEY_RESOURCE_TYPES, type KeyResourceType } from '../db/entities/ledger.
 import { requests, type StoredRequest } from '../db/entities/requests.js';
 import { upsertSql } from '../db/statements.js';
 
-/** The outcome of a request, as reported by the HTTP side. */
+/** Outcome of a request, as reported by the HTTP layer. */
 export interface ToldRequest {
   readonly id: Uuid;
   readonly caller: Pick<Caller, 'tenantId' | 'memberId'>;
@@ -18,7 +18,7 @@ export interface ToldRequest {
   readonly resourceId: Uuid | null;
 }
 
-/** The path of the POST that creates each resource; null for resources that no request creates. */
+/** Path of the POST that creates each resource. Null for resources that no request creates. */
 const COLLECTIONS: Readonly<Record<KeyResourceType, string | null>> = {
   transfer: '/v1/transfers',
   bonus: '/v1/bonuses',
@@ -31,27 +31,31 @@ const COLLECTIONS: Readonly<Record<KeyResourceType, string | null>> = {
 };
 const MADE_IN = new Map(KEY_RESOURCE_TYPES.map((type) => [COLLECTIONS[type], type]));
 
-/** Requests wait this long to share a statement of at most `ROWS_A_STATEMENT` rows. */
+/**
+ * Time for which requests are collected, to share a statement of at most `ROWS_A_STATEMENT` rows.
+ */
 const GATHER_MS = 250;
 const ROWS_A_STATEMENT = 500;
-/** The newest requests that are kept while MySQL is away. */
+/** Maximum of requests kept while MySQL is unavailable. Older ones are dropped. */
 const MAX_WAITING = 10_000;
-/** Limits what a tenant can make this process write to ten a second, however many of its requests are refused. */
+/**
+ * Limit of a tenant's stored requests, ten a second, so that refused requests cannot make this
+ * process write more.
+ */
 const WINDOW_MS = 600_000;
 const MAX_OF_A_TENANT = 6_000;
 
 export interface RequestLogObserver {
   /**
-   * Counts requests that will not be stored, because a tenant had too many refusals or MySQL was
-   * away too long.
+   * Called with the number of dropped requests, because a tenant had too many refusals or MySQL was
+   * unavailable too long.
    */
   forgotten(count: number): void;
 }
 
 /**
- * Records requests after their responses, in large batches, outside every transaction and never
- * during a request. A killed process loses the requests that it has not written. (docs/contract.md,
- * Request ids)
+ * Records requests in large batches after their responses, outside of the ledger's transactions. A
+ * killed process loses the requests that it has not written. (docs/contract.md, Request ids)
  */
 export class RequestLog {
   private waiting: StoredRequest[] = [];
@@ -74,7 +78,7 @@ export class RequestLog {
   }
 
   /**
-   * Writes the pending requests. Never rejects: rows that cannot be written are retried with the
+   * Writes the pending requests. Never rejects. Rows that cannot be written are retried with the
    * next batch.
    */
   write(): Promise<void> {
@@ -87,7 +91,7 @@ export class RequestLog {
   private async writeAll(): Promise<void> {
     while (this.waiting.length > 0) {
       const rows = this.waiting.slice(0, ROWS_A_STATEMENT);
-      // After an unknown commit the rows may already exist.
+      // After an unknown commit, the rows may already exist.
       const sql = upsertSql(requests, rows, ['id']);
       try {
         await this.database.withTransaction((transaction) => transaction.execute(sql));
@@ -114,9 +118,9 @@ export class RequestLog {
 }
 
 /**
- * Returns true for requests that change something and for those that failed by the service's fault,
- * except those whose created resource shows the outcome (it has the request's id) and those refused
- * by the rate limit, which were not examined.
+ * Whether to store the request: requests that change something, and requests that failed because of
+ * the service. Omits requests that created a resource, because it has the request's id, and
+ * requests refused by the rate limit.
  */
 function isRemembered({ id, method, status, resourceId }: ToldRequest): boolean {
   const isRead = method === 'GET' && status < 500;

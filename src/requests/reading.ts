@@ -10,12 +10,12 @@ import { payouts } from '../db/entities/payouts.js';
 import { requests } from '../db/entities/requests.js';
 import { statements } from '../db/entities/statements.js';
 
-/** The resource that a request created; both have the same id. */
+/** Resource that a request created, with the same id. */
 interface Made {
   readonly type: KeyResourceType;
   readonly operation: Operation;
   readonly path: string;
-  /** The status of the response, if it was delivered. */
+  /** Status of the response, if it was delivered. */
   readonly status: 201 | 202;
 }
 
@@ -38,7 +38,7 @@ export function keptSince(now: Instant): Instant {
 
 /**
  * Returns the outcome of a request by the caller's own member, if the token has one of the scopes
- * that the request required. Throws not_found otherwise. (docs/contract.md, Request ids)
+ * that the request required. Otherwise throws `not_found`. (docs/contract.md, Request ids)
  */
 export async function readRequest(
   reader: Reader,
@@ -62,14 +62,14 @@ export async function readRequest(
   const { method, path, status, code, resourceType, resourceId } = stored;
   const known =
     resourceType === null || resourceId === null ? null : { type: resourceType, id: resourceId };
-  // The client was told that the outcome is unknown, but the request had succeeded.
+  // The response was that the outcome is unknown, but the request had succeeded.
   const own = made === null ? null : { type: made.type, id };
   return { id, method, path, status, code, resource: known ?? own, createdAt };
 }
 
 /**
- * Returns the id of the resource that the request created or that its key had created before, or
- * else the request's own id, which its resource would have.
+ * Returns the id of the resource that the request created or that its key had created earlier.
+ * Otherwise returns the request's own id, which its resource would have.
  */
 export async function resourceOfRequest(reader: Reader, tenantId: Uuid, id: Uuid): Promise<Uuid> {
   const stored = await reader.find(requests, { id, tenantId });

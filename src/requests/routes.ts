@@ -6,7 +6,7 @@ import { answers, named, pathId, permits, summary } from '../http/route.js';
 import type { FoundRequest } from './reading.js';
 import { RequestSchema } from './schemas.js';
 
-/** (docs/contract.md, Request ids) */
+/** Adds the route that returns the outcome of a request. (docs/contract.md, Request ids) */
 export function requestRoutes(
   api: Api,
   read: (caller: Caller, id: Uuid) => Promise<FoundRequest>,

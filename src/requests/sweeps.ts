@@ -17,7 +17,7 @@ export function requestsSweep({ database, clock }: DatabaseDeps): Sweep {
   };
 }
 
-/** Removes some requests from before a moment. Returns true if more remain. */
+/** Removes some requests that are older than `before`. Returns true if more remain. */
 export async function removeOldRequests(database: Database, before: Instant): Promise<boolean> {
   const some = `DELETE FROM requests WHERE id<${uuid.literal(firstIdAt(before))} ORDER BY id LIMIT ${ROWS_A_DELETE}`;
   return (await transact(database, (transaction) => transaction.execute(some))) === ROWS_A_DELETE;

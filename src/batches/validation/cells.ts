@@ -8,14 +8,14 @@ import type { ColumnName } from './header.js';
 import { cellProblem, type Problem, quoted } from './problems.js';
 
 /**
- * A cell's value, or its problem. Each function reads one kind of column; surrounding spaces are
- * ignored.
+ * Value of a cell, or its problem. Each function reads one kind of column and ignores surrounding
+ * spaces.
  */
 export type Reading<T> = { readonly value: T } | { readonly problem: Problem };
 
 const LINE_BREAK = /[\n\v\f\r\u0085\u2028\u2029]/;
 
-/** Returns a problem that no column accepts, or null. */
+/** Returns the problem of a cell that no column accepts, or null. */
 function unusable(field: ColumnName, cell: FilledCell | null): Problem | null {
   if (cell?.kind === 'formula')
     return cellProblem(
@@ -54,11 +54,13 @@ function required(
 
 export interface NamedRecipient {
   readonly name: RecipientName;
-  /** The text as in the file. */
+  /** Text as in the file. */
   readonly text: string;
 }
 
-/** Returns the text of a cell in a text column: numbers as the digits that a person sees. */
+/**
+ * Returns the text of a cell in a text column. For numbers, returns the digits that a person sees.
+ */
 function written(
   field: 'recipient' | 'description' | 'reference',
   cell: FilledCell,
@@ -80,7 +82,7 @@ function written(
 
 const AS_TEXT = 'Format the column as text and enter the value again.';
 
-/** Reads an `$alias`, an account's id or a phone. A phone may be in a number cell. */
+/** Reads an alias (`$ana`), an account's id or a phone. A phone may be in a number cell. */
 export function readRecipient(cell: FilledCell | null): Reading<NamedRecipient> {
   const found = required('recipient', cell);
   if ('problem' in found) return found;
@@ -94,10 +96,10 @@ export function readRecipient(cell: FilledCell | null): Reading<NamedRecipient> 
   return { problem: cellProblem('recipient', 'invalid_field', message, found.cell) };
 }
 
-/** The largest whole number that a spreadsheet's number cell holds exactly. */
+/** Largest whole number that a number cell holds exactly. */
 const MAX_NUMBER_CELL = 9_007_199_254_740_991n;
 
-/** Reads an integer in the smallest unit: text, or a number cell that holds it exactly. */
+/** Reads an integer in the smallest unit, from text or from a number cell that holds it exactly. */
 export function readAmount(cell: FilledCell | null): Reading<bigint> {
   const found = required('amount', cell);
   if ('problem' in found) return found;
@@ -141,7 +143,8 @@ export function readAsset(cell: FilledCell | null): Reading<Asset> {
 }
 
 /**
- * Reads free text, possibly empty; a number as its digits, and in a description a date in ISO 8601.
+ * Reads free text, possibly empty. A number is read as its digits, and a date in a description as
+ * ISO 8601.
  */
 export function readText(
   field: 'description' | 'reference',
@@ -165,7 +168,10 @@ export function readText(
 
 const DECIMAL = /^([0-9]{1,40})(?:\.([0-9]{1,40}))?(?:[eE]\+?([0-9]{1,2}))?$/;
 
-/** Returns the digits of a whole number in decimal or scientific form (`1.5E5`), exactly; null for any other number. */
+/**
+ * Returns the exact digits of a whole number in decimal or scientific form (`1.5E5`), or null for
+ * any other text.
+ */
 function integerText(text: string): string | null {
   const [, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text.trim()) ?? [];
   if (whole === '') return null;

@@ -1,7 +1,7 @@
 import { isBlank, type SheetRow } from '../../spreadsheets/sheet.js';
 import { cellProblem, type Problem, quoted } from './problems.js';
 
-/** The headers of the columns that are read; other columns are ignored. */
+/** Headers of the known columns. Other columns are ignored. */
 const COLUMNS = ['recipient', 'amount', 'asset', 'description', 'reference'] as const;
 export type ColumnName = (typeof COLUMNS)[number];
 export const REQUIRED_COLUMNS: readonly ColumnName[] = ['recipient', 'amount', 'asset'];
@@ -10,14 +10,14 @@ export type Columns = Readonly<Partial<Record<ColumnName, number>>>;
 
 export interface Header {
   readonly columns: Columns;
-  /** The number of columns up to the last one with a name. */
+  /** Number of columns up to the last one with a header. */
   readonly width: number;
   readonly problems: readonly Problem[];
 }
 
 /**
- * Reads the headers in any order and case, with surrounding spaces. Problems: missing_column,
- * duplicate_column.
+ * Reads the headers in any order and case, ignoring surrounding spaces. Problems: `missing_column`,
+ * `duplicate_column`.
  */
 export function readHeader({ cells }: SheetRow): Header {
   const columns: Partial<Record<ColumnName, number>> = {};

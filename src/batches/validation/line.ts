@@ -6,22 +6,26 @@ import { tenants } from '../../db/entities/parties.js';
 import { literal } from '../../db/statements.js';
 
 /**
- * The queue of a tenant's batches that wait for validation. The first few have a workflow each;
- * further batches get theirs as these end, or after they were begun too often. Temporal serves
- * tasks in the order in which it receives them, so sixty files of one tenant at once would put
- * hundreds of tasks ahead of other tenants. Changing the queue takes its lock.
+ * Queue of a tenant's batches that wait for validation. The first two have a workflow. The next
+ * ones get theirs when these end, or were begun too often. Temporal serves tasks in the order of
+ * their arrival, so sixty files of one tenant at once would put hundreds of tasks ahead of other
+ * tenants. The queue's lock must be held to change it.
  */
 
-/** The batch being read and the next: a worker process validates one of a tenant at a time. */
+/**
+ * The batch being read and the next one. A worker process validates one batch per tenant at a time.
+ */
 const WITH_A_WORKFLOW = 2;
-/** A batch begun this often no longer delays the queue, because its content makes reading fail. */
+/**
+ * Attempts after which a batch no longer delays the queue, because its content makes reading fail.
+ */
 const BEGUN_TOO_OFTEN = 5;
 
 const WAITS = `status='validating' AND validation_run<${BEGUN_TOO_OFTEN}`;
 
 /**
- * Returns the last of the tenant's queued batches with a workflow, except `except`; null if another
- * may have one.
+ * Returns the last of the tenant's queued batches with a workflow, except `except`. Returns null if
+ * another batch may get a workflow.
  */
 export async function lastWithWorkflow(
   reader: Reader,
@@ -37,17 +41,17 @@ export async function lastWithWorkflow(
   return row === undefined ? null : uuid.parse(row.id);
 }
 
-/** Returns true if the batch, when its reading begins, no longer delays the queue. */
+/** Whether the batch no longer delays the queue once it is read again. */
 export function leavesLine({ validationRun }: Pick<BonusBatch, 'validationRun'>): boolean {
   return validationRun === BEGUN_TOO_OFTEN;
 }
 
-/** Locks the tenant's queue by the tenant's row. */
+/** Locks the tenant's queue, by locking the tenant's row. */
 export async function lockLine(transaction: Transaction, tenantId: Uuid): Promise<void> {
   await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
 }
 
-/** SQL that is true if the queue lets the batch `t` have a workflow. */
+/** SQL condition that is true if the batch `t` may have a workflow. */
 export const HAS_TURN_SQL = `(t.status<>'validating' OR ${WITH_A_WORKFLOW}>(
   SELECT COUNT(*) FROM bonus_batches ahead FORCE INDEX (status)
   WHERE ahead.tenant_id=t.tenant_id AND ahead.status='validating' AND ahead.validation_run<${BEGUN_TOO_OFTEN}

@@ -1,13 +1,13 @@
 import type { ProblemCode } from '../problem-codes.js';
 import type { FilledCell } from '../../spreadsheets/sheet.js';
 
-/** One problem, described for the person who filled in the file. */
+/** A problem, described for the person who filled in the file. */
 export interface Problem {
   readonly code: ProblemCode;
-  /** The column; empty if it concerns none. */
+  /** Name of the column. Empty if the problem concerns no column. */
   readonly field: string;
   readonly message: string;
-  /** The cell's content, shortened; empty for an empty cell. */
+  /** Shortened content of the cell. Empty for an empty cell. */
   readonly value: string;
 }
 
@@ -38,8 +38,8 @@ export function quoted(text: string, most = 40): string {
 }
 
 /**
- * Returns the text without characters that cannot be stored, and at most this many code points,
- * ending in … if it was longer.
+ * Returns the text without characters that cannot be stored, cut to `most` code points with … at
+ * the end.
  */
 function shortened(text: string, most: number): string {
   const points = [...text.slice(0, 2 * most + 2).replace(CONTROL, '\u{FFFD}')];

@@ -29,26 +29,26 @@ import type { Problem } from './problems.js';
 import type { RowChecker, ValidRow } from './rows.js';
 
 /**
- * Another run of the validation has begun, or the validation is over, so this run may no longer
- * write.
+ * Thrown if another run of the validation has begun, or the validation is over, so that this run
+ * must not write.
  */
 export class ValidationSuperseded extends Error {
   override name = 'ValidationSuperseded';
 }
 
 export interface RecordDeps extends DatabaseDeps {
-  /** The address of the API for tenants, with which the addresses of files in events begin. */
+  /** Base URL of the API for tenants, for URLs of files in events. */
   readonly baseUrl: string;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
 }
 
-/** The problems of a row; row 0 stands for the file. */
+/** Problems of a row. Row 0 represents the file. */
 export interface RowProblems {
   readonly number: number;
   readonly problems: readonly Problem[];
 }
 
-/** The progress of reading, for GET. */
+/** Progress of reading, returned by GET. */
 export type Progress = Pick<
   BonusBatch,
   'rowCount' | 'rowsRejected' | 'asset' | 'totalRaw' | 'hiddenRows' | 'skippedSheets'
@@ -57,7 +57,7 @@ export type Progress = Pick<
 interface Findings {
   readonly isAccepted: boolean;
   readonly progress: Progress;
-  /** For a file with problems; null if its errors file could not be made yet. */
+  /** Files of the problems. Null if no problem was found or they could not be generated yet. */
   readonly errors: MadeFiles | null;
 }
 
@@ -65,8 +65,8 @@ const ROWS_A_DELETE = 5_000;
 const PROBLEMS_AN_INSERT = 1_000;
 
 /**
- * The writes of a validation run. Each run stores its number in the batch's row, and every write
- * checks it: of two concurrent runs the later continues, and the earlier can no longer write.
+ * Writes of a validation run. Each run stores its number in the batch's row, and every write checks
+ * it. If two runs are concurrent, the later one continues and the earlier one can no longer write.
  */
 export class ValidationRecord {
   private constructor(
@@ -74,7 +74,7 @@ export class ValidationRecord {
     private readonly batch: BonusBatch,
   ) {}
 
-  /** Begins a run and invalidates earlier ones; null if the batch is already validated. */
+  /** Begins a run and invalidates earlier ones. Returns null if the batch has been validated. */
   static async begin(deps: RecordDeps, batchId: Uuid): Promise<ValidationRecord | null> {
     const outboxId = newId();
     const [batch, next] = await transact(deps.database, async (transaction) => {
@@ -86,7 +86,7 @@ export class ValidationRecord {
         ...{ hiddenRows: 0, skippedSheets: 0 },
       };
       await transaction.execute(updateSql(bonusBatches, again, { id: batchId }));
-      // An older API may not have written one.
+      // An older release of the API may not have inserted this row.
       await transaction.execute(upsertSql(bonusBatchStorage, [storageOf(found)], ['problemRows']));
       const batch = { ...found, ...again };
       if (!leavesLine(batch)) return [batch, null] as const;
@@ -102,7 +102,7 @@ export class ValidationRecord {
     return this.batch;
   }
 
-  /** Removes the rows of an earlier run. Throws ValidationSuperseded, as every write does. */
+  /** Removes the rows of an earlier run. Throws `ValidationSuperseded`, like every write. */
   async clear(): Promise<void> {
     await this.clearTable(bonusBatchRows.name);
     await this.clearTable(bonusBatchProblems.name);
@@ -149,8 +149,8 @@ export class ValidationRecord {
   }
 
   /**
-   * Ends the validation, with its event. Throws if the account for its fees was closed, or a policy
-   * that refuses the batch was set, while the file was read; the next run takes it into account.
+   * Ends the validation and adds its event. Throws if, while the file was read, the fee account was
+   * closed or a policy was set that refuses the batch. The next run takes it into account.
    */
   async finish(
     { isAccepted, progress, errors }: Findings,
@@ -195,7 +195,10 @@ export class ValidationRecord {
     return finished;
   }
 
-  /** The source's row guards the batch; the lock on the fee account prevents its closing. */
+  /**
+   * Locks the source account, which guards the batch, and the fee account, so that it is not
+   * closed.
+   */
   private async lockAccounts(transaction: Transaction, charged: Uuid | null): Promise<void> {
     const id = [this.batch.sourceAccountId, ...(charged === null ? [] : [charged])];
     const locked = await transaction.select(accounts, { id }, { orderBy: ['id'], forUpdate: true });
@@ -205,7 +208,8 @@ export class ValidationRecord {
   }
 
   /**
-   * Checked under the lock of the source, so that no batch becomes ready that the policy refuses.
+   * Throws if the policy refuses the batch. Runs while the source account is locked, so the policy
+   * cannot change before the batch is ready.
    */
   private async assertNotRefused(
     transaction: Transaction,
@@ -257,8 +261,8 @@ export class ValidationRecord {
 }
 
 /**
- * Removes the batch from the queue, whose lock is held, and returns the next batch, which gets a
- * workflow.
+ * Removes the batch from the queue and returns the next batch that gets a workflow. The queue's
+ * lock must be held.
  */
 async function tellNext(
   transaction: Transaction,
@@ -273,7 +277,7 @@ async function tellNext(
   return next;
 }
 
-/** Returns the newest earlier batch of the tenant with the same bytes. */
+/** Returns the tenant's newest earlier batch with the same bytes. */
 async function sameFile(reader: Reader, batch: BonusBatch): Promise<Uuid | null> {
   const { id, tenantId, fileSha256, createdAt } = batch;
   const since = time.literal(instant(createdAt - SAME_FILE_MS));

@@ -19,15 +19,15 @@ import {
 import type { ColumnName, Header } from './header.js';
 import { cellProblem, type Problem, quoted } from './problems.js';
 
-/** The terms for every row of a batch, read once so that they are equal for all rows. */
+/** Terms of a batch, read once so that all rows have the same terms. */
 export interface BatchTerms {
   readonly sourceAccountId: Uuid;
   readonly limits: Readonly<Record<Asset, Limits>>;
-  /** Null if the source pays no fee in the asset. */
+  /** Fee schedules. Null if the source account pays no fee in the asset. */
   readonly fees: Readonly<Record<Asset, FeeSchedule | null>>;
 }
 
-/** A row as read from its cells, before looking up recipients. */
+/** A row as read from its cells, before its recipient is looked up. */
 export interface ReadRow {
   readonly number: number;
   readonly cells: Readonly<Record<ColumnName, FilledCell | null>>;
@@ -55,8 +55,8 @@ type CheckedRow =
   | { readonly number: number; readonly problems: readonly Problem[] };
 
 /**
- * Returns the row's cells by column. Null for a row without content in the known columns or beyond
- * the header, which does not count.
+ * Returns the row's cells by column. Returns null for a row without content in the known columns
+ * and beyond the header. Such rows do not count.
  */
 export function readRow(
   { number, cells }: SheetRow,
@@ -89,7 +89,10 @@ export function readRow(
   };
 }
 
-/** In a CSV, the row's other cells have probably moved too: an unquoted comma makes 100000,75 the amount 100000. */
+/**
+ * Returns the problem of a row that is longer than the header. In a CSV, its other cells have
+ * probably moved too. For example, an unquoted comma changes 100000,75 to the amount 100000.
+ */
 function tooLongProblem(number: number, cell: Cell, index: number, width: number): Problem {
   const where = `row ${number} has ${quoted(cell?.text ?? '')} in column ${index + 1}, but the header has ${width} columns`;
   const advice =
@@ -97,7 +100,7 @@ function tooLongProblem(number: number, cell: Cell, index: number, width: number
   return cellProblem('', 'invalid_field', `${where}. ${advice}.`, cell);
 }
 
-/** Checks rows in file order, and remembers values for the comparison with later rows. */
+/** Checks rows in file order, and keeps values for comparison with later rows. */
 export class RowChecker {
   asset: Asset | null = null;
   totalRaw = 0n;
@@ -164,7 +167,7 @@ export class RowChecker {
     this.recipients.add(recipientAccountId);
   }
 
-  /** Returns the account; null, and a problem, if it cannot be paid. */
+  /** Returns the account. If it cannot be paid, adds a problem and returns null. */
   private account(
     { name, text }: NamedRecipient,
     cell: FilledCell | null,

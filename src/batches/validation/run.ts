@@ -35,21 +35,21 @@ export interface ValidationDeps extends RecordDeps {
   readonly recipientBudget: RecipientBudget;
   readonly files: FileMaker;
   readonly maxRows: number;
-  /** Yields the rows of a file of any kind. Throws SheetProblem, at once or between rows. */
+  /** Yields the rows of a file of any kind. Throws `SheetProblem`, at once or between rows. */
   readonly openSheet: (file: FileToRead, of: ReadingFor) => AsyncIterable<SheetRow>;
 }
 
-/** How long-running work reports progress and is stopped. */
+/** Progress reports and cancellation of long-running work. */
 export interface Watch {
   readonly signal: AbortSignal;
   readonly heartbeat: (rows: number) => void;
 }
 
 /**
- * Reads every row of a batch's file and finds its problems; afterwards the batch is `ready` or
- * `rejected`. Each call starts from the first row, may be interrupted anywhere, and does nothing to
- * a validated batch. Returns the resulting batch; undefined if it does not exist. Throws
- * DatabaseUnavailable and the signal's reason; the caller repeats the call. (docs/contract.md,
+ * Reads every row of a batch's file and finds its problems. Afterwards, the batch is `ready` or
+ * `rejected`. Each call starts from the first row and may be interrupted. Does nothing to a
+ * validated batch. Returns the resulting batch, or undefined if it does not exist. Throws
+ * `DatabaseUnavailable` and the reason of `signal`. The caller repeats the call. (docs/contract.md,
  * Validation)
  */
 export async function validateBatch(
@@ -85,11 +85,12 @@ export async function validateBatch(
   }
 }
 
-/** No spreadsheet has more rows, so a file with higher row numbers was not made by one. */
+/** No spreadsheet program creates higher row numbers. */
 const LAST_ROW_NUMBER = 11_000_000;
 
 /**
- * One pass through the file: rows are collected, looked up together, checked in order and written.
+ * A pass through the file, which collects rows, finds their recipients, checks them in order and
+ * writes them.
  */
 class FileReading {
   private readonly reader: Reader;
@@ -102,9 +103,12 @@ class FileReading {
   private hiddenRows = 0;
   private skippedSheets = 0;
   private lastNumber = 0;
-  /** Parsing a phone takes a while, and a piece of a sheet may have a thousand rows. */
+  /**
+   * Pauses between rows, because parsing a phone takes a while, and a piece of a sheet may have a
+   * thousand rows.
+   */
   private readonly turns = new Turns();
-  /** The transaction under way; the next rows are read meanwhile. */
+  /** Current transaction. The next rows are read meanwhile. */
   private writing: Promise<void> = Promise.resolve();
   hasProblems = false;
 
@@ -136,8 +140,8 @@ class FileReading {
   }
 
   /**
-   * Returns the problem if the approval policy of the source refuses the total of the valid rows,
-   * or null.
+   * Returns the problem if the source account's approval policy refuses the total of the valid
+   * rows, or else null.
    */
   private async readPolicyProblem(): Promise<FinalProblem | null> {
     const { asset, totalRaw } = this.checker;
@@ -155,7 +159,7 @@ class FileReading {
     return { number: 0, problem: fileProblem('above_approval_threshold', message) };
   }
 
-  /** Returns the problem that ends reading early, or null. */
+  /** Returns the problem that ended reading early, or null. */
   private async readRows(rows: AsyncIterable<SheetRow>): Promise<FinalProblem | null> {
     let header: ReturnType<typeof readHeader> | null = null;
     for await (const row of rows) {
@@ -176,7 +180,7 @@ class FileReading {
         return { number: row.number, problem: tooManyRows(this.maxRows) };
       this.rowCount += 1;
       if (row.isHidden === true) this.hiddenRows += 1;
-      // Without its columns a row cannot be checked and only counts.
+      // If a column is missing, rows are only counted.
       if (header.problems.length > 0) continue;
       this.gathered.push(read);
       if (this.gathered.length === MAX_NAMES) await this.flush();
@@ -185,8 +189,8 @@ class FileReading {
   }
 
   /**
-   * Throws rate_limited if the rows name too many new people, without revealing anything about
-   * them.
+   * Checks and writes the collected rows. Throws `rate_limited` if they contain too many new
+   * recipients, and reveals nothing about them.
    */
   private async flush(): Promise<null> {
     const rows = this.gathered;
@@ -214,14 +218,14 @@ class FileReading {
     return null;
   }
 
-  /** After the first problem the file will be rejected, so valid rows are no longer needed. */
+  /** After the first problem, the file will be rejected, so valid rows are not needed. */
   private async put(valid: readonly ValidRow[], wrong: readonly RowProblems[]): Promise<void> {
     this.hasProblems ||= wrong.length > 0;
     await this.writing;
     this.watch.signal.throwIfAborted();
     this.watch.heartbeat(this.rowCount);
     this.writing = this.record.add(this.hasProblems ? [] : valid, wrong, this.progress);
-    // The failure is thrown by the next await.
+    // The next await throws the failure.
     this.writing.catch(() => undefined);
   }
 }
@@ -231,7 +235,7 @@ interface FinalProblem {
   readonly problem: Problem;
 }
 
-/** Returns the problem of the file as a whole. Rethrows faults of the service. */
+/** Returns the problem of the whole file. Rethrows faults of the service. */
 function asFinalProblem(failure: unknown): FinalProblem {
   if (failure instanceof SheetProblem)
     return { number: 0, problem: fileProblem(failure.code, failure.message) };
