@@ -7,7 +7,7 @@ import type { ProviderSettings } from '../staff/provider.js';
 import type { TransferApprovals } from '../transfers/approval-outcomes.js';
 import type { PayoutApprovals } from '../payouts/approval-outcomes.js';
 
-/** What the desk acts and reads with: the same services as elsewhere. */
+/** Services used by the desk, the same as elsewhere. */
 export interface DeskDeps extends StaffDeps, BatchControlDeps {
   readonly transferApprovals: TransferApprovals;
   readonly payoutApprovals: PayoutApprovals;
@@ -15,17 +15,19 @@ export interface DeskDeps extends StaffDeps, BatchControlDeps {
 }
 
 export interface DeskSettings {
-  /** The desk's address; with https its cookies are for TLS only. */
+  /** Base URL of the desk. With https, its cookies are restricted to TLS. */
   readonly url: string;
-  /** A workflow's address in the Temporal UI; null if there is no UI. */
+  /** Returns the URL of a workflow in the Temporal UI. Null if no UI is configured. */
   readonly workflowUrl: ((workflowId: string) => string) | null;
   readonly trustedProxies: readonly string[];
   readonly provider: ProviderSettings | null;
-  /** Whether people sign in by name and code. Acts that move money require a code either way. */
+  /**
+   * Whether people sign in with a name and a code. Actions that move money always require a code.
+   */
   readonly withCode: boolean;
 }
 
-/** The person signed in. `secret` is the session's token, to which forms are bound. */
+/** The signed-in person. `secret` is the session's token, to which forms are bound. */
 export interface SignedInPerson {
   readonly identity: StaffIdentity;
   readonly sessionId: Uuid;

@@ -1,6 +1,6 @@
 import type { RateState } from '../http/rate-limit.js';
 
-/** Shown as a page instead of what was requested. Its texts are our own, in whole sentences. */
+/** Thrown to show an error page. The texts are complete sentences. */
 export class DeskError extends Error {
   override name = 'DeskError';
 
@@ -22,7 +22,7 @@ export function noSuchPage(): DeskError {
   );
 }
 
-/** Throws DeskError. */
+/** Throws `DeskError` if the rate limit was exceeded. */
 export function assertAllowed({ allowed, retryAfterS }: RateState): void {
   const headers = { 'Retry-After': `${retryAfterS}` };
   if (!allowed)

@@ -5,14 +5,14 @@ import { headerText } from '../http/headers.js';
 import { readBody } from '../http/request-body.js';
 import { DeskError } from './failures.js';
 
-/** Reads what a browser sends, and checks that it comes from one of our pages. */
+/** Forms of the desk's own pages. */
 
 const BODY_MS = 10_000;
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i;
 export const TOKEN_FIELD = 'form_token';
 const FORM = 'form';
 
-/** Throws DeskError, and ApiError for a body that is too large or too late. */
+/** Reads a form. Throws `DeskError`, or `ApiError` for a body that is too large or too slow. */
 export async function readForm(
   request: IncomingMessage,
   response: ServerResponse,
@@ -25,7 +25,7 @@ export async function readForm(
   return new URLSearchParams(text);
 }
 
-/** The token in every form of this secret's holder: another site's page cannot know it. */
+/** Returns the token for all forms of a secret's owner. Pages of other sites cannot guess it. */
 export function formToken(secret: string): string {
   return markOf(secret, FORM);
 }
@@ -34,7 +34,7 @@ export function isFormToken(given: string | null, secret: string): boolean {
   return isMarkOf(given, secret, FORM);
 }
 
-/** A mark for the text that only the holder of this secret was given. */
+/** Returns an HMAC of the text, which proves that it was given to this secret's owner. */
 export function markOf(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('base64url');
 }
@@ -44,7 +44,10 @@ export function isMarkOf(given: string | null, secret: string, text: string): bo
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** By Sec-Fetch-Site where the browser has it, else by the origin, which is null under our referrer policy. */
+/**
+ * Whether the request was sent by one of the desk's pages, by Sec-Fetch-Site if the browser sends
+ * it, or else by the origin. The origin is null because of the referrer policy.
+ */
 export function isFromOurPage(request: IncomingMessage, ownOrigin: string): boolean {
   const site = headerText(request, 'sec-fetch-site');
   const origin = headerText(request, 'origin');

@@ -1,6 +1,8 @@
 import { withEscapes } from '../core/text.js';
 
-/** HTML from templates. Values are escaped unless they are Markup, and invisible characters are shown as escapes. */
+/**
+ * HTML from templates. Escapes all values except Markup, and shows invisible characters as escapes.
+ */
 
 class Markup {
   constructor(readonly text: string) {}
@@ -18,15 +20,21 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** The part of the HTML that contains a value. The same escapes are safe in `text` and between the quotes of an attribute. */
+/**
+ * Position of a value in the HTML. The same escapes are safe in `text` and in a quoted attribute.
+ */
 type Context = 'text' | 'tag' | 'attribute';
 
-/** The context behind each literal of a template. Only literals count, so no value can change a context. */
+/**
+ * Context after each literal of a template. Only literals are parsed, so values cannot change a
+ * context.
+ */
 const known = new WeakMap<TemplateStringsArray, readonly Context[]>();
 
 /**
- * Concatenates lists, and omits null, undefined and false. Throws TypeError for a value in a tag outside double quotes, for
- * Markup inside an attribute, and for a template that ends inside a tag.
+ * Builds HTML. Concatenates lists, and omits null, undefined and false. Throws `TypeError` for a
+ * value in a tag outside double quotes, for Markup in an attribute, and for a template that ends in
+ * a tag.
  */
 export function html(strings: TemplateStringsArray, ...contents: readonly Content[]): Html {
   const contexts = known.get(strings) ?? contextsOf(strings);

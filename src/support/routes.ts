@@ -51,7 +51,7 @@ function waysOf({ settings }: Site): SignInWays {
   return { withCode: settings.withCode, withProvider: settings.provider !== null };
 }
 
-/** Only our own paths: nobody is sent elsewhere. */
+/** Returns the path to redirect to. Accepts only paths of the desk. */
 export function nextOf(given: unknown): string {
   return typeof given === 'string' &&
     /^\/[a-z]+(\/[0-9a-z-]{1,40})?$/.test(given) &&

@@ -15,13 +15,13 @@ import type { Cookies } from './cookies.js';
 import { assertAllowed } from './failures.js';
 import type { SignedInPerson } from './deps.js';
 
-/** Sessions at the desk: finding, opening and closing them. (docs/contract.md, Staff) */
+/** Sessions at the desk. (docs/contract.md, Staff) */
 
 const IDLE_MS = 30 * 60_000;
 const SESSION_S = SESSION_MS / 1_000;
-/** How long the form may stay open. */
+/** Time for which the sign-in form may be open. */
 const FORM_S = 60 * 60;
-/** For each client's network: more than people mistype, and far less than guessing takes. */
+/** Rate limit per client network, more than people mistype and far less than guessing takes. */
 const SIGN_INS = { perSecond: 1 / 10, burst: 10 };
 
 export class DeskSessions {
@@ -32,7 +32,10 @@ export class DeskSessions {
     private readonly cookies: Cookies,
   ) {}
 
-  /** Null if nobody is signed in, or no longer: idle for half an hour, eight hours old, revoked, deactivated. */
+  /**
+   * Returns the signed-in person. Returns null without a session, after half an hour of inactivity,
+   * after eight hours, or if the session or person was deactivated.
+   */
   async find(request: IncomingMessage): Promise<SignedInPerson | null> {
     const secret = this.cookies.read(request, 'desk');
     const found =
@@ -41,7 +44,10 @@ export class DeskSessions {
     return { identity: found.identity, sessionId: found.session.id, secret };
   }
 
-  /** The secret that the sign-in form is bound to, and the cookie that stores it if the browser has none yet. */
+  /**
+   * Returns the secret that the sign-in form is bound to, and a cookie to store it if the browser
+   * has none yet.
+   */
   formSecret(request: IncomingMessage): {
     readonly secret: string;
     readonly cookie: string | null;
@@ -52,7 +58,10 @@ export class DeskSessions {
     return { secret, cookie: this.cookies.set('desk-form', secret, FORM_S) };
   }
 
-  /** The new session's cookies; null if name and code prove nobody, which is recorded. Throws DeskError. */
+  /**
+   * Opens a session and returns its cookies. Records wrong attempts and returns null. Throws
+   * `DeskError`.
+   */
   async open(
     name: string,
     code: string,
@@ -64,14 +73,14 @@ export class DeskSessions {
     return 'refusal' in opened ? null : this.keep(opened, before?.sessionId ?? null);
   }
 
-  /** The cookies of a new session. Ends the one that the browser had before. */
+  /** Starts a session and returns its cookies. Ends the browser's previous session. */
   async keep({ token, identity }: SignedIn, before: Uuid | null): Promise<readonly string[]> {
-    // The browser's previous cookies become worthless: the session has an id that nobody knew before.
+    // The browser's previous cookies become invalid.
     if (before !== null) await revokeSessions(this.staff, { id: before }, identity);
     return [this.cookies.set('desk', token, SESSION_S), this.cookies.clear('desk-form')];
   }
 
-  /** Returns the cookie that removes the old one. */
+  /** Ends the session and returns the cookie that removes the old one. */
   async close({ identity, sessionId }: SignedInPerson): Promise<string> {
     await revokeSessions(this.staff, { id: sessionId }, identity);
     return this.cookies.clear('desk');

@@ -26,7 +26,7 @@ import {
   type Site,
 } from './site.js';
 
-/** A page for each resource, with its acts, and the search that finds it. */
+/** Adds a page for each resource, with its actions, and the search. */
 export function shelfRoutes(router: DeskRouter, site: Site): void {
   addShelf(router, site, transferShelf);
   addShelf(router, site, payoutShelf);
@@ -86,7 +86,7 @@ function addShelf<Resource>(router: DeskRouter, site: Site, shelf: Shelf<Resourc
           { act: act.name, fault: describeFault(performed.fault) },
           'an act failed by our fault',
         );
-      // Shows the current state, not the one before the decision.
+      // Shows the current state, not the state before the action.
       try {
         const now = await found(context, site, shelf);
         await show(context, site, shelf, { person, resource: now }, came);
@@ -104,7 +104,7 @@ function addShelf<Resource>(router: DeskRouter, site: Site, shelf: Shelf<Resourc
     });
 }
 
-/** Keeps somebody else's link from claiming that something was done. */
+/** Returns a mark without which a link cannot show that an action was performed. */
 function doneMark(
   { secret }: SignedInPerson,
   shelf: string,

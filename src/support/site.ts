@@ -15,7 +15,7 @@ import { DeskSessions } from './sessions.js';
 import { ICON, ICON_PATH, STYLE, STYLE_PATH } from './style.js';
 import { toldPage } from './pages/told.js';
 
-/** The support desk's port: what surrounds every page. */
+/** HTTP server of the support desk. */
 
 export interface Site extends DeskDeps {
   readonly settings: DeskSettings;
@@ -26,14 +26,17 @@ export interface Site extends DeskDeps {
 
 interface DeskState {
   requestId: Uuid;
-  /** The template, for logs and metrics. */
+  /** Template of the path, for logs and metrics. */
   route: string;
   person: SignedInPerson | null;
 }
 export type DeskContext = Koa.ParameterizedContext<DeskState>;
 export type DeskRouter = Router<DeskState>;
 
-/** Only our own style sheet and pictures are loaded, forms go only to us, and no other page may frame ours. */
+/**
+ * Loads only the desk's own style sheet and pictures, sends forms only to the desk, and prevents
+ * framing by other pages.
+ */
 const HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy':
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
@@ -62,7 +65,7 @@ export function createSite({ deps, settings, logger, registry, routes }: SiteOpt
   const site: Site = { ...deps, settings, sessions, addresses, logger };
   const metrics = new HttpMetrics(registry);
   const router: DeskRouter = new Router<DeskState>({ sensitive: true, strict: true });
-  // While a layer runs, the matched route is its own: only afterwards is it the page's.
+  // While a layer runs, the matched route is its own. Afterwards, it is the page's.
   router.use((context, next) =>
     next().finally(() => {
       context.state.route = String(context._matchedRoute).replaceAll(/:(\w+)/g, '{$1}');
@@ -149,14 +152,14 @@ export function sendPage(context: DeskContext, page: Page): void {
   context.body = documentOf(page, context.state.person);
 }
 
-/** After a form, so that reloading the page does not send it again. */
+/** Redirects after a form, so that reloading the page does not send it again. */
 export function seeOther(context: DeskContext, path: string): void {
   context.redirect(path);
   context.status = 303;
   context.body = '';
 }
 
-/** The person signed in; otherwise redirects to sign in and returns null. */
+/** Returns the signed-in person. Otherwise redirects to sign in and returns null. */
 export function personOf(context: DeskContext): SignedInPerson | null {
   const { person } = context.state;
   if (person === null) seeOther(context, `/sign-in?next=${encodeURIComponent(context.path)}`);
@@ -166,7 +169,9 @@ export function personOf(context: DeskContext): SignedInPerson | null {
 const FORGED =
   'This form did not come from a page of the desk, or you have signed in anew since. Open the page again, and fill it in there.';
 
-/** A form that this secret's holder filled in on one of our pages. Throws DeskError. */
+/**
+ * Returns a form that the secret's owner filled in on one of the desk's pages. Throws `DeskError`.
+ */
 export async function ownForm(
   context: DeskContext,
   { settings, sessions }: Site,
@@ -175,14 +180,14 @@ export async function ownForm(
   if (!isFromOurPage(context.req, new URL(settings.url).origin))
     throw new DeskError(403, 'Not accepted', FORGED);
   const form = await readForm(context.req, context.res);
-  // The form may have come slowly, and the session have been revoked meanwhile.
+  // While the form arrived, the session may have been revoked.
   const isStillIn = context.state.person === null || (await sessions.find(context.req)) !== null;
   if (!isStillIn || !isFormToken(form.get(TOKEN_FIELD), secret))
     throw new DeskError(403, 'Not accepted', FORGED);
   return form;
 }
 
-/** The id in the path. Throws DeskError. */
+/** Returns the id in the path. Throws `DeskError`. */
 export function idOf(
   context: DeskContext & { readonly params?: Readonly<Record<string, string>> },
 ): Uuid {

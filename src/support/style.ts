@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** The only style sheet: light or dark as the device prefers, one column that fits a phone. */
+/** The only style sheet, light or dark as the device prefers, with one column that fits a phone. */
 export const STYLE = `
 :root {
   color-scheme: light dark;
@@ -75,10 +75,10 @@ nav.pages { display: flex; gap: 1.25rem; margin-top: 1rem; }
 }
 `;
 
-/** The tab's icon, so that browsers do not request one. */
+/** Icon of the tab, so that browsers do not request one. */
 export const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b57a4"/><path d="M4 8.5l2.5 2.5L12 5.5" fill="none" stroke="#fff" stroke-width="2"/></svg>';
 
-/** Named by its content: a browser keeps it until it changes. */
+/** Contains a hash, so that browsers cache the style sheet until it changes. */
 export const STYLE_PATH = `/assets/${hash('sha256', STYLE, 'hex').slice(0, 16)}.css`;
 export const ICON_PATH = '/assets/icon.svg';

@@ -1,6 +1,9 @@
 import { type Amount, type Asset, isAsset, LISTED_ASSETS, parseRaw } from '../core/amount.js';
 
-/** `1500.00` in the asset's smallest unit; null if it is malformed or has too many decimals. */
+/**
+ * Parses `1500.00` to the asset's smallest unit. Returns null for malformed text or too many
+ * decimals.
+ */
 export function parseUnits(text: string, asset: Asset): bigint | null {
   const { scale } = LISTED_ASSETS[asset];
   const [, whole = '', decimals = ''] =
@@ -11,8 +14,8 @@ export function parseUnits(text: string, asset: Asset): bigint | null {
 }
 
 /**
- * An amount as the desk prints it, such as `25,000.00` with or without its asset, or as `parseUnits` reads it. Without an
- * asset it is in `asset`. Null if malformed.
+ * Parses an amount as the desk prints it, such as `25,000.00 COPM`, or as `parseUnits` reads it.
+ * Without an asset in the text, the amount is in `asset`. Returns null for malformed text.
  */
 export function parsePrinted(text: string, asset: Asset): Amount | null {
   const [number = '', named = asset, ...rest] = text.trim().split(/\s+/);

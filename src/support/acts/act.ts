@@ -7,9 +7,9 @@ import type { DeskDeps, SignedInPerson } from '../deps.js';
 
 interface Asked {
   readonly by: StaffIdentity;
-  /** 1 to 140 characters. */
+  /** Reason of 1 to 140 characters. */
   readonly reason: string;
-  /** From the form: sent twice, it acts once. */
+  /** Id from the form. A form that is sent twice performs its action once. */
   readonly actId: Uuid;
   readonly form: URLSearchParams;
 }
@@ -18,20 +18,23 @@ export interface DeskAct<Resource> {
   readonly verb: string;
   readonly name: StaffActName;
   readonly label: string;
-  /** What it does, for people who have not used it before. */
+  /** Explanation for people who have not performed the action before. */
   readonly explanation: string;
-  /** It ends or abandons something. */
+  /** Set if the action ends or abandons something. */
   readonly isStop?: true;
   readonly fields?: (resource: Resource, given: URLSearchParams | null) => Html;
-  /** Whether it makes sense now, and so has a button. The service decides. */
+  /**
+   * Whether the action is possible now, so that its button is shown. The service decides when it is
+   * performed.
+   */
   readonly isOpen: (resource: Resource, by: StaffIdentity) => boolean;
-  /** The service itself records what it refuses to the staff. */
+  /** Set if the service itself records refusals. */
   readonly recordsRefusals?: true;
-  /** Throws ApiError if it is refused. */
+  /** Performs the action. Throws `ApiError` if it is refused. */
   readonly run: (deps: DeskDeps, resource: Resource, asked: Asked) => Promise<void>;
 }
 
-/** What the audit log and the acts need from any resource. */
+/** Ids of a resource for the audit log. */
 export interface ActSubject {
   readonly id: Uuid;
   readonly tenantId: Uuid;
@@ -40,7 +43,10 @@ export interface ActSubject {
 
 const ACT_FIELD = 'act';
 
-/** A new act for this form. It cannot be forged, nor used with another form. */
+/**
+ * Returns a hidden field with the id of a new action. The id cannot be forged or used with another
+ * form.
+ */
 export function actField({ secret }: SignedInPerson, verb: string, subject: string): Html {
   const id = newId();
   return html`<input
@@ -50,7 +56,7 @@ export function actField({ secret }: SignedInPerson, verb: string, subject: stri
   />`;
 }
 
-/** Throws DeskError. */
+/** Returns the action's id. Throws `DeskError` if the form is not one of this page. */
 export function actOf(
   form: URLSearchParams,
   { secret }: SignedInPerson,
@@ -68,7 +74,10 @@ export function actOf(
   return id;
 }
 
-/** The same form again, for an act whose result is unknown. */
+/**
+ * Returns a hidden field with the id of the submitted form, to repeat an action whose result is
+ * unknown.
+ */
 export function sameActField(form: URLSearchParams): Html {
   return html`<input type="hidden" name="${ACT_FIELD}" value="${form.get(ACT_FIELD) ?? ''}" />`;
 }

@@ -13,7 +13,7 @@ import { html, type Html } from '../html.js';
 import { parseUnits } from '../units.js';
 import type { DeskAct } from './act.js';
 
-/** Corrections: one person proposes, another posts. */
+/** Actions for corrections. One person proposes, another posts. */
 
 export const ADJUSTMENT_ACTS: readonly DeskAct<Adjustment>[] = [
   {
@@ -37,7 +37,10 @@ export const ADJUSTMENT_ACTS: readonly DeskAct<Adjustment>[] = [
   },
 ];
 
-/** A key returns what was done under it by anybody: another person's act must not pass for this person's. */
+/**
+ * Throws if another person decided the adjustment. A repeated key returns the earlier decision,
+ * which must not be shown as this person's.
+ */
 function assertOwn(adjustment: Adjustment, by: StaffIdentity): void {
   if (adjustment.decidedById !== by.id) throw new ApiError(decidedRefusal(adjustment));
 }

@@ -6,8 +6,6 @@ import type { Payout } from '../../db/entities/payouts.js';
 import type { DeskDeps } from '../deps.js';
 import type { DeskAct } from './act.js';
 
-/** Acts on what waits for approval. */
-
 const LABELS: Readonly<Record<ApprovalAction, string>> = {
   approve: 'Approve',
   reject: 'Reject',
@@ -23,7 +21,10 @@ const EXPLANATIONS: Readonly<Record<ApprovalAction, string>> = {
     'Ends it because whoever asked for it no longer wants it. Nothing leaves the account. The tenant reads the reason.',
 };
 
-/** `rowOf`: what waits, in what the page shows. A payout can also be canceled while it is approved. */
+/**
+ * Returns the actions on a transfer or payout that waits for approval. A payout can also be
+ * canceled while it is approved. `rowOf` returns the row from the data of the page.
+ */
 export function approvalActs<Shown, Row extends Transfer | Payout>(
   noun: Row extends Payout ? 'payout' : 'transfer',
   approvalsOf: (deps: DeskDeps) => Approvals<Row>,

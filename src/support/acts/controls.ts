@@ -6,7 +6,7 @@ import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
 import { pause, resume, retryNow } from '../../webhooks/staff-actions.js';
 import type { DeskAct } from './act.js';
 
-/** Acts on batches and webhook endpoints: pause, resume, end. */
+/** Actions on batches and webhook endpoints. */
 
 type BatchAction = Parameters<typeof actOnBatch>[1]['action'];
 

@@ -16,16 +16,25 @@ import { verifyClaim } from '../../staff/verification.js';
 import type { DeskDeps, SignedInPerson } from '../deps.js';
 import { actOf, type ActSubject, type DeskAct } from './act.js';
 
-/** The result of a form. `unknown`: the database did not say, and only sending the same form again will tell. */
+/**
+ * Result of a form. `unknown` means that the database did not respond, and that repeating the same
+ * form shows the result.
+ */
 type Performed =
   | { readonly came: 'done' }
   | { readonly came: 'refused'; readonly refusal: Refusal }
   | { readonly came: 'unknown'; readonly fault: unknown };
 
-/** Acts under way, so that the second of a double click gets the first one's result. */
+/**
+ * Actions in progress by id, so that the second request of a double click gets the result of the
+ * first.
+ */
 const underWay = new Map<string, Promise<Performed>>();
 
-/** Performs a form's act once: its code, the service's decision, the record of a refusal. Throws DeskError. */
+/**
+ * Performs the action of a form once: checks the code, calls the service, and records a refusal.
+ * Throws `DeskError`.
+ */
 export function perform<Resource>(
   deps: DeskDeps,
   act: DeskAct<Resource>,
@@ -65,7 +74,7 @@ async function performOnce<Resource>(
     await act.run(deps, resource, { by: identity, reason: cleaned.clean, actId, form });
     return { came: 'done' };
   } catch (failure) {
-    // Our own fault may have come before or after the act.
+    // A fault of the service may have occurred before or after the action.
     if (!(failure instanceof ApiError))
       return { came: 'unknown', fault: isAway(failure) ? null : failure };
     if (failure.refusal.code === 'ledger_unavailable') return { came: 'unknown', fault: null };
@@ -85,7 +94,10 @@ function isAway(failure: unknown): boolean {
   return isUnavailable(failure) || failure instanceof UnknownKey;
 }
 
-/** Null if no code is required, or it is correct and now used up for this act. A refusal is recorded. */
+/**
+ * Returns null if no code is required, or if the code is correct, and marks it as used for this
+ * action. Otherwise records and returns the refusal.
+ */
 async function codeRefusal(
   deps: DeskDeps,
   name: StaffActName,
@@ -113,7 +125,7 @@ async function codeRefusal(
   return null;
 }
 
-/** A code is for the form's content: different content is a different purpose. */
+/** Returns a hash of the form. A code is valid for one content only. */
 function contentOf(form: URLSearchParams): string {
   const fields = [...form].filter(([field]) => field !== 'code' && field !== 'form_token');
   return hash(

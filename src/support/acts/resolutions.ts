@@ -26,7 +26,10 @@ const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
   unchanged: 'unchanged: it is right as it is, and need not be raised any more',
 };
 
-/** Settling what no rail settles takes two people, each with a code. */
+/**
+ * Actions that decide a payout's outcome in place of the rail. They require two people, each with a
+ * code.
+ */
 const RESOLUTION_ACTS: readonly DeskAct<SeenPayout>[] = [
   {
     verb: 'propose',
@@ -83,12 +86,15 @@ export const PAYOUT_ACTS: readonly DeskAct<SeenPayout>[] = [
 const STATE = 'state';
 const SEEN = 'resolution';
 
-/** The state of the payout on the page with the form. */
+/** Returns a hidden field with the state of the payout that the page shows. */
 function stateField({ payout, contradictions }: SeenPayout): Html {
   return html`<input type="hidden" name="${STATE}" value="${payout.status} ${contradictions}" />`;
 }
 
-/** Throws ApiError invalid_field if the form has no state. */
+/**
+ * Returns the payout with the state that the page showed. Throws `ApiError` `invalid_field` if the
+ * form has no state.
+ */
 function asShown(now: SeenPayout, form: URLSearchParams): SeenPayout {
   const [word, count] = (form.get(STATE) ?? '').split(' ');
   const [status, contradictions] = [PAYOUT_STATUSES.find((one) => one === word), Number(count)];
@@ -97,19 +103,25 @@ function asShown(now: SeenPayout, form: URLSearchParams): SeenPayout {
   return { ...now, payout: { ...now.payout, status }, contradictions };
 }
 
-/** The proposal that the page showed with the form. */
+/** Returns a hidden field with the id of the proposal that the page shows. */
 function seenField({ open }: SeenPayout, given: URLSearchParams | null): Html {
   return html`<input type="hidden" name="${SEEN}" value="${given?.get(SEEN) ?? open?.id}" />`;
 }
 
-/** Throws ApiError invalid_state if another one has been proposed since. */
+/**
+ * Returns the payout. Throws `ApiError` `invalid_state` if there is a newer proposal than the page
+ * showed.
+ */
 function asSeen(payout: SeenPayout, form: URLSearchParams): SeenPayout {
   if (payout.open !== undefined && payout.open.id !== form.get(SEEN))
     throw new ApiError(ANOTHER_OPEN);
   return payout;
 }
 
-/** A proposal is decided once: whether this person has decided so what the form showed. */
+/**
+ * Whether this person has already decided the proposal in the same way, because a proposal is
+ * decided once.
+ */
 async function isDecided(
   reader: Reader,
   { payout }: SeenPayout,

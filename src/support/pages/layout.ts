@@ -7,8 +7,6 @@ import { type Content, html, type Html } from '../html.js';
 import type { SignedInPerson } from '../deps.js';
 import { ICON_PATH, STYLE_PATH } from '../style.js';
 
-/** The parts of all pages. */
-
 export interface Page {
   readonly title: string;
   readonly content: Html;
@@ -49,13 +47,13 @@ export function tokenField(secret: string): Html {
 }
 
 export function notice(kind: 'good' | 'bad' | 'wait', content: Content): Html {
-  // Screen readers announce a failure at once.
+  // Screen readers announce role `alert` at once.
   return kind === 'good'
     ? html`<div class="notice good" role="status">${content}</div>`
     : html`<div class="notice ${kind}" role="alert">${content}</div>`;
 }
 
-/** What a `<select>` offers, one of it chosen. */
+/** Returns the options of a `<select>`, with `chosen` selected. */
 export function options(
   offered: readonly (readonly [value: string, text: string])[],
   chosen: string | null,
@@ -69,7 +67,7 @@ export function options(
 
 export type Fact = readonly [label: string, value: Content];
 
-/** Omits those without a value. */
+/** Shows facts as a list. Omits facts without a value. */
 export function facts(all: readonly Fact[]): Html {
   const shown = all.filter(([, value]) => value !== null && value !== undefined && value !== '');
   return html`<dl>
@@ -89,7 +87,7 @@ export function publicFacts(shown: Readonly<Record<string, StaffValue>>): readon
   ]);
 }
 
-/** A time in its tenant's zone. */
+/** Shows a time in its tenant's time zone. */
 export function time(at: Instant, timeZone: string): Html {
   return html`<time datetime="${toRfc3339(at)}">${localTime(at, timeZone)}</time>`;
 }
@@ -113,7 +111,7 @@ const WAITING = new Set([
   'paused',
 ]);
 
-/** A status in words: the colour adds nothing. */
+/** Shows a status. The colour adds no information. */
 export function tag(status: string): Html {
   const kind = GOOD.has(status) ? 'good' : WAITING.has(status) ? 'wait' : 'bad';
   return html`<span class="tag ${kind}">${status.replaceAll('_', ' ')}</span>`;

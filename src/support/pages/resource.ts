@@ -5,16 +5,16 @@ import type { SignedInPerson } from '../deps.js';
 import type { StoryLine } from '../reading/story.js';
 import { type Fact, facts, notice, type Page, section, time, tokenField } from './layout.js';
 
-/** The content of a resource's page: its facts, the possible acts, and its history. */
+/** Content of a resource's page: facts, actions and timeline. */
 export interface Shown {
   readonly title: string;
   readonly facts: readonly Fact[];
-  /** Shown between the acts and the story. */
+  /** Content between the actions and the timeline. */
   readonly more?: Content;
   readonly story: readonly StoryLine[];
-  /** The tenant's, for the times of the story. */
+  /** Time zone of the tenant, for the timeline. */
   readonly timeZone: string;
-  /** Its workflow's address in the Temporal UI; null if it has none. */
+  /** URL of the workflow in the Temporal UI. Null without a workflow. */
   readonly workflow: string | null;
 }
 
@@ -27,7 +27,7 @@ export interface Came {
 }
 
 interface Stage<Resource> {
-  /** `/transfers/…` */
+  /** Path of the page, for example `/transfers/…`. */
   readonly path: string;
   readonly id: string;
   readonly resource: Resource;
@@ -42,7 +42,7 @@ export function resourcePage<Resource>(
 ): Page {
   const { acts, resource, person } = stage;
   const came = typeof said === 'string' ? null : said;
-  // A form whose result is unknown stays, whatever the page now shows.
+  // A form with an unknown result remains on the page, in every state of the resource.
   const own = acts.filter(
     (act) =>
       (act.isOpen(resource, person.identity) && actRefusal(act.name, person.identity) === null) ||
@@ -57,7 +57,7 @@ export function resourcePage<Resource>(
   return { title: shown.title, content, status: came?.status ?? 200 };
 }
 
-/** Shown while the database does not answer. */
+/** Shows the form again while the database does not respond. */
 export function unknownPage<Resource>(
   stage: Stage<Resource>,
   act: DeskAct<Resource>,

@@ -19,18 +19,18 @@ import { parsePrinted } from '../units.js';
 import { cards, facts, notice, options, type Page, pathOf, section, tag, time } from './layout.js';
 import { adjustmentCard, batchCard, endpointCard, payoutCard, transferCard } from './waiting.js';
 
-/** An amount as the desk prints it. */
+/** Example of an amount as the desk prints it. */
 const PRINTED = formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET });
 
-/** Search by whatever a customer can name. */
+/** Search by anything that a customer can name. */
 
 interface Wanted {
   readonly text: string;
   readonly amount: string;
   readonly asset: string;
-  /** `2026-11-22`, in the time zone of each tenant. */
+  /** Day such as `2026-11-22`, in the time zone of each tenant. */
   readonly day: string;
-  /** The time, in RFC 3339, at which an interrupted search of that day continues. */
+  /** Time in RFC 3339 at which an interrupted search of the day continues. */
   readonly from: string;
 }
 
@@ -105,7 +105,7 @@ async function answer(reader: Reader, wanted: Wanted): Promise<Html> {
   return html`${await results(reader, found)}${more}${NOT_SEARCHED}`;
 }
 
-/** Shown with every result of a search by amount: what is missing may be here. */
+/** Shown with every result of a search by amount. */
 const NOT_SEARCHED = html`<p class="soft">
   Looked through by amount and day: transfers, payouts, batches by their total, adjustments. Single
   bonuses, pay-ins and the rows of batches are not: open the account that they belong to.
@@ -133,7 +133,9 @@ async function byText(reader: Reader, text: string): Promise<Html> {
   )}${await results(reader, near)}`;
 }
 
-/** Cuts the windows to the time from `from` on. Returns them all if `from` is behind their end. */
+/**
+ * Cuts the windows to the time after `from`. Returns them unchanged if `from` is after their end.
+ */
 function continuedAt<Window extends { readonly from: Instant; readonly to: Instant }>(
   windows: readonly Window[],
   from: Instant,

@@ -6,7 +6,7 @@ export interface SignInWays {
   readonly withProvider: boolean;
 }
 
-/** `next`: one of our own paths, to go to afterwards. */
+/** `next` is the path to redirect to after sign-in. */
 export function signInPage(
   ways: SignInWays,
   secret: string,
@@ -51,6 +51,6 @@ function codeForm(secret: string, next: string): Html {
   </form>`;
 }
 
-/** Does not say which of the two was wrong, nor whether the name exists. */
+/** Reveals neither which of the two was wrong nor whether the name exists. */
 export const NOT_SIGNED_IN = html`Nobody signs in with this name and code. A code counts once: wait
 until your authenticator shows the next one. After several wrong codes none counts for a while.`;

@@ -4,8 +4,6 @@ import { DeskError, noSuchPage } from '../failures.js';
 import { html } from '../html.js';
 import { notice, type Page } from './layout.js';
 
-/** The page that says why another cannot be shown. */
-
 interface Told {
   readonly page: Page;
   readonly headers: Readonly<Record<string, string>>;

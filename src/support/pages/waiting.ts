@@ -29,7 +29,9 @@ import {
   timeOrNull,
 } from './layout.js';
 
-/** The first page shows what waits for people; a page for each kind lists everything that waits. */
+/**
+ * Start page with the resources that wait for people, and one page per kind that lists them all.
+ */
 
 const TITLES: Readonly<Record<WaitingKind, { readonly title: string; readonly short: string }>> = {
   transfers: { title: 'Transfers that wait for approval', short: 'transfers wait for approval' },

@@ -16,13 +16,16 @@ import { columnList, literal, literals } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 import { eventsOf, gapsOf, sequencesWithin } from '../../events/positions.js';
 
-/** Rows without an index by their resource: looked up at the instants at which something happened to it. */
+/** Rows without an index by resource. They are found by the times of the resource's changes. */
 
-/** For a resource with a long history, only the newest instants are searched. */
+/** Maximum of searched times. In a long history, only the newest are searched. */
 const MAX_INSTANTS = 24;
-/** A group of commands has one instant: at most this many rows share it in one account or log. */
+/**
+ * Maximum of rows with the same time in one account or log. The commands of a group have the same
+ * time.
+ */
 const MAX_AT_ONE_INSTANT = 2_000;
-/** An event is dated when its tenant's counter is locked, a little after what it reports. */
+/** Events are dated when their tenant's counter is locked, shortly after the change. */
 const EVENT_LATER_MS = 5_000;
 
 interface Place {
@@ -107,7 +110,10 @@ export interface ToldDelivery {
   readonly attempts: readonly WebhookAttempt[];
 }
 
-/** Deliveries of the events to the tenant's endpoints: all that are not deleted, and those made last. */
+/**
+ * Returns deliveries of the events to the tenant's endpoints: all that are not deleted, and the
+ * most recently created.
+ */
 export async function deliveriesOf(
   reader: Reader,
   tenantId: Uuid,
@@ -144,7 +150,7 @@ export async function deliveriesOf(
   return found.flat();
 }
 
-/** A tenant may have deleted any number, at most 16 of those that it has made are not. */
+/** Returns endpoints of the tenant. At most 16 of them are not deleted, but any number may be. */
 async function endpointsOf(reader: Reader, tenantId: Uuid): Promise<readonly WebhookEndpoint[]> {
   const tenant = `tenant_id=${literal(webhookEndpoints, 'tenantId', tenantId)}`;
   const [kept, last] = await Promise.all([

@@ -3,15 +3,15 @@ import type { Reader } from '../../db/database.js';
 import { tenants } from '../../db/entities/parties.js';
 import { readNames } from './transfers.js';
 
-/** The names behind ids: for accounts, the names that others see. */
+/** Names for ids. Accounts have the names that other tenants see. */
 export interface Names {
   tenant(id: Uuid): string;
-  /** The tenant's time zone, in which the desk shows its times. */
+  /** Returns the tenant's time zone, in which the desk shows times. */
   timeZone(tenantId: Uuid): string;
   account(id: Uuid): string;
 }
 
-/** What belongs to a tenant, and the accounts that it is about. */
+/** A resource with its tenant and accounts. */
 interface Owned {
   readonly tenantId: Uuid;
   readonly sourceAccountId?: Uuid;

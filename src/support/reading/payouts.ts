@@ -8,9 +8,9 @@ import {
   payouts,
 } from '../../db/entities/payouts.js';
 
-/** Payouts for support and operators: any tenant's, regardless of roles. */
+/** Payouts of any tenant for support and operators, regardless of roles. */
 
-/** Raised payouts of all tenants, longest first. */
+/** Returns stuck payouts of all tenants, oldest first. */
 export async function listStuck(reader: Reader, limit: number): Promise<readonly Payout[]> {
   return reader.list(
     payouts,
@@ -19,7 +19,7 @@ export async function listStuck(reader: Reader, limit: number): Promise<readonly
   );
 }
 
-/** Why a payout is raised, in words; null if it is not. */
+/** Returns the reason why a payout is stuck, as text. Returns null if it is not stuck. */
 export function stuckText({
   status,
   stuckReason,
@@ -40,7 +40,7 @@ export function stuckText({
     : 'the rail has not said what became of it';
 }
 
-/** One message between us and its rail. */
+/** Returns a message between the service and the rail, as one line. */
 export function eventLine(event: PayoutRailEvent): string {
   return `${toRfc3339(event.at)} ${railEventText(event)}`;
 }
@@ -70,7 +70,7 @@ export function resolutionLine({
   return `${outcome}, proposed by ${proposedBy}${decided}: ${reason}`;
 }
 
-/** In words, to tell a customer. */
+/** Returns a text about what the payout is waiting for, for a customer. */
 export function payoutWaitsFor(payout: Payout, now: Instant): string {
   const waiting = waitingOf(payout);
   if (payout.status === 'pending_approval' && waiting !== null)

@@ -4,13 +4,13 @@ import { type RailBreaker, railBreakers } from '../../db/entities/rail-breakers.
 
 export interface RailStanding {
   readonly rail: string;
-  /** Null if it has always answered, or was never asked. */
+  /** Null if the rail has always responded or was never called. */
   readonly breaker: RailBreaker | null;
   readonly approved: number;
   readonly inProgress: number;
 }
 
-/** Rails that are configured, that payouts wait for, or that were found silent, by name. */
+/** Returns rails that are configured, have pending payouts or have not responded, by name. */
 export async function listRails(
   reader: Reader,
   configured: readonly string[],

@@ -33,10 +33,13 @@ export interface Found {
 }
 
 export const MAX_FOUND = 25;
-/** How many rows of a table one search examines. */
+/** Maximum of rows of a table that one search examines. */
 const MAX_LOOKED_AT = 200_000;
 
-/** The id, and what it is about if it is that of an event, a posting, a bonus or a pay-in. */
+/**
+ * Returns the id, and the ids of related resources if it is the id of an event, a posting, a bonus
+ * or a pay-in.
+ */
 async function idsAbout(reader: Reader, id: Uuid): Promise<readonly Uuid[]> {
   const [event, posting, bonus, payIn] = await Promise.all([
     reader.find(events, { id }),
@@ -76,12 +79,12 @@ async function findResources(reader: Reader, ids: readonly Uuid[]): Promise<Foun
   };
 }
 
-/** When a time-ordered id was made; null for another kind of id. */
+/** Returns the time in a time-ordered id, or null for another kind of id. */
 export function madeAt(id: Uuid): Instant | null {
   return id[14] === '7' ? instant(timeOfId(id)) : null;
 }
 
-/** A request's operation is created within the time that a request may take. */
+/** Time after a request within which its operation is created. */
 const REQUEST_MS = 10_000;
 
 /** Returns operations created right after a request arrived. */
@@ -90,14 +93,17 @@ export async function findMadeAfter(reader: Reader, at: Instant): Promise<Found>
   return (await findMadeWithin(reader, [window], null)).found;
 }
 
-/** A span of time, for the tenants of one time zone, or for all tenants if `timeZone` is null. */
+/** A time span for the tenants of one time zone, or for all tenants if `timeZone` is null. */
 interface Window {
   readonly from: Instant;
   readonly to: Instant;
   readonly timeZone: string | null;
 }
 
-/** Returns the day of that name in each tenant's time zone. Empty if the name is not a day. */
+/**
+ * Returns the time span of the day in each tenant's time zone. Returns an empty list for an invalid
+ * day.
+ */
 export async function windowsOf(reader: Reader, day: string): Promise<readonly Window[]> {
   const rows = await reader.query("SELECT time_zone FROM tenants UNION SELECT 'UTC'");
   return rows.flatMap((row) => {
@@ -107,7 +113,7 @@ export async function windowsOf(reader: Reader, day: string): Promise<readonly W
   });
 }
 
-/** SQL: the row `t` of the tenant `o` was created in its tenant's window. */
+/** Returns the SQL condition that the row `t` of tenant `o` was created in the window. */
 function withinSql({ from, to, timeZone }: Window): string {
   const within = `t.id>=${uuid.literal(firstIdAt(from))} AND t.id<${uuid.literal(firstIdAt(to))}`;
   return timeZone === null
@@ -115,7 +121,10 @@ function withinSql({ from, to, timeZone }: Window): string {
     : `(${within} AND o.time_zone=${string.literal(timeZone)})`;
 }
 
-/** Accounts of any tenant by alias or phone. The only index is by tenant and alias, so each tenant is searched. */
+/**
+ * Returns accounts of any tenant by alias or phone. The only index starts with the tenant, so each
+ * tenant is searched.
+ */
 async function idsNamed(reader: Reader, text: string): Promise<readonly Uuid[]> {
   const alias = parseAlias(text);
   const phone = parsePhone(text);
@@ -129,9 +138,12 @@ async function idsNamed(reader: Reader, text: string): Promise<readonly Uuid[]> 
   return rows.map((row) => uuid.parse(row.id));
 }
 
-/** What an idempotency key of any tenant, or an operator's reference, created. */
+/**
+ * Returns the ids of resources created by an idempotency key of any tenant or an operator's
+ * reference.
+ */
 async function idsOfKey(reader: Reader, key: string): Promise<readonly Uuid[]> {
-  // No key has another character, and MySQL cannot compare the column with one.
+  // No key has other characters, and MySQL cannot compare the column with them.
   if (!/^[\x20-\x7e]*$/.test(key)) return [];
   const keys = [key, `ops/${key}`].map((one) => string.literal(one));
   const rows = await reader.query(
@@ -144,11 +156,14 @@ async function idsOfKey(reader: Reader, key: string): Promise<readonly Uuid[]> {
 
 interface MadeWithin {
   readonly found: Found;
-  /** Where the search stopped early. */
+  /** Time at which the search stopped early. */
   readonly stoppedAt: Instant | null;
 }
 
-/** Returns operations created in these windows, oldest first; with `amount`, only those of exactly that amount. Ids are ordered by time. */
+/**
+ * Returns operations created in these windows, oldest first. With `amount`, returns only operations
+ * of exactly this amount.
+ */
 export async function findMadeWithin(
   reader: Reader,
   windows: readonly Window[],
@@ -200,7 +215,7 @@ export function countFound(found: Found): number {
   return Object.values(found).reduce((sum, items) => sum + items.length, 0);
 }
 
-/** By anything the text may be: an id, an alias, a phone, a key. */
+/** Searches by anything that the text may be: an id, an alias, a phone or a key. */
 export async function findByText(reader: Reader, text: string): Promise<Found> {
   const id = parseUuid(text);
   if (id !== null) {

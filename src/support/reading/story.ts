@@ -11,7 +11,7 @@ import { approvals } from '../../db/entities/approvals.js';
 import { deliveriesOf, entriesOf, eventsAbout, type ToldDelivery } from './ledger.js';
 import { readNames } from './transfers.js';
 
-/** What happened to a resource, collected from everywhere it is recorded, in order of time. */
+/** A change or message in the timeline of a resource, in order of time. */
 export interface StoryLine {
   readonly at: Instant;
   readonly what: string;
@@ -24,9 +24,9 @@ interface Subject {
   readonly tenantId: Uuid;
   readonly timeZone: string;
   readonly accountIds: readonly Uuid[];
-  /** When something happened to it, according to its row. */
+  /** Times of changes according to the resource's row. */
   readonly instants: readonly (Instant | null)[];
-  /** Lines that only its feature knows. */
+  /** Lines added by the feature. */
   readonly lines: readonly StoryLine[];
 }
 
@@ -71,7 +71,7 @@ export async function readStory(reader: Reader, subject: Subject): Promise<reado
   ].sort((one, other) => one.at - other.at);
 }
 
-/** Only its own lines, for resources that post nothing and emit no events. */
+/** Returns only staff actions, for resources without postings and events. */
 export async function readActs(
   reader: Reader,
   id: Uuid,
@@ -93,7 +93,7 @@ async function readPeople(
   return new Map(found.map(({ id, name }) => [`member:${id}`, name]));
 }
 
-/** How the audit log's verbs are worded here. Others are shown unchanged. */
+/** Texts for actions in the audit log. Actions without a text are shown unchanged. */
 const WORDS: Readonly<Record<string, string>> = {
   approve: 'Approved',
   reject: 'Rejected',
@@ -151,7 +151,7 @@ function entryLine(
   };
 }
 
-/** Keeps a receiver's answer from filling the page. */
+/** Length to which the response of a receiver is cut. */
 const MAX_SHOWN = 200;
 
 export function attemptLines({ url, delivery, attempts }: ToldDelivery): readonly StoryLine[] {

@@ -9,12 +9,14 @@ import { displayName } from '../../accounts/display-name.js';
 import { SUPPORT, isExpired, waitingOf } from '../../approvals/rules.js';
 import { transferWorkflowId } from '../../temporal/contracts.js';
 
-/** The operators' view of transfers: any tenant's, regardless of roles, with the parties' public names. */
+/**
+ * Transfers of any tenant for operators, regardless of roles, with the public names of the parties.
+ */
 
 /** Keeps the statement short. */
 const AT_ONCE = 900;
 
-/** How others see these accounts, by id. */
+/** Returns the names of the accounts that other tenants see, as a map by id. */
 export async function readNames(
   reader: Reader,
   ids: Iterable<Uuid>,
@@ -28,7 +30,7 @@ export async function readNames(
 }
 
 interface ApprovalGiven {
-  /** `support` for anybody on the staff. */
+  /** Approver. `support` for any member of the staff. */
   readonly by: string;
   readonly channel: Approval['channel'];
   readonly at: Instant;
@@ -38,12 +40,12 @@ export interface TransferDetails {
   readonly transfer: Transfer;
   readonly tenant: string;
   readonly source: string;
-  /** With its tenant's name, if that is a different one. */
+  /** Name of the destination. Includes the tenant's name if it is another tenant. */
   readonly destination: string;
   readonly createdBy: string;
   readonly approvals: readonly ApprovalGiven[];
   readonly waitsFor: string;
-  /** Null if it never waited. */
+  /** Null if the transfer never waited. */
   readonly workflowId: string | null;
   /** Entries that Temporal has not accepted yet. */
   readonly outbox: readonly OutboxRow[];
@@ -93,7 +95,7 @@ export async function readTransferDetails(
   };
 }
 
-/** In words, to tell a customer. */
+/** Returns a text about what the transfer is waiting for, for a customer. */
 function waitsFor(
   transfer: Transfer,
   given: readonly Approval[],

@@ -14,11 +14,11 @@ import { parseRow, type Table } from '../../db/table.js';
 import { payoutApproval } from '../../payouts/approval-outcomes.js';
 import { transferApproval } from '../../transfers/approval-outcomes.js';
 
-/** What waits for people, across all tenants: the longest waiting, or the first to expire, comes first. */
+/** Resources of all tenants that wait for people, oldest or first to expire first. */
 
 interface List<Row> {
   readonly table: Table<Row>;
-  /** SQL over `t`, including its conditions. */
+  /** FROM clause with conditions, in which the table is `t`. */
   readonly from: string;
   readonly order: string;
 }
@@ -36,7 +36,7 @@ export interface WaitingRows {
 export type WaitingKind = keyof WaitingRows;
 
 const LISTS: { readonly [K in WaitingKind]: List<WaitingRows[K]> } = {
-  /** First to expire first, in the order of the index for expiries. */
+  /** First to expire first, in the order of the index on the expiry. */
   transfers: {
     table: transfers,
     from: `${transferApproval.expiring.from} AND ${transferApproval.expiring.expiresAt} IS NOT NULL AND ${PENDING}`,
@@ -52,13 +52,16 @@ const LISTS: { readonly [K in WaitingKind]: List<WaitingRows[K]> } = {
     from: 'payouts t FORCE INDEX (stuck) WHERE t.stuck_since IS NOT NULL',
     order: 't.stuck_since',
   },
-  /** Few have not ended: a tenant has a quota of them. */
+  /** A tenant has a quota of batches that have not ended, so there are few. */
   batches: {
     table: bonusBatches,
     from: `bonus_batches t FORCE INDEX (by_status) WHERE t.status IN ('validating','ready','executing')`,
     order: 't.created_at, t.id',
   },
-  /** A tenant has at most 16 endpoints that are not deleted, so all are examined. Those disabled by their tenant are not listed. */
+  /**
+   * A tenant has at most 16 endpoints that are not deleted, so all are examined. Endpoints disabled
+   * by their tenant are not listed.
+   */
   endpoints: {
     table: webhookEndpoints,
     from: `webhook_endpoints t FORCE INDEX (due) WHERE t.status IN ('enabled','disabled')
@@ -74,7 +77,7 @@ const LISTS: { readonly [K in WaitingKind]: List<WaitingRows[K]> } = {
 };
 export const WAITING_KINDS = Object.keys(LISTS) as readonly WaitingKind[];
 
-/** Nobody reads further, and counting stops there too. */
+/** Maximum of listed rows, at which counting stops too. */
 export const MAX_LISTED = 1_000;
 
 interface WaitingPage<Row> {
@@ -95,7 +98,7 @@ export async function readWaiting<K extends WaitingKind>(
   return { items, hasMore: rows.length > limit && skip + limit < MAX_LISTED };
 }
 
-/** How many there are; MAX_LISTED + 1 means more. */
+/** Returns the number of rows. `MAX_LISTED` + 1 means more. */
 export async function countWaiting(reader: Reader, kind: WaitingKind): Promise<number> {
   const [row] = await reader.query(
     `SELECT COUNT(*) AS found FROM (SELECT 1 FROM ${LISTS[kind].from} LIMIT ${MAX_LISTED + 1}) few`,

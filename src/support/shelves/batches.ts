@@ -82,7 +82,7 @@ export const batchShelf: Shelf<BonusBatch> = {
         ['Id', id],
       ],
       more: [earlier !== null && earlierPayments(earlier), failedRows(failed, batch.rowsFailed)],
-      // Its bonuses are posted one by one under their own ids, so no entries are listed for the batch.
+      // Each bonus has its own id, so no entries are listed for the batch.
       story: await readStory(reader, {
         ...{ id, tenantId, timeZone, accountIds: [], lines },
         instants: [batch.createdAt, batch.validatedAt, batch.finishedAt],

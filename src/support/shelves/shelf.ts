@@ -7,7 +7,7 @@ import type { Site } from '../site.js';
 export interface Shelf<Resource> {
   readonly name: ShelfName;
   readonly acts: readonly DeskAct<Resource>[];
-  /** Undefined if there is none of this kind. */
+  /** Returns undefined if no resource of this kind has the id. */
   find(site: Site, id: Uuid): Promise<Resource | undefined>;
   subjectOf(resource: Resource): ActSubject;
   show(site: Site, resource: Resource): Promise<Shown>;

@@ -1,7 +1,7 @@
 import { html } from '../html.js';
 import { notice, type Page, tokenField } from '../pages/layout.js';
 
-/** Shown after the provider has proven an account that is not linked to anybody yet. */
+/** Shown after the provider has proven an account that is not linked to a person yet. */
 export function bindPage(secret: string, name: string, isRefused: boolean): Page {
   const refused = isRefused
     ? notice(
@@ -32,7 +32,10 @@ export function bindPage(secret: string, name: string, isRefused: boolean): Page
   return { title: 'Is this you?', content, status: isRefused ? 401 : 200 };
 }
 
-/** Our own page redirects, so that the browser sends the session, which it does not when another site leads here. */
+/**
+ * The desk's own page redirects, because browsers do not send the session when another site
+ * redirects.
+ */
 export function signedInPage(next: string): Page {
   return { title: 'Signed in', content: html`<p><a href="${next}">Go on</a></p>` };
 }

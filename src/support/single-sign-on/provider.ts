@@ -17,29 +17,30 @@ import type { ProviderSettings, RightsOfClaim } from '../../staff/provider.js';
 import type { ProvenSubject } from '../../staff/subjects.js';
 
 /**
- * The company's identity provider, by OpenID Connect: the code flow with PKCE, state and nonce. The ID token comes from
- * the provider itself; its signature is checked nonetheless. (docs/contract.md, Staff)
+ * Sign-in with the company's identity provider by OpenID Connect: code flow with PKCE, state and
+ * nonce. The ID token comes directly from the provider, and its signature is checked too.
+ * (docs/contract.md, Staff)
  */
 
-/** What must be remembered until the browser comes back. */
+/** Data to keep until the provider redirects back. */
 interface Flow {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
 }
 
-/** The provider gave no usable answer. */
+/** Thrown if the provider gave no valid response. */
 export class ProviderAway extends Error {
   override name = 'ProviderAway';
 }
 
-/** What came back does not prove who it is. */
+/** Thrown if the response does not prove the person's identity. */
 export class NotProven extends Error {
   override name = 'NotProven';
 }
 
 const TIMEOUT_S = 5;
-/** Clocks differ. */
+/** Tolerance for differences between clocks. */
 const TOLERANCE_S = 5;
 
 export class IdentityProvider {
@@ -50,7 +51,7 @@ export class IdentityProvider {
     private readonly callbackUrl: string,
   ) {}
 
-  /** Where to send the browser. Throws ProviderAway. */
+  /** Returns the URL to redirect the browser to. Throws `ProviderAway`. */
   async begin(): Promise<{ readonly url: URL; readonly flow: Flow }> {
     const configuration = await this.configuration();
     const flow = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
@@ -65,7 +66,7 @@ export class IdentityProvider {
     return { url, flow };
   }
 
-  /** Who came back with this query. Throws ProviderAway, NotProven. */
+  /** Returns the identity proven by this query. Throws `ProviderAway` and `NotProven`. */
   async finish(query: URLSearchParams, { state, nonce, verifier }: Flow): Promise<ProvenSubject> {
     const configuration = await this.configuration();
     const url = new URL(this.callbackUrl);
@@ -98,7 +99,7 @@ export class IdentityProvider {
     };
   }
 
-  /** Fetched once; again after a failure. */
+  /** Returns the provider's configuration, cached. Fetches it again after a failure. */
   private configuration(): Promise<Configuration> {
     this.known ??= this.discover().catch((failure: unknown) => {
       this.known = null;
@@ -111,7 +112,7 @@ export class IdentityProvider {
     const { issuer, clientId, clientSecret } = this.settings;
     const url = new URL(issuer);
     const execute = [enableNonRepudiationChecks];
-    // The configuration accepts http only on this machine.
+    // The configuration accepts http only for the loopback interface.
     if (url.protocol === 'http:') execute.push(allowInsecureRequests);
     const metadata = {
       [clockTolerance]: TOLERANCE_S,
@@ -122,7 +123,7 @@ export class IdentityProvider {
   }
 }
 
-/** The rights of all values together: a claim is one value or a list. */
+/** Returns the rights of all values of the claim, which is one value or a list. */
 function rightsOf({ byValue }: RightsOfClaim, claim: unknown): readonly StaffRight[] {
   const values: readonly unknown[] = Array.isArray(claim) ? claim : [claim];
   return [
@@ -132,7 +133,10 @@ function rightsOf({ byValue }: RightsOfClaim, claim: unknown): readonly StaffRig
   ];
 }
 
-/** As opposed to a refusal: a broken connection, a timeout, a 5xx. */
+/**
+ * Whether the provider is unavailable: a broken connection, a timeout or a 5xx. False for a
+ * refusal.
+ */
 function isAway(failure: unknown): boolean {
   if (!(failure instanceof Error)) return false;
   const { cause } = failure;

@@ -16,16 +16,21 @@ import { bindPage, signedInPage } from './pages.js';
 import { IdentityProvider, NotProven, ProviderAway } from './provider.js';
 import { FLOW_S, SealedValues } from './sealed-cookies.js';
 
-/** There, back again, and the first time a code. (docs/contract.md, Staff) */
+/**
+ * Sign-in with the identity provider. The first time, it requires a code. (docs/contract.md, Staff)
+ */
 
 export const CALLBACK_PATH = '/sign-in/provider/callback';
-/** For each client's network: every attempt may make us call the provider. */
+/** Rate limit per client network, because each attempt may call the provider. */
 const ATTEMPTS = { perSecond: 1 / 3, burst: 20 };
 
 const id = z.custom<Uuid>((given) => typeof given === 'string' && isCanonicalUuid(given));
 const flowSchema = z.object({
   ...{ state: z.string(), nonce: z.string(), verifier: z.string(), next: z.string() },
-  /** The browser's session until then, whose strict cookie does not come along on the way back. */
+  /**
+   * Session before signing in. Browsers do not send its strict cookie when the provider redirects
+   * back.
+   */
   before: id.nullable(),
 });
 const bindSchema = z.object({
@@ -40,7 +45,7 @@ const bindSchema = z.object({
   }),
 });
 
-/** Adds nothing without a provider. */
+/** Adds the routes, unless no provider is configured. */
 export function singleSignOnRoutes(router: DeskRouter, site: Site): void {
   const { provider: settings, url } = site.settings;
   if (settings === null) return;
@@ -128,7 +133,10 @@ class SingleSignOn {
     assertAllowed(this.attempts.take(networkOf(this.site.addresses.of(context.req))));
   }
 
-  /** A failure is logged, and reported without the provider's words. Throws DeskError. */
+  /**
+   * Runs `work`. Logs failures, and reports them without the provider's message. Throws
+   * `DeskError`.
+   */
   private async asked<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();

@@ -3,13 +3,16 @@ import type { Keyring } from '../../core/fingerprint.js';
 import type { Clock } from '../../core/instant.js';
 import { seal, unseal } from '../../core/secret-box.js';
 
-/** Kept by a browser during a sign-in elsewhere, for ten minutes: neither read nor forged, opened by any process. */
+/**
+ * A value that a browser keeps for ten minutes during a sign-in with the provider. Browsers cannot
+ * read or forge it. Any process can open it.
+ */
 
 export const FLOW_S = 600;
 const SPLIT = 1;
 
 export class SealedValues<T> {
-  /** `use` binds a value to its own place. */
+  /** `use` binds a value to one purpose. */
   constructor(
     private readonly keys: Keyring,
     private readonly clock: Clock,
@@ -24,7 +27,7 @@ export class SealedValues<T> {
     return Buffer.concat([Buffer.from([key.length]), key, bytes]).toString('base64url');
   }
 
-  /** Null if it is not ours, or too old. */
+  /** Returns null if the value is invalid or too old. */
   open(sealed: string | null): T | null {
     if (sealed === null) return null;
     try {
