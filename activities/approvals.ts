@@ -1,9 +1,9 @@
 import type { ActResult, ApprovalState, StaffAct } from '../src/temporal/contracts.js';
 
-/** The activities of any workflow that waits for approval. Each may run twice and late. */
+/** Activities of workflows that wait for approval. Each may be repeated or late. */
 export interface ApprovalActivities {
   read(resourceId: string): Promise<ApprovalState>;
   act(act: StaffAct): Promise<ActResult>;
-  /** Expires it if it is due. */
+  /** Expires the resource if that is due, and returns its state. */
   expire(resourceId: string): Promise<ApprovalState>;
 }

@@ -9,12 +9,11 @@ import { instant } from '../src/core/instant.js';
 import type { RollbackGuard } from '../src/restores/rollback-guard.js';
 import type { AuditProgress, AuditResult } from '../src/temporal/contracts.js';
 
-/** The activity of the audit's workflow. */
 export interface AuditActivities {
   /**
-   * Audits the whole ledger and returns when the next audit is due. Closes the ledger if rows of the
-   * checkpoint are missing. `checkpoint` is that of the previous run. A retry continues after the
-   * last check that was done.
+   * Audits the whole ledger, and returns when the next audit is due. Closes the ledger if rows of
+   * `checkpoint`, the checkpoint of the previous audit, are missing. A retry continues after the
+   * last completed check.
    */
   auditLedger(checkpoint: unknown): Promise<AuditResult>;
 }
@@ -53,7 +52,7 @@ export function auditActivities(
           findings += part.findings;
           beat();
         }
-        // Stores checkpoints until the next audit.
+        // Keeps storing checkpoints until the next audit.
         await sleep(Math.max(0, beganAt + audit.everyMs - Date.now()), undefined, { signal });
         return { findings, checkpoint };
       } finally {
@@ -68,7 +67,7 @@ function startBeats(beat: () => void, renew: () => Promise<void>): { stop(): Pro
   let renewal: Promise<void> | null = null;
   const tick = (): void => {
     beat();
-    // If the database is away, the next heartbeat renews it.
+    // If the database is unavailable, the next heartbeat renews it.
     renewal ??= renew()
       .then(beat, () => undefined)
       .finally(() => (renewal = null));

@@ -9,24 +9,28 @@ import type { BatchAct, BatchPayment, BatchState } from '../src/temporal/contrac
 import { GONE_SAID, goneBatch, orGone } from './gone.js';
 
 /**
- * The activities of a batch's workflow. The rows' states in MySQL are the guard, so running twice or late does no harm.
+ * Activities of a batch's workflow. Each may be repeated or late, because the rows' states in MySQL
+ * decide.
  */
 export interface BatchActivities {
   readBatch(batchId: string): Promise<BatchState>;
-  /** Reads the whole file, and makes the errors file; each call starts from the first row. */
+  /** Reads the whole file from the first row, and generates the errors file. */
   validateBatch(batchId: string): Promise<BatchState>;
   /**
-   * Pays for some seconds, then returns its progress. After the last row it makes the result file, however long that
-   * takes.
+   * Pays rows for some seconds, then returns the progress. After the last row, generates the result
+   * file, however long that takes.
    */
   payBatch(batchId: string): Promise<BatchPayment>;
-  /** Returns why it was refused, or null. */
+  /** Performs a staff action. Returns the reason if it was refused, or else null. */
   actOnBatch(act: BatchAct): Promise<string | null>;
 }
 
-/** How often the UI gets a batch's progress. */
+/** Interval of progress updates in the Temporal UI. */
 const PAY_MS = 5_000;
-/** Also before anything is counted: reading a workbook's texts takes seconds before its first row. */
+/**
+ * Interval of heartbeats. They also run while a workbook's texts are read, which takes seconds
+ * before the first row.
+ */
 const BEAT_MS = 2_000;
 
 export function batchActivities(
@@ -68,8 +72,9 @@ const PUT_OFF_EACH_MS = 500;
 const MAX_PUT_OFF_MS = 60_000;
 
 /**
- * Retried later, without occupying a slot of the worker meanwhile. Each of a tenant's waits longer than the last: a
- * hundred retrying at once, again and again, would be more work for Temporal than the batches themselves.
+ * Delays the retry, without using a slot of the worker. Each waiting batch of a tenant is delayed
+ * longer than the previous one, because a hundred batches retrying together would be more work for
+ * Temporal than the batches themselves.
  */
 function putOff({ message, name, before }: ShareTaken): ApplicationFailure {
   const nextRetryDelay = Math.min(MAX_PUT_OFF_MS, PUT_OFF_MS + before * PUT_OFF_EACH_MS);

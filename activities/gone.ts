@@ -3,12 +3,12 @@ import { toRfc3339, systemClock } from '../src/core/instant.js';
 import type { ActResult, ApprovalState, BatchState } from '../src/temporal/contracts.js';
 
 /**
- * The state of a resource that MySQL does not have, which ends its workflow. A workflow begins only after the commit,
- * so the resource was lost when the database was restored to an earlier moment. (docs/operations/backup.md, Backup and
- * restore)
+ * Status of a resource that does not exist in MySQL, which ends its workflow. Workflows start after
+ * the commit, so the resource was lost when the database was restored to an earlier state.
+ * (docs/operations/backup.md, Backup and restore)
  */
 const GONE = 'gone';
-/** Why an act on it is refused. */
+/** Reason for refusing an action on the resource. */
 export const GONE_SAID = 'it does not exist: the database was put back to an earlier moment';
 
 export function goneApproval(): ApprovalState {
@@ -24,7 +24,7 @@ export function goneBatch(): BatchState {
   return { ...none, status: GONE, isPaused: false, pauseReason: null, rejection: null };
 }
 
-/** The result of `work`, or `gone` if it finds nothing. */
+/** Returns the result of `work`, or `gone` if it throws `not_found`. */
 export async function orGone<T>(work: Promise<T>, gone: () => T): Promise<T> {
   try {
     return await work;

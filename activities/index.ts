@@ -18,24 +18,25 @@ import { webhookActivities, type WebhookActivities } from './webhooks.js';
 import type { TransferApprovals } from '../src/transfers/approval-outcomes.js';
 import type { PayoutApprovals } from '../src/payouts/approval-outcomes.js';
 
-/** The services that activities call. */
 export interface ActivityServices extends AuditServices {
   readonly staff: StaffDeps;
   readonly signalTimes: Pick<SignalTimes, 'receivedAt'>;
   readonly transferApprovals: TransferApprovals;
   readonly batches: BatchWorkflowService;
-  readonly webhooks: DatabaseDeps;
-  /** Aborted when the process stops: long work ends early, and continues elsewhere. */
+  readonly webhooks: WebhookDeps;
+  /**
+   * Aborted when the process stops. Long activities then end early and continue in another process.
+   */
   readonly stopping: AbortSignal;
   readonly payoutApprovals: PayoutApprovals;
   readonly turns: RailTurns;
 }
 
-/** The activities of each task queue. */
+/** Activities of each task queue. */
 export interface Activities {
   readonly approvals: TransferActivities & AuditActivities;
   readonly payouts: PayoutActivities;
-  /** For each rail's queue. */
+  /** Activities of each rail's queue. */
   readonly rails: RailActivities;
   readonly batches: BatchActivities;
   readonly webhooks: WebhookActivities;

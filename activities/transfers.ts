@@ -3,11 +3,14 @@ import type { ActResult, ApprovalState, StaffAct } from '../src/temporal/contrac
 import { goneAct, goneApproval, orGone } from './gone.js';
 import type { TransferApprovals } from '../src/transfers/approval-outcomes.js';
 
-/** What a transfer's workflow does in MySQL. The row's state is the guard, so running twice or late does no harm. */
+/**
+ * Activities of a transfer's workflow. Each may be repeated or late, because the row's state in
+ * MySQL decides.
+ */
 export interface TransferActivities {
   readTransfer(transferId: string): Promise<ApprovalState>;
   actOnTransfer(act: StaffAct): Promise<ActResult>;
-  /** Expires it if it is due. */
+  /** Expires the transfer if that is due. */
   expireTransfer(transferId: string): Promise<ApprovalState>;
 }
 

@@ -21,15 +21,16 @@ import { Approvals } from './approvals/service.js';
 import { payoutApproval } from './payouts/approval-outcomes.js';
 import { transferApproval } from './transfers/approval-outcomes.js';
 
-/** Builds the support desk's parts once from the configuration, as app.ts does for the API. */
-
 interface SupportServers {
   readonly readiness: Readiness;
   readonly desk: RunningServer;
   readonly admin: RunningServer;
 }
 
-/** Opens the desk's port and the admin port. From then on pages are served, with 503 while MySQL is away. */
+/**
+ * Opens the desk's port and the admin port. From then on, pages are served, with 503 while MySQL is
+ * unavailable.
+ */
 export async function openSupport(
   config: SupportConfig,
   core: Core,
@@ -78,7 +79,7 @@ function buildDeskDeps(
   };
 }
 
-/** Connects to every rail, which is asked before money is given back. */
+/** Connects to all rails, because money is only given back after asking the rail. */
 function buildRelease(config: SupportConfig, core: Core, logger: Logger): ReleaseDeps {
   const { database, desk, clock, failpoints, registry } = core;
   const rails = openRails(core, config);

@@ -46,29 +46,30 @@ import { Approvals } from './approvals/service.js';
 import { payoutApproval } from './payouts/approval-outcomes.js';
 import { transferApproval } from './transfers/approval-outcomes.js';
 
-/** Activities at a time, for each queue but that of webhooks. */
+/** Concurrent activities per queue, except the queue of webhooks. */
 const ACTIVITIES_AT_ONCE = 40;
-/** Webhook endpoints served at a time, and as many slow ones. */
+/** Concurrent runs for webhook endpoints, and the same number for slow ones. */
 const ENDPOINTS_AT_ONCE = 1_000;
-
-/** Builds the worker's parts once from the configuration, as app.ts does for the API. */
 
 export interface WorkerDeps {
   readonly admin: RunningServer;
   readonly sweeper: Sweeper;
   readonly workers: TemporalWorkers;
-  /** Begins nothing more; resolves when running work has ended. */
+  /** Stops starting work. Resolves when running work has ended. */
   readonly stop: () => Promise<void>;
 }
 
 /** Tracing and metrics of this process's Temporal SDK. */
 interface SdkParts {
   readonly tracing: TemporalTracing | null;
-  /** The loopback port of its metrics; 0: none. */
+  /** Loopback port of the SDK's metrics. 0 if disabled. */
   readonly metricsPort: number;
 }
 
-/** Opens the admin port and starts work: the Temporal workers once Temporal is reachable, all else at once. */
+/**
+ * Opens the admin port and starts work. Temporal workers start once Temporal is reachable,
+ * everything else starts immediately.
+ */
 export async function openWorker(
   config: WorkerConfig,
   core: Core,
@@ -148,7 +149,7 @@ function buildWorkerServices(
 ): WorkerServices {
   const { clock, database, desk, desks, failpoints, recipientBudget } = core;
   const { client, outbox, relay, notifier } = bridge;
-  // On one desk, everybody's approvals and the outcomes of payouts would queue behind the rows of batches.
+  // Separate writers, so that rows of batches do not delay approvals and payouts.
   const ofPayouts = { ...core, desk: desks.add('payouts') };
   const shares = batchShares(ACTIVITIES_AT_ONCE);
   const batches = new BatchWorkflowService({
@@ -221,7 +222,10 @@ function buildReconciliation(
   });
 }
 
-/** A worker that serves payouts serves every rail's queue, each with its own slots. */
+/**
+ * Returns the queues that the worker serves. A worker for payouts also serves the queue of each
+ * rail, each with its own slots.
+ */
 function servedQueues(
   config: WorkerConfig,
   activities: Activities,
@@ -283,7 +287,9 @@ function buildWorkers(
 const EXPIRY_EVERY_MS = 500;
 const EXPIRED_AT_ONCE = 100;
 
-/** Expires through the ledger writer what has waited too long, whether Temporal is available or not. */
+/**
+ * Returns a sweep that expires resources through the ledger writer. Does not depend on Temporal.
+ */
 function expirySweep(what: string, expireDue: (limit: number) => Promise<number>): Sweep {
   return {
     name: `expired ${what}`,
@@ -296,8 +302,9 @@ const VALIDATED_OF_A_TENANT = 1;
 const PAID_OF_A_TENANT = 4;
 
 /**
- * Half of the queue's slots are for validations and two fifths for payments; the rest is left to quick work. More than
- * a few simultaneous payments of one tenant would not be faster, since they share the writer's groups.
+ * Reserves half of the queue's slots for validations and two fifths for payments. Quick activities
+ * use the remaining slots. More concurrent payments of one tenant would not be faster, because they
+ * share the writer's groups.
  */
 function batchShares(slots: number): { readonly validating: Shares; readonly paying: Shares } {
   return {

@@ -58,13 +58,13 @@ import type { WebhookDeps } from './webhooks/deps.js';
 import { type Webhooks, webhookRoutes } from './webhooks/routes.js';
 import { ATTEMPT_TIMEOUT_MS, buildSending, type Sending } from './webhooks/sender.js';
 
-/** The ledger and its metrics: what every process of the service has. */
+/** Ledger and metrics of any process of the service. */
 export interface Core extends Ledger {
   readonly registry: Registry;
   readonly recipientBudget: RecipientBudget;
 }
 
-/** Builds the parts once from the configuration. Nothing connects before it is used. */
+/** Builds the core from the configuration. Connects on first use. */
 export function buildCore(
   config: ServiceConfig,
   logger: Logger,
@@ -104,7 +104,7 @@ export function buildCore(
   return { ...ledger, registry, recipientBudget };
 }
 
-/** The bridge between MySQL, which decides, and Temporal, which waits. */
+/** Connection between MySQL, which decides, and Temporal, which waits. */
 export interface Bridge {
   readonly client: TemporalClient;
   readonly outbox: Outbox;
@@ -112,7 +112,10 @@ export interface Bridge {
   readonly notifier: OutboxNotifier;
 }
 
-/** Connects to Temporal only when there is something to tell it, so the process works while Temporal is away. */
+/**
+ * Builds the bridge. Connects to Temporal on first use, so the process works while Temporal is
+ * unavailable.
+ */
 export function buildBridge(
   config: ServiceConfig,
   core: Core,
@@ -162,7 +165,7 @@ export function buildWebhookParts(
   };
 }
 
-/** Signing, address guard and sending, as configured. */
+/** Builds signing, address checks and sending of webhooks from the configuration. */
 export function buildConfiguredSending(
   config: ServiceConfig,
   timeoutMs: number = ATTEMPT_TIMEOUT_MS,
@@ -175,7 +178,10 @@ export function buildConfiguredSending(
   });
 }
 
-/** Callbacks from rails: over HTTP to the API, and from the simulated rail inside the worker. */
+/**
+ * Builds the handling of callbacks from rails, which arrive by HTTP at the API or from the
+ * simulated rail in the worker.
+ */
 export function buildCallbacks(
   config: ServiceConfig,
   { database, desk, clock, registry }: Core,
@@ -209,7 +215,10 @@ interface ApiServers {
   readonly admin: RunningServer;
 }
 
-/** Opens the API and admin ports. From then on requests are answered, with 503 while MySQL is away. */
+/**
+ * Opens the API and admin ports. From then on, requests are answered, with 503 while MySQL is
+ * unavailable.
+ */
 export async function openApiServers(
   config: Config,
   core: Core,

@@ -13,14 +13,17 @@ import { OPEN_RESTORE_SQL } from './ledger/event-log.js';
 import { RollbackGuard } from './restores/rollback-guard.js';
 import type { Uuid } from './core/ids.js';
 
-/** Commands that share a ledger transaction, at most. */
+/** Maximum of commands per ledger transaction. */
 const MAX_GROUP = 200;
-/** Ledger transactions at a time, for each writer. A worker has three writers: for approvals, batches and payouts. */
+/**
+ * Concurrent ledger transactions of each writer. A worker has three writers: for approvals, batches
+ * and payouts.
+ */
 export const GROUPS_IN_FLIGHT = 2;
-/** Commands that may wait for a desk. Any more get 503 at once. */
+/** Maximum of queued commands per writer. Further commands are refused with 503. */
 const MAX_QUEUE = 5_000;
 
-/** The configuration that the ledger needs, by the names in config.ts. */
+/** Configuration of the ledger, by the names in config.ts. */
 interface LedgerSettings extends MysqlConfig {
   readonly MYSQL_READ_CONNECTIONS: number;
   readonly MYSQL_TRANSACTION_CONNECTIONS: number;
@@ -29,31 +32,31 @@ interface LedgerSettings extends MysqlConfig {
 
 interface LedgerWatchers {
   readonly databaseClock: DatabaseClock;
-  /** An account's last instant is too far ahead for it to be posted to. */
+  /** Called when an account cannot be posted to because its last entry is too far in the future. */
   readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
   readonly observerOf: (desk: string) => WriterObserver;
   readonly primaryObserver: PrimaryObserver;
   readonly statementObserver: StatementObserver;
-  /** The ledger was closed, because the database was put back to an earlier moment. */
+  /** Called when the ledger was closed because the database was set back to an earlier state. */
   readonly onRolledBack: () => void;
-  /** A command failed through our own fault. */
+  /** Called when a command failed because of a bug or fault of the service. */
   readonly onFault: (kind: string, fault: unknown) => void;
 }
 
-/** The ledger of any process, including the operators' command line. */
+/** Ledger of any process, including the operators' command line. */
 export interface Ledger {
   /** Estimates the database's time. */
   readonly clock: Clock;
   readonly databaseClock: DatabaseClock;
   readonly rollbacks: RollbackGuard;
   readonly database: Database;
-  /** For everything without its own desk. */
+  /** Writer for all commands without their own writer. */
   readonly desk: LedgerWriter;
   readonly desks: LedgerWriters;
   readonly failpoints: Failpoints;
 }
 
-/** Connects on first use. */
+/** Builds the ledger. Connects on first use. */
 export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers): Ledger {
   const { databaseClock, observerOf, onFault, onAccountAhead, onRolledBack } = watchers;
   const { now: clock } = databaseClock;
@@ -65,7 +68,7 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
     watching: watchers.statementObserver,
     readConnections: settings.MYSQL_READ_CONNECTIONS,
     transactionConnections: settings.MYSQL_TRANSACTION_CONNECTIONS,
-    // A desk's groups, and what it sets aside.
+    // Connections for a writer's groups, and one for its commands that wait for locks.
     postingConnections: GROUPS_IN_FLIGHT + 1,
     statementTimeoutMs: settings.COMMAND_TIMEOUT_MS,
   });
@@ -89,12 +92,14 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
   };
 }
 
-/** Finds the primary and reads its clock, so that no request has to wait for that. Never rejects. */
+/**
+ * Finds the primary and reads its clock, so that requests need not wait for this. Never rejects.
+ */
 export async function prepareLedger({ database, databaseClock }: Ledger): Promise<void> {
   await databaseClock.read(database.lookup).catch(() => undefined);
 }
 
-/** Also corrects the estimate of the database's time. */
+/** Checks the database, and corrects the estimate of its time. */
 export async function ledgerFitness(ledger: Ledger): Promise<Fitness> {
   const { database, databaseClock } = ledger;
   if (!database.isPrimaryKnown()) {
@@ -103,7 +108,8 @@ export async function ledgerFitness(ledger: Ledger): Promise<Fitness> {
   }
   try {
     await databaseClock.read(database.lookup);
-    // A process that starts on a restored database does not become ready until the restore is finished.
+    // A process that starts on a restored database does not become ready until the restore is
+    // finished.
     const closed = await database.lookup.query(OPEN_RESTORE_SQL);
     return closed.length > 0 ? 'degraded' : 'ready';
   } catch {

@@ -22,19 +22,19 @@ import { RailTurns } from './payouts/turns.js';
 import type { Outbox } from './temporal/outbox.js';
 import type { Sweep } from './temporal/sweeper.js';
 
-/** The configuration that a worker's rails need, by the names in config.ts. */
+/** Configuration of a worker's rails, by the names in config.ts. */
 interface RailSettings extends RailConfig, RailWorkConfig {
   readonly ENCRYPTION_KEYS: Keyring;
 }
 
 interface WorkerRails {
   readonly turns: RailTurns;
-  /** Of which the worker serves a queue each. */
+  /** Rails for which the worker serves a queue. */
   readonly names: ReadonlySet<string>;
   readonly sweeps: readonly Sweep[];
 }
 
-/** Every rail that a payout may have, including rails that new payouts no longer use. */
+/** Builds every rail that a payout may have, including rails that new payouts do not use. */
 export function buildWorkerRails(
   settings: RailSettings,
   { database, desk, clock, failpoints, registry }: Ledger & { readonly registry: Registry },

@@ -11,9 +11,9 @@ export interface BuiltRates {
 }
 
 /**
- * Shared through Redis if there is one, otherwise separate in each process. Starts at once, whether Redis is available
- * or not. Redis's client is loaded only where it is used: it adds a fifth to what a process reads and compiles when it
- * starts.
+ * Builds rate limits that are shared through Redis, if configured, or separate in each process.
+ * Does not wait for Redis. The client is loaded only if needed, because it adds a fifth to the code
+ * that a process loads when it starts.
  */
 export async function buildRates(
   config: RateConfig,

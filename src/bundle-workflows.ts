@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
 import { BUNDLE_FILE, TRACED_BUNDLE_FILE } from './temporal/bundle-file.js';
 
-/** A step of the build: bundles the compiled workflows and their imports into the one file that workers run. */
+/** Bundles the compiled workflows and their imports into one file, as a step of the build. */
 
 const silent = (): void => undefined;
 const say = (message: string): void => void process.stderr.write(`${message}\n`);
@@ -20,7 +20,7 @@ for (const [file, interceptors] of [
     workflowInterceptorModules: [...interceptors],
     logger: { log: silent, trace: silent, debug: silent, info: silent, warn: say, error: say },
   });
-  // A process that starts meanwhile finds either the old file or the new one, never half of it.
+  // Renamed, so that a process that starts meanwhile finds a complete file.
   writeFileSync(`${file}.draft`, code);
   renameSync(`${file}.draft`, file);
 }

@@ -29,7 +29,9 @@ import { isAllowedHost } from './webhooks/allowed-hosts.js';
 
 export { ConfigError, type Environment } from './config/reading.js';
 
-/** The only reader of the environment: every variable with its meaning, its default and its range. */
+/**
+ * Reads the environment. No other file does. Every variable has a meaning, a default and a range.
+ */
 
 /** Variables of every process of the service. */
 const SERVICE_VARIABLES = {
@@ -159,7 +161,7 @@ export const SUPPORT_VARIABLES = {
     ),
 } as const;
 
-/** Variables of `migrate` besides the application's user. */
+/** Variables of `migrate`, in addition to the application's user. */
 export const MIGRATION_VARIABLES = {
   ...MYSQL_VARIABLES,
   MYSQL_ADMIN_URL: mysqlUrl.describe('secret: a user that may change the schema and grant rights'),
@@ -208,7 +210,7 @@ export type Config = Readonly<z.infer<typeof configSchema>>;
 export type WorkerConfig = Readonly<z.infer<typeof workerSchema>>;
 export type SupportConfig = Readonly<z.infer<typeof supportSchema>>;
 export type ServiceConfig = Pick<Config, keyof typeof SERVICE_VARIABLES>;
-/** Reads and checks the whole configuration. Throws ConfigError. */
+/** Reads and checks the whole configuration. Throws `ConfigError`. */
 export function readConfig(environment: Environment = process.env): Config {
   return withWholeRails(read(configSchema, environment));
 }
@@ -231,7 +233,7 @@ export function readOpsConfig(environment: Environment = process.env): OpsConfig
   return config;
 }
 
-/** The keys shared with each gateway, by its name. Throws ConfigError. */
+/** Returns the keys shared with each gateway, by its name. Throws `ConfigError`. */
 export function readGatewayKeys(): Config['PAYOUT_RAIL_KEYS'] {
   return read(z.object(GATEWAY_VARIABLES), process.env).PAYOUT_RAIL_KEYS;
 }
@@ -245,8 +247,8 @@ export function readMigrationConfig(
 }
 
 /**
- * Returns the address of Temporal, for replaying open workflows; `given` overrides the environment.
- * Throws ConfigError.
+ * Returns the address of Temporal, for replaying open workflows. `given` overrides the environment.
+ * Throws `ConfigError`.
  */
 export function readTemporalConfig(given: Environment): TemporalConfig {
   return read(z.object(TEMPORAL_VARIABLES), { ...process.env, ...given });
@@ -267,7 +269,9 @@ function withWholeRails<C extends ServiceConfig>(config: C): C {
   return config;
 }
 
-/** Orders contain account and document numbers. */
+/**
+ * Returns a fault for each rail without encryption. Orders contain account and document numbers.
+ */
 function unguardedRails({
   PAYOUT_RAIL_URLS: urls,
   PAYOUT_RAIL_ALLOWED_HOSTS: allowed,

@@ -8,7 +8,9 @@ const CLOSED = `the ledger is closed: it has tenants, and the database user that
 Nothing is posted until two people open it: restore begin (--nothing-lost if only the user is new), and restore finish.
 `;
 
-/** A step of a deployment: migrates the schema, then grants rights. (docs/operations/upgrade.md, Upgrade) */
+/**
+ * A deployment step that migrates the schema, and then grants rights. (docs/operations/upgrade.md, Upgrade)
+ */
 try {
   const config = readMigrationConfig();
   const { MYSQL_ADMIN_URL: adminUrl, MYSQL_URL: url } = config;

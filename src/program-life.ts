@@ -3,12 +3,12 @@ import { ConfigError } from './config.js';
 import type { Readiness } from './http/admin.js';
 import { describeFault, type Logging } from './http/logging.js';
 
-/** How long-running programs start and stop: the API, the worker and the support desk alike. */
+/** Start and stop of the API, the worker and the support desk. */
 
-/** How long the last line may take. */
+/** Time limit for writing the last log line. */
 const LAST_LINE_MS = 1_500;
 
-/** Returns the configuration, or ends the program with what is wrong in it. */
+/** Returns the configuration, or prints its errors and ends the program. */
 export function readOrExit<Config>(read: () => Config): Config {
   try {
     return read();
@@ -19,7 +19,10 @@ export function readOrExit<Config>(read: () => Config): Config {
   }
 }
 
-/** Ends the program: a port in use, an address that is not ours, a database user with too many rights. */
+/**
+ * Returns a function that prints the reason and ends the program, for example if a port is in use
+ * or the database user has too many rights.
+ */
 export function refusalToStart(what: string): (failure: unknown) => never {
   return (failure) => {
     process.stderr.write(
@@ -29,7 +32,10 @@ export function refusalToStart(what: string): (failure: unknown) => never {
   };
 }
 
-/** An uncaught error ends the process, but is not printed in full: a database error quotes the statement. */
+/**
+ * Ends the process on an uncaught error. Logs only parts of the error, because a database error
+ * quotes the statement.
+ */
 export function endOnUncaught({ logger, close }: Logging): void {
   process.on('uncaughtException', (fault: unknown) => {
     logger.fatal({ fault: describeFault(fault) }, 'uncaught exception');
@@ -39,7 +45,7 @@ export function endOnUncaught({ logger, close }: Logging): void {
   });
 }
 
-/** On the first signal it stops, writes the last line and exits. */
+/** Stops the program on the first signal, writes the last log line and exits. */
 export function endOnSignals({ logger, close }: Logging, stop: () => Promise<void>): void {
   let isStopping = false;
   const end = async (signal: string): Promise<void> => {
@@ -52,13 +58,16 @@ export function endOnSignals({ logger, close }: Logging, stop: () => Promise<voi
   };
   process.on('SIGTERM', () => void end('SIGTERM'));
   process.on('SIGINT', () => void end('SIGINT'));
-  // Nothing should get here. The process continues, since it is handling other people's work.
+  // Logs unexpected rejections. The process continues, because it is handling other requests.
   process.on('unhandledRejection', (fault) =>
     logger.error({ fault: describeFault(fault) }, 'unhandled rejection'),
   );
 }
 
-/** Reports on /readyz that the process is stopping, and serves on until the load balancer had time to notice. */
+/**
+ * Reports on /readyz that the process is stopping, and continues serving until the load balancer
+ * has had time to notice.
+ */
 export async function leaveBalancer(readiness: Readiness, delayMs: number): Promise<void> {
   readiness.stop();
   await sleep(delayMs);

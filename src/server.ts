@@ -19,7 +19,7 @@ import {
 import { openTracing } from './tracing.js';
 import { TestDeliveries } from './webhooks/test-deliveries.js';
 
-/** The API process, until a signal: then it leaves the load balancer and finishes what was accepted. */
+/** API process. On a signal, leaves the load balancer and finishes accepted requests. */
 
 const config = readOrExit(readConfig);
 const refuseToStart = refusalToStart('the service');
@@ -43,7 +43,7 @@ const tests = new TestDeliveries(webhooks, (fault) =>
 const servers = await openApiServers(config, core, bridge, { deps: webhooks, tests }, logger).catch(
   refuseToStart,
 );
-// Nobody's money waits behind the first who reads the pages.
+// Renders the docs at start-up so that the first reader does not delay other requests.
 servers.docs.assemble();
 logger.info({ port: servers.api.port, adminPort: servers.admin.port }, 'listening');
 

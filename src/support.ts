@@ -11,7 +11,10 @@ import {
   refusalToStart,
 } from './program-life.js';
 
-/** The support desk's process, until a signal: then it leaves the load balancer and finishes what was accepted. */
+/**
+ * Process of the support desk. On a signal, leaves the load balancer and finishes accepted
+ * requests.
+ */
 
 const config = readOrExit(readSupportConfig);
 const refuseToStart = refusalToStart('the support desk');

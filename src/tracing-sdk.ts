@@ -23,15 +23,15 @@ import type { TemporalTracing } from './temporal/tracing.js';
 
 export interface Tracing {
   readonly temporal: TemporalTracing;
-  /** Sends what is left, for at most two seconds. */
+  /** Sends the remaining spans, for at most two seconds. */
   stop(): Promise<void>;
 }
 
 interface TracingOptions {
-  /** The collector: `http://collector:4318` */
+  /** URL of the collector, such as `http://collector:4318`. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** From 0 to 1. */
+  /** Share of sampled traces, from 0 to 1. */
   readonly share: number;
   readonly service: string;
 }
@@ -39,10 +39,13 @@ interface TracingOptions {
 const EXPORT_MS = 5_000;
 const EXPORT_EVERY_MS = 1_000;
 const LAST_EXPORT_MS = 2_000;
-/** Spans waiting to be sent; beyond this they are dropped, so a collector that is away costs only traces. */
+/**
+ * Maximum of spans waiting to be sent. Further spans are dropped, so an unreachable collector costs
+ * only traces.
+ */
 const MAX_WAITING = 8_192;
 
-/** From here on traces are recorded, sent in the background and propagated. Once per process. */
+/** Starts recording, sending and propagating traces. Called once per process. */
 export function startTracing({ endpoint, headers, share, service }: TracingOptions): Tracing {
   const resource = new Resource({
     'service.name': 'money-movement',
@@ -58,7 +61,8 @@ export function startTracing({ endpoint, headers, share, service }: TracingOptio
   });
   const waiting = { maxQueueSize: MAX_WAITING, scheduledDelayMillis: EXPORT_EVERY_MS };
   const processor = new BatchSpanProcessor(exporter, waiting);
-  // A client's traceparent could have everything kept, so the trace's id alone decides what is sampled.
+  // Only the trace's id decides about sampling, because a client could set the sampled flag on
+  // every request.
   const byId = new TraceIdRatioBasedSampler(share);
   const sampler = new ParentBasedSampler({
     root: byId,
@@ -82,10 +86,13 @@ export function startTracing({ endpoint, headers, share, service }: TracingOptio
   };
 }
 
-/** Where the SDK's interceptors look for the trace. */
+/** Header in which the SDK's interceptors pass the trace. */
 const HEADER = '_tracer-data';
 
-/** Calls to Temporal outside a trace begin none: the SDK's own interceptor would begin one for each call. */
+/**
+ * Returns an interceptor for calls within a trace. The SDK's own interceptor would begin a trace
+ * for every other call.
+ */
 function clientInTraces(): WorkflowClientInterceptor {
   const traced = new OpenTelemetryWorkflowClientInterceptor();
   const isInside = (): boolean => currentTraceparent() !== null;

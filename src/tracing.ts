@@ -1,7 +1,10 @@
 import type { TracingConfig } from './config/watching.js';
 import type { Tracing } from './tracing-sdk.js';
 
-/** Null if no endpoint is configured. The tracing packages are loaded only if one is. (docs/operations/monitoring.md, Traces) */
+/**
+ * Starts tracing. Returns null if no endpoint is configured, without loading the tracing packages.
+ * (docs/operations/monitoring.md, Traces)
+ */
 export async function openTracing(config: TracingConfig, service: string): Promise<Tracing | null> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers } = config;
   if (endpoint === undefined) return null;

@@ -11,11 +11,11 @@ import { activityOfLine } from './temporal/tracing.js';
 import { freeLoopbackPort, installRuntime } from './temporal/workers.js';
 import { openTracing } from './tracing.js';
 
-/** The worker process: configuration → parts → work → on a signal begin nothing more, finish what runs, then exit. */
+/** Worker process. On a signal, stops starting work and finishes running work. */
 
 giveWay('worker');
-// In MB, for every thread created later: by default the SDK's threads take three times this for objects that are mostly
-// short-lived.
+// In MB, for threads created later. By default, the SDK's threads use three times as much, mostly
+// for short-lived objects.
 setFlagsFromString('--max-semi-space-size=4');
 const config = readOrExit(readWorkerConfig);
 const refuseToStart = refusalToStart('the worker');

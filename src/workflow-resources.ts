@@ -5,7 +5,7 @@ import type { WorkflowResource } from './temporal/workflow-resources.js';
 import { transferResource } from './transfers/workflow-resource.js';
 import { webhookResource } from './webhooks/endpoint-workflow.js';
 
-/** Every type of resource that has a workflow while it waits. */
+/** All types of resources that have a workflow while they wait. */
 const RESOURCES: Readonly<Record<WorkflowResourceType, WorkflowResource>> = {
   transfer: transferResource,
   payout: payoutResource,

@@ -17,30 +17,34 @@ import {
 } from '../src/temporal/contracts.js';
 import { clockTime, Notice, showStatus, SIGNED_INPUT, StaffMail } from './common.js';
 
-/** What all workflows that wait for approval share. */
-
 const STAFF_SIGNALS = ['approve', 'reject', 'cancel'] as const;
 const changedSignal = defineSignal(SIGNALS.changed);
 const stateQuery = defineQuery<WaitingState | null>(QUERIES.state);
 const PENDING = 'pending_approval';
 
-/** The sweeper expires what is due within a second; this timer is the fallback. */
+/**
+ * Delay of the timer after the expiry. It is a fallback, because the sweeper expires resources
+ * within a second.
+ */
 const AFTER_THE_SWEEPER_MS = 5_000;
 
-/** What has arrived and not been handled yet. */
+/** Signals that were received and not handled yet. */
 interface Inbox {
   readonly acts: StaffAct[];
   isChanged: boolean;
 }
 
-/** The side of a workflow that people see: the signals it accepts, its state in words, and the search attribute. */
+/** A workflow's interface to people: its signals, its state as text, and its search attribute. */
 export class Front {
   state: WaitingState | null = null;
   private readonly inbox: Inbox = { acts: [], isChanged: true };
   private readonly waitsFor: (state: ApprovalState) => string | null;
   private readonly notice: Notice;
 
-  /** `waitsFor` says in words what the resource waits for in a state that is neither final nor waiting for approval. */
+  /**
+   * `waitsFor` returns a text about what the resource is waiting for in a state that is neither
+   * final nor waiting for approval.
+   */
   constructor(
     private readonly what: string,
     input: ApprovalWorkflowInput,
@@ -64,7 +68,7 @@ export class Front {
     });
   }
 
-  /** Signals not handled yet would be lost with the run. */
+  /** Whether staff signals are queued. They would be lost if the run ended. */
   get hasActs(): boolean {
     return this.inbox.acts.length > 0;
   }
@@ -73,7 +77,7 @@ export class Front {
     return this.inbox.acts.length > 0 || this.inbox.isChanged;
   }
 
-  /** Handles the oldest signal; null when there is none. */
+  /** Handles the oldest signal and returns the new state, or null if there is no signal. */
   async readMail(activities: ApprovalActivities, resourceId: string): Promise<WaitingState | null> {
     const act = this.inbox.acts.shift();
     if (act !== undefined) return this.acted(act, await activities.act(act));
@@ -90,7 +94,7 @@ export class Front {
     return this.state;
   }
 
-  /** The input with which the workflow continues as new. */
+  /** Returns the input for continuing as new. */
   handOn<Input extends ApprovalWorkflowInput>(input: Input): Input {
     return this.notice.handOn(input);
   }
@@ -102,8 +106,8 @@ export class Front {
 }
 
 /**
- * Waits until the resource no longer waits for approval, because of signals from the staff, a decision made elsewhere,
- * or its expiry. The activities decide, in MySQL; if it has already ended, they only say so. `again` continues as new.
+ * Waits until the resource does not wait for approval, because of signals from the staff, another
+ * decision or its expiry. The activities decide in MySQL. `again` continues as new.
  */
 export async function waitForApproval(
   front: Front,
@@ -120,7 +124,8 @@ export async function waitForApproval(
     if (front.hasMail) continue;
     if (!isPending) return state;
     const untilDueMs = Date.parse(state.expiresAt) - Date.now() + AFTER_THE_SWEEPER_MS;
-    // Bounded, because after Temporal is restored to an earlier moment nobody repeats what happened later.
+    // Limited, because if Temporal is restored to an earlier state, lost notifications are not
+    // repeated.
     await condition(
       () => front.hasMail,
       Math.min(lookAgainMs, Math.max(untilDueMs, AFTER_THE_SWEEPER_MS)),

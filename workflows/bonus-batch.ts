@@ -20,8 +20,8 @@ import {
 import { ATTEMPT, Notice, SIGNED_INPUT, StaffMail, View } from './common.js';
 
 /**
- * They heartbeat every 2 s; one that is silent for 10 s is lost with its worker, and restarted from the rows' current
- * state.
+ * Activities that send a heartbeat every 2 s. After 10 s without one, an activity is lost with its
+ * worker, and its retry continues from the rows' current states.
  */
 const LONG_WORK = {
   startToCloseTimeout: '30 minutes',
@@ -32,7 +32,10 @@ const LONG_WORK = {
 const { validateBatch, payBatch } = proxyActivities<BatchActivities>(LONG_WORK);
 const { readBatch, actOnBatch } = proxyActivities<BatchActivities>(ATTEMPT);
 
-/** Known without asking: every file begins like this, and most need no further look once they are read. */
+/**
+ * State after the upload, known without reading it. Most batches are validated in the first
+ * activity.
+ */
 const UPLOADED: BatchState = {
   status: 'validating',
   rows: 0,
@@ -44,13 +47,14 @@ const UPLOADED: BatchState = {
   rejection: null,
 };
 
-/** The pause when MySQL does not say what is left; it grows each time. */
+/** Pause when MySQL did not return the remaining rows. Doubles each time. */
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
 
 /**
- * A batch of bonuses, from its upload to its end: validated, executed on request, paid row by row in file order. Its
- * id: `bonus-batch/{id}`. MySQL records what happened; this only continues from there.
+ * Workflow of a batch of bonuses, from its upload to its end. Validates the file, waits for
+ * execution, and pays row by row in file order. Its id is `bonus-batch/{id}`. The progress is in
+ * MySQL, and the workflow continues from there.
  */
 export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState> {
   const { status: startedAs, ...lasting } = input;
@@ -82,7 +86,7 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
   let pauseMs = FIRST_PAUSE_MS;
   for (let state = startedAs === UPLOADED.status ? UPLOADED : await readBatch(batchId); ;) {
     view.found(state);
-    // Cleared before the row is read, so that a later change is noticed.
+    // Reset before the row is read, so that a later change is noticed.
     if (state.status === 'validating') {
       inbox.isChanged = false;
       state = await validateBatch(batchId);

@@ -12,32 +12,27 @@ import {
   signedText,
 } from '../src/temporal/contracts.js';
 
-/** Shared by several workflows. */
-
 const BUSINESS_STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.businessStatus, 'KEYWORD');
 
 /**
- * An attempt that takes 15 s is lost: a command has 4 s in MySQL. Attempts are repeated for as long as necessary, at
- * most a minute apart, since the work must be done.
+ * Options of short activities. An attempt is lost after 15 s, because a command takes at most 4 s
+ * in MySQL. Attempts are repeated without limit, at most a minute apart.
  */
 export const ATTEMPT = {
   startToCloseTimeout: '15 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 } as const;
 
-/** The description of every staff signal, shown where Temporal's UI lets people send it. */
+/** Description of every staff signal, shown where Temporal's UI sends signals. */
 export const SIGNED_INPUT =
   'Input: {"actor": "<your name as staff>", "reason": "<why>", "code": "<six digits of your authenticator>"}';
 
-/** The staff's signals to one run. */
+/** Staff signals to one run. */
 export class StaffMail {
   private readonly counts = new Map<string, number>();
   private total = 0;
 
-  /**
-   * Who acts, why, and their proof, from the next signal of this name; anything that is not text, or is too long, is
-   * null.
-   */
+  /** Reads the content of a signal. A field is null if it is not a text or is too long. */
   read(name: string, given: unknown): Omit<SignedAct, 'action'> {
     const number = (this.counts.get(name) ?? 0) + 1;
     this.counts.set(name, number);
@@ -46,7 +41,10 @@ export class StaffMail {
   }
 }
 
-/** Like newId's: the audit log is read in order of id. Ids of the same moment are ordered by their number. */
+/**
+ * Returns an id in time order, like `newId`, because the audit log is read in order of ids. Ids of
+ * the same time are ordered by `number`.
+ */
 function newActId(number: number): string {
   const time = Date.now().toString(16).padStart(12, '0');
   const place = (number & 0xfff).toString(16).padStart(3, '0');
@@ -62,7 +60,10 @@ export function showStatus(status: string): void {
     upsertSearchAttributes([{ key: BUSINESS_STATUS, value: status }]);
 }
 
-/** What people see of a workflow in the UI: what it waits for, and the last signal that changed nothing. */
+/**
+ * Text about a workflow in the Temporal UI: what it is waiting for, and the last signal that
+ * changed nothing.
+ */
 export class Notice {
   private readonly summary: string | undefined;
   private refusal: string | null;
@@ -88,13 +89,13 @@ export class Notice {
     setCurrentDetails([this.summary, waitingFor, this.refusal].filter((text) => text).join('\n\n'));
   }
 
-  /** The input with which the workflow continues as new. */
+  /** Returns the input for continuing as new. */
   handOn<Input extends HandedOn>(input: Input): Input {
     return { ...input, lastRefusal: this.refusal };
   }
 }
 
-/** What people see of a workflow whose resource is in such a state. */
+/** State of a workflow's resource as people see it in the Temporal UI. */
 export class View<State> {
   state: State | null = null;
 

@@ -1,4 +1,4 @@
-/** Every workflow: each export is registered under its name. */
+/** All workflows. Each is registered under the name of its export. */
 export { bonusBatch } from './bonus-batch.js';
 export { ledgerAudit } from './ledger-audit.js';
 export { payout } from './payout.js';

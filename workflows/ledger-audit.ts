@@ -3,8 +3,9 @@ import type { AuditActivities } from '../activities/audit.js';
 import type { AuditResult } from '../src/temporal/contracts.js';
 
 /**
- * An audit lasts until the next is due. A large ledger takes longer. It heartbeats every 5 s, and is
- * retried until it has ended, because a retry continues and without audits no checkpoint is stored.
+ * An audit lasts until the next is due, or longer for a large ledger. It sends a heartbeat every 5
+ * s. It is retried until it ends, because a retry continues, and without audits no checkpoint is
+ * stored.
  */
 const { auditLedger } = proxyActivities<AuditActivities>({
   startToCloseTimeout: '90 days',
@@ -12,7 +13,10 @@ const { auditLedger } = proxyActivities<AuditActivities>({
   retry: { initialInterval: '5 seconds', maximumInterval: '1 minute' },
 });
 
-/** Audits the whole ledger. A schedule named `ledger-audit`, with which the workflow id begins, starts it. */
+/**
+ * Audits the whole ledger. Started by the schedule `ledger-audit`, whose name begins the workflow
+ * id.
+ */
 export async function ledgerAudit(): Promise<AuditResult> {
   const last = workflowInfo().lastResult as AuditResult | undefined;
   const result = await auditLedger(last?.checkpoint ?? null);

@@ -1,8 +1,8 @@
 import { defaultPayloadConverter, type PayloadConverter } from '@temporalio/common';
 
 /**
- * Anybody who may signal a workflow may send it any bytes. Undecodable ones would make every task fail forever, so they
- * arrive as undefined, and are refused like an empty signal. The name is the SDK's.
+ * Decodes undecodable payloads as undefined, which are refused like an empty signal. Otherwise, a
+ * signal with invalid bytes would make every workflow task fail. The SDK requires this name.
  */
 export const payloadConverter: PayloadConverter = {
   toPayload: (...value) => defaultPayloadConverter.toPayload(...value),

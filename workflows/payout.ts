@@ -16,20 +16,24 @@ import { Front, waitForApproval } from './approval.js';
 import { ATTEMPT, clockTime } from './common.js';
 
 const { readPayout, actOnPayout, expirePayout } = proxyActivities<PayoutActivities>(ATTEMPT);
-/** A rail has 10 s for each answer, and may be asked twice; a command has 4 s in MySQL before and after. */
+/**
+ * A rail has 10 s for each response and may be called twice. A command takes at most 4 s in MySQL
+ * before and after.
+ */
 const RAIL_ATTEMPT = { ...ATTEMPT, startToCloseTimeout: '30 seconds' } as const;
-/** By then a hanging rail has been noticed, so the queue must be unserved. */
+/** Time after which the queue must have no worker. An unresponsive rail is noticed much sooner. */
 const MAX_TIME_IN_QUEUE = '10 minutes';
 /**
- * Payouts that an unresponsive rail holds up are told when it answers, and those of a frozen account when it is
- * unfrozen. One that was already handed over looks as rarely as if it had asked this many more times.
+ * Steps added to the interval of a held payout that was already submitted. It may be polled less
+ * often, because its workflow is notified when the rail responds or the account is unfrozen.
  */
 const HELD_STEPS = 8;
 
 /**
- * A payout, from its creation to its end: it waits for approvals, is handed to its rail, and waits for its outcome,
- * from a callback of the rail, its answer to a question, or an operator. While the outcome is unknown the rail is asked
- * indefinitely, at growing intervals; a rail that does not answer is left alone until it does. Its id: `payout/{id}`.
+ * Workflow of a payout, from its creation to its end. Waits for approvals, submits the payout to
+ * its rail, and waits for the outcome from a callback, a status request or an operator. Polls the
+ * rail at growing intervals as long as the outcome is unknown, but not while the rail is
+ * unresponsive. Its id is `payout/{id}`.
  */
 export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState> {
   const { resourceId } = input;
@@ -74,7 +78,7 @@ async function turnOf(resourceId: string, { status, rail }: ApprovalState): Prom
     return await (status === 'approved' ? submitPayout(resourceId) : askRail(resourceId));
   } catch (failure) {
     if (!wasNotServed(failure)) throw failure;
-    // The rail may have been removed from the configuration meanwhile: then the state says so.
+    // The rail may have been removed from the configuration, which the state then shows.
     return { ...(await readPayout(resourceId)), isHeld: true, isServed: false };
   }
 }
@@ -87,13 +91,13 @@ function wasNotServed(failure: unknown): boolean {
   );
 }
 
-/** Each pause is twice the last. */
+/** Returns the pause, which is twice the previous one. */
 function pauseOf(
   { status, isHeld, isServed = true }: ApprovalState,
   asked: number,
   { polling: { firstMs, longestMs }, lookAgainMs }: PayoutWorkflowInput,
 ): number {
-  // In case it was not told.
+  // In case the notification was lost.
   if (isHeld === true && isServed && status === 'approved') return lookAgainMs;
   const steps = isHeld === true ? asked + HELD_STEPS : asked;
   return Math.min(longestMs, firstMs * 2 ** Math.min(steps, 20));

@@ -16,13 +16,13 @@ import type {
   WorkflowOutboundCallsInterceptor,
 } from '@temporalio/workflow';
 
-/** Where the SDK's interceptors look for the trace. */
+/** Header in which the SDK's interceptors pass the trace. */
 const HEADER = '_tracer-data';
 
 type Inbound = WorkflowInboundCallsInterceptor;
 type Outbound = WorkflowOutboundCallsInterceptor;
 
-/** A workflow or signal without a trace begins none. */
+/** Continues the trace of a workflow or signal. Without one, begins none. */
 class InTraces extends OpenTelemetryInboundInterceptor {
   override execute(input: WorkflowExecuteInput, next: Next<Inbound, 'execute'>): Promise<unknown> {
     return HEADER in input.headers ? super.execute(input, next) : next(input);
@@ -37,7 +37,7 @@ class InTraces extends OpenTelemetryInboundInterceptor {
   }
 }
 
-/** Neither do its own calls. */
+/** Calls of a workflow without a trace begin none either. */
 class OutOfTraces extends OpenTelemetryOutboundInterceptor {
   override scheduleActivity(
     input: ActivityInput,
@@ -54,7 +54,7 @@ class OutOfTraces extends OpenTelemetryOutboundInterceptor {
   }
 }
 
-/** All tracing of workflows: only in the bundle for workers that trace. */
+/** Tracing of workflows, included only in the bundle for workers that trace. */
 export const interceptors = (): WorkflowInterceptors => ({
   inbound: [new InTraces()],
   outbound: [new OutOfTraces()],

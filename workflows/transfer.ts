@@ -7,7 +7,7 @@ import { ATTEMPT } from './common.js';
 const { readTransfer, actOnTransfer, expireTransfer } =
   proxyActivities<TransferActivities>(ATTEMPT);
 
-/** A transfer that waits for approval, until it is settled. Its id: `transfer/{id}`. */
+/** Workflow of a transfer that waits for approval. Its id is `transfer/{id}`. */
 export async function transfer(input: ApprovalWorkflowInput): Promise<ApprovalState> {
   const activities = { read: readTransfer, act: actOnTransfer, expire: expireTransfer };
   const front = new Front('transfer', input);
