@@ -9,7 +9,8 @@ Nothing is posted until two people open it: restore begin (--nothing-lost if onl
 `;
 
 /**
- * A deployment step that migrates the schema, and then grants rights. (docs/operations/upgrade.md, Upgrade)
+ * A deployment step that migrates the schema, and then grants rights.
+ * (docs/operations/upgrade.md, Upgrade)
  */
 try {
   const config = readMigrationConfig();

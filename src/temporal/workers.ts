@@ -136,7 +136,8 @@ export function sdkMetrics(port: number): () => Promise<string> {
  * executed, endpoints for years. When another version becomes current, all running workflows
  * continue with it. A change of a released workflow therefore keeps the old branch behind
  * `patched()`, and the tests replay histories. The behaviour is set here and not per workflow,
- * because servers refuse it from workers without a version. (docs/operations/upgrade.md, Worker versions)
+ * because servers refuse it from workers without a version. (docs/operations/upgrade.md, Worker
+ * versions)
  */
 function versioned(version: WorkerDeploymentVersion): WorkerDeploymentOptions {
   return { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' };

@@ -16,7 +16,8 @@ import type { GroupDeps, NamedAccounts, PendingCommand } from './pending-command
 import { type Need, NO_OWNERS } from './types.js';
 
 /**
- * Thrown while a restore of the database is unfinished. (docs/operations/backup.md, Backup and restore)
+ * Thrown while a restore of the database is unfinished. (docs/operations/backup.md, Backup and
+ * restore)
  */
 export class LedgerClosed extends Error {
   override name = 'LedgerClosed';
