@@ -23,7 +23,7 @@ export interface ActivityServices extends AuditServices {
   readonly signalTimes: Pick<SignalTimes, 'receivedAt'>;
   readonly transferApprovals: TransferApprovals;
   readonly batches: BatchWorkflowService;
-  readonly webhooks: WebhookDeps;
+  readonly webhooks: DatabaseDeps;
   /**
    * Aborted when the process stops. Long activities then end early and continue in another process.
    */

@@ -38,7 +38,7 @@ export type PaymentEnd = 'over' | 'paused' | 'cut_off' | 'unavailable';
 const ROWS_A_GROUP = 100;
 /**
  * Pause that lets other postings use the accounts and the machine.
- * (docs/decisions/0049-a-batch-pays-one-group-at-a-time.md)
+ * (docs/decisions/0009-a-batch-row-is-a-command.md)
  */
 const PAUSE_MS = 2;
 

@@ -228,10 +228,12 @@ export interface EndpointAct extends SignedAct {
   readonly action: (typeof ENDPOINT_SIGNALS)[number];
 }
 
-/** Result of checking an endpoint: how sending ended, and what the endpoint waits for. */
-export interface DrainState {
-  readonly ended: 'idle' | 'time' | 'stopped' | 'held' | 'taken_over';
-  /** Time of the next attempt in ISO format, UTC. Null if no attempt is scheduled. */
+/** State of an endpoint, and what it is waiting for. */
+export interface EndpointView {
+  /**
+   * End of the endpoint's backoff in RFC 3339. Null if nothing is waiting, or the dispatcher has
+   * been asked to send.
+   */
   readonly nextDueAt: string | null;
   readonly status: string;
   readonly isPaused: boolean;
