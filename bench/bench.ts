@@ -25,7 +25,7 @@ export type Load = Omit<LoadJob, 'ports' | 'token' | 'warmUpS' | 'seconds' | 'pe
   readonly perSecond?: number;
 };
 
-/** Both running processes of the service. */
+/** The two running processes of the service. */
 export interface Service {
   readonly api: ApiProcess;
   readonly worker: ServiceProcess;
@@ -78,7 +78,7 @@ export class Bench {
     return ledger;
   }
 
-  /** One that no other row uses: for rows that leave behind work that a worker would continue. */
+  /** A ledger that no other row uses: for rows that leave behind work that a worker would continue. */
   async newLedger(shape: LedgerShape): Promise<Ledger> {
     say(
       `  making the ledger ${shape.name} (${(shape.operations * 2).toLocaleString('en')} entries)`,
@@ -96,7 +96,7 @@ export class Bench {
     return whileRunning(api, () => work(api));
   }
 
-  /** The same with several API processes. */
+  /** Runs the row with several API processes. */
   withApis<T>(ledger: Ledger, count: number, work: (apis: Apis) => Promise<T>): Promise<T> {
     const withMore = (started: readonly ApiProcess[]): Promise<T> =>
       this.withApi(ledger, (api) => {
@@ -128,7 +128,7 @@ export class Bench {
   }
 
   /**
-   * The same with the connections spread over several API processes, which are warmed up for as many times as long: each gets its
+   * Spreads the connections over several API processes, which are warmed up for as many times as long: each gets its
    * part of the requests alone, and what it has not run often is slow. The groups are those of the first.
    */
   async runOver(apis: Apis, ledger: Ledger, load: Load): Promise<Run> {
@@ -189,7 +189,7 @@ function added(one: number | null, other: number | null): number | null {
   return one === null || other === null ? null : one + other;
 }
 
-/** What has been spent since the timer was made. */
+/** Time and CPU since the timer was made. */
 function timer(spentMs: () => number | null): () => number | null {
   const before = spentMs();
   return () => {

@@ -50,7 +50,7 @@ function readArgumentsOrExit(): { options: Options; chosen: readonly Row[] } {
   }
 }
 
-/** A failing row does not keep the others from being measured. */
+/** After a failing row, all other rows are still measured. */
 async function runRow(row: Row, bench: Bench, repeat: number): Promise<RowResult> {
   const { name, title } = row;
   say(`${name}: ${title}`);

@@ -6,13 +6,13 @@ export interface Options {
   /** Measured time of each row, after the warm-up. */
   readonly seconds: number;
   readonly warmUpS: number;
-  /** How often each row is measured; the run with the median ratio is reported, and how far the others were from it. */
+  /** How often each row is measured; the run with the median ratio is reported, and the spread. */
   readonly repeat: number;
-  /** Also the ledger of ten million entries. */
+  /** Adds the ledger of ten million entries. */
   readonly isFull: boolean;
   /** Small ledgers and short runs, to see that everything works: the figures mean little. */
   readonly isQuick: boolean;
-  /** Also writes CPU profiles of API and worker, which slows them down. */
+  /** Writes CPU profiles of API and worker, which slows them down. */
   readonly isProfiled: boolean;
 }
 

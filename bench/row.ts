@@ -5,14 +5,14 @@ import { RowFailed } from './row-failed.js';
 export interface Row {
   readonly name: string;
   readonly title: string;
-  /** Throws RowFailed if there is nothing to compare. */
+  /** Throws RowFailed without a value to compare. */
   run(bench: Bench): Promise<Measured>;
 }
 
 export interface Measured {
   /** The figures in words. */
   readonly figures: string;
-  /** What it is compared with, in words and figures. */
+  /** Baseline, in words and figures. */
   readonly baseline: string;
   /** The measured figure as a share of the baseline's: 1 is as good. */
   readonly ratio: number;

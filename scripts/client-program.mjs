@@ -5,7 +5,7 @@ import { prepareCode } from './lib/build.mjs';
 import { ROOT } from './lib/paths.mjs';
 import { beQuiet, UserError } from './lib/progress.mjs';
 
-// What it prints may be read by a program.
+// A program may read the output.
 beQuiet();
 const [name, ...args] = process.argv.slice(2);
 try {

@@ -11,7 +11,7 @@ import { ROOT, RUN } from './lib/paths.mjs';
 import { isAlive } from './lib/processes.mjs';
 import { beQuiet, UserError } from './lib/progress.mjs';
 
-// Its output is read by programs.
+// Programs read the output.
 beQuiet();
 try {
   const owner = readJson(join(RUN, 'pids.json'))?.owner;

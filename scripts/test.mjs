@@ -46,7 +46,7 @@ async function main() {
       findOthers(selection),
       prepareCode({ withPrograms: Boolean(servers) }),
     ]);
-    // It is based on the server, which may just have been installed.
+    // The result depends on the server, which may just have been installed.
     const galera = selection.needGalera && (await findGalera());
     if (!run.interrupted) {
       const real = servers && realMysqlAtHand();
@@ -70,7 +70,7 @@ async function main() {
   process.exit(run.interrupted ? 130 : Number(counts.failed > 0));
 }
 
-/** One after the other: apt-get serves one at a time. */
+/** In sequence: apt-get serves one at a time. */
 async function findOthers({ needBrowser, needRedis, needHaproxy }) {
   return [
     needBrowser && (await findChromium()),

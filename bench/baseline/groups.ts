@@ -18,12 +18,12 @@ import { FINGERPRINT_KEY } from '../service/settings.js';
 import { openBare } from './driver.js';
 import { RecordingDatabase } from './recording.js';
 
-/** What the desk sent to MySQL for one group. */
+/** The texts that the ledger writer sent to MySQL for one group. */
 export interface RecordedGroup {
   readonly commands: number;
   /** Sent at the same time, before the transaction. */
   readonly reads: readonly string[];
-  /** The transaction's round trips; COMMIT goes with the last. */
+  /** The transaction's round trips; COMMIT is part of the last text. */
   readonly steps: readonly string[];
 }
 
@@ -67,7 +67,7 @@ export async function recordGroups(
   return groups;
 }
 
-/** What LedgerWriter does with a group of new keys if nothing fails. */
+/** Does the work of LedgerWriter for a group of new keys, without failures. */
 async function recordGroup(
   database: RecordingDatabase,
   group: readonly PendingCommand[],

@@ -19,7 +19,7 @@ export function recordingReader(connection: Connection, recorded: Recorded): Rea
  */
 export class RecordingDatabase extends Database {
   override readonly reader: Reader;
-  /** What was read outside transactions, and the round trips of transactions. The caller empties them. */
+  /** Reads outside transactions, and the round trips of transactions. The caller empties them. */
   readonly lookUps: Recorded = [];
   readonly steps: Recorded = [];
 

@@ -72,7 +72,7 @@ function load<Row>(table: Table<Row>, rows: () => Iterable<Row>): Load {
   return (loader) => loadTable(loader, table, rows());
 }
 
-/** Takes the next table until there are none. */
+/** Takes the next table until none is left. */
 async function runLane(adminUrl: string, work: Load[]): Promise<void> {
   const loader = await openLoader(adminUrl);
   try {

@@ -4,7 +4,7 @@ import { instant, type Instant } from '../../src/core/instant.js';
 import { Random } from './random.js';
 import { FUNDINGS_OF_AN_ACCOUNT, type LedgerShape } from './shape.js';
 
-/** What an id belongs to, which orders it among those of the same instant: the bits of a UUID v7 after the time. */
+/** Kind of the id's owner, which orders ids of the same instant: the bits of a UUID v7 after the time. */
 type IdOf =
   'tenant' | 'member' | 'account' | 'operation' | 'transaction' | 'debit' | 'credit' | 'event';
 const PLACES: readonly IdOf[] = [
@@ -18,7 +18,7 @@ const PLACES: readonly IdOf[] = [
   'event',
 ];
 
-/** The tenant's system accounts come first. */
+/** The tenant's system accounts have the first indexes. */
 export const PAY_IN = 0;
 export const SYSTEM_ACCOUNTS = 3;
 /** The first account of a person or business; the busy one, if there is one. */
@@ -40,7 +40,7 @@ const PAY_IN_EVERY = 25;
  */
 export class History {
   readonly beganAt: Instant;
-  /** Payers and receivers, by number; PAY_IN pays if money comes from outside. */
+  /** Payers and receivers, by number; PAY_IN pays if money arrives from outside. */
   readonly sources: Uint32Array;
   readonly destinations: Uint32Array;
   private readonly units: Uint32Array;

@@ -50,7 +50,7 @@ export async function makeLedger(serverUrl: string, shape: LedgerShape): Promise
 async function open(serverUrl: string, shape: LedgerShape, isThere: boolean): Promise<Ledger> {
   const adminUrl = withPath(serverUrl, databaseOf(shape));
   const url = new URL(adminUrl);
-  // One user per ledger: with two ledgers it would have more rights than the service accepts.
+  // A user per ledger: with two ledgers it would have more rights than the service accepts.
   url.username = databaseOf(shape);
   url.password = APP_PASSWORD;
   let madeInS: number | null = null;

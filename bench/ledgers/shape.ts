@@ -25,7 +25,7 @@ export function evenLedger(name: string, entries: number): LedgerShape {
 
 const COUNTERPARTIES = 5_000;
 
-/** One account has this many entries; every one is with another account or from outside. */
+/** Number of entries of the busiest account; every one is with another account or from outside. */
 export function busyLedger(name: string, entriesOfTheBusyAccount: number): LedgerShape {
   const accounts = COUNTERPARTIES + 1;
   // The fundings of the others come on top.

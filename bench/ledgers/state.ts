@@ -28,7 +28,7 @@ export class EndState {
     return this.totals[place(account, asset)] ?? 0n;
   }
 
-  /** What left the account in a month, by the month's index in `months`. */
+  /** Amounts that left the account, by the month's index in `months`. */
   monthUsed(account: number, asset: Asset, month: number): bigint {
     return this.used[place(account, asset) * this.months.length + month] ?? 0n;
   }

@@ -14,12 +14,12 @@ const CONTENT_LENGTH = /\r\ncontent-length: (\d+)\r\n/i;
 const SHOWN_LETTERS = 4_000;
 
 /**
- * One persistent HTTP/1.1 connection with one request at a time, which looks only at the status and the length. A
+ * A persistent HTTP/1.1 connection with one request at a time, which reads only the status and the length. A
  * general client costs several times as much CPU per request, at the expense of what is measured.
  */
 export class Connection {
   private onAnswer: OnAnswer | null = null;
-  /** What has arrived of an answer whose head is incomplete. */
+  /** Bytes of a response whose head is incomplete. */
   private head: Buffer | null = null;
   private answer: Answer | null = null;
   private bodyBytesLeft = 0;

@@ -2,7 +2,7 @@ import type { Asset } from '../../src/core/amount.js';
 
 /** The messages between the suite and the load generator's process. */
 
-/** One request for the generator; JSON bodies have an idempotency key. */
+/** A request for the generator; JSON bodies have an idempotency key. */
 export interface ListedRequest {
   /** Including its query. */
   readonly path: string;
@@ -72,6 +72,6 @@ export interface LoadResult {
   /** Answers with another status, including the warm-up, and the first of them. */
   readonly unexpected: number;
   readonly firstUnexpected: string | null;
-  /** What the generator itself used, in microseconds of CPU time. */
+  /** CPU time of the generator itself, in microseconds. */
   readonly generatorUsPerRequest: number;
 }

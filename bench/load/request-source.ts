@@ -7,13 +7,13 @@ export interface NextRequest {
   readonly labels: readonly string[];
   /** If it differs from the job's. */
   readonly expectedStatus?: number;
-  /** The same client's next request, before any other; null: none. */
+  /** Next request of the same client, before any other; null: none. */
   readonly following?: (answer: Answer) => NextRequest | null;
 }
 
 const NO_LABELS: readonly string[] = [];
 
-/** Makes the requests one after the other; null once there are no more. */
+/** Makes the requests in sequence; null at the end. */
 export type RequestSource = () => NextRequest | null;
 
 export function requestSource(job: LoadJob): RequestSource {

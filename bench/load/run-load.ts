@@ -11,7 +11,7 @@ type Told = { readonly result: LoadResult } | { readonly fault: string };
 export async function runLoad(job: LoadJob): Promise<LoadResult> {
   const child = fork(MAIN, { execArgv: [] });
   const told = await new Promise<Told>((resolve) => {
-    // It is our own program (main.ts).
+    // The message is from our own program (main.ts).
     child.once('message', (message) => resolve(message as Told));
     child.once('exit', (code) => resolve({ fault: `the load generator ended with ${code}` }));
     child.send(job);

@@ -34,7 +34,7 @@ const server = createServer((request, response) => {
     note(request.url ?? '', JSON.parse(body) as Delivered, arrivedAt);
   });
 });
-// Like an endpoint behind a proxy: an idle connection stays open for a while.
+// Behaves like an endpoint behind a proxy: an idle connection stays open for a while.
 server.keepAliveTimeout = 60_000;
 server.listen(0, '127.0.0.1', () => tell({ port: (server.address() as AddressInfo).port }));
 

@@ -69,7 +69,7 @@ function answerOf(child: ChildProcess): Promise<Told> {
     child.once('exit', died);
     child.once('message', (told) => {
       child.off('exit', died);
-      // It is our own program (main.ts).
+      // The message is from our own program (main.ts).
       resolve(told as Told);
     });
   });

@@ -28,7 +28,7 @@ export function isAllMet({ rows }: Results): boolean {
 }
 
 /**
- * Writes the results under their date as JSON, and the table as latest.md, which goes into docs/performance.md. Returns
+ * Writes the results under their date as JSON, and the table as latest.md, for docs/performance.md. Returns
  * the JSON's path.
  */
 export function writeResults(folder: string, results: Results): string {

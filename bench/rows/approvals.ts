@@ -81,7 +81,7 @@ async function eventsPerSecond(ledger: Ledger, head: bigint, { load }: Run): Pro
   return firstAt === null || lastAt === null ? 0 : (count * 1000) / (lastAt - firstAt);
 }
 
-/** What Temporal and the worker still had to do when the load ended, and how long that took. */
+/** Work left for Temporal and the worker when the load ended, and its duration. */
 async function untilCaughtUp(
   { url }: Ledger,
   temporal: Service['temporal'],

@@ -15,11 +15,11 @@ import type { ListedRequest } from '../load/job.js';
 import { transferBody } from '../load/request-source.js';
 import type { Parties } from './transfers.js';
 
-/** What rows about approvals additionally need in a ledger. */
+/** Additions to a ledger for rows about approvals. */
 
 const SOURCES = 100;
 
-/** Some accounts send, others receive. */
+/** Each account either sends or receives. */
 export function approvalParties({ accountIds }: Ledger): Parties {
   return { sources: accountIds.slice(0, SOURCES), destinations: accountIds.slice(SOURCES) };
 }

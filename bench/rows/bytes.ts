@@ -19,7 +19,7 @@ const TABLES = [
   'ledger_transactions',
 ] as const;
 
-/** What a transfer leaves on disk, rows and indexes, in tables that grew by transfers rather than in key order. */
+/** Bytes on disk of a transfer, rows and indexes, in tables that grew by transfers rather than in key order. */
 export const bytesRow: Row = {
   name: 'bytes',
   title: 'Bytes on disk for each transfer, tables and indexes',

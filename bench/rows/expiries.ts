@@ -40,7 +40,7 @@ const POLL_MS = 100;
 const MAX_LATE_MS = 2_000;
 
 interface Lateness {
-  /** For the one that was due alone. */
+  /** For the transfer that was due alone. */
   readonly aloneMs: number;
   /** For those that were due together. */
   readonly together: Latency;
@@ -109,7 +109,7 @@ async function create(
     throw new RowFailed(`only ${load.answered} of ${count} transfers were created in time`);
 }
 
-/** Waits until every waiting transfer has its workflow; while Temporal is away there are none. */
+/** Waits until every waiting transfer has its workflow; none exist while Temporal is away. */
 async function untilTold({ url }: Ledger, { temporal }: Service): Promise<void> {
   if (temporal === null) return;
   await withDatabase(url, async ({ reader }) => {

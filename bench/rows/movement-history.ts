@@ -5,7 +5,7 @@ import type { Bench } from '../bench.js';
 import type { Ledger } from '../ledgers/ledger.js';
 import { busyLedger } from '../ledgers/shape.js';
 
-/** What must be known about the busy account to request its pages. */
+/** Data of the busy account that requests for its pages need. */
 export interface HistoryFacts {
   readonly entries: number;
   /** Time bounds within the history, and the entries dated at them. */

@@ -77,7 +77,7 @@ async function measure(bench: Bench): Promise<Measured> {
     baseline: `the same SQL by the bare driver beside the load, one page after another: ${latencyText(times.roundTrips)}`,
     ratio: times.roundTrips.p50Ms / latency.p50Ms,
     targets: [
-      // Below this rate requests only wait for each other, and all depths look alike whatever they cost.
+      // Below this rate requests only wait for each other, and all depths take the same time at any cost.
       atLeast('answered per second', run.load.perSecond, PER_SECOND * KEPT_SHARE),
       atMost('p99 ms', latency.p99Ms, 8),
       atMost('spread of the depths %', spread * 100, 15),
@@ -87,7 +87,7 @@ async function measure(bench: Bench): Promise<Measured> {
   };
 }
 
-/** What the service does for the page, including its check of the caller's role. */
+/** The service's work for the page, including its check of the caller's role. */
 async function readPage(reader: Reader, ledger: Ledger, { filter, before }: Page): Promise<void> {
   const [accountId = ledger.memberId] = ledger.accountIds;
   await assertAccountAllowed(reader, 'readAccount', callerOf(ledger), accountId);

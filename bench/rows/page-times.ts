@@ -11,7 +11,7 @@ import { latencyOf } from '../load/latency.js';
 interface PageTimes {
   /** The sum of the server's own durations of a page's statements (SHOW PROFILES). */
   readonly server: Latency;
-  /** The same statements, one after another, by the bare driver. */
+  /** Runs these statements in sequence by the bare driver. */
   readonly roundTrips: Latency;
 }
 

@@ -10,7 +10,7 @@ const MIN_SHARE = 0.9;
 const MAX_P99_MS = 80;
 
 /**
- * The same clients over several API processes, whose groups contend for the accounts and the tenant's event counter.
+ * Spreads the clients over several API processes, whose groups contend for the accounts and the tenant's event counter.
  */
 export const processRows: readonly Row[] = [
   {

@@ -107,7 +107,7 @@ export function loadOf(parties: Parties, connections: number): Load {
   };
 }
 
-/** What the run's groups cost the database, by the bare driver with as many groups at a time. */
+/** Database time of the run's groups, by the bare driver with as many groups at a time. */
 export async function replaySame(ledger: Ledger, run: Run, next: NextTransfer): Promise<Replayed> {
   let commands = 0;
   const sizes = sizesOf(run.groups).filter((size) => (commands += size) <= MAX_REPLAYED);

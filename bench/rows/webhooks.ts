@@ -43,7 +43,7 @@ const latency: Row = {
 
 export const webhookRows: readonly Row[] = [rate, latency];
 
-/** The backlog is created while there is no worker. */
+/** The backlog is created before a worker starts. */
 async function measureRate(bench: Bench, receiver: Receiver): Promise<Measured> {
   const ledger = await bench.newLedger(LEDGER);
   const events = bench.options.isQuick ? QUICK_BACKLOG : BACKLOG;

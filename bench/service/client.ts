@@ -21,7 +21,7 @@ export class Client {
     return this.send(200, path, {});
   }
 
-  /** The same with a new key. A form is sent as multipart, anything else as JSON; the body may be absent. */
+  /** Sends the request with a new key. A form is sent as multipart, anything else as JSON; the body may be absent. */
   post(path: string, expectedStatus: number, body?: FormData | object): Promise<Response> {
     const headers = { 'Idempotency-Key': randomUUID() };
     if (body === undefined) return this.send(expectedStatus, path, { method: 'POST', headers });

@@ -15,7 +15,7 @@ const POLL_MS = 5;
 interface Program {
   /** Used in messages and for its log. */
   readonly name: string;
-  /** Its file under dist/src. */
+  /** File of the program under dist/src. */
   readonly file: string;
   readonly nodeOptions: readonly string[];
   readonly settings: Readonly<Record<string, string>>;
@@ -87,7 +87,7 @@ export class ServiceProcess {
     return cpuMsOf(this.child.pid);
   }
 
-  /** Its peak memory, in MB; null if the system does not say. */
+  /** Peak memory of the process, in MB; null if the system does not say. */
   peakMb(): number | null {
     return peakMbOf(this.child.pid);
   }

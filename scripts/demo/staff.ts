@@ -57,7 +57,7 @@ function isOf(
   }
 }
 
-/** Only for the demo world: if this checkout has lost the secret, nobody has it. */
+/** Only for the demo world: if this checkout has lost the secret, it is lost. */
 function replaceFactor(
   { database, clock, encryptionKeys }: StaffDeps,
   person: Staff,

@@ -37,7 +37,7 @@ import type { TokenFile } from './token-file.js';
 
 /**
  * Makes the demo world with the services of the operators' command line. Every step adds only what is missing, so an
- * interrupted start is completed by the next, and whatever people have changed since stays.
+ * interrupted start is completed by the next, and changes made by people stay.
  */
 interface DemoDeps extends OpsDeps {
   readonly encryptionKeys: Keyring;
@@ -63,7 +63,7 @@ interface DemoAccount {
 
 /**
  * The service in whose name the world is made. The holder of the database's address creates it, like the first of the
- * staff; its key is useless, since nobody keeps it.
+ * staff; its key is not kept.
  */
 const SERVICE = 'demo-setup';
 const ACTOR = operatorActor(SERVICE);
@@ -111,7 +111,7 @@ async function tenantOf(
   );
 }
 
-/** A hundred times the usual, like the rate limits: nobody who tries things out runs out of room. What operators have set stays. */
+/** A hundred times the usual, like the rate limits: people who try things out do not exhaust them. What operators have set stays. */
 async function setDemoQuotas(
   { database, clock }: DemoDeps,
   { id: tenantId }: Tenant,
@@ -276,7 +276,7 @@ async function isLive({ database }: DemoDeps, text: string, member: Member): Pro
   );
 }
 
-/** If this checkout has lost a demo token, nobody else may keep it. */
+/** If this checkout has lost a demo token, the token is revoked. */
 async function replaceToken(
   { database, clock }: DemoDeps,
   { id: tenantId }: Tenant,

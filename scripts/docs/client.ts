@@ -180,7 +180,7 @@ function methodText({
   return `/**\n${lines.join('\n')}\n */\n${id}(${takes.join(', ')}): ${result} {\n  return ${made};\n}`;
 }
 
-/** What a second request does. (packages/client/src/attempt.ts) */
+/** Effect of a second request. (packages/client/src/attempt.ts) */
 function repeatsOf(method: string, parameters: Operation['parameters']): string {
   if (method === 'GET') return 'freely';
   if (parameters.some(({ $ref = '' }) => $ref.endsWith('/Idempotency-Key'))) return 'by_key';

@@ -47,7 +47,7 @@ export async function describeApi({
   const deps = buildWebhookParts(config, core, sending, bridge);
   const tests = new TestDeliveries(deps, () => undefined);
   const api = buildApi(config, core, bridge, { deps, tests });
-  // What they keep would keep the process.
+  // Open resources would keep the process running.
   await Promise.all([bridge.notifier.stop(), tests.stop(), sending.close()]);
   await Promise.all([core.database.close(), bridge.client.close()]);
   const { BASE_URL: baseUrl, DOCS_URL: docsUrl } = config;

@@ -36,7 +36,7 @@ export class BorrowedServers {
   }
 
   /**
-   * Starts whatever is not running yet and returns MySQL's administrator URL and, with `withTemporal`, Temporal's
+   * Starts the servers that are not running yet and returns MySQL's administrator URL and, with `withTemporal`, Temporal's
    * address.
    */
   async open({ findMysql, bufferPool, redoLog, withTemporal, keep, dataIn = 'disk' }) {

@@ -8,7 +8,7 @@ const PACKAGES = ['chromium', 'fonts-liberation'];
 
 /**
  * The Chromium of this machine: named by CHROMIUM_BIN, on the PATH, or, for root on Debian or Ubuntu, from apt.
- * Undefined if there is none and none can be installed; browser tests are then pending, and say so.
+ * Undefined if it is missing and cannot be installed; browser tests are then pending, and say so.
  */
 export async function findChromium() {
   const known = process.env.CHROMIUM_BIN || findProgram(...NAMES);

@@ -29,7 +29,7 @@ function canMakeNetworks() {
 }
 
 /**
- * What turns this machine's MariaDB into a cluster, as `{server, provider, path, rsync}`: the library and rsync from
+ * Programs that turn this machine's MariaDB into a cluster, as `{server, provider, path, rsync}`: the library and rsync from
  * Debian's packages, and the scripts that copy a server to a joining member, unpacked into the cache, since installing
  * their package would start its server. Undefined if not available; what needs it is then skipped.
  */

@@ -9,7 +9,7 @@ import { findProgram } from './run.mjs';
 const FOLDER = join(ROOT, 'deploy/haproxy');
 const NONE = 'There is no HAProxy on this machine';
 
-/** This machine's HAProxy, installed first if that needs no asking; undefined if there is none. */
+/** This machine's HAProxy, installed first if that needs no asking; undefined if it is missing. */
 export async function findHaproxy() {
   const known = process.env.HAPROXY_BIN || findProgram('haproxy');
   if (known) return known;
@@ -21,7 +21,7 @@ export async function findHaproxy() {
   return findProgram('haproxy');
 }
 
-/** The same, but throws if there is none. */
+/** Finds HAProxy, or throws if it is missing. */
 export async function requireHaproxy() {
   const program = await findHaproxy();
   if (program) return program;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { shortHash } from './paths.mjs';
 
 const SHARED_MEMORY = '/dev/shm';
-/** What a whole run's databases take, and twice as much for everything else. */
+/** Size of a whole run's databases, and twice as much for everything else. */
 const ROOM_BYTES = 6 * 2 ** 30;
 
 /**
@@ -15,7 +15,7 @@ export function memoryFolder(folder) {
   return join(SHARED_MEMORY, `money-movement-${shortHash(folder)}`);
 }
 
-/** Whether data goes to memory: as `DATA_IN` says, otherwise if that is `usual` and there is room. */
+/** Whether data is in memory: as `DATA_IN` says, otherwise if that is `usual` and there is room. */
 export function isInMemory(usual) {
   const { DATA_IN: wanted = usual } = process.env;
   return wanted === 'memory' && hasRoom();

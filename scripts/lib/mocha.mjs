@@ -20,7 +20,7 @@ const HAPROXY = 'haproxy.test.ts';
 /** A test with this name also needs Galera. */
 const GALERA = 'failover.test.ts';
 
-/** What takes longest, the longest of all at the head; as `SHOW_SLOWEST=300 npm test` tells at the end. */
+/** The slowest tests, slowest first, as `SHOW_SLOWEST=300 npm test` lists them. */
 const LONGEST = [
   'test/faults/haproxy',
   'test/restores/rollback',
@@ -54,7 +54,7 @@ export function selectTests(args, { onlyUnit }) {
   };
 }
 
-/** Whatever begins last, the others wait for: what takes minutes begins first. */
+/** Tests that take minutes begin first, so that the run does not wait for them at its end. */
 function longestFirst(files) {
   const rank = (file) => {
     const at = LONGEST.findIndex((start) => file.startsWith(start));

@@ -30,7 +30,7 @@ export async function fetchByPip(name, version, { title, failure, options = [] }
   return folder;
 }
 
-/** How such a package is run: `{command, args, env}`. `args` are Python's. */
+/** How the package is run: `{command, args, env}`. `args` are Python's. */
 export function pythonIn(folder, ...args) {
   return { command: findProgram('python3'), args, env: { ...process.env, PYTHONPATH: folder } };
 }

@@ -19,7 +19,7 @@ export async function findRealMysql() {
   return realMysqlAtHand();
 }
 
-/** The same if nothing has to be fetched for it, otherwise null. */
+/** Finds MySQL without fetching anything; null if it is missing. */
 export function realMysqlAtHand() {
   const program = process.env.MYSQL_SERVER_BIN || findProgram('mysqld');
   if (program && existsSync(program) && !isMariaDb(program))

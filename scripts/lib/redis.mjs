@@ -6,7 +6,7 @@ const NAME = 'redis-server';
 
 /**
  * The Redis server of this machine: named by REDIS_SERVER_BIN, on the PATH, or, for root on Debian or Ubuntu, from apt.
- * Undefined if there is none and none can be installed; tests with Redis are then pending, and say so.
+ * Undefined if it is missing and cannot be installed; tests with Redis are then pending, and say so.
  */
 export async function findRedis() {
   const known = process.env.REDIS_SERVER_BIN || findProgram(NAME);

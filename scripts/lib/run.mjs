@@ -39,7 +39,7 @@ export function findProgram(...names) {
 }
 
 /**
- * Runs a command to its end and returns its stdout. Each line of either stream also goes to `onLine`. On failure throws
+ * Runs a command to its end and returns its stdout. Each line of either stream is also passed to `onLine`. On failure throws
  * a UserError that begins with `failure` and ends with the last lines.
  */
 export function run(command, args, { failure, onLine = () => {}, ...options }) {

@@ -33,12 +33,12 @@ export class Supervisor {
     return this.#running.size > 0;
   }
 
-  /** The part's process; null while there is none. */
+  /** The part's process; null before it starts. */
   pid(name) {
     return this.#running.get(name)?.pid ?? null;
   }
 
-  /** Stops all parts, one after the other, in order. */
+  /** Stops all parts in order. */
   async stop() {
     this.#stopping = true;
     for (const name of this.#stopOrder) {
@@ -49,7 +49,7 @@ export class Supervisor {
     }
   }
 
-  /** Kills all parts at once, whatever they are doing. */
+  /** Kills all parts at once. */
   kill() {
     this.#stopping = true;
     for (const { pid } of this.#running.values()) {

@@ -5,9 +5,9 @@ const SEARCH_ATTRIBUTES = ['TenantId', 'ResourceId', 'AccountId', 'BusinessStatu
 /** The part that runs the development server, with its state in `database` or, without one, in memory. */
 export function temporalPart(program, { ports, log, database }) {
   const dynamic = {
-    // One busy worker reaches the default of 2,400 requests a second.
+    // A busy worker reaches the default of 2,400 requests a second.
     'frontend.namespaceRPS': 20_000,
-    // One process serves everything: more partitions only make tasks wait for each other.
+    // A single process serves everything: more partitions only make tasks wait for each other.
     'matching.numTaskqueueReadPartitions': 1,
     'matching.numTaskqueueWritePartitions': 1,
     // Waiting tasks are handed out in turn by fairness key, which is the tenant.

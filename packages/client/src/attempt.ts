@@ -2,7 +2,7 @@ import { type AnyApiError, ApiError, type ErrorCode, UnexpectedAnswerError } fro
 import { ERROR_CODES } from './generated/constants.js';
 import { readJson, writeJson } from './json.js';
 
-/** One HTTP request of a call, and its outcome. */
+/** An HTTP request of a call, and its outcome. */
 
 export interface Endpoint {
   readonly baseUrl: string;
@@ -18,7 +18,7 @@ export interface Call {
   /** With parameters filled in. */
   readonly path: string;
   /**
-   * What repeating the request does. `freely`: it changes nothing. `by_key`: the Idempotency-Key makes it act once.
+   * Effect of repeating the request. `freely`: it changes nothing. `by_key`: the Idempotency-Key makes it act once.
    * `by_itself`: it has the same effect as the first. `never`: it would act again.
    */
   readonly repeats: 'freely' | 'by_key' | 'by_itself' | 'never';

@@ -13,7 +13,7 @@ export interface ClientOptions {
   /** `https://api.example.com`, without `/v1`. */
   readonly baseUrl: string;
   readonly token: string;
-  /** How long a call keeps trying to learn its result, in ms; by default 60,000. */
+  /** How long a call keeps trying to get its result, in ms; by default 60,000. */
   readonly patienceMs?: number;
   /** How long one attempt may take, in ms; by default 15,000, and ten times that for files. */
   readonly attemptTimeoutMs?: number;
@@ -133,7 +133,7 @@ function pauseOf(tries: number, { retryAfterMs }: Extract<Outcome, { is: 'unavai
   return retryAfterMs + Math.random() * most;
 }
 
-/** The service's last answer, or that there was none. */
+/** The service's last response, or the fact that none arrived. */
 function failureOf({ operation }: Call, { cause }: Extract<Outcome, { is: 'unavailable' }>): Error {
   const isAnswer = cause instanceof ApiError || cause instanceof UnexpectedAnswerError;
   return isAnswer ? cause : new ConnectionError(operation, cause);

@@ -7,7 +7,7 @@ import { Operations } from './generated/operations.js';
  */
 export class MoneyClient extends Operations {
   /**
-   * The log of events in order, from a position on, and then new ones as they come: `for await (const { event, position
+   * The log of events in order, from a position on, and then new ones as they arrive: `for await (const { event, position
    * } of …)`.
    */
   followEvents(options: FollowOptions = {}): AsyncGenerator<Followed, void, undefined> {

@@ -1,6 +1,6 @@
 import type { components } from './generated/schema.js';
 
-/** What the client throws: one closed union, distinguished by `code`. */
+/** Errors that the client throws: one closed union, distinguished by `code`. */
 
 type Asset = components['schemas']['Asset'];
 /** Every error code of the API. */
@@ -63,7 +63,7 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
 }
 
 /**
- * It is unknown whether the operation happened: no attempt got a conclusive answer. With a key, make the same call
+ * Thrown if it is unknown whether the operation happened: no attempt got a conclusive answer. With a key, make the same call
  * again with `{ idempotencyKey: error.idempotencyKey }`, now or tomorrow: it acts at most once. Without one (`null`:
  * the operation takes none), read the resource to find out.
  */

@@ -21,7 +21,7 @@ export interface FollowOptions {
   readonly from?: string;
   /** Only these events. A position belongs to the type with which it was made. */
   readonly type?: EventType;
-  /** How long to wait before asking again if there is nothing new, in ms; by default 1,000. */
+  /** How long to wait before the next request if a page has no events, in ms; by default 1,000. */
   readonly pollMs?: number;
   /** Stops following. */
   readonly signal?: AbortSignal;
@@ -47,7 +47,7 @@ const POLL_MS = 1_000;
 const CLOCKS_DIFFER_MS = 60_000;
 
 /**
- * Every event in order, each once, and then new ones as they come, without end. Throws what a call throws; continue
+ * Every event in order, each once, and then new ones as they arrive, without end. Throws what a call throws; continue
  * from the last position.
  */
 export async function* follow(
@@ -88,13 +88,13 @@ export async function* follow(
   }
 }
 
-/** Whether retention has removed what followed: the service tells that only of a cursor. A restore's gap is no loss. */
+/** Whether retention has removed what followed: the service tells that only of a cursor. A restore's gap does not count as a loss. */
 function isOvertaken(sequence: number, { first_sequence: first, gaps }: EventPage): boolean {
   if (sequence === 0 || first === null || first <= sequence + 1) return false;
   return !gaps.some(({ after, before }) => after <= sequence && before >= first);
 }
 
-/** What the service answers to a cursor before which retention has removed events. */
+/** Response of the service to a cursor before which retention has removed events. */
 function expired(): ApiError<'invalid_field'> {
   const problem = { code: 'invalid_field', field: 'cursor', reason: 'expired' } as const;
   const message = 'the log no longer has what followed this position';

@@ -30,7 +30,7 @@ export interface Forwarded {
 const ATTEMPT_MS = 10_000;
 const SHOWN_CHARACTERS = 200;
 
-/** One attempt for each event, in log order. */
+/** Makes one attempt for each event, in log order. */
 export async function* forwardEvents(
   options: ForwardOptions,
 ): AsyncGenerator<Forwarded, void, undefined> {

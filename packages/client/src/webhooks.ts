@@ -2,7 +2,7 @@ import type { Event } from './follow.js';
 import type { components } from './generated/schema.js';
 import { readJson } from './json.js';
 
-/** What the service sends as a test. */
+/** Body that the service sends as a test. */
 export type WebhookTest = components['schemas']['WebhookTest'];
 export type WebhookBody = Event | WebhookTest;
 

@@ -7,9 +7,9 @@ import { UsageError } from './program.js';
 /** How to make each event happen in the demo world. */
 
 export interface Triggered {
-  /** What the event will be about. */
+  /** Subject of the event. */
   readonly resource: string;
-  /** What a person should know while waiting. */
+  /** Note for a person who waits. */
   readonly note?: string;
 }
 type Trigger = (tenant: DemoTenant) => Promise<Triggered>;
@@ -96,7 +96,7 @@ function payout(
   });
 }
 
-/** One row to ana. An amount below the minimum makes the file invalid. */
+/** A file with one row to ana. An amount below the minimum makes the file invalid. */
 async function batch(tenant: DemoTenant, from: string, raw: bigint): Promise<Triggered> {
   const csv = `recipient,amount,asset,description\n${tenant.account('ana')},${raw},COPM,money-trigger\n`;
   return resourceOf(
