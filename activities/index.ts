@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { DatabaseDeps } from '../src/db/database.js';
-import type { RailTurns } from '../src/payouts/turns.js';
+import type { SubmissionQueue } from '../src/payouts/submission-queue.js';
 import type { BatchWorkflowService } from '../src/batches/workflow-service.js';
 import { StaffSignals } from '../src/staff/signals.js';
 import type { StaffDeps } from '../src/staff/verification.js';
@@ -16,7 +16,7 @@ import {
 import { transferActivities, type TransferActivities } from './transfers.js';
 import { webhookActivities, type WebhookActivities } from './webhooks.js';
 import type { TransferApprovals } from '../src/transfers/approval-outcomes.js';
-import type { PayoutApprovals } from '../src/payouts/approval-outcomes.js';
+import type { PayoutApprovals } from '../src/payouts/approvals.js';
 
 export interface ActivityServices extends AuditServices {
   readonly staff: StaffDeps;
@@ -29,7 +29,7 @@ export interface ActivityServices extends AuditServices {
    */
   readonly stopping: AbortSignal;
   readonly payoutApprovals: PayoutApprovals;
-  readonly turns: RailTurns;
+  readonly queue: SubmissionQueue;
 }
 
 /** Activities of each task queue. */
@@ -48,7 +48,7 @@ export function createActivities(services: ActivityServices): Activities {
     signalTimes,
     transferApprovals,
     payoutApprovals,
-    turns,
+    queue,
     batches,
     webhooks,
     stopping,
@@ -62,8 +62,8 @@ export function createActivities(services: ActivityServices): Activities {
       ...transferActivities(transferApprovals, signals),
       ...auditActivities(services, stopping),
     },
-    payouts: payoutActivities(payoutApprovals, turns, signals),
-    rails: railActivities(payoutApprovals, turns),
+    payouts: payoutActivities(payoutApprovals, queue, signals),
+    rails: railActivities(payoutApprovals, queue),
     batches: batchActivities(batches, signals, stopping),
     webhooks: webhookActivities(webhooks, signals),
   };

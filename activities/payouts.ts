@@ -1,45 +1,42 @@
 import { asUuid } from '../src/core/ids.js';
-import type { RailTurns, Turn } from '../src/payouts/turns.js';
+import type { SubmissionQueue, Submitted } from '../src/payouts/submission-queue.js';
 import type { StaffSignals } from '../src/staff/signals.js';
 import type { ActResult, ApprovalState, StaffAct } from '../src/temporal/contracts.js';
 import { goneAct, goneApproval, orGone } from './gone.js';
-import type { PayoutApprovals } from '../src/payouts/approval-outcomes.js';
+import type { PayoutApprovals } from '../src/payouts/approvals.js';
 
-/** What a payout's workflow does in MySQL. The row's state is the guard, so running twice or late does no harm. */
+/** A payout's activities in MySQL. The row's state is the guard, so running twice or late does no harm. */
 export interface PayoutActivities extends RailActivities {
   readPayout(payoutId: string): Promise<ApprovalState>;
   actOnPayout(act: StaffAct): Promise<ActResult>;
-  /** Expires it if it is due. */
+  /** Expires the payout if that is due. */
   expirePayout(payoutId: string): Promise<ApprovalState>;
 }
 
-/**
- * What it does at the rail. If the rail does not answer, or the account may not send, nothing is done, and the state says
- * so.
- */
+/** A payout's activities at the rail. `isHeld` in the result means that nothing was done. */
 export interface RailActivities {
-  /** Hands an approved payout to its rail. */
+  /** Submits an approved payout to its rail. */
   submitPayout(payoutId: string): Promise<ApprovalState>;
-  /** Asks the rail for the outcome. */
+  /** Polls the rail for the outcome. */
   askRail(payoutId: string): Promise<ApprovalState>;
 }
 
 export function payoutActivities(
   approvals: PayoutApprovals,
-  turns: RailTurns,
+  queue: SubmissionQueue,
   signals: StaffSignals,
 ): PayoutActivities {
   return {
     readPayout: (payoutId) => orGone(approvals.state(payoutId), goneApproval),
     actOnPayout: (act) => orGone(approvals.actBySignal(act, signals), goneAct),
     expirePayout: (payoutId) => orGone(approvals.expire(payoutId), goneApproval),
-    ...railActivities(approvals, turns),
+    ...railActivities(approvals, queue),
   };
 }
 
-export function railActivities(approvals: PayoutApprovals, turns: RailTurns): RailActivities {
-  const done = async (turn: Promise<Turn>): Promise<ApprovalState> => {
-    const { payout, isHeld, isFrozen = false } = await turn;
+export function railActivities(approvals: PayoutApprovals, queue: SubmissionQueue): RailActivities {
+  const stateOf = async (submitted: Promise<Submitted>): Promise<ApprovalState> => {
+    const { payout, isHeld, isFrozen } = await submitted;
     return {
       ...approvals.stateOf(payout),
       ...(isHeld ? { isHeld } : {}),
@@ -47,7 +44,7 @@ export function railActivities(approvals: PayoutApprovals, turns: RailTurns): Ra
     };
   };
   return {
-    submitPayout: (payoutId) => orGone(done(turns.submit(asUuid(payoutId))), goneApproval),
-    askRail: (payoutId) => orGone(done(turns.ask(asUuid(payoutId))), goneApproval),
+    submitPayout: (payoutId) => orGone(stateOf(queue.submit(asUuid(payoutId))), goneApproval),
+    askRail: (payoutId) => orGone(stateOf(queue.poll(asUuid(payoutId))), goneApproval),
   };
 }

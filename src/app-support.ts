@@ -7,18 +7,18 @@ import { ErrorWriter } from './http/errors.js';
 import { keyringMetrics } from './http/keyring-metrics.js';
 import type { Logger } from './http/logging.js';
 import { listen, type RunningServer } from './http/node-server.js';
-import { RailBreakers } from './payouts/breaker/breakers.js';
-import { RailConversation } from './payouts/conversation.js';
+import { RailBreakers } from './payouts/breaker.js';
+import { RailCalls } from './payouts/rail-calls.js';
 import { railMetrics } from './payouts/metrics.js';
 import { openRails } from './payouts/rails/registry.js';
-import { type ReleaseDeps, USUAL_QUIET_MS } from './payouts/release.js';
+import { DEFAULT_QUIET_MS, type ReleaseDeps } from './payouts/release.js';
 import type { DeskDeps } from './support/deps.js';
 import { sessionRoutes, waitingRoutes } from './support/routes.js';
 import { shelfRoutes } from './support/shelf-routes.js';
 import { singleSignOnRoutes } from './support/single-sign-on/routes.js';
 import { createSite } from './support/site.js';
 import { Approvals } from './approvals/service.js';
-import { payoutApproval } from './payouts/approval-outcomes.js';
+import { payoutApproval } from './payouts/approvals.js';
 import { transferApproval } from './transfers/approval-outcomes.js';
 
 interface SupportServers {
@@ -87,7 +87,7 @@ function buildRelease(config: SupportConfig, core: Core, logger: Logger): Releas
     logger.warn({ rail, reason }, 'a rail gave no answer'),
   );
   const breakers = new RailBreakers(database, clock);
-  const conversation = new RailConversation({
+  const calls = new RailCalls({
     database,
     desk,
     clock,
@@ -97,8 +97,8 @@ function buildRelease(config: SupportConfig, core: Core, logger: Logger): Releas
     breakers,
   });
   return {
-    conversation,
-    quietMs: (rail) => config.PAYOUT_RAIL_QUIET_S.get(rail) ?? USUAL_QUIET_MS,
+    calls,
+    quietMs: (rail) => config.PAYOUT_RAIL_QUIET_S.get(rail) ?? DEFAULT_QUIET_MS,
   };
 }
 

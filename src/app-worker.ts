@@ -19,7 +19,7 @@ import { describeFault, type Logger } from './http/logging.js';
 import { listen, type RunningServer } from './http/node-server.js';
 import { stuckMetrics } from './payouts/metrics.js';
 import { simulatedReports } from './payouts/rails/registry.js';
-import { railEventsSweep } from './payouts/sweeps.js';
+import { railEventsSweep } from './payouts/retention.js';
 import { railQueue, TASK_QUEUES } from './temporal/contracts.js';
 import {
   outboxMetrics,
@@ -43,7 +43,7 @@ import { WebhookDispatcher } from './webhooks/dispatcher.js';
 import type { Sending } from './webhooks/sender.js';
 import { attemptsSweep, endpointsSweep, retentionSweep } from './webhooks/sweeps.js';
 import { Approvals } from './approvals/service.js';
-import { payoutApproval } from './payouts/approval-outcomes.js';
+import { payoutApproval } from './payouts/approvals.js';
 import { transferApproval } from './transfers/approval-outcomes.js';
 
 /** Concurrent activities per queue, except the queue of webhooks. */
@@ -176,7 +176,7 @@ function buildWorkerServices(
       signalTimes: new SignalTimes(client),
       transferApprovals,
       payoutApprovals,
-      turns: rails.turns,
+      queue: rails.queue,
       batches,
       webhooks,
       ...buildAudit(config, core),

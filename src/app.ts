@@ -30,12 +30,11 @@ import type { DocsSite } from './http/docs/site.js';
 import { createService } from './http/service.js';
 import { DatabaseClock } from './ledger/database-clock.js';
 import { aheadMetrics, writerMetrics } from './ledger/writer/metrics.js';
-import { payoutApproval } from './payouts/approval-outcomes.js';
+import { payoutApproval } from './payouts/approvals.js';
 import { RailCallbacks } from './payouts/callbacks.js';
-import { callbackMetrics, contradictionMetrics, endMetrics } from './payouts/metrics.js';
-import { httpRail } from './payouts/rails/rules.js';
-import { railCallbackRoute } from './payouts/routes-callbacks.js';
-import { payoutApprovalRoutes, payoutRoutes } from './payouts/routes.js';
+import { callbackMetrics, outcomeMetrics } from './payouts/metrics.js';
+import { httpRail } from './payouts/rails/rail.js';
+import { payoutApprovalRoutes, payoutRoutes, railCallbackRoute } from './payouts/routes.js';
 import { Payouts } from './payouts/service.js';
 import { RequestLog } from './requests/log.js';
 import { requestLogMetrics } from './requests/metrics.js';
@@ -201,8 +200,7 @@ export function buildCallbacks(
     notifier,
     keys,
     onCallback,
-    onContradiction: contradictionMetrics(registry),
-    onEnd: endMetrics(registry),
+    observer: outcomeMetrics(registry),
   });
 }
 

@@ -24,7 +24,7 @@ import {
   webUrl,
 } from './config/values.js';
 import { AUDIT_VARIABLES, TRACING_VARIABLES } from './config/watching.js';
-import { gatewayOf } from './payouts/rails/rules.js';
+import { gatewayOf } from './payouts/rails/rail.js';
 import { isAllowedHost } from './webhooks/allowed-hosts.js';
 
 export { ConfigError, type Environment } from './config/reading.js';

@@ -4,9 +4,9 @@ import { query } from '../../src/ops/command.js';
 import { day } from '../../src/ops/commands/reconcile.js';
 import { OpsError } from '../../src/ops/failures.js';
 import { option, text, wholeNumber } from '../../src/ops/inputs.js';
-import { SIMULATED } from '../../src/payouts/rails/rules.js';
+import { SIMULATED } from '../../src/payouts/rails/rail.js';
+import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
 import { serveGateway } from '../simulated-rail/gateway.js';
-import { SimulatedRail } from '../simulated-rail/rail.js';
 import { simulatedStatement } from '../simulated-rail/statement.js';
 
 export const simulatedRailCommands = [

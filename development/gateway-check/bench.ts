@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId, type Uuid } from '../../src/core/ids.js';
-import type { RailOrder } from '../../src/payouts/rails/types.js';
-import type { KeyedStatement } from '../../src/payouts/rails/wire.js';
+import type { RailOrder } from '../../src/payouts/rails/rail.js';
+import type { KeyedReport } from '../../src/payouts/rails/wire.js';
 import type { CallbackListener } from './callbacks.js';
 import { mustBeUnknown, type Probe, statement, Violation } from './probe.js';
 
@@ -50,7 +50,7 @@ export class Bench {
   }
 
   /** Gives a new order, which must be accepted. Throws Violation. */
-  async give(order: RailOrder): Promise<KeyedStatement> {
+  async give(order: RailOrder): Promise<KeyedReport> {
     const said = statement(await this.probe.order(order), order.key);
     if (said.status !== 'accepted' && said.status !== 'completed')
       throw new Violation(
@@ -59,12 +59,12 @@ export class Bench {
     return said;
   }
 
-  async ask(key: Uuid): Promise<KeyedStatement> {
+  async ask(key: Uuid): Promise<KeyedReport> {
     return statement(await this.probe.get(key), key);
   }
 
   /** Waits until it is paid, and remembers that. Throws Violation if it takes too long or ends differently. */
-  async completed(key: Uuid): Promise<KeyedStatement> {
+  async completed(key: Uuid): Promise<KeyedReport> {
     const said = await this.until(`${key} to be paid`, async () => {
       const now = await this.ask(key);
       return now.status === 'accepted' ? undefined : now;
@@ -93,7 +93,7 @@ export class Bench {
 }
 
 /** Every answer about a key must name the same payment. Throws Violation. */
-export function mustBeSame(first: KeyedStatement, again: KeyedStatement): void {
+export function mustBeSame(first: KeyedReport, again: KeyedReport): void {
   if (first.reference !== again.reference)
     throw new Violation(
       `the same key was answered with the reference ${first.reference} and then with ${again.reference}: it may be paid twice`,

@@ -3,14 +3,8 @@ import type { Uuid } from '../../src/core/ids.js';
 import { type Clock, instant } from '../../src/core/instant.js';
 import { limitedText, PAYOUTS_PATH, VOID } from '../../src/payouts/rails/http.js';
 import { signed, type SignedMessage } from '../../src/payouts/rails/signing.js';
-import type { RailOrder } from '../../src/payouts/rails/types.js';
-import {
-  type KeyedStatement,
-  orderText,
-  readStatement,
-  saysCannotVoid,
-  saysUnknown,
-} from '../../src/payouts/rails/wire.js';
+import type { RailOrder } from '../../src/payouts/rails/rail.js';
+import { isAbout, type KeyedReport, orderText, readReport } from '../../src/payouts/rails/wire.js';
 
 /** The gateway does not follow docs/payout-rail.md; the message says what it did instead. */
 export class Violation extends Error {
@@ -94,20 +88,22 @@ function reasonOf(failure: unknown): string {
 }
 
 /** Its statement about the key. Throws Violation if there is none. */
-export function statement(answer: ProbeAnswer, key: Uuid): KeyedStatement {
-  const said = TAKEN.includes(answer.status) ? readStatement(answer.text) : null;
+export function statement(answer: ProbeAnswer, key: Uuid): KeyedReport {
+  const said = TAKEN.includes(answer.status) ? readReport(answer.text) : null;
   if (said?.key === key) return said;
   throw new Violation(`${shown(answer)}, which is no statement about the key`);
 }
 
 /** The same for a void; null if the gateway says that it cannot. */
-export function voidStatement(answer: ProbeAnswer, key: Uuid): KeyedStatement | null {
-  return answer.status === 501 && saysCannotVoid(answer.text, key) ? null : statement(answer, key);
+export function voidStatement(answer: ProbeAnswer, key: Uuid): KeyedReport | null {
+  return answer.status === 501 && isAbout(key, 'cannot_void', answer.text)
+    ? null
+    : statement(answer, key);
 }
 
 /** Throws Violation unless it is the protocol's 404. */
 export function mustBeUnknown(answer: ProbeAnswer, key: Uuid): void {
-  if (answer.status !== 404 || !saysUnknown(answer.text, key))
+  if (answer.status !== 404 || !isAbout(key, 'unknown', answer.text))
     throw new Violation(`${shown(answer)}, and not 404 with the status "unknown"`);
 }
 

@@ -6,9 +6,10 @@ import { parseUuid, type Uuid } from '../../src/core/ids.js';
 import { type Clock, parseRfc3339 } from '../../src/core/instant.js';
 import { PAYOUTS_PATH, VOID } from '../../src/payouts/rails/http.js';
 import { signed, type SignedMessage, verify } from '../../src/payouts/rails/signing.js';
-import type { RailReport, SimulatedRail } from './rail.js';
-import { RailSilent } from '../../src/payouts/rails/types.js';
-import { callbackText, pageText, readOrder, statementText, unknownText } from './wire.js';
+import type { SimulatedRail } from '../../src/payouts/rails/simulated.js';
+import type { RailCallback } from '../../src/payouts/rails/wire.js';
+import { RailSilent } from '../../src/payouts/rails/rail.js';
+import { callbackText, pageText, readOrder, reportText, unknownText } from './wire.js';
 
 interface GatewayOptions {
   /** As in PAYOUT_RAILS, without `http:`. */
@@ -105,7 +106,7 @@ async function answerOf(
   if (method === 'POST' && path === PAYOUTS_PATH) {
     const order = readOrder(body.toString('utf8'));
     if (order === null) return { status: 400, text: JSON.stringify({ error: 'malformed' }) };
-    return { status: 200, text: statementText({ key: order.key, ...(await rail.submit(order)) }) };
+    return { status: 200, text: reportText({ key: order.key, ...(await rail.submit(order)) }) };
   }
   if (method === 'GET' && path.startsWith(`${PAYOUTS_PATH}?`)) {
     const query = new URLSearchParams(path.slice(PAYOUTS_PATH.length + 1));
@@ -121,7 +122,7 @@ async function answerOf(
   const said = await (method === 'POST' ? rail.void(key) : rail.status(key));
   return said === null
     ? { status: 404, text: unknownText(key) }
-    : { status: 200, text: statementText({ key, ...said }) };
+    : { status: 200, text: reportText({ key, ...said }) };
 }
 
 /** The key in `/payouts/{key}` followed by this. */
@@ -151,7 +152,7 @@ async function callBack(
   while (!signal.aborted) {
     try {
       for (const report of await rail.due(AT_ONCE))
-        if (await deliver(clock, options, report)) await rail.told(report);
+        if (await deliver(clock, options, report)) await rail.acknowledge(report);
     } catch (failure) {
       options.onLine(
         `callbacks failed: ${failure instanceof Error ? failure.message : String(failure)}`,
@@ -164,7 +165,7 @@ async function callBack(
 async function deliver(
   clock: Clock,
   options: GatewayOptions,
-  report: RailReport,
+  report: RailCallback,
 ): Promise<boolean> {
   const { name, keys, serviceUrl, onLine } = options;
   const path = `/rails/${name}/callbacks`;

@@ -4,7 +4,7 @@ import type { Reader } from '../../src/db/database.js';
 import { type SimulatedRailPayment, simulatedRailPayments } from '../../src/db/entities/payouts.js';
 import { columnList, literal } from '../../src/db/statements.js';
 import { parseRow } from '../../src/db/table.js';
-import { scenarioNamed } from './scenarios.js';
+import { scenarioNamed } from '../../src/payouts/rails/simulated.js';
 
 const DAY_MS = 86_400_000;
 const SLICE = 1_000;

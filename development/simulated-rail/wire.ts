@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { amountJson } from '../../src/core/amount.js';
 import type { Uuid } from '../../src/core/ids.js';
-import type { RailOrder, RailPage } from '../../src/payouts/rails/types.js';
+import type { RailOrder, RailPage } from '../../src/payouts/rails/rail.js';
 import {
   amount,
   key,
-  type KeyedStatement,
-  parsed,
+  type KeyedReport,
+  parsedJson,
   type RailCallback,
 } from '../../src/payouts/rails/wire.js';
 
@@ -29,7 +29,7 @@ const order = z.object({
 
 /** Null when it is no order. */
 export function readOrder(text: string): RailOrder | null {
-  const read = order.safeParse(parsed(text));
+  const read = order.safeParse(parsedJson(text));
   if (!read.success) return null;
   const { key: id, amount, destination: to, description } = read.data;
   return {
@@ -49,25 +49,20 @@ export function readOrder(text: string): RailOrder | null {
 
 export function pageText({ items, next }: RailPage): string {
   const shown = items.map((item) => ({
-    ...(JSON.parse(statementText(item)) as object),
+    ...(JSON.parse(reportText(item)) as object),
     amount: amountJson(item.amount),
   }));
   return JSON.stringify({ items: shown, next });
 }
 
-export function statementText({
-  key: id,
-  status,
-  reference,
-  failureCode: code,
-}: KeyedStatement): string {
+export function reportText({ key: id, status, reference, failureCode: code }: KeyedReport): string {
   return JSON.stringify({ key: id, status, reference, failure: code === null ? null : { code } });
 }
 
 export function callbackText(report: RailCallback): string {
   return JSON.stringify({
     id: report.callbackId,
-    ...(JSON.parse(statementText(report)) as object),
+    ...(JSON.parse(reportText(report)) as object),
   });
 }
 

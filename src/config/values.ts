@@ -12,7 +12,7 @@ import {
   OWN_RAILS,
   railNamed,
   type RailRoute,
-} from '../payouts/rails/rules.js';
+} from '../payouts/rails/rail.js';
 import { TASK_QUEUES, type TaskQueue } from '../temporal/contracts.js';
 import { type AllowedHost, parseAllowedHost } from '../webhooks/allowed-hosts.js';
 

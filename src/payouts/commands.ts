@@ -1,114 +1,59 @@
-import { approvalPolicies } from '../db/entities/approvals.js';
-import { memberRoles } from '../db/entities/parties.js';
-import { type Payout, payouts } from '../db/entities/payouts.js';
-import { feeNeeds, readFeeAccounts } from '../accounts/fee.js';
-import { limitNeeds } from '../accounts/limits.js';
-import { readReach } from '../accounts/reachable.js';
-import { endingNeeds } from '../approvals/commands.js';
-import type { Uuid } from '../core/ids.js';
-import { type CommandKind, naming, need } from '../ledger/writer/types.js';
-import {
-  attemptNeeds,
-  decideAttempt,
-  decideBegin,
-  decideDenial,
-  type DenyPayout,
-} from './attempts.js';
-import { decidePayout } from './decide.js';
-import {
-  decideRaise,
-  decideReport,
-  type PayoutCommand,
-  type RaisePayout,
-  type ReportOutcome,
-} from './outcome.js';
-import { wordNeeds } from './rail-words.js';
-import type { RailRoute } from './rails/rules.js';
-import type { CreatePayout } from './rules.js';
+import { commandFingerprint } from '../core/fingerprint.js';
+import { newId, type Uuid } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
+import type { EventType } from '../db/entities/events.js';
+import type { Payout, PayoutRailEvent } from '../db/entities/payouts.js';
+import type { Command, RowWrite } from '../ledger/writer/types.js';
+import type { EventDraft } from '../ledger/event-log.js';
+import { outboxWrite } from '../temporal/outbox-entry.js';
+import { presentPayout } from './presenter.js';
+import type { Report } from './reports.js';
 
-/** The ledger writer's commands for payouts. */
+/** The common part of commands about an existing payout, and the rows and events that they write. */
 
-/** POST /v1/payouts, with the operators' choice of rails. */
-export function createPayout(routes: readonly RailRoute[]): CommandKind<CreatePayout, Payout> {
+export interface PayoutCommand extends Command {
+  /** The payout as read before the lock, used only for columns that never change. */
+  readonly facts: Payout;
+  /** The id of the rail event that the command records. */
+  readonly eventId: Uuid;
+}
+
+/** Returns a command with a key of its own, for work that may be repeated. */
+export function railCommand(facts: Payout): PayoutCommand {
+  const eventId = newId();
+  const key = `payout/${facts.id}/rail/${eventId}`;
+  const fingerprint = commandFingerprint(['rail', eventId]);
+  return { tenantId: facts.tenantId, key, fingerprint, facts, eventId };
+}
+
+export function railEvent(
+  id: Uuid,
+  { id: payoutId, rail }: { readonly id: Uuid | null; readonly rail: string },
+  what: Pick<PayoutRailEvent, 'kind' | 'effect' | 'at'> & Partial<PayoutRailEvent>,
+  report: Omit<Report, 'status'> | null = null,
+): PayoutRailEvent {
   return {
-    name: 'create payout',
-    resourceType: 'payout',
-    table: payouts,
-    async accounts(commands, reader, isRetry) {
-      const [feeAccount, reach] = await Promise.all([
-        readFeeAccounts(
-          reader,
-          'payout',
-          new Set(commands.map(({ tenantId }) => tenantId)),
-          isRetry,
-        ),
-        readReach(
-          reader,
-          commands.map(({ tenantId, sourceAccountId: accountId }) => ({ tenantId, accountId })),
-        ),
-      ]);
-      const ids = commands.map(({ tenantId, sourceAccountId, amount }) => {
-        if (!reach.owns(tenantId, sourceAccountId)) return [];
-        const fee = feeAccount(tenantId, amount.asset);
-        return [sourceAccountId, ...(fee === undefined ? [] : [fee])];
-      });
-      return { ids };
-    },
-    needs: ({ tenantId, memberId, sourceAccountId: accountId, amount: { asset } }, at) => [
-      need(memberRoles, { accountId, memberId }),
-      need(approvalPolicies, { accountId, asset }),
-      ...feeNeeds({ tenantId, operation: 'payout', asset }),
-      ...limitNeeds(accountId, asset, at),
-    ],
-    decide: (command, state) => decidePayout(routes, command, state),
+    ...{ id, payoutId, rail, said: null, callbackId: null, attempt: null },
+    railReference: report?.reference ?? null,
+    failureCode: report?.failureCode ?? null,
+    ...what,
   };
 }
 
-/** Before the rail is called. */
-export const beginPayout: CommandKind<PayoutCommand, Payout> = {
-  name: 'begin payout',
-  resourceType: 'payout',
-  table: payouts,
-  accounts: naming(({ facts }) => [facts.sourceAccountId]),
-  needs: ({ facts }) => [need(payouts, { id: facts.id })],
-  decide: decideBegin,
-};
+/** Returns the event of a transition, with the payout as GET shows it at that instant. */
+export function payoutEvent(
+  type: Extract<EventType, `payout.${string}`>,
+  payout: Payout,
+): EventDraft {
+  const { tenantId, id: resourceId } = payout;
+  return { tenantId, type, resourceId, object: () => presentPayout(payout) };
+}
 
-/** Before the rail is called again. */
-export const attemptPayout: CommandKind<PayoutCommand, Payout> = {
-  ...beginPayout,
-  name: 'attempt payout',
-  needs: ({ facts }) => [need(payouts, { id: facts.id }), ...attemptNeeds(facts)],
-  decide: decideAttempt,
-};
-
-export const reportOutcome: CommandKind<ReportOutcome, Payout> = {
-  name: 'report outcome of payout',
-  resourceType: 'payout',
-  table: payouts,
-  accounts: naming(({ facts }) => postedAccounts(facts)),
-  needs: ({ facts }) => [...endingNeeds({ table: payouts }, facts), ...wordNeeds(facts)],
-  decide: decideReport,
-};
-
-export const raisePayout: CommandKind<RaisePayout, Payout> = {
-  ...beginPayout,
-  name: 'raise payout',
-  decide: decideRaise,
-};
-
-/** The rail never heard of the payout. */
-export const denyPayout: CommandKind<DenyPayout, Payout> = {
-  ...attemptPayout,
-  name: 'deny payout',
-  decide: decideDenial,
-};
-
-/** Every account that an outcome may post to. */
-export function postedAccounts({
-  sourceAccountId,
-  systemAccountId,
-  feeAccountId,
-}: Payout): readonly Uuid[] {
-  return [sourceAccountId, systemAccountId, ...(feeAccountId === null ? [] : [feeAccountId])];
+/** Returns the outbox entry that notifies the payout's workflow. */
+export function workflowEntry(
+  outboxId: Uuid,
+  { id, tenantId }: Pick<Payout, 'id' | 'tenantId'>,
+  at: Instant,
+): RowWrite {
+  return outboxWrite({ outboxId, tenantId, resourceType: 'payout', resourceId: id }, at);
 }

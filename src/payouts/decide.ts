@@ -1,25 +1,46 @@
+import type { Amount } from '../core/amount.js';
 import { monthOf } from '../core/calendar.js';
 import { invalidField, NOT_FOUND } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
 import { roleAllows } from '../core/permissions.js';
 import { approvalPolicies } from '../db/entities/approvals.js';
-import type { EventType } from '../db/entities/events.js';
 import { accountLimits } from '../db/entities/identity.js';
 import { monthTotals } from '../db/entities/ledger.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
-import { type Payout, payouts, payoutSecrets } from '../db/entities/payouts.js';
+import { type Payout, payouts, type PayoutSecrets, payoutSecrets } from '../db/entities/payouts.js';
 import { feeOf } from '../accounts/fee.js';
 import { limitsOf } from '../accounts/limits.js';
-import { AUTHORITY_INSUFFICIENT, spendingRefusal } from '../accounts/rules.js';
-import { approvalsWanted } from '../approvals/rules.js';
-import type { EventDraft } from '../ledger/event-log.js';
-import { type Decision, insertRow, type LockedState, refuse } from '../ledger/writer/types.js';
-import { outboxWrite } from '../temporal/outbox-entry.js';
-import { presentPayout } from './presenter.js';
-import { chooseRail, type RailRoute } from './rails/rules.js';
-import { type CreatePayout, newPayout } from './rules.js';
+import { AUTHORITY_INSUFFICIENT, type Fee, spendingRefusal } from '../accounts/rules.js';
+import { approvalsWanted, type WantedApprovals } from '../approvals/rules.js';
+import {
+  type Command,
+  type Decision,
+  insertRow,
+  type LockedState,
+  refuse,
+} from '../ledger/writer/types.js';
+import { payoutEvent, workflowEntry } from './commands.js';
+import { chooseRail, type RailRoute } from './rails/rail.js';
+
+export interface CreatePayout extends Command {
+  readonly payoutId: Uuid;
+  readonly memberId: Uuid;
+  readonly sourceAccountId: Uuid;
+  readonly systemAccountId: Uuid;
+  readonly amount: Amount;
+  readonly description: string | null;
+  readonly destination: Pick<
+    Payout,
+    'country' | 'bankCode' | 'accountType' | 'accountEnd' | 'holderName'
+  >;
+  readonly sealed: Omit<PayoutSecrets, 'id'>;
+  /** The outbox entry that notifies the workflow. */
+  readonly outboxId: Uuid;
+}
 
 /**
- * Checks 404, 403, then the rules in order; then the money is held and the payout is approved, or waits for approval.
+ * Checks 404, 403, then the rules in order; then holds the money. The payout is approved, or waits for approval.
  * (docs/contract.md, Order of checks)
  */
 export function decidePayout(
@@ -27,15 +48,12 @@ export function decidePayout(
   command: CreatePayout,
   state: LockedState,
 ): Decision<Payout> {
-  const { tenantId, memberId, amount, payoutId } = command;
+  const { tenantId, memberId, amount, payoutId: resourceId } = command;
+  const { asset } = amount;
   const source = state.named(command.sourceAccountId);
   const tenant = state.row(tenants, { id: tenantId });
-  if (
-    source?.account.tenantId !== tenantId ||
-    source.account.type === 'system' ||
-    tenant === undefined
-  )
-    return refuse(NOT_FOUND, false);
+  const isOwn = source?.account.tenantId === tenantId && source.account.type !== 'system';
+  if (!isOwn || tenant === undefined) return refuse(NOT_FOUND, false);
   const accountId = source.account.id;
   const role = state.row(memberRoles, { accountId, memberId })?.role;
   if (!roleAllows('createPayout', role)) return refuse(AUTHORITY_INSUFFICIENT, false);
@@ -43,65 +61,66 @@ export function decidePayout(
   const rail = chooseRail(routes, tenant, command.destination.country);
   if (rail === null) return refuse(invalidField('destination.country', 'not_supported'), false);
 
-  const fee = feeOf(
-    state,
-    { tenantId, operation: 'payout', asset: amount.asset },
-    accountId,
-    amount.raw,
-  );
-  // Locked from the start, so that it cannot be closed while a fee is on its way to it.
+  const priced = { tenantId, operation: 'payout', asset } as const;
+  const fee = feeOf(state, priced, accountId, amount.raw);
+  // Locked from the start, so that it cannot be closed before the fee is posted to it.
   if (fee.accountId !== null) state.account(fee.accountId);
   const month = monthOf(state.at, tenant.timeZone);
-  const monthKey = { accountId, asset: amount.asset, month: month.name };
+  const monthKey = { accountId, asset, month: month.name };
   const monthUsed = state.row(monthTotals, monthKey)?.used ?? 0n;
-  const limits = limitsOf(
-    source.account,
-    amount.asset,
-    state.row(accountLimits, { accountId, asset: amount.asset }),
-  );
+  const limits = limitsOf(source.account, asset, state.row(accountLimits, { accountId, asset }));
   const refusal = spendingRefusal({ source, amount, feeRaw: fee.raw, limits, month, monthUsed });
   if (refusal !== null) return refuse(refusal, true);
 
-  const policy = state.row(approvalPolicies, { accountId, asset: amount.asset });
-  const wanted = approvalsWanted(policy, amount.raw, state.at);
-  const payout = newPayout(command, { fee, limitMonth: month.name, rail, wanted }, state.at);
-  const held = {
-    resourceId: payoutId,
-    resourceType: 'payout',
-    accountId,
-    asset: amount.asset,
-  } as const;
-  const outbox = {
-    outboxId: command.outboxId,
-    tenantId,
-    resourceType: 'payout',
-    resourceId: payoutId,
-  } as const;
+  const policy = state.row(approvalPolicies, { accountId, asset });
+  const approvals = approvalsWanted(policy, amount.raw, state.at);
+  const payout = newPayout(command, { fee, limitMonth: month.name, rail, approvals }, state.at);
+  const raw = amount.raw + fee.raw;
   return {
     outcome: { done: true, resource: payout },
     writes: {
-      holds: [{ change: 'place', ...held, raw: amount.raw + fee.raw }],
+      holds: [{ change: 'place', resourceId, resourceType: 'payout', accountId, asset, raw }],
       months: [{ ...monthKey, raw: amount.raw }],
       rows: [
         insertRow(payouts, payout),
-        insertRow(payoutSecrets, { id: payoutId, ...command.sealed }),
-        outboxWrite(outbox, state.at),
+        insertRow(payoutSecrets, { id: resourceId, ...command.sealed }),
+        workflowEntry(command.outboxId, payout, state.at),
       ],
-      events: wanted === null ? [payoutEvent('payout.approved', payout)] : [],
+      events: approvals === null ? [payoutEvent('payout.approved', payout)] : [],
     },
     bindsKey: true,
   };
 }
 
-/** The event of a transition, with the payout as GET shows it at that moment. */
-export function payoutEvent(
-  type: Extract<EventType, `payout.${string}`>,
-  payout: Payout,
-): EventDraft {
+interface NewPayout extends Pick<Payout, 'limitMonth' | 'rail'> {
+  readonly fee: Fee;
+  /** Null if the payout needs no approval. */
+  readonly approvals: WantedApprovals | null;
+}
+
+function newPayout(
+  command: CreatePayout,
+  { fee, limitMonth, rail, approvals }: NewPayout,
+  at: Instant,
+): Payout {
+  const { payoutId: id, tenantId, memberId, sourceAccountId, systemAccountId } = command;
+  const { amount, description, destination } = command;
   return {
-    tenantId: payout.tenantId,
-    type,
-    resourceId: payout.id,
-    object: () => presentPayout(payout),
+    ...{ id, tenantId, sourceAccountId, systemAccountId, ...amount, description, ...destination },
+    ...{ feeRaw: fee.raw, feeAccountId: fee.accountId, limitMonth, rail, createdBy: memberId },
+    status: approvals === null ? 'approved' : 'pending_approval',
+    createdAt: at,
+    approvalsRequired: approvals?.required ?? null,
+    approvalsReceived: approvals === null ? null : 0,
+    approvalExpiresAt: approvals?.expiresAt ?? null,
+    approvedAt: approvals === null ? at : null,
+    ...NOTHING_YET,
   };
 }
+
+const NOTHING_YET = {
+  ...{ rejectionCode: null, rejectionReason: null, failureCode: null, failureMessage: null },
+  ...{ railReference: null, submittedAt: null, attempts: 0, attemptedAt: null },
+  ...{ failedAt: null, endedAt: null, returnedAt: null },
+  ...{ stuckSince: null, stuckReason: null, askAt: null },
+};

@@ -4,102 +4,95 @@ import { readTogether } from '../core/gauges.js';
 import type { Clock } from '../core/instant.js';
 import { integer, nullable, string, time } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
-import type { Payout } from '../db/entities/payouts.js';
 import { railBreakers } from '../db/entities/rail-breakers.js';
 import type { CallbackEffect } from './callbacks.js';
-import type { RailCall, RailObserver } from './conversation.js';
+import type { OutcomeObserver } from './outcomes.js';
+import type { RailCall, RailObserver } from './rail-calls.js';
 
 const CALLS: readonly RailCall[] = ['submission', 'inquiry', 'void'];
 
-/** Metrics of the rails. `onSilent` gets a line for the log; silence is counted from 0 for `rails`. */
+/** Returns the metrics of calls. `onSilent` receives a line for the log; silence is counted from 0 for `rails`. */
 export function railMetrics(
   registry: Registry,
   onSilent: RailObserver['silent'],
   rails: Iterable<string> = [],
 ): RailObserver {
-  const calls = metersOf(registry).counter(
-    'payout_rail_calls_total',
-    'Calls to rails, by their answer; no_answer: what the rail did is unknown',
-    ['rail', 'kind', 'result'],
-  );
+  const help = 'Calls to rails, by their answer; no_answer: what the rail did is unknown';
+  const labels = ['rail', 'kind', 'result'];
+  const calls = metersOf(registry).counter('payout_rail_calls_total', help, labels);
   for (const rail of rails)
     for (const kind of CALLS) calls.inc({ rail, kind, result: 'no_answer' }, 0);
   return {
+    ...outcomeMetrics(registry),
     called: (rail, kind, result) => calls.inc({ rail, kind, result }),
     silent: onSilent,
-    contradicted: contradictionMetrics(registry),
-    ended: endMetrics(registry),
   };
 }
 
+const CONTRADICTIONS = 'payout_contradictions_total';
 const ENDS = 'payout_end_seconds';
 /** From seconds, over the next working day, to a month. */
 const END_BUCKETS_S = [
   1, 5, 15, 60, 300, 900, 3_600, 14_400, 43_200, 86_400, 259_200, 604_800, 2_592_000,
 ];
 
-/** How long payouts take from creation to the end reported by their rail, by whichever route. */
-export function endMetrics(registry: Registry): (payout: Payout) => void {
-  const known = registry.getSingleMetric(ENDS);
-  const ends =
-    known instanceof Histogram
-      ? known
-      : metersOf(registry).histogram(
-          ENDS,
-          "Time from a payout's creation to the end its rail reported, by rail and status",
-          END_BUCKETS_S,
-          ['rail', 'status'],
-        );
-  return ({ rail, status, createdAt, endedAt }) => {
-    if (endedAt !== null) ends.observe({ rail, status }, Math.max(0, endedAt - createdAt) / 1_000);
+/** Returns the metrics of outcomes, registered once in each process. */
+export function outcomeMetrics(registry: Registry): OutcomeObserver {
+  const contradictions = single(registry, Counter, {
+    name: CONTRADICTIONS,
+    help: 'Reports by rails that contradict what is known of a payout; each raises it to operators',
+    labelNames: ['rail'],
+  });
+  const ends = single(registry, Histogram, {
+    name: ENDS,
+    help: "Time from a payout's creation to the end its rail reported, by rail and status",
+    buckets: END_BUCKETS_S,
+    labelNames: ['rail', 'status'],
+  });
+  return {
+    contradicted: (rail) => contradictions.inc({ rail }),
+    ended: ({ rail, status, createdAt, endedAt }) => {
+      if (endedAt !== null)
+        ends.observe({ rail, status }, Math.max(0, endedAt - createdAt) / 1_000);
+    },
   };
 }
 
-const CONTRADICTIONS = 'payout_contradictions_total';
-
-/** Counts contradictions by rails, by whichever route: one counter per process. */
-export function contradictionMetrics(registry: Registry): RailObserver['contradicted'] {
-  const known = registry.getSingleMetric(CONTRADICTIONS);
-  const contradictions =
-    known instanceof Counter
-      ? known
-      : metersOf(registry).counter(
-          CONTRADICTIONS,
-          'Reports by rails that contradict what is known of a payout; each raises it to operators',
-          ['rail'],
-        );
-  return (rail) => contradictions.inc({ rail });
+/** Returns the registered metric of the name, or registers it. */
+function single<Options extends { readonly name: string }, M>(
+  registry: Registry,
+  Kind: new (options: Options & { registers: Registry[] }) => M,
+  options: Options,
+): M {
+  const known = registry.getSingleMetric(options.name);
+  return known instanceof Kind ? known : new Kind({ ...options, registers: [registry] });
 }
 
-/** Anybody may send forgeries: one of each kind is logged per interval. */
+/** Forged and late callbacks are logged at most once in this time for each rail and effect. */
 const SAMPLE_MS = 60_000;
 
-/** Metrics of callbacks. `onDisbelieved` gets a line for the log now and then, with the number since the last. */
+/** Returns the metric of callbacks. `onDisbelieved` receives a line for the log, with the number since the last. */
 export function callbackMetrics(
   registry: Registry,
   clock: Clock,
   onDisbelieved: (rail: string, effect: CallbackEffect, count: number) => void,
 ): (rail: string, effect: CallbackEffect) => void {
-  const callbacks = metersOf(registry).counter(
-    'payout_rail_callbacks_total',
-    'Callbacks from rails, by effect',
-    ['rail', 'effect'],
-  );
-  const untold = new Map<string, { readonly toldAt: number; readonly count: number }>();
-  const sample = (rail: string, effect: CallbackEffect): void => {
-    const kind = `${rail} ${effect}`;
-    const { toldAt, count } = untold.get(kind) ?? { toldAt: 0, count: 0 };
-    const isTime = clock() - toldAt >= SAMPLE_MS;
-    if (isTime) onDisbelieved(rail, effect, count + 1);
-    untold.set(kind, isTime ? { toldAt: clock(), count: 0 } : { toldAt, count: count + 1 });
-  };
+  const help = 'Callbacks from rails, by effect';
+  const labels = ['rail', 'effect'];
+  const callbacks = metersOf(registry).counter('payout_rail_callbacks_total', help, labels);
+  const samples = new Map<string, { readonly loggedAt: number; readonly count: number }>();
   return (rail, effect) => {
     callbacks.inc({ rail, effect });
-    if (effect === 'forged' || effect === 'late') sample(rail, effect);
+    if (effect !== 'forged' && effect !== 'late') return;
+    const key = `${rail} ${effect}`;
+    const { loggedAt, count } = samples.get(key) ?? { loggedAt: 0, count: 0 };
+    const isDue = clock() - loggedAt >= SAMPLE_MS;
+    if (isDue) onDisbelieved(rail, effect, count + 1);
+    samples.set(key, isDue ? { loggedAt: clock(), count: 0 } : { loggedAt, count: count + 1 });
   };
 }
 
-/** Payouts that operators have to look at, read at scrape time: there should be an alert on it. */
+/** Registers how many payouts are flagged, read at scrape time. */
 export function stuckMetrics(registry: Registry, reader: Reader, clock: Clock): void {
   readTogether(
     registry,
@@ -122,7 +115,7 @@ export function stuckMetrics(registry: Registry, reader: Reader, clock: Clock): 
   );
 }
 
-/** Which rails answer, and how many payouts wait to be handed over, read at scrape time. */
+/** Registers which rails respond, and how many payouts wait for them, read at scrape time. */
 export function breakerMetrics(registry: Registry, reader: Reader): void {
   const labelNames = ['rail'];
   readTogether(

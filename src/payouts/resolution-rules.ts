@@ -2,109 +2,76 @@ import { fundsRefusal } from '../accounts/rules.js';
 import { invalidState, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { instant, type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
-import type { Payout, PayoutResolution } from '../db/entities/payouts.js';
+import { type Payout, type PayoutResolution, payoutResolutions } from '../db/entities/payouts.js';
 import type { LockedState } from '../ledger/writer/types.js';
-import type { Heard } from './rail-words.js';
-import type { RailStatement } from './rules.js';
+import type { RailReport } from './rails/rail.js';
+import { statesFor } from './state-machine.js';
 
-/** When people can resolve a payout, and with which outcome. Pure. (docs/contract.md, Rails) */
+/** When two people can resolve a payout, and with which outcome. Pure. (docs/contract.md, Rails) */
 
-/** Before money is given back: the rail's word that it will never pay, or that it was quiet long enough. */
+/** Why money may be given back: the rail's confirmation that it will never pay, or a quiet time. */
 export type Release =
-  | { readonly by: 'void'; readonly said: RailStatement; readonly eventId: Uuid }
-  /** `lostUntil`: when what restores have lost of it ended; null: nothing. */
+  | { readonly by: 'void'; readonly report: RailReport; readonly eventId: Uuid }
+  /** `lostUntil`: the end of the time that restores lost of the payout; null if nothing was lost. */
   | { readonly by: 'quiet'; readonly quietMs: number; readonly lostUntil: Instant | null };
 
-/** True if money comes back to the account although the rail may still pay: an order may be on its way. */
-export function givesBack(
-  { status, railReference }: Payout,
-  outcome: PayoutResolution['outcome'],
-): boolean {
-  return (
-    (outcome === 'failed' || outcome === 'returned') &&
-    (status === 'in_progress' || railReference === null)
-  );
+export type Outcome = PayoutResolution['outcome'];
+
+/** Returns the proposal that is neither approved nor rejected. */
+export function openResolution(
+  { id: payoutId }: Payout,
+  state: LockedState,
+): PayoutResolution | undefined {
+  return state.rows(payoutResolutions, { payoutId }).find(({ status }) => status === 'proposed');
 }
 
-const POSSIBLE_IN: Readonly<Record<PayoutResolution['outcome'], readonly Payout['status'][]>> = {
-  completed: ['in_progress', 'failed'],
-  failed: ['in_progress'],
-  returned: ['in_progress', 'completed'],
-  unchanged: [
-    'pending_approval',
-    'approved',
-    'completed',
-    'failed',
-    'returned',
-    'canceled',
-    'rejected',
-  ],
-};
+/** True if money returns to the account although the rail may still pay. */
+export function givesBack({ status, railReference }: Payout, outcome: Outcome): boolean {
+  const mayStillPay = status === 'in_progress' || railReference === null;
+  return (outcome === 'failed' || outcome === 'returned') && mayStillPay;
+}
 
-export function outcomeRefusal(
-  { status, stuckSince }: Payout,
-  outcome: PayoutResolution['outcome'],
-): Refusal | null {
-  const allowed = POSSIBLE_IN[outcome];
-  if (!allowed.includes(status))
-    return invalidState(
-      `the payout is ${status}: it cannot be resolved as ${outcome}`,
-      status,
-      allowed,
-    );
+export function outcomeRefusal({ status, stuckSince }: Payout, outcome: Outcome): Refusal | null {
+  const allowed = statesFor(outcome, 'staff');
+  const message = `the payout is ${status}: it cannot be resolved as ${outcome}`;
+  if (!allowed.includes(status)) return invalidState(message, status, allowed);
   if (outcome !== 'unchanged' || stuckSince !== null) return null;
   return invalidState('nothing is raised', status, ['stuck']);
 }
 
-/** How many different things these say, however often. */
-export function countDifferent(heard: readonly Heard[]): number {
-  return new Set(heard.map(({ said, railReference }) => `${said ?? ''} ${railReference ?? ''}`))
-    .size;
-}
-
-/** A payout's state, as far as it decides what became of it. */
+/** A payout as a person saw it. */
 export interface Seen {
   readonly status: Payout['status'];
-  /** How many different contradictions and lines of statements there were: counted, as clocks differ. */
+  /** The number of different contradictions and statement lines: a count, because clocks differ. */
   readonly contradictions: number;
 }
 
-/** The proposer must have seen the payout as it is, otherwise they look again. `heard`: all of the payout's. */
-export function unseenRefusal(payout: Payout, seen: Seen, heard: readonly Heard[]): Refusal | null {
-  const news = newsSince(payout, seen, heard);
+/** Refuses a proposal for a payout that has changed since the proposer saw it. */
+export function unseenRefusal(now: Seen, seen: Seen): Refusal | null {
+  const news = newsSince(now, seen);
   if (news === null) return null;
   const message = `${news} since you looked at it: look again, and propose what is right now`;
-  return invalidState(message, payout.status, ['as_seen']);
+  return invalidState(message, now.status, ['as_seen']);
 }
 
-/**
- * A proposal for a payout in one state does not apply in the next, nor after a new contradiction or line of a
- * statement: the rail has reported meanwhile. `heard`: all of the payout's.
- */
-export function overtakenRefusal(
-  payout: Payout,
-  { payoutStatus, contradictions, outcome }: PayoutResolution,
-  heard: readonly Heard[],
-): Refusal | null {
-  const news = newsSince(payout, { status: payoutStatus, contradictions }, heard);
+/** Refuses to apply a proposal after the payout's state changed or the rail reported something new. */
+export function overtakenRefusal(now: Seen, proposal: PayoutResolution): Refusal | null {
+  const { payoutStatus: status, contradictions, outcome } = proposal;
+  const news = newsSince(now, { status, contradictions });
   if (news === null) return null;
-  return invalidState(
-    `${news} since it was proposed as ${outcome}: reject the proposal, and propose anew what is right now`,
-    payout.status,
-    ['unchanged_since_proposed'],
-  );
+  const message = `${news} since it was proposed as ${outcome}: reject the proposal, and propose anew what is right now`;
+  return invalidState(message, now.status, ['unchanged_since_proposed']);
 }
 
-function newsSince({ status }: Payout, seen: Seen, heard: readonly Heard[]): string | null {
-  if (status !== seen.status) return `the payout has become ${status}`;
-  return countDifferent(heard) > seen.contradictions
-    ? 'the rail has said something new about it'
-    : null;
+function newsSince(now: Seen, seen: Seen): string | null {
+  if (now.status !== seen.status) return `the payout has become ${now.status}`;
+  const isNew = now.contradictions > seen.contradictions;
+  return isNew ? 'the rail has said something new about it' : null;
 }
 
 export function applyRefusal(
   payout: Payout,
-  outcome: PayoutResolution['outcome'],
+  outcome: Outcome,
   release: Release | null,
   state: LockedState,
 ): Refusal | null {
@@ -120,22 +87,19 @@ export function applyRefusal(
   return source === undefined ? null : fundsRefusal({ source, amount: payout, feeRaw });
 }
 
-/** A rail that cannot void is trusted to have reported or refused everything handed to it by then. */
+/** Refuses before the quiet time ends, by which a rail that cannot void has reported or refused every order. */
 function quietRefusal(
   { attemptedAt, submittedAt }: Payout,
   release: Release,
   at: Instant,
 ): Refusal | null {
   if (release.by === 'void') return null;
-  const handed = attemptedAt ?? submittedAt ?? at;
-  // It may have been handed over again in the lost time.
-  const until = instant(maxInstant(handed, release.lostUntil ?? handed) + release.quietMs);
+  const sentAt = attemptedAt ?? submittedAt ?? at;
+  // The payout may have been submitted again in the lost time.
+  const until = instant(maxInstant(sentAt, release.lostUntil ?? sentAt) + release.quietMs);
   if (at >= until) return null;
-  return invalidState(
-    `the rail cannot say that it will never pay this: nothing can be given back before ${toRfc3339(until)}, ${release.quietMs / 1_000} s after it was last handed over`,
-    'in_progress',
-    ['completed'],
-  );
+  const message = `the rail cannot say that it will never pay this: nothing can be given back before ${toRfc3339(until)}, ${release.quietMs / 1_000} s after it was last handed over`;
+  return invalidState(message, 'in_progress', ['completed']);
 }
 
 const FEE_ACCOUNT_CLOSED = invalidState(

@@ -1,8 +1,10 @@
+import { auditRow } from '../access/audit-log.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
 import { ApiError, NOT_FOUND } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Reader } from '../db/database.js';
+import { auditLog } from '../db/entities/identity.js';
 import {
   type Payout,
   type PayoutResolution,
@@ -14,6 +16,7 @@ import { endingNeeds } from '../approvals/commands.js';
 import { overflows } from '../accounts/rules.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import {
+  type Answer,
   changeRow,
   type CommandKind,
   type Decision,
@@ -25,25 +28,17 @@ import {
   type RowWrite,
 } from '../ledger/writer/types.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
-import { attemptNeeds, openResolution } from './attempts.js';
-import { postedAccounts } from './commands.js';
-import { payoutEvent } from './decide.js';
-import {
-  type Applied,
-  actOn,
-  applied,
-  type PayoutCommand,
-  railEvent,
-  scheduled,
-  told,
-} from './outcome.js';
-import { readUnexpected, standingLines, unexpected } from './rail-words.js';
+import { type PayoutCommand, railEvent, workflowEntry } from './commands.js';
+import { NOT_FLAGGED } from './flag.js';
+import { applied } from './outcomes.js';
+import { countContradictions, openLines, readContradictions, reportNeeds } from './reports.js';
 import {
   ANOTHER_OPEN,
   applyRefusal,
-  countDifferent,
   NOTHING_OPEN,
   OPEN_ALREADY,
+  openResolution,
+  type Outcome,
   outcomeRefusal,
   overtakenRefusal,
   type Release,
@@ -51,81 +46,75 @@ import {
   TOO_LARGE,
   unseenRefusal,
 } from './resolution-rules.js';
-import { CALM, effectOf, nextInstant, payoutPosting } from './rules.js';
+import { postedAccounts } from './rules.js';
+import { effectOf } from './state-machine.js';
 
-/** What operators establish at the bank: proposed by one person, applied by another, it counts like the rail's word. */
+/** Outcomes that operators establish at the bank: one person proposes, another approves. (docs/payouts.md) */
 
 interface ResolutionCommand extends PayoutCommand {
-  readonly by: StaffIdentity;
+  readonly resolutionId: Uuid;
   readonly auditId: Uuid;
+  readonly by: StaffIdentity;
 }
 
 interface Propose extends ResolutionCommand {
-  readonly resolutionId: Uuid;
-  readonly outcome: PayoutResolution['outcome'];
+  readonly outcome: Outcome;
   readonly reason: string;
   readonly seen: Seen;
 }
 
 interface Decide extends ResolutionCommand {
-  /** What the person who decides has seen. */
-  readonly resolutionId: Uuid;
   readonly verdict: 'apply' | 'reject';
-  /** Why the money may be given back; null if the outcome gives none back, or the proposal is rejected. */
+  /** Null if the outcome gives no money back, or the proposal is rejected. */
   readonly release: Release | null;
-  /** The reason for the audit log; null if none was asked for. */
+  /** The reason for the audit log; null if none was requested. */
   readonly why: string | null;
   readonly outboxId: Uuid;
 }
 
-const proposing: CommandKind<Propose, Payout> = {
-  name: 'propose resolution of payout',
+const base = {
   resourceType: 'payout',
   table: payouts,
+  needs: ({ facts }: ResolutionCommand) => [
+    ...endingNeeds({ table: payouts }, facts),
+    need(payoutResolutions, { payoutId: facts.id }),
+    ...reportNeeds(facts),
+  ],
+} as const;
+
+const proposal: CommandKind<Propose, Payout> = {
+  ...base,
+  name: 'propose resolution of payout',
   accounts: naming(({ facts }) => [facts.sourceAccountId]),
-  needs: ({ facts }) => [need(payouts, { id: facts.id }), ...attemptNeeds(facts)],
   decide: decideProposal,
 };
 
-const deciding: CommandKind<Decide, Payout> = {
+const verdict: CommandKind<Decide, Payout> = {
+  ...base,
   name: 'decide resolution of payout',
-  resourceType: 'payout',
-  table: payouts,
   accounts: naming(({ facts }) => postedAccounts(facts)),
-  needs: ({ facts }) => [...endingNeeds({ table: payouts }, facts), ...attemptNeeds(facts)],
   decide: decideVerdict,
 };
 
 function decideProposal(command: Propose, state: LockedState): Decision<Payout> {
   const payout = state.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
-  const { outcome, reason, resolutionId: id, by } = command;
+  const { outcome, reason, resolutionId: id, by, seen } = command;
   if (openResolution(payout, state) !== undefined) return refuse(OPEN_ALREADY, false);
-  const heard = unexpected(payout, state);
-  const refusal = unseenRefusal(payout, command.seen, heard) ?? outcomeRefusal(payout, outcome);
+  const { tenantId, id: payoutId, status: payoutStatus } = payout;
+  const contradictions = countContradictions(payout, state);
+  const refusal =
+    unseenRefusal({ status: payoutStatus, contradictions }, seen) ??
+    outcomeRefusal(payout, outcome);
   if (refusal !== null) return refuse(refusal, false);
   const resolution: PayoutResolution = {
-    id,
-    tenantId: payout.tenantId,
-    payoutId: payout.id,
-    outcome,
-    reason,
-    status: 'proposed',
-    payoutStatus: payout.status,
-    contradictions: countDifferent(heard),
-    proposedBy: by.name,
-    proposedById: by.id,
-    decidedBy: null,
-    decidedById: null,
-    createdAt: state.at,
-    decidedAt: null,
+    ...{ id, tenantId, payoutId, outcome, reason, payoutStatus, contradictions },
+    ...{ status: 'proposed', proposedBy: by.name, proposedById: by.id, createdAt: state.at },
+    ...{ decidedBy: null, decidedById: null, decidedAt: null },
   };
-  const details = { outcome, reason, status: payout.status };
-  const act = { action: 'payout.resolve_propose', details };
-  const rows = [
-    insertRow(payoutResolutions, resolution),
-    actOn(command.auditId, command.by, payout, act, state),
-  ];
+  const details = { outcome, reason, status: payoutStatus };
+  const audit = audited(command, 'payout.resolve_propose', details, state);
+  const rows = [insertRow(payoutResolutions, resolution), audit];
   return { outcome: { done: true, resource: payout }, writes: { rows }, bindsKey: true };
 }
 
@@ -134,189 +123,94 @@ function decideVerdict(command: Decide, state: LockedState): Decision<Payout> {
   const open = payout === undefined ? undefined : openResolution(payout, state);
   if (payout === undefined || open === undefined) return refuse(NOTHING_OPEN, false);
   if (open.id !== command.resolutionId) return refuse(ANOTHER_OPEN, false);
-  const { by, verdict } = command;
-  const { outcome: proposed, reason } = open;
-  const isApplied = verdict === 'apply';
-  const refusal = isApplied
-    ? (secondPersonRefusal(open.proposedById, by.id) ??
-      overtakenRefusal(payout, open, unexpected(payout, state)) ??
-      applyRefusal(payout, proposed, command.release, state))
-    : null;
+  if (command.verdict === 'reject')
+    return decided(command, open, payout, { rows: [] }, 'reject', state);
+  const seen = { status: payout.status, contradictions: countContradictions(payout, state) };
+  const refusal =
+    secondPersonRefusal(open.proposedById, command.by.id) ??
+    overtakenRefusal(seen, open) ??
+    applyRefusal(payout, open.outcome, command.release, state);
   if (refusal !== null) return refuse(refusal, false);
-  const { settled, writes } = isApplied
-    ? resolved(payout, proposed, state)
-    : { settled: payout, writes: {} };
+  const before: Payout = { ...payout, ...NOT_FLAGGED };
+  const report = { status: open.outcome, reference: null, failureCode: null };
+  const { settled, writes } = applied(effectOf(before, report, 'staff'), before, report, state);
   if (overflows(writes.postings ?? [], state)) return refuse(TOO_LARGE, false);
-  const status = isApplied ? 'applied' : 'rejected';
-  const decided: PayoutResolution = {
-    ...open,
-    status,
-    decidedBy: by.name,
-    decidedById: by.id,
-    decidedAt: state.at,
-  };
-  const act = {
-    action: isApplied ? 'payout.resolve_approve' : 'payout.resolve_reject',
-    details: {
-      outcome: proposed,
-      reason,
-      status: settled.status,
-      proposed_by: open.proposedBy,
-      ...(command.why === null ? {} : { why: command.why }),
-    },
-  };
-  const rows = [
-    changeRow(payoutResolutions, decided),
-    actOn(command.auditId, command.by, settled, act, state),
-  ];
-  if (isApplied) {
-    if (command.release?.by === 'void') rows.push(voidedEvent(command.release, settled, state));
-    const said = proposed === 'unchanged' ? null : proposed;
-    const word = { kind: 'resolution', said, effect: said === null ? 'noted' : 'applied' } as const;
-    rows.push(
-      insertRow(payoutRailEvents, railEvent(command, settled, word, state.at)),
-      ...settledLines(payout, state),
-      changeRow(payouts, settled),
-      ...told(command, settled, state),
-    );
+  const rows = [...resolvedReports(command, open.outcome, settled, state)];
+  rows.push(changeRow(payouts, settled), workflowEntry(command.outboxId, settled, state.at));
+  return decided(command, open, settled, { ...writes, rows }, 'approve', state);
+}
+
+function decided(
+  command: Decide,
+  open: PayoutResolution,
+  resource: Payout,
+  writes: Decision<Payout>['writes'] & { readonly rows: readonly RowWrite[] },
+  action: 'approve' | 'reject',
+  state: LockedState,
+): Decision<Payout> {
+  const { by, why } = command;
+  const { outcome, reason, proposedBy } = open;
+  const status = action === 'approve' ? 'applied' : 'rejected';
+  const decision = { status, decidedBy: by.name, decidedById: by.id, decidedAt: state.at } as const;
+  const details = { outcome, reason, status: resource.status, proposed_by: proposedBy };
+  const audit = audited(
+    command,
+    `payout.resolve_${action}`,
+    { ...details, ...(why === null ? {} : { why }) },
+    state,
+  );
+  const resolution = changeRow(payoutResolutions, { ...open, ...decision });
+  const rows = [resolution, audit, ...writes.rows];
+  return { outcome: { done: true, resource }, writes: { ...writes, rows }, bindsKey: false };
+}
+
+/** Records the rail's void, the resolution, and the statement lines that it resolves. */
+function* resolvedReports(
+  { release, eventId, facts }: Decide,
+  outcome: Outcome,
+  settled: Payout,
+  state: LockedState,
+): Generator<RowWrite> {
+  const { at } = state;
+  const row = (...event: Parameters<typeof railEvent>): RowWrite =>
+    insertRow(payoutRailEvents, railEvent(...event));
+  if (release?.by === 'void') {
+    const { report } = release;
+    const what = { kind: 'void', said: report.status, effect: 'applied', at } as const;
+    yield row(release.eventId, settled, what, report);
   }
-  const outcome = { done: true, resource: settled } as const;
-  return { outcome, writes: { ...writes, rows }, bindsKey: false };
+  const said = outcome === 'unchanged' ? null : outcome;
+  const effect = said === null ? 'noted' : 'applied';
+  yield row(eventId, settled, { kind: 'resolution', said, effect, at });
+  for (const { status, reference } of openLines(facts, state)) {
+    const line = { kind: 'statement', said: status, effect: 'settled', at } as const;
+    yield row(newId(), settled, line, { reference, failureCode: null });
+  }
 }
 
-function resolved(
-  payout: Payout,
-  outcome: PayoutResolution['outcome'],
-  state: LockedState,
-): Applied {
-  const calm: Payout = { ...payout, ...CALM };
-  if (outcome === 'unchanged') return { settled: scheduled(calm, state), writes: {} };
-  if (payout.status === 'failed') return paidAfterAll(calm, state);
-  const failureCode = outcome === 'completed' ? null : 'rejected_by_bank';
-  const said = { status: outcome, reference: null, failureCode } as const;
-  return applied(effectOf(calm, said), calm, said, state);
-}
-
-/** It failed but was paid nonetheless: what was given back is taken again, and counts in its month again. */
-function paidAfterAll(payout: Payout, state: LockedState): Applied {
-  const { sourceAccountId: accountId, asset, raw, limitMonth: month, endedAt: failedAt } = payout;
-  const ends = { status: 'completed', failedAt, endedAt: nextInstant(payout, state.at) } as const;
-  const settled = scheduled({ ...payout, ...ends, failureCode: null, failureMessage: null }, state);
-  const months = [{ accountId, asset, month, raw }];
-  const events = [payoutEvent('payout.completed', settled)];
-  return { settled, writes: { postings: [payoutPosting(settled)], months, events } };
-}
-
-/** Records which lines of statements the two people have settled. */
-function settledLines(payout: Payout, state: LockedState): readonly RowWrite[] {
-  return standingLines(payout, state).map(({ status, reference }) => {
-    const line = { status, reference, failureCode: null };
-    const word = { kind: 'statement', said: status, effect: 'settled' } as const;
-    return insertRow(
-      payoutRailEvents,
-      railEvent({ eventId: newId() }, payout, word, state.at, line),
-    );
-  });
-}
-
-function voidedEvent(
-  { eventId, said }: Extract<Release, { by: 'void' }>,
-  payout: Payout,
-  state: LockedState,
+function audited(
+  { facts: { id: subjectId, tenantId }, auditId, by }: ResolutionCommand,
+  action: string,
+  details: Readonly<Record<string, string>>,
+  { at }: LockedState,
 ): RowWrite {
-  const word = { kind: 'void', said: said.status, effect: 'applied' } as const;
-  return insertRow(payoutRailEvents, railEvent({ eventId }, payout, word, state.at, said));
+  const act = { tenantId, subjectType: 'payout', subjectId, action, details };
+  return insertRow(auditLog, auditRow(auditId, by, at, act));
 }
 
-/**
- * Nothing moves. Repeated with the same `actId`, it proposes nothing more, also after the proposal was decided. Throws
- * ApiError authority_insufficient, invalid_field, invalid_state (it is not as it was seen, or has no such outcome),
- * ledger_unavailable.
- */
-export async function proposeResolution(
-  desk: LedgerWriter,
-  { payout: facts, contradictions }: Pick<SeenPayout, 'payout' | 'contradictions'>,
-  wanted: {
-    readonly outcome: PayoutResolution['outcome'];
-    readonly reason: string;
-    readonly by: StaffIdentity;
-  },
-  actId: Uuid = newId(),
-): Promise<Payout> {
-  const { outcome, by } = wanted;
-  assertMayAct('payout.resolve_propose', by);
-  const reason = checkedText('reason', wanted.reason, MAX_REASON);
-  const ids = { resolutionId: newId(), auditId: newId(), eventId: newId() };
-  const seen = { status: facts.status, contradictions };
-  return submitted(desk, proposing, {
-    ...base(facts, actId, outcome, reason),
-    ...ids,
-    facts,
-    seen,
-    outcome,
-    reason,
-    by,
-  });
-}
-
-/** A payout as people see it: they propose for no other state, and decide on no other proposal. */
+/** A payout as people see it: a proposal or decision counts only for this state and this open proposal. */
 export interface SeenPayout {
   readonly payout: Payout;
   readonly contradictions: Seen['contradictions'];
   readonly open: PayoutResolution | undefined;
 }
 
-/** `payout`: read before. */
 export async function readSeen(reader: Reader, payout: Payout): Promise<SeenPayout> {
-  const [heard, all] = await Promise.all([
-    readUnexpected(reader, payout),
+  const [contradictions, all] = await Promise.all([
+    readContradictions(reader, payout),
     listResolutions(reader, payout.id),
   ]);
-  return {
-    payout,
-    contradictions: countDifferent(heard),
-    open: all.find(({ status }) => status === 'proposed'),
-  };
-}
-
-/**
- * Ends the proposal; nothing else changes. Throws ApiError authority_insufficient, invalid_state (it is not open),
- * ledger_unavailable.
- */
-export async function rejectResolution(
-  desk: LedgerWriter,
-  seen: SeenPayout,
-  by: StaffIdentity,
-  why: string | null = null,
-): Promise<Payout> {
-  assertMayAct('payout.resolve_reject', by);
-  return decided(desk, seen, { verdict: 'reject', release: null, by, why });
-}
-
-/**
- * Applies the proposal; release.ts asks the rail first. Throws ApiError authority_insufficient (the proposer),
- * invalid_state (it is not open, or the rail has reported meanwhile, or nothing can be given back yet),
- * insufficient_funds, ledger_unavailable.
- */
-export async function applyResolution(
-  desk: LedgerWriter,
-  seen: SeenPayout,
-  by: StaffIdentity,
-  release: Release | null,
-  why: string | null,
-): Promise<Payout> {
-  assertMayAct('payout.resolve_approve', by);
-  return decided(desk, seen, { verdict: 'apply', release, by, why });
-}
-
-async function decided(
-  desk: LedgerWriter,
-  { payout: facts, open }: SeenPayout,
-  wanted: Pick<Decide, 'verdict' | 'release' | 'by' | 'why'>,
-): Promise<Payout> {
-  if (open === undefined) throw new ApiError(NOTHING_OPEN);
-  const ids = { resolutionId: open.id, auditId: newId(), eventId: newId(), outboxId: newId() };
-  return submitted(desk, deciding, { ...base(facts, newId()), ...ids, ...wanted, facts });
+  return { payout, contradictions, open: all.find(({ status }) => status === 'proposed') };
 }
 
 export function listResolutions(
@@ -326,17 +220,76 @@ export function listResolutions(
   return reader.select(payoutResolutions, { payoutId }, { orderBy: ['id'] });
 }
 
-function base({ id, tenantId }: Payout, act: Uuid, ...content: readonly string[]) {
-  const fingerprint = commandFingerprint(['resolve', act, ...content]);
-  return { tenantId, key: `payout/${id}/resolve/${act}`, fingerprint };
+/**
+ * Proposes an outcome; no money moves. A repeated `actionId` proposes nothing more. Throws ApiError
+ * authority_insufficient, invalid_field, invalid_state (the payout is not as seen, or cannot have this outcome),
+ * ledger_unavailable.
+ */
+export async function proposeResolution(
+  desk: LedgerWriter,
+  { payout: facts, contradictions }: Pick<SeenPayout, 'payout' | 'contradictions'>,
+  input: { readonly outcome: Outcome; readonly reason: string; readonly by: StaffIdentity },
+  actionId: Uuid = newId(),
+): Promise<Payout> {
+  const { outcome, by } = input;
+  assertMayAct('payout.resolve_propose', by);
+  const reason = checkedText('reason', input.reason, MAX_REASON);
+  const command = { ...commandOf(facts, newId(), actionId, outcome, reason), outcome, reason, by };
+  const seen = { status: facts.status, contradictions };
+  return submit(desk.submit(proposal, { ...command, seen }));
 }
 
-async function submitted<C extends ResolutionCommand>(
+/** Ends the proposal. Throws ApiError authority_insufficient, invalid_state (no proposal), ledger_unavailable. */
+export async function rejectResolution(
   desk: LedgerWriter,
-  kind: CommandKind<C, Payout>,
-  command: C,
+  seen: SeenPayout,
+  by: StaffIdentity,
+  why: string | null = null,
 ): Promise<Payout> {
-  const { outcome } = await desk.submit(kind, command);
+  assertMayAct('payout.resolve_reject', by);
+  return decide(desk, seen, { verdict: 'reject', release: null, by, why });
+}
+
+/**
+ * Applies the proposal; `approveResolution` calls the rail first. Throws ApiError authority_insufficient (the proposer),
+ * invalid_state (no proposal, the rail has reported since, or nothing can be given back yet), insufficient_funds,
+ * ledger_unavailable.
+ */
+export async function applyResolution(
+  desk: LedgerWriter,
+  seen: SeenPayout,
+  by: StaffIdentity,
+  release: Release | null,
+  why: string | null,
+): Promise<Payout> {
+  assertMayAct('payout.resolve_approve', by);
+  return decide(desk, seen, { verdict: 'apply', release, by, why });
+}
+
+async function decide(
+  desk: LedgerWriter,
+  { payout: facts, open }: SeenPayout,
+  decision: Pick<Decide, 'verdict' | 'release' | 'by' | 'why'>,
+): Promise<Payout> {
+  if (open === undefined) throw new ApiError(NOTHING_OPEN);
+  const command = { ...commandOf(facts, open.id, newId()), outboxId: newId(), ...decision };
+  return submit(desk.submit(verdict, command));
+}
+
+function commandOf(
+  facts: Payout,
+  resolutionId: Uuid,
+  actionId: Uuid,
+  ...content: readonly string[]
+) {
+  const fingerprint = commandFingerprint(['resolve', actionId, ...content]);
+  const key = { key: `payout/${facts.id}/resolve/${actionId}`, fingerprint };
+  const ids = { resolutionId, auditId: newId(), eventId: newId() };
+  return { tenantId: facts.tenantId, ...key, ...ids, facts };
+}
+
+async function submit(answer: Promise<Answer<Payout>>): Promise<Payout> {
+  const { outcome } = await answer;
   if (!outcome.done) throw new ApiError(outcome.refusal);
   return outcome.resource;
 }

@@ -1,15 +1,24 @@
-import type { Instant } from '../core/instant.js';
+import { instant, type Instant } from '../core/instant.js';
 import { time, uuid } from '../db/columns.js';
-import type { Database } from '../db/database.js';
+import type { Database, DatabaseDeps } from '../db/database.js';
 import { payoutRailEvents } from '../db/entities/payouts.js';
 import { literals } from '../db/statements.js';
 import { transact } from '../db/transact.js';
+import type { Sweep } from '../temporal/sweeper.js';
 
 const EVENTS_AT_A_TIME = 1_000;
+const EVERY_MS = 600_000;
+const DAY_MS = 86_400_000;
+
+/** Removes rail events that are older than `keptDays`. */
+export function railEventsSweep({ database, clock }: DatabaseDeps, keptDays: number): Sweep {
+  const run = () => removeOldRailEvents(database, instant(clock() - keptDays * DAY_MS));
+  return { name: 'old rail events', everyMs: EVERY_MS, run };
+}
 
 /**
- * Removes messages between us and the rails from before a moment: those of payouts that had ended by then and are not
- * raised to operators, and those of no known payout. Returns true if there is more. Throws DatabaseUnavailable.
+ * Removes rail events from before an instant: those of unflagged payouts that had ended by then, and those of unknown
+ * payouts. Returns true if more are left. Throws DatabaseUnavailable.
  */
 export async function removeOldRailEvents(database: Database, before: Instant): Promise<boolean> {
   const moment = time.literal(before);
@@ -18,12 +27,14 @@ export async function removeOldRailEvents(database: Database, before: Instant): 
      WHERE e.at<${moment} AND (e.payout_id IS NULL OR (COALESCE(p.returned_at, p.ended_at)<${moment} AND p.stuck_since IS NULL))
      ORDER BY e.at LIMIT ${EVENTS_AT_A_TIME}`,
   );
-  const ids = rows.map((row) => uuid.parse(row.id));
-  if (ids.length > 0)
+  const ids = literals(
+    payoutRailEvents,
+    'id',
+    rows.map((row) => uuid.parse(row.id)),
+  );
+  if (rows.length > 0)
     await transact(database, (transaction) =>
-      transaction.execute(
-        `DELETE FROM payout_rail_events WHERE id IN (${literals(payoutRailEvents, 'id', ids)})`,
-      ),
+      transaction.execute(`DELETE FROM payout_rail_events WHERE id IN (${ids})`),
     );
-  return ids.length === EVENTS_AT_A_TIME;
+  return rows.length === EVENTS_AT_A_TIME;
 }

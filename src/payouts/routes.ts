@@ -1,8 +1,10 @@
+import { ApiError, notFound } from '../core/errors.js';
 import { type OperationReader, operationRoutes } from '../accounts/routes-operations.js';
 import { approvalRoutes } from '../approvals/routes-acts.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
 import type { Cursors } from '../http/cursor.js';
+import type { InboundRoute } from '../http/inbound.js';
 import {
   answers,
   body,
@@ -24,7 +26,9 @@ import {
   RejectPayoutBody,
 } from './schemas.js';
 import type { Payouts } from './service.js';
-import type { PayoutApprovals } from './approval-outcomes.js';
+import type { PayoutApprovals } from './approvals.js';
+import type { RailCallbacks } from './callbacks.js';
+import { httpRail } from './rails/rail.js';
 
 export function payoutRoutes(
   api: Api,
@@ -48,9 +52,9 @@ export function payoutRoutes(
     page: PayoutPageSchema,
     schema: PayoutSchema,
     example: PAYOUT_EXAMPLES.completed,
-    filter: (wanted) => ({
-      status: wanted.status,
-      destination: { bankCode: wanted.bank_code, accountEnd: wanted.account_number_end },
+    filter: ({ status, bank_code: bankCode, account_number_end: accountEnd }) => ({
+      status,
+      destination: { bankCode, accountEnd },
     }),
     present: presentPayout,
   });
@@ -70,10 +74,10 @@ function create(api: Api, payouts: Payouts): void {
       'Pay out to a bank account',
       "Holds the amount and its fee, and sends the amount over the operator's rail for the country. 201: it is `approved` and on its way. 202: the amount reaches the threshold of the source's approval policy, so it waits until other members approve it. `400 invalid_field` with the reason `not_supported`: no rail pays out to this country.",
     ),
-    async ({ caller, requestId, body: wanted, idempotency }) => {
-      const { destination } = wanted;
+    async ({ caller, requestId, body: requested, idempotency }) => {
+      const { destination } = requested;
       const request = {
-        sourceAccountId: wanted.source_account,
+        sourceAccountId: requested.source_account,
         destination: {
           country: destination.country,
           bankCode: destination.bank_code,
@@ -82,8 +86,8 @@ function create(api: Api, payouts: Payouts): void {
           holderName: destination.holder_name,
           holderDocument: destination.holder_document,
         },
-        amount: wanted.amount,
-        description: wanted.description ?? null,
+        amount: requested.amount,
+        description: requested.description ?? null,
       };
       const answer = await payouts.create(caller, requestId, request, idempotency);
       return answerOf(answer, (payout, replayed) => ({
@@ -94,7 +98,7 @@ function create(api: Api, payouts: Payouts): void {
   );
 }
 
-/** What members do with a payout before the rail has it. (docs/contract.md, Payouts) */
+/** Members' actions on a payout before the rail has it. (docs/contract.md, Payouts) */
 export function payoutApprovalRoutes(api: Api, approvals: PayoutApprovals): void {
   approvalRoutes(api, approvals, {
     noun: 'payout',
@@ -110,4 +114,33 @@ export function payoutApprovalRoutes(api: Api, approvals: PayoutApprovals): void
     canceling:
       'By its creator, or an admin or owner of the source, while it is `pending_approval` or `approved`: once it is `in_progress`, the money may have left.',
   });
+}
+
+const UNSIGNED = 'the callback is not signed as it must be, or not of now';
+const MALFORMED = 'the callback is not what docs/payout-rail.md describes';
+const REUSED = 'the id was used for another callback';
+
+/** POST /rails/{rail}/callbacks, for gateways. (docs/payout-rail.md) */
+export function railCallbackRoute(callbacks: RailCallbacks): InboundRoute {
+  return {
+    path: '/rails/{rail}/callbacks',
+    pattern: /^\/rails\/(?<rail>[a-z0-9-]{1,30})\/callbacks$/,
+    receive: async ({ params, ...request }) => {
+      switch (await callbacks.receive(httpRail(params.rail ?? ''), request)) {
+        case null:
+        case 'unknown_payout':
+          throw notFound();
+        case 'forged':
+        case 'late':
+          throw new ApiError({ code: 'unauthorized', message: UNSIGNED });
+        case 'malformed':
+          throw new ApiError({ code: 'invalid_field', message: MALFORMED });
+        case 'reused':
+          throw new ApiError({ code: 'idempotency_key_reused', message: REUSED });
+        default:
+          // A report without an effect gets 200 too, because sending it again would have no effect either.
+          return { status: 200, body: { received: true } };
+      }
+    },
+  };
 }

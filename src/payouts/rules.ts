@@ -1,102 +1,22 @@
-import type { Amount } from '../core/amount.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant, maxInstant } from '../core/instant.js';
 import type { Payout, PayoutStatus } from '../db/entities/payouts.js';
-import type { LineStatus } from '../db/entities/rail-statements.js';
-import type { Command, EntryDraft, Posting } from '../ledger/writer/types.js';
-import { type Fee, feeEntries } from '../accounts/rules.js';
-import type { WantedApprovals } from '../approvals/rules.js';
-import { FAILURES, type FailureCode } from './rails/rules.js';
+import type { EntryDraft, HoldChange, Posting, Writes } from '../ledger/writer/types.js';
+import { feeEntries } from '../accounts/rules.js';
+import { FAILURES, type FailureCode } from './rails/rail.js';
 
-/** The states of a payout, and what each does to the money. Pure. (docs/contract.md, Payouts) */
-
-/** Where the money goes, with secrets already sealed. */
-export interface PayoutDestination {
-  readonly country: string;
-  readonly bankCode: string;
-  readonly accountType: Payout['accountType'];
-  readonly accountEnd: string;
-  readonly holderName: string;
-}
-
-export interface CreatePayout extends Command {
-  readonly payoutId: Uuid;
-  readonly memberId: Uuid;
-  readonly sourceAccountId: Uuid;
-  readonly systemAccountId: Uuid;
-  readonly amount: Amount;
-  readonly description: string | null;
-  readonly destination: PayoutDestination;
-  readonly sealed: {
-    readonly accountNumber: Buffer;
-    readonly holderDocument: Buffer;
-    readonly keyId: string;
-  };
-  /** The outbox entry that tells the workflow. */
-  readonly outboxId: Uuid;
-}
-
-interface NewPayout {
-  readonly fee: Fee;
-  readonly limitMonth: string;
-  readonly rail: string;
-  readonly wanted: WantedApprovals | null;
-}
-
-/** The row of a new payout: approved at once, or waiting for approvals. */
-export function newPayout(
-  command: CreatePayout,
-  { fee, limitMonth, rail, wanted }: NewPayout,
-  at: Instant,
-): Payout {
-  return {
-    id: command.payoutId,
-    tenantId: command.tenantId,
-    sourceAccountId: command.sourceAccountId,
-    systemAccountId: command.systemAccountId,
-    asset: command.amount.asset,
-    raw: command.amount.raw,
-    feeRaw: fee.raw,
-    feeAccountId: fee.accountId,
-    description: command.description,
-    ...command.destination,
-    status: wanted === null ? 'approved' : 'pending_approval',
-    createdBy: command.memberId,
-    limitMonth,
-    createdAt: at,
-    approvalsRequired: wanted?.required ?? null,
-    approvalsReceived: wanted === null ? null : 0,
-    approvalExpiresAt: wanted?.expiresAt ?? null,
-    rejectionCode: null,
-    rejectionReason: null,
-    failureCode: null,
-    failureMessage: null,
-    rail,
-    railReference: null,
-    approvedAt: wanted === null ? at : null,
-    submittedAt: null,
-    attempts: 0,
-    attemptedAt: null,
-    failedAt: null,
-    endedAt: null,
-    returnedAt: null,
-    stuckSince: null,
-    stuckReason: null,
-    askAt: null,
-  };
-}
+/** The states of a payout, its times, and what it does to the money. Pure. (docs/contract.md, Payouts) */
 
 interface Transition {
   readonly status: PayoutStatus;
   readonly at: Instant;
 }
 
-/** Every status that it has been through, oldest first: each at most once, always in this order. */
+/** Returns every status that the payout has had, oldest first. Each occurs at most once. */
 export function transitionsOf(payout: Payout): readonly Transition[] {
   const { status, createdAt, approvedAt, submittedAt, failedAt, endedAt, returnedAt } = payout;
-  const needed = payout.approvalsRequired !== null;
   const all: readonly (readonly [PayoutStatus, Instant | null])[] = [
-    ['pending_approval', needed ? createdAt : null],
+    ['pending_approval', payout.approvalsRequired === null ? null : createdAt],
     ['approved', approvedAt],
     ['in_progress', submittedAt],
     ['failed', failedAt],
@@ -106,7 +26,7 @@ export function transitionsOf(payout: Payout): readonly Transition[] {
   return all.flatMap(([one, at]) => (at === null ? [] : [{ status: one, at }]));
 }
 
-/** The instant of its next status: never before the last one, whatever the clocks say. */
+/** Returns the instant of the next status, which is never before the last one. */
 export function nextInstant(payout: Payout, now: Instant): Instant {
   return maxInstant(now, ...transitionsOf(payout).map(({ at }) => at));
 }
@@ -118,161 +38,88 @@ export const UNFINISHED = [
 ] as const satisfies readonly PayoutStatus[];
 
 export function isUnfinished({ status }: Pick<Payout, 'status'>): boolean {
-  return (UNFINISHED as readonly PayoutStatus[]).includes(status);
+  return UNFINISHED.some((one) => one === status);
 }
 
-export const CALM = { stuckSince: null, stuckReason: null } as const;
-
-/** Progress ends the silence. A contradiction stays raised until operators have settled it. */
-export function calmed({ stuckReason }: Pick<Payout, 'stuckReason'>): Partial<Payout> {
-  return stuckReason === 'contradiction' ? {} : CALM;
-}
-
-/** At most the last four characters, and never more than half: the rest must stay unknown. */
+/** Returns at most the last four characters, and at most half of the number. */
 export function endOfNumber(accountNumber: string): string {
   return accountNumber.slice(-Math.min(4, Math.floor(accountNumber.length / 2)));
 }
 
-/** What a rail says about a payout that it knows. */
-export interface RailStatement {
-  readonly status: 'accepted' | 'completed' | 'failed' | 'returned' | 'voided';
-  /** The rail's own name for it; null if an operator speaks for the rail, or it was voided before the rail had it. */
-  readonly reference: string | null;
-  readonly failureCode: FailureCode | null;
-}
-
-/** What a report from the rail does to a payout in its current state. */
-export type Effect =
-  | 'note'
-  | 'complete'
-  | 'fail'
-  | 'return'
-  | 'complete_and_return'
-  | 'duplicate'
-  /** The rail contradicts what it said before, or reports something that it was never given. */
-  | 'conflict'
-  /** The same, but operators have settled that it means nothing. */
-  | 'settled';
-
-const EFFECTS: Readonly<
-  Partial<Record<PayoutStatus, Readonly<Record<RailStatement['status'], Effect>>>>
-> = {
-  in_progress: {
-    accepted: 'note',
-    completed: 'complete',
-    failed: 'fail',
-    returned: 'complete_and_return',
-    // It was not paid and never will be.
-    voided: 'fail',
-  },
-  // A late report of the acceptance: the outcome is already known.
-  completed: {
-    accepted: 'duplicate',
-    completed: 'duplicate',
-    failed: 'conflict',
-    returned: 'return',
-    voided: 'conflict',
-  },
-  failed: {
-    accepted: 'conflict',
-    completed: 'conflict',
-    failed: 'duplicate',
-    returned: 'conflict',
-    voided: 'duplicate',
-  },
-  returned: {
-    accepted: 'duplicate',
-    completed: 'duplicate',
-    failed: 'conflict',
-    returned: 'duplicate',
-    voided: 'conflict',
-  },
-};
-
-/** A second name for a payment would mean a second payment. */
-export function effectOf(
-  { status, railReference }: Pick<Payout, 'status' | 'railReference'>,
-  said: Pick<RailStatement, 'status' | 'reference'>,
-): Effect {
-  if (railReference !== null && said.reference !== null && said.reference !== railReference)
-    return 'conflict';
-  return EFFECTS[status]?.[said.status] ?? 'conflict';
-}
-
-/** True if a report cannot be right together with what was reported before. An empty reference contradicts nothing. */
-export function disagree(
-  known: { readonly status: LineStatus; readonly reference: string | null },
-  said: Pick<RailStatement, 'status' | 'reference'>,
-): boolean {
-  return effectOf({ status: known.status, railReference: known.reference }, said) === 'conflict';
-}
-
-/** True for a report that only repeats what is known about a paid payout. */
-export function repeats(payout: Payout, said: RailStatement): boolean {
-  const isPaid = payout.status === 'completed' || payout.status === 'returned';
-  return (
-    isPaid && said.reference === payout.railReference && effectOf(payout, said) === 'duplicate'
-  );
-}
-
-const SOONEST_ASK_MS = 60_000;
-const FIRST_ASK_MS = 3_600_000;
+const FLAGGED_PAUSE_MS = 60_000;
+const PAUSE_MS = 3_600_000;
+/** The default of a rail's return window. */
+export const DEFAULT_WINDOW_MS = 60 * 86_400_000;
 
 /**
- * When the rail is next asked about a payout that has ended: a completed one may be returned within `windowMs`, and is
- * asked about at growing intervals, for the last time when the window closes; a raised one is asked about sooner. Null
- * if nothing is asked, or its workflow asks. (docs/contract.md, Payouts)
+ * Returns when the rail is polled next about a payout that has ended, or null for never. A completed payout is polled at
+ * growing intervals until its return window of `windowMs` closes, a flagged one sooner. (docs/contract.md, Payouts)
  */
-export function nextAsk(
+export function nextPoll(
   { status, endedAt, stuckSince, stuckReason }: Payout,
   now: Instant,
   windowMs: number,
 ): Instant | null {
-  // A closed account is a matter of ours, about which the rail has nothing to say.
+  // The workflow polls until the payout has ended. The rail has no part in the closing of an account.
   if (endedAt === null || stuckReason === 'account_closed') return null;
   if (stuckSince !== null)
-    return instant(now + Math.min(FIRST_ASK_MS, Math.max(SOONEST_ASK_MS, now - stuckSince)));
+    return instant(now + Math.min(PAUSE_MS, Math.max(FLAGGED_PAUSE_MS, now - stuckSince)));
   const closesAt = endedAt + windowMs;
   if (status !== 'completed' || now >= closesAt) return null;
-  return instant(Math.min(closesAt, now + Math.max(FIRST_ASK_MS, now - endedAt)));
+  return instant(Math.min(closesAt, now + Math.max(PAUSE_MS, now - endedAt)));
 }
 
-/** The default for a rail. */
-export const USUAL_WINDOW_MS = 60 * 86_400_000;
-
-/** The failure that a tenant sees: the message is ours, since the rail's own words may contain anything. */
-export function failureOf(code: FailureCode): Pick<Payout, 'failureCode' | 'failureMessage'> {
-  return { failureCode: code, failureMessage: FAILURES[code] };
+/** Returns the failure that a tenant sees. Its message is not the rail's, which may contain anything. */
+export function failureOf(
+  code: FailureCode | null,
+): Pick<Payout, 'failureCode' | 'failureMessage'> {
+  const failureCode = code ?? 'rejected_by_bank';
+  return { failureCode, failureMessage: FAILURES[failureCode] };
 }
 
-/** The money leaves: the amount to the bank account and, as a separate movement, the fee. */
+/** Returns every account that an outcome may post to. */
+export function postedAccounts(payout: Payout): readonly Uuid[] {
+  const { sourceAccountId, systemAccountId, feeAccountId } = payout;
+  return [sourceAccountId, systemAccountId, ...(feeAccountId === null ? [] : [feeAccountId])];
+}
+
+/** Posts the amount to the bank account and, as a separate movement, the fee. */
 export function payoutPosting(payout: Payout): Posting {
-  const {
-    sourceAccountId: source,
-    systemAccountId: system,
-    feeAccountId,
-    asset,
-    raw,
-    feeRaw,
-  } = payout;
-  const entries: EntryDraft[] = [
-    { accountId: source, asset, raw: -raw, kind: 'payout_out', counterpartyAccountId: system },
-    { accountId: system, asset, raw, kind: 'system_in', counterpartyAccountId: source },
-  ];
-  if (feeAccountId !== null) entries.push(...feeEntries(source, feeAccountId, asset, feeRaw));
-  return { relatedType: 'payout', relatedId: payout.id, description: payout.description, entries };
+  const { sourceAccountId: source, feeAccountId, asset, feeRaw } = payout;
+  const fee = feeAccountId === null ? [] : feeEntries(source, feeAccountId, asset, feeRaw);
+  return posting(payout, [
+    ...amountEntries(payout, 'payout_out', 'system_in', -payout.raw),
+    ...fee,
+  ]);
 }
 
-/** The amount comes back; the fee does not. */
+/** Posts the amount back to the account, without the fee. */
 export function returnPosting(payout: Payout): Posting {
-  const { sourceAccountId: source, systemAccountId: system, asset, raw } = payout;
-  return {
-    relatedType: 'payout',
-    relatedId: payout.id,
-    description: payout.description,
-    entries: [
-      { accountId: source, asset, raw, kind: 'adjustment_in', counterpartyAccountId: system },
-      { accountId: system, asset, raw: -raw, kind: 'system_out', counterpartyAccountId: source },
-    ],
-  };
+  return posting(payout, amountEntries(payout, 'adjustment_in', 'system_out', payout.raw));
+}
+
+function posting({ id, description }: Payout, entries: readonly EntryDraft[]): Posting {
+  return { relatedType: 'payout', relatedId: id, description, entries };
+}
+
+function amountEntries(
+  { sourceAccountId: source, systemAccountId: system, asset }: Payout,
+  kind: EntryDraft['kind'],
+  otherKind: EntryDraft['kind'],
+  raw: bigint,
+): readonly EntryDraft[] {
+  return [
+    { accountId: source, asset, raw, kind, counterpartyAccountId: system },
+    { accountId: system, asset, raw: -raw, kind: otherKind, counterpartyAccountId: source },
+  ];
+}
+
+export function releasedHold({ id, raw, feeRaw }: Payout): HoldChange {
+  return { change: 'release', resourceId: id, raw: raw + feeRaw };
+}
+
+/** Releases the hold and restores the month's allowance, because nothing leaves. */
+export function givenBack(payout: Payout): Writes {
+  const { sourceAccountId: accountId, asset, limitMonth: month, raw } = payout;
+  return { holds: [releasedHold(payout)], months: [{ accountId, asset, month, raw: -raw }] };
 }

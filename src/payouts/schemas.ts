@@ -1,5 +1,5 @@
 import { MAX_DESCRIPTION } from '../core/checked-text.js';
-import { BANK_ACCOUNT_TYPES, PAYOUT_STATUSES } from '../db/entities/payouts.js';
+import { BANK_ACCOUNT_TYPES, PAYOUT_STATUSES, type PayoutStatus } from '../db/entities/payouts.js';
 import { REJECTION, rejectBody } from '../approvals/schemas.js';
 import { APPROVABLE, APPROVAL, RejectionSchema } from '../approvals/schemas-approvable.js';
 import { EXAMPLE, exampled } from '../http/examples.js';
@@ -129,40 +129,32 @@ const APPROVED: z.input<typeof PayoutSchema> = {
 };
 exampled(PayoutSchema, APPROVED);
 
-type PayoutStatus = z.input<typeof PayoutSchema>['status'];
-/** Every status that it has been through, the current one last. */
-function through(
-  ...statuses: readonly [PayoutStatus, ...PayoutStatus[]]
-): Pick<z.input<typeof PayoutSchema>, 'status' | 'status_transitions'> {
+/** Returns an example that has had these statuses, the current one last. */
+function example(
+  statuses: readonly [...PayoutStatus[], PayoutStatus],
+  more: Partial<z.input<typeof PayoutSchema>> = {},
+): z.input<typeof PayoutSchema> {
+  const { at: first, later } = EXAMPLE;
   const transitions = statuses.map((status, index) => ({
     status,
-    at: index === 0 ? EXAMPLE.at : EXAMPLE.later,
+    at: index === 0 ? first : later,
   }));
-  return { status: transitions.at(-1)?.status ?? statuses[0], status_transitions: transitions };
+  const status = statuses.at(-1) ?? APPROVED.status;
+  return { ...APPROVED, status, status_transitions: transitions, ...more };
 }
 const FAILURE = { code: 'account_closed', message: 'the account is closed' };
-const SENT = { ...APPROVED, rail_reference: 'R-20261121-000417' };
+const SENT = { rail_reference: 'R-20261121-000417' };
+const RETURNED = { ...SENT, failure: FAILURE };
 
 export const PAYOUT_EXAMPLES = {
-  pending: { ...APPROVED, ...through('pending_approval'), approval: APPROVAL },
-  approved: {
-    ...APPROVED,
-    ...through('pending_approval', 'approved'),
-    approval: { ...APPROVAL, received: 1 },
-  },
-  rejected: {
-    ...{ ...APPROVED, ...through('pending_approval', 'rejected'), approval: APPROVAL },
-    rejection: REJECTION,
-  },
-  canceled: { ...APPROVED, ...through('approved', 'canceled') },
-  completed: { ...SENT, ...through('approved', 'in_progress', 'completed') },
-  failed: { ...SENT, ...through('approved', 'in_progress', 'failed'), failure: FAILURE },
-  returned: {
-    ...SENT,
-    ...through('approved', 'in_progress', 'completed', 'returned'),
-    failure: FAILURE,
-  },
-} satisfies Record<string, z.input<typeof PayoutSchema>>;
+  pending: example(['pending_approval'], { approval: APPROVAL }),
+  approved: example(['pending_approval', 'approved'], { approval: { ...APPROVAL, received: 1 } }),
+  rejected: example(['pending_approval', 'rejected'], { approval: APPROVAL, rejection: REJECTION }),
+  canceled: example(['approved', 'canceled']),
+  completed: example(['approved', 'in_progress', 'completed'], SENT),
+  failed: example(['approved', 'in_progress', 'failed'], RETURNED),
+  returned: example(['approved', 'in_progress', 'completed', 'returned'], RETURNED),
+};
 
 export const RejectPayoutBody = rejectBody('RejectPayout');
 

@@ -3,37 +3,26 @@ import type { Keyring } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
 import { seal, unseal } from '../core/secret-box.js';
 import { type PayoutSecrets, payoutSecrets } from '../db/entities/payouts.js';
+import type { BankAccount } from './rails/rail.js';
 
 /** The parts of a payout that only the rail reads in clear text. (docs/contract.md, Secrets and personal data) */
-export interface ClearSecrets {
-  readonly accountNumber: string;
-  readonly holderDocument: string;
-}
+type ClearSecrets = Pick<BankAccount, 'accountNumber' | 'holderDocument'>;
 
-/** Sealed for this payout: they cannot be opened with another. */
+/** Seals secrets for one payout. They cannot be opened with another id. */
 export function sealSecrets(keys: Keyring, id: Uuid, clear: ClearSecrets): PayoutSecrets {
-  const accountNumber = seal(keys, clear.accountNumber, contextOf(id, 'account_number'));
-  const holderDocument = seal(keys, clear.holderDocument, contextOf(id, 'holder_document'));
-  return {
-    id,
-    accountNumber: accountNumber.bytes,
-    holderDocument: holderDocument.bytes,
-    keyId: accountNumber.keyId,
-  };
+  const number = seal(keys, clear.accountNumber, contextOf(id, 'account_number'));
+  const document = seal(keys, clear.holderDocument, contextOf(id, 'holder_document'));
+  return { id, accountNumber: number.bytes, holderDocument: document.bytes, keyId: number.keyId };
 }
 
-/** Throws UnknownKey; any other error if the bytes are another payout's. */
-export function openSecrets(
-  keys: Keyring,
-  { id, keyId, accountNumber, holderDocument }: PayoutSecrets,
-): ClearSecrets {
+/** Throws UnknownKey, and any other error if the bytes belong to another payout. */
+export function openSecrets(keys: Keyring, sealed: PayoutSecrets): ClearSecrets {
+  const { id, keyId, accountNumber, holderDocument } = sealed;
+  const open = (bytes: Buffer, what: Parameters<typeof contextOf>[1]): string =>
+    unseal(keys, { keyId, bytes }, contextOf(id, what));
   return {
-    accountNumber: unseal(keys, { keyId, bytes: accountNumber }, contextOf(id, 'account_number')),
-    holderDocument: unseal(
-      keys,
-      { keyId, bytes: holderDocument },
-      contextOf(id, 'holder_document'),
-    ),
+    accountNumber: open(accountNumber, 'account_number'),
+    holderDocument: open(holderDocument, 'holder_document'),
   };
 }
 

@@ -3,19 +3,24 @@ import type { Keyed, Keyring } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
 import type { Reader } from '../db/database.js';
-import type { Payout } from '../db/entities/payouts.js';
+import { approvalPolicies } from '../db/entities/approvals.js';
+import { memberRoles } from '../db/entities/parties.js';
+import { type Payout, payouts } from '../db/entities/payouts.js';
+import { feeNeeds, readFeeAccounts } from '../accounts/fee.js';
+import { limitNeeds } from '../accounts/limits.js';
+import { readReach } from '../accounts/reachable.js';
 import { systemAccountId } from '../funding/reference.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
-import type { Answer, CommandKind } from '../ledger/writer/types.js';
+import { type Answer, type CommandKind, need } from '../ledger/writer/types.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
-import { createPayout } from './commands.js';
-import type { RailRoute } from './rails/rules.js';
-import { type CreatePayout, endOfNumber, type PayoutDestination } from './rules.js';
-import { type ClearSecrets, sealSecrets } from './secrets.js';
+import { type CreatePayout, decidePayout } from './decide.js';
+import type { BankAccount, RailRoute } from './rails/rail.js';
+import { endOfNumber } from './rules.js';
+import { sealSecrets } from './secrets.js';
 
 interface PayoutRequest {
   readonly sourceAccountId: Uuid;
-  readonly destination: Omit<PayoutDestination, 'accountEnd'> & ClearSecrets;
+  readonly destination: BankAccount;
   readonly amount: Amount;
   readonly description: string | null;
 }
@@ -23,48 +28,75 @@ interface PayoutRequest {
 interface PayoutDeps {
   readonly desk: LedgerWriter;
   readonly reader: Reader;
-  /** Told of new payouts, so that their workflow starts at once. */
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
   readonly encryptionKeys: Keyring;
   readonly routes: readonly RailRoute[];
 }
 
 export class Payouts {
-  private readonly creating: CommandKind<CreatePayout, Payout>;
+  private readonly creation: CommandKind<CreatePayout, Payout>;
 
   constructor(private readonly deps: PayoutDeps) {
-    this.creating = createPayout(deps.routes);
+    this.creation = creation(deps.routes);
   }
 
   /**
-   * `id`, the payout's, is the request's own, so the request can be traced to it. Refusals and unknown results are
-   * returned as answers. Throws DatabaseUnavailable. (docs/contract.md, Payouts)
+   * Creates the payout with the request's id. Refusals and unknown results are returned as answers. Throws
+   * DatabaseUnavailable. (docs/contract.md, Payouts)
    */
   async create(
     { tenantId, memberId }: Caller,
-    id: Uuid,
+    payoutId: Uuid,
     { destination, ...request }: PayoutRequest,
     idempotency: Keyed,
   ): Promise<Answer<Payout>> {
     const { desk, reader, notifier, encryptionKeys } = this.deps;
     const { accountNumber, holderDocument, ...shown } = destination;
-    const ids = { payoutId: id, outboxId: newId() };
-    const { id: _payoutId, ...sealed } = sealSecrets(encryptionKeys, ids.payoutId, {
-      accountNumber,
-      holderDocument,
-    });
-    const answer = await desk.submit(this.creating, {
+    const secrets = { accountNumber, holderDocument };
+    const { id: _id, ...sealed } = sealSecrets(encryptionKeys, payoutId, secrets);
+    const ids = { payoutId, outboxId: newId(), tenantId, memberId };
+    const answer = await desk.submit(this.creation, {
       ...request,
       ...idempotency,
       ...ids,
-      tenantId,
-      memberId,
       systemAccountId: await systemAccountId(reader, tenantId, 'pay_out'),
       destination: { ...shown, accountEnd: endOfNumber(accountNumber) },
       sealed,
     });
     if (!answer.replayed && answer.outcome.done)
-      notifier.notify({ id: ids.outboxId, resourceType: 'payout', resourceId: ids.payoutId });
+      notifier.notify({ id: ids.outboxId, resourceType: 'payout', resourceId: payoutId });
     return answer;
   }
+}
+
+function creation(routes: readonly RailRoute[]): CommandKind<CreatePayout, Payout> {
+  return {
+    name: 'create payout',
+    resourceType: 'payout',
+    table: payouts,
+    async accounts(commands, reader, isRetry) {
+      const tenants = new Set(commands.map(({ tenantId }) => tenantId));
+      const named = commands.map(({ tenantId, sourceAccountId: accountId }) => ({
+        tenantId,
+        accountId,
+      }));
+      const [feeAccount, reach] = await Promise.all([
+        readFeeAccounts(reader, 'payout', tenants, isRetry),
+        readReach(reader, named),
+      ]);
+      const ids = commands.map(({ tenantId, sourceAccountId, amount }) => {
+        if (!reach.owns(tenantId, sourceAccountId)) return [];
+        const fee = feeAccount(tenantId, amount.asset);
+        return [sourceAccountId, ...(fee === undefined ? [] : [fee])];
+      });
+      return { ids };
+    },
+    needs: ({ tenantId, memberId, sourceAccountId: accountId, amount: { asset } }, at) => [
+      need(memberRoles, { accountId, memberId }),
+      need(approvalPolicies, { accountId, asset }),
+      ...feeNeeds({ tenantId, operation: 'payout', asset }),
+      ...limitNeeds(accountId, asset, at),
+    ],
+    decide: (command, state) => decidePayout(routes, command, state),
+  };
 }

@@ -9,9 +9,10 @@ import {
 import { workflowResource } from '../temporal/workflow-resources.js';
 import { UNFINISHED } from './rules.js';
 
-/** Soon at first, since most rails answer within seconds; in the end every ten minutes, for as long as it takes. */
+/** The pauses between polls: short at first, because most rails respond within seconds. */
 const POLLING = { firstMs: 1_000, longestMs: 600_000 } as const;
 
+/** How the workflows of unfinished payouts are started. */
 export const payoutResource = workflowResource({
   resourceType: 'payout',
   workflowType: 'payout',

@@ -9,7 +9,7 @@ import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { audit } from '../auditor/audit.js';
 import type { AuditReport } from '../auditor/types.js';
-import type { RailConversation } from '../payouts/conversation.js';
+import type { RailCalls } from '../payouts/rail-calls.js';
 import { standingRefusal } from '../staff/people.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
 import { keepFromEnding, keepTheRest } from './holding.js';
@@ -139,7 +139,7 @@ export async function openLedger(
 export async function raiseContradictions(
   { database: { reader } }: DatabaseDeps,
   restoreId: Uuid,
-  conversation: RailConversation,
+  calls: RailCalls,
 ): Promise<number> {
   let raised = 0;
   for (const finding of await findingsOf(reader, restoreId)) {
@@ -147,7 +147,7 @@ export async function raiseContradictions(
     const payout = await reader.find(payouts, { id: finding.payoutId });
     if (payout === undefined) continue;
     if (payout.stuckSince !== null && (await isWritten(reader, finding))) continue;
-    await conversation.inquire(payout);
+    await calls.poll(payout);
     raised += 1;
   }
   return raised;

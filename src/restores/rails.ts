@@ -14,9 +14,9 @@ import {
   type Rail,
   type Rails,
   RailSilent,
-} from '../payouts/rails/types.js';
+} from '../payouts/rails/rail.js';
 import { UNFINISHED } from '../payouts/rules.js';
-import { railsOfWorkers } from '../payouts/sweeps.js';
+import { railsOfWorkers } from '../payouts/recovery.js';
 import { findingOf, type FindingKind } from './rules.js';
 import { isLossy } from './sequences.js';
 

@@ -1,4 +1,4 @@
-import type { ListedPayment } from '../payouts/rails/types.js';
+import type { ListedPayment } from '../payouts/rails/rail.js';
 import type { Payout } from '../db/entities/payouts.js';
 import type { RestoreFinding } from '../db/entities/restores.js';
 

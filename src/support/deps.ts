@@ -5,7 +5,7 @@ import type { StaffIdentity } from '../staff/rules.js';
 import type { StaffDeps } from '../staff/verification.js';
 import type { ProviderSettings } from '../staff/provider.js';
 import type { TransferApprovals } from '../transfers/approval-outcomes.js';
-import type { PayoutApprovals } from '../payouts/approval-outcomes.js';
+import type { PayoutApprovals } from '../payouts/approvals.js';
 
 /** Services used by the desk, the same as elsewhere. */
 export interface DeskDeps extends StaffDeps, BatchControlDeps {

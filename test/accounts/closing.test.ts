@@ -110,7 +110,7 @@ describe('closing and freezing', () => {
     await refused();
     await until(
       'the rail refuses it',
-      async () => (await submissions.ask(sent)).payout.status === 'failed',
+      async () => (await submissions.poll(sent)).payout.status === 'failed',
     );
     assert.equal((await close(old)).changed, true);
     assert.equal(await own.bank.available(old), 0n);

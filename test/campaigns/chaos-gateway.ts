@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Keyring } from '../../src/core/fingerprint.js';
 import type { Uuid } from '../../src/core/ids.js';
-import type { KeyedStatement } from '../../src/payouts/rails/wire.js';
+import type { KeyedReport } from '../../src/payouts/rails/wire.js';
 import { BankGateway, type GatewayPayment, type GatewayRequest } from '../support/bank-gateway.js';
 import { randomFrom } from './approval-activities.js';
 
@@ -170,11 +170,11 @@ export class ChaosGateway extends BankGateway {
     if (liar.lie !== 'forgets') await this.deliver(this.tell(payment), `${payment.reference}.then`);
   }
 
-  private async deliver(statement: KeyedStatement, id: string): Promise<void> {
+  private async deliver(statement: KeyedReport, id: string): Promise<void> {
     while (!this.isStopping && !(await this.send(statement, id))) await this.pause(100);
   }
 
-  protected override tell(payment: GatewayPayment): KeyedStatement {
+  protected override tell(payment: GatewayPayment): KeyedReport {
     const truth = super.tell(payment);
     const liar = this.liars.get(payment.key);
     if (liar?.hasTurned !== true) return truth;

@@ -11,7 +11,7 @@ import {
   payouts,
 } from '../../src/db/entities/payouts.js';
 import { HttpRail } from '../../src/payouts/rails/http.js';
-import type { Rail } from '../../src/payouts/rails/types.js';
+import type { Rail } from '../../src/payouts/rails/rail.js';
 import { approveResolution } from '../../src/payouts/release.js';
 import {
   proposeResolution,
@@ -19,7 +19,7 @@ import {
   type SeenPayout,
 } from '../../src/payouts/resolutions.js';
 import { dayOf } from '../../src/payouts/statements/compare.js';
-import { reconcile, USUAL_DELAY_MS } from '../../src/payouts/statements/reconcile.js';
+import { reconcile, DEFAULT_DELAY_MS } from '../../src/payouts/statements/reconcile.js';
 import {
   openPayoutBank,
   type PayoutBank,
@@ -157,7 +157,7 @@ async function loadStatement({ db, deps: { desk }, gateway, day }: Stage): Promi
     ...{ number: index + 2, payoutKey, status, reference },
     ...{ raw: LEAST, asset: 'COPM' as const, at: null },
   }));
-  const deps = { database: db.database, desk, delayMs: USUAL_DELAY_MS };
+  const deps = { database: db.database, desk, delayMs: DEFAULT_DELAY_MS };
   await reconcile(deps, { rail: RAIL, day, lines }, TEST_ACTOR, systemClock());
 }
 
@@ -212,7 +212,7 @@ function passOver(failure: unknown): void {
 
 /** As ops payouts retry does. */
 function retry({ deps: { submissions } }: Stage, { id, status }: Payout): Promise<unknown> {
-  return status === 'approved' ? submissions.submit(id) : submissions.ask(id);
+  return status === 'approved' ? submissions.submit(id) : submissions.poll(id);
 }
 
 function chosen(
@@ -235,7 +235,7 @@ async function settle(
   before: SeenPayout,
   outcome: PayoutResolution['outcome'],
 ): Promise<void> {
-  const { desk, conversation } = deps;
+  const { desk, calls } = deps;
   const open = await db.database.reader.find(payoutResolutions, {
     payoutId: before.payout.id,
     status: 'proposed',
@@ -247,7 +247,7 @@ async function settle(
   // Whom a proposal of long ago surprises takes it back.
   if (open !== undefined && open.outcome !== outcome)
     await rejectResolution(desk, now, someone('leo'));
-  else await approveResolution({ conversation, quietMs: () => 86_400_000 }, now, someone('leo'));
+  else await approveResolution({ calls, quietMs: () => 86_400_000 }, now, someone('leo'));
 }
 
 /** Those that have not ended; what the gateway denies after it took it stays so until somebody resolves it. */
@@ -283,7 +283,7 @@ async function comeToRest(stage: Stage, worker: WorkerProcess): Promise<void> {
   await db.change(
     `UPDATE payouts SET ask_at='2020-01-01' WHERE rail='${RAIL}' AND ask_at IS NOT NULL`,
   );
-  while ((await deps.inquiries.askDue(RAIL, AT_ONCE)) > 0);
+  while ((await deps.poller.pollDue(RAIL, AT_ONCE)) > 0);
 }
 
 /** The gateway's books beside the ledger. */

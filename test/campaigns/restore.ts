@@ -4,7 +4,7 @@ import type { Uuid } from '../../src/core/ids.js';
 import { type Instant, parseRfc3339, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import type { Amount } from '../../src/core/amount.js';
 import { PAYOUTS_PATH } from '../../src/payouts/rails/http.js';
-import type { RailOrder } from '../../src/payouts/rails/types.js';
+import type { RailOrder } from '../../src/payouts/rails/rail.js';
 import { pageText } from '../../development/simulated-rail/wire.js';
 import { SignedInPeople } from '../ops/signed-in.js';
 import { run } from '../ops/ops.js';

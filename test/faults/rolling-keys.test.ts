@@ -225,7 +225,7 @@ describe('while a key is rolled, old and new processes side by side', () => {
 
     const seeing = railsOf(db, { encryptionKeys: [OLD, NEW] });
     await seeing.submissions.submit(id);
-    await seeing.submissions.ask(id);
+    await seeing.submissions.poll(id);
     assert.equal((await rowOf(db, id)).status, 'completed');
     assert.deepEqual(await paidTimes(db, [id]), [1]);
   });

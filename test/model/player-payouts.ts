@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { asUuid } from '../../src/core/ids.js';
 import { type Payout, payouts } from '../../src/db/entities/payouts.js';
-import { SIMULATED } from '../../src/payouts/rails/rules.js';
-import type { RailStatement } from '../../src/payouts/rules.js';
+import { SIMULATED } from '../../src/payouts/rails/rail.js';
+import type { RailReport } from '../../src/payouts/rails/rail.js';
 import type { Answer } from '../payouts/scripted-rail.js';
 import { payoutBody } from '../payouts/support.js';
 import type { PayoutOperation, PayoutWay, RailWord, WantedPayout } from './operations-payouts.js';
@@ -27,7 +27,7 @@ export class PayoutPlayer {
   private readonly sent: { readonly wanted: WantedPayout; readonly key: string }[] = [];
   private readonly told: {
     readonly payout: RefPayout;
-    readonly said: RailStatement;
+    readonly said: RailReport;
     readonly id: string;
   }[] = [];
 
@@ -66,7 +66,7 @@ export class PayoutPlayer {
     await this.give(payout, [first, words[1]], false);
     if (way === 'lost') await this.give(payout, [NEVER_HEARD, words[0]], true);
     if (way === 'returned')
-      await this.inquire(payout, { ...COMPLETED, said: 'returned', failure: 'account_closed' });
+      await this.poll(payout, { ...COMPLETED, said: 'returned', failure: 'account_closed' });
   }
 
   private async create(wanted: WantedPayout, key: string): Promise<void> {
@@ -121,7 +121,7 @@ export class PayoutPlayer {
   }: Extract<PayoutAct, { op: 'hand over' }>): Promise<void> {
     const payout = this.chosen(nth, of);
     if (payout === undefined) return;
-    if (of === 'ended') return this.inquire(payout, words[0]);
+    if (of === 'ended') return this.poll(payout, words[0]);
     return this.give(payout, words, isAsked);
   }
 
@@ -133,7 +133,7 @@ export class PayoutPlayer {
     const { rails, rail, ledger } = this.world;
     rail.willSay(...words.map(answerOf));
     const id = asUuid(String(payout.json.id));
-    await (isAsked ? rails.submissions.ask(id) : rails.submissions.submit(id));
+    await (isAsked ? rails.submissions.poll(id) : rails.submissions.submit(id));
     const orders = isAsked
       ? ledger.payouts.ask(payout, words)
       : ledger.payouts.handOver(payout, words);
@@ -145,11 +145,11 @@ export class PayoutPlayer {
   }
 
   /** As it is asked about in its return window, when no workflow asks any more. */
-  private async inquire(payout: RefPayout, word: RailWord): Promise<void> {
+  private async poll(payout: RefPayout, word: RailWord): Promise<void> {
     const { rails, rail, ledger } = this.world;
     rail.willSay(answerOf(word));
-    await rails.conversation.inquire(await this.rowOf(payout));
-    ledger.payouts.inquire(payout, word);
+    await rails.calls.poll(await this.rowOf(payout));
+    ledger.payouts.poll(payout, word);
     assert.deepEqual(rail.given, []);
     await this.assertStands(payout);
   }
@@ -176,8 +176,8 @@ export class PayoutPlayer {
     await this.assertStands(payout);
   }
 
-  private tell({ json }: RefPayout, said: RailStatement, callbackId: string): Promise<unknown> {
-    return this.world.rails.callbacks.tell(SIMULATED, {
+  private tell({ json }: RefPayout, said: RailReport, callbackId: string): Promise<unknown> {
+    return this.world.rails.callbacks.report(SIMULATED, {
       key: asUuid(String(json.id)),
       ...said,
       callbackId,

@@ -177,7 +177,7 @@ export class ReferencePayouts {
   }
 
   /** One that has ended is asked about. */
-  inquire(payout: RefPayout, word: RailWord): void {
+  poll(payout: RefPayout, word: RailWord): void {
     const wasPaid = payout.json.status === 'completed' || payout.json.status === 'returned';
     if (word.said !== 'unknown') this.hear(payout, word);
     else if (wasPaid) this.contradict(payout);

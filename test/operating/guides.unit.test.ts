@@ -9,9 +9,9 @@ import { API_VERSIONS } from '../../src/core/versions.js';
 import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
 import { PAYOUT_STATUSES } from '../../src/db/entities/payouts.js';
 import { RATE_CLASSES, type RateClass } from '../../src/http/rate-limit.js';
-import { FAILURES } from '../../src/payouts/rails/rules.js';
+import { FAILURES } from '../../src/payouts/rails/rail.js';
 import { describeApi } from '../../scripts/docs/openapi.js';
-import { SCENARIOS } from '../../development/simulated-rail/scenarios.js';
+import { SCENARIOS } from '../../src/payouts/rails/simulated.js';
 import { tableRows } from './pages.js';
 
 /** What the pages for tenants say of what the code does. */
@@ -66,10 +66,10 @@ describe('the guides for tenants', () => {
         Object.keys(FAILURES).find((code) => meaning.includes(code)) ?? null,
         states,
       ]),
-      SCENARIOS.map(({ ending, steps, shown }) => [
+      SCENARIOS.map(({ ending, steps }) => [
         ending ?? 'any other',
         steps.at(-1)?.failureCode ?? null,
-        shown,
+        ['approved', 'in_progress', ...steps.map(({ status }) => status)].join(' → '),
       ]),
     );
   });

@@ -221,7 +221,7 @@ describe('the auditor finds, of payouts and what rails said,', () => {
       const { submissions, callbacks } = railsOf(db, { rail: new ScriptedRail(say(...first!)) });
       await submissions.submit(id);
       for (const [index, word] of others.entries())
-        await callbacks.tell('simulated', {
+        await callbacks.report('simulated', {
           key: id,
           ...say(...word),
           callbackId: `${id}.${index}`,

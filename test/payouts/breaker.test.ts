@@ -3,10 +3,9 @@ import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { type RailBreaker, railBreakers } from '../../src/db/entities/rail-breakers.js';
 import { insertSql } from '../../src/db/statements.js';
-import { RailRecovery } from '../../src/payouts/breaker/recovery.js';
-import { newBreaker, WAKES_AFTER_MS } from '../../src/payouts/breaker/rules.js';
-import { type Rail, RailSilent } from '../../src/payouts/rails/types.js';
-import { recoverySweeps } from '../../src/payouts/sweeps.js';
+import { RailRecovery, recoverySweeps } from '../../src/payouts/recovery.js';
+import { newBreaker, RESUMES_AFTER_MS } from '../../src/payouts/breaker.js';
+import { type Rail, RailSilent } from '../../src/payouts/rails/rail.js';
 import { listRails } from '../../src/support/reading/rails.js';
 import type { Sweeper } from '../../src/temporal/sweeper.js';
 import { startTestApi, type TestApi } from '../support/api.js';
@@ -62,14 +61,14 @@ describe('a rail that does not answer', () => {
   };
 
   it('is left alone after several payouts in a row had no answer: the others wait, without an attempt', async () => {
-    const { rail, turns } = over(...silent(3));
+    const { rail, queue } = over(...silent(3));
     const ids = await pay(4);
-    for (const id of ids.slice(0, 3)) assert.equal((await turns.submit(id)).isHeld, false);
+    for (const id of ids.slice(0, 3)) assert.equal((await queue.submit(id)).isHeld, false);
     assert.equal((await breaker()).state, 'open');
     const last = ids[3]!;
-    const { payout, isHeld } = await turns.submit(last);
+    const { payout, isHeld } = await queue.submit(last);
     assert.deepEqual([isHeld, payout.status, payout.attempts], [true, 'approved', 0]);
-    assert.equal((await turns.ask(ids[0]!)).isHeld, true);
+    assert.equal((await queue.poll(ids[0]!)).isHeld, true);
     assert.equal(rail.given.length, 3);
     assert.equal(rail.asked.length, 0);
     assert.deepEqual(await saidOf(db, last), []);
@@ -80,7 +79,7 @@ describe('a rail that does not answer', () => {
     const { submissions } = over(...silent(8));
     const [id] = await pay(1);
     await submissions.submit(id!);
-    for (let times = 0; times < 7; times += 1) await submissions.ask(id!);
+    for (let times = 0; times < 7; times += 1) await submissions.poll(id!);
     const { state, failures } = await breaker();
     assert.deepEqual([state, failures], ['closed', 1]);
   });
@@ -112,7 +111,7 @@ describe('a rail that does not answer', () => {
   });
 
   it('is tried with a payout it has spoken of before; when it answers, waiting payouts are told and continue', async () => {
-    const { rail, submissions, turns, recovery } = over(
+    const { rail, submissions, queue, recovery } = over(
       say('accepted', null, 'R-known'),
       ...silent(3),
       say('accepted', null, 'R-known'),
@@ -121,7 +120,7 @@ describe('a rail that does not answer', () => {
     const ids = await pay(5);
     for (const id of ids.slice(0, 4)) await submissions.submit(id);
     const waiting = ids[4]!;
-    assert.equal((await turns.submit(waiting)).isHeld, true);
+    assert.equal((await queue.submit(waiting)).isHeld, true);
     await db.change(`DELETE FROM outbox`);
     later(1_001);
     await recovery.probeDue('simulated');
@@ -132,10 +131,10 @@ describe('a rail that does not answer', () => {
     // Another worker may take it for silent for some moments more, and hold what comes in them.
     const [held] = await pay(1);
     await db.change(`DELETE FROM outbox`);
-    await recovery.wakeDue('simulated', new AbortController().signal);
+    await recovery.resumeDue('simulated', new AbortController().signal);
     assert.deepEqual(await db.sql('SELECT resource_id FROM outbox'), []);
-    later(WAKES_AFTER_MS + 500);
-    await recovery.wakeDue('simulated', new AbortController().signal);
+    later(RESUMES_AFTER_MS + 500);
+    await recovery.resumeDue('simulated', new AbortController().signal);
     const told = await db.sql('SELECT resource_id FROM outbox ORDER BY resource_id');
     assert.deepEqual(
       told.map((row) =>
@@ -149,16 +148,16 @@ describe('a rail that does not answer', () => {
     );
     assert.equal((await breaker()).wakeAt, null);
     later(1_000);
-    assert.equal((await turns.submit(waiting)).isHeld, false);
+    assert.equal((await queue.submit(waiting)).isHeld, false);
     assert.equal((await rowOf(db, waiting)).status, 'completed');
     await assertSameStory(own, waiting);
   });
 
   it('may be handed a waiting payout as a trial if it has spoken of none; that attempt counts', async () => {
-    const { rail, turns, recovery, submissions } = over(...silent(3), say('completed'));
+    const { rail, queue, recovery, submissions } = over(...silent(3), say('completed'));
     const ids = await pay(4);
     for (const id of ids.slice(0, 3)) await submissions.submit(id);
-    assert.equal((await turns.submit(ids[3]!)).isHeld, true);
+    assert.equal((await queue.submit(ids[3]!)).isHeld, true);
     later(1_001);
     await recovery.probeDue('simulated');
     assert.deepEqual(
@@ -184,13 +183,13 @@ describe('a rail that does not answer', () => {
   });
 
   it('does not keep anybody from canceling what waits for it', async () => {
-    const { submissions, turns } = over(...silent(3));
+    const { submissions, queue } = over(...silent(3));
     const ids = await pay(4);
     for (const id of ids.slice(0, 3)) await submissions.submit(id);
     const waiting = ids[3]!;
-    assert.equal((await turns.submit(waiting)).isHeld, true);
+    assert.equal((await queue.submit(waiting)).isHeld, true);
     assert.equal((await own.act('cancel', waiting, own.bank.token)).status, 200);
-    const { payout, isHeld } = await turns.submit(waiting);
+    const { payout, isHeld } = await queue.submit(waiting);
     assert.deepEqual([isHeld, payout.status], [false, 'canceled']);
     await assertSameStory(own, waiting);
   });
@@ -284,11 +283,11 @@ describe('a rail that does not answer', () => {
   });
 
   it('leaves its payouts approved: they are raised, until they are handed over or canceled', async () => {
-    const { submissions } = over(say('completed'));
+    const { stuck, submissions } = over(say('completed'));
     const [handed, canceled] = await pay(2);
-    await submissions.raiseUnsubmitted(300_000, 100);
+    await stuck.flagUnsubmitted(300_000, 100);
     assert.equal((await rowOf(db, handed!)).stuckSince, null, 'five minutes have not passed');
-    await submissions.raiseUnsubmitted(-1_000, 100);
+    await stuck.flagUnsubmitted(-1_000, 100);
     for (const id of [handed!, canceled!]) {
       const { status, stuckReason } = await rowOf(db, id);
       assert.deepEqual([status, stuckReason], ['approved', 'no_outcome']);

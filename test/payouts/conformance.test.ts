@@ -3,8 +3,8 @@ import { systemClock } from '../../src/core/instant.js';
 import { checkGateway } from '../../development/gateway-check/check.js';
 import { type RunningGateway, serveGateway } from '../../development/simulated-rail/gateway.js';
 import { signed } from '../../src/payouts/rails/signing.js';
-import { SimulatedRail } from '../../development/simulated-rail/rail.js';
-import { statementText } from '../../development/simulated-rail/wire.js';
+import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
+import { reportText } from '../../development/simulated-rail/wire.js';
 import { type Ran, run } from '../ops/ops.js';
 import { BankGateway, said } from '../support/bank-gateway.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -208,7 +208,7 @@ describe('the conformance check of gateways', () => {
           reference: 'B-0',
         } as const;
         return status === 200
-          ? { status, text: statementText({ ...other, failureCode: null } as never) }
+          ? { status, text: reportText({ ...other, failureCode: null } as never) }
           : { status, text };
       };
     }

@@ -1,20 +1,22 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { closeAccount } from '../../src/accounts/closing.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Clock, instant, systemClock } from '../../src/core/instant.js';
 import { approveResolution } from '../../src/payouts/release.js';
 import { proposeResolution, rejectResolution } from '../../src/payouts/resolutions.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import { dayOf } from '../../src/payouts/statements/compare.js';
+import { storeStatement } from '../../src/payouts/statements/store.js';
 import { answered, LEAST, list, object } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { type TestDatabase } from '../support/database.js';
 import { assertLedgerSound, balanceOf, someone, TEST_ACTOR } from '../support/world.js';
 import { say, ScriptedRail } from './scripted-rail.js';
 import {
   assertSameStory,
   charge,
-  openPayoutBank,
   type PayoutBank,
   railsOf,
+  usePayouts,
   resolve,
   rowOf,
   saidOf,
@@ -24,37 +26,18 @@ import {
 
 describe('a rail that contradicts the end we know', () => {
   let db: TestDatabase;
-  let api: TestApi;
   let own: PayoutBank;
+  const { over, tell: report } = usePayouts((opened) => void ({ db, own } = opened));
 
-  before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-  });
-
-  beforeEach(async () => {
-    own = await openPayoutBank(api);
-  });
-
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
-  });
-
-  let count = 0;
-  const callbackOf = (key: Uuid, ...word: Parameters<typeof say>) => {
-    count += 1;
-    return { key, ...say(...word), callbackId: `c-${key.slice(0, 18)}-${count}` };
-  };
-  /** A payout that has come to the end which the rail says, and the way to tell more of it. */
-  const ended = async (...word: Parameters<typeof say>) => {
+  /** A payout that has come to the end which the rail reports. */
+  const ended = async (...report: Parameters<typeof say>) => {
     const id = await own.pay();
-    const rails = railsOf(db, { rail: new ScriptedRail(say(...word)) });
+    const rails = over(say(...report));
     await rails.submissions.submit(id);
-    const tell = (...next: Parameters<typeof say>) =>
-      rails.callbacks.tell('simulated', callbackOf(id, ...next));
     const isStuck = async () => (await rowOf(db, id)).stuckReason === 'contradiction';
-    return { id, rails, tell, isStuck };
+    const tell = (...next: Parameters<typeof say>) =>
+      rails.callbacks.report('simulated', { key: id, ...say(...next), callbackId: randomUUID() });
+    return { id, rails, isStuck, tell };
   };
 
   for (const [end, ...words] of [
@@ -105,8 +88,7 @@ describe('a rail that contradicts the end we know', () => {
 
   it('is raised: what was never given to it', async () => {
     const id = await own.pay();
-    const { callbacks } = railsOf(db);
-    assert.equal(await callbacks.tell('simulated', callbackOf(id, 'accepted')), 'conflict');
+    assert.equal(await report(id, 'accepted'), 'conflict');
     assert.equal((await rowOf(db, id)).stuckReason, 'contradiction');
     answered(await own.act('cancel', id, own.bank.token), 409, 'invalid_state');
   });
@@ -121,10 +103,7 @@ describe('a rail that contradicts the end we know', () => {
       await own.guard();
       const id = await own.pend();
       const rails = railsOf(db, { rail: new ScriptedRail(say('completed')) });
-      assert.equal(
-        await rails.callbacks.tell('simulated', callbackOf(id, 'completed')),
-        'conflict',
-      );
+      assert.equal(await report(id, 'completed'), 'conflict');
       return { id, rails };
     };
     const held = async () => (await balanceOf(db.database, own.source.id)).held;
@@ -177,12 +156,12 @@ describe('a rail that contradicts the end we know', () => {
 
   it('is raised: asked about what it paid, it never heard of it', async () => {
     const id = await own.pay();
-    const { submissions, inquiries } = railsOf(db, {
+    const { submissions, poller } = railsOf(db, {
       rail: new ScriptedRail(say('completed'), null),
     });
     await submissions.submit(id);
     await due(id);
-    await inquiries.askDue('simulated', 1_000);
+    await poller.pollDue('simulated', 1_000);
     const { status, stuckReason } = await rowOf(db, id);
     assert.deepEqual([status, stuckReason], ['completed', 'contradiction']);
   });
@@ -210,8 +189,8 @@ describe('a rail that contradicts the end we know', () => {
   });
 
   describe('while a resolution is proposed', () => {
-    const approve = async ({ conversation }: ReturnType<typeof railsOf>, id: Uuid) =>
-      approveResolution({ conversation, quietMs: () => 0 }, await seen(db, id), someone('leo'));
+    const approve = async ({ calls }: ReturnType<typeof railsOf>, id: Uuid) =>
+      approveResolution({ calls, quietMs: () => 0 }, await seen(db, id), someone('leo'));
     /** Completed, contradicted, and proposed as right by somebody whose clock was ahead. */
     const proposed = async () => {
       const all = await ended('completed');
@@ -252,24 +231,42 @@ describe('a rail that contradicts the end we know', () => {
     const rails = railsOf(db, { rail: new ScriptedRail(say('accepted'), say('voided')) });
     await rails.submissions.submit(id);
     await resolve(rails, db, id, 'failed');
-    assert.equal(await rails.callbacks.tell('simulated', callbackOf(id, 'accepted')), 'conflict');
+    assert.equal(await report(id, 'accepted'), 'conflict');
     assert.equal((await rowOf(db, id)).stuckReason, 'contradiction');
+  });
+
+  it('is raised by a stored statement, even if the report was settled before the payout was submitted', async () => {
+    const id = await own.pay();
+    assert.equal(await report(id, 'failed'), 'conflict');
+    await resolve(railsOf(db), db, id, 'unchanged');
+    const { calls, submissions } = over('silent');
+    const read = await rowOf(db, id);
+    await submissions.submit(id);
+    const { raw, asset } = read;
+    const line = { number: 2, payoutKey: id, status: 'completed', raw, asset } as const;
+    const lines = [{ ...line, reference: null, at: null }];
+    const statement = { rail: 'simulated', day: dayOf(systemClock()), lines };
+    await storeStatement(db.database, statement, TEST_ACTOR, systemClock());
+    // The row was read before the payout was submitted.
+    await calls.report(read, 'inquiry', say('failed'));
+    const { status, stuckReason } = await rowOf(db, id);
+    assert.deepEqual([status, stuckReason], ['in_progress', 'contradiction']);
   });
 
   it('is asked again, sooner than usual, by the sweeper', async () => {
     const id = await own.pay();
     const rail = new ScriptedRail(say('failed'), say('completed'), 'silent', say('failed'));
     let now: Clock = systemClock;
-    const { submissions, inquiries, callbacks } = railsOf(db, { rail, clock: () => now() });
+    const { submissions, poller } = railsOf(db, { rail, clock: () => now() });
     await submissions.submit(id);
     assert.equal((await rowOf(db, id)).askAt, null);
-    await callbacks.tell('simulated', callbackOf(id, 'completed'));
+    await report(id, 'completed');
     const { askAt, stuckSince } = await rowOf(db, id);
     assert(askAt !== null && stuckSince !== null);
     assert.equal(askAt - stuckSince, 60_000);
     now = () => askAt;
     await due(id);
-    await inquiries.askDue('simulated', 1_000);
+    await poller.pollDue('simulated', 1_000);
     assert.deepEqual(rail.asked, [id]);
     const later = await rowOf(db, id);
     assert.equal(later.askAt, instant(askAt + 60_000));

@@ -87,7 +87,7 @@ describe('a payout whose money was given back', () => {
   it('is not handed over again by an inquiry that hung meanwhile', async () => {
     await lostOnce();
     const gate = gateway.hold('inquiry');
-    const asking = rails.submissions.ask(id);
+    const asking = rails.submissions.poll(id);
     await gate.arrived;
     await givenBack();
     gate.open();

@@ -5,7 +5,7 @@ import { instant, systemClock } from '../../src/core/instant.js';
 import { outbox } from '../../src/db/entities/outbox.js';
 import { railBreakers } from '../../src/db/entities/rail-breakers.js';
 import { insertSql } from '../../src/db/statements.js';
-import { newBreaker } from '../../src/payouts/breaker/rules.js';
+import { newBreaker } from '../../src/payouts/breaker.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -51,10 +51,10 @@ describe('a payout of a frozen account', () => {
   };
 
   it('that was approved before is not handed to its rail, and can be canceled', async () => {
-    const { rail, turns } = over(say('completed'));
+    const { rail, queue } = over(say('completed'));
     await freeze();
     for (let times = 0; times < 2; times += 1) {
-      const { payout, isHeld, isFrozen } = await turns.submit(id);
+      const { payout, isHeld, isFrozen } = await queue.submit(id);
       assert.deepEqual(
         [payout.status, payout.attempts, isHeld, isFrozen],
         ['approved', 0, true, true],
@@ -68,37 +68,37 @@ describe('a payout of a frozen account', () => {
   });
 
   it('is handed over when the account may send again, and its workflow is told at once', async () => {
-    const { rail, turns } = over(say('completed'));
+    const { rail, queue } = over(say('completed'));
     await freeze();
-    await turns.submit(id);
+    await queue.submit(id);
     const before = (await told()).length;
     await unfreeze();
     assert.equal((await told()).length, before + 1);
-    const { payout, isHeld } = await turns.submit(id);
+    const { payout, isHeld } = await queue.submit(id);
     assert.deepEqual([payout.status, isHeld, rail.given.length], ['completed', false, 1]);
     await assertSameStory(own, id);
   });
 
   it('that was handed over before is asked about, and not given again before the account may send', async () => {
-    const { rail, turns } = over('silent', null, null, say('completed'));
-    await turns.submit(id);
+    const { rail, queue } = over('silent', null, null, say('completed'));
+    await queue.submit(id);
     await freeze();
-    const { payout, isHeld, isFrozen } = await turns.ask(id);
+    const { payout, isHeld, isFrozen } = await queue.poll(id);
     assert.deepEqual([payout.status, isHeld, isFrozen], ['in_progress', true, true]);
     assert.deepEqual([rail.given.length, rail.asked.length], [1, 1]);
     const before = (await told()).length;
     await unfreeze();
     assert.equal((await told()).length, before + 1);
-    assert.equal((await turns.ask(id)).payout.status, 'completed');
+    assert.equal((await queue.poll(id)).payout.status, 'completed');
     assert.deepEqual([rail.given.length, rail.asked.length], [2, 2]);
     await assertSameStory(own, id);
   });
 
   it('that its rail has taken is asked about as usual, and not told of when it is unfrozen', async () => {
-    const { turns } = over(say('accepted'), say('accepted'));
-    await turns.submit(id);
+    const { queue } = over(say('accepted'), say('accepted'));
+    await queue.submit(id);
     await freeze();
-    assert.equal((await turns.ask(id)).isHeld, false);
+    assert.equal((await queue.poll(id)).isHeld, false);
     const before = (await told()).length;
     await unfreeze();
     assert.equal((await told()).length, before);

@@ -8,8 +8,8 @@ import { payoutRailEvents } from '../../src/db/entities/payouts.js';
 import { type RunningGateway, serveGateway } from '../../development/simulated-rail/gateway.js';
 import { HttpRail } from '../../src/payouts/rails/http.js';
 import { signed } from '../../src/payouts/rails/signing.js';
-import { SimulatedRail } from '../../development/simulated-rail/rail.js';
-import { RailSilent } from '../../src/payouts/rails/types.js';
+import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
+import { RailSilent } from '../../src/payouts/rails/rail.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { answered, LEAST, object, text } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -114,7 +114,7 @@ describe('the HTTP rail', () => {
       const [silent, lost] = [await own.pay('03'), await own.pay('07')];
       for (const id of [silent, lost]) {
         assert.equal((await submissions().submit(id)).payout.status, 'in_progress');
-        await submissions().ask(id);
+        await submissions().poll(id);
       }
       assert.equal((await own.get(silent)).status, 'in_progress');
       assert.equal((await own.get(lost)).status, 'completed');
@@ -138,7 +138,7 @@ describe('the HTTP rail', () => {
       for (const id of [silent, later]) {
         await submissions().submit(id);
         assert.equal((await rail.void(id))?.status, 'voided');
-        assert.equal((await submissions().ask(id)).payout.status, 'failed');
+        assert.equal((await submissions().poll(id)).payout.status, 'failed');
         await assertSameStory(own, id);
       }
     });

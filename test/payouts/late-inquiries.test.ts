@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Clock, type Instant, instant, systemClock } from '../../src/core/instant.js';
-import type { Rail } from '../../src/payouts/rails/types.js';
-import { inquirySweeps } from '../../src/payouts/sweeps.js';
+import type { Rail } from '../../src/payouts/rails/rail.js';
+import { pollingSweeps } from '../../src/payouts/status-polling.js';
 import { sweeperOf } from '../support/sweepers.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { idLiteral, LEAST } from '../support/bank.js';
@@ -57,12 +57,12 @@ describe('a payout that was completed', () => {
     return at;
   };
   /** The next question, when it is due. */
-  const askWhenDue = async ({ inquiries }: ReturnType<typeof over>, id: Uuid): Promise<number> => {
+  const askWhenDue = async ({ poller }: ReturnType<typeof over>, id: Uuid): Promise<number> => {
     const at = await askAt(id);
     now = () => instant(at - 1);
-    assert.equal(await inquiries.askDue('simulated', 10), 0);
+    assert.equal(await poller.pollDue('simulated', 10), 0);
     now = () => at;
-    return inquiries.askDue('simulated', 10);
+    return poller.pollDue('simulated', 10);
   };
 
   it('and came back is found returned by asking, even without a callback', async () => {
@@ -116,11 +116,11 @@ describe('a payout that was completed', () => {
     const at = instant(Math.max(...(await Promise.all(ids.map(askAt)))));
     now = () => at;
     const workers = Array.from({ length: 4 }, () => over(rail));
-    await Promise.all(workers.map(({ inquiries }) => inquiries.askDue('simulated', 10)));
+    await Promise.all(workers.map(({ poller }) => poller.pollDue('simulated', 10)));
     assert.deepEqual(rail.asked.toSorted(), ids.toSorted());
     const next = instant(at + 3 * HOUR);
     now = () => next;
-    await rails.inquiries.askDue('simulated', 10);
+    await rails.poller.pollDue('simulated', 10);
     assert.equal(rail.asked.length, 8);
     for (const id of ids) {
       const { endedAt } = await rowOf(db, id);
@@ -147,7 +147,7 @@ describe('a payout that was completed', () => {
     await db.change(
       `UPDATE payouts SET ask_at='2026-01-02' WHERE id IN (${others.map(idLiteral).join(',')})`,
     );
-    const sweeps = inquirySweeps(rails.inquiries, ['http:hanging', 'simulated'], rails.breakers);
+    const sweeps = pollingSweeps(rails.poller, ['http:hanging', 'simulated'], rails.breakers);
     const { sweeper } = sweeperOf(db.database, sweeps);
     sweeper.start();
     await until('the others were asked about', () => answering.asked.length === 2);

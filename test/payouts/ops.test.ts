@@ -106,7 +106,7 @@ describe('the operators of payouts', () => {
 
   it('see what is stuck and why, without a secret', async () => {
     const id = await silent();
-    await railsOf(db).submissions.raiseSilent(-1_000, 1_000);
+    await railsOf(db).stuck.flagSilent(-1_000, 1_000);
     const stuck = await ops(['payouts', 'stuck', '--json']);
     const found = (JSON.parse(stuck.stdout) as Json[]).find((one) => one.id === id);
     assert.equal(found?.why, 'the rail has not said what became of it');
@@ -238,7 +238,7 @@ describe('the operators of payouts', () => {
     await submissions.submit(id);
     const said = { status: 'completed', reference: 'R-77', failureCode: null } as const;
     assert.equal(
-      await callbacks.tell('simulated', { key: id, ...said, callbackId: `late-${id}` }),
+      await callbacks.report('simulated', { key: id, ...said, callbackId: `late-${id}` }),
       'conflict',
     );
     const stuck = JSON.parse((await ops(['payouts', 'stuck', '--json'])).stdout) as Json[];

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Clock, instant, systemClock } from '../../src/core/instant.js';
-import { SCENARIOS } from '../../development/simulated-rail/scenarios.js';
-import type { Rail } from '../../src/payouts/rails/types.js';
+import { SCENARIOS } from '../../src/payouts/rails/simulated.js';
+import type { Rail } from '../../src/payouts/rails/rail.js';
 import { cancelRacing } from '../campaigns/payouts.js';
-import { stuckSweep } from '../../src/payouts/sweeps.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import { stuckSweep } from '../../src/payouts/flag.js';
+import { type TestApi } from '../support/api.js';
 import { answered, idLiteral, LEAST, object } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, balanceOf } from '../support/world.js';
+import { type TestDatabase } from '../support/database.js';
+import { balanceOf } from '../support/world.js';
 import { say, ScriptedRail } from './scripted-rail.js';
 import {
   assertSameStory,
@@ -18,6 +18,7 @@ import {
   paidTimes,
   type PayoutBank,
   railsOf,
+  usePayouts,
   resolve,
   rowOf,
   saidOf,
@@ -28,20 +29,7 @@ describe('what becomes of an approved payout', () => {
   let db: TestDatabase;
   let api: TestApi;
   let own: PayoutBank;
-
-  before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-  });
-
-  beforeEach(async () => {
-    own = await openPayoutBank(api);
-  });
-
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
-  });
+  usePayouts((opened) => void ({ db, api, own } = opened));
 
   it('is durably in progress before the rail hears of it, and the rail gets everything under its id', async () => {
     const id = await own.pay(undefined, { description: 'for the shop' });
@@ -136,7 +124,7 @@ describe('what becomes of an approved payout', () => {
     now = () => instant(Date.now() + 10_000);
     const [report] = (await rails.simulated.due(100)).filter(({ key }) => key === id);
     assert(report !== undefined);
-    assert.equal(await rails.callbacks.tell('simulated', report), 'applied');
+    assert.equal(await rails.callbacks.report('simulated', report), 'applied');
     const shown = await own.get(id);
     assert.deepEqual(statusesOf(shown), ['approved', 'in_progress', 'completed', 'returned']);
     assert.equal(object(shown.failure).code, 'account_blocked');
@@ -146,7 +134,7 @@ describe('what becomes of an approved payout', () => {
       [back?.kind, object(back?.counterparty).type],
       ['adjustment_in', 'bank_account'],
     );
-    assert.equal(await rails.callbacks.tell('simulated', report), 'replayed');
+    assert.equal(await rails.callbacks.report('simulated', report), 'replayed');
     await assertSameStory(own, id);
   });
 
@@ -155,7 +143,7 @@ describe('what becomes of an approved payout', () => {
     const rail = new ScriptedRail('silent', say('returned', 'account_closed'));
     const { submissions } = railsOf(db, { rail });
     await submissions.submit(id);
-    await submissions.ask(id);
+    await submissions.poll(id);
     assert.deepEqual(statusesOf(await own.get(id)), [
       'approved',
       'in_progress',
@@ -175,8 +163,8 @@ describe('what becomes of an approved payout', () => {
     const { submissions } = railsOf(db, { rail });
     assert.equal((await submissions.submit(id)).payout.status, 'in_progress');
     for (let asked = 0; asked < 3; asked += 1)
-      assert.equal((await submissions.ask(id)).payout.status, 'in_progress');
-    assert.equal((await submissions.ask(id)).payout.status, 'completed');
+      assert.equal((await submissions.poll(id)).payout.status, 'in_progress');
+    assert.equal((await submissions.poll(id)).payout.status, 'completed');
     assert.equal(rail.given.length, 1);
     assert.deepEqual(
       (await saidOf(db, id)).map(({ kind, effect }) => `${kind} ${effect}`),
@@ -197,7 +185,7 @@ describe('what becomes of an approved payout', () => {
     const { submissions } = railsOf(db);
     assert.equal((await submissions.submit(id)).payout.status, 'in_progress');
     assert.deepEqual(await paidTimes(db, [id]), [0]);
-    assert.equal((await submissions.ask(id)).payout.status, 'completed');
+    assert.equal((await submissions.poll(id)).payout.status, 'completed');
     assert.deepEqual(await paidTimes(db, [id]), [1]);
   });
 
@@ -206,7 +194,7 @@ describe('what becomes of an approved payout', () => {
     const rail = new ScriptedRail(say('accepted'), null);
     const { submissions } = railsOf(db, { rail });
     await submissions.submit(id);
-    await submissions.ask(id);
+    await submissions.poll(id);
     assert.equal(rail.given.length, 1);
     const { status, stuckReason } = await rowOf(db, id);
     assert.deepEqual([status, stuckReason], ['in_progress', 'contradiction']);
@@ -218,10 +206,10 @@ describe('what becomes of an approved payout', () => {
       const rail = new ScriptedRail('silent', null, 'silent');
       const rails = railsOf(db, { rail });
       const callback = { key: id, ...say('accepted'), callbackId: `early-${id}` };
-      assert.equal(await rails.callbacks.tell('simulated', callback), 'conflict');
+      assert.equal(await rails.callbacks.report('simulated', callback), 'conflict');
       if (isSettled) await resolve(rails, db, id, 'unchanged');
       await rails.submissions.submit(id);
-      await rails.submissions.ask(id);
+      await rails.submissions.poll(id);
       assert.equal(rail.given.length, isSettled ? 2 : 1);
       const { status, stuckReason } = await rowOf(db, id);
       assert.deepEqual([status, stuckReason], ['in_progress', isSettled ? null : 'contradiction']);
@@ -237,7 +225,7 @@ describe('what becomes of an approved payout', () => {
       ...say('failed', 'account_closed'),
       callbackId: `c-${id.slice(0, 8)}`,
     };
-    assert.equal(await callbacks.tell('simulated', callback), 'conflict');
+    assert.equal(await callbacks.report('simulated', callback), 'conflict');
     const { status, stuckReason } = await rowOf(db, id);
     assert.deepEqual([status, stuckReason], ['completed', 'contradiction']);
     await assertSameStory(own, id);
@@ -247,15 +235,15 @@ describe('what becomes of an approved payout', () => {
     const id = await own.pay();
     const rail = new ScriptedRail('silent', say('completed'));
     let now: Clock = systemClock;
-    const { submissions } = railsOf(db, { rail, clock: () => now() });
+    const { stuck, submissions } = railsOf(db, { rail, clock: () => now() });
     await submissions.submit(id);
-    await submissions.raiseSilent(60_000, 100);
+    await stuck.flagSilent(60_000, 100);
     assert.equal((await rowOf(db, id)).stuckSince, null);
     now = () => instant(Date.now() + 61_000);
-    assert((await submissions.raiseSilent(60_000, 100)) >= 1);
+    assert((await stuck.flagSilent(60_000, 100)) >= 1);
     const { stuckReason } = await rowOf(db, id);
     assert.equal(stuckReason, 'no_outcome');
-    await submissions.ask(id);
+    await submissions.poll(id);
     const settled = await rowOf(db, id);
     assert.deepEqual(
       [settled.status, settled.stuckSince, settled.stuckReason],
@@ -271,7 +259,7 @@ describe('what becomes of an approved payout', () => {
       await other.pay(),
       await other.pay(),
     ];
-    const { submissions } = railsOf(db, { rail: new ScriptedRail() });
+    const { stuck, submissions } = railsOf(db, { rail: new ScriptedRail() });
     const dated = (id: Uuid, set: string) =>
       db.change(`UPDATE payouts SET ${set} WHERE id=${idLiteral(id)}`);
     for (const id of [stopped, alike, silent]) {
@@ -286,14 +274,14 @@ describe('what becomes of an approved payout', () => {
     await postedAt('+INTERVAL 1 HOUR');
     const reasonsOf = (ids: readonly Uuid[]) =>
       Promise.all(ids.map(async (id) => (await rowOf(db, id)).stuckReason));
-    await assert.rejects(submissions.raiseSilent(60_000, 2), /ledger/);
+    await assert.rejects(stuck.flagSilent(60_000, 2), /ledger/);
     assert.deepEqual(await reasonsOf([stopped, alike, silent, waiting]), [
       null,
       null,
       'no_outcome',
       null,
     ]);
-    const round = stuckSweep(submissions, { silentMs: 60_000, approvedMs: 60_000 }).run(
+    const round = stuckSweep(stuck, { silentMs: 60_000, approvedMs: 60_000 }).run(
       new AbortController().signal,
     );
     await assert.rejects(round, /ledger/);
@@ -315,7 +303,7 @@ describe('what becomes of an approved payout', () => {
     for (let round = 0; round < 3; round += 1)
       await Promise.all(
         ids.flatMap((id) =>
-          [one, other].flatMap(({ submissions }) => [submissions.submit(id), submissions.ask(id)]),
+          [one, other].flatMap(({ submissions }) => [submissions.submit(id), submissions.poll(id)]),
         ),
       );
     assert.deepEqual(

@@ -3,7 +3,7 @@ import type { Uuid } from '../../src/core/ids.js';
 import { type Clock, instant, systemClock } from '../../src/core/instant.js';
 import { restores } from '../../src/db/entities/restores.js';
 import { insertSql } from '../../src/db/statements.js';
-import type { Rail } from '../../src/payouts/rails/types.js';
+import type { Rail } from '../../src/payouts/rails/rail.js';
 import { approveResolution } from '../../src/payouts/release.js';
 import { proposeResolution, rejectResolution } from '../../src/payouts/resolutions.js';
 import { newRestore } from '../../src/restores/opening.js';
@@ -84,7 +84,7 @@ describe('an outcome that gives money back', () => {
 
   it('is not applied, nor is any other, once the rail has spoken, even if the proposer had a clock that was ahead', async () => {
     const { rails } = await silent();
-    const { desk, conversation } = rails;
+    const { desk, calls } = rails;
     const wanted = {
       outcome: 'completed',
       reason: 'the bank says so',
@@ -92,13 +92,13 @@ describe('an outcome that gives money back', () => {
     } as const;
     const ahead = railsOf(db, { clock: () => instant(Date.now() + 3_000) });
     await proposeResolution(ahead.desk, await seen(db, id), wanted);
-    await rails.callbacks.tell('simulated', {
+    await rails.callbacks.report('simulated', {
       key: id,
       ...say('failed', 'account_closed'),
       callbackId: `late-${id}`,
     });
     const approve = approveResolution(
-      { conversation, quietMs: () => 0 },
+      { calls, quietMs: () => 0 },
       await seen(db, id),
       someone('leo'),
     );
@@ -112,7 +112,11 @@ describe('an outcome that gives money back', () => {
     const { rails } = await silent();
     const { desk, callbacks } = rails;
     const tell = (...what: Parameters<typeof say>) =>
-      callbacks.tell('simulated', { key: id, ...say(...what), callbackId: `${what.join()}-${id}` });
+      callbacks.report('simulated', {
+        key: id,
+        ...say(...what),
+        callbackId: `${what.join()}-${id}`,
+      });
     const propose = async (
       looked: Awaited<ReturnType<typeof seen>>,
       outcome: 'completed' | 'unchanged',
@@ -147,13 +151,13 @@ describe('an outcome that gives money back', () => {
         void: (key) => rail.void(key),
         status: async () => {
           const accepted = { key: id, ...say('accepted'), callbackId: `meanwhile-${id}` };
-          await rails.callbacks.tell('simulated', accepted);
+          await rails.callbacks.report('simulated', accepted);
           return null;
         },
       },
     });
     await rails.submissions.submit(id);
-    await rails.submissions.ask(id);
+    await rails.submissions.poll(id);
     assert.equal(rail.given.length, 1);
     assert.equal((await rowOf(db, id)).railReference, 'R-1');
   });
@@ -163,8 +167,8 @@ describe('an outcome that gives money back', () => {
     await assert.rejects(resolve(rails, db, id, 'failed'), /the rail gave no answer/);
     assert.equal((await rowOf(db, id)).status, 'in_progress');
     assert.deepEqual(await balance(), HELD);
-    const { conversation } = rails;
-    await approveResolution({ conversation, quietMs: () => 0 }, await seen(db, id), someone('leo'));
+    const { calls } = rails;
+    await approveResolution({ calls, quietMs: () => 0 }, await seen(db, id), someone('leo'));
     assert.deepEqual(await balance(), FREE);
   });
 
@@ -197,13 +201,13 @@ describe('an outcome that gives money back', () => {
     assert.equal((await resolve(rails, db, id, 'returned')).status, 'returned');
     assert.deepEqual(await balance(), FREE);
     const late = { key: id, ...VOIDED, callbackId: `late-${id}` };
-    assert.equal(await rails.callbacks.tell('simulated', late), 'settled');
+    assert.equal(await rails.callbacks.report('simulated', late), 'settled');
     await assertSameStory(own, id);
   });
 
   it('asks the rail nothing if one person would decide alone, or no money comes back', async () => {
     const { rail, rails } = await silent();
-    const { desk, conversation } = rails;
+    const { desk, calls } = rails;
     const quietMs = () => 0;
     const propose = async (outcome: 'failed' | 'completed') =>
       proposeResolution(desk, await seen(db, id), {
@@ -212,15 +216,11 @@ describe('an outcome that gives money back', () => {
         by: someone('maria'),
       });
     await propose('failed');
-    const alone = approveResolution(
-      { conversation, quietMs },
-      await seen(db, id),
-      someone('maria'),
-    );
+    const alone = approveResolution({ calls, quietMs }, await seen(db, id), someone('maria'));
     await assert.rejects(alone, /a second person does/);
     await rejectResolution(desk, await seen(db, id), someone('leo'));
     await propose('completed');
-    await approveResolution({ conversation, quietMs }, await seen(db, id), someone('leo'));
+    await approveResolution({ calls, quietMs }, await seen(db, id), someone('leo'));
     assert.deepEqual(rail.voided, []);
   });
 
@@ -241,9 +241,9 @@ describe('an outcome that gives money back', () => {
       await propose('completed');
       return VOIDED;
     };
-    const { conversation } = railsOf(db, { rail: Object.assign(swapping, { void: answer }) });
+    const { calls } = railsOf(db, { rail: Object.assign(swapping, { void: answer }) });
     const approve = approveResolution(
-      { conversation, quietMs: () => 0 },
+      { calls, quietMs: () => 0 },
       await seen(db, id),
       someone('leo'),
     );
@@ -257,7 +257,7 @@ describe('an outcome that gives money back', () => {
     const rail = new ScriptedRail(say('accepted'));
     const answer = async (): Promise<typeof VOIDED> => {
       const second = { key: id, ...say('completed', null, 'R-2'), callbackId: `second-${id}` };
-      assert.equal(await rails.callbacks.tell('simulated', second), 'conflict');
+      assert.equal(await rails.callbacks.report('simulated', second), 'conflict');
       return VOIDED;
     };
     const rails = railsOf(db, { rail: Object.assign(rail, { void: answer }) });
@@ -304,7 +304,7 @@ describe('an outcome that gives money back', () => {
       const rails = railsOf(db, { rail, clock: () => now() });
       const { payout: first } = await rails.submissions.submit(id);
       now = () => instant(Date.now() + 3_000_000);
-      const { attemptedAt, attempts } = (await rails.submissions.ask(id)).payout;
+      const { attemptedAt, attempts } = (await rails.submissions.poll(id)).payout;
       assert(attemptedAt !== null && first.attemptedAt !== null && attemptedAt > first.attemptedAt);
       assert.equal(attempts, 2);
       const until = new Date(attemptedAt + 3_600_000).toISOString();
@@ -315,8 +315,8 @@ describe('an outcome that gives money back', () => {
       );
       assert.deepEqual(await balance(), HELD);
       now = () => instant(attemptedAt + 3_600_000);
-      const { conversation } = rails;
-      const deps = { conversation, quietMs: () => 3_600_000 };
+      const { calls } = rails;
+      const deps = { calls, quietMs: () => 3_600_000 };
       assert.equal(
         (await approveResolution(deps, await seen(db, id), someone('leo'))).status,
         'failed',
@@ -347,7 +347,7 @@ describe('an outcome that gives money back', () => {
       );
       assert.deepEqual(await balance(), HELD);
       now = () => instant(lostUntil + 3_600_000);
-      const deps = { conversation: rails.conversation, quietMs: () => 3_600_000 };
+      const deps = { calls: rails.calls, quietMs: () => 3_600_000 };
       assert.equal(
         (await approveResolution(deps, await seen(db, id), someone('leo'))).status,
         'failed',
@@ -402,8 +402,8 @@ describe('the orders that a rail is given', () => {
     };
     const { submissions } = railsOf(db, { rail: watching });
     await submissions.submit(id);
-    await submissions.ask(id);
-    await submissions.ask(id);
+    await submissions.poll(id);
+    await submissions.poll(id);
     assert.deepEqual(seen, [1, 2, 3]);
     const sent = (await saidOf(db, id)).filter(({ effect }) => effect === 'sent');
     assert.deepEqual(
@@ -432,10 +432,10 @@ describe('the orders that a rail is given', () => {
     const { payout: submitted } = await submissions.submit(id);
     const wanted = { outcome: 'failed', reason: 'asked', by: someone('maria') } as const;
     await proposeResolution(desk, await seen(db, submitted.id), wanted);
-    await submissions.ask(id);
+    await submissions.poll(id);
     assert.deepEqual([rail.given.length, rail.asked.length], [1, 1]);
     await rejectResolution(desk, await seen(db, id), someone('leo'));
-    await submissions.ask(id);
+    await submissions.poll(id);
     assert.deepEqual([rail.given.length, rail.asked.length], [2, 2]);
   });
 

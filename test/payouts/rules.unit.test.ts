@@ -1,53 +1,14 @@
 import assert from 'node:assert/strict';
 import { asUuid } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
-import { PAYOUT_STATUSES, type Payout, type PayoutStatus } from '../../src/db/entities/payouts.js';
-import { chooseRail, failureCode, FAILURES } from '../../src/payouts/rails/rules.js';
-import { scenarioFor, SCENARIOS } from '../../development/simulated-rail/scenarios.js';
+import type { Payout } from '../../src/db/entities/payouts.js';
+import { chooseRail, failureCode, FAILURES } from '../../src/payouts/rails/rail.js';
+import { scenarioFor, SCENARIOS } from '../../src/payouts/rails/simulated.js';
 import { signed, verify, WINDOW_S } from '../../src/payouts/rails/signing.js';
-import {
-  effectOf,
-  endOfNumber,
-  nextAsk,
-  nextInstant,
-  transitionsOf,
-} from '../../src/payouts/rules.js';
+import { endOfNumber, nextInstant, nextPoll, transitionsOf } from '../../src/payouts/rules.js';
 
-const WORDS = ['accepted', 'completed', 'failed', 'returned', 'voided'] as const;
-
-const effect = (
-  status: PayoutStatus,
-  word: (typeof WORDS)[number],
-  reference: string | null = 'R-1',
-) => effectOf({ status, railReference: 'R-1' }, { status: word, reference });
-
-describe('what a rail says of a payout', () => {
-  it('moves it as the states allow, and nowhere else', () => {
-    const table = Object.fromEntries(
-      PAYOUT_STATUSES.map((status) => [
-        status,
-        WORDS.map((word) => effect(status, word)).join(' '),
-      ]),
-    );
-    const never = 'conflict conflict conflict conflict conflict';
-    assert.deepEqual(table, {
-      pending_approval: never,
-      approved: never,
-      in_progress: 'note complete fail complete_and_return fail',
-      completed: 'duplicate duplicate conflict return conflict',
-      returned: 'duplicate duplicate conflict duplicate conflict',
-      rejected: never,
-      canceled: never,
-      failed: 'conflict conflict duplicate conflict duplicate',
-    });
-  });
-
-  it('contradicts itself wherever it names the payment otherwise', () => {
-    for (const status of PAYOUT_STATUSES)
-      for (const word of WORDS) assert.equal(effect(status, word, 'R-2'), 'conflict');
-  });
-
-  it('maps to one of our failures for every code, known to us or not', () => {
+describe('the failure that a rail reports', () => {
+  it('is one of ours for every code, known to us or not', () => {
     assert.equal(failureCode('account_closed'), 'account_closed');
     assert.equal(failureCode('what nobody has heard of'), 'rejected_by_bank');
     assert.equal(failureCode('toString'), 'rejected_by_bank');
@@ -116,10 +77,10 @@ describe('a payout that has ended', () => {
   const completed = { status: 'completed', endedAt: instant(0), stuckSince: null } as Payout;
   const untilOver = (payout: Payout, from: number): number[] => {
     const asked: number[] = [];
-    let at = nextAsk(payout, instant(from), window);
+    let at = nextPoll(payout, instant(from), window);
     while (at !== null && asked.length < 100) {
       asked.push(at);
-      at = nextAsk(payout, at, window);
+      at = nextPoll(payout, at, window);
     }
     return asked;
   };
@@ -135,7 +96,7 @@ describe('a payout that has ended', () => {
       { status: 'failed' },
       { status: 'returned' },
     ] as const)
-      assert.equal(nextAsk({ ...completed, ...change }, instant(0), window), null);
+      assert.equal(nextPoll({ ...completed, ...change }, instant(0), window), null);
   });
 
   it('is asked about sooner while its rail contradicts it, for as long as that takes', () => {

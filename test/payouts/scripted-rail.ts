@@ -1,7 +1,7 @@
-import { type Rail, type RailOrder, RailSilent } from '../../src/payouts/rails/types.js';
-import type { RailStatement } from '../../src/payouts/rules.js';
+import { type Rail, type RailOrder, RailSilent } from '../../src/payouts/rails/rail.js';
+import type { RailReport } from '../../src/payouts/rails/rail.js';
 
-export type Answer = RailStatement | null | 'silent';
+export type Answer = RailReport | null | 'silent';
 
 /** A rail that says what it is told to, one answer after the other, and remembers what it was given: it never deduplicates. */
 export class ScriptedRail implements Rail {
@@ -20,24 +20,24 @@ export class ScriptedRail implements Rail {
     for (const heard of [this.given, this.asked, this.voided]) heard.length = 0;
   }
 
-  submit(order: RailOrder): Promise<RailStatement> {
+  submit(order: RailOrder): Promise<RailReport> {
     this.given.push(order);
     const answer = this.next();
     if (answer === null) throw new RailSilent('nothing');
     return Promise.resolve(answer);
   }
 
-  async status(key: string): Promise<RailStatement | null> {
+  async status(key: string): Promise<RailReport | null> {
     this.asked.push(key);
     return Promise.resolve(this.next());
   }
 
-  async void(key: string): Promise<RailStatement | null> {
+  async void(key: string): Promise<RailReport | null> {
     this.voided.push(key);
     return Promise.resolve(this.next());
   }
 
-  private next(): RailStatement | null {
+  private next(): RailReport | null {
     const answer = this.answers.shift();
     if (answer === undefined || answer === 'silent') throw new RailSilent('no answer');
     return answer;
@@ -45,9 +45,9 @@ export class ScriptedRail implements Rail {
 }
 
 export function say(
-  status: RailStatement['status'],
-  failureCode: RailStatement['failureCode'] = null,
+  status: RailReport['status'],
+  failureCode: RailReport['failureCode'] = null,
   reference: string | null = 'R-1',
-): RailStatement {
+): RailReport {
   return { status, reference, failureCode };
 }

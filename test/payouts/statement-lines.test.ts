@@ -5,30 +5,21 @@ import type { Payout } from '../../src/db/entities/payouts.js';
 import { LINE_STATUSES } from '../../src/db/entities/rail-statements.js';
 import { approveResolution } from '../../src/payouts/release.js';
 import { proposeResolution } from '../../src/payouts/resolutions.js';
-import type { RailStatement } from '../../src/payouts/rules.js';
+import type { RailReport } from '../../src/payouts/rails/rail.js';
 import { dayOf } from '../../src/payouts/statements/compare.js';
 import { type Reconciled, reconcile } from '../../src/payouts/statements/reconcile.js';
-import type { GivenLine } from '../../src/payouts/statements/store.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import type { LineInput } from '../../src/payouts/statements/store.js';
 import { answered, idLiteral, LEAST } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, balanceOf, someone, TEST_ACTOR } from '../support/world.js';
-import { type Answer, say, ScriptedRail } from './scripted-rail.js';
-import {
-  openPayoutBank,
-  type PayoutBank,
-  railsOf,
-  resolve,
-  rowOf,
-  seen,
-  supersedeSql,
-} from './support.js';
+import { type TestDatabase } from '../support/database.js';
+import { balanceOf, someone, TEST_ACTOR } from '../support/world.js';
+import { type Answer, say } from './scripted-rail.js';
+import { type PayoutBank, usePayouts, resolve, rowOf, seen, supersedeSql } from './support.js';
 
 const RAIL = 'http:lines';
 const DAY_MS = 86_400_000;
 
-type Word = RailStatement['status'];
-type Line = GivenLine['status'];
+type Word = RailReport['status'];
+type Line = LineInput['status'];
 type Effect = 'noted' | 'applied' | 'conflict' | 'duplicate';
 
 /** The effect of a report with the line's reference, or about a line without one, on a payout in progress. */
@@ -72,47 +63,19 @@ const WORDS = Object.keys(ENDS) as Word[];
 
 describe('a line of a statement is the word of the rail', () => {
   let db: TestDatabase;
-  let api: TestApi;
   let own: PayoutBank;
   let day: Instant = instant(dayOf(systemClock()) + DAY_MS);
-  let count = 0;
-
-  before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db, {
+  const { given, over, standing, tell } = usePayouts((opened) => void ({ db, own } = opened), {
+    rail: RAIL,
+    settings: {
       PAYOUT_RAILS: `*=${RAIL}`,
       PAYOUT_RAIL_URLS: 'lines=http://127.0.0.1:1',
       PAYOUT_RAIL_KEYS: `lines=k1:${Buffer.alloc(32, 7).toString('base64')}`,
-    });
+    },
   });
 
-  beforeEach(async () => {
-    own = await openPayoutBank(api);
-  });
-
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
-  });
-
-  const partsOf = (...answers: Answer[]) =>
-    railsOf(db, { rails: new Map([[RAIL, new ScriptedRail(...answers)]]) });
-  /** A payout that its rail was given, with the rail's answer. */
-  const given = async (answer: Answer = 'silent'): Promise<Uuid> => {
-    const id = await own.pay();
-    await partsOf(answer).submissions.submit(id);
-    return id;
-  };
-  const tell = (key: Uuid, said: RailStatement) => {
-    count += 1;
-    return partsOf().callbacks.tell(RAIL, {
-      key,
-      ...said,
-      callbackId: `c-${key.slice(0, 18)}-${count}`,
-    });
-  };
-  const poll = (id: Uuid, answer: Answer) => partsOf(answer).submissions.ask(id);
-  const lineOf = (payoutKey: Uuid, status: Line, reference: string | null = 'BA-1'): GivenLine => ({
+  const poll = (id: Uuid, answer: Answer) => over(answer).submissions.poll(id);
+  const lineOf = (payoutKey: Uuid, status: Line, reference: string | null = 'BA-1'): LineInput => ({
     number: 2,
     payoutKey,
     status,
@@ -121,9 +84,9 @@ describe('a line of a statement is the word of the rail', () => {
     reference,
     at: null,
   });
-  const load = (of: Instant, ...given: readonly GivenLine[]): Promise<Reconciled> => {
+  const load = (of: Instant, ...given: readonly LineInput[]): Promise<Reconciled> => {
     const lines = given.map((line, index) => ({ ...line, number: index + 2 }));
-    const { desk } = partsOf();
+    const { desk } = over();
     return reconcile(
       { database: db.database, desk, delayMs: 0 },
       { rail: RAIL, day: of, lines },
@@ -132,20 +95,15 @@ describe('a line of a statement is the word of the rail', () => {
     );
   };
   /** Each on a day of its own, each day before the last: what others loaded is neither replaced nor missed. */
-  const list = (...lines: readonly GivenLine[]): Promise<Reconciled> => {
+  const list = (...lines: readonly LineInput[]): Promise<Reconciled> => {
     day = instant(day - DAY_MS);
     return load(day, ...lines);
   };
   const held = async () => (await balanceOf(db.database, own.source.id)).held;
-  const standing = async (id: Uuid) => {
-    const { status, stuckReason } = await rowOf(db, id);
-    return [status, stuckReason];
-  };
-
   it('that a payout in progress was paid keeps its money on hold when a callback says that it failed', async () => {
     const id = await given();
-    assert.equal((await list(lineOf(id, 'completed'))).raised, 1);
-    assert.equal(await tell(id, say('failed', 'account_closed', 'BA-1')), 'conflict');
+    assert.equal((await list(lineOf(id, 'completed'))).flagged, 1);
+    assert.equal(await tell(id, 'failed', 'account_closed', 'BA-1'), 'conflict');
     assert.deepEqual(await standing(id), ['in_progress', 'contradiction']);
     assert.equal(await held(), LEAST);
     assert.deepEqual(
@@ -167,7 +125,7 @@ describe('a line of a statement is the word of the rail', () => {
           await list(lineOf(id, line, listed));
           const isOther = listed !== null && listed !== reported;
           const effect = isOther ? 'conflict' : AFTER_LINE[line][word];
-          assert.equal(await tell(id, say(word, null, reported)), effect, `${listed} ${reported}`);
+          assert.equal(await tell(id, word, null, reported), effect, `${listed} ${reported}`);
           const status = effect === 'conflict' ? 'in_progress' : ENDS[word];
           const isOpen =
             status === 'in_progress' || (line === 'returned' && status === 'completed');
@@ -186,9 +144,9 @@ describe('a line of a statement is the word of the rail', () => {
           ['BA-2', 'contradiction'],
         ] as const) {
           const id = await given();
-          assert.equal(await tell(id, say(end, null, 'BA-1')), 'applied');
-          const { raised } = await list(lineOf(id, line, listed));
-          assert.deepEqual([...(await standing(id)), raised], [end, flag, flag === null ? 0 : 1]);
+          assert.equal(await tell(id, end, null, 'BA-1'), 'applied');
+          const { flagged } = await list(lineOf(id, line, listed));
+          assert.deepEqual([...(await standing(id)), flagged], [end, flag, flag === null ? 0 : 1]);
         }
       });
 
@@ -197,13 +155,9 @@ describe('a line of a statement is the word of the rail', () => {
     await list(lineOf(id, 'completed'));
     await poll(id, say('failed', 'account_closed', 'BA-1'));
     assert.deepEqual(await standing(id), ['in_progress', 'contradiction']);
-    const { conversation } = partsOf();
-    await conversation.report(await rowOf(db, id), 'void', say('voided', null, null));
-    await conversation.report(
-      await rowOf(db, id),
-      'submission',
-      say('failed', 'account_closed', 'BA-1'),
-    );
+    const { calls } = over();
+    await calls.report(await rowOf(db, id), 'void', say('voided', null, null));
+    await calls.report(await rowOf(db, id), 'submission', say('failed', 'account_closed', 'BA-1'));
     assert.deepEqual(await standing(id), ['in_progress', 'contradiction']);
     answered(await own.act('cancel', id, own.bank.token), 409, 'invalid_state');
     assert.equal(await held(), LEAST);
@@ -211,12 +165,12 @@ describe('a line of a statement is the word of the rail', () => {
 
   it('holds although the payout was flagged before, and although the line was stored and never noted', async () => {
     const id = await given();
-    await partsOf().submissions.raiseSilent(-1_000, 1_000);
-    assert.equal((await list(lineOf(id, 'completed'))).raised, 0);
+    await over().stuck.flagSilent(-1_000, 1_000);
+    assert.equal((await list(lineOf(id, 'completed'))).flagged, 0);
     await db.change(
       `DELETE FROM payout_rail_events WHERE kind='statement' AND payout_id=${idLiteral(id)}`,
     );
-    assert.equal(await tell(id, say('failed', null, 'BA-1')), 'conflict');
+    assert.equal(await tell(id, 'failed', null, 'BA-1'), 'conflict');
     assert.equal(await held(), LEAST);
   });
 
@@ -224,7 +178,7 @@ describe('a line of a statement is the word of the rail', () => {
     for (const word of ['completed', 'failed'] as const) {
       const id = await given(say('accepted', null, 'BA-1'));
       await list(lineOf(id, 'completed', 'BA-2'));
-      assert.equal(await tell(id, say(word, null, 'BA-1')), 'conflict');
+      assert.equal(await tell(id, word, null, 'BA-1'), 'conflict');
       assert.deepEqual(await standing(id), ['in_progress', 'contradiction']);
     }
   });
@@ -233,19 +187,19 @@ describe('a line of a statement is the word of the rail', () => {
     const id = await given();
     await list(lineOf(id, 'failed'));
     assert.deepEqual(await standing(id), ['in_progress', 'no_outcome']);
-    assert.equal((await list(lineOf(id, 'completed'))).raised, 1);
+    assert.equal((await list(lineOf(id, 'completed'))).flagged, 1);
     assert.deepEqual(await standing(id), ['in_progress', 'contradiction']);
     for (const word of ['failed', 'completed'] as const)
-      assert.equal(await tell(id, say(word, null, 'BA-1')), 'conflict');
+      assert.equal(await tell(id, word, null, 'BA-1'), 'conflict');
     assert.equal(await held(), LEAST);
   });
 
   it('that it was returned keeps a completed payout flagged until the return is reported', async () => {
     const id = await given();
     await list(lineOf(id, 'returned'));
-    await tell(id, say('completed', null, 'BA-1'));
+    await tell(id, 'completed', null, 'BA-1');
     assert.deepEqual(await standing(id), ['completed', 'no_outcome']);
-    assert.equal(await tell(id, say('returned', 'account_closed', 'BA-1')), 'applied');
+    assert.equal(await tell(id, 'returned', 'account_closed', 'BA-1'), 'applied');
     assert.deepEqual(await standing(id), ['returned', null]);
   });
 
@@ -257,7 +211,7 @@ describe('a line of a statement is the word of the rail', () => {
       const id = await given();
       for (const status of order) await list(lineOf(id, status));
       assert.deepEqual(await standing(id), ['in_progress', 'no_outcome']);
-      assert.equal(await tell(id, say('returned', 'account_closed', 'BA-1')), 'applied');
+      assert.equal(await tell(id, 'returned', 'account_closed', 'BA-1'), 'applied');
       assert.deepEqual(await standing(id), ['returned', null]);
     }
   });
@@ -267,7 +221,7 @@ describe('a line of a statement is the word of the rail', () => {
       const id = await given();
       await list(lineOf(id, 'completed'));
       await load(day, ...corrected.map((status) => lineOf(id, status)));
-      assert.equal(await tell(id, say('failed', 'account_closed', 'BA-1')), 'applied');
+      assert.equal(await tell(id, 'failed', 'account_closed', 'BA-1'), 'applied');
       assert.deepEqual(await standing(id), ['failed', null]);
     }
     assert.equal(await held(), 0n);
@@ -277,59 +231,59 @@ describe('a line of a statement is the word of the rail', () => {
     const id = await given();
     await list(lineOf(id, 'failed'));
     await load(day, lineOf(id, 'completed'));
-    assert.equal(await tell(id, say('failed', 'account_closed', 'BA-1')), 'conflict');
+    assert.equal(await tell(id, 'failed', 'account_closed', 'BA-1'), 'conflict');
     await load(day, lineOf(id, 'failed'));
-    assert.equal(await tell(id, say('failed', 'account_closed', 'BA-1')), 'applied');
+    assert.equal(await tell(id, 'failed', 'account_closed', 'BA-1'), 'applied');
     assert.deepEqual(await standing(id), ['failed', 'contradiction']);
   });
 
   it('stops counting when two people have settled the payout against it', async () => {
     const id = await given();
     await list(lineOf(id, 'completed'));
-    await tell(id, say('failed', 'account_closed', 'BA-1'));
-    await resolve(partsOf(say('voided', null, null)), db, id, 'failed');
+    await tell(id, 'failed', 'account_closed', 'BA-1');
+    await resolve(over(say('voided', null, null)), db, id, 'failed');
     assert.deepEqual(await standing(id), ['failed', null]);
     assert.equal(await held(), 0n);
-    assert.equal((await load(day, lineOf(id, 'completed'))).raised, 0);
+    assert.equal((await load(day, lineOf(id, 'completed'))).flagged, 0);
     assert.deepEqual(await standing(id), ['failed', null]);
   });
 
   it('that two people have settled does not keep a completed payout from being returned', async () => {
     const id = await given();
     await list(lineOf(id, 'failed', null));
-    await resolve(partsOf(), db, id, 'completed');
-    assert.equal(await tell(id, say('returned', 'account_closed', 'BA-1')), 'applied');
+    await resolve(over(), db, id, 'completed');
+    assert.equal(await tell(id, 'returned', 'account_closed', 'BA-1'), 'applied');
     assert.deepEqual(await standing(id), ['returned', null]);
   });
 
   it('that two people have settled does not settle what the rail itself reports afterwards', async () => {
     const id = await given();
     await list(lineOf(id, 'failed'));
-    await resolve(partsOf(), db, id, 'completed');
-    assert.equal(await tell(id, say('failed', 'account_closed', 'BA-1')), 'conflict');
+    await resolve(over(), db, id, 'completed');
+    assert.equal(await tell(id, 'failed', 'account_closed', 'BA-1'), 'conflict');
     assert.deepEqual(await standing(id), ['completed', 'contradiction']);
   });
 
   it('that two people have settled against a failed payout does not settle what the rail itself reports afterwards', async () => {
     const id = await given(say('failed', 'account_closed', 'BA-1'));
     await list(lineOf(id, 'completed'));
-    await resolve(partsOf(), db, id, 'unchanged');
+    await resolve(over(), db, id, 'unchanged');
     assert.deepEqual(await standing(id), ['failed', null]);
-    assert.equal(await tell(id, say('completed', null, 'BA-1')), 'conflict');
+    assert.equal(await tell(id, 'completed', null, 'BA-1'), 'conflict');
     assert.deepEqual(await standing(id), ['failed', 'contradiction']);
   });
 
   it('refuses a proposal that was made before it was loaded, even if it was never noted', async () => {
     const id = await given();
     const proposal = { outcome: 'failed', reason: 'not seen', by: someone('maria') } as const;
-    await proposeResolution(partsOf().desk, await seen(db, id), proposal);
+    await proposeResolution(over().desk, await seen(db, id), proposal);
     await list(lineOf(id, 'completed'));
     await db.change(
       `DELETE FROM payout_rail_events WHERE kind='statement' AND payout_id=${idLiteral(id)}`,
     );
-    const { conversation } = partsOf(say('voided', null, null));
+    const { calls } = over(say('voided', null, null));
     const approving = approveResolution(
-      { conversation, quietMs: () => 0 },
+      { calls, quietMs: () => 0 },
       await seen(db, id),
       someone('leo'),
     );
@@ -338,7 +292,7 @@ describe('a line of a statement is the word of the rail', () => {
   });
 
   it('is compared again when its payout ends while the statement is being loaded', async () => {
-    const { desk } = partsOf();
+    const { desk } = over();
     for (const [word, isSeen, flag] of [
       ['completed', true, null],
       ['failed', false, 'contradiction'],
@@ -349,7 +303,7 @@ describe('a line of a statement is the word of the rail', () => {
       const end = async () => {
         // A report that is decided before the line is committed does not see it.
         if (!isSeen) await mark(true);
-        await tell(id, say(word, null, 'BA-1'));
+        await tell(id, word, null, 'BA-1');
         if (!isSeen) await mark(false);
       };
       const submit: typeof desk.submit = async (kind, command) => {
@@ -361,7 +315,7 @@ describe('a line of a statement is the word of the rail', () => {
       const statement = { rail: RAIL, day, lines: [lineOf(id, 'completed')] };
       const found = await reconcile(late, statement, TEST_ACTOR, systemClock());
       assert.deepEqual(
-        [...(await standing(id)), found.raised],
+        [...(await standing(id)), found.flagged],
         [word, flag, flag === null ? 0 : 1],
       );
     }
@@ -369,24 +323,24 @@ describe('a line of a statement is the word of the rail', () => {
 
   it('flags as many payouts as its statement reports, however often one is listed or loaded', async () => {
     const [first, second] = [await given(), await given()];
-    await tell(second, say('completed', null, 'BA-1'));
+    await tell(second, 'completed', null, 'BA-1');
     const lines = [
       lineOf(first, 'completed'),
       lineOf(first, 'completed', 'BA-2'),
       lineOf(second, 'completed'),
     ];
-    assert.equal((await list(...lines)).raised, 1);
-    assert.equal((await load(day, ...lines)).raised, 0);
+    assert.equal((await list(...lines)).flagged, 1);
+    assert.equal((await load(day, ...lines)).flagged, 0);
     assert.deepEqual(await standing(first), ['in_progress', 'contradiction']);
     assert.deepEqual(await standing(second), ['completed', null]);
   });
 
   it('keeps the money on hold after a report of the payment that names another one', async () => {
     const id = await given(say('accepted', null, 'BA-1'));
-    assert.equal(await tell(id, say('completed', null, 'BA-2')), 'conflict');
-    assert.equal(await tell(id, say('failed', 'account_closed', 'BA-1')), 'conflict');
+    assert.equal(await tell(id, 'completed', null, 'BA-2'), 'conflict');
+    assert.equal(await tell(id, 'failed', 'account_closed', 'BA-1'), 'conflict');
     assert.equal(await held(), LEAST);
-    assert.equal(await tell(id, say('completed', null, 'BA-1')), 'applied');
+    assert.equal(await tell(id, 'completed', null, 'BA-1'), 'applied');
     assert.deepEqual(await standing(id), ['completed', 'contradiction']);
   });
 });

@@ -3,15 +3,15 @@ import type { Uuid } from '../../src/core/ids.js';
 import { newId } from '../../src/core/ids.js';
 import { instant, type Instant, systemClock } from '../../src/core/instant.js';
 import type { Payout } from '../../src/db/entities/payouts.js';
-import { SimulatedRail } from '../../development/simulated-rail/rail.js';
-import { attemptPayout } from '../../src/payouts/commands.js';
-import { railCommand } from '../../src/payouts/conversation.js';
-import type { Rail, Rails } from '../../src/payouts/rails/types.js';
+import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
+import { railCommand } from '../../src/payouts/commands.js';
+import { attemptPayout } from '../../src/payouts/submission-queue.js';
+import type { Rail, Rails } from '../../src/payouts/rails/rail.js';
 import { approveResolution } from '../../src/payouts/release.js';
 import { proposeResolution } from '../../src/payouts/resolutions.js';
 import { dayOf } from '../../src/payouts/statements/compare.js';
 import { type Reconciled, reconcile } from '../../src/payouts/statements/reconcile.js';
-import type { GivenLine } from '../../src/payouts/statements/store.js';
+import type { LineInput } from '../../src/payouts/statements/store.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, balanceOf, someone, TEST_ACTOR } from '../support/world.js';
@@ -99,8 +99,8 @@ describe('the statements of a rail', () => {
   };
   const lineOf = (
     { id, raw, asset, status, railReference }: Payout,
-    more: Partial<GivenLine> = {},
-  ): GivenLine => {
+    more: Partial<LineInput> = {},
+  ): LineInput => {
     const outcome = status === 'failed' ? 'failed' : 'completed';
     return {
       number: 2,
@@ -116,7 +116,7 @@ describe('the statements of a rail', () => {
   /** Takes the statement of a day, as an operator does the day after. */
   const take = (
     day: Instant,
-    given: readonly GivenLine[],
+    given: readonly LineInput[],
     {
       delayMs = 0,
       at = instant(day + DAY_MS + HOUR_MS),
@@ -188,7 +188,7 @@ describe('the statements of a rail', () => {
     const payout = await paid('03');
     const rail = rails.get(railOf(country)) ?? assert.fail('there is no such rail');
     const said = (await rail.void(payout.id)) ?? assert.fail('the rail cannot void');
-    await deps.callbacks.tell(railOf(country), {
+    await deps.callbacks.report(railOf(country), {
       ...said,
       key: payout.id,
       callbackId: `cb-${payout.id}`,
@@ -202,13 +202,13 @@ describe('the statements of a rail', () => {
     const payout = await paid();
     await take(endedOn(payout), [lineOf(payout)]);
     const next = await take(endedOn(payout, 1), [lineOf(payout)]);
-    assert.deepEqual([words(next), next.raised], [[`paid_twice ${payout.id}`], 1]);
+    assert.deepEqual([words(next), next.flagged], [[`paid_twice ${payout.id}`], 1]);
     assert.equal(await stuck(payout.id), 'contradiction');
     assert.deepEqual(await fromStatements(payout.id), [
       `completed conflict ${payout.railReference}`,
     ]);
     const again = await take(endedOn(payout, 1), [lineOf(payout)]);
-    assert.deepEqual([words(again), again.raised], [[`paid_twice ${payout.id}`], 0]);
+    assert.deepEqual([words(again), again.flagged], [[`paid_twice ${payout.id}`], 0]);
     assert.equal((await fromStatements(payout.id)).length, 1);
   });
 
@@ -263,7 +263,7 @@ describe('the statements of a rail', () => {
     const today = dayOf(systemClock());
     const line = lineOf(payout, { status: 'failed', reference: 'R-3' });
     const found = await take(today, [line]);
-    assert.deepEqual([words(found), found.raised], [[`state ${payout.id}`], 1]);
+    assert.deepEqual([words(found), found.flagged], [[`state ${payout.id}`], 1]);
     assert.deepEqual(
       [(await rowOf(db, payout.id)).status, await stuck(payout.id)],
       ['in_progress', 'no_outcome'],
@@ -279,7 +279,7 @@ describe('the statements of a rail', () => {
       const { submissions, desk } = railsOf(db, { rails: new Map([[railOf(country), scripted]]) });
       const { payout } = await submissions.submit(id);
       await take(dayOf(systemClock()), [lineOf(payout, { status, reference: `R-${status}` })]);
-      await submissions.ask(id);
+      await submissions.poll(id);
       assert.deepEqual([scripted.given.length, scripted.asked.length], [1, 1]);
       assert.deepEqual(
         [(await rowOf(db, id)).status, await stuck(id)],
@@ -302,9 +302,9 @@ describe('the statements of a rail', () => {
     } as const;
     await proposeResolution(here.desk, await seen(db, id), wanted);
     await take(dayOf(systemClock()), [lineOf(payout, { status: 'completed', reference: 'R-9' })]);
-    const { conversation } = here;
+    const { calls } = here;
     const approve = approveResolution(
-      { conversation, quietMs: () => 0 },
+      { calls, quietMs: () => 0 },
       await seen(db, id),
       someone('leo'),
     );
@@ -325,12 +325,12 @@ describe('the statements of a rail', () => {
       failureCode: null,
       key: payout.id,
     } as const;
-    await deps.callbacks.tell(railOf(country), { ...word, callbackId: `cb-${payout.id}` });
+    await deps.callbacks.report(railOf(country), { ...word, callbackId: `cb-${payout.id}` });
     await mark(false);
     const ended = await rowOf(db, payout.id);
     assert.deepEqual([ended.status, ended.stuckReason], ['completed', null]);
     const found = await take(endedOn(ended), [lineOf(ended)]);
-    assert.deepEqual([words(found), found.raised], [[`state ${payout.id}`], 1]);
+    assert.deepEqual([words(found), found.flagged], [[`state ${payout.id}`], 1]);
     assert.equal(await stuck(payout.id), 'contradiction');
   });
 

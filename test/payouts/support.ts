@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
 import { addMember } from '../../src/access/members.js';
 import { setPolicy } from '../../src/approvals/policies.js';
@@ -14,23 +15,27 @@ import {
   payouts,
 } from '../../src/db/entities/payouts.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { RailBreakers } from '../../src/payouts/breaker/breakers.js';
-import { RailRecovery } from '../../src/payouts/breaker/recovery.js';
-import type { BreakerOptions } from '../../src/payouts/breaker/rules.js';
+import { type BreakerOptions, RailBreakers } from '../../src/payouts/breaker.js';
+import { StuckPayouts } from '../../src/payouts/flag.js';
+import { RailRecovery } from '../../src/payouts/recovery.js';
 import { RailCallbacks } from '../../src/payouts/callbacks.js';
-import { SIMULATED } from '../../src/payouts/rails/rules.js';
-import { SimulatedRail } from '../../development/simulated-rail/rail.js';
-import type { Rail, Rails } from '../../src/payouts/rails/types.js';
-import { RailConversation } from '../../src/payouts/conversation.js';
-import { LateInquiries } from '../../src/payouts/inquiries.js';
+import { SIMULATED } from '../../src/payouts/rails/rail.js';
+import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
+import type { Rail, Rails } from '../../src/payouts/rails/rail.js';
+import { RailCalls } from '../../src/payouts/rail-calls.js';
+import { StatusPoller } from '../../src/payouts/status-polling.js';
 import { approveResolution } from '../../src/payouts/release.js';
 import { proposeResolution, readSeen, type SeenPayout } from '../../src/payouts/resolutions.js';
-import { USUAL_WINDOW_MS } from '../../src/payouts/rules.js';
-import { Submissions } from '../../src/payouts/submission.js';
-import { RailTurns } from '../../src/payouts/turns.js';
+import { DEFAULT_WINDOW_MS } from '../../src/payouts/rules.js';
+import { SubmissionQueue } from '../../src/payouts/submission-queue.js';
 import { Outbox } from '../../src/temporal/outbox.js';
 import { payoutWorkflowId } from '../../src/temporal/contracts.js';
-import type { RequestOptions, TestAnswer, TestApi } from '../support/api.js';
+import {
+  type RequestOptions,
+  startTestApi,
+  type TestAnswer,
+  type TestApi,
+} from '../support/api.js';
 import {
   answered,
   type Bank,
@@ -43,11 +48,12 @@ import {
   text,
   walk,
 } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
 import { type TestTemporal, until } from '../support/temporal.js';
-import { openDesk, setFee, someone, TEST_ACTOR } from '../support/world.js';
+import { assertLedgerSound, openDesk, setFee, someone, TEST_ACTOR } from '../support/world.js';
 import { Approvals } from '../../src/approvals/service.js';
-import { payoutApproval } from '../../src/payouts/approval-outcomes.js';
+import { payoutApproval } from '../../src/payouts/approvals.js';
+import { type Answer, say, ScriptedRail } from './scripted-rail.js';
 
 /** A tenant with an account that pays out. Account numbers differ in their ends alone. */
 
@@ -262,55 +268,100 @@ export function railsOf(
   const simulated = new SimulatedRail(database, clock, SIMULATED);
   const silent: string[] = [];
   const contradicted: string[] = [];
-  const onContradiction = (rail: string) => void contradicted.push(rail);
   const breakers = new RailBreakers(database, clock, given.breaker);
-  const conversation = new RailConversation({
-    breakers,
-    database,
-    desk,
-    clock,
-    rails: given.rails ?? new Map([[SIMULATED, given.rail ?? simulated]]),
-    failpoints: new Failpoints(null),
-    observer: {
-      called: () => undefined,
-      silent: (_, message) => silent.push(message),
-      contradicted: onContradiction,
-      ended: () => undefined,
-    },
-  });
-  const monotonic = given.monotonic ?? (() => performance.now());
-  const submissions = new Submissions({
-    conversation,
-    encryptionKeys: given.encryptionKeys ?? TEST_KEYRING,
-    monotonic,
-  });
-  const inquiries = new LateInquiries(conversation, () => given.windowMs ?? USUAL_WINDOW_MS);
+  const observer = {
+    called: () => undefined,
+    silent: (_: string, message: string) => silent.push(message),
+    contradicted: (rail: string) => contradicted.push(rail),
+    ended: () => undefined,
+  };
+  const rails = given.rails ?? new Map([[SIMULATED, given.rail ?? simulated]]);
+  const failpoints = new Failpoints(null);
+  const calls = new RailCalls({ breakers, database, desk, clock, rails, failpoints, observer });
+  const { encryptionKeys = TEST_KEYRING, monotonic = () => performance.now() } = given;
+  const queue = new SubmissionQueue({ calls, breakers, encryptionKeys, monotonic });
+  /** Whether or not the rail answers. */
+  const submissions = {
+    submit: (id: Uuid) => queue.submit(id, true),
+    poll: (id: Uuid) => queue.poll(id, true),
+  };
+  const poller = new StatusPoller(calls, () => given.windowMs ?? DEFAULT_WINDOW_MS);
   const notifier = { notify: () => undefined };
   const approvals = new Approvals(payoutApproval, desk, database.reader, clock, notifier);
   const onCallback = () => undefined;
-  const told = { onCallback, onContradiction, onEnd: () => undefined };
+  const keys = new Map();
   const callbacks = new RailCallbacks({
-    database,
-    desk,
-    clock,
-    notifier,
-    keys: new Map(),
-    ...told,
+    ...{ database, desk, clock, notifier, keys, onCallback, observer },
   });
-  const outbox = new Outbox(database, clock);
-  const recovery = new RailRecovery({ conversation, submissions, breakers, outbox });
-  const turns = new RailTurns(submissions, breakers, database.reader);
+  const recovery = new RailRecovery({
+    ...{ calls, queue, breakers, outbox: new Outbox(database, clock) },
+  });
+  const stuck = new StuckPayouts({ database, desk, clock });
   const ours = {
-    conversation,
+    calls,
+    queue,
     submissions,
-    inquiries,
+    poller,
     approvals,
     callbacks,
     breakers,
     recovery,
-    turns,
+    stuck,
   };
   return { ...ours, simulated, desk, faults, silent, contradicted };
+}
+
+interface PayoutTests {
+  /** The rails of a worker, of which this one answers so. */
+  readonly over: (...answers: Answer[]) => ReturnType<typeof railsOf>;
+  /** A payout that was submitted to its rail, which answered so. */
+  readonly given: (answer?: Answer, wanted?: Partial<WantedPayout>) => Promise<Uuid>;
+  /** A callback of the rail, under an id of its own. Answers its effect. */
+  readonly tell: (id: Uuid, ...report: Parameters<typeof say>) => Promise<string>;
+  readonly standing: (id: Uuid) => Promise<[Payout['status'], Payout['stuckReason']]>;
+}
+
+/**
+ * A database and an API for the tests of a block, and a new bank for each test. At the end the ledger is sound. `rail`:
+ * the one that payouts take, if the settings say so.
+ */
+export function usePayouts(
+  assign: (opened: { db: TestDatabase; api: TestApi; own: PayoutBank }) => void,
+  { rail = SIMULATED, settings = {} }: { rail?: string; settings?: Record<string, string> } = {},
+): PayoutTests {
+  let db: TestDatabase;
+  let api: TestApi;
+  let own: PayoutBank;
+  const open = async () => {
+    own = await openPayoutBank(api);
+    assign({ db, api, own });
+  };
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db, settings);
+    await open();
+  });
+  beforeEach(open);
+  after(async () => {
+    await assertLedgerSound(db.database);
+    await api.stop();
+  });
+  const over: PayoutTests['over'] = (...answers) =>
+    railsOf(db, { rails: new Map([[rail, new ScriptedRail(...answers)]]) });
+  return {
+    over,
+    given: async (answer = 'silent', wanted = {}) => {
+      const id = await own.pay(undefined, wanted);
+      await over(answer).submissions.submit(id);
+      return id;
+    },
+    tell: (key, ...report) =>
+      over().callbacks.report(rail, { key, ...say(...report), callbackId: randomUUID() }),
+    standing: async (id) => {
+      const { status, stuckReason } = await rowOf(db, id);
+      return [status, stuckReason];
+    },
+  };
 }
 
 /** As somebody sees it who looks at it now. */
@@ -325,13 +376,13 @@ export async function submitAndRaise(
 ): Promise<ReturnType<typeof railsOf>> {
   const rails = railsOf(db);
   await rails.submissions.submit(id);
-  await rails.submissions.raiseSilent(-1_000, 1_000);
+  await rails.stuck.flagSilent(-1_000, 1_000);
   return rails;
 }
 
 /** Two operators settle it so. */
 export async function resolve(
-  { desk, conversation }: ReturnType<typeof railsOf>,
+  { desk, calls }: ReturnType<typeof railsOf>,
   db: TestDatabase,
   id: Uuid,
   outcome: PayoutResolution['outcome'],
@@ -342,11 +393,7 @@ export async function resolve(
     reason: 'asked at the bank',
     by: someone('maria'),
   });
-  return approveResolution(
-    { conversation, quietMs: () => quietMs },
-    await seen(db, id),
-    someone('leo'),
-  );
+  return approveResolution({ calls, quietMs: () => quietMs }, await seen(db, id), someone('leo'));
 }
 
 /** How often the simulated rail paid each of these. */

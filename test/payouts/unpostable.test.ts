@@ -7,17 +7,15 @@ import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { approveAdjustment, proposeAdjustment } from '../../src/funding/adjustments.js';
 import { startTestDesk, type TestDesk, type Visitor } from '../support-desk/desk.js';
-import { startTestApi, type TestApi } from '../support/api.js';
 import { LEAST } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { type TestDatabase } from '../support/database.js';
 import { assertLedgerSound, balanceOf, findings, someone, TEST_ACTOR } from '../support/world.js';
-import { type Answer, say, ScriptedRail } from './scripted-rail.js';
+import { say } from './scripted-rail.js';
 import {
   assertSameStory,
   charge,
-  openPayoutBank,
   type PayoutBank,
-  railsOf,
+  usePayouts,
   resolve,
   rowOf,
   saidOf,
@@ -25,38 +23,12 @@ import {
 
 describe('a payout whose money cannot go where it belongs', () => {
   let db: TestDatabase;
-  let api: TestApi;
   let own: PayoutBank;
+  const { given, over, standing, tell } = usePayouts((opened) => void ({ db, own } = opened));
 
-  before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-  });
-
-  beforeEach(async () => {
-    own = await openPayoutBank(api);
-  });
-
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
-  });
-
-  const partsOf = (...answers: Answer[]) => railsOf(db, { rail: new ScriptedRail(...answers) });
-  const given = async (raw: bigint, answer: Answer): Promise<Uuid> => {
-    const id = await own.pay(undefined, { raw });
-    await partsOf(answer).submissions.submit(id);
-    return id;
-  };
-  const tell = (key: Uuid, ...word: Parameters<typeof say>) =>
-    partsOf().callbacks.tell('simulated', { key, ...say(...word), callbackId: randomUUID() });
-  const standing = async (id: Uuid) => {
-    const { status, stuckReason } = await rowOf(db, id);
-    return [status, stuckReason];
-  };
   const balance = (id: Uuid) => balanceOf(db.database, id);
   const adjust = async ({ id: accountId }: Account, direction: 'in' | 'out', raw: bigint) => {
-    const deps = { database: db.database, desk: partsOf().desk };
+    const deps = { database: db.database, desk: over().desk };
     const { resource } = await proposeAdjustment(deps, {
       ...{
         tenantId: own.bank.tenant.tenant.id,
@@ -95,7 +67,7 @@ describe('a payout whose money cannot go where it belongs', () => {
 
     it('is flagged and found by the audit until two people at the support desk have emptied the account', async () => {
       assert(maria !== undefined && leo !== undefined);
-      const id = await given(ALL, say('completed'));
+      const id = await given(say('completed'), { raw: ALL });
       await closeAccount(db.database, systemClock, own.source.id, {
         reason: 'it moved away',
         actor: TEST_ACTOR,
@@ -128,7 +100,7 @@ describe('a payout whose money cannot go where it belongs', () => {
       assert.deepEqual(await balance(own.source.id), { available: 0n, held: 0n });
       assert.deepEqual(await findings(db.database), []);
       assert.deepEqual(await standing(id), ['returned', 'account_closed']);
-      await resolve(partsOf(), db, id, 'unchanged');
+      await resolve(over(), db, id, 'unchanged');
       assert.deepEqual(await standing(id), ['returned', null]);
       await assertSameStory(own, id);
     });
@@ -138,15 +110,15 @@ describe('a payout whose money cannot go where it belongs', () => {
     const fees = await charge(own, 700n);
     const id = await own.pay();
     await adjust(fees, 'in', MAX_RAW - 100n);
-    const { submissions } = partsOf(say('completed'), say('completed'), say('completed'));
+    const { submissions } = over(say('completed'), say('completed'), say('completed'));
     await submissions.submit(id);
     assert.deepEqual(await standing(id), ['in_progress', 'overflow']);
-    await submissions.ask(id);
+    await submissions.poll(id);
     assert.equal(await tell(id, 'completed'), 'noted');
     assert.deepEqual(await standing(id), ['in_progress', 'overflow']);
     assert.equal((await balance(own.source.id)).held, LEAST + 700n);
     await adjust(fees, 'out', 1_000n);
-    await submissions.ask(id);
+    await submissions.poll(id);
     assert.deepEqual(await standing(id), ['completed', null]);
     assert.equal((await balance(fees.id)).available, MAX_RAW - 400n);
     await assertSameStory(own, id);
@@ -158,7 +130,7 @@ describe('a payout whose money cannot go where it belongs', () => {
     const fees = await charge(own, 700n);
     const id = await own.pay();
     await adjust(fees, 'in', MAX_RAW);
-    await partsOf(say('completed')).submissions.submit(id);
+    await over(say('completed')).submissions.submit(id);
     assert.equal(await tell(id, 'failed', 'account_closed'), 'conflict');
     assert.deepEqual(await standing(id), ['in_progress', 'contradiction']);
     assert.equal((await balance(own.source.id)).held, LEAST + 700n);
@@ -166,7 +138,7 @@ describe('a payout whose money cannot go where it belongs', () => {
   });
 
   it('because its account is full when it comes back: flagged, asked again, and returned once there is room', async () => {
-    const id = await given(LEAST, say('completed'));
+    const id = await given(say('completed'));
     const room = MAX_RAW - 9_999n * LEAST - 5n;
     await adjust(own.source, 'in', room);
     assert.equal(await tell(id, 'returned', 'account_closed'), 'noted');
@@ -183,9 +155,9 @@ describe('a payout whose money cannot go where it belongs', () => {
     const fees = await charge(own, 700n);
     const id = await own.pay();
     await adjust(fees, 'in', MAX_RAW);
-    await partsOf('silent').submissions.submit(id);
+    await over('silent').submissions.submit(id);
     await assert.rejects(
-      resolve(partsOf(), db, id, 'completed'),
+      resolve(over(), db, id, 'completed'),
       /a balance would be larger than the ledger can hold/,
     );
     assert.deepEqual((await rowOf(db, id)).status, 'in_progress');

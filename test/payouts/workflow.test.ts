@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { SCENARIOS } from '../../development/simulated-rail/scenarios.js';
+import { SCENARIOS } from '../../src/payouts/rails/simulated.js';
 import { QUERIES, type WaitingState } from '../../src/temporal/contracts.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, LEAST, object } from '../support/bank.js';
@@ -69,10 +69,10 @@ describe('the workflow of a payout', () => {
 
   it('brings each ending in the table to its state, paid at most once, with its events', async () => {
     const ids = await Promise.all(SCENARIOS.map(({ ending }) => own.pay(ending ?? undefined)));
-    for (const [index, { shown }] of SCENARIOS.entries()) {
-      const wanted = shown.split(' → ');
+    for (const [index, { name, steps }] of SCENARIOS.entries()) {
+      const wanted = ['approved', 'in_progress', ...steps.map(({ status }) => status)];
       const story = await until(
-        `${shown} of ${ids[index]!}`,
+        `${name} of ${ids[index]!}`,
         async () => {
           const told = await own.get(ids[index]!);
           return told.status === wanted.at(-1) ? told : null;

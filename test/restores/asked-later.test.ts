@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
-import { SIMULATED } from '../../src/payouts/rails/rules.js';
+import { SIMULATED } from '../../src/payouts/rails/rail.js';
 import { dayOf } from '../../src/payouts/statements/compare.js';
 import { reconcile } from '../../src/payouts/statements/reconcile.js';
 import { followAnswers } from '../../src/restores/holding.js';
@@ -58,7 +58,7 @@ describe('a rail that is asked only after the ledger was opened', () => {
       [(await rowOf(db, id)).stuckReason, (await rowOf(db, id)).attempts],
       [null, 0],
     );
-    await railsOf(db).submissions.ask(id);
+    await railsOf(db).submissions.poll(id);
     assert.deepEqual([await statusOf(id), await paidTimes(db, [id])], ['completed', [1]]);
     assert.deepEqual(await balanceOf(db.database, own.source.id), {
       available: 9_999n * LEAST,
@@ -102,9 +102,9 @@ describe('a rail that is asked only after the ledger was opened', () => {
 
   it('lets members end what it contradicted long before, if that was settled and it does not know it now', async () => {
     const id = await own.pend();
-    const { conversation } = railsOf(db);
+    const { calls } = railsOf(db);
     const said = { status: 'completed', reference: 'S-1', failureCode: null } as const;
-    await conversation.report(await rowOf(db, id), 'inquiry', said);
+    await calls.report(await rowOf(db, id), 'inquiry', said);
     await resolve(railsOf(db), db, id, 'unchanged');
     await db.change(
       `UPDATE payout_rail_events SET at=at-INTERVAL 1 HOUR WHERE payout_id=${idLiteral(id)}`,
@@ -140,7 +140,7 @@ describe('a rail that is asked only after the ledger was opened', () => {
     assert.equal((await rowOf(db, id)).stuckReason, 'contradiction');
     const said = { status: 'failed', reference: 'BA-1', failureCode: 'account_closed' } as const;
     assert.equal(
-      await callbacks.tell(SIMULATED, { key: id, ...said, callbackId: `late-${id}` }),
+      await callbacks.report(SIMULATED, { key: id, ...said, callbackId: `late-${id}` }),
       'conflict',
     );
     assert.deepEqual(await balanceOf(db.database, own.source.id), {

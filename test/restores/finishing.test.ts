@@ -4,9 +4,9 @@ import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { migrate } from '../../src/db/migrate.js';
 import { restores } from '../../src/db/entities/restores.js';
 import { insertSql } from '../../src/db/statements.js';
-import { SIMULATED } from '../../src/payouts/rails/rules.js';
-import { SimulatedRail } from '../../development/simulated-rail/rail.js';
-import { type ListingRail, type RailPage, RailSilent } from '../../src/payouts/rails/types.js';
+import { SIMULATED } from '../../src/payouts/rails/rail.js';
+import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
+import { type ListingRail, type RailPage, RailSilent } from '../../src/payouts/rails/rail.js';
 import { openLedger, raiseContradictions } from '../../src/restores/finishing.js';
 import { lastRestore, newRestore, openRestore } from '../../src/restores/opening.js';
 import { askRails } from '../../src/restores/rails.js';
@@ -130,7 +130,7 @@ describe('finishing a restore', () => {
       `UPDATE payouts SET approval_expires_at='2020-01-01' WHERE id IN (${[late, waiting].map(idLiteral).join(',')})`,
     );
     await service.begin();
-    const { approvals, submissions, conversation, silent } = railsOf(db);
+    const { approvals, submissions, calls, silent } = railsOf(db);
     const restore = (await openRestore(db.database.reader))!;
     const deps = { database: db.database, clock: systemClock };
     const rails = new Map([[SIMULATED, new SimulatedRail(db.database, systemClock, SIMULATED)]]);
@@ -145,8 +145,8 @@ describe('finishing a restore', () => {
     const statuses = async () =>
       Promise.all([approved, late, waiting].map(async (id) => (await rowOf(db, id)).status));
     assert.deepEqual(await statuses(), ['in_progress', 'pending_approval', 'canceled']);
-    assert.ok((await raiseContradictions(deps, restore.id, conversation)) > 0);
-    assert.equal(await raiseContradictions(deps, restore.id, conversation), 0);
+    assert.ok((await raiseContradictions(deps, restore.id, calls)) > 0);
+    assert.equal(await raiseContradictions(deps, restore.id, calls), 0);
     assert.deepEqual(
       (await saidOf(db, late)).map(({ kind, effect }) => [kind, effect]),
       [['inquiry', 'conflict']],

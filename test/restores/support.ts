@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { systemClock, toRfc3339 } from '../../src/core/instant.js';
-import { SIMULATED } from '../../src/payouts/rails/rules.js';
-import { SimulatedRail } from '../../development/simulated-rail/rail.js';
+import { SIMULATED } from '../../src/payouts/rails/rail.js';
+import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
 import { type Ran, run } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
 import { accountNumber, DOCUMENT, HOLDER } from '../payouts/support.js';

@@ -118,9 +118,9 @@ describe('one person', () => {
 
   it('never counts as two: applies none of their own resolutions by any name, and no service does it for them', async () => {
     const id = await own.pay('03');
-    const { submissions, desk, conversation } = railsOf(db);
+    const { submissions, desk, calls } = railsOf(db);
     await submissions.submit(id);
-    const deps = { conversation, quietMs: () => 0 };
+    const deps = { calls, quietMs: () => 0 };
     const wanted = { outcome: 'completed', reason: 'the bank says so', by: proven(maria) } as const;
     await denied(proposeResolution(desk, await seen(db, id), { ...wanted, by: await asService() }));
     await denied(

@@ -222,7 +222,7 @@ describe('at the support desk', () => {
     const page = `/payouts/${id}`;
     const [form, edited] = [await maria.form(page, 'propose'), await maria.form(page, 'propose')];
     const said = { status: 'failed', reference: null, failureCode: 'account_closed' } as const;
-    await rails.callbacks.tell('simulated', { key: id, ...said, callbackId: `failed-${id}` });
+    await rails.callbacks.report('simulated', { key: id, ...said, callbackId: `failed-${id}` });
     const wanted = { outcome: 'completed', reason: 'statement of today' };
     for (const [fields, status, text] of [
       [form, 409, /Nothing was changed.*the payout has become failed since you looked at it/s],

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { operatorActor, listActs, parseDetails } from '../../src/access/audit-log.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { type Staff, staff, type StaffRight } from '../../src/db/entities/staff.js';
-import { RailBreakers } from '../../src/payouts/breaker/breakers.js';
-import { RailConversation } from '../../src/payouts/conversation.js';
+import { RailBreakers } from '../../src/payouts/breaker.js';
+import { RailCalls } from '../../src/payouts/rail-calls.js';
 import { railMetrics } from '../../src/payouts/metrics.js';
 import { deactivateStaff, listStaff, setService } from '../../src/staff/people.js';
 import { asksForCode, rowRefusal } from '../../src/staff/rules.js';
@@ -26,7 +26,7 @@ import { startProvider, type TestProvider } from '../support/identity-provider.j
 import { addStaff, codeOf, forgetCodes, proven, staffPartsOf } from '../support/staff.js';
 import { assertLedgerSound } from '../support/world.js';
 import { Approvals } from '../../src/approvals/service.js';
-import { payoutApproval } from '../../src/payouts/approval-outcomes.js';
+import { payoutApproval } from '../../src/payouts/approvals.js';
 
 const ALL: readonly StaffRight[] = ['read', 'approve', 'cancel', 'manage'];
 const BY_GROUP = new Map<string, readonly StaffRight[]>([
@@ -82,7 +82,7 @@ describe("sign-in by the company's identity provider", () => {
     const { database, desk, clock, failpoints } = core;
     const notifier = { notify: () => undefined };
     const observer = railMetrics(new Registry(), () => undefined);
-    const conversation = new RailConversation({
+    const calls = new RailCalls({
       ...{ database, desk, clock, rails: new Map(), failpoints, observer },
       breakers: new RailBreakers(database, clock),
     });
@@ -96,7 +96,7 @@ describe("sign-in by the company's identity provider", () => {
         desk,
         transferApprovals: approvalsOf(api),
         payoutApprovals: new Approvals(payoutApproval, desk, database.reader, clock, notifier),
-        release: { conversation, quietMs: () => 0 },
+        release: { calls, quietMs: () => 0 },
       },
       settings: {
         ...{ url: home, workflowUrl: null, trustedProxies: [], withCode: true },

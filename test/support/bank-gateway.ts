@@ -6,24 +6,24 @@ import getRawBody from 'raw-body';
 import {
   callbackText,
   readOrder,
-  statementText,
+  reportText,
   unknownText,
 } from '../../development/simulated-rail/wire.js';
 import type { Keyring } from '../../src/core/fingerprint.js';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { PAYOUTS_PATH, VOID } from '../../src/payouts/rails/http.js';
-import type { FailureCode } from '../../src/payouts/rails/rules.js';
+import type { FailureCode } from '../../src/payouts/rails/rail.js';
 import { type RailHeaders, signed, verify } from '../../src/payouts/rails/signing.js';
-import type { RailOrder } from '../../src/payouts/rails/types.js';
-import type { KeyedStatement } from '../../src/payouts/rails/wire.js';
-import type { RailStatement } from '../../src/payouts/rules.js';
+import type { RailOrder } from '../../src/payouts/rails/rail.js';
+import type { KeyedReport } from '../../src/payouts/rails/wire.js';
+import type { RailReport } from '../../src/payouts/rails/rail.js';
 
 /** A payment as the gateway has it; one for each key. */
 export interface GatewayPayment {
   readonly key: Uuid;
   readonly reference: string;
-  status: RailStatement['status'];
+  status: RailReport['status'];
 }
 
 /** What it did to money, in its order. */
@@ -133,7 +133,7 @@ export class BankGateway {
     return readOrder(text);
   }
 
-  protected take(order: RailOrder): KeyedStatement {
+  protected take(order: RailOrder): KeyedReport {
     return this.tell(this.payments.get(order.key) ?? this.pay(order));
   }
 
@@ -182,7 +182,7 @@ export class BankGateway {
     await this.callBack(payment);
   }
 
-  protected void(key: Uuid): KeyedStatement {
+  protected void(key: Uuid): KeyedReport {
     const payment = this.payments.get(key) ?? this.newPayment(key, 'accepted');
     if (payment.status === 'accepted') {
       payment.status = 'voided';
@@ -195,7 +195,7 @@ export class BankGateway {
     return { status: 404, text: unknownText(key) };
   }
 
-  protected tell({ key, status, reference }: GatewayPayment): KeyedStatement {
+  protected tell({ key, status, reference }: GatewayPayment): KeyedReport {
     const failureCode: FailureCode | null =
       status === 'failed' || status === 'returned' ? 'account_closed' : null;
     return { key, status, reference, failureCode };
@@ -214,7 +214,7 @@ export class BankGateway {
   }
 
   /** True when it need not be sent again. */
-  protected async send(statement: KeyedStatement, callbackId: string): Promise<boolean> {
+  protected async send(statement: KeyedReport, callbackId: string): Promise<boolean> {
     const path = `/rails/${this.name}/callbacks`;
     const body = Buffer.from(callbackText({ ...statement, callbackId }));
     try {
@@ -246,6 +246,6 @@ export class BankGateway {
   }
 }
 
-export function said(statement: KeyedStatement): GatewayAnswer {
-  return { status: 200, text: statementText(statement) };
+export function said(statement: KeyedReport): GatewayAnswer {
+  return { status: 200, text: reportText(statement) };
 }

@@ -3,9 +3,9 @@ import { recordAct } from '../../access/audit-log.js';
 import { formatAmount } from '../../core/amount.js';
 import { MAX_REASON } from '../../core/checked-text.js';
 import { type Payout, RESOLUTION_OUTCOMES } from '../../db/entities/payouts.js';
-import { approveResolution, USUAL_QUIET_MS } from '../../payouts/release.js';
+import { approveResolution, DEFAULT_QUIET_MS } from '../../payouts/release.js';
 import { proposeResolution, readSeen, rejectResolution } from '../../payouts/resolutions.js';
-import { Submissions } from '../../payouts/submission.js';
+import { SubmissionQueue } from '../../payouts/submission-queue.js';
 import { transact } from '../../db/transact.js';
 import { Outbox } from '../../temporal/outbox.js';
 import { command, group, type Ops, query } from '../command.js';
@@ -15,7 +15,7 @@ import { flag, limit, oneOf, option, optional, text } from '../inputs.js';
 import { payoutList } from '../../payouts/reading.js';
 import { listStuck, resolutionLine } from '../../support/reading/payouts.js';
 import { payoutDetailFields, payoutFields, stuckFields } from '../support/payouts.js';
-import { conversationOf } from '../rail-conversation.js';
+import { railCallsOf } from '../rail-calls.js';
 import {
   approvalActCommands,
   operationListCommand,
@@ -26,7 +26,7 @@ import {
 import { reconcileCommand } from './reconcile.js';
 import { PROGRAM } from '../program-name.js';
 import { Approvals } from '../../approvals/service.js';
-import { payoutApproval } from '../../payouts/approval-outcomes.js';
+import { payoutApproval } from '../../payouts/approvals.js';
 
 const readingCommands = [
   query({
@@ -109,17 +109,17 @@ that has ended is asked about, but never handed over again.`,
 });
 
 async function askNow(ops: Ops, payout: Payout): Promise<Payout> {
-  const conversation = conversationOf(ops);
-  if (payout.endedAt !== null) return (await conversation.inquire(payout)).payout;
-  const deps = {
-    conversation,
+  const calls = railCallsOf(ops);
+  if (payout.endedAt !== null) return (await calls.poll(payout)).payout;
+  const queue = new SubmissionQueue({
+    calls,
+    breakers: calls.deps.breakers,
     encryptionKeys: ops.encryptionKeys(),
     monotonic: () => performance.now(),
-  };
-  const submissions = new Submissions(deps);
+  });
   const { payout: after } = await (payout.status === 'approved'
-    ? submissions.submit(payout.id)
-    : submissions.ask(payout.id));
+    ? queue.submit(payout.id, true)
+    : queue.poll(payout.id, true));
   return after;
 }
 
@@ -186,9 +186,9 @@ as old as PAYOUT_RAIL_QUIET_S says (24 hours unless said): the command says unti
       : 'Reject the resolution of the payout';
     if (seen.open !== undefined)
       await ops.output.confirm(`${questionOf(what, payout)}: ${resolutionLine(seen.open)}`);
-    const quietMs = (rail: string): number => ops.railQuietMs.get(rail) ?? USUAL_QUIET_MS;
+    const quietMs = (rail: string): number => ops.railQuietMs.get(rail) ?? DEFAULT_QUIET_MS;
     const settled = approve
-      ? approveResolution({ conversation: conversationOf(ops), quietMs }, seen, by)
+      ? approveResolution({ calls: railCallsOf(ops), quietMs }, seen, by)
       : rejectResolution(ops.desk, seen, by);
     await show(ops, await settled);
   },

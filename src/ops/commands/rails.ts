@@ -1,5 +1,5 @@
 import { toRfc3339 } from '../../core/instant.js';
-import { httpRail, OWN_RAILS } from '../../payouts/rails/rules.js';
+import { httpRail, OWN_RAILS } from '../../payouts/rails/rail.js';
 import { listRails, type RailStanding } from '../../support/reading/rails.js';
 import { group, query } from '../command.js';
 import type { Fields } from '../output.js';

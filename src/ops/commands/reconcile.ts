@@ -5,11 +5,11 @@ import { parseUuid } from '../../core/ids.js';
 import { type Instant, parseRfc3339 } from '../../core/instant.js';
 import { parsedText } from '../../core/parsed-text.js';
 import { LINE_STATUSES } from '../../db/entities/rail-statements.js';
-import { httpRail, OWN_RAILS } from '../../payouts/rails/rules.js';
+import { httpRail, OWN_RAILS } from '../../payouts/rails/rail.js';
 import { RAIL_REFERENCE } from '../../payouts/rails/wire.js';
 import { type Difference, DIFFERENCES } from '../../payouts/statements/compare.js';
-import { reconcile, USUAL_DELAY_MS } from '../../payouts/statements/reconcile.js';
-import { type GivenLine, shownDay } from '../../payouts/statements/store.js';
+import { DEFAULT_DELAY_MS, reconcile } from '../../payouts/statements/reconcile.js';
+import { dayText, type LineInput } from '../../payouts/statements/store.js';
 import { command } from '../command.js';
 import { OpsError } from '../failures.js';
 import { type CsvLine, readCsv } from '../import/csv-lines.js';
@@ -58,10 +58,10 @@ export const reconcileCommand = command({
   run: async (ops, { rail, date, statement, csv }) => {
     const { output, clock } = ops;
     if (date > clock())
-      throw new OpsError(`there is no statement of ${shownDay(date)} yet: the day has not begun`);
-    const lines: GivenLine[] = [];
+      throw new OpsError(`there is no statement of ${dayText(date)} yet: the day has not begun`);
+    const lines: LineInput[] = [];
     for await (const line of readCsv(statement, COLUMNS)) lines.push(readLine(line));
-    const delayMs = ops.railStatementDelayMs.get(rail) ?? USUAL_DELAY_MS;
+    const delayMs = ops.railStatementDelayMs.get(rail) ?? DEFAULT_DELAY_MS;
     const deps = { database: ops.database, desk: ops.desk, delayMs };
     const found = await reconcile(deps, { rail, day: date, lines }, ops.actor(), clock());
     const rows = found.differences.map(shown);
@@ -74,8 +74,8 @@ export const reconcileCommand = command({
         ? 'taken'
         : `taken as version ${version} of the day`;
     output.say(`${lines.length} line(s) ${as}, ${rows.length} difference(s).`);
-    if (found.raised > 0)
-      output.say(`${found.raised} of them raised a payout: ${PROGRAM} payouts stuck`);
+    if (found.flagged > 0)
+      output.say(`${found.flagged} of them raised a payout: ${PROGRAM} payouts stuck`);
     if (rows.length > 0) process.exitCode = 1;
   },
 });
@@ -84,7 +84,7 @@ export const reconcileCommand = command({
  * A statement that cannot be read completely is not imported: its missing lines would look like
  * differences.
  */
-function readLine({ number, values, fault }: CsvLine): GivenLine {
+function readLine({ number, values, fault }: CsvLine): LineInput {
   if (fault !== null) throw new OpsError(`line ${number} of the statement is wrong: ${fault}`);
   const payoutKey = parseUuid(values.key ?? '');
   const status = LINE_STATUSES.find((one) => one === values.status);
@@ -124,7 +124,7 @@ const HEADER = ['difference', 'payout_id', 'day', 'line', 'there', 'here'] as co
 type Shown = Readonly<Record<(typeof HEADER)[number], string | number | null>>;
 
 function shown({ difference, payoutId, day: of, line, there, here }: Difference): Shown {
-  return { difference, payout_id: payoutId, day: shownDay(of), line, there, here };
+  return { difference, payout_id: payoutId, day: dayText(of), line, there, here };
 }
 
 function csvOf(rows: readonly Shown[]): string {

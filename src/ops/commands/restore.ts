@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Restore } from '../../db/entities/restores.js';
-import type { RailConversation } from '../../payouts/conversation.js';
+import type { RailCalls } from '../../payouts/rail-calls.js';
 import { openRails } from '../../payouts/rails/registry.js';
-import { type Rails, RailSilent } from '../../payouts/rails/types.js';
+import { type Rails, RailSilent } from '../../payouts/rails/rail.js';
 import {
   auditRestored,
   moveNumbers,
@@ -27,7 +27,7 @@ import { WORKFLOW_RESOURCES } from '../../workflow-resources.js';
 import { type ActingOps, command, group, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { flag, option, optional, time, wholeNumber } from '../inputs.js';
-import { conversationOf } from '../rail-conversation.js';
+import { railCallsOf } from '../rail-calls.js';
 import { PROGRAM } from '../program-name.js';
 import { restoreFields, restoreFindingFields } from '../support/restores.js';
 import { rebuildOutbox } from '../support/outbox.js';
@@ -109,11 +109,11 @@ const finishCommand = command({
     const by = ops.by();
     const restore = await restoreToFinish(ops.database.reader, by);
     const leftOut = new Set(leaveOut?.split(',') ?? []);
-    const conversation = conversationOf(ops, leftOut);
+    const calls = railCallsOf(ops, leftOut);
     const earlier = await otherUnasked(ops.database.reader, restore);
     const unasked = [...earlier, restore].filter(({ askedAt }) => askedAt === null);
-    const asking = { conversation, isWhole: leftOut.size === 0 };
-    await assertRails(ops, unasked, conversation.deps.rails, leftOut);
+    const asking = { calls, isWhole: leftOut.size === 0 };
+    await assertRails(ops, unasked, calls.deps.rails, leftOut);
     const isClosed = restore.finishedAt === null;
     if (isClosed) await openRestored(ops, restore, asking, acceptFindings, [...leftOut]);
     for (const one of earlier) await followUp(ops, one, asking, false);
@@ -150,7 +150,7 @@ async function assertRails(
 }
 
 interface Asking {
-  readonly conversation: RailConversation;
+  readonly calls: RailCalls;
   readonly isWhole: boolean;
 }
 
@@ -161,7 +161,7 @@ async function openRestored(
   accepted: number,
   leftOut: readonly string[],
 ): Promise<void> {
-  const asked = [...asking.conversation.deps.rails.keys()].join(', ');
+  const asked = [...asking.calls.deps.rails.keys()].join(', ');
   await ops.output.confirm(
     `Ask ${asked}, make the restored database good, and open the ledger (a rail first used in the lost time is not known here: is it among them?)`,
   );
@@ -187,10 +187,10 @@ async function followUp(
   asking: Asking,
   isAsked: boolean,
 ): Promise<void> {
-  const { conversation } = asking;
+  const { calls } = asking;
   const follow = async (): Promise<void> => {
-    await followAnswers(ops, restore, conversation.deps.rails.keys());
-    await raiseContradictions(ops, restore.id, conversation);
+    await followAnswers(ops, restore, calls.deps.rails.keys());
+    await raiseContradictions(ops, restore.id, calls);
   };
   await (isAsked ? follow() : askAll(ops, restore, asking, follow));
 }
@@ -228,11 +228,11 @@ async function makeGood(
 async function askAll(
   ops: Ops,
   restore: Restore,
-  { conversation, isWhole }: Asking,
+  { calls, isWhole }: Asking,
   follow?: () => Promise<void>,
 ): Promise<void> {
   const work = async (): Promise<void> => {
-    await ask(ops, restore, conversation.deps.rails);
+    await ask(ops, restore, calls.deps.rails);
     await follow?.();
   };
   if (isWhole) await stepOf(ops, restore, 'askedAt', work);

@@ -2,33 +2,36 @@ import type { Keyring } from '../../core/fingerprint.js';
 import type { Uuid } from '../../core/ids.js';
 import { type Clock, type Instant, toRfc3339 } from '../../core/instant.js';
 import { traceHeaders } from '../../core/trace.js';
-import type { RailStatement } from '../rules.js';
 import { signed, type SignedMessage } from './signing.js';
-import { type ListingRail, type RailOrder, type RailPage, RailSilent } from './types.js';
 import {
-  orderText,
-  readPage,
-  readStatement,
-  saysCannotList,
-  saysCannotVoid,
-  saysUnknown,
-} from './wire.js';
+  type ListingRail,
+  type RailOrder,
+  type RailPage,
+  type RailReport,
+  RailSilent,
+} from './rail.js';
+import { cannotList, isAbout, orderText, readPage, readReport } from './wire.js';
 
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const MAX_PAGE_BYTES = 1024 * 1024;
 const NOTHING = Buffer.alloc(0);
 
+interface RailResponse {
+  readonly status: number;
+  readonly text: string;
+}
+
 /** The paths of the protocol, below the gateway's address. */
 export const PAYOUTS_PATH = '/payouts';
 export const VOID = '/void';
 
-/** The path of a page of the orders since then, after a key; the query is part of the path, and signed with it. */
+/** Returns the path of a page of orders. The query is part of the signed path. */
 function listPath(since: Instant, after: Uuid | null): string {
   return `${PAYOUTS_PATH}?since=${toRfc3339(since)}${after === null ? '' : `&after=${after}`}`;
 }
 
-/** A gateway by docs/payout-rail.md: all but a 2xx with a statement about this very key leaves the outcome unknown. */
+/** A gateway by docs/payout-rail.md. Any other response than a 2xx with a report on the key leaves the outcome unknown. */
 export class HttpRail implements ListingRail {
   private readonly url: string;
 
@@ -42,52 +45,49 @@ export class HttpRail implements ListingRail {
     this.url = url.replace(/\/+$/, '');
   }
 
-  async submit(order: RailOrder): Promise<RailStatement> {
+  async submit(order: RailOrder): Promise<RailReport> {
     const body = Buffer.from(orderText(order));
-    const { status, text } = await this.send(
-      { method: 'POST', path: PAYOUTS_PATH, body },
-      order.key,
-    );
-    return this.statement(order.key, status, text);
+    const message = { method: 'POST', path: PAYOUTS_PATH, body } as const;
+    return this.report(order.key, await this.send(message, order.key));
   }
 
-  async status(key: Uuid): Promise<RailStatement | null> {
-    const { status, text } = await this.send(
-      { method: 'GET', path: `${PAYOUTS_PATH}/${key}`, body: NOTHING },
-      key,
-    );
-    if (status === 404 && saysUnknown(text, key)) return null;
-    return this.statement(key, status, text);
+  async status(key: Uuid): Promise<RailReport | null> {
+    const message = { method: 'GET', path: `${PAYOUTS_PATH}/${key}`, body: NOTHING } as const;
+    const response = await this.send(message, key);
+    return response.status === 404 && isAbout(key, 'unknown', response.text)
+      ? null
+      : this.report(key, response);
   }
 
-  async void(key: Uuid): Promise<RailStatement | null> {
+  async void(key: Uuid): Promise<RailReport | null> {
     const path = `${PAYOUTS_PATH}/${key}${VOID}`;
-    const { status, text } = await this.send({ method: 'POST', path, body: NOTHING }, key);
-    if (status === 501 && saysCannotVoid(text, key)) return null;
-    return this.statement(key, status, text);
+    const response = await this.send({ method: 'POST', path, body: NOTHING }, key);
+    return response.status === 501 && isAbout(key, 'cannot_void', response.text)
+      ? null
+      : this.report(key, response);
   }
 
   async list(since: Instant, after: Uuid | null): Promise<RailPage | null> {
     const message = { method: 'GET', path: listPath(since, after), body: NOTHING } as const;
     const { status, text } = await this.send(message, null, MAX_PAGE_BYTES);
-    if (status === 501 && saysCannotList(text)) return null;
+    if (status === 501 && cannotList(text)) return null;
     const page = status >= 200 && status < 300 ? readPage(text) : null;
     if (page === null) throw new RailSilent(`${this.name} answered ${status} without a list`);
     return page;
   }
 
-  private statement(key: Uuid, status: number, text: string): RailStatement {
-    const said = status >= 200 && status < 300 ? readStatement(text) : null;
-    if (said?.key !== key)
+  private report(key: Uuid, { status, text }: RailResponse): RailReport {
+    const report = status >= 200 && status < 300 ? readReport(text) : null;
+    if (report?.key !== key)
       throw new RailSilent(`${this.name} answered ${status} without a statement about the payout`);
-    return said;
+    return report;
   }
 
   private async send(
     message: SignedMessage,
     key: Uuid | null,
     maxBytes = MAX_ANSWER_BYTES,
-  ): Promise<{ status: number; text: string }> {
+  ): Promise<RailResponse> {
     const { method, path, body } = message;
     try {
       const response = await fetch(this.url + path, {
@@ -104,14 +104,14 @@ export class HttpRail implements ListingRail {
       });
       return { status: response.status, text: await limitedText(response, maxBytes) };
     } catch (failure) {
-      // Its message may contain the address, but nothing that was sent.
+      // The failure's message may contain the address, so only its name is reported.
       const why = failure instanceof Error ? failure.name : 'failure';
       throw new RailSilent(`${this.name} gave no answer: ${why}`, { cause: failure });
     }
   }
 }
 
-/** The answer's text; a longer one does not count as an answer. */
+/** Returns the body as text. Throws RangeError if it is longer than `maxBytes`. */
 export async function limitedText(
   response: Response,
   maxBytes = MAX_ANSWER_BYTES,

@@ -1,7 +1,7 @@
 import { hmac, type Keyring, sameBytes, type SecretKey } from '../../core/fingerprint.js';
 import type { Instant } from '../../core/instant.js';
 
-/** How we and a gateway authenticate each other's messages: by an HMAC over what is sent. (docs/payout-rail.md) */
+/** Signatures of messages between the service and a gateway. (docs/payout-rail.md) */
 
 const KEY_ID_HEADER = 'rail-key-id';
 export const TIMESTAMP_HEADER = 'rail-timestamp';
@@ -28,7 +28,7 @@ export function signed(key: SecretKey, message: SignedMessage, now: Instant): Ra
   };
 }
 
-/** `late`: genuine, but not recent: it was delayed, or is a replay. */
+/** `late`: signed with a shared key, but more than WINDOW_S ago or ahead. */
 export type Verdict = 'genuine' | 'forged' | 'late';
 
 /** Compares in constant time. Headers by their lower-case names. */

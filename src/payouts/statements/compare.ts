@@ -2,9 +2,9 @@ import type { Uuid } from '../../core/ids.js';
 import { instant, type Instant, toRfc3339 } from '../../core/instant.js';
 import type { Payout } from '../../db/entities/payouts.js';
 import type { PayoutStatementLine } from '../../db/entities/rail-statements.js';
-import { DAY_MS, type DatedLine, shownDay } from './store.js';
+import { DAY_MS, type DatedLine, dayText } from './store.js';
 
-/** The differences between a statement's lines and our payouts. Pure. (docs/payouts.md) */
+/** The differences between a statement's lines and payouts. Pure. (docs/payouts.md) */
 
 export const DIFFERENCES = {
   missing_here: 'the rail names a payout that we do not have, or have on another rail',
@@ -20,18 +20,18 @@ export const DIFFERENCES = {
 
 export interface Difference {
   readonly difference: keyof typeof DIFFERENCES;
-  /** Null if it concerns a whole day. */
+  /** Null if the difference concerns a whole day. */
   readonly payoutId: Uuid | null;
-  /** The day of the statement, or the one that is missing. */
+  /** The day of the statement, or the day without one. */
   readonly day: Instant;
-  /** The line of the file; null if there is none. */
+  /** The line number in the file; null for a difference without a line. */
   readonly line: number | null;
   readonly there: string;
   readonly here: string;
 }
 
-/** Other lines about the same payment: further up in the statement, and on other days. */
-export interface Beside {
+/** Other lines about the payment: earlier in the statement, and on other days. */
+export interface OtherLines {
   readonly above: readonly DatedLine[];
   readonly elsewhere: readonly DatedLine[];
 }
@@ -39,52 +39,52 @@ export interface Beside {
 export function compared(
   line: DatedLine,
   payout: Payout | undefined,
-  beside: Beside,
+  others: OtherLines,
 ): readonly Difference['difference'][] {
-  const sameStatus = ({ status }: DatedLine): boolean => status === line.status;
-  if (beside.above.some((other) => isSameLine(other, line))) return ['twice'];
-  const others = [...beside.above, ...beside.elsewhere].filter(sameStatus);
+  const { status, reference, at } = line;
+  const isSame = (other: DatedLine): boolean =>
+    other.status === status && other.reference === reference && other.at === at;
+  if (others.above.some(isSame)) return ['twice'];
+  const isRepeated = withStatus(line, others).length > 0;
   const found: Difference['difference'][] = [];
-  if (others.length > 0) found.push(line.status === 'completed' ? 'paid_twice' : 'twice');
+  if (isRepeated) found.push(status === 'completed' ? 'paid_twice' : 'twice');
   if (payout === undefined) return [...found, 'missing_here'];
   if (payout.raw !== line.raw || payout.asset !== line.asset) found.push('amount');
-  if (!agrees(line.status, payout)) found.push('state');
-  if (others.length === 0 && isOtherReference(line, payout)) found.push('reference');
+  if (!agrees(status, payout)) found.push('state');
+  const isOtherReference =
+    reference !== null && payout.railReference !== null && reference !== payout.railReference;
+  if (!isRepeated && isOtherReference) found.push('reference');
   return found;
 }
 
-function isSameLine(one: PayoutStatementLine, other: PayoutStatementLine): boolean {
-  return one.status === other.status && one.reference === other.reference && one.at === other.at;
-}
-
-/** A payout that was later returned was completed on its day, and one that was paid after all had failed before. */
+/** True if the payout has, or had, the line's status. */
 function agrees(status: PayoutStatementLine['status'], payout: Payout): boolean {
   if (status === 'failed' && payout.failedAt !== null) return true;
   return payout.status === status || (payout.status === 'returned' && status === 'completed');
 }
 
-function isOtherReference({ reference }: PayoutStatementLine, { railReference }: Payout): boolean {
-  return reference !== null && railReference !== null && reference !== railReference;
+function withStatus(line: DatedLine, { above, elsewhere }: OtherLines): readonly DatedLine[] {
+  return [...above, ...elsewhere].filter(({ status }) => status === line.status);
 }
 
-/** What a line says, and where else it is said. */
-export function shownThere(line: DatedLine, { above, elsewhere }: Beside): string {
-  const others = [...above, ...elsewhere]
-    .filter(({ status }) => status === line.status)
-    .map((other) => `${referenceOf(other)}on ${shownDay(other.day)}`);
-  return `${line.status} ${line.raw} ${line.asset} ${referenceOf(line)}${others.length === 0 ? '' : `and ${others.join(' and ')}`}`.trimEnd();
+/** Describes a line, and further lines of the payment with its status. */
+export function lineText(line: DatedLine, others: OtherLines): string {
+  const referenceOf = ({ reference }: DatedLine): string =>
+    reference === null ? '' : `${reference} `;
+  const beside = withStatus(line, others).map(
+    (other) => `${referenceOf(other)}on ${dayText(other.day)}`,
+  );
+  const text = `${line.status} ${line.raw} ${line.asset} ${referenceOf(line)}`;
+  return `${text}${beside.length === 0 ? '' : `and ${beside.join(' and ')}`}`.trimEnd();
 }
 
-function referenceOf({ reference }: PayoutStatementLine): string {
-  return reference === null ? '' : `${reference} `;
-}
-
-export function shownHere({ status, raw, asset, railReference, endedAt }: Payout): string {
+export function payoutText({ status, raw, asset, railReference, endedAt }: Payout): string {
   const reference = railReference === null ? '' : ` ${railReference}`;
-  return `${status} ${raw} ${asset}${reference}${endedAt === null ? '' : ` at ${toRfc3339(endedAt)}`}`;
+  const end = endedAt === null ? '' : ` at ${toRfc3339(endedAt)}`;
+  return `${status} ${raw} ${asset}${reference}${end}`;
 }
 
-/** Something that happened to a payout here, for which a statement must have a line. */
+/** An outcome here that a statement must list. */
 export interface OwnOutcome {
   readonly payout: Payout;
   readonly status: PayoutStatementLine['status'];
@@ -92,38 +92,35 @@ export interface OwnOutcome {
 }
 
 export function outcomesOf(payout: Payout): readonly OwnOutcome[] {
-  const { status, submittedAt, endedAt, returnedAt } = payout;
+  const { submittedAt, endedAt, returnedAt } = payout;
   if (submittedAt === null || endedAt === null) return [];
-  const ended = {
-    payout,
-    status: status === 'failed' ? 'failed' : 'completed',
-    at: endedAt,
-  } as const;
+  const status = payout.status === 'failed' ? 'failed' : 'completed';
+  const ended: OwnOutcome = { payout, status, at: endedAt };
   return returnedAt === null ? [ended] : [ended, { payout, status: 'returned', at: returnedAt }];
 }
 
-/** What the statements cover: for each day, up to which moment. */
-export class Told {
-  /** `delayMs`: how long after an outcome its line may be dated. */
+/** The time that a rail's statements cover. */
+export class Coverage {
+  /** `days` has the instant up to which each day is covered. A line may be dated `delayMs` after its outcome. */
   constructor(
     private readonly days: ReadonlyMap<Instant, Instant>,
     private readonly delayMs: number,
   ) {}
 
-  /** Whether every statement that may have a line for this moment has been imported. */
-  isWhole(at: Instant): boolean {
+  /** True if every statement that may list an outcome of this instant has been loaded. */
+  isComplete(at: Instant): boolean {
     const to = at + this.delayMs;
     for (let day = dayOf(at); day <= to; day = instant(day + DAY_MS))
       if (this.until(day) < Math.min(to, day + DAY_MS)) return false;
     return true;
   }
 
-  /** Whether its line may be on that day. */
-  mayBeOn(day: Instant, at: Instant): boolean {
+  /** True if the statement of a day may list an outcome of this instant. */
+  mayList(day: Instant, at: Instant): boolean {
     return at < day + DAY_MS && at + this.delayMs >= day;
   }
 
-  /** The days before that one, from the first statement on, that are not fully covered. */
+  /** Returns the days from the first statement on, before `last`, that are not completely covered. */
   gapsBefore(last: Instant): readonly Instant[] {
     const gaps: Instant[] = [];
     const first = Math.min(...this.days.keys());
@@ -132,9 +129,9 @@ export class Told {
     return gaps;
   }
 
-  /** Whether its line may be in the part of that day that is not covered. */
-  mayBeMissedOn(day: Instant, at: Instant): boolean {
-    return this.mayBeOn(day, at) && at + this.delayMs > this.until(day);
+  /** True if the part of a day that is not covered may list an outcome of this instant. */
+  mayBeMissing(day: Instant, at: Instant): boolean {
+    return this.mayList(day, at) && at + this.delayMs > this.until(day);
   }
 
   private until(day: Instant): number {

@@ -9,110 +9,110 @@ import type { PayoutStatement } from '../../db/entities/rail-statements.js';
 import { literal } from '../../db/statements.js';
 import type { LedgerWriter } from '../../ledger/writer/ledger-writer.js';
 import {
-  type Beside,
   compared,
+  Coverage,
   type Difference,
+  lineText,
+  type OtherLines,
   outcomesOf,
   type OwnOutcome,
-  shownHere,
-  shownThere,
-  Told,
+  payoutText,
 } from './compare.js';
-import { noteLine } from './raise.js';
+import { flagByLine } from './flag.js';
 import {
-  DAY_MS,
+  coveredDays,
   type DatedLine,
-  type GivenStatement,
+  DAY_MS,
+  keysOfEarlierVersions,
   linesOf,
-  onceNamed,
   slices,
-  type TakenStatement,
-  takeStatement,
-  toldDays,
+  type StatementInput,
+  storeStatement,
+  type StoredStatement,
 } from './store.js';
 
-/** Reconciles a rail's daily statement with our payouts. (docs/payouts.md) */
-
-/** The default for a rail. */
-export const USUAL_DELAY_MS = 3_600_000;
+/** The default time by which a rail may date its lines later than the outcomes. */
+export const DEFAULT_DELAY_MS = 3_600_000;
 
 interface ReconcileDeps {
   readonly database: Database;
   readonly desk: LedgerWriter;
-  /** How long after an outcome the rail may date its line. */
   readonly delayMs: number;
 }
 
-export interface Reconciled extends TakenStatement {
-  /** In the order of the statement, then what is missing from it. */
+export interface Reconciled extends StoredStatement {
+  /** In the order of the statement, followed by outcomes that no statement has. */
   readonly differences: readonly Difference[];
-  readonly raised: number;
+  /** The number of lines that flagged a payout, or gave it a graver reason. */
+  readonly flagged: number;
 }
 
-/** Takes the statement and raises what it contradicts. Throws like takeStatement, and ApiError ledger_unavailable. */
+/**
+ * Stores a rail's statement of a day, compares it with the payouts, and flags those that it contradicts. Throws as
+ * `storeStatement` does, and ApiError ledger_unavailable. (docs/payouts.md)
+ */
 export async function reconcile(
   deps: ReconcileDeps,
-  given: GivenStatement,
+  input: StatementInput,
   actor: Actor,
   at: Instant,
 ): Promise<Reconciled> {
   const { reader } = deps.database;
-  const taken = await takeStatement(deps.database, given, actor, at);
-  const near = await endedAround(reader, given.rail, given.day, deps.delayMs);
-  const found = [
-    ...(await differences(deps, taken.statement, given)),
-    ...(await endedOtherwise(reader, taken.statement, near)),
+  const stored = await storeStatement(deps.database, input, actor, at);
+  const near = await endedAround(reader, input.rail, input.day, deps.delayMs);
+  const lines = [
+    ...(await compareLines(reader, stored.statement, input)),
+    ...(await compareOtherDays(reader, stored.statement, near)),
   ];
-  const missing = await missingThere(reader, taken.statement, near, deps.delayMs);
-  const raised = await raise(deps, found);
-  return { ...taken, differences: [...found.flatMap(({ shown }) => shown), ...missing], raised };
+  const missing = await missingThere(reader, stored.statement, near, deps.delayMs);
+  let flagged = 0;
+  for (const line of lines) if (await flags(deps, line)) flagged += 1;
+  return { ...stored, differences: [...lines.flatMap(differencesOf), ...missing], flagged };
 }
 
-interface FoundLine {
+interface ComparedLine {
   readonly line: DatedLine;
   readonly payout: Payout | undefined;
-  readonly beside: Beside;
-  readonly shown: readonly Difference[];
+  readonly others: OtherLines;
 }
 
-async function differences(
-  { database: { reader } }: ReconcileDeps,
-  { rail, day, id }: PayoutStatement,
-  { lines }: GivenStatement,
-): Promise<readonly FoundLine[]> {
+async function compareLines(
+  reader: Reader,
+  { rail, day, id: statementId }: PayoutStatement,
+  { lines }: StatementInput,
+): Promise<readonly ComparedLine[]> {
   const keys = new Set(lines.map(({ payoutKey }) => payoutKey));
   const known = await payoutsOf(reader, rail, keys);
   const stored = groupBy(await linesOf(reader, rail, keys), ({ payoutKey }) => payoutKey);
-  return lines.map((given) => {
-    const line: DatedLine = { ...given, statementId: id, rail, day };
+  return lines.map((input) => {
+    const line: DatedLine = { ...input, statementId, rail, day };
     const all = stored.get(line.payoutKey) ?? [];
     const above = all.filter((other) => other.day === day && other.number < line.number);
-    const beside: Beside = { above, elsewhere: all.filter((other) => other.day !== day) };
-    const payout = known.get(line.payoutKey);
-    return foundLine(line, payout, beside);
+    const elsewhere = all.filter((other) => other.day !== day);
+    return { line, payout: known.get(line.payoutKey), others: { above, elsewhere } };
   });
 }
 
-/** Payouts that recently ended differently from what another day's statement had said. */
-async function endedOtherwise(
+/** Compares payouts that ended near the statement's day with the lines of other days. */
+async function compareOtherDays(
   reader: Reader,
   { rail, day }: PayoutStatement,
   near: readonly Payout[],
-): Promise<readonly FoundLine[]> {
+): Promise<readonly ComparedLine[]> {
   const known = new Map(near.map((payout) => [payout.id, payout]));
-  const lines = await linesOf(reader, rail, known.keys());
-  return lines
+  const others = { above: [], elsewhere: [] };
+  return (await linesOf(reader, rail, known.keys()))
     .filter((line) => line.day !== day)
-    .map((line) => foundLine(line, known.get(line.payoutKey), { above: [], elsewhere: [] }));
+    .map((line) => ({ line, payout: known.get(line.payoutKey), others }));
 }
 
-function foundLine(line: DatedLine, payout: Payout | undefined, beside: Beside): FoundLine {
-  const shown = compared(line, payout, beside).map((difference): Difference => {
-    const there = shownThere(line, beside);
-    const here = payout === undefined ? 'nothing' : shownHere(payout);
-    return { difference, payoutId: line.payoutKey, day: line.day, line: line.number, there, here };
-  });
-  return { line, payout, beside, shown };
+function differencesOf({ line, payout, others }: ComparedLine): readonly Difference[] {
+  const { payoutKey: payoutId, day, number } = line;
+  const there = lineText(line, others);
+  const here = payout === undefined ? 'nothing' : payoutText(payout);
+  return compared(line, payout, others).map((difference) => ({
+    ...{ difference, payoutId, day, line: number, there, here },
+  }));
 }
 
 async function payoutsOf(
@@ -126,10 +126,7 @@ async function payoutsOf(
   return found;
 }
 
-/**
- * Outcomes here that are in no statement, although all that may contain them have been imported; and missing days that
- * something waits for. Omits what the rail may still report in the next statement.
- */
+/** Returns outcomes here that no statement has, and days without a complete statement that outcomes wait for. */
 async function missingThere(
   reader: Reader,
   statement: PayoutStatement,
@@ -137,65 +134,53 @@ async function missingThere(
   delayMs: number,
 ): Promise<Difference[]> {
   const { rail, day } = statement;
-  const told = new Told(await toldDays(reader, rail), delayMs);
-  const withdrawn = new Set(await onceNamed(reader, statement));
-  const candidates = new Map(
-    [...near, ...(await payoutsOf(reader, rail, withdrawn)).values()].map((one) => [one.id, one]),
-  );
-  const judged = [...candidates.values()]
+  const coverage = new Coverage(await coveredDays(reader, rail), delayMs);
+  const withdrawn = new Set(await keysOfEarlierVersions(reader, statement));
+  const earlier = await payoutsOf(reader, rail, withdrawn);
+  const candidates = new Map([...near.map((one) => [one.id, one] as const), ...earlier]);
+  const due = [...candidates.values()]
     .flatMap(outcomesOf)
-    .filter(
-      ({ payout, at }) => (told.mayBeOn(day, at) || withdrawn.has(payout.id)) && told.isWhole(at),
-    );
-  const missing = (await unmatched(reader, rail, judged)).map(({ payout }): Difference => ({
-    difference: 'missing_there',
-    payoutId: payout.id,
-    day,
-    line: null,
-    there: 'nothing',
-    here: shownHere(payout),
-  }));
-  for (const gap of told.gapsBefore(day)) {
+    .filter(({ payout, at }) => coverage.mayList(day, at) || withdrawn.has(payout.id))
+    .filter(({ at }) => coverage.isComplete(at));
+  const nothing = { line: null, there: 'nothing' } as const;
+  const missing = (await unmatched(reader, rail, due)).map(({ payout }): Difference => {
+    const here = payoutText(payout);
+    return { difference: 'missing_there', payoutId: payout.id, day, ...nothing, here };
+  });
+  for (const gap of coverage.gapsBefore(day)) {
     const waiting = (await endedAround(reader, rail, gap, delayMs))
       .flatMap(outcomesOf)
-      .filter(({ at }) => told.mayBeMissedOn(gap, at));
+      .filter(({ at }) => coverage.mayBeMissing(gap, at));
     const { length } = await unmatched(reader, rail, waiting);
     const here = `${length} outcome(s) wait for it`;
     if (length > 0)
-      missing.push({
-        difference: 'no_statement',
-        payoutId: null,
-        day: gap,
-        line: null,
-        there: 'nothing',
-        here,
-      });
+      missing.push({ difference: 'no_statement', payoutId: null, day: gap, ...nothing, here });
   }
   return missing;
 }
 
-/** Payouts that ended or were returned at a time whose line may be on this day. */
+/** Returns payouts that ended or were returned at a time whose line may be on this day. */
 async function endedAround(
   reader: Reader,
   rail: string,
   day: Instant,
   delayMs: number,
 ): Promise<readonly Payout[]> {
-  const [from, to] = [instant(day - delayMs), instant(day + DAY_MS)];
-  const within = (column: string): string =>
-    `${column}>=${time.literal(from)} AND ${column}<${time.literal(to)}`;
-  const named = `rail=${literal(payouts, 'rail', rail)}`;
-  const found = [
-    ...(await reader.list(payouts, `FORCE INDEX (ended) WHERE ${named} AND ${within('ended_at')}`)),
-    ...(await reader.list(
+  const [from, to] = [instant(day - delayMs), instant(day + DAY_MS)].map(time.literal);
+  const endedBy = (index: string, column: string): Promise<readonly Payout[]> =>
+    reader.list(
       payouts,
-      `FORCE INDEX (returned) WHERE ${named} AND ${within('returned_at')}`,
-    )),
+      `FORCE INDEX (${index}) WHERE rail=${literal(payouts, 'rail', rail)}
+         AND ${column}>=${from} AND ${column}<${to}`,
+    );
+  const found = [
+    ...(await endedBy('ended', 'ended_at')),
+    ...(await endedBy('returned', 'returned_at')),
   ];
   return [...new Map(found.map((payout) => [payout.id, payout])).values()];
 }
 
-/** Those that are in no statement although one should have them. */
+/** Returns the outcomes that no statement has although one should. */
 async function unmatched(
   reader: Reader,
   rail: string,
@@ -203,42 +188,32 @@ async function unmatched(
 ): Promise<readonly OwnOutcome[]> {
   const ids = outcomes.map(({ payout }) => payout.id);
   const lines = await linesOf(reader, rail, ids);
-  const told = new Set(lines.map(({ payoutKey, status }) => `${payoutKey} ${status}`));
-  const found = outcomes.filter(({ payout, status }) => !told.has(`${payout.id} ${status}`));
+  const listed = new Set(lines.map(({ payoutKey, status }) => `${payoutKey} ${status}`));
+  const found = outcomes.filter(({ payout, status }) => !listed.has(`${payout.id} ${status}`));
   const failing = found.filter(({ status }) => status === 'failed').map(({ payout }) => payout.id);
   const failed = await failedByRail(reader, failing);
   return found.filter(({ payout, status }) => status !== 'failed' || failed.has(payout.id));
 }
 
-/** Which the rail itself reported as failed: statements leave out those that it voided or never had. */
+/** Returns payouts that the rail itself reported as failed. Statements omit voided and unknown ones. */
 async function failedByRail(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlySet<Uuid>> {
   const found = new Set<Uuid>();
   for (const payoutId of slices(ids))
-    for (const { payoutId: id, kind } of await reader.select(payoutRailEvents, {
-      payoutId,
-      said: 'failed',
-    }))
-      if (id !== null && kind !== 'resolution') found.add(id);
+    for (const event of await reader.select(payoutRailEvents, { payoutId, said: 'failed' }))
+      if (event.payoutId !== null && event.kind !== 'resolution') found.add(event.payoutId);
   return found;
 }
 
-/** Returns how many lines raised a payout that was not raised for that reason before. */
-async function raise(deps: ReconcileDeps, found: readonly FoundLine[]): Promise<number> {
-  let raised = 0;
-  for (const line of found) if (await isRaisedBy(deps, line)) raised += 1;
-  return raised;
-}
-
-/** Compares the line again whenever its payout has changed since it was read. */
-async function isRaisedBy(
+/** Flags the line's payout if the line contradicts it, and compares again whenever the payout has changed. */
+async function flags(
   { desk, database }: ReconcileDeps,
-  { line, payout, beside }: FoundLine,
+  { line, payout: read, others }: ComparedLine,
 ): Promise<boolean> {
-  let now = payout;
-  while (now !== undefined) {
-    const effect = await noteLine(desk, now, line, compared(line, now, beside));
-    if (effect !== 'changed') return effect === 'raised';
-    now = await database.current.find(payouts, { id: now.id });
+  let payout = read;
+  while (payout !== undefined) {
+    const effect = await flagByLine(desk, payout, line, compared(line, payout, others));
+    if (effect !== 'changed') return effect === 'flagged';
+    payout = await database.current.find(payouts, { id: payout.id });
   }
   return false;
 }

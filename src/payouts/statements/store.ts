@@ -15,75 +15,64 @@ import { DUPLICATE_KEY, errnoOf } from '../../db/failures.js';
 import { columnList, insertSql, literal, literals, updateSql } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 
-/** Stores rails' statements. (docs/payouts.md) */
+/** Stored statements of rails. (docs/payouts.md) */
 
 export const DAY_MS = 86_400_000;
 const AT_ONCE = 900;
 /** A large rail has some hundred thousand lines a day. */
-const TAKING_MS = 120_000;
+const STORING_MS = 120_000;
 
-export type GivenLine = Omit<PayoutStatementLine, 'statementId' | 'rail'>;
+export type LineInput = Omit<PayoutStatementLine, 'statementId' | 'rail'>;
 
-export interface GivenStatement {
+export interface StatementInput {
   readonly rail: string;
   readonly day: Instant;
-  readonly lines: readonly GivenLine[];
+  readonly lines: readonly LineInput[];
 }
 
-/** `again`: the same lines had been imported before. */
-export interface TakenStatement {
+export interface StoredStatement {
   readonly statement: PayoutStatement;
+  /** True if the newest version of the day has the same lines. */
   readonly again: boolean;
 }
 
-/** A corrected one is a new version. Throws TransactionRetryable, DatabaseUnavailable, CommitUnknown. */
-export async function takeStatement(
+/** Stores a statement, a corrected one as a new version. Throws TransactionRetryable, DatabaseUnavailable, CommitUnknown. */
+export async function storeStatement(
   database: Database,
-  given: GivenStatement,
+  input: StatementInput,
   actor: Actor,
   at: Instant,
-): Promise<TakenStatement> {
-  const work = (transaction: Transaction): Promise<TakenStatement> =>
-    take(transaction, given, actor, at);
+): Promise<StoredStatement> {
+  const work = (transaction: Transaction): Promise<StoredStatement> =>
+    store(transaction, input, actor, at);
   try {
-    return await database.withTransaction(work, Deadline.afterMs(TAKING_MS));
+    return await database.withTransaction(work, Deadline.afterMs(STORING_MS));
   } catch (failure) {
     if (errnoOf(failure) !== DUPLICATE_KEY) throw failure;
-    // Somebody imported the same day at the same moment: it exists now.
-    return database.withTransaction(work, Deadline.afterMs(TAKING_MS));
+    // Another process stored a statement of the day at the same time.
+    return database.withTransaction(work, Deadline.afterMs(STORING_MS));
   }
 }
 
-async function take(
+async function store(
   transaction: Transaction,
-  { rail, day, lines }: GivenStatement,
+  { rail, day, lines }: StatementInput,
   actor: Actor,
   at: Instant,
-): Promise<TakenStatement> {
+): Promise<StoredStatement> {
   const digest = digestOf(lines);
-  const own = { rail, day };
-  const versions = await transaction.select(payoutStatements, own, {
-    orderBy: ['version'],
-    forUpdate: true,
-  });
-  const last = versions.at(-1);
+  const ordered = { orderBy: ['version'], forUpdate: true } as const;
+  const last = (await transaction.select(payoutStatements, { rail, day }, ordered)).at(-1);
   if (last?.digest.equals(digest) === true) {
     await transaction.execute(updateSql(payoutStatements, { seenAt: at }, { id: last.id }));
     return { statement: { ...last, seenAt: at }, again: true };
   }
-  const version = (last?.version ?? 0) + 1;
-  const taken = { takenAt: at, takenBy: actor.name, seenAt: at };
-  const statement: PayoutStatement = {
-    id: newId(),
-    ...own,
-    version,
-    lineCount: lines.length,
-    digest,
-    ...taken,
-  };
+  const [id, version] = [newId(), (last?.version ?? 0) + 1];
+  const source = { takenAt: at, takenBy: actor.name, seenAt: at };
+  const content = { version, lineCount: lines.length, digest };
+  const statement: PayoutStatement = { id, rail, day, ...content, ...source };
   await transaction.execute(insertSql(payoutStatements, [statement]));
-  const rows = lines.map((line) => ({ ...line, statementId: statement.id, rail }));
-  for (const slice of slices(rows))
+  for (const slice of slices(lines.map((line) => ({ ...line, statementId: id, rail }))))
     await transaction.execute(insertSql(payoutStatementLines, slice));
   if (last !== undefined) await transaction.execute(supersedeSql(last.id));
   await recordAct(transaction, actor, at, {
@@ -91,7 +80,7 @@ async function take(
     action: 'payout.statement_take',
     subjectType: 'rail',
     subjectId: rail,
-    details: { day: shownDay(day), version, lines: lines.length },
+    details: { day: dayText(day), version, lines: lines.length },
   });
   return { statement, again: false };
 }
@@ -101,12 +90,12 @@ function supersedeSql(statementId: Uuid): string {
     SELECT statement_id, number, rail, payout_key FROM payout_statement_lines WHERE statement_id=${uuid.literal(statementId)}`;
 }
 
-function digestOf(lines: readonly GivenLine[]): Buffer {
+function digestOf(lines: readonly LineInput[]): Buffer {
   const hash = createHash('sha256');
-  for (const { number, payoutKey, status, raw, asset, reference, at } of lines)
-    hash.update(
-      `${JSON.stringify([number, payoutKey, status, raw.toString(), asset, reference, at])}\n`,
-    );
+  for (const { number, payoutKey, status, raw, asset, reference, at } of lines) {
+    const content = [number, payoutKey, status, raw.toString(), asset, reference, at];
+    hash.update(`${JSON.stringify(content)}\n`);
+  }
   return hash.digest();
 }
 
@@ -114,7 +103,7 @@ export interface DatedLine extends PayoutStatementLine {
   readonly day: Instant;
 }
 
-/** What all current statements say about these payments of a rail. */
+/** Returns the lines about these payments of a rail in the newest statement of each day. */
 export async function linesOf(
   reader: Reader,
   rail: string,
@@ -135,8 +124,8 @@ export async function linesOf(
   return found;
 }
 
-/** The payments for which an earlier version of the statement had a line. */
-export async function onceNamed(
+/** Returns the payments that an earlier version of the statement lists. */
+export async function keysOfEarlierVersions(
   reader: Reader,
   { rail, day, version }: PayoutStatement,
 ): Promise<readonly Uuid[]> {
@@ -149,8 +138,8 @@ export async function onceNamed(
   return rows.map((row) => uuid.parse(row.payout_key));
 }
 
-/** For each day with a statement, the moment up to which it covers the day. */
-export async function toldDays(
+/** Returns, for each day with a statement, the instant up to which the day is covered. */
+export async function coveredDays(
   reader: Reader,
   rail: string,
 ): Promise<ReadonlyMap<Instant, Instant>> {
@@ -158,15 +147,14 @@ export async function toldDays(
     `SELECT day, MAX(seen_at) AS seen_at FROM payout_statements
      WHERE rail=${literal(payoutStatements, 'rail', rail)} GROUP BY day`,
   );
-  return new Map(
-    rows.map((row) => {
-      const day = dayColumn.parse(row.day);
-      return [day, instant(Math.min(day + DAY_MS, time.parse(row.seen_at)))];
-    }),
-  );
+  const days = rows.map((row) => ({
+    day: dayColumn.parse(row.day),
+    seen: time.parse(row.seen_at),
+  }));
+  return new Map(days.map(({ day, seen }) => [day, instant(Math.min(day + DAY_MS, seen))]));
 }
 
-export function shownDay(day: Instant): string {
+export function dayText(day: Instant): string {
   return new Date(day).toISOString().slice(0, 10);
 }
 

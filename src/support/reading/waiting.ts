@@ -11,7 +11,7 @@ import { type Payout, payouts } from '../../db/entities/payouts.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
 import { columnList } from '../../db/statements.js';
 import { parseRow, type Table } from '../../db/table.js';
-import { payoutApproval } from '../../payouts/approval-outcomes.js';
+import { payoutApproval } from '../../payouts/approvals.js';
 import { transferApproval } from '../../transfers/approval-outcomes.js';
 
 /** Resources of all tenants that wait for people, oldest or first to expire first. */

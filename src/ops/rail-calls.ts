@@ -1,14 +1,14 @@
 import { Failpoints } from '../core/failpoints.js';
-import { RailBreakers } from '../payouts/breaker/breakers.js';
-import { RailConversation } from '../payouts/conversation.js';
+import { RailBreakers } from '../payouts/breaker.js';
+import { RailCalls } from '../payouts/rail-calls.js';
 import { openRails } from '../payouts/rails/registry.js';
 import type { Ops } from './command.js';
 
 /** Returns the rails that are configured here, except those left out. */
-export function conversationOf(
+export function railCallsOf(
   { database, desk, clock, railConfig, output }: Ops,
   leftOut: ReadonlySet<string> = new Set(),
-): RailConversation {
+): RailCalls {
   const all = openRails({ database, clock }, railConfig);
   const rails = new Map([...all].filter(([name]) => !leftOut.has(name)));
   const observer = {
@@ -18,7 +18,7 @@ export function conversationOf(
     ended: () => undefined,
   };
   const breakers = new RailBreakers(database, clock);
-  return new RailConversation({
+  return new RailCalls({
     database,
     desk,
     clock,

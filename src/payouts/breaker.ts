@@ -1,0 +1,187 @@
+import type { Uuid } from '../core/ids.js';
+import { type Clock, instant, type Instant } from '../core/instant.js';
+import { time } from '../db/columns.js';
+import type { Database } from '../db/database.js';
+import { type RailBreaker, railBreakers } from '../db/entities/rail-breakers.js';
+import { isUnavailable } from '../db/failures.js';
+import { upsertSql, literal } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+
+/** The circuit breakers of rails. (docs/contract.md, Rails; docs/decisions/0038-rails-apart.md) */
+
+export interface BreakerOptions {
+  /** The number of consecutive calls without a response, about different payouts, that opens the breaker. */
+  readonly opensAfter: number;
+  /** The time from opening to the first probe. Each later pause is twice the last, up to six times this. */
+  readonly probeAfterMs: number;
+}
+
+export const DEFAULT_BREAKER: BreakerOptions = { opensAfter: 5, probeAfterMs: 10_000 };
+
+export function newBreaker(rail: string, now: Instant): RailBreaker {
+  const noFailure = { failures: 0, lastPayoutId: null, lastFailure: null, lastFailureAt: null };
+  const noProbe = { probes: 0, probeAt: null, wakeAt: null };
+  return { rail, state: 'closed', since: now, ...noFailure, ...noProbe };
+}
+
+const MAX_REASON = 200;
+const MAX_PAUSE_FACTOR = 6;
+
+/** Returns the breaker after a call without a response. Only failures of different payouts are counted. */
+function afterFailure(
+  before: RailBreaker,
+  { payoutId, reason }: { readonly payoutId: Uuid; readonly reason: string },
+  now: Instant,
+  { opensAfter, probeAfterMs }: BreakerOptions,
+): RailBreaker {
+  const failures = before.failures + (before.lastPayoutId === payoutId ? 0 : 1);
+  const lastFailure = [...reason].slice(0, MAX_REASON).join('');
+  const failed = { ...before, failures, lastPayoutId: payoutId, lastFailure, lastFailureAt: now };
+  const opens =
+    before.state === 'half_open' || (before.state === 'closed' && failures >= opensAfter);
+  if (!opens) return failed;
+  if (before.state === 'closed') {
+    const probeAt = instant(now + probeAfterMs);
+    return { ...failed, state: 'open', since: now, probes: 0, probeAt, wakeAt: null };
+  }
+  const factor = Math.min(MAX_PAUSE_FACTOR, 2 ** Math.min(before.probes, 10));
+  return { ...failed, state: 'open', probeAt: instant(now + probeAfterMs * factor) };
+}
+
+/** By then every worker has read that the rail responds, so that no more payouts are held. */
+export const RESUMES_AFTER_MS = 2_000;
+
+/** Returns the breaker after a response. */
+function afterResponse(before: RailBreaker, now: Instant): RailBreaker {
+  if (before.state === 'closed') return { ...before, failures: 0, lastPayoutId: null };
+  const { lastFailure, lastFailureAt } = before;
+  const wakeAt = instant(now + RESUMES_AFTER_MS);
+  return { ...newBreaker(before.rail, now), lastFailure, lastFailureAt, wakeAt };
+}
+
+interface BreakerObserver {
+  opened(rail: string, reason: string): void;
+  closed(rail: string): void;
+}
+
+const UNOBSERVED: BreakerObserver = { opened: () => undefined, closed: () => undefined };
+
+/** How long the breakers are cached. */
+const CACHED_MS = 500;
+/** How long a worker that probes a rail has before another one may. */
+const PROBE_MS = 30_000;
+
+/** The breakers of all rails, shared by all workers through MySQL. */
+export class RailBreakers {
+  private cache: {
+    readonly rows: Promise<ReadonlyMap<string, RailBreaker>>;
+    readonly readAt: number;
+  } | null = null;
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly options: BreakerOptions = DEFAULT_BREAKER,
+    private readonly observer: BreakerObserver = UNOBSERVED,
+  ) {}
+
+  /** True for a rail that responds or was never called. Cached for `CACHED_MS`. Throws DatabaseUnavailable. */
+  async isClosed(rail: string): Promise<boolean> {
+    return ((await this.read()).get(rail)?.state ?? 'closed') === 'closed';
+  }
+
+  /** Records that a call got a response. Never throws, because the response must not be lost. */
+  async answered(rail: string): Promise<void> {
+    await this.attempt(async () => {
+      const cached = (await this.read()).get(rail);
+      if (cached === undefined || (cached.state === 'closed' && cached.failures === 0)) return;
+      const { before } = await this.change(rail, afterResponse);
+      if (before.state !== 'closed') this.observer.closed(rail);
+    });
+  }
+
+  /** Records that a call got no response. Never throws. `reason` is a line for operators, without personal data. */
+  async silent(rail: string, payoutId: Uuid, reason: string): Promise<void> {
+    await this.attempt(async () => {
+      const failure = { payoutId, reason };
+      const { before, after } = await this.change(rail, (row, now) =>
+        afterFailure(row, failure, now, this.options),
+      );
+      if (before.state === 'closed' && after.state === 'open') this.observer.opened(rail, reason);
+    });
+  }
+
+  /** Returns true if a probe is due and this caller may make it. Throws DatabaseUnavailable. */
+  async claimProbe(rail: string): Promise<boolean> {
+    const row = (await this.read()).get(rail);
+    if (row === undefined || row.state === 'closed' || !this.isDue(row.probeAt)) return false;
+    const until = time.literal(instant(this.clock() + PROBE_MS));
+    return this.update(
+      rail,
+      `state='half_open', probes=probes+1, probe_at=${until}`,
+      `state<>'closed' AND probe_at<=>${literal(railBreakers, 'probeAt', row.probeAt)}`,
+    );
+  }
+
+  /** Returns since when the rail's payouts are due to be resumed; null if they are not. Throws DatabaseUnavailable. */
+  async resumesAt(rail: string): Promise<Instant | null> {
+    const row = (await this.read()).get(rail);
+    return row?.state === 'closed' && this.isDue(row.wakeAt) ? row.wakeAt : null;
+  }
+
+  /** Records that the payouts which were due at `wakeAt` are resumed. Throws DatabaseUnavailable. */
+  async resumed(rail: string, wakeAt: Instant): Promise<void> {
+    await this.update(rail, 'wake_at=NULL', `wake_at=${time.literal(wakeAt)}`);
+  }
+
+  private isDue(at: Instant | null): boolean {
+    return at !== null && at <= this.clock();
+  }
+
+  private async update(rail: string, set: string, where: string): Promise<boolean> {
+    const own = `rail=${literal(railBreakers, 'rail', rail)}`;
+    const sql = `UPDATE rail_breakers SET ${set} WHERE ${own} AND ${where}`;
+    const changed = await transact(this.database, (transaction) => transaction.execute(sql));
+    this.cache = null;
+    return changed > 0;
+  }
+
+  private async change(
+    rail: string,
+    next: (row: RailBreaker, now: Instant) => RailBreaker,
+  ): Promise<{ readonly before: RailBreaker; readonly after: RailBreaker }> {
+    const changed = await transact(this.database, async (transaction) => {
+      const now = this.clock();
+      const row = await transaction.find(railBreakers, { rail }, { forUpdate: true });
+      const before = row ?? newBreaker(rail, now);
+      const after = next(before, now);
+      const columns = Object.keys(after) as (keyof RailBreaker)[];
+      await transaction.execute(upsertSql(railBreakers, [after], columns));
+      return { before, after };
+    });
+    this.cache = null;
+    return changed;
+  }
+
+  private read(): Promise<ReadonlyMap<string, RailBreaker>> {
+    if (this.cache !== null && performance.now() - this.cache.readAt < CACHED_MS)
+      return this.cache.rows;
+    const rows = this.database.reader
+      .select(railBreakers, {})
+      .then((all) => new Map(all.map((row): [string, RailBreaker] => [row.rail, row])));
+    const cache = { rows, readAt: performance.now() };
+    this.cache = cache;
+    rows.catch(() => {
+      if (this.cache === cache) this.cache = null;
+    });
+    return rows;
+  }
+
+  private async attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (failure) {
+      if (!isUnavailable(failure)) throw failure;
+    }
+  }
+}

@@ -1,0 +1,249 @@
+import { NOT_FOUND } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import type { Database } from '../db/database.js';
+import type { Payout, PayoutRailEvent } from '../db/entities/payouts.js';
+import { payoutRailEvents, payouts } from '../db/entities/payouts.js';
+import { overflows } from '../accounts/rules.js';
+import { endingNeeds } from '../approvals/commands.js';
+import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
+import {
+  type Answer,
+  changeRow,
+  type CommandKind,
+  type Decision,
+  insertRow,
+  type LockedState,
+  naming,
+  refuse,
+  type RowWrite,
+  type Writes,
+} from '../ledger/writer/types.js';
+import { payoutEvent, type PayoutCommand, railEvent, workflowEntry } from './commands.js';
+import { afterProgress, flagged, NOT_FLAGGED, scheduled } from './flag.js';
+import {
+  contradictsReports,
+  isResolved,
+  isTaken,
+  openLines,
+  type Report,
+  reportNeeds,
+} from './reports.js';
+import {
+  failureOf,
+  givenBack,
+  nextInstant,
+  payoutPosting,
+  postedAccounts,
+  releasedHold,
+  returnPosting,
+} from './rules.js';
+import { type Effect, effectOf } from './state-machine.js';
+
+/**
+ * A rail's report about a payout, and what its effect does to the payout and the money. Each decision is a
+ * compare-and-set on the payout's row, so a report may arrive twice, late and concurrently. (docs/contract.md, Rails)
+ */
+
+interface ReportPayout extends PayoutCommand {
+  readonly kind: PayoutRailEvent['kind'];
+  readonly report: Report;
+  /** Whether two people have resolved this report, if it is a contradiction. */
+  readonly isResolved: boolean;
+  /** The callback's own id; null for the response to a call. */
+  readonly callbackId: string | null;
+  /** The entry that notifies the workflow; null if the workflow itself polled. */
+  readonly outboxId: Uuid | null;
+}
+
+const reportPayout: CommandKind<ReportPayout, Payout> = {
+  name: 'report outcome of payout',
+  resourceType: 'payout',
+  table: payouts,
+  // A denial posts nothing.
+  accounts: naming(({ facts, report }) =>
+    report.status === 'unknown' ? [facts.sourceAccountId] : postedAccounts(facts),
+  ),
+  needs: ({ facts }) => [...endingNeeds({ table: payouts }, facts), ...reportNeeds(facts)],
+  decide: decideReport,
+};
+
+function decideReport(command: ReportPayout, state: LockedState): Decision<Payout> {
+  const payout = state.row(payouts, { id: command.facts.id });
+  if (payout === undefined) return refuse(NOT_FOUND, false);
+  const { report, kind, callbackId, outboxId } = command;
+  const effect = judge(command, payout, state);
+  const intended =
+    effect === 'settled' ? unchanged(payout) : applied(effect, payout, report, state);
+  const isTooLarge = overflows(intended.writes.postings ?? [], state);
+  const { settled, writes } = isTooLarge
+    ? unposted(payout, report, state)
+    : keepFlag(intended, payout, state);
+  const recorded = isTooLarge ? 'noted' : recordedAs(effect);
+  const what = { kind, said: report.status, effect: recorded, callbackId, at: state.at };
+  const rows: RowWrite[] = [
+    insertRow(payoutRailEvents, railEvent(command.eventId, settled, what, report)),
+  ];
+  if (settled !== payout) rows.push(changeRow(payouts, settled));
+  if (settled !== payout && outboxId !== null)
+    rows.push(workflowEntry(outboxId, settled, state.at));
+  // A callback's id is bound forever, so that a repeated callback is recognised.
+  const bindsKey = callbackId !== null;
+  return { outcome: { done: true, resource: settled }, writes: { ...writes, rows }, bindsKey };
+}
+
+/** Returns the effect by the state machine, or a conflict if the report contradicts other reports. */
+function judge(
+  { report, callbackId, isResolved: resolved }: ReportPayout,
+  payout: Payout,
+  state: LockedState,
+): Effect | 'settled' {
+  const effect = effectOf(payout, report, callbackId === null ? 'poll' : 'callback');
+  const isContradiction =
+    effect === 'conflict' ||
+    (report.status === 'unknown' && payout.status === 'in_progress' && isTaken(payout, state));
+  // An earlier resolution does not count for a payout that is flagged again.
+  if (isContradiction) return resolved && payout.stuckSince === null ? 'settled' : 'conflict';
+  // A duplicate changes nothing unless it is the first to name the payment.
+  const changesNothing =
+    report.status === 'unknown' ||
+    (effect === 'duplicate' && (payout.railReference !== null || report.reference === null));
+  return !changesNothing && contradictsReports(payout, report, state) ? 'conflict' : effect;
+}
+
+function recordedAs(effect: Effect | 'settled'): PayoutRailEvent['effect'] {
+  if (effect === 'duplicate' || effect === 'conflict' || effect === 'settled') return effect;
+  return effect === 'record' ? 'noted' : 'applied';
+}
+
+/** Flags the payout instead of posting what a balance cannot hold. It is polled until there is room. */
+function unposted(payout: Payout, { reference }: Report, state: LockedState): Applied {
+  const named = { ...payout, railReference: payout.railReference ?? reference };
+  return unchanged(flagged(named, 'overflow', state));
+}
+
+/** Keeps a payout flagged that is completed while a statement lists it as returned. */
+function keepFlag(end: Applied, before: Payout, state: LockedState): Applied {
+  const { settled, writes } = end;
+  if (settled.status === before.status) return end;
+  const isAwaited = openLines(settled, state).some(
+    (line) => effectOf(settled, line, 'poll') === 'return',
+  );
+  return isAwaited ? { settled: flagged(settled, 'no_outcome', state), writes } : end;
+}
+
+export interface Applied {
+  readonly settled: Payout;
+  readonly writes: Writes;
+}
+
+function unchanged(payout: Payout): Applied {
+  return { settled: payout, writes: {} };
+}
+
+/** Returns the payout after the effect, and what is posted. The row itself if nothing changes. */
+export function applied(
+  effect: Effect,
+  before: Payout,
+  { reference, failureCode }: Pick<Report, 'reference' | 'failureCode'>,
+  state: LockedState,
+): Applied {
+  const railReference = before.railReference ?? reference;
+  const payout = railReference === before.railReference ? before : { ...before, railReference };
+  switch (effect) {
+    case 'record':
+    case 'duplicate':
+      return unchanged(payout);
+    case 'flag':
+      return unchanged(flagged(before, 'no_outcome', state));
+    case 'conflict':
+      return unchanged(flagged(before, 'contradiction', state));
+    case 'clear':
+      return unchanged(scheduled({ ...before, ...NOT_FLAGGED }, state));
+    case 'complete':
+      return completed(payout, state);
+    case 'complete_after_failure':
+      return completedAfterFailure(payout, state);
+    case 'fail':
+      return failed(payout, failureCode, state);
+    case 'return':
+      return returned(payout, failureCode, state);
+    case 'complete_and_return': {
+      const { settled, writes } = completed(payout, state);
+      const end = returned(settled, failureCode, state);
+      const postings = [...(writes.postings ?? []), ...(end.writes.postings ?? [])];
+      const events = [...(writes.events ?? []), ...(end.writes.events ?? [])];
+      return { settled: end.settled, writes: { ...writes, postings, events } };
+    }
+  }
+}
+
+function completed(payout: Payout, state: LockedState): Applied {
+  const ends = { status: 'completed', endedAt: nextInstant(payout, state.at) } as const;
+  const settled = scheduled({ ...afterProgress(payout), ...ends }, state);
+  const events = [payoutEvent('payout.completed', settled)];
+  const [holds, postings] = [[releasedHold(settled)], [payoutPosting(settled)]];
+  return { settled, writes: { holds, postings, events } };
+}
+
+/** The money that was given back leaves after all, and counts in its month again. */
+function completedAfterFailure(payout: Payout, state: LockedState): Applied {
+  const { sourceAccountId: accountId, asset, raw, limitMonth: month, endedAt: failedAt } = payout;
+  const ends = { status: 'completed', failedAt, endedAt: nextInstant(payout, state.at) } as const;
+  const noFailure = { failureCode: null, failureMessage: null, ...NOT_FLAGGED };
+  const settled = scheduled({ ...payout, ...ends, ...noFailure }, state);
+  const months = [{ accountId, asset, month, raw }];
+  const events = [payoutEvent('payout.completed', settled)];
+  return { settled, writes: { postings: [payoutPosting(settled)], months, events } };
+}
+
+function failed(payout: Payout, code: Report['failureCode'], state: LockedState): Applied {
+  const ends = { status: 'failed', endedAt: nextInstant(payout, state.at) } as const;
+  const settled = scheduled({ ...afterProgress(payout), ...failureOf(code), ...ends }, state);
+  return {
+    settled,
+    writes: { ...givenBack(settled), events: [payoutEvent('payout.failed', settled)] },
+  };
+}
+
+/** Posts the amount back, also to a closed account, whose payout is flagged. The month stays used. */
+function returned(payout: Payout, code: Report['failureCode'], state: LockedState): Applied {
+  const ends = { status: 'returned', returnedAt: nextInstant(payout, state.at) } as const;
+  const back = scheduled({ ...afterProgress(payout), ...failureOf(code), ...ends }, state);
+  const isClosed = state.account(payout.sourceAccountId)?.account.status === 'closed';
+  const settled = isClosed ? flagged(back, 'account_closed', state) : back;
+  const events = [payoutEvent('payout.returned', settled)];
+  return { settled, writes: { postings: [returnPosting(settled)], events } };
+}
+
+/** Counts the outcomes of reports. */
+export interface OutcomeObserver {
+  /** The rail contradicts what is known about a payout, and that is not resolved. */
+  contradicted(rail: string): void;
+  ended(payout: Payout): void;
+}
+
+/** Submits a report about a payout, and counts its outcome. Throws DatabaseUnavailable. */
+export async function submitReport(
+  { database, desk, observer }: ReportDeps,
+  command: Omit<ReportPayout, 'isResolved'>,
+): Promise<Answer<Payout> & { readonly effect: PayoutRailEvent['effect'] }> {
+  const { facts, report, eventId } = command;
+  const mayBeResolved =
+    report.status === 'unknown' || effectOf(facts, report, 'poll') === 'conflict';
+  const resolved = mayBeResolved && (await isResolved(database.reader, facts, report));
+  const answer = await desk.submit(reportPayout, { ...command, isResolved: resolved });
+  if (answer.replayed || !answer.outcome.done) return { ...answer, effect: 'replayed' };
+  const { resource } = answer.outcome;
+  if (facts.endedAt === null && resource.endedAt !== null) observer.ended(resource);
+  const isConflict = resource.stuckReason === 'contradiction';
+  if (!isConflict && command.callbackId === null) return { ...answer, effect: 'noted' };
+  const event = await database.reader.find(payoutRailEvents, { id: eventId });
+  if (event?.effect === 'conflict') observer.contradicted(facts.rail);
+  return { ...answer, effect: event?.effect ?? 'noted' };
+}
+
+export interface ReportDeps {
+  readonly database: Database;
+  readonly desk: LedgerWriter;
+  readonly observer: OutcomeObserver;
+}

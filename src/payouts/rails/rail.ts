@@ -1,0 +1,133 @@
+import type { Amount } from '../../core/amount.js';
+import type { Uuid } from '../../core/ids.js';
+import type { Instant } from '../../core/instant.js';
+import type { Payout } from '../../db/entities/payouts.js';
+
+/** Rails: their interface, the failures they report, their names, and the choice of a payout's rail. Pure. */
+
+/** Why a bank or rail did not pay, or returned the money, with the text for the tenant. */
+export const FAILURES = {
+  account_unknown: 'the bank does not know the account',
+  account_closed: 'the account is closed',
+  account_blocked: 'the account cannot be credited',
+  holder_mismatch: 'the account belongs to somebody else',
+  bank_unavailable: 'the receiving bank could not be reached',
+  limit_exceeded: 'the amount is over a limit of the rail or the bank',
+  not_supported: 'the rail does not reach this bank or kind of account',
+  rejected_by_bank: 'the receiving bank rejected it',
+} as const;
+export type FailureCode = keyof typeof FAILURES;
+
+/** Returns `rejected_by_bank` for a code that is not in FAILURES. */
+export function failureCode(code: string): FailureCode {
+  return Object.hasOwn(FAILURES, code) ? (code as FailureCode) : 'rejected_by_bank';
+}
+
+/** A bank account in clear text, as the rail receives it. */
+export interface BankAccount extends Pick<
+  Payout,
+  'country' | 'bankCode' | 'accountType' | 'holderName'
+> {
+  readonly accountNumber: string;
+  readonly holderDocument: string;
+}
+
+/** An order to pay. A second order with the same key requests nothing new. */
+export interface RailOrder {
+  /** The payout's id. */
+  readonly key: Uuid;
+  readonly amount: Amount;
+  readonly destination: BankAccount;
+  readonly description: string | null;
+}
+
+/** A rail's report about a payout that it has. */
+export interface RailReport {
+  readonly status: 'accepted' | 'completed' | 'failed' | 'returned' | 'voided';
+  /** The rail's own name for the payment; null for a payout that was voided before the rail had it. */
+  readonly reference: string | null;
+  readonly failureCode: FailureCode | null;
+}
+
+/** A way to bank accounts. Each call may be repeated, and throws RailSilent if its effect is unknown. */
+export interface Rail {
+  submit(order: RailOrder): Promise<RailReport>;
+  /** Returns null if the rail reports that it never received the key. */
+  status(key: Uuid): Promise<RailReport | null>;
+  /** Asks the rail never to pay the key. Other reports than `voided` are the outcome. Null if it cannot void. */
+  void(key: Uuid): Promise<RailReport | null>;
+}
+
+export interface ListedPayment extends RailReport {
+  readonly key: Uuid;
+  readonly amount: Amount;
+}
+
+export interface RailPage {
+  readonly items: readonly ListedPayment[];
+  /** The key after which the next page begins; null on the last page. */
+  readonly next: Uuid | null;
+}
+
+/** A rail that can list the orders that it received. */
+export interface ListingRail extends Rail {
+  /** Returns orders that first arrived at `since` or later, after the key `after`. Null if the rail cannot list. */
+  list(since: Instant, after: Uuid | null): Promise<RailPage | null>;
+}
+
+export function canList(rail: Rail): rail is ListingRail {
+  return 'list' in rail;
+}
+
+/** Thrown if it is unknown what the rail did. The message is for operators and has no personal data. */
+export class RailSilent extends Error {
+  override name = 'RailSilent';
+}
+
+/** Rails by their names in payouts. */
+export type Rails = ReadonlyMap<string, Rail>;
+
+/** `*` means every tenant, or every country. */
+export interface RailRoute {
+  readonly tenant: string;
+  readonly country: string;
+  /** A name from OWN_RAILS, or `http:<name>`. */
+  readonly rail: string;
+}
+
+export const SIMULATED = 'simulated';
+/** The rails without a gateway. (CONTRIBUTING.md, A rail) */
+export const OWN_RAILS = [SIMULATED] as const;
+export type OwnRail = (typeof OWN_RAILS)[number];
+const HTTP = 'http:';
+
+export function isOwnRail(rail: string): rail is OwnRail {
+  return OWN_RAILS.some((own) => own === rail);
+}
+
+export function railNamed(name: string): string {
+  return isOwnRail(name) ? name : httpRail(name);
+}
+
+export function httpRail(gateway: string): string {
+  return HTTP + gateway;
+}
+
+/** Returns the name of the rail's gateway; null for other kinds of rail. */
+export function gatewayOf(rail: string): string | null {
+  return rail.startsWith(HTTP) ? rail.slice(HTTP.length) : null;
+}
+
+/** Returns the rail of the most specific matching route, where a tenant outweighs a country. */
+export function chooseRail(
+  routes: readonly RailRoute[],
+  tenant: { readonly id: string; readonly name: string },
+  country: string,
+): string | null {
+  const weightOf = (route: RailRoute): number =>
+    (route.tenant === '*' ? 0 : 2) + (route.country === '*' ? 0 : 1);
+  const matches = ({ tenant: name, country: where }: RailRoute): boolean =>
+    ['*', tenant.id, tenant.name].includes(name) && ['*', country].includes(where);
+  const [best] = routes.filter(matches).sort((a, b) => weightOf(b) - weightOf(a));
+  return best?.rail ?? null;
+}

@@ -1,0 +1,255 @@
+import { newId, type Uuid } from '../../core/ids.js';
+import { type Clock, instant, type Instant } from '../../core/instant.js';
+import { time, uuid } from '../../db/columns.js';
+import type { Database, Transaction } from '../../db/database.js';
+import {
+  type SimulatedRailPayment,
+  simulatedRailActions,
+  simulatedRailPayments,
+} from '../../db/entities/payouts.js';
+import { insertSql, literal, updateSql } from '../../db/statements.js';
+import { transact } from '../../db/transact.js';
+import {
+  type FailureCode,
+  type ListedPayment,
+  type ListingRail,
+  type RailOrder,
+  type RailPage,
+  type RailReport,
+  RailSilent,
+} from './rail.js';
+import type { RailCallback } from './wire.js';
+
+/** The simulated rail: its scenarios (docs/guides/payouts.md, The simulated rail), and the rail itself. */
+
+/** An outcome, and how long after the payment was acted on it happens. */
+interface Step {
+  readonly afterMs: number;
+  readonly status: 'completed' | 'failed' | 'returned';
+  readonly failureCode: FailureCode | null;
+}
+
+interface Scenario {
+  readonly name: string;
+  /** The last two characters of the account number; null for any other account number. */
+  readonly ending: string | null;
+  readonly steps: readonly Step[];
+  /** How long orders and questions get no response. */
+  readonly silentMs: number;
+  /** Whether later outcomes are also reported by callback. */
+  readonly callsBack: boolean;
+  /** Whether the first order is lost. */
+  readonly losesFirst: boolean;
+}
+
+const SOON_MS = 2_000;
+const LATER_MS = 4_000;
+
+function scenario(
+  ending: string | null,
+  name: string,
+  steps: readonly Step[],
+  more: Partial<Pick<Scenario, 'silentMs' | 'callsBack' | 'losesFirst'>> = {},
+): Scenario {
+  return { ending, name, steps, silentMs: 0, callsBack: true, losesFirst: false, ...more };
+}
+
+function step(status: Step['status'], afterMs = 0, failureCode: Step['failureCode'] = null): Step {
+  return { status, afterMs, failureCode };
+}
+
+const DEFAULT = scenario(null, 'completes', [step('completed')]);
+export const SCENARIOS: readonly Scenario[] = [
+  DEFAULT,
+  scenario('01', 'fails_at_once', [step('failed', 0, 'account_closed')]),
+  scenario('02', 'fails_later', [step('failed', SOON_MS, 'account_unknown')]),
+  scenario('03', 'no_answer', [], { silentMs: Number.MAX_SAFE_INTEGER, callsBack: false }),
+  scenario('04', 'late_answer', [step('completed')], { silentMs: LATER_MS, callsBack: false }),
+  scenario('05', 'returned', [step('completed'), step('returned', LATER_MS, 'account_blocked')]),
+  scenario('06', 'completes_later', [step('completed', SOON_MS)]),
+  scenario('07', 'lost_once', [step('completed')], { losesFirst: true }),
+];
+
+export function scenarioFor(accountNumber: string): Scenario {
+  const matches = ({ ending }: Scenario): boolean =>
+    ending !== null && accountNumber.endsWith(ending);
+  return SCENARIOS.find(matches) ?? DEFAULT;
+}
+
+export function scenarioNamed(name: string | null): Scenario {
+  const scenario = SCENARIOS.find((one) => one.name === name);
+  if (scenario === undefined) throw new Error(`the simulated rail has no scenario ${name}`);
+  return scenario;
+}
+
+const PAGE = 500;
+
+/**
+ * A bank that does not exist. What it does depends on the end of the account number and the time, and is stored in its
+ * own tables, so that it continues after a kill. It counts each payment, which would show one that was made twice.
+ */
+export class SimulatedRail implements ListingRail {
+  /** `name` identifies the bank: each name has its own payments. */
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly name: string,
+  ) {}
+
+  async submit(order: RailOrder): Promise<RailReport> {
+    const take = (transaction: Transaction) => this.take(transaction, order);
+    return this.response(await transact(this.database, take));
+  }
+
+  async status(key: Uuid): Promise<RailReport | null> {
+    const payment = await this.database.reader.find(simulatedRailPayments, this.own(key));
+    return payment === undefined || (payment.actedAt ?? payment.voidedAt) === null
+      ? null
+      : this.response(payment);
+  }
+
+  async void(key: Uuid): Promise<RailReport> {
+    const unknown = { scenario: null, asset: null, raw: null };
+    const payment = await transact(this.database, async (transaction) => {
+      const known = await this.locked(transaction, key, unknown, this.clock());
+      if (known.voidedAt !== null || this.lastStep(known) !== undefined) return known;
+      const change = { voidedAt: this.clock(), reportAt: null };
+      await transaction.execute(updateSql(simulatedRailPayments, change, this.own(key)));
+      return { ...known, ...change };
+    });
+    return this.response(payment);
+  }
+
+  async list(since: Instant, after: Uuid | null): Promise<RailPage> {
+    const behind = after === null ? '' : ` AND payment_key>${uuid.literal(after)}`;
+    const rows = await this.database.reader.list(
+      simulatedRailPayments,
+      `WHERE rail=${literal(simulatedRailPayments, 'rail', this.name)}
+         AND acted_at>=${time.literal(since)}${behind} ORDER BY payment_key LIMIT ${PAGE}`,
+    );
+    const items = rows.flatMap((payment): ListedPayment[] => {
+      const { paymentKey: key, asset, raw } = payment;
+      return asset === null || raw === null
+        ? []
+        : [{ key, ...this.reportOf(payment), amount: { asset, raw } }];
+    });
+    return { items, next: rows[PAGE - 1]?.paymentKey ?? null };
+  }
+
+  /** Returns at most `limit` outcomes to report by callback. Each is returned until it is acknowledged. */
+  async due(limit: number): Promise<readonly RailCallback[]> {
+    const rows = await this.database.reader.list(
+      simulatedRailPayments,
+      `FORCE INDEX (report) WHERE rail=${literal(simulatedRailPayments, 'rail', this.name)}
+         AND report_at<=${time.literal(this.clock())} ORDER BY report_at LIMIT ${Math.trunc(limit)}`,
+    );
+    return rows.flatMap((payment): RailCallback[] => {
+      const { paymentKey: key, reference, reported } = payment;
+      const next = laterSteps(payment)[reported];
+      if (next === undefined) return [];
+      const { status, failureCode } = next;
+      return [{ key, reference, status, failureCode, callbackId: `${key}.${reported}` }];
+    });
+  }
+
+  /** Records that the service has the report. */
+  async acknowledge({ key, callbackId }: RailCallback): Promise<void> {
+    await transact(this.database, async (transaction) => {
+      const forUpdate = { forUpdate: true } as const;
+      const payment = await transaction.find(simulatedRailPayments, this.own(key), forUpdate);
+      if (payment === undefined || callbackId !== `${key}.${payment.reported}`) return;
+      const reported = payment.reported + 1;
+      const set = { reported, reportAt: reportAt({ ...payment, reported }) };
+      await transaction.execute(updateSql(simulatedRailPayments, set, this.own(key)));
+    });
+  }
+
+  private own(paymentKey: Uuid) {
+    return { rail: this.name, paymentKey };
+  }
+
+  /** Locks the payment of a key, and creates it first if it does not exist. */
+  private async locked(
+    transaction: Transaction,
+    key: Uuid,
+    order: Pick<SimulatedRailPayment, 'scenario' | 'asset' | 'raw'>,
+    voidedAt: Instant | null,
+  ): Promise<SimulatedRailPayment> {
+    const reference = `SIM-${key.replaceAll('-', '').slice(0, 20).toUpperCase()}`;
+    const begin = { submissions: 0, actedAt: null, reported: 0, reportAt: null, voidedAt };
+    const row = { ...this.own(key), ...order, reference, ...begin };
+    await transaction.execute(
+      `${insertSql(simulatedRailPayments, [row])} ON DUPLICATE KEY UPDATE submissions=submissions`,
+    );
+    const forUpdate = { forUpdate: true } as const;
+    const known = await transaction.find(simulatedRailPayments, this.own(key), forUpdate);
+    if (known === undefined) throw new Error('the inserted payment does not exist');
+    return known;
+  }
+
+  private async take(
+    transaction: Transaction,
+    { key, amount, destination }: RailOrder,
+  ): Promise<SimulatedRailPayment> {
+    const { name: scenario, losesFirst } = scenarioFor(destination.accountNumber);
+    const known = await this.locked(transaction, key, { scenario, ...amount }, null);
+    const isLost = losesFirst && known.submissions === 0;
+    const acts = known.actedAt === null && known.voidedAt === null && !isLost;
+    const at = this.clock();
+    if (acts)
+      await transaction.execute(
+        insertSql(simulatedRailActions, [{ id: newId(), ...this.own(key), at }]),
+      );
+    const acted = { ...known, actedAt: at };
+    const change = {
+      submissions: known.submissions + 1,
+      ...(acts ? { actedAt: at, reportAt: reportAt(acted) } : {}),
+    };
+    await transaction.execute(updateSql(simulatedRailPayments, change, this.own(key)));
+    return { ...known, ...change };
+  }
+
+  /** Throws RailSilent while the payment's scenario gives no response. */
+  private response(payment: SimulatedRailPayment): RailReport {
+    const { scenario, voidedAt } = payment;
+    if (voidedAt === null && this.elapsedMs(payment) < scenarioNamed(scenario).silentMs)
+      throw new RailSilent('the rail gave no answer');
+    return this.reportOf(payment);
+  }
+
+  private reportOf(payment: SimulatedRailPayment): RailReport {
+    const { reference, voidedAt } = payment;
+    if (voidedAt !== null) return { status: 'voided', reference, failureCode: null };
+    const { status, failureCode } = this.lastStep(payment) ?? ACCEPTED;
+    return { status, reference, failureCode };
+  }
+
+  private lastStep(payment: SimulatedRailPayment): Step | undefined {
+    const elapsedMs = this.elapsedMs(payment);
+    if (elapsedMs < 0) return undefined;
+    const { steps } = scenarioNamed(payment.scenario);
+    return steps.filter(({ afterMs }) => afterMs <= elapsedMs).at(-1);
+  }
+
+  /** Milliseconds since the payment was acted on; -1 if it was not. */
+  private elapsedMs({ actedAt }: SimulatedRailPayment): number {
+    return actedAt === null ? -1 : this.clock() - actedAt;
+  }
+}
+
+const ACCEPTED = { status: 'accepted', failureCode: null } as const;
+
+/** Returns the outcomes that are reported by callback: all that do not happen at once. */
+function laterSteps({ scenario }: Pick<SimulatedRailPayment, 'scenario'>): readonly Step[] {
+  const { steps, callsBack } = scenarioNamed(scenario);
+  return callsBack ? steps.filter(({ afterMs }) => afterMs > 0) : [];
+}
+
+function reportAt(
+  payment: Pick<SimulatedRailPayment, 'scenario' | 'reported' | 'actedAt'>,
+): Instant | null {
+  const next = laterSteps(payment)[payment.reported];
+  return next === undefined || payment.actedAt === null
+    ? null
+    : instant(payment.actedAt + next.afterMs);
+}

@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Uuid } from '../core/ids.js';
+import { string, uuid } from '../db/columns.js';
+import type { Reader } from '../db/database.js';
+import { type Payout, payouts } from '../db/entities/payouts.js';
+import { sweepLeases } from '../db/entities/sweeps.js';
+import { equalsSql, literal } from '../db/statements.js';
+import { rowParser } from '../db/table.js';
+import type { Outbox } from '../temporal/outbox.js';
+import type { Sweep } from '../temporal/sweeper.js';
+import type { RailCalls } from './rail-calls.js';
+import type { SubmissionQueue } from './submission-queue.js';
+import type { RailBreakers } from './breaker.js';
+
+interface RecoveryDeps {
+  readonly calls: RailCalls;
+  readonly queue: Pick<SubmissionQueue, 'submit' | 'poll'>;
+  readonly breakers: RailBreakers;
+  readonly outbox: Pick<Outbox, 'add'>;
+}
+
+/** Waiting payouts are resumed in pages with pauses, so that a recovering rail does not receive all at once. */
+const PAGE = 50;
+const PAUSE_MS = 500;
+/** A probe takes a random one of this many payouts, because the rail may never answer about a particular payout. */
+const CANDIDATES = 5;
+const EVERY_MS = 1_000;
+
+const parseWaiting = rowParser({ id: uuid, tenantId: uuid });
+type Waiting = ReturnType<typeof parseWaiting>;
+
+/** Probes rails that do not respond, and resumes their payouts when they respond again. */
+export class RailRecovery {
+  constructor(private readonly deps: RecoveryDeps) {}
+
+  /** Probes the rail with one payout if that is due. Throws DatabaseUnavailable. */
+  async probeDue(rail: string): Promise<false> {
+    if (await this.deps.breakers.claimProbe(rail)) await this.probe(rail);
+    return false;
+  }
+
+  /** Notifies waiting payouts' workflows, oldest first, while the rail responds. Throws DatabaseUnavailable. */
+  async resumeDue(rail: string, signal: AbortSignal): Promise<false> {
+    const { breakers, outbox } = this.deps;
+    const dueAt = await breakers.resumesAt(rail);
+    if (dueAt === null) return false;
+    let after: Uuid | null = null;
+    while (!signal.aborted && (await breakers.isClosed(rail))) {
+      const rows: Waiting[] = await this.waiting(rail, after);
+      await outbox.add(
+        rows.map(({ id, tenantId }) => ({ tenantId, resourceType: 'payout', resourceId: id })),
+      );
+      after = rows.at(-1)?.id ?? null;
+      if (rows.length < PAGE) {
+        await breakers.resumed(rail, dueAt);
+        break;
+      }
+      await sleep(PAUSE_MS);
+    }
+    return false;
+  }
+
+  /** Polls about a payout that the rail has answered about, else submits a waiting one, else polls about another. */
+  private async probe(rail: string): Promise<void> {
+    const { calls, queue } = this.deps;
+    const inProgress = `status='in_progress'`;
+    const known =
+      (await this.first(rail, 'asking', 'ask_at IS NOT NULL ORDER BY ask_at DESC')) ??
+      (await this.first(
+        rail,
+        'submitted',
+        `${inProgress} AND rail_reference IS NOT NULL ORDER BY submitted_at DESC`,
+      ));
+    if (known !== undefined) return void (await calls.poll(known));
+    // A payout of a frozen account is not submitted.
+    const maySend = `EXISTS (SELECT 1 FROM accounts a WHERE a.id=source_account_id AND a.status='active')`;
+    const waiting = await this.first(
+      rail,
+      'expiring',
+      `status='approved' AND ${maySend} ORDER BY id`,
+    );
+    if (waiting !== undefined) return void (await queue.submit(waiting.id, true));
+    const order = `${inProgress} ORDER BY attempted_at, submitted_at`;
+    const lost = await this.first(rail, 'submitted', order);
+    if (lost !== undefined) await queue.poll(lost.id, true);
+  }
+
+  /** Returns payouts that are approved, or were submitted without any response. */
+  private async waiting(rail: string, after: Uuid | null): Promise<Waiting[]> {
+    const behind = after === null ? '' : ` AND id>${uuid.literal(after)}`;
+    const rows = await this.deps.calls.deps.database.reader.query(
+      `SELECT id, tenant_id FROM payouts FORCE INDEX (expiring)
+       WHERE status IN ('approved','in_progress') AND rail_reference IS NULL
+         AND rail=${literal(payouts, 'rail', rail)}${behind} ORDER BY id LIMIT ${PAGE}`,
+    );
+    return rows.map(parseWaiting);
+  }
+
+  private async first(rail: string, index: string, where: string): Promise<Payout | undefined> {
+    const rows = await this.deps.calls.deps.database.reader.list(
+      payouts,
+      `FORCE INDEX (${index})
+       WHERE rail=${literal(payouts, 'rail', rail)} AND ${where} LIMIT ${CANDIDATES}`,
+    );
+    return rows[Math.floor(Math.random() * rows.length)];
+  }
+}
+
+const PROBES = 'probes ';
+
+/** Probes silent rails and resumes the payouts of recovered ones, in separate sweeps, because either may take long. */
+export function recoverySweeps(recovery: RailRecovery, rails: Iterable<string>): Sweep[] {
+  return Array.from(rails, (rail): Sweep[] => [
+    { name: PROBES + rail, everyMs: EVERY_MS, run: () => recovery.probeDue(rail) },
+    { name: `wakes ${rail}`, everyMs: EVERY_MS, run: (signal) => recovery.resumeDue(rail, signal) },
+  ]).flat();
+}
+
+/** A rail without a worker for this long counts as removed. */
+const GONE_AFTER_HOURS = 24;
+
+/** Returns whether a worker has probed the rail within the last day, by the lease of that sweep. */
+export async function isServed(reader: Reader, rail: string): Promise<boolean> {
+  const rows = await reader.query(
+    `SELECT 1 FROM sweep_leases WHERE ${equalsSql(sweepLeases, { name: PROBES + rail })}
+     AND lease_until>UTC_TIMESTAMP(3)-INTERVAL ${GONE_AFTER_HOURS} HOUR`,
+  );
+  return rows.length > 0;
+}
+
+/** Returns every rail that a worker has ever probed, by the leases of these sweeps. */
+export async function railsOfWorkers(reader: Reader): Promise<readonly string[]> {
+  const rows = await reader.query(`SELECT name FROM sweep_leases WHERE name LIKE '${PROBES}%'`);
+  return rows.map((row) => string.parse(row.name).slice(PROBES.length));
+}

@@ -1,0 +1,165 @@
+import { uuid } from '../db/columns.js';
+import type { Reader } from '../db/database.js';
+import { type Payout, type PayoutRailEvent, payoutRailEvents } from '../db/entities/payouts.js';
+import {
+  type PayoutStatementLine,
+  payoutStatementLines,
+  payoutSupersededLines,
+} from '../db/entities/rail-statements.js';
+import { literal } from '../db/statements.js';
+import { type LockedState, need, type Need } from '../ledger/writer/types.js';
+import { disagree, type Known, type Reported } from './state-machine.js';
+import type { RailReport } from './rails/rail.js';
+
+/** A rail's report about a payout; `unknown` if the rail never received it. */
+export interface Report extends Omit<RailReport, 'status'> {
+  readonly status: RailReport['status'] | 'unknown';
+}
+
+/** The reports about a payout beside what its row shows, including statement lines. (docs/contract.md, Rails) */
+
+const LISTED = { kind: 'statement', effect: 'noted' } as const;
+const CONFLICTS = { effect: 'conflict' } as const;
+const RESOLVED_LINES = { kind: 'statement', effect: 'settled' } as const;
+/** Payments that were reported and could not be posted. */
+const UNPOSTED = (['completed', 'returned'] as const).map(
+  (said) => ({ effect: 'noted', said }) as const,
+);
+
+/** Returns the rows that the functions below read under the account's lock. */
+export function reportNeeds({ id: payoutId, rail }: Pick<Payout, 'id' | 'rail'>): Need[] {
+  const lines = { rail, payoutKey: payoutId };
+  return [
+    // Read first: a line that is superseded between the two reads then counts together with its successor.
+    need(payoutSupersededLines, lines),
+    need(payoutStatementLines, lines),
+    ...[LISTED, CONFLICTS, RESOLVED_LINES, ...UNPOSTED].map((of) =>
+      need(payoutRailEvents, { payoutId, ...of }),
+    ),
+  ];
+}
+
+/** Returns the payout's statement lines, without those that a corrected statement has superseded. */
+export function currentLines(
+  { id: payoutKey, rail }: Payout,
+  state: LockedState,
+): readonly PayoutStatementLine[] {
+  const of = { rail, payoutKey };
+  const superseded = state.rows(payoutSupersededLines, of);
+  return withoutSuperseded(state.rows(payoutStatementLines, of), superseded);
+}
+
+function withoutSuperseded(
+  lines: readonly PayoutStatementLine[],
+  superseded: readonly Pick<PayoutStatementLine, 'statementId' | 'number'>[],
+): readonly PayoutStatementLine[] {
+  const keyOf = ({ statementId, number }: (typeof superseded)[number]) =>
+    `${statementId} ${number}`;
+  const old = new Set(superseded.map(keyOf));
+  return lines.filter((line) => !old.has(keyOf(line)));
+}
+
+/** Returns the current lines that two people have not resolved. Stored lines count before they are recorded as reports. */
+export function openLines(payout: Payout, state: LockedState): readonly PayoutStatementLine[] {
+  const resolved = [...state.rows(payoutRailEvents, { payoutId: payout.id, ...RESOLVED_LINES })];
+  return currentLines(payout, state).filter(({ status, reference }) => {
+    const index = resolved.findIndex(
+      ({ said, railReference }) => said === status && railReference === reference,
+    );
+    // Each resolution counts for one line: an equal line of another day may be another payment.
+    if (index >= 0) resolved.splice(index, 1);
+    return index < 0;
+  });
+}
+
+export function knownFrom({ status, reference }: PayoutStatementLine): Known {
+  return { status, railReference: reference };
+}
+
+/** True if a report contradicts an open line, or denies a payment that the rail has reported before. */
+export function contradictsReports(payout: Payout, report: Reported, state: LockedState): boolean {
+  const isPaid = { status: 'completed', railReference: null } as const;
+  return (
+    openLines(payout, state).some((line) => disagree(knownFrom(line), report)) ||
+    (hasPaymentReport(payout, state) && disagree(isPaid, report))
+  );
+}
+
+/** True if a payment was reported that contradicts the payout or could not be posted, and that is not resolved. */
+function hasPaymentReport(
+  { id: payoutId, status, stuckReason }: Payout,
+  state: LockedState,
+): boolean {
+  if (status !== 'in_progress' || (stuckReason !== 'contradiction' && stuckReason !== 'overflow'))
+    return false;
+  return [CONFLICTS, ...UNPOSTED]
+    .flatMap((of) => state.rows(payoutRailEvents, { payoutId, ...of }))
+    .some(
+      ({ kind, said }) => kind !== 'statement' && (said === 'completed' || said === 'returned'),
+    );
+}
+
+/** True if the rail has named the payout: in a response, in a statement, or in an unresolved contradiction. */
+export function isTaken(payout: Payout, state: LockedState): boolean {
+  const { id: payoutId, railReference, stuckReason } = payout;
+  const rows = (of: Partial<PayoutRailEvent>) => state.rows(payoutRailEvents, { payoutId, ...of });
+  return (
+    railReference !== null ||
+    rows(LISTED).length > 0 ||
+    openLines(payout, state).length > 0 ||
+    (stuckReason === 'contradiction' && rows(CONFLICTS).some(({ said }) => said !== 'unknown'))
+  );
+}
+
+type Contrary = Pick<PayoutRailEvent, 'said' | 'railReference'>;
+
+/** Returns how many different contradictions and statement lines the payout has. */
+export function countContradictions(payout: Payout, state: LockedState): number {
+  const events = [LISTED, CONFLICTS].flatMap((of) =>
+    state.rows(payoutRailEvents, { payoutId: payout.id, ...of }),
+  );
+  return countDifferent(events, currentLines(payout, state));
+}
+
+/** Counts as `countContradictions` does, without a lock. */
+export async function readContradictions(reader: Reader, payout: Payout): Promise<number> {
+  const of = { rail: payout.rail, payoutKey: payout.id };
+  const [lines, superseded, listed, conflicts] = await Promise.all([
+    reader.select(payoutStatementLines, of),
+    reader.select(payoutSupersededLines, of),
+    reader.select(payoutRailEvents, { payoutId: payout.id, ...LISTED }),
+    reader.select(payoutRailEvents, { payoutId: payout.id, ...CONFLICTS }),
+  ]);
+  return countDifferent([...listed, ...conflicts], withoutSuperseded(lines, superseded));
+}
+
+function countDifferent(
+  events: readonly Contrary[],
+  lines: readonly PayoutStatementLine[],
+): number {
+  const all = [
+    ...events.map(({ said, railReference }) => `${said ?? ''} ${railReference ?? ''}`),
+    ...lines.map(({ status, reference }) => `${status} ${reference ?? ''}`),
+  ];
+  return new Set(all).size;
+}
+
+/**
+ * True if two people have resolved this very report: it arrived as a contradiction before they last decided. Repeating it
+ * does not flag the payout again. A statement line with the same content does not count. May be read before the lock,
+ * because a resolved report stays resolved.
+ */
+export async function isResolved(
+  reader: Reader,
+  { id }: Payout,
+  { status, reference }: Pick<Report, 'status' | 'reference'>,
+): Promise<boolean> {
+  const rows = await reader.query(
+    `SELECT 1 FROM payout_rail_events e FORCE INDEX (payout) JOIN payout_resolutions r
+      ON r.payout_id=e.payout_id AND r.status='applied' AND e.at<=r.decided_at
+     WHERE e.payout_id=${uuid.literal(id)} AND e.said=${literal(payoutRailEvents, 'said', status)}
+       AND e.rail_reference<=>${literal(payoutRailEvents, 'railReference', reference)}
+       AND e.kind NOT IN ('resolution','statement') AND e.effect NOT IN ('replayed','noted') LIMIT 1`,
+  );
+  return rows.length > 0;
+}

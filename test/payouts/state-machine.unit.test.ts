@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { PAYOUT_STATUSES, type PayoutStatus } from '../../src/db/entities/payouts.js';
+import {
+  type Effect,
+  effectOf,
+  EFFECTS,
+  REPORTERS,
+  type ReportStatus,
+  STATE_MACHINE,
+  statesFor,
+} from '../../src/payouts/state-machine.js';
+import { tableRows } from '../operating/pages.js';
+
+/** What each report does: by a callback, by the answer to a call, by a statement's line, by two people. Written by hand. */
+const EXPECTED: readonly string[][] = [
+  // The rail was never given it.
+  ['pending_approval', 'accepted', 'conflict', 'conflict', '–', '–'],
+  ['pending_approval', 'completed', 'conflict', 'conflict', 'conflict', '–'],
+  ['pending_approval', 'failed', 'conflict', 'conflict', 'conflict', '–'],
+  ['pending_approval', 'returned', 'conflict', 'conflict', 'conflict', '–'],
+  ['pending_approval', 'voided', 'conflict', 'conflict', '–', '–'],
+  ['pending_approval', 'unknown', '–', 'record', '–', '–'],
+  ['pending_approval', 'unchanged', '–', '–', '–', 'clear'],
+  // Its outcome is unknown: the rail decides, a statement never does, and two people may.
+  ['in_progress', 'accepted', 'record', 'record', '–', '–'],
+  ['in_progress', 'completed', 'complete', 'complete', 'flag', 'complete'],
+  ['in_progress', 'failed', 'fail', 'fail', 'flag', 'fail'],
+  [
+    'in_progress',
+    'returned',
+    'complete_and_return',
+    'complete_and_return',
+    'flag',
+    'complete_and_return',
+  ],
+  ['in_progress', 'voided', 'fail', 'fail', '–', '–'],
+  ['in_progress', 'unknown', '–', 'record', '–', '–'],
+  ['in_progress', 'unchanged', '–', '–', '–', '–'],
+  // It was paid: it may come back, and nothing else.
+  ['completed', 'accepted', 'duplicate', 'duplicate', '–', '–'],
+  ['completed', 'completed', 'duplicate', 'duplicate', 'duplicate', '–'],
+  ['completed', 'failed', 'conflict', 'conflict', 'conflict', '–'],
+  ['completed', 'returned', 'return', 'return', 'flag', 'return'],
+  ['completed', 'voided', 'conflict', 'conflict', '–', '–'],
+  ['completed', 'unknown', '–', 'conflict', '–', '–'],
+  ['completed', 'unchanged', '–', '–', '–', 'clear'],
+  // It came back: it does so once.
+  ['returned', 'accepted', 'duplicate', 'duplicate', '–', '–'],
+  ['returned', 'completed', 'duplicate', 'duplicate', 'duplicate', '–'],
+  ['returned', 'failed', 'conflict', 'conflict', 'conflict', '–'],
+  ['returned', 'returned', 'duplicate', 'duplicate', 'duplicate', '–'],
+  ['returned', 'voided', 'conflict', 'conflict', '–', '–'],
+  ['returned', 'unknown', '–', 'conflict', '–', '–'],
+  ['returned', 'unchanged', '–', '–', '–', 'clear'],
+  // Its money was given back: only two people take it again.
+  ['failed', 'accepted', 'conflict', 'conflict', '–', '–'],
+  ['failed', 'completed', 'conflict', 'conflict', 'conflict', 'complete_after_failure'],
+  ['failed', 'failed', 'duplicate', 'duplicate', 'duplicate', '–'],
+  ['failed', 'returned', 'conflict', 'conflict', 'conflict', '–'],
+  ['failed', 'voided', 'duplicate', 'duplicate', '–', '–'],
+  ['failed', 'unknown', '–', 'record', '–', '–'],
+  ['failed', 'unchanged', '–', '–', '–', 'clear'],
+];
+const NEVER_SUBMITTED: readonly PayoutStatus[] = [
+  'pending_approval',
+  'approved',
+  'rejected',
+  'canceled',
+];
+const REPORTS = ['accepted', 'completed', 'failed', 'returned', 'voided'] as const;
+
+const rowOf = (status: PayoutStatus, report: ReportStatus): string[] => [
+  status,
+  report,
+  ...STATE_MACHINE[status][report].map((effect) => effect ?? '–'),
+];
+
+describe('what a report does to a payout', () => {
+  it('is as written by hand, in every state', () => {
+    for (const status of PAYOUT_STATUSES) {
+      const written = NEVER_SUBMITTED.includes(status) ? 'pending_approval' : status;
+      assert.deepEqual(
+        Object.keys(STATE_MACHINE[status]).map((report) => rowOf(status, report as ReportStatus)),
+        EXPECTED.filter(([first]) => first === written).map(([, ...rest]) => [status, ...rest]),
+      );
+    }
+  });
+
+  it('is a contradiction wherever the rail names the payment otherwise', () => {
+    for (const status of PAYOUT_STATUSES)
+      for (const report of REPORTS)
+        for (const reporter of REPORTERS) {
+          const known = { status, railReference: 'R-1' };
+          assert.equal(effectOf(known, { status: report, reference: 'R-2' }, reporter), 'conflict');
+          for (const [railReference, reference] of [
+            ['R-1', 'R-1'],
+            ['R-1', null],
+            [null, 'R-1'],
+          ] as const)
+            assert.equal(
+              effectOf({ status, railReference }, { status: report, reference }, reporter),
+              (rowOf(status, report)[2 + REPORTERS.indexOf(reporter)] ?? '–').replace(
+                '–',
+                'conflict',
+              ),
+            );
+        }
+  });
+
+  it('can be settled by two people in these states', () => {
+    assert.deepEqual(statesFor('completed', 'staff'), ['in_progress', 'failed']);
+    assert.deepEqual(statesFor('failed', 'staff'), ['in_progress']);
+    assert.deepEqual(statesFor('returned', 'staff'), ['in_progress', 'completed']);
+    assert.deepEqual(
+      statesFor('unchanged', 'staff'),
+      PAYOUT_STATUSES.filter((status) => status !== 'in_progress'),
+    );
+  });
+});
+
+describe('the page for operators', () => {
+  const rows = tableRows('docs/payouts.md').map((row) =>
+    row.map((cell) => cell.replaceAll('`', '')),
+  );
+
+  it('has the table of states and reports', () => {
+    const head = ['State', 'Report', 'Callback', 'Poll', 'Statement', 'Staff'];
+    const begin = rows.findIndex((row) => row.join() === head.join()) + 2;
+    const shown = Object.keys(STATE_MACHINE)
+      .map((status) => status as PayoutStatus)
+      .filter((status) => status === 'pending_approval' || !NEVER_SUBMITTED.includes(status))
+      .flatMap((status) =>
+        Object.keys(STATE_MACHINE[status]).map((report) => rowOf(status, report as ReportStatus)),
+      )
+      .filter((row) => row.slice(2).some((effect) => effect !== '–'))
+      .map(([status, ...rest]) => [
+        status === 'pending_approval' ? NEVER_SUBMITTED.join(', ') : status,
+        ...rest,
+      ]);
+    assert.deepEqual(rows.slice(begin, begin + shown.length), shown);
+  });
+
+  it('says what each effect is', () => {
+    const begin = rows.findIndex(([first]) => first === 'Effect') + 2;
+    const texts = Object.entries(EFFECTS).map(([effect, text]) => [
+      effect,
+      text.replaceAll('`', ''),
+    ]);
+    assert.deepEqual(rows.slice(begin, begin + texts.length), texts);
+    assert.equal(texts.length, new Set<Effect>(Object.keys(EFFECTS) as Effect[]).size);
+  });
+});
