@@ -4,7 +4,7 @@ import type { RailWorkConfig } from './config/rails.js';
 import type { Keyring } from './core/fingerprint.js';
 import type { Logger } from './http/logging.js';
 import { DEFAULT_BREAKER, RailBreakers } from './payouts/breaker.js';
-import { APPROVED_STUCK_AFTER_MS, StuckPayouts, stuckSweep } from './payouts/flag.js';
+import { APPROVED_STUCK_AFTER_MS, stuckSweep } from './payouts/flag.js';
 import { RailCalls } from './payouts/rail-calls.js';
 import { pollingSweeps, StatusPoller } from './payouts/status-polling.js';
 import { breakerMetrics, railMetrics } from './payouts/metrics.js';
@@ -71,7 +71,7 @@ export function buildWorkerRails(
     queue,
     names: new Set(rails.keys()),
     sweeps: [
-      stuckSweep(new StuckPayouts({ database, desk, clock }), stuckAfter),
+      stuckSweep({ database, desk, clock }, stuckAfter),
       ...pollingSweeps(poller, rails.keys(), breakers),
       ...recoverySweeps(recovery, rails.keys()),
     ],

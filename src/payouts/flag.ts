@@ -67,6 +67,12 @@ export const APPROVED_STUCK_AFTER_MS = 300_000;
 const FLAG_EVERY_MS = 5_000;
 const AT_ONCE = 100;
 
+/** How payouts that have been in a state for long are found. */
+const STUCK_IN = {
+  in_progress: { index: 'submitted', since: 'submitted_at', order: 'ORDER BY submitted_at' },
+  approved: { index: 'expiring', since: 'approved_at', order: '' },
+} as const;
+
 interface FlagDeps {
   readonly database: Database;
   readonly desk: LedgerWriter;
@@ -74,55 +80,41 @@ interface FlagDeps {
 }
 
 /**
- * Flags payouts without progress, at most `limit` at a time, and returns how many were found last. Throws ApiError
- * ledger_unavailable after all other accounts' payouts are flagged.
+ * Flags payouts that have been in the state for more than `olderMs`, at most `limit` at a time, and returns how many were
+ * found last. Throws ApiError ledger_unavailable after the payouts of all other accounts are flagged.
  */
-export class StuckPayouts {
-  constructor(private readonly deps: FlagDeps) {}
-
-  /** Payouts that were submitted more than `olderMs` ago. */
-  flagSilent(olderMs: number, limit: number): Promise<number> {
-    const where = `FORCE INDEX (submitted) WHERE status='in_progress' AND submitted_at`;
-    return this.flagOlder(olderMs, limit, where, 'ORDER BY submitted_at');
-  }
-
-  /** Payouts that were approved more than `olderMs` ago and not given to their rail. */
-  flagUnsubmitted(olderMs: number, limit: number): Promise<number> {
-    const where = `FORCE INDEX (expiring) WHERE status='approved' AND approved_at`;
-    return this.flagOlder(olderMs, limit, where, '');
-  }
-
-  private flagOlder(olderMs: number, limit: number, where: string, order: string): Promise<number> {
-    const { database, desk, clock } = this.deps;
-    const standsSince = instant(clock() - olderMs);
-    const find = (others: string, most: number) =>
-      database.reader.list(
-        payouts,
-        `${where}<${time.literal(standsSince)} AND stuck_since IS NULL ${others} ${order} LIMIT ${most}`,
-      );
-    return actOnDue(limit, find, async (payout) => {
-      const command = { ...railCommand(payout), standsSince };
-      const { outcome } = await desk.submit(flagPayout, command);
-      if (!outcome.done) throw new ApiError(outcome.refusal);
-    });
-  }
+export function flagStuck(
+  { database, desk, clock }: FlagDeps,
+  status: keyof typeof STUCK_IN,
+  olderMs: number,
+  limit: number,
+): Promise<number> {
+  const standsSince = instant(clock() - olderMs);
+  const { index, since, order } = STUCK_IN[status];
+  const find = (others: string, most: number) =>
+    database.reader.list(
+      payouts,
+      `FORCE INDEX (${index}) WHERE status='${status}' AND ${since}<${time.literal(standsSince)}
+         AND stuck_since IS NULL ${others} ${order} LIMIT ${most}`,
+    );
+  return actOnDue(limit, find, async (payout) => {
+    const { outcome } = await desk.submit(flagPayout, { ...railCommand(payout), standsSince });
+    if (!outcome.done) throw new ApiError(outcome.refusal);
+  });
 }
 
 /** Flags payouts without progress, whether Temporal is available or not. */
 export function stuckSweep(
-  stuck: StuckPayouts,
+  deps: FlagDeps,
   { silentMs, approvedMs }: { readonly silentMs: number; readonly approvedMs: number },
 ): Sweep {
-  return {
-    name: 'stuck payouts',
-    everyMs: FLAG_EVERY_MS,
-    run: async () => {
-      const flagging = [
-        stuck.flagSilent(silentMs, AT_ONCE),
-        stuck.flagUnsubmitted(approvedMs, AT_ONCE),
-      ];
-      await Promise.allSettled(flagging);
-      return (await Promise.all(flagging)).includes(AT_ONCE);
-    },
+  const run = async (): Promise<boolean> => {
+    const flagging = [
+      flagStuck(deps, 'in_progress', silentMs, AT_ONCE),
+      flagStuck(deps, 'approved', approvedMs, AT_ONCE),
+    ];
+    await Promise.allSettled(flagging);
+    return (await Promise.all(flagging)).includes(AT_ONCE);
   };
+  return { name: 'stuck payouts', everyMs: FLAG_EVERY_MS, run };
 }

@@ -12,7 +12,7 @@ import type { RailCalls } from './rail-calls.js';
 import type { RailReport } from './rails/rail.js';
 import { readContradictions } from './reports.js';
 import { givesBack, outcomeRefusal, overtakenRefusal, type Release } from './resolution-rules.js';
-import { applyResolution, type SeenPayout } from './resolutions.js';
+import { decideResolution, type SeenPayout } from './resolutions.js';
 
 /**
  * Approves resolutions, after the necessary calls to the rail: an order on its way cannot be recalled, so money returns
@@ -28,7 +28,7 @@ export interface ReleaseDeps {
 export const DEFAULT_QUIET_MS = 86_400_000;
 
 /**
- * Approves, as a second person, the proposal that this person has seen. Throws as `applyResolution` does, and
+ * Approves, as a second person, the proposal that this person has seen. Throws as `decideResolution` does, and
  * invalid_state if the rail does not respond, or reports an outcome, which is then applied while the proposal stays open.
  */
 export async function approveResolution(
@@ -40,7 +40,8 @@ export async function approveResolution(
   assertMayAct('payout.resolve_approve', by);
   const { desk, database } = calls.deps;
   const { payout, open } = seen;
-  const apply = (release: Release | null) => applyResolution(desk, seen, by, release, why);
+  const apply = (release: Release | null) =>
+    decideResolution(desk, seen, { verdict: 'apply', release, by, why });
   if (open === undefined || !givesBack(payout, open.outcome)) return apply(null);
   const contradictions = await readContradictions(database.reader, payout);
   // The rail is not called for a proposal that would be refused anyway.

@@ -239,38 +239,28 @@ export async function proposeResolution(
   return submit(desk.submit(proposal, { ...command, seen }));
 }
 
-/** Ends the proposal. Throws ApiError authority_insufficient, invalid_state (no proposal), ledger_unavailable. */
-export async function rejectResolution(
+/** Ends the proposal. Throws as `decideResolution` does. */
+export function rejectResolution(
   desk: LedgerWriter,
   seen: SeenPayout,
   by: StaffIdentity,
   why: string | null = null,
 ): Promise<Payout> {
-  assertMayAct('payout.resolve_reject', by);
-  return decide(desk, seen, { verdict: 'reject', release: null, by, why });
+  return decideResolution(desk, seen, { verdict: 'reject', release: null, by, why });
 }
 
 /**
- * Applies the proposal; `approveResolution` calls the rail first. Throws ApiError authority_insufficient (the proposer),
- * invalid_state (no proposal, the rail has reported since, or nothing can be given back yet), insufficient_funds,
- * ledger_unavailable.
+ * Applies or rejects the proposal; `approveResolution` calls the rail first. Throws ApiError authority_insufficient (the
+ * proposer), invalid_state (no proposal, the rail has reported since, or nothing can be given back yet),
+ * insufficient_funds, ledger_unavailable.
  */
-export async function applyResolution(
-  desk: LedgerWriter,
-  seen: SeenPayout,
-  by: StaffIdentity,
-  release: Release | null,
-  why: string | null,
-): Promise<Payout> {
-  assertMayAct('payout.resolve_approve', by);
-  return decide(desk, seen, { verdict: 'apply', release, by, why });
-}
-
-async function decide(
+export async function decideResolution(
   desk: LedgerWriter,
   { payout: facts, open }: SeenPayout,
   decision: Pick<Decide, 'verdict' | 'release' | 'by' | 'why'>,
 ): Promise<Payout> {
+  const action = decision.verdict === 'apply' ? 'approve' : 'reject';
+  assertMayAct(`payout.resolve_${action}`, decision.by);
   if (open === undefined) throw new ApiError(NOTHING_OPEN);
   const command = { ...commandOf(facts, open.id, newId()), outboxId: newId(), ...decision };
   return submit(desk.submit(verdict, command));

@@ -259,7 +259,7 @@ describe('what becomes of an approved payout', () => {
       await other.pay(),
       await other.pay(),
     ];
-    const { stuck, submissions } = railsOf(db, { rail: new ScriptedRail() });
+    const { stuck, submissions, desk } = railsOf(db, { rail: new ScriptedRail() });
     const dated = (id: Uuid, set: string) =>
       db.change(`UPDATE payouts SET ${set} WHERE id=${idLiteral(id)}`);
     for (const id of [stopped, alike, silent]) {
@@ -281,10 +281,9 @@ describe('what becomes of an approved payout', () => {
       'no_outcome',
       null,
     ]);
-    const round = stuckSweep(stuck, { silentMs: 60_000, approvedMs: 60_000 }).run(
-      new AbortController().signal,
-    );
-    await assert.rejects(round, /ledger/);
+    const deps = { database: db.database, desk, clock: systemClock };
+    const sweep = stuckSweep(deps, { silentMs: 60_000, approvedMs: 60_000 });
+    await assert.rejects(sweep.run(new AbortController().signal), /ledger/);
     assert.deepEqual(await reasonsOf([stopped, waiting]), [null, 'no_outcome']);
     await postedAt('-INTERVAL 1 HOUR');
   });

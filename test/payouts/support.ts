@@ -16,7 +16,7 @@ import {
 } from '../../src/db/entities/payouts.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { type BreakerOptions, RailBreakers } from '../../src/payouts/breaker.js';
-import { StuckPayouts } from '../../src/payouts/flag.js';
+import { flagStuck } from '../../src/payouts/flag.js';
 import { RailRecovery } from '../../src/payouts/recovery.js';
 import { RailCallbacks } from '../../src/payouts/callbacks.js';
 import { SIMULATED } from '../../src/payouts/rails/rail.js';
@@ -296,7 +296,9 @@ export function railsOf(
   const recovery = new RailRecovery({
     ...{ calls, queue, breakers, outbox: new Outbox(database, clock) },
   });
-  const stuck = new StuckPayouts({ database, desk, clock });
+  const flagged = (status: Parameters<typeof flagStuck>[1]) => (olderMs: number, limit: number) =>
+    flagStuck({ database, desk, clock }, status, olderMs, limit);
+  const stuck = { flagSilent: flagged('in_progress'), flagUnsubmitted: flagged('approved') };
   const ours = {
     calls,
     queue,
