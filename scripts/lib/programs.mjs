@@ -18,10 +18,6 @@ const DAY_MS = 86_400_000;
 const BANNER = `import { createRequire as __requireFrom } from 'node:module';
 const require = __requireFrom(import.meta.url);
 const __programs = require('node:path').dirname(require('node:url').fileURLToPath(import.meta.url)), __filename = __programs;`;
-/** Without its own map, a package's code would make up most of the maps that each process reads as it starts. */
-const NO_MAP =
-  '\n//# sourceMappingURL=data:application/json;base64,eyJ2ZXJzaW9uIjozLCJzb3VyY2VzIjpbIiJdLCJtYXBwaW5ncyI6IkEifQ==';
-
 /** Returns the bundled file of a program, such as `server`. */
 export const programFile = (name) => join(FOLDER, `${name}.mjs`);
 
@@ -74,7 +70,10 @@ function removeOld(current) {
 }
 
 function setup({ onLoad }) {
-  onLoad({ filter: /\/node_modules\/.*\.c?js$/ }, ({ path }) => ({ contents: ofPackage(path) }));
+  onLoad({ filter: /\/node_modules\/.*\.(c?js|json)$/ }, ({ path }) => ({
+    contents: `${ofPackage(path)}\n//# sourceMappingURL=${mapOfPackage(path)}`,
+    loader: 'js',
+  }));
   onLoad({ filter: /\/dist\/.*\.js$/ }, ({ path }) => ({ contents: ofService(path) }));
 }
 
@@ -83,12 +82,23 @@ function ofPackage(path) {
   // Workers run bundled workflows, so they do not need the bundler.
   if (path.endsWith('/@temporalio/worker/lib/workflow/bundler.js'))
     return 'exports.defaultWorkflowInterceptorModules = [];';
-  const text = readFileSync(path, 'utf8').replace(
+  const file = readFileSync(path, 'utf8');
+  if (path.endsWith('.json')) return `module.exports = ${file};`;
+  const text = file.replace(
     "require.resolve('./workflow-worker-thread')",
     "require.resolve('./workflow-worker-thread.mjs')",
   );
   const place = `const __dirname = require('node:path').join(__programs, '${relative(FOLDER, dirname(path))}');`;
-  return `${text.includes('__dirname') ? place : ''}${text}${NO_MAP}`;
+  return `${text.includes('__dirname') ? place : ''}${text}`;
+}
+
+/**
+ * Returns a source map that names only the file. Full maps of the packages would be most of what a process reads as it
+ * starts, and parses when it first formats a stack.
+ */
+function mapOfPackage(path) {
+  const map = JSON.stringify({ version: 3, sources: [basename(path)], mappings: 'AAAA' });
+  return `data:application/json;base64,${Buffer.from(map).toString('base64')}`;
 }
 
 /** Keeps the URLs by which modules find other files. */
