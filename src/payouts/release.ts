@@ -11,7 +11,7 @@ import { isServed } from './recovery.js';
 import type { RailCalls } from './rail-calls.js';
 import type { RailReport } from './rails/rail.js';
 import { readContradictions } from './reports.js';
-import { givesBack, outcomeRefusal, overtakenRefusal, type Release } from './resolution-rules.js';
+import { givesBack, outcomeRefusal, overtakenRefusal, type Release } from './resolution-checks.js';
 import { decideResolution, type SeenPayout } from './resolutions.js';
 
 /**

@@ -45,7 +45,7 @@ import {
   type Seen,
   TOO_LARGE,
   unseenRefusal,
-} from './resolution-rules.js';
+} from './resolution-checks.js';
 import { postedAccounts } from './rules.js';
 import { effectOf } from './state-machine.js';
 

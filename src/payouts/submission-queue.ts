@@ -25,7 +25,7 @@ import { afterProgress } from './flag.js';
 import type { RailCalls } from './rail-calls.js';
 import type { RailOrder } from './rails/rail.js';
 import { isTaken, reportNeeds } from './reports.js';
-import { openResolution } from './resolution-rules.js';
+import { openResolution } from './resolution-checks.js';
 import { isUnfinished, nextInstant } from './rules.js';
 import { openSecrets } from './secrets.js';
 

@@ -9,7 +9,7 @@ import {
   RESOLUTION_OUTCOMES,
 } from '../../db/entities/payouts.js';
 import { approveResolution } from '../../payouts/release.js';
-import { ANOTHER_OPEN, outcomeRefusal } from '../../payouts/resolution-rules.js';
+import { ANOTHER_OPEN, outcomeRefusal } from '../../payouts/resolution-checks.js';
 import { proposeResolution, rejectResolution, type SeenPayout } from '../../payouts/resolutions.js';
 import type { StaffIdentity } from '../../staff/rules.js';
 import { html, type Html } from '../html.js';
