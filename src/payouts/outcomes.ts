@@ -29,7 +29,6 @@ import {
   reportNeeds,
 } from './reports.js';
 import {
-  failureOf,
   givenBack,
   nextInstant,
   payoutPosting,
@@ -37,6 +36,7 @@ import {
   releasedHold,
   returnPosting,
 } from './rules.js';
+import { failureOf } from './rails/rail.js';
 import { type Effect, effectOf } from './state-machine.js';
 
 /**

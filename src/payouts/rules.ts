@@ -3,7 +3,6 @@ import { type Instant, instant, maxInstant } from '../core/instant.js';
 import type { Payout, PayoutStatus } from '../db/entities/payouts.js';
 import type { EntryDraft, HoldChange, Posting, Writes } from '../ledger/writer/types.js';
 import { feeEntries } from '../accounts/rules.js';
-import { FAILURES, type FailureCode } from './rails/rail.js';
 
 /** The states of a payout, its times, and what it does to the money. Pure. (docs/contract.md, Payouts) */
 
@@ -67,14 +66,6 @@ export function nextPoll(
   const closesAt = endedAt + windowMs;
   if (status !== 'completed' || now >= closesAt) return null;
   return instant(Math.min(closesAt, now + Math.max(PAUSE_MS, now - endedAt)));
-}
-
-/** Returns the failure that a tenant sees. Its message is not the rail's, which may contain anything. */
-export function failureOf(
-  code: FailureCode | null,
-): Pick<Payout, 'failureCode' | 'failureMessage'> {
-  const failureCode = code ?? 'rejected_by_bank';
-  return { failureCode, failureMessage: FAILURES[failureCode] };
 }
 
 /** Returns every account that an outcome may post to. */

@@ -23,6 +23,14 @@ export function failureCode(code: string): FailureCode {
   return Object.hasOwn(FAILURES, code) ? (code as FailureCode) : 'rejected_by_bank';
 }
 
+/** Returns the failure that a tenant sees. Its message is not the rail's, which may contain anything. */
+export function failureOf(
+  code: FailureCode | null,
+): Pick<Payout, 'failureCode' | 'failureMessage'> {
+  const failureCode = code ?? 'rejected_by_bank';
+  return { failureCode, failureMessage: FAILURES[failureCode] };
+}
+
 /** A bank account in clear text, as the rail receives it. */
 export interface BankAccount extends Pick<
   Payout,
