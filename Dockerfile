@@ -8,7 +8,6 @@ COPY migrations ./migrations
 COPY activities ./activities
 COPY workflows ./workflows
 COPY src ./src
-COPY development ./development
 COPY scripts/build.mjs ./scripts/
 COPY scripts/lib ./scripts/lib
 COPY docs ./docs

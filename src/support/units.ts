@@ -14,7 +14,7 @@ export function parseUnits(text: string, asset: Asset): bigint | null {
 }
 
 /**
- * Parses an amount as the desk prints it, such as `25,000.00 COPM`, or as `parseUnits` reads it.
+ * Parses an amount as the desk prints it, with commas and the asset, or as `parseUnits` reads it.
  * Without an asset in the text, the amount is in `asset`. Returns null for malformed text.
  */
 export function parsePrinted(text: string, asset: Asset): Amount | null {
