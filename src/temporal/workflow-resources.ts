@@ -62,6 +62,8 @@ interface ResourceSpec<Row> extends Pick<
    * rows.
    */
   readonly from: string;
+  /** SQL for the status that a row's workflow shows; `t.status` by default. */
+  readonly shownStatus?: string;
   readonly about: (
     row: Row,
   ) => Pick<WorkflowStart, 'summary' | 'input'> & Partial<Pick<WorkflowStart, 'status'>>;
@@ -73,7 +75,7 @@ const parseListed = rowParser({ id: uuid, tenantId: uuid, status: string });
 export function workflowResource<Row extends WaitingRow>(
   spec: ResourceSpec<Row>,
 ): WorkflowResource {
-  const { table, states, from, about, ...named } = spec;
+  const { table, states, from, shownStatus = 't.status', about, ...named } = spec;
   const known = literals(
     table,
     'status',
@@ -104,7 +106,7 @@ export function workflowResource<Row extends WaitingRow>(
     async listWaiting(reader, madeBefore, after, limit) {
       const behind = after === null ? '' : ` AND t.id>${uuid.literal(after)}`;
       const rows = await reader.query(
-        `SELECT t.id, t.tenant_id, t.status FROM ${from} AND t.created_at<${time.literal(madeBefore)}${behind}
+        `SELECT t.id, t.tenant_id, ${shownStatus} AS status FROM ${from} AND t.created_at<${time.literal(madeBefore)}${behind}
          ORDER BY t.id LIMIT ${Math.trunc(limit)}`,
       );
       return rows.map(parseListed);

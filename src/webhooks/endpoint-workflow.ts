@@ -100,6 +100,7 @@ export const webhookResource = workflowResource({
   table: webhookEndpoints,
   states: ['enabled', 'disabled'],
   from: `webhook_endpoints t FORCE INDEX (PRIMARY) WHERE t.status<>'deleted'`,
+  shownStatus: `IF(t.paused_at IS NULL, t.status, 'paused')`,
   about: ({ id, status, pausedAt }) => ({
     status: pausedAt === null ? status : 'paused',
     summary: 'Deliveries to a webhook endpoint',

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Staff } from '../../src/db/entities/staff.js';
 import { webhookWorkflowId } from '../../src/temporal/contracts.js';
+import type { WorkflowResource } from '../../src/temporal/workflow-resources.js';
+import { webhookResource } from '../../src/webhooks/endpoint-workflow.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
@@ -13,6 +15,7 @@ import {
   type TestTemporal,
   until,
 } from '../support/temporal.js';
+import { reconcile } from '../support/reconciling.js';
 import { sdkWarnings, startTestWorker, type TestWorker } from '../support/temporal-worker.js';
 import {
   actsOn,
@@ -46,6 +49,15 @@ import { forgetCodes } from '../support/staff.js';
 
 /** Tests that need an endpoint which waits. */
 const WAITING = 5;
+
+/** The resources of the reconciliation, without other endpoints. */
+function onlyThis({ id }: HookedBank): WorkflowResource {
+  return {
+    ...webhookResource,
+    listWaiting: async (...asked) =>
+      (await webhookResource.listWaiting(...asked)).filter((row) => row.id === id),
+  };
+}
 
 describe('the workflow of a webhook endpoint', () => {
   let db: TestDatabase;
@@ -227,6 +239,7 @@ describe('the workflow of a webhook endpoint', () => {
     await signalHook(temporal, own.id, 'pause', await sign());
     await untilDetails(temporal, own.id, new RegExp(`^paused by ${ana.name} since`));
     assert.equal((await hookAttributes(temporal, own.id))[3], 'paused');
+    assert.equal(await reconcile(worker, [onlyThis(own)]), 0);
     receiver.reply = () => 200;
     const transfers = await own.sendMany(3);
     await signalHook(temporal, own.id, 'retry_now', await sign());
