@@ -1,21 +1,18 @@
 import type { Api } from '../http/api.js';
 import { answerPage, type Cursors, cursorBinding } from '../http/cursor.js';
 import { answers, named, pathId, permits, query, summary } from '../http/route.js';
+import { AccountPageSchema, AccountQuery, accountResource, AccountSchema } from './schemas.js';
 import {
-  AccountPageSchema,
-  AccountQuery,
-  AccountSchema,
   BalancesAnswer,
   BalancesQuery,
   LimitsSchema,
   MovementPageSchema,
   MovementQuery,
-} from './schemas.js';
+} from './schemas-money.js';
 import { assertAccountAllowed } from './access.js';
 import { Balances } from './balances.js';
 import { presentMovement, readMovements } from './movements.js';
 import { type ReadingDeps, readPastBalances } from './past-balances.js';
-import { presentAccount } from './presenter.js';
 import { listAccounts, readAccount, readLimits } from './reading.js';
 
 export function accountRoutes(api: Api, deps: ReadingDeps, cursors: Cursors): void {
@@ -41,7 +38,7 @@ function listAndRead(
         cursors,
         request,
         (before, limit) => listAccounts(reader, request.caller, { type, status }, before, limit),
-        presentAccount,
+        accountResource.present,
       );
     },
   );
@@ -54,7 +51,7 @@ function listAndRead(
     summary('Read an account'),
     async (request) => ({
       status: 200,
-      body: presentAccount(
+      body: accountResource.present(
         await readAccount(reader, request.caller, pathId(request, 'account_id')),
       ),
     }),

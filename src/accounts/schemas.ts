@@ -1,153 +1,80 @@
-import { ASSETS } from '../core/amount.js';
+import { toRfc3339 } from '../core/instant.js';
 import { DOCUMENT_TYPES } from '../db/entities/identity.js';
-import { MOVEMENT_KINDS, RESOURCE_TYPES } from '../db/entities/ledger.js';
-import { ACCOUNT_STATUSES } from '../db/entities/parties.js';
-import { EXAMPLE, exampled, exampledAs, exampleOf } from '../http/examples.js';
+import { type Account, ACCOUNT_STATUSES } from '../db/entities/parties.js';
+import { EXAMPLE, exampled, exampledAs } from '../http/examples.js';
+import { defineResource, fieldsOf } from '../http/resource.js';
 import {
-  AmountSchema,
-  assetField,
   countryField,
-  CREATED_AT_QUERY,
   instantField,
   instantSchema,
   optional,
   PAGE_QUERY,
   pageSchema,
-  rawSchema,
   textField,
   uuidSchema,
 } from '../http/schemas.js';
 import { z } from '../http/zod.js';
+import { displayName } from './display-name.js';
 import { parseAlias } from './identifiers.js';
 import { DOCUMENT_NUMBER, MAX_LEGAL_NAME } from './verification.js';
 
-const BalancesSchema = z
-  .object({
-    account_id: uuidSchema,
-    balances: z.array(
-      z.object({
-        asset: assetField,
-        available: rawSchema.openapi({ description: 'What can be spent.' }),
-        held: rawSchema.openapi({ description: 'Set aside for pending operations.' }),
-        total: rawSchema.openapi({ description: 'available + held' }),
-      }),
-    ),
-    as_of: instantSchema,
-  })
-  .openapi('Balances');
-exampled(BalancesSchema, {
-  account_id: EXAMPLE.source,
-  balances: ASSETS.map((asset) =>
-    asset === EXAMPLE.asset
-      ? { asset, available: '49850000', held: '150000', total: '50000000' }
-      : { asset, available: '0', held: '0', total: '0' },
+const accountId = uuidSchema.describe('The id of the account.');
+
+const field = fieldsOf<Account>();
+
+export const accountResource = defineResource('Account', 'An account of the tenant.', {
+  id: field('The id of the account.', uuidSchema, EXAMPLE.source, ({ id }) => id),
+  type: field(
+    'Whether a person or a business holds it.',
+    z.enum(['person', 'business']),
+    'business',
+    ({ type }) => {
+      if (type === 'system') throw new Error('a system account was about to be shown');
+      return type;
+    },
   ),
-  as_of: EXAMPLE.later,
+  status: field(
+    'The state: `frozen` receives but cannot send, and `closed` does neither.',
+    z.enum(ACCOUNT_STATUSES),
+    'active',
+    ({ status }) => status,
+  ),
+  name: field(
+    'The name given at opening.',
+    z.string(),
+    'Panadería La Espiga SAS',
+    ({ name }) => name,
+  ),
+  display_name: field(
+    'The name that others see.',
+    z.string(),
+    'Panadería La Espiga',
+    ({ type, name }) => displayName(type, name),
+  ),
+  alias: field(
+    'The alias by which others find it; null without one.',
+    z.string().nullable(),
+    '$laespiga',
+    ({ alias }) => alias,
+  ),
+  phone: field('E.164', z.string().nullable(), '+576013456789', ({ phone }) => phone),
+  can_send: field(
+    'Active and verified.',
+    z.boolean(),
+    true,
+    ({ status, verifiedAt }) => status === 'active' && verifiedAt !== null,
+  ),
+  verified_at: field(
+    'When it was first verified; null until then.',
+    instantSchema.nullable(),
+    '2026-11-02T09:30:00.000Z',
+    ({ verifiedAt }) => toRfc3339(verifiedAt),
+  ),
+  created_at: field('When it was opened.', instantSchema, '2026-11-01T16:20:45.310Z', (account) =>
+    toRfc3339(account.createdAt),
+  ),
 });
-
-/** (docs/contract.md, Balances) */
-export const BalancesQuery = z.strictObject({
-  at: instantField().optional().openapi({
-    description: 'A moment since the account was opened, at least 15 seconds ago; by default now.',
-  }),
-});
-
-/** The balances at a past moment, without the held part, which is not recorded. */
-const PastBalancesSchema = z
-  .object({
-    account_id: uuidSchema,
-    balances: z.array(
-      z.object({
-        asset: assetField,
-        total: rawSchema.openapi({
-          description: 'Of everything posted up to and including `as_of`.',
-        }),
-      }),
-    ),
-    as_of: instantSchema,
-  })
-  .openapi('PastBalances');
-exampled(PastBalancesSchema, {
-  account_id: EXAMPLE.source,
-  balances: ASSETS.map((asset) => ({ asset, total: asset === EXAMPLE.asset ? '50000000' : '0' })),
-  as_of: EXAMPLE.at,
-});
-
-export const BalancesAnswer = z.union([BalancesSchema, PastBalancesSchema]);
-exampledAs(BalancesAnswer, exampleOf(BalancesSchema));
-
-const MovementSchema = z
-  .object({
-    id: uuidSchema,
-    kind: z.enum(MOVEMENT_KINDS),
-    amount: AmountSchema,
-    total_after: AmountSchema.openapi({
-      description: "The account's total in the asset after it: available plus held.",
-    }),
-    counterparty: z.object({
-      account_id: uuidSchema.nullable(),
-      tenant: uuidSchema.nullable(),
-      alias: z.string().nullable(),
-      display_name: z.string(),
-      type: z.enum(['person', 'business', 'bank_account', 'system']),
-    }),
-    description: z.string().nullable(),
-    related: z.object({ type: z.enum(RESOURCE_TYPES), id: uuidSchema }),
-    created_at: instantSchema,
-  })
-  .openapi('Movement');
-exampled(MovementSchema, {
-  id: '0198f2c4-6a50-7f19-a3c8-6e0b2d94f755',
-  kind: 'transfer_out',
-  amount: EXAMPLE.amount,
-  counterparty: {
-    account_id: EXAMPLE.destination,
-    tenant: EXAMPLE.tenant,
-    alias: '$ana',
-    display_name: 'Ana M. P.',
-    type: 'person',
-  },
-  total_after: { raw: '49850000', asset: EXAMPLE.asset },
-  description: 'Lunch',
-  related: { type: 'transfer', id: EXAMPLE.id },
-  created_at: EXAMPLE.at,
-});
-
-export const MovementPageSchema = pageSchema('MovementPage', MovementSchema);
-
-export const MovementQuery = z.strictObject({
-  ...PAGE_QUERY,
-  ...CREATED_AT_QUERY,
-  asset: assetField.optional(),
-  kind: z.enum(MOVEMENT_KINDS).optional(),
-});
-
-export const AccountSchema = z
-  .object({
-    id: uuidSchema,
-    type: z.enum(['person', 'business']),
-    status: z.enum(ACCOUNT_STATUSES),
-    name: z.string().openapi({ description: 'The name given at opening.' }),
-    display_name: z.string().openapi({ description: 'The name that others see.' }),
-    alias: z.string().nullable(),
-    phone: z.string().nullable().openapi({ description: 'E.164' }),
-    can_send: z.boolean().openapi({ description: 'Active and verified.' }),
-    verified_at: instantSchema.nullable(),
-    created_at: instantSchema,
-  })
-  .openapi('Account');
-exampled(AccountSchema, {
-  id: EXAMPLE.source,
-  type: 'business',
-  status: 'active',
-  name: 'Panadería La Espiga SAS',
-  display_name: 'Panadería La Espiga',
-  alias: '$laespiga',
-  phone: '+576013456789',
-  can_send: true,
-  verified_at: '2026-11-02T09:30:00.000Z',
-  created_at: '2026-11-01T16:20:45.310Z',
-});
+export const AccountSchema = accountResource.schema;
 
 export const AccountPageSchema = pageSchema('AccountPage', AccountSchema);
 
@@ -155,39 +82,6 @@ export const AccountQuery = z.strictObject({
   ...PAGE_QUERY,
   type: z.enum(['person', 'business']).optional(),
   status: z.enum(ACCOUNT_STATUSES).optional(),
-});
-
-export const LimitsSchema = z
-  .object({
-    account_id: uuidSchema,
-    limits: z.array(
-      z.object({
-        asset: assetField,
-        minimum: rawSchema.openapi({ description: 'For a single operation.' }),
-        maximum: rawSchema.openapi({ description: 'For a single operation.' }),
-        month: z.object({
-          used: rawSchema.openapi({
-            description: 'What has left the account or is pending, fees excluded.',
-          }),
-          limit: rawSchema,
-          resets_at: instantSchema.openapi({
-            description: "The start of the next month in the tenant's time zone.",
-          }),
-        }),
-      }),
-    ),
-  })
-  .openapi('Limits');
-exampled(LimitsSchema, {
-  account_id: EXAMPLE.source,
-  limits: [
-    {
-      asset: EXAMPLE.asset,
-      minimum: '100000',
-      maximum: '1200000000',
-      month: { used: '150000', limit: '5000000000', resets_at: '2026-12-01T05:00:00.000Z' },
-    },
-  ],
 });
 
 /**
@@ -207,10 +101,12 @@ export const LookupQuery = z.strictObject({
 
 export const LookupSchema = z
   .object({
-    account_id: uuidSchema,
-    alias: z.string().nullable(),
-    display_name: z.string().openapi({ example: 'Ana M. P.' }),
-    type: z.enum(['person', 'business']),
+    account_id: accountId,
+    alias: z.string().nullable().describe('The alias of the account; null without one.'),
+    display_name: z
+      .string()
+      .openapi({ description: 'The name that others see.', example: 'Ana M. P.' }),
+    type: z.enum(['person', 'business']).describe('Whether a person or a business holds it.'),
   })
   .openapi('AccountLookup');
 exampled(LookupSchema, {
@@ -225,25 +121,32 @@ export const AliasBody = z
     alias: z
       .string()
       .refine((text) => parseAlias(text) !== null, 'malformed')
-      .openapi({ pattern: '^\\$[A-Za-z0-9][A-Za-z0-9._-]{1,28}[A-Za-z0-9]$' }),
+      .openapi({
+        description: 'The alias, which begins with $.',
+        pattern: '^\\$[A-Za-z0-9][A-Za-z0-9._-]{1,28}[A-Za-z0-9]$',
+      }),
   })
   .openapi('SetAlias');
 exampled(AliasBody, { alias: '$laespiga' });
 
-export const AliasSchema = z.object({ account_id: uuidSchema, alias: z.string() }).openapi('Alias');
+export const AliasSchema = z
+  .object({ account_id: accountId, alias: z.string().describe('The alias of the account.') })
+  .openapi('Alias');
 exampled(AliasSchema, { account_id: EXAMPLE.source, alias: '$laespiga' });
 
 export const VerificationBody = z
   .strictObject({
     type: z.enum(['person', 'business']).openapi({ description: "The account's own type." }),
-    legal_name: textField({ min: 1, max: MAX_LEGAL_NAME }).refine(
-      (text) => text.trim() !== '',
-      'too_short',
-    ),
-    document_type: z.enum(DOCUMENT_TYPES),
-    document_number: z.string().regex(DOCUMENT_NUMBER, 'malformed'),
+    legal_name: textField({ min: 1, max: MAX_LEGAL_NAME })
+      .refine((text) => text.trim() !== '', 'too_short')
+      .describe('The name in the document.'),
+    document_type: z.enum(DOCUMENT_TYPES).describe('The kind of document.'),
+    document_number: z
+      .string()
+      .regex(DOCUMENT_NUMBER, 'malformed')
+      .describe('Stored encrypted; only its last four characters are shown.'),
     country: countryField,
-    declared_at: optional(instantField()),
+    declared_at: optional(instantField()).describe('When it was declared to you; by default now.'),
   })
   .openapi('DeclareVerification');
 exampledAs(VerificationBody, {
@@ -256,13 +159,13 @@ exampledAs(VerificationBody, {
 
 export const VerificationSchema = z
   .object({
-    account_id: uuidSchema,
-    status: z.literal('verified'),
-    can_send: z.boolean(),
-    verified_at: instantSchema,
-    document_last4: z.string(),
+    account_id: accountId,
+    status: z.literal('verified').describe('Always `verified`.'),
+    can_send: z.boolean().describe('Whether the account may send: it is active and verified.'),
+    verified_at: instantSchema.describe('When it was first verified.'),
+    document_last4: z.string().describe('The last four characters of the document number.'),
   })
-  .openapi('Verification');
+  .openapi('Verification', { description: 'The verification of an account.' });
 exampled(VerificationSchema, {
   account_id: EXAMPLE.source,
   status: 'verified',

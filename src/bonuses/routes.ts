@@ -11,9 +11,14 @@ import {
   refusesSpending,
   summary,
 } from '../http/route.js';
-import { presentBonus } from './presenter.js';
 import { bonusList } from './reading.js';
-import { BonusPageSchema, BonusQuery, BonusSchema, CreateBonusBody } from './schemas.js';
+import {
+  BonusPageSchema,
+  BonusQuery,
+  bonusResource,
+  BonusSchema,
+  CreateBonusBody,
+} from './schemas.js';
 import type { Bonuses } from './service.js';
 
 export function bonusRoutes(
@@ -37,7 +42,7 @@ export function bonusRoutes(
     page: BonusPageSchema,
     schema: BonusSchema,
     filter: (wanted) => ({ destination: { recipientAccountId: wanted.recipient_account } }),
-    present: presentBonus,
+    present: bonusResource.present,
   });
 }
 
@@ -65,7 +70,7 @@ function create(api: Api, bonuses: Bonuses): void {
       const answer = await bonuses.create(caller, requestId, request, idempotency);
       return answerOf(answer, (bonus, replayed) => ({
         status: replayed ? 200 : 201,
-        body: presentBonus(bonus),
+        body: bonusResource.present(bonus),
       }));
     },
   );

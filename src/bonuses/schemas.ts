@@ -1,9 +1,13 @@
 import { parseAlias, parsePhone } from '../accounts/identifiers.js';
 import type { RecipientName } from '../accounts/recipients.js';
+import { amountJson } from '../core/amount.js';
 import { MAX_DESCRIPTION } from '../core/checked-text.js';
+import { toRfc3339 } from '../core/instant.js';
 import { parsedText } from '../core/parsed-text.js';
-import { EXAMPLE, exampled, exampledAs } from '../http/examples.js';
+import type { Bonus } from '../db/entities/bonuses.js';
+import { EXAMPLE, exampledAs } from '../http/examples.js';
 import { OPERATION_QUERY } from '../http/operation-query.js';
+import { defineResource, fieldsOf } from '../http/resource.js';
 import {
   amountField,
   AmountSchema,
@@ -28,9 +32,9 @@ function nameField(
 
 const RecipientField = z
   .strictObject({
-    account_id: optional(uuidField),
-    alias: optional(nameField(parseAlias, '$ana')),
-    phone: optional(nameField(parsePhone, '+573001112233')),
+    account_id: optional(uuidField).describe('The id of the account.'),
+    alias: optional(nameField(parseAlias, '$ana')).describe('The alias of the account.'),
+    phone: optional(nameField(parsePhone, '+573001112233')).describe('The phone of its holder.'),
   })
   .transform(({ account_id: accountId, alias, phone }, context): RecipientName => {
     const given: RecipientName[] = [];
@@ -46,11 +50,15 @@ const RecipientField = z
 
 export const CreateBonusBody = z
   .strictObject({
-    source_account: uuidField,
+    source_account: uuidField.describe('The account that pays the amount and the fee.'),
     recipient: RecipientField,
-    amount: amountField,
-    description: optional(textField({ max: MAX_DESCRIPTION })),
-    reference: optional(textField({ min: 1, max: MAX_REFERENCE })),
+    amount: amountField.describe('The amount that the recipient receives.'),
+    description: optional(textField({ max: MAX_DESCRIPTION })).describe(
+      'A text that both parties see.',
+    ),
+    reference: optional(textField({ min: 1, max: MAX_REFERENCE })).describe(
+      'Your own reference for it.',
+    ),
   })
   .openapi('CreateBonus');
 exampledAs(CreateBonusBody, {
@@ -61,32 +69,69 @@ exampledAs(CreateBonusBody, {
   reference: 'NOV-0001',
 });
 
-export const BonusSchema = z
-  .object({
-    id: uuidSchema,
-    status: z.literal('completed'),
-    source_account: uuidSchema,
-    recipient: z.object({ account_id: uuidSchema }),
-    amount: AmountSchema,
-    fee: AmountSchema,
-    total_debited: AmountSchema.openapi({ description: 'The amount and its fee.' }),
-    description: z.string().nullable(),
-    reference: z.string().nullable().openapi({ description: 'Your own reference for it.' }),
-    created_at: instantSchema,
-  })
-  .openapi('Bonus');
-exampled(BonusSchema, {
-  id: EXAMPLE.id,
-  status: 'completed',
-  source_account: EXAMPLE.source,
-  recipient: { account_id: EXAMPLE.destination },
-  amount: EXAMPLE.amount,
-  fee: EXAMPLE.fee,
-  total_debited: { raw: '150150', asset: EXAMPLE.asset },
-  description: 'Bonus for November',
-  reference: 'NOV-0001',
-  created_at: EXAMPLE.at,
-});
+const field = fieldsOf<Bonus>();
+
+export const bonusResource = defineResource(
+  'Bonus',
+  'A payment from an account of the tenant to a person, made at once.',
+  {
+    id: field('The id of the bonus.', uuidSchema, EXAMPLE.id, ({ id }) => id),
+    status: field(
+      'Always `completed`: a bonus is paid at once or not at all.',
+      z.literal('completed'),
+      'completed',
+      () => 'completed' as const,
+    ),
+    source_account: field(
+      'The account that pays the amount and the fee.',
+      uuidSchema,
+      EXAMPLE.source,
+      ({ sourceAccountId }) => sourceAccountId,
+    ),
+    recipient: field(
+      'The receiver of the amount.',
+      z.object({
+        account_id: uuidSchema.describe('The account that the name in the request stood for.'),
+      }),
+      { account_id: EXAMPLE.destination },
+      ({ recipientAccountId }) => ({ account_id: recipientAccountId }),
+    ),
+    amount: field(
+      'The amount that the recipient receives.',
+      AmountSchema,
+      EXAMPLE.amount,
+      ({ raw, asset }) => amountJson({ raw, asset }),
+    ),
+    fee: field(
+      'The fee that the source account pays in addition to the amount.',
+      AmountSchema,
+      EXAMPLE.fee,
+      ({ feeRaw: raw, asset }) => amountJson({ raw, asset }),
+    ),
+    total_debited: field(
+      'The amount and its fee.',
+      AmountSchema,
+      { raw: '150150', asset: EXAMPLE.asset },
+      ({ raw, feeRaw, asset }) => amountJson({ raw: raw + feeRaw, asset }),
+    ),
+    description: field(
+      'The text that was given with the request.',
+      z.string().nullable(),
+      'Bonus for November',
+      (bonus) => bonus.description,
+    ),
+    reference: field(
+      'Your own reference for it.',
+      z.string().nullable(),
+      'NOV-0001',
+      ({ reference }) => reference,
+    ),
+    created_at: field('When it was paid.', instantSchema, EXAMPLE.at, ({ createdAt }) =>
+      toRfc3339(createdAt),
+    ),
+  },
+);
+export const BonusSchema = bonusResource.schema;
 
 export const BonusPageSchema = pageSchema('BonusPage', BonusSchema);
 

@@ -17,13 +17,13 @@ import {
 import { FILE_TYPES, FileQuery, tableFile } from '../http/table-files.js';
 import { StoredFiles } from '../spreadsheets/stored-pieces.js';
 import { createStatement, type CreatingDeps } from './creating.js';
-import { presentStatement } from './presenter.js';
 import { listStatements, openStatement, readStatement } from './reading.js';
 import {
   CreateStatementBody,
   STATEMENT_FILE_EXAMPLE,
   StatementPageSchema,
   StatementQuery,
+  statementResource,
   StatementSchema,
 } from './schemas.js';
 
@@ -63,7 +63,7 @@ function create(api: Api, deps: CreatingDeps, baseUrl: string): void {
       );
       return answerOf(answer, (statement, replayed) => ({
         status: replayed ? 200 : 201,
-        body: presentStatement(statement, baseUrl),
+        body: statementResource.present({ statement, baseUrl }),
       }));
     },
   );
@@ -91,7 +91,7 @@ function listAndRead(
         request,
         (before, limit) =>
           listStatements(reader, request.caller, request.query.account_id, before, limit),
-        (statement) => presentStatement(statement, baseUrl),
+        (statement) => statementResource.present({ statement, baseUrl }),
       ),
   );
 
@@ -107,7 +107,7 @@ function listAndRead(
         request.caller,
         pathId(request, 'statement_id'),
       );
-      return { status: 200, body: presentStatement(statement, baseUrl) };
+      return { status: 200, body: statementResource.present({ statement, baseUrl }) };
     },
   );
 }

@@ -1,5 +1,8 @@
-import { STATEMENT_STATUSES } from '../db/entities/statements.js';
+import { amountJson } from '../core/amount.js';
+import { toRfc3339 } from '../core/instant.js';
+import { type Statement, STATEMENT_STATUSES } from '../db/entities/statements.js';
 import { EXAMPLE, exampled } from '../http/examples.js';
+import { defineResource, fieldsOf } from '../http/resource.js';
 import {
   AmountSchema,
   assetField,
@@ -14,12 +17,12 @@ import { z } from '../http/zod.js';
 import { STATEMENT_COLUMNS } from './lines.js';
 import { MAX_MOVEMENTS } from './rules.js';
 
-const fileUrl = z.string().nullable().openapi({ format: 'uri' });
+const fileUrlField = z.string().nullable().openapi({ format: 'uri' });
 
 /** (docs/contract.md, Statements) */
 export const CreateStatementBody = z
   .strictObject({
-    account_id: uuidField,
+    account_id: uuidField.describe('The account.'),
     asset: assetField,
     from: instantField('up').openapi({ description: 'The first moment of the period, inclusive.' }),
     to: instantField().openapi({
@@ -33,46 +36,90 @@ export const CreateStatementBody = z
 const PERIOD = { from: '2026-11-01T05:00:00.000Z', to: '2026-11-21T04:59:59.999Z' };
 exampled(CreateStatementBody, { account_id: EXAMPLE.source, asset: EXAMPLE.asset, ...PERIOD });
 
-export const StatementSchema = z
-  .object({
-    id: uuidSchema,
-    status: z.enum(STATEMENT_STATUSES).openapi({
-      description:
-        'preparing: its files are being made; ready: they can be downloaded; expired: they were removed, but the figures stay.',
-    }),
-    account_id: uuidSchema,
-    asset: assetField,
-    from: instantSchema,
-    to: instantSchema,
-    opening_balance: AmountSchema.openapi({
-      description: 'The total before the first movement of the period.',
-    }),
-    closing_balance: AmountSchema.openapi({ description: 'The total at `to`.' }),
-    movements: z
-      .int()
-      .nullable()
-      .openapi({ description: 'In this asset, in the period; null while preparing.' }),
-    files: z
-      .object({ csv_url: fileUrl, xlsx_url: fileUrl })
-      .openapi({ description: 'null unless ready' }),
-    created_at: instantSchema,
-  })
-  .openapi('Statement');
-exampled(StatementSchema, {
-  id: EXAMPLE.id,
-  status: 'ready',
-  account_id: EXAMPLE.source,
-  asset: EXAMPLE.asset,
-  ...PERIOD,
-  opening_balance: { raw: '50000000', asset: EXAMPLE.asset },
-  closing_balance: { raw: '49700000', asset: EXAMPLE.asset },
-  movements: 2,
-  files: {
-    csv_url: `https://api.example.com/v1/statements/${EXAMPLE.id}/file`,
-    xlsx_url: `https://api.example.com/v1/statements/${EXAMPLE.id}/file?format=xlsx`,
+/** A statement, and the address of the API for tenants. */
+interface StatementSource {
+  readonly statement: Statement;
+  readonly baseUrl: string;
+}
+
+/** Returns the address of a file; null unless the statement is ready. */
+function fileUrl({ statement: { id, status }, baseUrl }: StatementSource, format: string) {
+  return status === 'ready' ? `${baseUrl}/v1/statements/${id}/file?format=${format}` : null;
+}
+
+const field = fieldsOf<StatementSource>();
+
+export const statementResource = defineResource(
+  'Statement',
+  'The movements of an account in one asset and period, as files.',
+  {
+    id: field('The id of the statement.', uuidSchema, EXAMPLE.id, ({ statement }) => statement.id),
+    status: field(
+      'preparing: its files are being made; ready: they can be downloaded; expired: they were removed, but the figures stay.',
+      z.enum(STATEMENT_STATUSES),
+      'ready',
+      ({ statement }) => statement.status,
+    ),
+    account_id: field(
+      'The account.',
+      uuidSchema,
+      EXAMPLE.source,
+      ({ statement }) => statement.accountId,
+    ),
+    asset: field(
+      'The asset; movements in other assets are left out.',
+      assetField,
+      EXAMPLE.asset,
+      ({ statement }) => statement.asset,
+    ),
+    from: field(
+      'The first moment of the period, inclusive.',
+      instantSchema,
+      PERIOD.from,
+      ({ statement }) => toRfc3339(statement.fromAt),
+    ),
+    to: field(
+      'The last moment of the period, inclusive.',
+      instantSchema,
+      PERIOD.to,
+      ({ statement }) => toRfc3339(statement.toAt),
+    ),
+    opening_balance: field(
+      'The total before the first movement of the period.',
+      AmountSchema,
+      { raw: '50000000', asset: EXAMPLE.asset },
+      ({ statement: { openingRaw: raw, asset } }) => amountJson({ raw, asset }),
+    ),
+    closing_balance: field(
+      'The total at `to`.',
+      AmountSchema,
+      { raw: '49700000', asset: EXAMPLE.asset },
+      ({ statement: { closingRaw: raw, asset } }) => amountJson({ raw, asset }),
+    ),
+    movements: field(
+      'In this asset, in the period; null while preparing.',
+      z.int().nullable(),
+      2,
+      ({ statement }) => statement.movementCount,
+    ),
+    files: field(
+      'null unless ready',
+      z.object({
+        csv_url: fileUrlField.describe('The statement as CSV.'),
+        xlsx_url: fileUrlField.describe('The statement as a spreadsheet.'),
+      }),
+      {
+        csv_url: `https://api.example.com/v1/statements/${EXAMPLE.id}/file`,
+        xlsx_url: `https://api.example.com/v1/statements/${EXAMPLE.id}/file?format=xlsx`,
+      },
+      (source) => ({ csv_url: fileUrl(source, 'csv'), xlsx_url: fileUrl(source, 'xlsx') }),
+    ),
+    created_at: field('When it was requested.', instantSchema, EXAMPLE.at, ({ statement }) =>
+      toRfc3339(statement.createdAt),
+    ),
   },
-  created_at: EXAMPLE.at,
-});
+);
+export const StatementSchema = statementResource.schema;
 
 export const STATEMENT_FILE_EXAMPLE =
   `${STATEMENT_COLUMNS.map(({ name }) => name).join()}\r\n` +

@@ -1600,17 +1600,27 @@ export interface components {
         object: components['schemas']['Verification'];
       };
     };
+    /** @description The verification of an account. */
     Verification: {
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The id of the account.
+       */
       account_id: string;
-      /** @enum {string} */
+      /**
+       * @description Always `verified`.
+       * @enum {string}
+       */
       status: 'verified';
+      /** @description Whether the account may send: it is active and verified. */
       can_send: boolean;
       /**
        * Format: date-time
+       * @description When it was first verified.
        * @example 2026-11-01T14:05:00.000Z
        */
       verified_at: string;
+      /** @description The last four characters of the document number. */
       document_last4: string;
     };
     WebhookTest: {
@@ -1814,47 +1824,78 @@ export interface components {
       /** @description Whether validation rejects a batch whose total reaches the threshold; false by default. */
       refuses_batches?: boolean | null;
     };
+    /** @description A payment from an account of the tenant to a person, made at once. */
     Bonus: {
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The id of the bonus.
+       */
       id: string;
-      /** @enum {string} */
+      /**
+       * @description Always `completed`: a bonus is paid at once or not at all.
+       * @enum {string}
+       */
       status: 'completed';
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The account that pays the amount and the fee.
+       */
       source_account: string;
+      /** @description The receiver of the amount. */
       recipient: {
-        /** Format: uuid */
+        /**
+         * Format: uuid
+         * @description The account that the name in the request stood for.
+         */
         account_id: string;
       };
-      /** @description An amount of an asset. */
+      /** @description The amount that the recipient receives. */
       amount: components['schemas']['Amount'];
-      /** @description An amount of an asset. */
+      /** @description The fee that the source account pays in addition to the amount. */
       fee: components['schemas']['Amount'];
       /** @description The amount and its fee. */
       total_debited: components['schemas']['Amount'];
+      /** @description The text that was given with the request. */
       description: string | null;
       /** @description Your own reference for it. */
       reference: string | null;
       /**
        * Format: date-time
+       * @description When it was paid.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
     };
     CreateBonus: {
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The account that pays the amount and the fee.
+       */
       source_account: string;
       recipient: components['schemas']['RecipientName'];
+      /** @description The amount that the recipient receives. */
       amount: components['schemas']['AmountInput'];
+      /** @description A text that both parties see. */
       description?: string | null;
+      /** @description Your own reference for it. */
       reference?: string | null;
     };
     /** @description Exactly one of the three. */
     RecipientName: {
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The id of the account.
+       */
       account_id?: string | null;
-      /** @example $ana */
+      /**
+       * @description The alias of the account.
+       * @example $ana
+       */
       alias?: string | null;
-      /** @example +573001112233 */
+      /**
+       * @description The phone of its holder.
+       * @example +573001112233
+       */
       phone?: string | null;
     };
     BonusPage: {
@@ -2030,17 +2071,28 @@ export interface components {
       /** @description null on the last page */
       next_cursor: string | null;
     };
+    /** @description An account of the tenant. */
     Account: {
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The id of the account.
+       */
       id: string;
-      /** @enum {string} */
+      /**
+       * @description Whether a person or a business holds it.
+       * @enum {string}
+       */
       type: 'person' | 'business';
-      /** @enum {string} */
+      /**
+       * @description The state: `frozen` receives but cannot send, and `closed` does neither.
+       * @enum {string}
+       */
       status: 'active' | 'frozen' | 'closed';
       /** @description The name given at opening. */
       name: string;
       /** @description The name that others see. */
       display_name: string;
+      /** @description The alias by which others find it; null without one. */
       alias: string | null;
       /** @description E.164 */
       phone: string | null;
@@ -2048,18 +2100,24 @@ export interface components {
       can_send: boolean;
       /**
        * Format: date-time
+       * @description When it was first verified; null until then.
        * @example 2026-11-01T14:05:00.000Z
        */
       verified_at: string | null;
       /**
        * Format: date-time
+       * @description When it was opened.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
     };
     Limits: {
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The id of the account.
+       */
       account_id: string;
+      /** @description The limits in each asset. */
       limits: {
         /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
         asset: components['schemas']['Asset'];
@@ -2075,6 +2133,7 @@ export interface components {
          * @example 150000
          */
         maximum: bigint;
+        /** @description The limit of the current month. */
         month: {
           /**
            * Format: int64
@@ -2084,6 +2143,7 @@ export interface components {
           used: bigint;
           /**
            * Format: int64
+           * @description The most that may leave the account in the month.
            * @example 150000
            */
           limit: bigint;
@@ -2097,8 +2157,12 @@ export interface components {
       }[];
     };
     Balances: {
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The id of the account.
+       */
       account_id: string;
+      /** @description One balance for each asset. */
       balances: {
         /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
         asset: components['schemas']['Asset'];
@@ -2123,13 +2187,18 @@ export interface components {
       }[];
       /**
        * Format: date-time
+       * @description The moment at which the balances were read.
        * @example 2026-11-01T14:05:00.000Z
        */
       as_of: string;
     };
     PastBalances: {
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The id of the account.
+       */
       account_id: string;
+      /** @description One total for each asset. */
       balances: {
         /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
         asset: components['schemas']['Asset'];
@@ -2142,6 +2211,7 @@ export interface components {
       }[];
       /**
        * Format: date-time
+       * @description The moment that was asked for.
        * @example 2026-11-01T14:05:00.000Z
        */
       as_of: string;
@@ -2153,9 +2223,15 @@ export interface components {
       next_cursor: string | null;
     };
     Movement: {
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The id of the movement.
+       */
       id: string;
-      /** @enum {string} */
+      /**
+       * @description What it is part of, and whether the amount came in or went out.
+       * @enum {string}
+       */
       kind:
         | 'transfer_in'
         | 'transfer_out'
@@ -2166,48 +2242,84 @@ export interface components {
         | 'fee_out'
         | 'adjustment_in'
         | 'adjustment_out';
-      /** @description An amount of an asset. */
+      /** @description The amount, which is never negative. */
       amount: components['schemas']['Amount'];
       /** @description The account's total in the asset after it: available plus held. */
       total_after: components['schemas']['Amount'];
+      /** @description The other side of the movement. */
       counterparty: {
-        /** Format: uuid */
+        /**
+         * Format: uuid
+         * @description The account; null if no tenant owns it.
+         */
         account_id: string | null;
-        /** Format: uuid */
+        /**
+         * Format: uuid
+         * @description The tenant that owns it; null if none does.
+         */
         tenant: string | null;
+        /** @description The alias of the account; null without one. */
         alias: string | null;
+        /** @description The name that others see. */
         display_name: string;
-        /** @enum {string} */
+        /**
+         * @description What kind of account it is.
+         * @enum {string}
+         */
         type: 'person' | 'business' | 'bank_account' | 'system';
       };
+      /** @description The description of what it is part of. */
       description: string | null;
+      /** @description The operation that it is part of. */
       related: {
-        /** @enum {string} */
+        /**
+         * @description The kind of operation.
+         * @enum {string}
+         */
         type: 'transfer' | 'bonus' | 'payout' | 'payin' | 'adjustment' | 'bonus_batch';
-        /** Format: uuid */
+        /**
+         * Format: uuid
+         * @description The id of the operation.
+         */
         id: string;
       };
       /**
        * Format: date-time
+       * @description When it was posted.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
     };
     AccountLookup: {
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The id of the account.
+       */
       account_id: string;
+      /** @description The alias of the account; null without one. */
       alias: string | null;
-      /** @example Ana M. P. */
+      /**
+       * @description The name that others see.
+       * @example Ana M. P.
+       */
       display_name: string;
-      /** @enum {string} */
+      /**
+       * @description Whether a person or a business holds it.
+       * @enum {string}
+       */
       type: 'person' | 'business';
     };
     Alias: {
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The id of the account.
+       */
       account_id: string;
+      /** @description The alias of the account. */
       alias: string;
     };
     SetAlias: {
+      /** @description The alias, which begins with $. */
       alias: string;
     };
     DeclareVerification: {
@@ -2216,37 +2328,54 @@ export interface components {
        * @enum {string}
        */
       type: 'person' | 'business';
+      /** @description The name in the document. */
       legal_name: string;
-      /** @enum {string} */
+      /**
+       * @description The kind of document.
+       * @enum {string}
+       */
       document_type: 'CC' | 'CE' | 'NIT' | 'PASS' | 'PEP';
+      /** @description Stored encrypted; only its last four characters are shown. */
       document_number: string;
       /**
        * @description ISO 3166 alpha-2
        * @example CO
        */
       country: string;
-      /** Format: date-time */
+      /**
+       * Format: date-time
+       * @description When it was declared to you; by default now.
+       */
       declared_at?: string | null;
     };
+    /** @description The movements of an account in one asset and period, as files. */
     Statement: {
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The id of the statement.
+       */
       id: string;
       /**
        * @description preparing: its files are being made; ready: they can be downloaded; expired: they were removed, but the figures stay.
        * @enum {string}
        */
       status: 'preparing' | 'ready' | 'expired';
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The account.
+       */
       account_id: string;
-      /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
+      /** @description The asset; movements in other assets are left out. */
       asset: components['schemas']['Asset'];
       /**
        * Format: date-time
+       * @description The first moment of the period, inclusive.
        * @example 2026-11-01T14:05:00.000Z
        */
       from: string;
       /**
        * Format: date-time
+       * @description The last moment of the period, inclusive.
        * @example 2026-11-01T14:05:00.000Z
        */
       to: string;
@@ -2258,20 +2387,30 @@ export interface components {
       movements: number | null;
       /** @description null unless ready */
       files: {
-        /** Format: uri */
+        /**
+         * Format: uri
+         * @description The statement as CSV.
+         */
         csv_url: string | null;
-        /** Format: uri */
+        /**
+         * Format: uri
+         * @description The statement as a spreadsheet.
+         */
         xlsx_url: string | null;
       };
       /**
        * Format: date-time
+       * @description When it was requested.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
     };
     /** @description A period in which the account has at most 500000 movements. */
     CreateStatement: {
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The account.
+       */
       account_id: string;
       /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
       asset: components['schemas']['Asset'];
