@@ -19,9 +19,9 @@ function eventSchema(type: EventType, resource: z.ZodType) {
   return z
     .object({
       id: uuidSchema.openapi({ description: 'Stays the same when the event is delivered again.' }),
-      type: z.literal(type),
-      api_version: z.enum(API_VERSIONS),
-      created_at: instantSchema,
+      type: z.literal(type).describe('What happened.'),
+      api_version: z.enum(API_VERSIONS).describe('The version that the body is written in.'),
+      created_at: instantSchema.describe('When it happened.'),
       sequence: z.number().int().openapi({
         description: 'Gapless per tenant except for the `gaps` of the list, in commit order.',
       }),
@@ -146,7 +146,7 @@ const EventGapSchema = exampledAs(
         description:
           'Everything later, up to `created_at`, is undone; statements about it no longer hold.',
       }),
-      created_at: instantSchema,
+      created_at: instantSchema.describe('When the service was restored.'),
     })
     .openapi('EventGap'),
   { after: 4711, before: 1_004_712, restored_to: EXAMPLE.at, created_at: EXAMPLE.later },

@@ -7,15 +7,20 @@ import { z } from '../http/zod.js';
 export const RequestSchema = z
   .object({
     id: uuidSchema.openapi({ description: 'The `Svc-Request-Id` of its answer.' }),
-    method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
-    path: z.string().openapi({ example: '/v1/transfers' }),
+    method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).describe('The method of HTTP.'),
+    path: z
+      .string()
+      .openapi({ description: 'The path, without the query.', example: '/v1/transfers' }),
     status: z.int().openapi({ description: 'The status it was answered with.', example: 201 }),
     code: z
       .enum(ERROR_CODES as [string, ...string[]])
       .nullable()
       .openapi({ description: 'The code of the error; null if the answer was not an error.' }),
     resource: z
-      .object({ type: z.enum(KEY_RESOURCE_TYPES), id: uuidSchema })
+      .object({
+        type: z.enum(KEY_RESOURCE_TYPES).describe('The kind of resource.'),
+        id: uuidSchema.describe('The id of the resource.'),
+      })
       .nullable()
       .openapi({
         description:

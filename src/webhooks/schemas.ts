@@ -64,7 +64,7 @@ export function changeEndpointBody(parseUrl: Sending['parseUrl']) {
     .strictObject({
       url: optional(urlField(parseUrl)),
       events: optional(typesField),
-      status: optional(z.enum(['enabled', 'disabled'])),
+      status: optional(z.enum(['enabled', 'disabled'])).describe('Whether events are sent to it.'),
     })
     .openapi('ChangeWebhookEndpoint');
   return exampledAs(body, { status: 'enabled' });
@@ -72,10 +72,10 @@ export function changeEndpointBody(parseUrl: Sending['parseUrl']) {
 
 export const EndpointSchema = z
   .object({
-    id: uuidSchema,
-    url: z.string().openapi({ format: 'uri' }),
-    events: z.array(z.enum(SUBSCRIBABLE_TYPES)),
-    status: z.enum(['enabled', 'disabled']),
+    id: uuidSchema.describe('The id of the endpoint.'),
+    url: z.string().openapi({ format: 'uri', description: 'Where events are sent.' }),
+    events: z.array(z.enum(SUBSCRIBABLE_TYPES)).describe('The types of events it receives.'),
+    status: z.enum(['enabled', 'disabled']).describe('Whether events are sent to it.'),
     disabled_reason: z
       .enum(DISABLED_REASONS)
       .nullable()
@@ -83,13 +83,19 @@ export const EndpointSchema = z
     api_version: z
       .enum(API_VERSIONS)
       .openapi({ description: 'The version of its events, pinned at registration.' }),
-    created_at: instantSchema,
+    created_at: instantSchema.describe('When it was registered.'),
     last_success_at: instantSchema
       .nullable()
       .openapi({ description: 'When it last answered 2xx, tests included.' }),
-    lost_events: z.object({ from: z.number().int(), to: z.number().int() }).nullable().openapi({
-      description: 'The sequences that retention removed before they were sent to this endpoint.',
-    }),
+    lost_events: z
+      .object({
+        from: z.number().int().describe('The first sequence.'),
+        to: z.number().int().describe('The last sequence.'),
+      })
+      .nullable()
+      .openapi({
+        description: 'The sequences that retention removed before they were sent to this endpoint.',
+      }),
   })
   .openapi('WebhookEndpoint');
 
@@ -130,36 +136,40 @@ export const PageQuery = z.strictObject(PAGE_QUERY);
 
 const DeliverySchema = z
   .object({
-    id: uuidSchema,
+    id: uuidSchema.describe('The id of the delivery.'),
     event_id: uuidSchema.openapi({ description: 'Also the `webhook-id` of every attempt.' }),
-    event_type: z.string(),
-    cause: z.enum(DELIVERY_CAUSES),
+    event_type: z.string().describe('The type of the event.'),
+    cause: z.enum(DELIVERY_CAUSES).describe('Why the event was sent.'),
     status: z.enum(DELIVERY_STATES).openapi({
       description:
         'pending: not tried yet. retrying: it failed and will be tried again. delivered: it was answered 2xx. failed: every retry failed. ended: its type is no longer subscribed to, or the event is no longer kept.',
     }),
-    attempts: z.array(
-      z.object({
-        at: instantSchema,
-        status: z
-          .number()
-          .int()
-          .nullable()
-          .openapi({ description: 'The HTTP status; null if no answer came.' }),
-        failure: z
-          .string()
-          .nullable()
-          .openapi({ description: 'Why no answer came, as a stable word.' }),
-        message: z.string().nullable(),
-        duration_ms: z.number().int(),
-        response: z
-          .string()
-          .nullable()
-          .openapi({ description: "The first KiB of the answer's body." }),
-      }),
-    ),
-    next_attempt_at: instantSchema.nullable(),
-    created_at: instantSchema,
+    attempts: z
+      .array(
+        z.object({
+          at: instantSchema.describe('When the request was sent.'),
+          status: z
+            .number()
+            .int()
+            .nullable()
+            .openapi({ description: 'The HTTP status; null if no answer came.' }),
+          failure: z
+            .string()
+            .nullable()
+            .openapi({ description: 'Why no answer came, as a stable word.' }),
+          message: z.string().nullable().describe('Why no answer came, for people.'),
+          duration_ms: z.number().int().describe('How long the attempt took.'),
+          response: z
+            .string()
+            .nullable()
+            .openapi({ description: "The first KiB of the answer's body." }),
+        }),
+      )
+      .describe('The requests so far, oldest first.'),
+    next_attempt_at: instantSchema
+      .nullable()
+      .describe('When it is tried next; null if it is not tried again.'),
+    created_at: instantSchema.describe('When the delivery was begun.'),
   })
   .openapi('WebhookDelivery');
 exampled(DeliverySchema, {
@@ -191,13 +201,17 @@ exampled(RecoverBody, { since: '2026-11-20T00:00:00Z' });
 
 export const RecoverySchema = z
   .object({
-    since: instantSchema,
+    since: instantSchema.describe('The moment from which on events are sent again.'),
     from_sequence: z
       .number()
       .int()
       .nullable()
       .openapi({ description: 'Null if nothing has happened since.' }),
-    to_sequence: z.number().int().nullable(),
+    to_sequence: z
+      .number()
+      .int()
+      .nullable()
+      .describe('The last event that is sent again; null if there is none.'),
   })
   .openapi('WebhookRecovery');
 exampled(RecoverySchema, {
@@ -207,7 +221,11 @@ exampled(RecoverySchema, {
 });
 
 export const TestSchema = z
-  .object({ type: z.literal('webhook.test'), id: uuidSchema, created_at: instantSchema })
+  .object({
+    type: z.literal('webhook.test').describe('Always `webhook.test`.'),
+    id: uuidSchema.describe('The id of the test, also in the `webhook-id` header.'),
+    created_at: instantSchema.describe('When the test was requested.'),
+  })
   .openapi('WebhookTest');
 exampled(TestSchema, { type: 'webhook.test', id: EXAMPLE.event, created_at: EXAMPLE.at });
 

@@ -990,14 +990,18 @@ export interface components {
        */
       id: string;
       /**
-       * @description discriminator enum property added by openapi-typescript
+       * @description What happened. (enum property replaced by openapi-typescript)
        * @enum {string}
        */
       type: 'transfer.completed';
-      /** @enum {string} */
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
       api_version: '2026-11-01';
       /**
        * Format: date-time
+       * @description When it happened.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
@@ -1099,14 +1103,18 @@ export interface components {
        */
       id: string;
       /**
-       * @description discriminator enum property added by openapi-typescript
+       * @description What happened. (enum property replaced by openapi-typescript)
        * @enum {string}
        */
       type: 'transfer.rejected';
-      /** @enum {string} */
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
       api_version: '2026-11-01';
       /**
        * Format: date-time
+       * @description When it happened.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
@@ -1126,14 +1134,18 @@ export interface components {
        */
       id: string;
       /**
-       * @description discriminator enum property added by openapi-typescript
+       * @description What happened. (enum property replaced by openapi-typescript)
        * @enum {string}
        */
       type: 'transfer.expired';
-      /** @enum {string} */
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
       api_version: '2026-11-01';
       /**
        * Format: date-time
+       * @description When it happened.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
@@ -1153,14 +1165,18 @@ export interface components {
        */
       id: string;
       /**
-       * @description discriminator enum property added by openapi-typescript
+       * @description What happened. (enum property replaced by openapi-typescript)
        * @enum {string}
        */
       type: 'payout.approved';
-      /** @enum {string} */
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
       api_version: '2026-11-01';
       /**
        * Format: date-time
+       * @description When it happened.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
@@ -1268,14 +1284,18 @@ export interface components {
        */
       id: string;
       /**
-       * @description discriminator enum property added by openapi-typescript
+       * @description What happened. (enum property replaced by openapi-typescript)
        * @enum {string}
        */
       type: 'payout.completed';
-      /** @enum {string} */
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
       api_version: '2026-11-01';
       /**
        * Format: date-time
+       * @description When it happened.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
@@ -1295,14 +1315,18 @@ export interface components {
        */
       id: string;
       /**
-       * @description discriminator enum property added by openapi-typescript
+       * @description What happened. (enum property replaced by openapi-typescript)
        * @enum {string}
        */
       type: 'payout.rejected';
-      /** @enum {string} */
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
       api_version: '2026-11-01';
       /**
        * Format: date-time
+       * @description When it happened.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
@@ -1322,14 +1346,18 @@ export interface components {
        */
       id: string;
       /**
-       * @description discriminator enum property added by openapi-typescript
+       * @description What happened. (enum property replaced by openapi-typescript)
        * @enum {string}
        */
       type: 'payout.failed';
-      /** @enum {string} */
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
       api_version: '2026-11-01';
       /**
        * Format: date-time
+       * @description When it happened.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
@@ -1349,14 +1377,18 @@ export interface components {
        */
       id: string;
       /**
-       * @description discriminator enum property added by openapi-typescript
+       * @description What happened. (enum property replaced by openapi-typescript)
        * @enum {string}
        */
       type: 'payout.returned';
-      /** @enum {string} */
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
       api_version: '2026-11-01';
       /**
        * Format: date-time
+       * @description When it happened.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
@@ -1376,14 +1408,18 @@ export interface components {
        */
       id: string;
       /**
-       * @description discriminator enum property added by openapi-typescript
+       * @description What happened. (enum property replaced by openapi-typescript)
        * @enum {string}
        */
       type: 'payout.canceled';
-      /** @enum {string} */
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
       api_version: '2026-11-01';
       /**
        * Format: date-time
+       * @description When it happened.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
@@ -1403,14 +1439,18 @@ export interface components {
        */
       id: string;
       /**
-       * @description discriminator enum property added by openapi-typescript
+       * @description What happened. (enum property replaced by openapi-typescript)
        * @enum {string}
        */
       type: 'bonus_batch.ready';
-      /** @enum {string} */
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
       api_version: '2026-11-01';
       /**
        * Format: date-time
+       * @description When it happened.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
@@ -1499,14 +1539,18 @@ export interface components {
        */
       id: string;
       /**
-       * @description discriminator enum property added by openapi-typescript
+       * @description What happened. (enum property replaced by openapi-typescript)
        * @enum {string}
        */
       type: 'bonus_batch.rejected';
-      /** @enum {string} */
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
       api_version: '2026-11-01';
       /**
        * Format: date-time
+       * @description When it happened.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
@@ -1526,14 +1570,18 @@ export interface components {
        */
       id: string;
       /**
-       * @description discriminator enum property added by openapi-typescript
+       * @description What happened. (enum property replaced by openapi-typescript)
        * @enum {string}
        */
       type: 'bonus_batch.completed';
-      /** @enum {string} */
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
       api_version: '2026-11-01';
       /**
        * Format: date-time
+       * @description When it happened.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
@@ -1553,14 +1601,18 @@ export interface components {
        */
       id: string;
       /**
-       * @description discriminator enum property added by openapi-typescript
+       * @description What happened. (enum property replaced by openapi-typescript)
        * @enum {string}
        */
       type: 'bonus_batch.partially_failed';
-      /** @enum {string} */
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
       api_version: '2026-11-01';
       /**
        * Format: date-time
+       * @description When it happened.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
@@ -1580,14 +1632,18 @@ export interface components {
        */
       id: string;
       /**
-       * @description discriminator enum property added by openapi-typescript
+       * @description What happened. (enum property replaced by openapi-typescript)
        * @enum {string}
        */
       type: 'account.verified';
-      /** @enum {string} */
+      /**
+       * @description The version that the body is written in.
+       * @enum {string}
+       */
       api_version: '2026-11-01';
       /**
        * Format: date-time
+       * @description When it happened.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
@@ -1624,12 +1680,19 @@ export interface components {
       document_last4: string;
     };
     WebhookTest: {
-      /** @enum {string} */
+      /**
+       * @description Always `webhook.test`.
+       * @enum {string}
+       */
       type: 'webhook.test';
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The id of the test, also in the `webhook-id` header.
+       */
       id: string;
       /**
        * Format: date-time
+       * @description When the test was requested.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
@@ -2437,9 +2500,15 @@ export interface components {
        * @description The `Svc-Request-Id` of its answer.
        */
       id: string;
-      /** @enum {string} */
+      /**
+       * @description The method of HTTP.
+       * @enum {string}
+       */
       method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-      /** @example /v1/transfers */
+      /**
+       * @description The path, without the query.
+       * @example /v1/transfers
+       */
       path: string;
       /**
        * @description The status it was answered with.
@@ -2480,7 +2549,10 @@ export interface components {
         | null;
       /** @description The resource that it created, or that its key had created before, even after a 503. */
       resource: {
-        /** @enum {string} */
+        /**
+         * @description The kind of resource.
+         * @enum {string}
+         */
         type:
           | 'transfer'
           | 'bonus'
@@ -2490,7 +2562,10 @@ export interface components {
           | 'bonus_batch'
           | 'webhook_endpoint'
           | 'statement';
-        /** Format: uuid */
+        /**
+         * Format: uuid
+         * @description The id of the resource.
+         */
         id: string;
       } | null;
       /**
@@ -2528,6 +2603,7 @@ export interface components {
       restored_to: string;
       /**
        * Format: date-time
+       * @description When the service was restored.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
@@ -2546,10 +2622,17 @@ export interface components {
       secret?: string;
     };
     WebhookEndpoint: {
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The id of the endpoint.
+       */
       id: string;
-      /** Format: uri */
+      /**
+       * Format: uri
+       * @description Where events are sent.
+       */
       url: string;
+      /** @description The types of events it receives. */
       events: (
         | 'transfer.completed'
         | 'payout.completed'
@@ -2559,7 +2642,10 @@ export interface components {
         | 'bonus_batch.completed'
         | 'account.verified'
       )[];
-      /** @enum {string} */
+      /**
+       * @description Whether events are sent to it.
+       * @enum {string}
+       */
       status: 'enabled' | 'disabled';
       /**
        * @description Who or what disabled it; null while it is enabled.
@@ -2573,6 +2659,7 @@ export interface components {
       api_version: '2026-11-01';
       /**
        * Format: date-time
+       * @description When it was registered.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
@@ -2584,7 +2671,9 @@ export interface components {
       last_success_at: string | null;
       /** @description The sequences that retention removed before they were sent to this endpoint. */
       lost_events: {
+        /** @description The first sequence. */
         from: number;
+        /** @description The last sequence. */
         to: number;
       } | null;
     };
@@ -2629,7 +2718,10 @@ export interface components {
             | 'account.verified'
           )[]
         | null;
-      /** @enum {string|null} */
+      /**
+       * @description Whether events are sent to it.
+       * @enum {string|null}
+       */
       status?: 'enabled' | 'disabled' | null;
     };
     RotatedWebhookEndpoint: components['schemas']['WebhookEndpoint'] & {
@@ -2642,11 +2734,13 @@ export interface components {
     WebhookRecovery: {
       /**
        * Format: date-time
+       * @description The moment from which on events are sent again.
        * @example 2026-11-01T14:05:00.000Z
        */
       since: string;
       /** @description Null if nothing has happened since. */
       from_sequence: number | null;
+      /** @description The last event that is sent again; null if there is none. */
       to_sequence: number | null;
     };
     RecoverWebhookEndpoint: {
@@ -2663,24 +2757,33 @@ export interface components {
       next_cursor: string | null;
     };
     WebhookDelivery: {
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The id of the delivery.
+       */
       id: string;
       /**
        * Format: uuid
        * @description Also the `webhook-id` of every attempt.
        */
       event_id: string;
+      /** @description The type of the event. */
       event_type: string;
-      /** @enum {string} */
+      /**
+       * @description Why the event was sent.
+       * @enum {string}
+       */
       cause: 'event' | 'recover' | 'redeliver' | 'test';
       /**
        * @description pending: not tried yet. retrying: it failed and will be tried again. delivered: it was answered 2xx. failed: every retry failed. ended: its type is no longer subscribed to, or the event is no longer kept.
        * @enum {string}
        */
       status: 'pending' | 'retrying' | 'delivered' | 'failed' | 'ended';
+      /** @description The requests so far, oldest first. */
       attempts: {
         /**
          * Format: date-time
+         * @description When the request was sent.
          * @example 2026-11-01T14:05:00.000Z
          */
         at: string;
@@ -2688,18 +2791,22 @@ export interface components {
         status: number | null;
         /** @description Why no answer came, as a stable word. */
         failure: string | null;
+        /** @description Why no answer came, for people. */
         message: string | null;
+        /** @description How long the attempt took. */
         duration_ms: number;
         /** @description The first KiB of the answer's body. */
         response: string | null;
       }[];
       /**
        * Format: date-time
+       * @description When it is tried next; null if it is not tried again.
        * @example 2026-11-01T14:05:00.000Z
        */
       next_attempt_at: string | null;
       /**
        * Format: date-time
+       * @description When the delivery was begun.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
