@@ -6,7 +6,7 @@ import type { Watch } from '../src/batches/validation/run.js';
 import type { BatchWorkflowService } from '../src/batches/workflow-service.js';
 import type { StaffSignals } from '../src/staff/signals.js';
 import type { BatchAct, BatchPayment, BatchState } from '../src/temporal/contracts.js';
-import { GONE_SAID, goneBatch, orGone } from './gone.js';
+import { GONE_REASON, goneBatch, orGone } from './gone.js';
 
 /**
  * Activities of a batch's workflow. Each may be repeated or late, because the rows' states in MySQL
@@ -46,7 +46,7 @@ export function batchActivities(
     try {
       return await work({ signal, heartbeat: (count) => (rows = count) });
     } catch (failure) {
-      throw failure instanceof ShareTaken ? putOff(failure) : failure;
+      throw failure instanceof ShareTaken ? retryLater(failure) : failure;
     } finally {
       clearInterval(beat);
     }
@@ -63,21 +63,21 @@ export function batchActivities(
           end: 'over',
         }));
       }),
-    actOnBatch: (act) => orGone(work.actBySignal(act, signals), () => GONE_SAID),
+    actOnBatch: (act) => orGone(work.actBySignal(act, signals), () => GONE_REASON),
   };
 }
 
-const PUT_OFF_MS = 1_000;
-const PUT_OFF_EACH_MS = 500;
-const MAX_PUT_OFF_MS = 60_000;
+const RETRY_MS = 1_000;
+const RETRY_EACH_MS = 500;
+const MAX_RETRY_MS = 60_000;
 
 /**
  * Delays the retry, without using a slot of the worker. Each waiting batch of a tenant is delayed
  * longer than the previous one, because a hundred batches retrying together would be more work for
  * Temporal than the batches themselves.
  */
-function putOff({ message, name, before }: ShareTaken): ApplicationFailure {
-  const nextRetryDelay = Math.min(MAX_PUT_OFF_MS, PUT_OFF_MS + before * PUT_OFF_EACH_MS);
+function retryLater({ message, name, before }: ShareTaken): ApplicationFailure {
+  const nextRetryDelay = Math.min(MAX_RETRY_MS, RETRY_MS + before * RETRY_EACH_MS);
   return ApplicationFailure.create({
     message,
     type: name,

@@ -9,14 +9,14 @@ import type { ActResult, ApprovalState, BatchState } from '../src/temporal/contr
  */
 const GONE = 'gone';
 /** Reason for refusing an action on the resource. */
-export const GONE_SAID = 'it does not exist: the database was put back to an earlier moment';
+export const GONE_REASON = 'it does not exist: the database was put back to an earlier moment';
 
 export function goneApproval(): ApprovalState {
   return { status: GONE, required: 0, received: 0, expiresAt: toRfc3339(systemClock()) };
 }
 
 export function goneAct(): ActResult {
-  return { state: goneApproval(), refused: GONE_SAID };
+  return { state: goneApproval(), refused: GONE_REASON };
 }
 
 export function goneBatch(): BatchState {

@@ -14,7 +14,7 @@ import { openRails } from './payouts/rails/registry.js';
 import { DEFAULT_QUIET_MS, type ReleaseDeps } from './payouts/release.js';
 import type { DeskDeps } from './support/deps.js';
 import { sessionRoutes, waitingRoutes } from './support/routes.js';
-import { shelfRoutes } from './support/shelf-routes.js';
+import { resourceRoutes } from './support/resource-routes.js';
 import { singleSignOnRoutes } from './support/single-sign-on/routes.js';
 import { createSite } from './support/site.js';
 import { Approvals } from './approvals/service.js';
@@ -48,7 +48,7 @@ export async function openSupport(
     },
     logger,
     registry: core.registry,
-    routes: [sessionRoutes, singleSignOnRoutes, waitingRoutes, shelfRoutes],
+    routes: [sessionRoutes, singleSignOnRoutes, waitingRoutes, resourceRoutes],
   });
   void prepareLedger(core);
   core.rollbacks.start(() => bridge.client.auditCheckpoint());

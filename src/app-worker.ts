@@ -4,7 +4,7 @@ import { type Activities, type ActivityServices, createActivities } from '../act
 import { type Bridge, buildCallbacks, buildWebhookParts, type Core } from './app.js';
 import { ledgerFitness, prepareLedger } from './build-ledger.js';
 import { temporalOptions } from './config/temporal.js';
-import { SheetReaders } from './spreadsheets/apart/sheet-readers.js';
+import { SheetReaders } from './spreadsheets/worker-thread/sheet-readers.js';
 import { policiesSweep } from './approvals/policy-delay.js';
 import { filesSweep, lapseSweep, rowsSweep, uploadsSweep } from './batches/sweeps.js';
 import { rowMetrics } from './batches/metrics.js';

@@ -15,7 +15,7 @@ import {
   type StaffAct,
   type WaitingState,
 } from '../src/temporal/contracts.js';
-import { clockTime, Notice, showStatus, SIGNED_INPUT, StaffMail } from './common.js';
+import { clockTime, Notice, showStatus, SIGNED_INPUT, SignalReader } from './common.js';
 
 const STAFF_SIGNALS = ['approve', 'reject', 'cancel'] as const;
 const changedSignal = defineSignal(SIGNALS.changed);
@@ -35,7 +35,7 @@ interface Inbox {
 }
 
 /** A workflow's interface to people: its signals, its state as text, and its search attribute. */
-export class Front {
+export class WorkflowInterface {
   state: WaitingState | null = null;
   private readonly inbox: Inbox = { acts: [], isChanged: true };
   private readonly waitsFor: (state: ApprovalState) => string | null;
@@ -48,12 +48,12 @@ export class Front {
   constructor(
     private readonly what: string,
     input: ApprovalWorkflowInput,
-    waitsFor: Front['waitsFor'] = () => null,
+    waitsFor: WorkflowInterface['waitsFor'] = () => null,
   ) {
     const { resourceId } = input;
     this.notice = new Notice(input);
     this.waitsFor = waitsFor;
-    const mail = new StaffMail();
+    const mail = new SignalReader();
     for (const action of STAFF_SIGNALS)
       setHandler(
         defineSignal<[unknown]>(SIGNALS[action]),
@@ -69,24 +69,27 @@ export class Front {
   }
 
   /** Whether staff signals are queued. They would be lost if the run ended. */
-  get hasActs(): boolean {
+  get hasStaffSignals(): boolean {
     return this.inbox.acts.length > 0;
   }
 
-  get hasMail(): boolean {
+  get hasSignals(): boolean {
     return this.inbox.acts.length > 0 || this.inbox.isChanged;
   }
 
   /** Handles the oldest signal and returns the new state, or null if there is no signal. */
-  async readMail(activities: ApprovalActivities, resourceId: string): Promise<WaitingState | null> {
+  async handleSignal(
+    activities: ApprovalActivities,
+    resourceId: string,
+  ): Promise<WaitingState | null> {
     const act = this.inbox.acts.shift();
-    if (act !== undefined) return this.acted(act, await activities.act(act));
+    if (act !== undefined) return this.recordResult(act, await activities.act(act));
     if (!this.inbox.isChanged) return null;
     this.inbox.isChanged = false;
-    return this.found(await activities.read(resourceId));
+    return this.update(await activities.read(resourceId));
   }
 
-  found(found: ApprovalState): WaitingState {
+  update(found: ApprovalState): WaitingState {
     const waitingFor = this.waitsFor(found) ?? waitingForOf(this.what, found);
     this.state = { ...found, waitingFor, lastRefusal: this.notice.lastRefusal };
     showStatus(found.status);
@@ -95,13 +98,13 @@ export class Front {
   }
 
   /** Returns the input for continuing as new. */
-  handOn<Input extends ApprovalWorkflowInput>(input: Input): Input {
-    return this.notice.handOn(input);
+  nextInput<Input extends ApprovalWorkflowInput>(input: Input): Input {
+    return this.notice.nextInput(input);
   }
 
-  private acted(act: StaffAct, { state, refused }: ActResult): WaitingState {
-    if (refused !== null) this.notice.refused(act, refused);
-    return this.found(state);
+  private recordResult(act: StaffAct, { state, refused }: ActResult): WaitingState {
+    if (refused !== null) this.notice.recordRefusal(act, refused);
+    return this.update(state);
   }
 }
 
@@ -110,24 +113,24 @@ export class Front {
  * decision or its expiry. The activities decide in MySQL. `again` continues as new.
  */
 export async function waitForApproval(
-  front: Front,
+  front: WorkflowInterface,
   { resourceId, lookAgainMs }: ApprovalWorkflowInput,
   activities: ApprovalActivities,
   again: () => Promise<never>,
 ): Promise<WaitingState> {
   for (;;) {
     const state =
-      (await front.readMail(activities, resourceId)) ??
-      front.found(await activities.expire(resourceId));
+      (await front.handleSignal(activities, resourceId)) ??
+      front.update(await activities.expire(resourceId));
     const isPending = state.status === PENDING;
-    if (isPending && !front.hasActs && workflowInfo().continueAsNewSuggested) await again();
-    if (front.hasMail) continue;
+    if (isPending && !front.hasStaffSignals && workflowInfo().continueAsNewSuggested) await again();
+    if (front.hasSignals) continue;
     if (!isPending) return state;
     const untilDueMs = Date.parse(state.expiresAt) - Date.now() + AFTER_THE_SWEEPER_MS;
     // Limited, because if Temporal is restored to an earlier state, lost notifications are not
     // repeated.
     await condition(
-      () => front.hasMail,
+      () => front.hasSignals,
       Math.min(lookAgainMs, Math.max(untilDueMs, AFTER_THE_SWEEPER_MS)),
     );
   }

@@ -17,7 +17,7 @@ import {
   QUERIES,
   SIGNALS,
 } from '../src/temporal/contracts.js';
-import { ATTEMPT, Notice, SIGNED_INPUT, StaffMail, View } from './common.js';
+import { ATTEMPT, Notice, SIGNED_INPUT, SignalReader, View } from './common.js';
 
 /**
  * Activities that send a heartbeat every 2 s. After 10 s without one, an activity is lost with its
@@ -69,13 +69,13 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
   setHandler(defineQuery<BatchState | null>(QUERIES.state), () => view.state, {
     description: 'Where it stands.',
   });
-  const mail = new StaffMail();
+  const mail = new SignalReader();
   for (const action of BATCH_SIGNALS)
     setHandler(
       defineSignal<[unknown]>(action),
       async (given) => {
         const act: BatchAct = { batchId, action, ...mail.read(action, given) };
-        view.acted(act, await actOnBatch(act));
+        view.recordResult(act, await actOnBatch(act));
         inbox.isChanged = true;
       },
       {
@@ -85,7 +85,7 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
 
   let pauseMs = FIRST_PAUSE_MS;
   for (let state = startedAs === UPLOADED.status ? UPLOADED : await readBatch(batchId); ;) {
-    view.found(state);
+    view.update(state);
     // Reset before the row is read, so that a later change is noticed.
     if (state.status === 'validating') {
       inbox.isChanged = false;
@@ -94,7 +94,7 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
       inbox.isChanged = false;
       const payment = await payBatch(batchId);
       state = payment.state;
-      view.found(state);
+      view.update(state);
       if (payment.end === 'unavailable') await condition(isChanged, pauseMs);
       pauseMs =
         payment.end === 'unavailable' ? Math.min(pauseMs * 2, MAX_PAUSE_MS) : FIRST_PAUSE_MS;
@@ -107,7 +107,7 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
     }
     if (workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
-      await continueAsNew<typeof bonusBatch>(notice.handOn(lasting));
+      await continueAsNew<typeof bonusBatch>(notice.nextInput(lasting));
     }
   }
 }

@@ -6,10 +6,10 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import {
-  type HandedOn,
+  type ContinuedInput,
   SEARCH_ATTRIBUTES,
-  type SignedAct,
-  signedText,
+  type StaffSignal,
+  parseSignal,
 } from '../src/temporal/contracts.js';
 
 const BUSINESS_STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.businessStatus, 'KEYWORD');
@@ -28,16 +28,16 @@ export const SIGNED_INPUT =
   'Input: {"actor": "<your name as staff>", "reason": "<why>", "code": "<six digits of your authenticator>"}';
 
 /** Staff signals to one run. */
-export class StaffMail {
+export class SignalReader {
   private readonly counts = new Map<string, number>();
   private total = 0;
 
   /** Reads the content of a signal. A field is null if it is not a text or is too long. */
-  read(name: string, given: unknown): Omit<SignedAct, 'action'> {
+  read(name: string, given: unknown): Omit<StaffSignal, 'action'> {
     const number = (this.counts.get(name) ?? 0) + 1;
     this.counts.set(name, number);
     this.total += 1;
-    return { ...signedText(given), number, actId: newActId(this.total) };
+    return { ...parseSignal(given), number, actId: newActionId(this.total) };
   }
 }
 
@@ -45,7 +45,7 @@ export class StaffMail {
  * Returns an id in time order, like `newId`, because the audit log is read in order of ids. Ids of
  * the same time are ordered by `number`.
  */
-function newActId(number: number): string {
+function newActionId(number: number): string {
   const time = Date.now().toString(16).padStart(12, '0');
   const place = (number & 0xfff).toString(16).padStart(3, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7${place}-${uuid4().slice(19)}`;
@@ -68,7 +68,7 @@ export class Notice {
   private readonly summary: string | undefined;
   private refusal: string | null;
 
-  constructor({ summary, lastRefusal }: HandedOn) {
+  constructor({ summary, lastRefusal }: ContinuedInput) {
     // The UI itself shows the summary of a first run.
     this.summary = lastRefusal === undefined ? undefined : summary;
     this.refusal = lastRefusal ?? null;
@@ -78,7 +78,7 @@ export class Notice {
     return this.refusal;
   }
 
-  refused(
+  recordRefusal(
     { action, actor }: { readonly action: string; readonly actor: string | null },
     why: string,
   ): void {
@@ -90,7 +90,7 @@ export class Notice {
   }
 
   /** Returns the input for continuing as new. */
-  handOn<Input extends HandedOn>(input: Input): Input {
+  nextInput<Input extends ContinuedInput>(input: Input): Input {
     return { ...input, lastRefusal: this.refusal };
   }
 }
@@ -105,15 +105,15 @@ export class View<State> {
     private readonly waitingForOf: (state: State) => string,
   ) {}
 
-  found(state: State): void {
+  update(state: State): void {
     this.state = state;
     showStatus(this.statusOf(state));
     this.show();
   }
 
-  acted(act: SignedAct, refused: string | null): void {
+  recordResult(act: StaffSignal, refused: string | null): void {
     if (refused === null) return;
-    this.notice.refused(act, refused);
+    this.notice.recordRefusal(act, refused);
     this.show();
   }
 

@@ -12,7 +12,7 @@ import {
   type PayoutWorkflowInput,
   railQueue,
 } from '../src/temporal/contracts.js';
-import { Front, waitForApproval } from './approval.js';
+import { WorkflowInterface, waitForApproval } from './approval.js';
 import { ATTEMPT, clockTime } from './common.js';
 
 const { readPayout, actOnPayout, expirePayout } = proxyActivities<PayoutActivities>(ATTEMPT);
@@ -39,27 +39,27 @@ export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState>
   const { resourceId } = input;
   let asked = input.asked ?? 0;
   let nextAt = 0;
-  const front = new Front('payout', input, (state) => waitsFor(state, asked, nextAt));
+  const front = new WorkflowInterface('payout', input, (state) => waitsFor(state, asked, nextAt));
   const activities = { read: readPayout, act: actOnPayout, expire: expirePayout };
   let state: ApprovalState = await waitForApproval(front, input, activities, () =>
-    continueAsNew<typeof payout>(front.handOn(input)),
+    continueAsNew<typeof payout>(front.nextInput(input)),
   );
   for (;;) {
     const pauseMs = pauseOf(state, asked, input);
     nextAt = Date.now() + pauseMs;
-    const told = await front.readMail(activities, resourceId);
-    if (told !== null) state = told;
+    const handled = await front.handleSignal(activities, resourceId);
+    if (handled !== null) state = handled;
     else if (state.status === 'approved' && state.isHeld !== true)
-      state = front.found(await turnOf(resourceId, state));
+      state = front.update(await turnOf(resourceId, state));
     else if (state.status !== 'approved' && state.status !== 'in_progress') return state;
     else {
       if (workflowInfo().continueAsNewSuggested)
-        await continueAsNew<typeof payout>(front.handOn({ ...input, asked }));
-      front.found(state);
-      if (await condition(() => front.hasMail, pauseMs)) continue;
+        await continueAsNew<typeof payout>(front.nextInput({ ...input, asked }));
+      front.update(state);
+      if (await condition(() => front.hasSignals, pauseMs)) continue;
       const after = await turnOf(resourceId, state);
       if (state.status === 'in_progress' && after.isHeld !== true) asked += 1;
-      state = front.found(after);
+      state = front.update(after);
     }
   }
 }

@@ -23,7 +23,7 @@ type Inbound = WorkflowInboundCallsInterceptor;
 type Outbound = WorkflowOutboundCallsInterceptor;
 
 /** Continues the trace of a workflow or signal. Without one, begins none. */
-class InTraces extends OpenTelemetryInboundInterceptor {
+class InboundTracing extends OpenTelemetryInboundInterceptor {
   override execute(input: WorkflowExecuteInput, next: Next<Inbound, 'execute'>): Promise<unknown> {
     return HEADER in input.headers ? super.execute(input, next) : next(input);
   }
@@ -38,7 +38,7 @@ class InTraces extends OpenTelemetryInboundInterceptor {
 }
 
 /** Calls of a workflow without a trace begin none either. */
-class OutOfTraces extends OpenTelemetryOutboundInterceptor {
+class OutboundTracing extends OpenTelemetryOutboundInterceptor {
   override scheduleActivity(
     input: ActivityInput,
     next: Next<Outbound, 'scheduleActivity'>,
@@ -56,7 +56,7 @@ class OutOfTraces extends OpenTelemetryOutboundInterceptor {
 
 /** Tracing of workflows, included only in the bundle for workers that trace. */
 export const interceptors = (): WorkflowInterceptors => ({
-  inbound: [new InTraces()],
-  outbound: [new OutOfTraces()],
+  inbound: [new InboundTracing()],
+  outbound: [new OutboundTracing()],
   internals: [new OpenTelemetryInternalsInterceptor()],
 });

@@ -17,7 +17,7 @@ import {
   SIGNALS,
   type WebhookWorkflowInput,
 } from '../src/temporal/contracts.js';
-import { ATTEMPT, Notice, SIGNED_INPUT, StaffMail, View } from './common.js';
+import { ATTEMPT, Notice, SIGNED_INPUT, SignalReader, View } from './common.js';
 
 const { checkEndpoint, actOnEndpoint } = proxyActivities<WebhookActivities>(ATTEMPT);
 
@@ -39,14 +39,14 @@ export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<Endp
   setHandler(defineQuery<EndpointView | null>(QUERIES.state), () => view.state, {
     description: 'What it waits for.',
   });
-  const mail = new StaffMail();
+  const mail = new SignalReader();
   for (const action of ENDPOINT_SIGNALS)
     setHandler(
       defineSignal<[unknown]>(action),
       async (given) => {
         const act: EndpointAct = { endpointId, action, ...mail.read(action, given) };
         const refused = await actOnEndpoint(act);
-        view.acted(act, refused);
+        view.recordResult(act, refused);
         if (refused !== null) return;
         inbox.isWoken = true;
       },
@@ -57,10 +57,10 @@ export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<Endp
   for (;;) {
     inbox.isWoken = false;
     const state = await checkEndpoint(endpointId);
-    view.found(state);
+    view.update(state);
     if (workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
-      await continueAsNew<typeof webhookEndpoint>(notice.handOn(input));
+      await continueAsNew<typeof webhookEndpoint>(notice.nextInput(input));
     }
     await condition(() => wasWoken() || allHandlersFinished());
     if (wasWoken()) continue;

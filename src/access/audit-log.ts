@@ -8,7 +8,7 @@ import { auditChains, type AuditRow, auditLog } from '../db/entities/identity.js
 import type { Account } from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { appendActs } from '../ledger/audit-chain.js';
+import { appendAuditRows } from '../ledger/audit-chain.js';
 
 /** Who acts, and by which means. */
 export interface Actor {
@@ -88,7 +88,7 @@ export function recordRows(transaction: Transaction, rows: readonly AuditRow[]):
   }
   const acts = [...rows];
   pending.set(transaction, acts);
-  transaction.atEnd(() => appendActs(transaction, acts));
+  transaction.atEnd(() => appendAuditRows(transaction, acts));
 }
 
 /** Records a single action under its own id, once, however often the call is retried. */

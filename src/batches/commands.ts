@@ -84,7 +84,8 @@ export const payRowKind: CommandKind<PayRowCommand, Bonus> = {
   name: 'pay batch row',
   resourceType: 'bonus',
   table: bonuses,
-  // All ids were read from the database: the batch's source, and the recipients that validation stored.
+  // All ids were read from the database: the batch's source, and the recipients that validation
+  // stored.
   accounts: async (commands, reader) => ({
     ids: commands.map(({ sourceAccountId, recipientAccountId, feeAccountId }) => [
       sourceAccountId,

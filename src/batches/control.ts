@@ -26,7 +26,7 @@ export interface BatchControlDeps extends DatabaseDeps {
 }
 
 /** An action of support. A repetition with the same `actId` changes nothing. */
-type Act = (
+type Action = (
   deps: BatchControlDeps,
   batchId: Uuid,
   actor: Actor,
@@ -38,9 +38,9 @@ type Act = (
  * Pauses payment after the current group until the batch is resumed. Pausing a paused batch is
  * recorded as `unchanged`.
  */
-export const pauseBatch: Act = (deps, ...act) => setPaused(deps, deps.clock(), ...act);
+export const pauseBatch: Action = (deps, ...act) => setPaused(deps, deps.clock(), ...act);
 
-export const resumeBatch: Act = (deps, ...act) => setPaused(deps, null, ...act);
+export const resumeBatch: Action = (deps, ...act) => setPaused(deps, null, ...act);
 
 async function setPaused(
   { database, clock }: BatchControlDeps,
@@ -92,7 +92,7 @@ async function setPaused(
  * Cancels the batch. A ready batch is withdrawn. For an executing batch, payment marks the
  * remaining rows as failed.
  */
-export const cancelBatch: Act = async (
+export const cancelBatch: Action = async (
   { database, desk },
   batchId,
   actor,

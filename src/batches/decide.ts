@@ -100,13 +100,16 @@ export function decideExecution(command: MemberCommand, state: LockedState): Dec
     outcome: { done: true, resource: executing },
     writes: {
       holds: isHeld ? [hold] : [],
-      rows: [changeRow(bonusBatches, executing), told(outboxId, executing, state, delayMs())],
+      rows: [
+        changeRow(bonusBatches, executing),
+        notifyWorkflow(outboxId, executing, state, delayMs()),
+      ],
     },
     bindsKey: true,
   };
 }
 
-function told(
+function notifyWorkflow(
   outboxId: Uuid,
   { id, tenantId }: BonusBatch,
   { at }: LockedState,
@@ -283,7 +286,7 @@ export function decideCancel(
       rows: [
         changeRow(bonusBatches, canceled),
         insertRow(auditLog, act),
-        told(outboxId, canceled, state),
+        notifyWorkflow(outboxId, canceled, state),
       ],
     },
     bindsKey: true,

@@ -16,8 +16,8 @@ import { readLimitState } from '../accounts/reading.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import { payRowKind, type PayRowCommand } from './commands.js';
 import { NOT_NOW } from './decide.js';
-import { endExecution, type EndingDeps } from './ending.js';
-import { MakingSuperseded } from '../spreadsheets/stored-pieces.js';
+import { endExecution, type EndingDeps } from './end-execution.js';
+import { GenerationSuperseded } from '../spreadsheets/stored-files.js';
 import { isPaused, isSettled, rowKey, unsettledDebit } from './rules.js';
 import type { Watch } from './validation/run.js';
 
@@ -113,7 +113,7 @@ export class BatchExecution {
       return 'over';
     } catch (failure) {
       if (signal.aborted) return 'cut_off';
-      if (isUnavailable(failure) || failure instanceof MakingSuperseded) return 'unavailable';
+      if (isUnavailable(failure) || failure instanceof GenerationSuperseded) return 'unavailable';
       throw failure;
     }
   }

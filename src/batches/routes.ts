@@ -47,8 +47,8 @@ function listAndRead(api: Api, batches: Batches, cursors: Cursors, baseUrl: stri
       'Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.',
     ),
     (request) => {
-      const { caller, query: wanted } = request;
-      const filter = { ...operationFilter(wanted), status: wanted.status };
+      const { caller, query } = request;
+      const filter = { ...operationFilter(query), status: query.status };
       return answerPage(
         cursors,
         request,
@@ -84,15 +84,15 @@ function rows(api: Api, batches: Batches, cursors: Cursors): void {
     summary('List the rows of a batch', 'In file order, once the file is accepted.'),
     async (request) => {
       const binding = cursorBinding(request);
-      const { caller, query: wanted } = request;
-      const [seen] = wanted.cursor === undefined ? [] : cursors.decode(binding, wanted.cursor);
+      const { caller, query } = request;
+      const [seen] = query.cursor === undefined ? [] : cursors.decode(binding, query.cursor);
       const after = seen === undefined ? 0 : Number.parseInt(seen, 10);
       const page = await batches.rows(
         caller,
         pathId(request, 'batch_id'),
-        wanted.status,
+        query.status,
         after,
-        wanted.limit,
+        query.limit,
       );
       const items = page.items.map((row) => presentBatchRow(row, page.batch));
       const next = page.next === null ? null : cursors.encode(binding, [page.next.toString()]);

@@ -20,12 +20,12 @@ import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { type EarlierPayments, readEarlierPayments } from './earlier-payments.js';
 import { executeBatchKind, withdrawBatchKind } from './commands.js';
 import type { FileKind } from '../spreadsheets/open-sheet.js';
-import { StoredFiles } from '../spreadsheets/stored-pieces.js';
+import { StoredFiles } from '../spreadsheets/stored-files.js';
 import type { MemberCommand } from './ownership.js';
 import type { BatchReview } from './presenter.js';
 import { batchList, readBatchRows, readReviews } from './reading.js';
 import { type BatchFile, hasFile } from './rules.js';
-import { uploadBatch, type UploadRequest } from './uploading.js';
+import { uploadBatch, type UploadRequest } from './upload.js';
 
 interface BatchesDeps extends DatabaseDeps {
   readonly desk: LedgerWriter;

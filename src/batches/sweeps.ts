@@ -1,9 +1,9 @@
 import { instant } from '../core/instant.js';
 import type { DatabaseDeps } from '../db/database.js';
 import type { Sweep } from '../temporal/sweeper.js';
-import { tidying } from '../temporal/tidying.js';
+import { pieceSweep } from '../temporal/piece-sweep.js';
 import type { BatchControlDeps } from './control.js';
-import { lapseDue } from './lapsing.js';
+import { lapseDueBatches } from './lapse.js';
 import { deleteUploadedBytes, type Ended, removeOldRows } from './retention.js';
 import type { BatchWorkflowService } from './workflow-service.js';
 
@@ -20,7 +20,7 @@ export function lapseSweep(deps: BatchControlDeps): Sweep {
   return {
     name: 'lapsed batches',
     everyMs: LAPSE_EVERY_MS,
-    run: async () => (await lapseDue(deps, READY_MS, LAPSED_AT_ONCE)) === LAPSED_AT_ONCE,
+    run: async () => (await lapseDueBatches(deps, READY_MS, LAPSED_AT_ONCE)) === LAPSED_AT_ONCE,
   };
 }
 
@@ -42,7 +42,7 @@ export function rowsSweep(
   ended: Ended,
   keptDays: number,
 ): Sweep {
-  return tidying(`rows of ${ended} batches`, async (after) => {
+  return pieceSweep(`rows of ${ended} batches`, async (after) => {
     const at = await removeOldRows(
       database,
       clock,
@@ -54,12 +54,12 @@ export function rowsSweep(
   });
 }
 
-export function filesSweep(work: Pick<BatchWorkflowService, 'makeMissing'>): Sweep {
+export function filesSweep(work: Pick<BatchWorkflowService, 'generateMissing'>): Sweep {
   return {
     name: 'files of batches',
     everyMs: EVERY_MS,
     run: async (signal) => {
-      await work.makeMissing(signal);
+      await work.generateMissing(signal);
       return false;
     },
   };

@@ -1,6 +1,6 @@
 import type { Reader } from '../db/database.js';
 import { type BonusBatch, uploadChunks } from '../db/entities/bonuses.js';
-import type { FileToRead } from '../spreadsheets/apart/sheet-readers.js';
+import type { FileToRead } from '../spreadsheets/worker-thread/sheet-readers.js';
 
 /**
  * 1 MiB, so that a statement with a chunk as text is far smaller than any server's

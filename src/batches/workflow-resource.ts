@@ -6,7 +6,7 @@ import {
   type ResourceInput,
 } from '../temporal/contracts.js';
 import { workflowResource } from '../temporal/workflow-resources.js';
-import { HAS_TURN_SQL } from './validation/line.js';
+import { MAY_HAVE_WORKFLOW_SQL } from './validation/tenant-queue.js';
 
 /** Includes `ready`, which waits for execution. */
 const UNFINISHED: readonly BatchStatus[] = ['validating', 'ready', 'executing'];
@@ -19,7 +19,7 @@ export const batchResource = workflowResource({
   table: bonusBatches,
   states: UNFINISHED,
   from: `bonus_batches t FORCE INDEX (by_status)
-    WHERE t.status IN (${literals(bonusBatches, 'status', UNFINISHED)}) AND ${HAS_TURN_SQL}`,
+    WHERE t.status IN (${literals(bonusBatches, 'status', UNFINISHED)}) AND ${MAY_HAVE_WORKFLOW_SQL}`,
   about: ({ id, status, fileBytes }) => ({
     summary: `Batch of bonuses from a file of ${Math.ceil(fileBytes / 1024)} KiB`,
     input: { batchId: id, status } satisfies ResourceInput<BatchWorkflowInput>,

@@ -9,11 +9,11 @@ import type { StaffSignals } from '../staff/signals.js';
 import type { BatchAct, BatchPayment, BatchState } from '../temporal/contracts.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import type { RecipientBudget } from '../accounts/recipient-budget.js';
-import { actOnBatch } from './acting.js';
-import { makeMissing } from './ending.js';
+import { performBatchAction } from './staff-actions.js';
+import { generateMissing } from './end-execution.js';
 import { BatchExecution } from './execution.js';
-import type { SheetReaders } from '../spreadsheets/apart/sheet-readers.js';
-import { FileMaker } from './making.js';
+import type { SheetReaders } from '../spreadsheets/worker-thread/sheet-readers.js';
+import { FileGenerator } from './file-generator.js';
 import type { RowStep } from './metrics.js';
 import { isPaused, MAX_ROWS } from './rules.js';
 import { validateBatch, type Watch } from './validation/run.js';
@@ -36,11 +36,11 @@ export interface BatchWorkflowDeps extends DatabaseDeps {
 
 /** Steps of a batch's workflow in MySQL. Every method may be repeated or late. */
 export class BatchWorkflowService {
-  private readonly deps: BatchWorkflowDeps & { readonly files: FileMaker };
+  private readonly deps: BatchWorkflowDeps & { readonly files: FileGenerator };
   private readonly execution: BatchExecution;
 
   constructor(deps: BatchWorkflowDeps) {
-    this.deps = { ...deps, files: new FileMaker(deps) };
+    this.deps = { ...deps, files: new FileGenerator(deps) };
     this.execution = new BatchExecution(this.deps);
   }
 
@@ -86,8 +86,8 @@ export class BatchWorkflowService {
   /**
    * Generates the missing files of ended batches. Tries all, and throws at the end if some failed.
    */
-  makeMissing(signal: AbortSignal): Promise<void> {
-    return makeMissing(this.deps, signal);
+  generateMissing(signal: AbortSignal): Promise<void> {
+    return generateMissing(this.deps, signal);
   }
 
   private async within<T>(shares: Shares, batchId: Uuid, work: () => Promise<T>): Promise<T> {
@@ -120,7 +120,7 @@ export class BatchWorkflowService {
     } as const;
     const signed = await signals.verify(`bonus_batch.${action}`, signal, subject);
     if ('refused' in signed) return signed.refused;
-    const result = await actOnBatch(this.deps, { batchId, action, ...signed, actId });
+    const result = await performBatchAction(this.deps, { batchId, action, ...signed, actId });
     return 'refusal' in result ? result.refusal.message : null;
   }
 }

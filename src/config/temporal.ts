@@ -1,7 +1,7 @@
 import type { WorkerDeploymentVersion } from '@temporalio/common';
 import { z } from 'zod';
 import { hostAndPort, pem } from './values.js';
-import type { TemporalOptions } from '../temporal/connecting.js';
+import type { TemporalOptions } from '../temporal/connection-options.js';
 
 /** The address of Temporal, for every program that connects to it. */
 export const TEMPORAL_VARIABLES = {

@@ -111,14 +111,14 @@ export function beginSpan({ name, attributes }: Part): OpenSpan | null {
     .startSpan(name, attributes === undefined ? {} : { attributes });
   return {
     traceparent: textOf(span.spanContext()),
-    tell: (more) => void span.setAttributes(more),
+    setAttributes: (more) => void span.setAttributes(more),
     end: () => span.end(),
   };
 }
 
 export interface OpenSpan {
   readonly traceparent: Traceparent;
-  tell(attributes: Attributes): void;
+  setAttributes(attributes: Attributes): void;
   end(): void;
 }
 

@@ -16,12 +16,12 @@ import { parseRow } from '../db/table.js';
  * Appends rows of the audit log, each with the hash of the previous row of its chain, while the
  * chain's head is locked. (docs/architecture.md, Locks)
  */
-export async function appendActs(
+export async function appendAuditRows(
   transaction: Transaction,
   acts: readonly AuditRow[],
 ): Promise<void> {
   const answers = await transaction.all(lockChains(acts));
-  await transaction.all(chained(answers.at(-1) ?? [], acts));
+  await transaction.all(chainedInserts(answers.at(-1) ?? [], acts));
 }
 
 /**
@@ -41,7 +41,7 @@ export function lockChains(acts: readonly AuditRow[]): string[] {
   ];
 }
 
-export function chained(heads: readonly StoredRow[], acts: readonly AuditRow[]): string[] {
+export function chainedInserts(heads: readonly StoredRow[], acts: readonly AuditRow[]): string[] {
   const chains = new Map<Uuid, AuditChain>(
     heads.map((row) => parseRow(auditChains, row)).map((head) => [head.chainId, head]),
   );

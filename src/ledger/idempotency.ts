@@ -26,7 +26,7 @@ import type { Answer, Command, Outcome } from './writer/types.js';
  *   bound to a refusal             the stored refusal, unchanged, marked as a replay (boundAnswer)
  *   bound to a resource            the resource as it is now, marked as a replay (answersOf)
  *   bound earlier in the same      compared with the key row of the earlier command
- *     transaction                  (KeysOfTransaction)
+ *     transaction                  (TransactionKeys)
  *   being decided in another       waits for that transaction's account locks, then reads the key
  *     transaction                  again. A keyed write waits for the lock on the key's row.
  *   decided, but the reply to      looked up until the request's time is over, and never decided
@@ -149,7 +149,7 @@ export async function findAnswers<R extends KeyedRequest>(
 const COMMIT_ID_BYTES = 8;
 
 /** Keys that one transaction binds, each stored with the transaction's random `commitId`. */
-export class KeysOfTransaction {
+export class TransactionKeys {
   readonly commitId = randomBytes(COMMIT_ID_BYTES);
   private readonly bound = new Map<string, { row: IdempotencyKey; answer: Answer<unknown> }>();
 

@@ -10,7 +10,7 @@ import type { Answer, Outcome } from './writer/types.js';
 import {
   findAnswers,
   type KeyedRequest,
-  KeysOfTransaction,
+  TransactionKeys,
   resolveUnknown,
   UNKNOWN,
   UnknownResults,
@@ -83,7 +83,7 @@ async function writeOnce<Row extends Resource>(
   write: (transaction: Transaction) => Promise<KeyedResult<Row>>,
 ): Promise<Answer<Row>> {
   const { kind, command } = request;
-  const keys = new KeysOfTransaction();
+  const keys = new TransactionKeys();
   const answers = new Map<KeyedRequest<Row>, Answer<Row>>();
   const work = async (transaction: Transaction): Promise<Answer<Row>> => {
     const result = await write(transaction);

@@ -7,7 +7,7 @@ import { requests, type StoredRequest } from '../db/entities/requests.js';
 import { upsertSql } from '../db/statements.js';
 
 /** Outcome of a request, as reported by the HTTP layer. */
-export interface ToldRequest {
+export interface RequestOutcome {
   readonly id: Uuid;
   readonly caller: Pick<Caller, 'tenantId' | 'memberId'>;
   readonly operation: Operation;
@@ -50,7 +50,7 @@ export interface RequestLogObserver {
    * Called with the number of dropped requests, because a tenant had too many refusals or MySQL was
    * unavailable too long.
    */
-  forgotten(count: number): void;
+  dropped(count: number): void;
 }
 
 /**
@@ -69,11 +69,11 @@ export class RequestLog {
     private readonly elapsed: () => number = () => performance.now(),
   ) {}
 
-  note(told: ToldRequest): void {
-    if (!isRemembered(told)) return;
-    if (!this.hasRoomFor(told.caller.tenantId)) return this.observer.forgotten(1);
-    this.waiting.push(rowOf(told));
-    if (this.waiting.length > MAX_WAITING) this.forget(this.waiting.length - MAX_WAITING);
+  note(outcome: RequestOutcome): void {
+    if (!isStored(outcome)) return;
+    if (!this.hasRoomFor(outcome.caller.tenantId)) return this.observer.dropped(1);
+    this.waiting.push(rowOf(outcome));
+    if (this.waiting.length > MAX_WAITING) this.drop(this.waiting.length - MAX_WAITING);
     this.timer ??= setTimeout(() => void this.write(), GATHER_MS).unref();
   }
 
@@ -111,9 +111,9 @@ export class RequestLog {
     return count <= MAX_OF_A_TENANT;
   }
 
-  private forget(count: number): void {
+  private drop(count: number): void {
     this.waiting.splice(0, count);
-    this.observer.forgotten(count);
+    this.observer.dropped(count);
   }
 }
 
@@ -122,13 +122,13 @@ export class RequestLog {
  * the service. Omits requests that created a resource, because it has the request's id, and
  * requests refused by the rate limit.
  */
-function isRemembered({ id, method, status, resourceId }: ToldRequest): boolean {
+function isStored({ id, method, status, resourceId }: RequestOutcome): boolean {
   const isRead = method === 'GET' && status < 500;
   return !isRead && status !== 429 && resourceId !== id;
 }
 
-function rowOf({ caller, resourceId, ...told }: ToldRequest): StoredRequest {
-  const { id, operation, method, path, status, code } = told;
+function rowOf({ caller, resourceId, ...outcome }: RequestOutcome): StoredRequest {
+  const { id, operation, method, path, status, code } = outcome;
   const resourceType = resourceId === null ? null : (MADE_IN.get(path) ?? null);
   const { tenantId, memberId } = caller;
   return {

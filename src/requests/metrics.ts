@@ -7,5 +7,5 @@ export function requestLogMetrics(registry: Registry): RequestLogObserver {
     'requests_forgotten_total',
     'Requests unknown to GET /v1/requests: a tenant had more than are kept, or MySQL was away for long',
   );
-  return { forgotten: (count) => forgotten.inc(count) };
+  return { dropped: (count) => forgotten.inc(count) };
 }

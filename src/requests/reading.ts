@@ -11,7 +11,7 @@ import { requests } from '../db/entities/requests.js';
 import { statements } from '../db/entities/statements.js';
 
 /** Resource that a request created, with the same id. */
-interface Made {
+interface CreatedResource {
   readonly type: KeyResourceType;
   readonly operation: Operation;
   readonly path: string;
@@ -19,7 +19,7 @@ interface Made {
   readonly status: 201 | 202;
 }
 
-export interface FoundRequest {
+export interface RequestResult {
   readonly id: Uuid;
   readonly method: string;
   readonly path: string;
@@ -45,11 +45,11 @@ export async function readRequest(
   caller: Caller,
   id: Uuid,
   now: Instant,
-): Promise<FoundRequest> {
+): Promise<RequestResult> {
   const { tenantId, memberId } = caller;
   const [stored, made] = await Promise.all([
     reader.find(requests, { id, tenantId, memberId }),
-    readMade(reader, caller, id),
+    readCreated(reader, caller, id),
   ]);
   const operation = stored?.operation ?? made?.operation;
   const createdAt = instant(timeOfId(id));
@@ -83,11 +83,11 @@ function isShown(operation: string | undefined, { scopes }: Caller): boolean {
   return permission?.scopes.some((scope) => scopes.includes(scope)) ?? false;
 }
 
-async function readMade(
+async function readCreated(
   reader: Reader,
   { tenantId, memberId }: Caller,
   id: Uuid,
-): Promise<Made | null> {
+): Promise<CreatedResource | null> {
   const own = { id, tenantId, createdBy: memberId };
   const [transfer, bonus, payout, statement] = await Promise.all([
     reader.find(transfers, own),
@@ -102,11 +102,19 @@ async function readMade(
   return statement === undefined ? null : { ...STATEMENT, status: 201 };
 }
 
-type MadeBy = Omit<Made, 'status'>;
-const TRANSFER: MadeBy = { type: 'transfer', operation: 'createTransfer', path: '/v1/transfers' };
-const BONUS: MadeBy = { type: 'bonus', operation: 'createBonus', path: '/v1/bonuses' };
-const PAYOUT: MadeBy = { type: 'payout', operation: 'createPayout', path: '/v1/payouts' };
-const STATEMENT: MadeBy = { type: 'statement', operation: 'readAccount', path: '/v1/statements' };
+type CreatorColumns = Omit<CreatedResource, 'status'>;
+const TRANSFER: CreatorColumns = {
+  type: 'transfer',
+  operation: 'createTransfer',
+  path: '/v1/transfers',
+};
+const BONUS: CreatorColumns = { type: 'bonus', operation: 'createBonus', path: '/v1/bonuses' };
+const PAYOUT: CreatorColumns = { type: 'payout', operation: 'createPayout', path: '/v1/payouts' };
+const STATEMENT: CreatorColumns = {
+  type: 'statement',
+  operation: 'readAccount',
+  path: '/v1/statements',
+};
 
 function statusOf({ approvalsRequired }: { readonly approvalsRequired: number | null }): 201 | 202 {
   return approvalsRequired === null ? 201 : 202;

@@ -3,13 +3,13 @@ import { toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import type { Api } from '../http/api.js';
 import { answers, named, pathId, permits, summary } from '../http/route.js';
-import type { FoundRequest } from './reading.js';
+import type { RequestResult } from './reading.js';
 import { RequestSchema } from './schemas.js';
 
 /** Adds the route that returns the outcome of a request. (docs/contract.md, Request ids) */
 export function requestRoutes(
   api: Api,
-  read: (caller: Caller, id: Uuid) => Promise<FoundRequest>,
+  read: (caller: Caller, id: Uuid) => Promise<RequestResult>,
 ): void {
   api.get(
     '/v1/requests/{request_id}',
@@ -27,6 +27,6 @@ export function requestRoutes(
   );
 }
 
-function present({ createdAt, ...found }: FoundRequest): Readonly<Record<string, unknown>> {
+function present({ createdAt, ...found }: RequestResult): Readonly<Record<string, unknown>> {
   return { ...found, created_at: toRfc3339(createdAt) };
 }

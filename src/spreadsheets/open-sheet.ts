@@ -1,6 +1,6 @@
 import type { ByteSource } from './byte-source.js';
 import { csvRows } from './csv/csv-rows.js';
-import { type EffortLimits, WHOLE_FILE } from './effort.js';
+import { type ReadingLimits, WHOLE_FILE } from './limits.js';
 import {
   MAX_DATA_ROWS,
   type SheetProblem,
@@ -94,7 +94,7 @@ function markupKind(head: Buffer): string | null {
  */
 export async function* openSheet(
   source: ByteSource,
-  limits: EffortLimits = WHOLE_FILE,
+  limits: ReadingLimits = WHOLE_FILE,
 ): AsyncGenerator<SheetRow> {
   const kind = await recogniseFile(source);
   let count = 0;

@@ -1,7 +1,7 @@
 import { cleanText, MAX_REASON } from '../core/checked-text.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
-import { type SignedAct, WORKFLOW_ID_OF } from '../temporal/contracts.js';
+import { type StaffSignal, WORKFLOW_ID_OF } from '../temporal/contracts.js';
 import { STAFF_ACTS, type StaffActName, type StaffIdentity } from './rules.js';
 import { type StaffDeps, verifyClaim } from './verification.js';
 
@@ -29,7 +29,10 @@ export class StaffSignals {
    */
   constructor(
     private readonly deps: StaffDeps,
-    private readonly receivedAt: (workflowId: string, signal: SignedAct) => Promise<Instant | null>,
+    private readonly receivedAt: (
+      workflowId: string,
+      signal: StaffSignal,
+    ) => Promise<Instant | null>,
   ) {}
 
   /**
@@ -39,7 +42,7 @@ export class StaffSignals {
    */
   async verify(
     act: StaffActName,
-    signal: SignedAct,
+    signal: StaffSignal,
     { details, ...subject }: SignalSubject,
   ): Promise<Signed | { readonly refused: string }> {
     const { actor, actId } = signal;
@@ -65,7 +68,7 @@ export class StaffSignals {
 
   /** Returns null without a lookup if the signal has no code. */
   private async momentOf(
-    signal: SignedAct,
+    signal: StaffSignal,
     { subjectType, subjectId }: Pick<SignalSubject, 'subjectType' | 'subjectId'>,
   ): Promise<Instant | null> {
     return signal.code === null

@@ -6,8 +6,8 @@ import type { Database, Transaction } from '../db/database.js';
 import { type Statement, statementFiles, statements } from '../db/entities/statements.js';
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { MakingSuperseded, type Piece, storeInPieces } from '../spreadsheets/stored-pieces.js';
-import type { TablePaths } from '../spreadsheets/writing/table.js';
+import { GenerationSuperseded, type Piece, storeInPieces } from '../spreadsheets/stored-files.js';
+import type { TablePaths } from '../spreadsheets/writing/table-files.js';
 
 /**
  * Stores the files of statements in pieces, as for batches.
@@ -60,7 +60,7 @@ export async function releaseStatement(
 
 /**
  * Stores both files, a megabyte per transaction; the statement is ready with the last one. Throws
- * MakingSuperseded.
+ * GenerationSuperseded.
  */
 export async function storeFiles(
   database: Database,
@@ -95,7 +95,7 @@ async function storePieces(
 ): Promise<void> {
   const statement = await transaction.find(statements, { id }, { forUpdate: true });
   if (statement === undefined || !isMadeBy(statement, run))
-    throw new MakingSuperseded('another process makes these files');
+    throw new GenerationSuperseded('another process makes these files');
   if (pieces.length === 0) return;
   const rows = pieces.map((piece) => ({ statementId: id, ...piece }));
   await transaction.execute(insertSql(statementFiles, rows));

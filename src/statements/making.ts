@@ -2,8 +2,8 @@ import type { Uuid } from '../core/ids.js';
 import { time, uuid } from '../db/columns.js';
 import type { DatabaseDeps } from '../db/database.js';
 import type { Statement } from '../db/entities/statements.js';
-import { withTableFiles } from '../spreadsheets/writing/made-table.js';
-import { MakingSuperseded } from '../spreadsheets/stored-pieces.js';
+import { withTableFiles } from '../spreadsheets/writing/with-table-files.js';
+import { GenerationSuperseded } from '../spreadsheets/stored-files.js';
 import { claimStatement, releaseStatement, storeFiles } from './files.js';
 import { STATEMENT_COLUMNS, StatementLines } from './lines.js';
 import { MAX_MOVEMENTS } from './rules.js';
@@ -57,7 +57,7 @@ export class StatementMaker {
       // A stopping process releases the claim at once; a failed attempt is repeated when its lease
       // ends.
       if (signal.aborted) await releaseStatement(database, claimed);
-      if (!(failure instanceof MakingSuperseded)) throw failure;
+      if (!(failure instanceof GenerationSuperseded)) throw failure;
     }
     return true;
   }

@@ -11,7 +11,7 @@ import { readVisible } from '../db/visible-list.js';
 import { assertAllowed } from '../accounts/access.js';
 import { readReach } from '../accounts/reachable.js';
 import type { FileKind } from '../spreadsheets/open-sheet.js';
-import type { StoredFiles } from '../spreadsheets/stored-pieces.js';
+import type { StoredFiles } from '../spreadsheets/stored-files.js';
 
 /** Returns one of the tenant's statements. Throws not_found, authority_insufficient. */
 export async function readStatement(reader: Reader, caller: Caller, id: Uuid): Promise<Statement> {

@@ -15,7 +15,7 @@ import {
   summary,
 } from '../http/route.js';
 import { FILE_TYPES, FileQuery, tableFile } from '../http/table-files.js';
-import { StoredFiles } from '../spreadsheets/stored-pieces.js';
+import { StoredFiles } from '../spreadsheets/stored-files.js';
 import { createStatement, type CreatingDeps } from './creating.js';
 import { listStatements, openStatement, readStatement } from './reading.js';
 import {

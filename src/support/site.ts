@@ -13,7 +13,7 @@ import { documentOf, type Page } from './pages/layout.js';
 import type { DeskDeps, DeskSettings, SignedInPerson } from './deps.js';
 import { DeskSessions } from './sessions.js';
 import { ICON, ICON_PATH, STYLE, STYLE_PATH } from './style.js';
-import { toldPage } from './pages/told.js';
+import { errorPage } from './pages/error.js';
 
 /** HTTP server of the support desk. */
 
@@ -134,7 +134,7 @@ function answerError(
     context.res.destroy();
     return;
   }
-  const { page, headers, isFault } = toldPage(thrown, context.state.requestId);
+  const { page, headers, isFault } = errorPage(thrown, context.state.requestId);
   if (isFault) {
     metrics.fault();
     logger.error(

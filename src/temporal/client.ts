@@ -15,14 +15,14 @@ import {
 } from '@temporalio/common';
 import { requiredTsToMs } from '@temporalio/common/lib/time.js';
 import { type Instant, instant } from '../core/instant.js';
-import { Renewals, type TemporalOptions } from './connecting.js';
+import { CertificateRenewals, type TemporalOptions } from './connection-options.js';
 import {
   AUDIT_SCHEDULE_ID,
   type AuditProgress,
   type AuditResult,
   SEARCH_ATTRIBUTES,
   SIGNALS,
-  signedText,
+  parseSignal,
   type TaskQueue,
   type WorkflowType,
 } from './contracts.js';
@@ -39,7 +39,7 @@ export interface WorkflowRun {
  * A signal in a run's history: the time at which the server received it, and its content as the
  * workflow reads it.
  */
-export interface ReceivedSignal extends ReturnType<typeof signedText> {
+export interface ReceivedSignal extends ReturnType<typeof parseSignal> {
   readonly at: Instant;
 }
 
@@ -62,13 +62,13 @@ const BUSINESS_STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.businessStatu
 /** Calls to Temporal, each with a deadline. Throws `TemporalUnavailable`, or Temporal's refusal. */
 export class TemporalClient {
   private open: OpenConnection;
-  private readonly renewals: Renewals;
+  private readonly renewals: CertificateRenewals;
 
   constructor(
     private readonly options: TemporalOptions,
     private readonly interceptors: readonly WorkflowClientInterceptor[] = [],
   ) {
-    this.renewals = new Renewals(options.tls);
+    this.renewals = new CertificateRenewals(options.tls);
     this.open = new OpenConnection(options, interceptors);
   }
 
@@ -167,7 +167,7 @@ export class TemporalClient {
         if (typeof signal?.signalName !== 'string') continue;
         const named = found.get(signal.signalName) ?? [];
         const at = instant(requiredTsToMs(eventTime, 'eventTime'));
-        named.push({ at, ...signedText(decoded(signal.input?.payloads?.[0])) });
+        named.push({ at, ...parseSignal(decoded(signal.input?.payloads?.[0])) });
         found.set(signal.signalName, named);
       }
       nextPageToken =
@@ -273,7 +273,7 @@ export class TemporalClient {
             policies,
             state: { triggerImmediately: true },
           })
-          .catch(unlessThere);
+          .catch(ignoreExisting);
       }
     });
   }
@@ -342,7 +342,7 @@ async function assertListens(address: string): Promise<void> {
 }
 
 /** Ignores that another process has already created the schedule. */
-function unlessThere(failure: unknown): void {
+function ignoreExisting(failure: unknown): void {
   if (!(failure instanceof ScheduleAlreadyRunning)) throw failure;
 }
 

@@ -110,7 +110,7 @@ export const QUERIES = {
 } as const;
 
 /** Input that a run must pass on when it continues as new. */
-export interface HandedOn {
+export interface ContinuedInput {
   /** Summary that the UI shows next to the id of a first run. */
   readonly summary: string;
   /** Last signal that changed nothing, with the reason. Undefined in a first run. */
@@ -120,12 +120,12 @@ export interface HandedOn {
 }
 
 /** Part of a workflow's input that depends on its resource. The relay adds the other fields. */
-export type ResourceInput<Input extends HandedOn> = Omit<Input, keyof HandedOn>;
+export type ResourceInput<Input extends ContinuedInput> = Omit<Input, keyof ContinuedInput>;
 
 /**
  * Input of a workflow that waits for approval. Later changes of the configuration do not affect it.
  */
-export interface ApprovalWorkflowInput extends HandedOn {
+export interface ApprovalWorkflowInput extends ContinuedInput {
   readonly resourceId: string;
   readonly tenantId: string;
 }
@@ -142,7 +142,7 @@ export interface PayoutWorkflowInput extends ApprovalWorkflowInput {
 }
 
 /** Content of a signal from the staff. A field is null if it is not a text or is too long. */
-export interface SignedText {
+export interface SignalContent {
   readonly actor: string | null;
   readonly reason: string | null;
   /** Code from the actor's authenticator at the time of the signal. */
@@ -157,7 +157,7 @@ export interface SignedText {
 /** Upper limit for texts in an activity's history. Valid names and reasons are shorter. */
 const MAX_TEXT = 300;
 
-export function signedText(given: unknown): Omit<SignedText, 'number'> {
+export function parseSignal(given: unknown): Omit<SignalContent, 'number'> {
   const { actor, reason, code } = (
     typeof given === 'object' && given !== null ? given : {}
   ) as Record<string, unknown>;
@@ -168,13 +168,13 @@ function textOf(given: unknown): string | null {
   return typeof given === 'string' && given.length <= MAX_TEXT ? given : null;
 }
 
-export interface SignedAct extends SignedText {
+export interface StaffSignal extends SignalContent {
   readonly action: string;
   /** Id that all retries of the activity share, so that the action is recorded once. */
   readonly actId: string;
 }
 
-export interface StaffAct extends SignedAct {
+export interface StaffAct extends StaffSignal {
   readonly resourceId: string;
   readonly action: 'approve' | 'reject' | 'cancel';
 }
@@ -219,11 +219,11 @@ export interface WaitingState extends ApprovalState {
 /** Signals by which staff control a webhook endpoint, with the content of `SIGNALS.approve`. */
 export const ENDPOINT_SIGNALS = ['pause', 'resume', 'retry_now'] as const;
 
-export interface WebhookWorkflowInput extends HandedOn {
+export interface WebhookWorkflowInput extends ContinuedInput {
   readonly endpointId: string;
 }
 
-export interface EndpointAct extends SignedAct {
+export interface EndpointAct extends StaffSignal {
   readonly endpointId: string;
   readonly action: (typeof ENDPOINT_SIGNALS)[number];
 }
@@ -245,14 +245,14 @@ export interface EndpointView {
 /** Signals by which staff control a batch, with the content of `SIGNALS.approve`. */
 export const BATCH_SIGNALS = ['pause', 'resume', 'cancel'] as const;
 
-export interface BatchWorkflowInput extends HandedOn {
+export interface BatchWorkflowInput extends ContinuedInput {
   readonly batchId: string;
   /** Status of the batch when the workflow was started. Absent if the run continues another run. */
   readonly status?: string;
 }
 
 /** A staff action on a batch. */
-export interface BatchAct extends SignedAct {
+export interface BatchAct extends StaffSignal {
   readonly batchId: string;
   readonly action: (typeof BATCH_SIGNALS)[number];
 }

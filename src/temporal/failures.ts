@@ -13,12 +13,12 @@ const NOT_FOUND_CODE = 5;
  * gRPC codes DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED and UNAVAILABLE, and CANCELLED, which a closed
  * connection causes.
  */
-const PASSING_CODES: readonly number[] = [1, 4, 8, 14];
+const TRANSIENT_CODES: readonly number[] = [1, 4, 8, 14];
 
 /** Whether the call may succeed later. */
 export function isTransient(failure: unknown): boolean {
   const cause = failure instanceof ServiceError ? failure.cause : failure;
-  return isGrpcServiceError(cause) && PASSING_CODES.includes(cause.code);
+  return isGrpcServiceError(cause) && TRANSIENT_CODES.includes(cause.code);
 }
 
 /** Whether Temporal has no resource with this id. */
@@ -27,17 +27,17 @@ export function isNotFound(failure: unknown): boolean {
 }
 
 /** gRPC codes NOT_FOUND, PERMISSION_DENIED, UNIMPLEMENTED and UNAUTHENTICATED. */
-const CODES_OF_EVERY_CALL: readonly number[] = [NOT_FOUND_CODE, 7, 12, 16];
+const GENERAL_CODES: readonly number[] = [NOT_FOUND_CODE, 7, 12, 16];
 
 /**
  * Whether every call fails in the same way, because the namespace does not exist or access is
  * denied.
  */
-export function isOfEveryCall(failure: unknown): boolean {
+export function affectsEveryCall(failure: unknown): boolean {
   const cause = failure instanceof ServiceError ? failure.cause : failure;
   if (cause instanceof NamespaceNotFoundError || failure instanceof NamespaceNotFoundError)
     return true;
-  return isGrpcServiceError(cause) && CODES_OF_EVERY_CALL.includes(cause.code);
+  return isGrpcServiceError(cause) && GENERAL_CODES.includes(cause.code);
 }
 
 /** Returns Temporal's message in one line, for logs and operators. It contains no payload. */

@@ -1,5 +1,5 @@
 import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/client';
-import { connectionOptions, type TemporalOptions } from './connecting.js';
+import { connectionOptions, type TemporalOptions } from './connection-options.js';
 
 /**
  * A connection that closes after its calls have ended. The SDK repeats a call from a timer. If the

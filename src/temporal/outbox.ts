@@ -19,7 +19,7 @@ export const MAX_TRIES = 25;
  * Upper limit of attempts that are counted for failures that affect every entry. Reached at the
  * longest pause, so that most attempts are left for the entry's own failures.
  */
-const PASSING_TRIES = 6;
+const MAX_GENERAL_TRIES = 6;
 /** `due_at` of dead letters, so that no sweeper claims them. */
 const NEVER = instant(Date.UTC(9999, 0, 1));
 
@@ -153,7 +153,9 @@ export function isLast({
 
 function failureSql(failed: FailedEntry, now: Instant): string {
   const { attempts: before, isItsOwn } = failed;
-  const attempts = isItsOwn ? before + 1 : Math.max(before, Math.min(before + 1, PASSING_TRIES));
+  const attempts = isItsOwn
+    ? before + 1
+    : Math.max(before, Math.min(before + 1, MAX_GENERAL_TRIES));
   const pauseMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(before, 10));
   const isDead = isLast(failed);
   const lastError = literal(outbox, 'lastError', [...failed.error].slice(0, MAX_ERROR).join(''));
@@ -169,7 +171,7 @@ export function dueSql(limit: number, now: Instant): string {
 }
 
 /** Returns those of the given ids that have an outbox entry, dead letters included. */
-export async function announced(
+export async function withOutboxEntry(
   reader: Reader,
   resourceId: readonly Uuid[],
 ): Promise<ReadonlySet<Uuid>> {

@@ -9,7 +9,7 @@ import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import type { TemporalClient } from './client.js';
 import { TemporalUnavailable } from './failures.js';
-import { announced, type Outbox } from './outbox.js';
+import { withOutboxEntry, type Outbox } from './outbox.js';
 import type { Sweep } from './sweeper.js';
 import type { WorkflowResource } from './workflow-resources.js';
 
@@ -87,7 +87,7 @@ async function compareSlice(deps: ReconciliationDeps, pass: Pass): Promise<void>
   const madeBefore = instant(clock() - Math.min(YOUNG_MS, lookAgainMs));
   const rows = await resource.listWaiting(reader, madeBefore, pass.after, SLICE);
   const ids = rows.map(({ id }) => id);
-  const known = await announced(reader, ids);
+  const known = await withOutboxEntry(reader, ids);
   const unannounced = rows.filter(({ id }) => !known.has(id));
   const compared = await mapAtOnce(CALLS_AT_ONCE, unannounced, async ({ id, tenantId, status }) => {
     const isBehind = (await client.runningStatus(workflowIdOf(id))) !== status;

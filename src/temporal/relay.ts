@@ -6,7 +6,7 @@ import type { Database } from '../db/database.js';
 import type { OutboxRow, WorkflowResourceType } from '../db/entities/outbox.js';
 import { DatabaseUnavailable } from '../db/failures.js';
 import type { TemporalClient } from './client.js';
-import { isOfEveryCall, messageOf, TemporalUnavailable } from './failures.js';
+import { affectsEveryCall, messageOf, TemporalUnavailable } from './failures.js';
 import { isLast, type Outbox } from './outbox.js';
 import type { Sweep } from './sweeper.js';
 import type { WorkflowResource, WorkflowStart } from './workflow-resources.js';
@@ -35,7 +35,7 @@ export type Entry = Pick<OutboxRow, 'id' | 'resourceType' | 'resourceId'> &
   Partial<Pick<OutboxRow, 'traceparent'>>;
 
 /** Simultaneous calls to Temporal for one group of entries. */
-const WIDTH = 24;
+const MAX_CALLS = 24;
 const CLAIMED_AT_ONCE = 100;
 const SWEEP_EVERY_MS = 1_000;
 
@@ -48,8 +48,8 @@ interface Notification {
 }
 
 /** The workflow that the resource should have, or the error if its row could not be read. */
-type Read = WorkflowStart | { readonly unreadable: unknown };
-type ReadRows = ReadonlyMap<Uuid, Read>;
+type ReadResult = WorkflowStart | { readonly unreadable: unknown };
+type ReadRows = ReadonlyMap<Uuid, ReadResult>;
 
 /**
  * Passes outbox entries to Temporal. An entry contains only the id of the resource, so it may be
@@ -78,7 +78,7 @@ export class Relay {
           attempts,
           resourceType,
           error: messageOf(failure),
-          isItsOwn: !isOfEveryCall(failure),
+          isItsOwn: !affectsEveryCall(failure),
         },
       ];
     });
@@ -108,7 +108,7 @@ export class Relay {
     const leave = (own: readonly Entry[]): void => own.forEach(({ id }) => untried.add(id));
     const all = this.byResource(entries);
     const rows = await this.readRows(all);
-    await mapAtOnce(WIDTH, all, async (notification) => {
+    await mapAtOnce(MAX_CALLS, all, async (notification) => {
       const { entries: own, resourceId } = notification;
       if (cause !== null) return leave(own);
       try {
@@ -144,7 +144,7 @@ export class Relay {
 
   /** Reads the rows of all notifications. Throws `DatabaseUnavailable`. */
   private async readRows(all: readonly Notification[]): Promise<ReadRows> {
-    const rows = new Map<Uuid, Read>();
+    const rows = new Map<Uuid, ReadResult>();
     for (const [resource, own] of groupBy(all, (notification) => notification.resource)) {
       if (resource === undefined) continue;
       const ids = own.map(({ resourceId }) => resourceId);
@@ -162,14 +162,14 @@ export class Relay {
       if (failure instanceof DatabaseUnavailable) throw failure;
       if (ids.length === 1) return new Map(ids.map((id) => [id, { unreadable: failure }]));
     }
-    const rows = new Map<Uuid, Read>();
+    const rows = new Map<Uuid, ReadResult>();
     for (const id of ids)
       for (const [own, row] of await this.readAll(resource, [id])) rows.set(own, row);
     return rows;
   }
 
   /** Notifies the workflow, as part of the trace of the resource's last change. */
-  private notifyTraced(notification: Notification, row: Read | undefined): Promise<void> {
+  private notifyTraced(notification: Notification, row: ReadResult | undefined): Promise<void> {
     const { type, resourceId, entries } = notification;
     const traces = entries.flatMap(({ traceparent }) =>
       typeof traceparent === 'string' ? [traceparent] : [],
@@ -180,7 +180,7 @@ export class Relay {
 
   private async notify(
     { resource, type, resourceId }: Notification,
-    row: Read | undefined,
+    row: ReadResult | undefined,
   ): Promise<void> {
     const { client, lookAgainMs } = this.deps;
     if (resource === undefined) throw new Error(`no workflow is known for the type ${type}`);

@@ -1,10 +1,10 @@
 import type { Instant } from '../core/instant.js';
 import type { TemporalClient, WorkflowRun } from './client.js';
-import type { SignedAct } from './contracts.js';
+import type { StaffSignal } from './contracts.js';
 
 type Signals = Awaited<ReturnType<TemporalClient['signalsOf']>>;
 
-type Said = Pick<SignedAct, 'action' | 'number' | 'actor' | 'reason' | 'code'>;
+type ExpectedSignal = Pick<StaffSignal, 'action' | 'number' | 'actor' | 'reason' | 'code'>;
 
 const RUNS_KEPT = 100;
 
@@ -24,14 +24,16 @@ export class SignalTimes {
    */
   async receivedAt(
     run: WorkflowRun,
-    { action, number = 0, ...said }: Said,
+    { action, number = 0, ...expected }: ExpectedSignal,
   ): Promise<Instant | null> {
     const kept = this.known.get(run.runId);
     const find = (signals: Signals | undefined) => signals?.get(action)?.[number - 1];
     const found = find(await kept?.catch(() => undefined)) ?? find(await this.read(run, kept));
-    const isSaid =
-      found?.actor === said.actor && found.reason === said.reason && found.code === said.code;
-    return isSaid ? found.at : null;
+    const isExpected =
+      found?.actor === expected.actor &&
+      found.reason === expected.reason &&
+      found.code === expected.code;
+    return isExpected ? found.at : null;
   }
 
   /** Reads the history again, unless another call is already reading it. */

@@ -13,7 +13,11 @@ import { safeFailures } from './activity-failures.js';
 import { BUNDLE_FILE, TRACED_BUNDLE_FILE } from './bundle-file.js';
 import type { TemporalClient } from './client.js';
 import { messageOf } from './failures.js';
-import { connectionOptions, Renewals, type TemporalOptions } from './connecting.js';
+import {
+  connectionOptions,
+  CertificateRenewals,
+  type TemporalOptions,
+} from './connection-options.js';
 import { AUDIT_SCHEDULE_ID } from './contracts.js';
 import type { TemporalTracing } from './tracing.js';
 
@@ -196,7 +200,7 @@ export class TemporalWorkers {
   /** Connects, and runs the workers until one of them ends or the process stops. */
   private async serve(): Promise<void> {
     const { temporal } = this.options;
-    const renewals = new Renewals(temporal.tls);
+    const renewals = new CertificateRenewals(temporal.tls);
     let connection = await NativeConnection.connect(connectionOptions(temporal));
     const looking = setInterval(() => {
       if (renewals.isDue()) void this.reconnect(connection).then((fresh) => (connection = fresh));

@@ -8,7 +8,7 @@ import { parseRow } from '../db/table.js';
 import { transact } from '../db/transact.js';
 import { removeOldEvents } from '../events/retention.js';
 import type { Sweep } from '../temporal/sweeper.js';
-import { tidying } from '../temporal/tidying.js';
+import { pieceSweep } from '../temporal/piece-sweep.js';
 import { isFree, isHeld } from './endpoint-claims.js';
 import { ATTEMPTS_KEPT_MS, FAILING_MS } from './rules.js';
 import { freeSql, inTimeSql, makeDue, WANTED_AHEAD } from './work-finder.js';
@@ -182,14 +182,14 @@ function deliveriesNeededSince({
  * Makes due what the dispatcher has missed, and moves idle cursors, a slice of endpoints at a time.
  */
 export function endpointsSweep({ database, clock }: DatabaseDeps): Sweep {
-  return tidying('webhooks', async (after) => {
+  return pieceSweep('webhooks', async (after) => {
     const at = await lookOver(database, clock(), after);
     return at === null ? null : { at, isDone: true };
   });
 }
 
 export function attemptsSweep({ database, clock }: DatabaseDeps): Sweep {
-  return tidying('old attempts', async (after) => {
+  return pieceSweep('old attempts', async (after) => {
     const done = await removeOldAttempts(database, clock(), after);
     return done === null ? null : { at: done.endpointId, isDone: done.isDone };
   });
@@ -197,7 +197,7 @@ export function attemptsSweep({ database, clock }: DatabaseDeps): Sweep {
 
 /** Removes events beyond the retention that operators have set, if any. */
 export function retentionSweep({ database, clock }: DatabaseDeps): Sweep {
-  return tidying('old events', async (after) => {
+  return pieceSweep('old events', async (after) => {
     const done = await removeOldEvents(database, clock(), after);
     return done === null ? null : { at: done.tenantId, isDone: done.isDone };
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Account } from '../../src/db/entities/parties.js';
-import { actOnBatch } from '../../src/batches/acting.js';
+import { performBatchAction } from '../../src/batches/staff-actions.js';
 import { newId } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { deactivateStaff } from '../../src/staff/people.js';
@@ -97,20 +97,22 @@ describe('an operator at a batch that is executing', () => {
       actId,
     });
     const [pausing, resuming] = [act('pause'), act('resume')];
-    assert('batch' in (await actOnBatch(world.deps, pausing)));
-    assert('batch' in (await actOnBatch(world.deps, resuming)));
-    assert('batch' in (await actOnBatch(world.deps, pausing)));
+    assert('batch' in (await performBatchAction(world.deps, pausing)));
+    assert('batch' in (await performBatchAction(world.deps, resuming)));
+    assert('batch' in (await performBatchAction(world.deps, pausing)));
     assert.equal(await isPaused(), false);
-    await actOnBatch(world.deps, act('pause'));
-    const both = await Promise.all([resuming, resuming].map((one) => actOnBatch(world.deps, one)));
+    await performBatchAction(world.deps, act('pause'));
+    const both = await Promise.all(
+      [resuming, resuming].map((one) => performBatchAction(world.deps, one)),
+    );
     assert(both.every((one) => 'batch' in one));
     assert.equal(await isPaused(), true);
     assert.equal((await acts()).length, 3);
-    await actOnBatch(world.deps, act('resume'));
+    await performBatchAction(world.deps, act('resume'));
     assert.equal(await world.pay(batch), 'over');
     // Settled: a new act is refused, an old one was done.
-    assert('refusal' in (await actOnBatch(world.deps, act('pause'))));
-    assert('batch' in (await actOnBatch(world.deps, resuming)));
+    assert('refusal' in (await performBatchAction(world.deps, act('pause'))));
+    assert('batch' in (await performBatchAction(world.deps, resuming)));
   });
 
   it('cancels it: not one row more is paid, what was held is free at once, and the rest fail with canceled', async () => {
@@ -169,12 +171,12 @@ describe('an operator at a batch that is executing', () => {
       ({ id: batchId }) => ({
         ...{ batchId, action: 'cancel', by, reason: 'x', actId: newId() },
       }),
-    ) as Parameters<typeof actOnBatch>[1][];
-    for (const act of canceling) assert('batch' in (await actOnBatch(world.deps, act)));
+    ) as Parameters<typeof performBatchAction>[1][];
+    for (const act of canceling) assert('batch' in (await performBatchAction(world.deps, act)));
     assert(await deactivateStaff(db.database, systemClock, sender, TEST_ACTOR));
     for (const act of canceling) {
-      assert('batch' in (await actOnBatch(world.deps, act)));
-      assert('refusal' in (await actOnBatch(world.deps, { ...act, actId: newId() })));
+      assert('batch' in (await performBatchAction(world.deps, act)));
+      assert('refusal' in (await performBatchAction(world.deps, { ...act, actId: newId() })));
       await world.pay({ id: act.batchId });
     }
     const all = (await acts()).map((act) => (act as unknown[])[0]);

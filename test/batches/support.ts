@@ -18,16 +18,16 @@ import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
 import { Failpoints } from '../../src/core/failpoints.js';
 import { Shares } from '../../src/core/shares.js';
 import { BatchExecution, type PaymentEnd } from '../../src/batches/execution.js';
-import { FileMaker } from '../../src/batches/making.js';
+import { FileGenerator } from '../../src/batches/file-generator.js';
 import { errorRows, resultRows } from '../../src/batches/reports.js';
 import { MAX_ROWS } from '../../src/batches/rules.js';
 import { Batches } from '../../src/batches/service.js';
-import { SheetReaders } from '../../src/spreadsheets/apart/sheet-readers.js';
-import type { FileToRead } from '../../src/spreadsheets/apart/sheet-readers.js';
+import { SheetReaders } from '../../src/spreadsheets/worker-thread/sheet-readers.js';
+import type { FileToRead } from '../../src/spreadsheets/worker-thread/sheet-readers.js';
 import type { Cell, SheetRow } from '../../src/spreadsheets/sheet.js';
 import { SheetProblem } from '../../src/spreadsheets/sheet.js';
 import { CHUNK_BYTES } from '../../src/batches/uploaded-file.js';
-import type { UploadFile } from '../../src/batches/uploading.js';
+import type { UploadFile } from '../../src/batches/upload.js';
 import {
   validateBatch,
   type ValidationDeps,
@@ -117,8 +117,8 @@ export function batchServiceOf(
 }
 
 /** Makes the files of batches as a worker does. */
-export function fileMaker(database: Database): FileMaker {
-  return new FileMaker({ database, failpoints: new Failpoints(null) });
+export function fileMaker(database: Database): FileGenerator {
+  return new FileGenerator({ database, failpoints: new Failpoints(null) });
 }
 
 /** What validates the tests' own kind of files. */

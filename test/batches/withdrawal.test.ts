@@ -6,7 +6,7 @@ import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { ROLES } from '../../src/core/permissions.js';
 import type { BonusBatch } from '../../src/db/entities/bonuses.js';
 import type { Account, Member } from '../../src/db/entities/parties.js';
-import { lapseDue } from '../../src/batches/lapsing.js';
+import { lapseDueBatches } from '../../src/batches/lapse.js';
 import { cancelBatch } from '../../src/batches/control.js';
 import type { Answer } from '../../src/ledger/writer/types.js';
 import { startTestApi, type TestApi } from '../support/api.js';
@@ -178,7 +178,7 @@ describe('a batch that is ready', () => {
     ];
     const open = await dated.uploaded(source, file);
     const lapse = async (): Promise<void> => {
-      while ((await lapseDue(dated.deps, 30 * DAY_MS, MANY)) === MANY) continue;
+      while ((await lapseDueBatches(dated.deps, 30 * DAY_MS, MANY)) === MANY) continue;
     };
     const states = async (): Promise<unknown[]> =>
       Promise.all([ready, executing, open].map(async ({ id }) => (await dated.batch(id)).status));
@@ -216,11 +216,11 @@ describe('a batch that is ready', () => {
         `UPDATE accounts SET last_posted_at=last_posted_at${by} WHERE id=${idLiteral(payer.id)}`,
       );
     await postedAt('+INTERVAL 1 HOUR');
-    await assert.rejects(lapseDue(world.deps, 30 * DAY_MS, 2), /ledger/);
+    await assert.rejects(lapseDueBatches(world.deps, 30 * DAY_MS, 2), /ledger/);
     assert.equal((await world.batch(honest.id)).rejectionCode, 'lapsed');
     for (const { id } of stopped) assert.equal((await world.batch(id)).status, 'ready');
     await postedAt('-INTERVAL 1 HOUR');
-    assert.equal(await lapseDue(world.deps, 30 * DAY_MS, 2), 2);
+    assert.equal(await lapseDueBatches(world.deps, 30 * DAY_MS, 2), 2);
     for (const { id } of stopped) assert.equal((await world.batch(id)).rejectionCode, 'lapsed');
   });
 
@@ -233,7 +233,7 @@ describe('a batch that is ready', () => {
         () => world.execute(batch).then(codeOf),
         () => withdraw(batch).then(codeOf),
         () => withdraw(batch).then(codeOf),
-        () => lapseDue(world.deps, 0, MANY).then(() => 'lapsed'),
+        () => lapseDueBatches(world.deps, 0, MANY).then(() => 'lapsed'),
       ];
       const turned = [...acts.slice(round % 4), ...acts.slice(0, round % 4)];
       const codes = await Promise.all(turned.map((act) => act()));

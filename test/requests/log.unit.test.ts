@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../src/core/ids.js';
 import type { Transaction } from '../../src/db/database.js';
-import { RequestLog, type ToldRequest } from '../../src/requests/log.js';
+import { RequestLog, type RequestOutcome } from '../../src/requests/log.js';
 
 const TENANT = newId();
 
@@ -27,13 +27,13 @@ function openLog(): {
   };
   const log = new RequestLog(
     database,
-    { forgotten: (count) => forgotten.push(count) },
+    { dropped: (count) => forgotten.push(count) },
     () => state.nowMs,
   );
   return { log, statements, state, forgotten };
 }
 
-function refused(changes: Partial<ToldRequest> = {}): ToldRequest {
+function refused(changes: Partial<RequestOutcome> = {}): RequestOutcome {
   return {
     ...{
       id: newId(),
@@ -47,7 +47,7 @@ function refused(changes: Partial<ToldRequest> = {}): ToldRequest {
 }
 
 describe('what is remembered of requests', () => {
-  const isRemembered = async (changes: Partial<ToldRequest>): Promise<boolean> => {
+  const isRemembered = async (changes: Partial<RequestOutcome>): Promise<boolean> => {
     const { log, statements } = openLog();
     log.note(refused(changes));
     await log.write();

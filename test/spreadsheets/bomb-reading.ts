@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import assert from 'node:assert/strict';
 import { crc32, constants, deflateRawSync } from 'node:zlib';
-import { type EffortLimits, WHOLE_FILE } from '../../src/spreadsheets/effort.js';
+import { type ReadingLimits, WHOLE_FILE } from '../../src/spreadsheets/limits.js';
 import type { ReadApart } from './read-apart.js';
 import type { ZipPart } from './workbooks.js';
 
@@ -37,7 +37,7 @@ export async function readBomb(file: Buffer, path: string, scale: BombScale): Pr
   const args = [
     READER,
     path,
-    JSON.stringify(Object.fromEntries(limits) satisfies Partial<EffortLimits>),
+    JSON.stringify(Object.fromEntries(limits) satisfies Partial<ReadingLimits>),
   ];
   const { stdout } = await promisify(execFile)(process.execPath, args);
   const told = JSON.parse(stdout) as ReadApart;

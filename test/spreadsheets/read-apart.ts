@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { bytesOf } from '../../src/spreadsheets/byte-source.js';
-import type { EffortLimits } from '../../src/spreadsheets/effort.js';
+import type { ReadingLimits } from '../../src/spreadsheets/limits.js';
 import { openSheet } from '../../src/spreadsheets/open-sheet.js';
 import { SheetProblem } from '../../src/spreadsheets/sheet.js';
 
@@ -23,7 +23,7 @@ if (path !== undefined && limits !== undefined) {
   let turns = 0;
   const counting = setInterval(() => (turns += 1), 1);
   try {
-    for await (const _ of openSheet(source, JSON.parse(limits) as EffortLimits)) rows += 1;
+    for await (const _ of openSheet(source, JSON.parse(limits) as ReadingLimits)) rows += 1;
   } catch (failure) {
     if (!(failure instanceof SheetProblem)) throw failure;
     code = failure.code;

@@ -9,7 +9,7 @@ import { instant } from '../../src/core/instant.js';
 import type { BonusBatchProblem, BonusBatchRow } from '../../src/db/entities/bonuses.js';
 import { bytesOf } from '../../src/spreadsheets/byte-source.js';
 import { openSheet } from '../../src/spreadsheets/open-sheet.js';
-import { writeApart } from '../../src/spreadsheets/apart/table-writing.js';
+import { writeTableInThread } from '../../src/spreadsheets/worker-thread/write-in-thread.js';
 import { type CellKind, csvLines } from '../../src/spreadsheets/writing/cells.js';
 import type { Column, TableRow } from '../../src/spreadsheets/writing/columns.js';
 import {
@@ -18,7 +18,7 @@ import {
   RESULT_COLUMNS,
   resultCells,
 } from '../../src/batches/report-rows.js';
-import { TableFiles, type TablePaths } from '../../src/spreadsheets/writing/table.js';
+import { TableFiles, type TablePaths } from '../../src/spreadsheets/writing/table-files.js';
 import { templateCsv, templateXlsx } from '../../src/batches/template.js';
 import { rowsOf, textsOf } from './workbooks.js';
 
@@ -210,7 +210,7 @@ describe('the result file', () => {
         yield await Promise.resolve(rows.slice(at, at + 300));
     }
     await inFolder(async (paths) => {
-      await writeApart(
+      await writeTableInThread(
         { columns: RESULT_COLUMNS, paths, sheetName: 'Result' },
         pieces(),
         new AbortController().signal,
@@ -235,8 +235,11 @@ describe('the result file', () => {
     }
     await inFolder(async (paths) => {
       const wanted = { columns: RESULT_COLUMNS, paths, sheetName: 'Result' };
-      await assert.rejects(writeApart(wanted, failing(), new AbortController().signal), /away/);
-      await assert.rejects(writeApart(wanted, endless(), stop.signal), /stopped/);
+      await assert.rejects(
+        writeTableInThread(wanted, failing(), new AbortController().signal),
+        /away/,
+      );
+      await assert.rejects(writeTableInThread(wanted, endless(), stop.signal), /stopped/);
     });
   });
 
@@ -247,7 +250,7 @@ describe('the result file', () => {
         yield await Promise.resolve([cells({ ...PAID, number: row })]);
     }
     await assert.rejects(
-      writeApart(
+      writeTableInThread(
         { columns: RESULT_COLUMNS, paths, sheetName: 'Result' },
         pieces(),
         new AbortController().signal,

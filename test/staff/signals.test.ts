@@ -3,7 +3,7 @@ import { newId } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { auditLog } from '../../src/db/entities/identity.js';
 import { StaffSignals } from '../../src/staff/signals.js';
-import type { SignedAct } from '../../src/temporal/contracts.js';
+import type { StaffSignal } from '../../src/temporal/contracts.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { staffPartsOf } from '../support/staff.js';
 import { newSignature, REASON, type Signature } from '../support/temporal-world.js';
@@ -27,7 +27,7 @@ describe('a signal of the staff', () => {
   });
 
   /** Answers why it is refused, or who it is, with what the audit log says. */
-  async function verify(act: Partial<SignedAct>): Promise<[string, unknown]> {
+  async function verify(act: Partial<StaffSignal>): Promise<[string, unknown]> {
     const about = { tenantId: newId(), subjectType: 'transfer', subjectId: newId() } as const;
     const subject = { ...about, details: { status: 'waiting' } };
     const signal = { ...signature, number: 7, action: 'approve', actId: newId(), ...act };

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { localTime } from '../../src/core/calendar.js';
 import { asUuid } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
-import { actField } from '../../src/support/acts/act.js';
+import { actionField } from '../../src/support/actions/action.js';
 import { formToken } from '../../src/support/forms.js';
 import { openPayoutBank, railsOf, submitAndRaise } from '../payouts/support.js';
 import { proven } from '../support/staff.js';
@@ -27,7 +27,7 @@ import {
 function formFields({ person, cookies }: Visitor, verb: string, id: string): Fields {
   const secret = cookies.get('desk') ?? '';
   const signed = { identity: proven(person, 'support'), sessionId: asUuid(randomUUID()), secret };
-  const [, act = ''] = /value="([^"]*)"/.exec(actField(signed, verb, id).text) ?? [];
+  const [, act = ''] = /value="([^"]*)"/.exec(actionField(signed, verb, id).text) ?? [];
   return { form_token: formToken(secret), act };
 }
 

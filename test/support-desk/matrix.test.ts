@@ -8,7 +8,7 @@ import { proposeAdjustment } from '../../src/funding/adjustments.js';
 import { proposeResolution } from '../../src/payouts/resolutions.js';
 import { asksForCode, STAFF_ACTS, type StaffActName } from '../../src/staff/rules.js';
 import { signIn } from '../../src/staff/sessions.js';
-import { actField } from '../../src/support/acts/act.js';
+import { actionField } from '../../src/support/actions/action.js';
 import { formToken } from '../../src/support/forms.js';
 import { BatchWorld, payroll } from '../batches/support.js';
 import { openPayoutBank, type PayoutBank, seen, submitAndRaise } from '../payouts/support.js';
@@ -219,7 +219,7 @@ describe('at the support desk, an act is done for exactly the right and the proo
       sessionId: asUuid(randomUUID()),
       secret,
     };
-    const [, act = ''] = /value="([^"]*)"/.exec(actField(person, verb, id).text) ?? [];
+    const [, act = ''] = /value="([^"]*)"/.exec(actionField(person, verb, id).text) ?? [];
     const form = { form_token: formToken(secret), act, ...fields, reason: 'ticket 118', code };
     return (await who.post(`${page}/${verb}`, form)).status;
   }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { SecureContextOptions } from 'node:tls';
 import { TemporalClient } from '../../src/temporal/client.js';
 import { TemporalUnavailable } from '../../src/temporal/failures.js';
-import type { TemporalTls } from '../../src/temporal/connecting.js';
+import type { TemporalTls } from '../../src/temporal/connection-options.js';
 import {
   type Authority,
   type Certificate,

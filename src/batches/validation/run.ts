@@ -13,11 +13,11 @@ import {
 } from '../../accounts/recipients.js';
 import { batchRefusal } from '../../approvals/rules.js';
 import { ApiError } from '../../core/errors.js';
-import type { FileToRead, ReadingFor } from '../../spreadsheets/apart/sheet-readers.js';
+import type { FileToRead, ReadingOptions } from '../../spreadsheets/worker-thread/sheet-readers.js';
 import { SheetProblem, type SheetRow } from '../../spreadsheets/sheet.js';
-import { Turns } from '../../spreadsheets/turns.js';
-import { MakingSuperseded } from '../../spreadsheets/stored-pieces.js';
-import type { FileMaker } from '../making.js';
+import { EventLoopYielder } from '../../spreadsheets/event-loop-yielder.js';
+import { GenerationSuperseded } from '../../spreadsheets/stored-files.js';
+import type { FileGenerator } from '../file-generator.js';
 import { storedFile } from '../uploaded-file.js';
 import { readHeader } from './header.js';
 import { fileProblem, type Problem } from './problems.js';
@@ -27,16 +27,16 @@ import {
   type RowProblems,
   ValidationRecord,
   ValidationSuperseded,
-} from './record.js';
+} from './validation-record.js';
 import { readRow, type ReadRow, RowChecker, type ValidRow } from './rows.js';
 import { readTerms } from './terms.js';
 
 export interface ValidationDeps extends RecordDeps {
   readonly recipientBudget: RecipientBudget;
-  readonly files: FileMaker;
+  readonly files: FileGenerator;
   readonly maxRows: number;
   /** Yields the rows of a file of any kind. Throws `SheetProblem`, at once or between rows. */
-  readonly openSheet: (file: FileToRead, of: ReadingFor) => AsyncIterable<SheetRow>;
+  readonly openSheet: (file: FileToRead, of: ReadingOptions) => AsyncIterable<SheetRow>;
 }
 
 /** Progress reports and cancellation of long-running work. */
@@ -71,7 +71,7 @@ export async function validateBatch(
     );
     const { progress, hasProblems } = reading;
     const errors = hasProblems
-      ? await deps.files.makeIfPossible('errors', { ...record.of, ...progress }, watch.signal)
+      ? await deps.files.generateIfPossible('errors', { ...record.of, ...progress }, watch.signal)
       : null;
     return await record.finish(
       { isAccepted: !hasProblems, progress, errors },
@@ -79,7 +79,7 @@ export async function validateBatch(
       feeAccountId,
     );
   } catch (failure) {
-    if (failure instanceof ValidationSuperseded || failure instanceof MakingSuperseded)
+    if (failure instanceof ValidationSuperseded || failure instanceof GenerationSuperseded)
       return reader.find(bonusBatches, { id: batchId });
     throw failure;
   }
@@ -107,7 +107,7 @@ class FileReading {
    * Pauses between rows, because parsing a phone takes a while, and a piece of a sheet may have a
    * thousand rows.
    */
-  private readonly turns = new Turns();
+  private readonly turns = new EventLoopYielder();
   /** Current transaction. The next rows are read meanwhile. */
   private writing: Promise<void> = Promise.resolve();
   hasProblems = false;
@@ -173,7 +173,7 @@ class FileReading {
           await this.put([], [{ number: row.number, problems: header.problems }]);
         continue;
       }
-      await this.turns.pause();
+      await this.turns.yieldIfDue();
       const read = readRow(row, header);
       if (read === null) continue;
       if (this.rowCount === this.maxRows)
@@ -208,7 +208,7 @@ class FileReading {
     const valid: ValidRow[] = [];
     const wrong: RowProblems[] = [];
     for (const row of rows) {
-      await this.turns.pause();
+      await this.turns.yieldIfDue();
       const checked = this.checker.check(row, found);
       if ('valid' in checked) valid.push(checked.valid);
       else wrong.push(checked);

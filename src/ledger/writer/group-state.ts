@@ -114,7 +114,7 @@ export class GroupState {
     const rows: LockedState['rows'] = (table, key) => {
       const found = this.loaded.get(table)?.get(key);
       if (found === undefined)
-        throw new UnsoundDecision(`rows of ${table.name} were not asked for by needs`);
+        throw new UnsoundDecision(`rows of ${table.name} were not requested by needs`);
       return found as (typeof table extends Table<infer Row> ? Row : never)[];
     };
     return {
@@ -149,8 +149,8 @@ export class GroupState {
       this.writes.holds.set(hold.resourceId, hold);
       this.loaded.get(holds)?.put(hold, ['resourceId']);
     }
-    for (const total of months) this.rememberMonth(total);
-    for (const write of writes.rows ?? []) this.rememberRow(write);
+    for (const total of months) this.putMonth(total);
+    for (const write of writes.rows ?? []) this.putRow(write);
     this.writes.transactions.push(...draft.transactions);
     this.writes.entries.push(...draft.entries);
     this.writes.events.push(...(writes.events ?? []));
@@ -173,13 +173,13 @@ export class GroupState {
     return [...changed.values()];
   }
 
-  private rememberMonth(total: MonthTotal): void {
+  private putMonth(total: MonthTotal): void {
     const { accountId, asset, month } = total;
     this.writes.months.set(`${accountId}|${asset}|${month}`, total);
     this.loaded.get(monthTotals)?.put(total, ['accountId', 'asset', 'month']);
   }
 
-  private rememberRow(write: RowWrite): void {
+  private putRow(write: RowWrite): void {
     const rows = this.writes.rows.get(write.table) ?? new Map<Uuid, RowWrite>();
     const before = rows.get(write.row.id);
     rows.set(write.row.id, { ...write, isNew: before?.isNew ?? write.isNew });

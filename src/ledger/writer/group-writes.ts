@@ -12,9 +12,9 @@ import { auditLog, type AuditRow } from '../../db/entities/identity.js';
 import { type Account, accounts } from '../../db/entities/parties.js';
 import { insertSql, literal, statement, upsertSql } from '../../db/statements.js';
 import type { Table } from '../../db/table.js';
-import { chained, lockChains } from '../audit-chain.js';
+import { chainedInserts, lockChains } from '../audit-chain.js';
 import { eventStatements } from '../event-log.js';
-import type { KeysOfTransaction } from '../idempotency.js';
+import type { TransactionKeys } from '../idempotency.js';
 import type { GroupWrites } from './group-state.js';
 import type { RowWrite } from './types.js';
 
@@ -26,7 +26,7 @@ import type { RowWrite } from './types.js';
  */
 export async function writeGroup(
   transaction: Transaction,
-  keys: KeysOfTransaction,
+  keys: TransactionKeys,
   writes: GroupWrites,
   now: Instant,
 ): Promise<void> {
@@ -36,14 +36,14 @@ export async function writeGroup(
     ...resourceStatements(writes.rows),
   ];
   const events = eventStatements(writes.events, now);
-  const acts = actsOf(writes.rows);
+  const acts = auditRowsOf(writes.rows);
   if (acts.length === 0) return transaction.withCommit([...statements, ...events]);
   const answers = await transaction.all([...statements, ...events, ...lockChains(acts)]);
-  transaction.withCommit(chained(answers.at(-1) ?? [], acts));
+  transaction.withCommit(chainedInserts(answers.at(-1) ?? [], acts));
 }
 
 /** Returns the new rows of the audit log, in the order of their decisions. */
-function actsOf(tables: GroupWrites['rows']): AuditRow[] {
+function auditRowsOf(tables: GroupWrites['rows']): AuditRow[] {
   // The rows written to a table have the type of its rows.
   return Array.from(tables.get(auditLog)?.values() ?? [], ({ row }) => row as unknown as AuditRow);
 }
@@ -55,7 +55,7 @@ function ledgerStatements(writes: GroupWrites): string[] {
     ...statement([...writes.balances.values()], (rows) =>
       upsertSql(balances, rows, ['available', 'held']),
     ),
-    ...statement([...writes.accounts.values()], moveHeads),
+    ...statement([...writes.accounts.values()], updateAccountsSql),
     ...statement([...writes.months.values()], (rows) => upsertSql(monthTotals, rows, ['used'])),
     ...statement([...writes.holds.values()], (rows) =>
       upsertSql(holds, rows, ['remaining', 'expiresAt']),
@@ -67,7 +67,7 @@ function ledgerStatements(writes: GroupWrites): string[] {
  * Returns one UPDATE of the accounts' `seq` and `last_posted_at`. A value that all accounts share
  * is written once, to keep the statement short.
  */
-function moveHeads(rows: readonly Account[]): string {
+function updateAccountsSql(rows: readonly Account[]): string {
   const ids = rows.map((row) => literal(accounts, 'id', row.id));
   const set = (property: 'seq' | 'lastPostedAt'): string => {
     const values = rows.map((row) => literal(accounts, property, row[property]));

@@ -6,7 +6,7 @@ import type { Reader, Transaction } from '../../db/database.js';
 import type { Deadline } from '../../db/deadline.js';
 import { outbox } from '../../db/entities/outbox.js';
 import { CommitUnknown } from '../../db/failures.js';
-import { answersOf, KeysOfTransaction, UNKNOWN, UnknownResults } from '../idempotency.js';
+import { answersOf, TransactionKeys, UNKNOWN, UnknownResults } from '../idempotency.js';
 import { lockAndLoad, type LockedGroup } from './locked-rows.js';
 import { AccountNotLocked, type GroupState } from './group-state.js';
 import type {
@@ -31,7 +31,7 @@ export async function postGroup(
   deadline: Deadline,
 ): Promise<Answers> {
   deps.failpoints.pass('before_lock');
-  const bound = new KeysOfTransaction();
+  const bound = new TransactionKeys();
   let newest: Uuid | undefined;
   let answers: Answers = new Map();
   try {
@@ -58,7 +58,7 @@ export async function postGroup(
 
 interface Loaded extends LockedGroup {
   readonly named: NamedAccounts;
-  readonly bound: KeysOfTransaction;
+  readonly bound: TransactionKeys;
 }
 
 /** Decides the commands and sends all writes except COMMIT. The accounts are already locked. */
@@ -109,7 +109,7 @@ function decideAll(
   group: readonly PendingCommand[],
   named: NamedAccounts,
   now: Instant,
-  bound: KeysOfTransaction,
+  bound: TransactionKeys,
 ): Answers {
   const decided: Answers = new Map();
   const ahead = new Map<Uuid, number>();
@@ -151,7 +151,7 @@ function decideOne(
   try {
     const decision = kind.decide(command, state.lockedState(at, accountIds));
     state.apply(
-      span === null ? decision.writes : traced(decision.writes, span.traceparent),
+      span === null ? decision.writes : withTrace(decision.writes, span.traceparent),
       command.tenantId,
       at,
     );
@@ -164,7 +164,7 @@ function decideOne(
 }
 
 /** Adds the trace to events and outbox entries, so that their processing continues it. */
-function traced(writes: Writes, traceparent: Traceparent): Writes {
+function withTrace(writes: Writes, traceparent: Traceparent): Writes {
   const { events = [], rows = [] } = writes;
   return {
     ...writes,

@@ -87,7 +87,7 @@ export class LedgerWriter {
     };
     this.lockWaits = new LockWaitQueue(deps.database, {
       maxGroup: options.maxGroup,
-      post: (group) => this.orGiveUp(group, () => this.post(group)),
+      post: (group) => this.runOrGiveUp(group, () => this.post(group)),
       onFault: (fault) => deps.onFault('lock waits', fault),
       onIdle,
     });
@@ -147,11 +147,11 @@ export class LedgerWriter {
 
   private async run(group: readonly PendingCommand[]): Promise<void> {
     const began = performance.now();
-    for (const { span } of group) span?.tell({ 'desk.group.commands': group.length });
-    await this.orGiveUp(group, async () => {
+    for (const { span } of group) span?.setAttributes({ 'desk.group.commands': group.length });
+    await this.runOrGiveUp(group, async () => {
       const [named] = await Promise.all([
         nameAccounts(this.deps.database.lookup, group, false),
-        this.expectsReplays ? this.answerKnown(group) : null,
+        this.expectsReplays ? this.answerBound(group) : null,
       ]);
       const isBlocked = (pending: PendingCommand): boolean =>
         this.lockWaits.isBlocked(named.ids.get(pending) ?? []);
@@ -169,7 +169,7 @@ export class LedgerWriter {
    * Answers the group with `ledger_unavailable` if `work` fails. Clients repeat the requests with
    * the same keys.
    */
-  private async orGiveUp(
+  private async runOrGiveUp(
     group: readonly PendingCommand[],
     work: () => Promise<void>,
   ): Promise<void> {
@@ -215,7 +215,7 @@ export class LedgerWriter {
           this.observer.groupRetried('unavailable');
         else throw failure;
         named = undefined;
-        await this.answerIfKnown(open);
+        await this.answerBoundIfReadable(open);
         await new Promise((resolve) => setTimeout(resolve, Math.random() * RETRY_PAUSE_MS));
       }
     }
@@ -226,22 +226,22 @@ export class LedgerWriter {
     group: readonly PendingCommand[],
     named: NamedAccounts,
   ): Promise<void> {
-    await this.answerIfKnown(group);
+    await this.answerBoundIfReadable(group);
     this.lockWaits.add(group.filter(isOpen), named);
   }
 
-  private async answerKnown(group: readonly PendingCommand[]): Promise<void> {
+  private async answerBound(group: readonly PendingCommand[]): Promise<void> {
     this.settle(await findAnswers(this.deps.database.lookup, group));
   }
 
   /** Answers the commands whose key is bound. Ignores a failure to read the keys. */
-  private async answerIfKnown(group: readonly PendingCommand[]): Promise<void> {
+  private async answerBoundIfReadable(group: readonly PendingCommand[]): Promise<void> {
     const open = group.filter(isOpen);
-    if (open.length > 0) await this.answerKnown(open).catch(() => undefined);
+    if (open.length > 0) await this.answerBound(open).catch(() => undefined);
   }
 
   private async giveUp(group: readonly PendingCommand[]): Promise<void> {
-    await this.answerIfKnown(group);
+    await this.answerBoundIfReadable(group);
     for (const pending of group) pending.answer(UNKNOWN);
   }
 
@@ -261,7 +261,7 @@ export class LedgerWriter {
    */
   private async postOneByOne(group: readonly PendingCommand[], failure: unknown): Promise<void> {
     this.observer.groupRetried('data_fault');
-    await this.answerKnown(group);
+    await this.answerBound(group);
     const open = group.filter(isOpen);
     if (open.length === 1 && group.length === 1) throw failure;
     for (const pending of open)

@@ -4,7 +4,7 @@ type StoredRow = Readonly<Record<string, unknown>>;
 type Properties = readonly string[];
 
 /** Rows of one table, by keys that consist of the same properties. */
-export class AlikeRows {
+export class RowsByKey {
   private readonly byKey = new Map<string, StoredRow[]>();
   readonly keys: StoredRow[] = [];
 
@@ -21,7 +21,7 @@ export class AlikeRows {
     return count === this.properties.length;
   }
 
-  ask(key: StoredRow): void {
+  request(key: StoredRow): void {
     const name = nameOf(this.properties, key);
     if (this.byKey.has(name)) return;
     this.byKey.set(name, []);
@@ -51,12 +51,12 @@ export class AlikeRows {
  * `RowsByKey`, and a row is only found by a key with the properties of the request.
  */
 export class LoadedTable {
-  readonly shapes: AlikeRows[] = [];
+  readonly shapes: RowsByKey[] = [];
 
-  ask({ key }: Need): void {
-    let alike = this.shapes.find((shape) => shape.fits(key));
-    if (alike === undefined) this.shapes.push((alike = new AlikeRows(Object.keys(key))));
-    alike.ask(key);
+  request({ key }: Need): void {
+    let rows = this.shapes.find((shape) => shape.fits(key));
+    if (rows === undefined) this.shapes.push((rows = new RowsByKey(Object.keys(key))));
+    rows.request(key);
   }
 
   /**

@@ -10,7 +10,7 @@ import { parseRow, type Table } from '../../db/table.js';
 import { NOW_SQL } from '../database-clock.js';
 import { OPEN_RESTORE_SQL } from '../event-log.js';
 import { type BoundKeys, parseKeys, selectKeysSql } from '../idempotency.js';
-import { type AlikeRows, LoadedTable } from './loaded-table.js';
+import { type RowsByKey, LoadedTable } from './loaded-table.js';
 import { GroupState, type LoadedTables } from './group-state.js';
 import type { GroupDeps, NamedAccounts, PendingCommand } from './pending-command.js';
 import { type Need, NO_OWNERS } from './types.js';
@@ -44,15 +44,15 @@ export async function lockAndLoad(
   group: readonly PendingCommand[],
   named: NamedAccounts,
 ): Promise<LockedGroup> {
-  const tables = askedBy(deps, group, named);
-  const asked = Array.from(tables, ([table, { shapes }]) =>
-    shapes.map((alike) => ({ table, alike })),
+  const tables = requestedTables(deps, group, named);
+  const requested = Array.from(tables, ([table, { shapes }]) =>
+    shapes.map((rows) => ({ table, rows })),
   ).flat();
   const ids = new Set(group.flatMap((pending) => named.ids.get(pending) ?? []));
   const reads = [
     `SELECT ${NOW_SQL}, EXISTS(${OPEN_RESTORE_SQL}) AS is_closed`,
     selectKeysSql(group.map((pending) => pending.command)),
-    ...asked.map(({ table, alike }) => neededSql(table, alike)),
+    ...requested.map(({ table, rows }) => neededSql(table, rows)),
   ];
   const sentAt = deps.databaseClock.sentAt();
   const [locked = [], [moment] = [], keys = [], ...loaded] =
@@ -61,9 +61,9 @@ export async function lockAndLoad(
       : await transaction.all([lockSql(ids), ...reads], 'lock');
   if (integer.parse(moment?.is_closed) === 1)
     throw new LedgerClosed('the database was put back to an earlier moment');
-  asked.forEach(({ table, alike }, index) => {
+  requested.forEach(({ table, rows }, index) => {
     for (const row of loaded[index] ?? [])
-      alike.add(parseRow(table, row) as Record<string, unknown>);
+      rows.add(parseRow(table, row) as Record<string, unknown>);
   });
   return {
     state: groupState(locked, tables),
@@ -89,7 +89,7 @@ function groupState(stored: readonly StoredRow[], tables: LoadedTables): GroupSt
   );
 }
 
-function askedBy(
+function requestedTables(
   deps: GroupDeps,
   group: readonly PendingCommand[],
   named: NamedAccounts,
@@ -98,9 +98,9 @@ function askedBy(
   const tables = new Map<Table<unknown>, LoadedTable>();
   for (const pending of group)
     for (const need of needsOf(deps, pending, now, named)) {
-      let asked = tables.get(need.table);
-      if (asked === undefined) tables.set(need.table, (asked = new LoadedTable()));
-      asked.ask(need);
+      let table = tables.get(need.table);
+      if (table === undefined) tables.set(need.table, (table = new LoadedTable()));
+      table.request(need);
     }
   return tables;
 }
@@ -124,7 +124,7 @@ function needsOf(
 }
 
 /** Returns one SELECT for all keys. Uses IN if the keys differ in one property, or else OR. */
-function neededSql(table: Table<unknown>, { properties, keys }: AlikeRows): string {
+function neededSql(table: Table<unknown>, { properties, keys }: RowsByKey): string {
   const own = table as Table<Record<string, unknown>>;
   const [first = {}] = keys;
   const [differing = properties[0] ?? '', ...others] = properties.filter((property) =>
@@ -142,13 +142,13 @@ export async function lockedElsewhere(
   ids: readonly Uuid[],
 ): Promise<Set<Uuid>> {
   const list = `id IN (${literals(accounts, 'id', ids)})`;
-  const [there = [], free = []] = await database.withPosting((transaction) =>
+  const [existing = [], free = []] = await database.withPosting((transaction) =>
     transaction.all([
       `SELECT id FROM accounts WHERE ${list}`,
       `SELECT id FROM accounts FORCE INDEX (PRIMARY) WHERE ${list} ORDER BY id FOR UPDATE SKIP LOCKED`,
     ]),
   );
-  const locked = new Set(there.map((row) => uuid.parse(row.id)));
+  const locked = new Set(existing.map((row) => uuid.parse(row.id)));
   for (const row of free) locked.delete(uuid.parse(row.id));
   return locked;
 }

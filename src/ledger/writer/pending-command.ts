@@ -46,7 +46,7 @@ export function pendingCommand<C extends Command, Row extends AnyRow>(
       if (pending.answered) return;
       pending.answered = true;
       clearTimeout(timer);
-      pending.span?.tell({
+      pending.span?.setAttributes({
         'desk.answer': answer.outcome.done ? 'done' : answer.outcome.refusal.code,
       });
       pending.span?.end();

@@ -32,7 +32,7 @@ export interface CommandKind<C extends Command, Row extends { readonly id: Uuid 
    * touch, so that no tenant can wait for locks on accounts of another. May use cached data unless
    * `isRetry` is set, which means that the first attempt missed an account.
    */
-  accounts(commands: readonly C[], reader: Reader, isRetry: boolean): Promise<Naming>;
+  accounts(commands: readonly C[], reader: Reader, isRetry: boolean): Promise<CommandAccounts>;
   /**
    * Returns the rows that `decide` will read from the locked state. They are read for the whole
    * group after locking, with one SELECT per table and set of key properties. `at` is close to the
@@ -51,7 +51,7 @@ export type OwnerFinder = (accountId: Uuid) => Uuid | undefined;
 
 export const NO_OWNERS: OwnerFinder = () => undefined;
 
-export interface Naming {
+export interface CommandAccounts {
   /** Accounts of each command, in the order of the commands. */
   readonly ids: readonly (readonly Uuid[])[];
   /** Required by kinds whose `needs` depend on the owners of accounts. */
@@ -64,7 +64,7 @@ export interface Naming {
  */
 export function naming<C>(
   idsOf: (command: C) => readonly Uuid[],
-): (commands: readonly C[]) => Promise<Naming> {
+): (commands: readonly C[]) => Promise<CommandAccounts> {
   return (commands) => Promise.resolve({ ids: commands.map(idsOf) });
 }
 

@@ -4,7 +4,7 @@ import { ApiError } from '../../core/errors.js';
 import { newId } from '../../core/ids.js';
 import { instant } from '../../core/instant.js';
 import { BATCH_STATUSES, type BonusBatch } from '../../db/entities/bonuses.js';
-import { actOnBatch } from '../../batches/acting.js';
+import { performBatchAction } from '../../batches/staff-actions.js';
 import { listNewest } from '../../accounts/operation-list.js';
 import { batchList } from '../../batches/reading.js';
 import { deleteUploadedBytes } from '../../batches/retention.js';
@@ -63,7 +63,7 @@ function controlCommand({ action, summary, explanation, question }: Control): Co
       const reason = checkedText('reason', input.reason, MAX_REASON);
       const batch = await findBatch(ops.database.reader, input.batch);
       if (question !== undefined) await ops.output.confirm(question(batch));
-      const result = await actOnBatch(ops, {
+      const result = await performBatchAction(ops, {
         batchId: batch.id,
         action,
         by: ops.by(),

@@ -1,10 +1,10 @@
 import { toRfc3339 } from '../../core/instant.js';
 import { httpRail, OWN_RAILS } from '../../payouts/rails/rail.js';
-import { listRails, type RailStanding } from '../../support/reading/rails.js';
+import { listRails, type RailStatus } from '../../support/reading/rails.js';
 import { group, query } from '../command.js';
 import type { Fields } from '../output.js';
 
-function railFields({ rail, breaker, approved, inProgress }: RailStanding): Fields {
+function railFields({ rail, breaker, approved, inProgress }: RailStatus): Fields {
   return {
     rail,
     state: breaker?.state ?? 'closed',

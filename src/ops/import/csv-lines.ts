@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { CsvError, parse } from 'csv-parse';
 import { z } from 'zod';
 import { type Dialect, dialectOf } from '../../spreadsheets/csv/dialect.js';
-import { feed, withPlainBreaks } from '../../spreadsheets/csv/feeding.js';
+import { feed, withPlainBreaks } from '../../spreadsheets/csv/feed-parser.js';
 import { SheetProblem } from '../../spreadsheets/sheet.js';
 import { OpsError } from '../failures.js';
 

@@ -11,9 +11,9 @@ import {
   trimmedRow,
   unreadable,
 } from '../sheet.js';
-import { Turns } from '../turns.js';
+import { EventLoopYielder } from '../event-loop-yielder.js';
 import { dialectOf, headerOf } from './dialect.js';
-import { feed, withPlainBreaks } from './feeding.js';
+import { feed, withPlainBreaks } from './feed-parser.js';
 
 /** Maximum length of a row. In a longer row, a quotation mark was left open. */
 const MAX_ROW = 128 * 1024;
@@ -24,7 +24,7 @@ const PIECE_BYTES = 16 * 1024;
  * formula. Throws `SheetProblem`.
  */
 export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
-  const turns = new Turns();
+  const turns = new EventLoopYielder();
   const text = withPlainBreaks(decoded(source));
   const head = await firstLines(text);
   const { delimiter, skipped } = dialectOf(head);
@@ -40,7 +40,7 @@ export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
   try {
     for await (const _ of parser) {
       yield numbered.next();
-      await turns.pause();
+      await turns.yieldIfDue();
     }
     await feeding;
   } catch (failure) {

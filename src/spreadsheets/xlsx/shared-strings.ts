@@ -1,4 +1,4 @@
-import type { Effort } from '../effort.js';
+import type { ReadingBudget } from '../limits.js';
 import { unreadable } from '../sheet.js';
 import { TextBuffer, Texts, unescaped } from './texts.js';
 import { readWholePart } from './xml.js';
@@ -9,7 +9,7 @@ import { readWholePart } from './xml.js';
  */
 export async function readSharedStrings(
   bytes: AsyncIterable<Buffer>,
-  effort: Effort,
+  effort: ReadingBudget,
 ): Promise<Texts> {
   const texts = new Texts(effort.limits);
   const item = new TextBuffer();

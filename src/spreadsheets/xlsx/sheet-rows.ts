@@ -44,7 +44,7 @@ export class SheetRows implements PartReader {
   private hasFormula = false;
   private isInline = false;
   private isRun = false;
-  private listening: TextBuffer | null = null;
+  private textTarget: TextBuffer | null = null;
   private readonly value = new TextBuffer();
   private readonly inline = new TextBuffer();
 
@@ -63,7 +63,7 @@ export class SheetRows implements PartReader {
   /** Structure of a worksheet: worksheet > sheetData > row > c > v, f, is > t or r > t */
   open(name: string, attributes: Attributes, depth: number): void {
     // Programs differ on the rest of the value.
-    if (this.listening !== null)
+    if (this.textTarget !== null)
       throw unreadable(`a value in row ${this.rowNumber} has an element in it`);
     if (depth === 1 && name !== 'worksheet')
       throw unreadable('the first sheet is no sheet of cells');
@@ -77,14 +77,14 @@ export class SheetRows implements PartReader {
   }
 
   close(name: string, depth: number): void {
-    this.listening = null;
+    this.textTarget = null;
     if (!this.isData) return;
     if (depth === 4 && name === 'c') this.closeCell();
     else if (depth === 3 && name === 'row') this.closeRow();
   }
 
   text(piece: string): void {
-    this.listening?.add(piece);
+    this.textTarget?.add(piece);
   }
 
   private openPart(name: string): void {
@@ -127,13 +127,13 @@ export class SheetRows implements PartReader {
     if (name === 'f') this.hasFormula = true;
     else if (name === 'v') {
       this.hasValue = true;
-      this.listening = this.value;
+      this.textTarget = this.value;
     }
   }
 
   /** Phonetic hints are in runs with another name. */
   private openInline(name: string, depth: number): void {
-    if (name === 't' && (depth === 6 || this.isRun)) this.listening = this.inline;
+    if (name === 't' && (depth === 6 || this.isRun)) this.textTarget = this.inline;
     else if (depth === 6) this.isRun = name === 'r';
   }
 

@@ -1,5 +1,5 @@
 import { readWholePart } from './xml.js';
-import type { Effort } from '../effort.js';
+import type { ReadingBudget } from '../limits.js';
 import { unreadable } from '../sheet.js';
 
 /** Kinds of value that a number format displays. */
@@ -67,7 +67,7 @@ const MAX_FORMAT_SHOWN = 60;
 /** Reads the styles of cells by their index. Throws `SheetProblem` `unreadable_file`. */
 export async function readStyles(
   bytes: AsyncIterable<Buffer>,
-  effort: Effort,
+  effort: ReadingBudget,
 ): Promise<readonly CellStyle[]> {
   const own = new Map<string, CellStyle>();
   const formats: string[] = [];

@@ -1,4 +1,4 @@
-import type { EffortLimits } from '../effort.js';
+import type { ReadingLimits } from '../limits.js';
 import { MAX_CELL_LENGTH, SheetProblem, unreadable } from '../sheet.js';
 
 const PIECE_BYTES = 1024 * 1024;
@@ -20,7 +20,7 @@ export class Texts {
   private count = 0;
   private used = PIECE_BYTES;
 
-  constructor(private readonly limits: Pick<EffortLimits, 'textBytes' | 'texts'>) {}
+  constructor(private readonly limits: Pick<ReadingLimits, 'textBytes' | 'texts'>) {}
 
   /** Adds a text. Throws `SheetProblem` `too_large_inflated`. */
   add(text: string): void {

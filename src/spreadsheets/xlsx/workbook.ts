@@ -1,5 +1,5 @@
 import type { Archive } from '../zip/archive.js';
-import type { Effort } from '../effort.js';
+import type { ReadingBudget } from '../limits.js';
 import { unreadable } from '../sheet.js';
 import { isTrue, readWholePart } from './xml.js';
 
@@ -35,7 +35,7 @@ interface NamedSheet {
  * Finds the parts of the workbook by the package's relationships, not by file names. Throws
  * `SheetProblem` `unreadable_file`.
  */
-export async function readWorkbook(archive: Archive, effort: Effort): Promise<Workbook> {
+export async function readWorkbook(archive: Archive, effort: ReadingBudget): Promise<Workbook> {
   const root = await relationshipsOf(archive, '', effort);
   const part = root.find(({ type }) => type === 'officeDocument')?.target;
   if (part === undefined) throw unreadable('the file is no workbook');
@@ -52,9 +52,9 @@ export async function readWorkbook(archive: Archive, effort: Effort): Promise<Wo
   );
   const first = worksheets[skippedSheets];
   if (first === undefined) throw unreadable('the workbook has no sheet');
-  const related = (wanted: string): string | null => {
-    const [part, another] = own.filter(({ type }) => type === wanted);
-    if (another !== undefined) throw unreadable(`the workbook has two parts ${wanted}`);
+  const related = (name: string): string | null => {
+    const [part, another] = own.filter(({ type }) => type === name);
+    if (another !== undefined) throw unreadable(`the workbook has two parts ${name}`);
     return part?.target ?? null;
   };
   return {
@@ -69,7 +69,7 @@ export async function readWorkbook(archive: Archive, effort: Effort): Promise<Wo
 async function sheetsOf(
   archive: Archive,
   part: string,
-  effort: Effort,
+  effort: ReadingBudget,
 ): Promise<{ readonly sheets: readonly NamedSheet[]; readonly is1904: boolean }> {
   let is1904 = false;
   const sheets: NamedSheet[] = [];
@@ -94,7 +94,7 @@ async function sheetsOf(
 async function relationshipsOf(
   archive: Archive,
   part: string,
-  effort: Effort,
+  effort: ReadingBudget,
 ): Promise<Relationship[]> {
   const folder = part.slice(0, part.lastIndexOf('/') + 1);
   const found: Relationship[] = [];

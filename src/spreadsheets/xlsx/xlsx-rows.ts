@@ -1,5 +1,5 @@
 import type { ByteSource } from '../byte-source.js';
-import { Effort, type EffortLimits } from '../effort.js';
+import { ReadingBudget, type ReadingLimits } from '../limits.js';
 import type { SheetRow } from '../sheet.js';
 import { Archive } from '../zip/archive.js';
 import { readSharedStrings } from './shared-strings.js';
@@ -14,9 +14,9 @@ import { readPart } from './xml.js';
  */
 export async function* xlsxRows(
   source: ByteSource,
-  limits: EffortLimits,
+  limits: ReadingLimits,
 ): AsyncGenerator<SheetRow> {
-  const effort = new Effort(limits);
+  const effort = new ReadingBudget(limits);
   const archive = await Archive.open(source);
   const { sheet, skippedSheets, is1904, sharedStrings, styles } = await readWorkbook(
     archive,

@@ -1,6 +1,6 @@
 import { TextDecoder } from 'node:util';
 import { SaxesParser } from 'saxes';
-import type { Effort } from '../effort.js';
+import type { ReadingBudget } from '../limits.js';
 import { unreadable } from '../sheet.js';
 
 export interface PartReader {
@@ -42,13 +42,13 @@ const NO_XML =
  */
 export async function* readPart(
   bytes: AsyncIterable<Buffer>,
-  effort: Effort,
+  effort: ReadingBudget,
   reader: PartReader,
 ): AsyncGenerator<void> {
   const document = new Document(reader, effort);
   for await (const text of decoded(bytes)) {
     document.write(text);
-    await effort.pause();
+    await effort.yieldIfDue();
     yield;
   }
   document.end();
@@ -63,7 +63,7 @@ export function isTrue(attribute: string | undefined): boolean {
 /** Parses a small part as a whole. Throws the errors of `readPart`. */
 export async function readWholePart(
   bytes: AsyncIterable<Buffer>,
-  effort: Effort,
+  effort: ReadingBudget,
   reader: PartReader,
 ): Promise<void> {
   for await (const _ of readPart(bytes, effort, reader));
@@ -77,11 +77,11 @@ class Document {
   private prefix: string | null = null;
   private depth = 0;
   /** Length of the text passed to the parser since its last event. */
-  private untold = 0;
+  private sinceEvent = 0;
 
   constructor(
     private readonly reader: PartReader,
-    private readonly effort: Effort,
+    private readonly effort: ReadingBudget,
   ) {
     const { parser } = this;
     // At most seven handlers. With an eighth, V8 stores the parser's fields in a dictionary, and
@@ -92,20 +92,20 @@ class Document {
     parser.on('opentag', ({ name, attributes }) => this.open(name, attributes));
     parser.on('closetag', ({ name }) => this.close(name));
     const text = (piece: string): void => {
-      this.untold = 0;
+      this.sinceEvent = 0;
       reader.text?.(piece);
     };
     parser.on('text', text);
     parser.on('cdata', text);
-    parser.on('comment', () => this.told());
-    parser.on('processinginstruction', () => this.told());
+    parser.on('comment', () => this.noteEvent());
+    parser.on('processinginstruction', () => this.noteEvent());
   }
 
   write(text: string): void {
     this.effort.mark(ampersands(text));
-    this.untold += text.length;
+    this.sinceEvent += text.length;
     this.parsing(() => this.parser.write(text));
-    if (this.untold > MAX_TOKEN)
+    if (this.sinceEvent > MAX_TOKEN)
       throw unreadable('a text in the workbook has more than a million characters');
   }
 
@@ -123,7 +123,7 @@ class Document {
   }
 
   private open(name: string, attributes: Record<string, string>): void {
-    this.told();
+    this.noteEvent();
     let count = 0;
     for (const _ in attributes) count += 1;
     this.effort.mark(count);
@@ -139,13 +139,13 @@ class Document {
   }
 
   private close(name: string): void {
-    this.untold = 0;
+    this.sinceEvent = 0;
     this.reader.close?.(this.own(name), this.depth);
     this.depth -= 1;
   }
 
-  private told(): void {
-    this.untold = 0;
+  private noteEvent(): void {
+    this.sinceEvent = 0;
     this.effort.mark(1);
   }
 

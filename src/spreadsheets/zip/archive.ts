@@ -2,7 +2,7 @@ import { Readable, pipeline } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import yauzl, { type Entry } from 'yauzl';
 import { type ByteSource, piecesOf } from '../byte-source.js';
-import type { Effort } from '../effort.js';
+import type { ReadingBudget } from '../limits.js';
 import { SheetProblem, unreadable } from '../sheet.js';
 
 /** Maximum of entries in a zip. A workbook has a few dozen, or hundreds with many pictures. */
@@ -64,7 +64,7 @@ export class Archive {
    * `too_large_inflated`, or `unreadable_file` if the entry is absent, encrypted, damaged, or
    * differs from the directory in size or checksum.
    */
-  async *read(name: string, effort: Effort): AsyncGenerator<Buffer> {
+  async *read(name: string, effort: ReadingBudget): AsyncGenerator<Buffer> {
     const entry = this.entries.get(partKey(name));
     if (entry === undefined) throw unreadable(`the workbook lacks a part (${printable(name)})`);
     if (entry.isEncrypted())

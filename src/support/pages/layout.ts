@@ -130,8 +130,9 @@ export function section(id: string, heading: string, content: Content): Html {
   </section>`;
 }
 
-export type Shelf = 'transfers' | 'payouts' | 'batches' | 'endpoints' | 'adjustments' | 'accounts';
+export type ResourcePath =
+  'transfers' | 'payouts' | 'batches' | 'endpoints' | 'adjustments' | 'accounts';
 
-export function pathOf(shelf: Shelf, id: string): string {
-  return `/${shelf}/${id}`;
+export function pathOf(path: ResourcePath, id: string): string {
+  return `/${path}/${id}`;
 }

@@ -1,8 +1,8 @@
 import { asksForCode, actRefusal } from '../../staff/rules.js';
-import { actField, type DeskAct, sameActField } from '../acts/act.js';
+import { actionField, type DeskAction, repeatedActionField } from '../actions/action.js';
 import { type Content, html, type Html } from '../html.js';
 import type { SignedInPerson } from '../deps.js';
-import type { StoryLine } from '../reading/story.js';
+import type { TimelineLine } from '../reading/timeline.js';
 import { type Fact, facts, notice, type Page, section, time, tokenField } from './layout.js';
 
 /** Content of a resource's page: facts, actions and timeline. */
@@ -11,17 +11,17 @@ export interface Shown {
   readonly facts: readonly Fact[];
   /** Content between the actions and the timeline. */
   readonly more?: Content;
-  readonly story: readonly StoryLine[];
+  readonly timeline: readonly TimelineLine[];
   /** Time zone of the tenant, for the timeline. */
   readonly timeZone: string;
   /** URL of the workflow in the Temporal UI. Null without a workflow. */
   readonly workflow: string | null;
 }
 
-export interface Came {
+export interface FailedAction {
   readonly verb: string;
   readonly form: URLSearchParams;
-  readonly came: 'refused' | 'unknown';
+  readonly outcome: 'refused' | 'unknown';
   readonly message: string;
   readonly status: number;
 }
@@ -31,47 +31,50 @@ interface Stage<Resource> {
   readonly path: string;
   readonly id: string;
   readonly resource: Resource;
-  readonly acts: readonly DeskAct<Resource>[];
+  readonly actions: readonly DeskAction<Resource>[];
   readonly person: SignedInPerson;
 }
 
 export function resourcePage<Resource>(
   stage: Stage<Resource>,
   shown: Shown,
-  said: Came | string | null,
+  result: FailedAction | string | null,
 ): Page {
-  const { acts, resource, person } = stage;
-  const came = typeof said === 'string' ? null : said;
+  const { actions, resource, person } = stage;
+  const failed = typeof result === 'string' ? null : result;
   // A form with an unknown result remains on the page, in every state of the resource.
-  const own = acts.filter(
-    (act) =>
-      (act.isOpen(resource, person.identity) && actRefusal(act.name, person.identity) === null) ||
-      (came?.came === 'unknown' && came.verb === act.verb),
+  const own = actions.filter(
+    (action) =>
+      (action.isOpen(resource, person.identity) &&
+        actRefusal(action.name, person.identity) === null) ||
+      (failed?.outcome === 'unknown' && failed.verb === action.verb),
   );
-  const forms = own.map((act) => actForm(stage, act, came?.verb === act.verb ? came : null));
-  const content = html`${said === null ? '' : saidNotice(said)}
+  const forms = own.map((action) =>
+    actionForm(stage, action, failed?.verb === action.verb ? failed : null),
+  );
+  const content = html`${result === null ? '' : resultNotice(result)}
     <div class="card">${facts(shown.facts)}</div>
     ${shown.workflow === null ? '' : html`<p><a href="${shown.workflow}" rel="noreferrer">Its workflow in the Temporal UI</a></p>`}
     ${forms.length === 0 ? '' : section('acts', 'What you can do', forms)} ${shown.more}
-    ${section('story', 'What happened', storyList(shown))}`;
-  return { title: shown.title, content, status: came?.status ?? 200 };
+    ${section('story', 'What happened', timelineList(shown))}`;
+  return { title: shown.title, content, status: failed?.status ?? 200 };
 }
 
 /** Shows the form again while the database does not respond. */
 export function unknownPage<Resource>(
   stage: Stage<Resource>,
-  act: DeskAct<Resource>,
-  came: Came,
+  action: DeskAction<Resource>,
+  failed: FailedAction,
 ): Page {
-  const content = html`${saidNotice(came)}${actForm(stage, act, came)}
+  const content = html`${resultNotice(failed)}${actionForm(stage, action, failed)}
     <p><a href="${stage.path}">Its page</a></p>`;
-  return { title: act.label, content, status: came.status };
+  return { title: action.label, content, status: failed.status };
 }
 
-function saidNotice(said: Came | string): Html {
-  if (typeof said === 'string') return notice('good', said);
-  if (said.came === 'refused')
-    return notice('bad', html`<p><strong>Nothing was changed.</strong> ${said.message}</p>`);
+function resultNotice(result: FailedAction | string): Html {
+  if (typeof result === 'string') return notice('good', result);
+  if (result.outcome === 'refused')
+    return notice('bad', html`<p><strong>Nothing was changed.</strong> ${result.message}</p>`);
   return notice(
     'wait',
     html`<p>
@@ -81,14 +84,17 @@ function saidNotice(said: Came | string): Html {
   );
 }
 
-function actForm<Resource>(
+function actionForm<Resource>(
   { path, id, resource, person }: Stage<Resource>,
-  act: DeskAct<Resource>,
-  came: Came | null,
+  action: DeskAction<Resource>,
+  failed: FailedAction | null,
 ): Html {
-  const given = came?.form ?? null;
-  const field = came?.came === 'unknown' ? sameActField(came.form) : actField(person, act.verb, id);
-  const code = asksForCode(act.name, 'support')
+  const given = failed?.form ?? null;
+  const field =
+    failed?.outcome === 'unknown'
+      ? repeatedActionField(failed.form)
+      : actionField(person, action.verb, id);
+  const code = asksForCode(action.name, 'support')
     ? html`<label
         >Code<span class="hint"
           >Six digits that you have not used yet: after one was used, wait for the next</span
@@ -102,10 +108,10 @@ function actForm<Resource>(
           maxlength="7"
       /></label>`
     : '';
-  const form = html`<summary>${act.label}</summary>
-    <p class="soft">${act.explanation}</p>
-    <form class="stacked" method="post" action="${path}/${act.verb}">
-      ${tokenField(person.secret)}${field} ${act.fields?.(resource, given) ?? ''}
+  const form = html`<summary>${action.label}</summary>
+    <p class="soft">${action.explanation}</p>
+    <form class="stacked" method="post" action="${path}/${action.verb}">
+      ${tokenField(person.secret)}${field} ${action.fields?.(resource, given) ?? ''}
       <label
         >Reason<span class="hint"
           >Up to 140 characters, kept with your name. No names or numbers of customers</span
@@ -113,15 +119,15 @@ function actForm<Resource>(
         <input name="reason" required maxlength="140" value="${given?.get('reason') ?? ''}"
       /></label>
       ${code}
-      <div><button class="${act.isStop === true ? 'stop' : 'go'}">${act.label}</button></div>
+      <div><button class="${action.isStop === true ? 'stop' : 'go'}">${action.label}</button></div>
     </form>`;
-  return came === null ? html`<details>${form}</details>` : html`<details open>${form}</details>`;
+  return failed === null ? html`<details>${form}</details>` : html`<details open>${form}</details>`;
 }
 
-function storyList({ story, timeZone }: Shown): Html {
-  if (story.length === 0) return html`<p>Nothing is written down.</p>`;
+function timelineList({ timeline, timeZone }: Shown): Html {
+  if (timeline.length === 0) return html`<p>Nothing is written down.</p>`;
   return html`<ol class="story">
-    ${story.map(
+    ${timeline.map(
       ({ at, what, by, details }) =>
         html`<li>
           ${time(at, timeZone)} <strong>${what}</strong>${by === null ? '' : html`, by ${by}`}

@@ -11,7 +11,7 @@ import {
   findByText,
   findMadeAfter,
   findMadeWithin,
-  type Found,
+  type SearchResult,
   madeAt,
   windowsOf,
 } from '../reading/search.js';
@@ -24,7 +24,7 @@ const PRINTED = formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET });
 
 /** Search by anything that a customer can name. */
 
-interface Wanted {
+interface SearchQuery {
   readonly text: string;
   readonly amount: string;
   readonly asset: string;
@@ -36,13 +36,13 @@ interface Wanted {
 
 const MAX_TEXT = 255;
 
-export async function searchPage(reader: Reader, wanted: Wanted): Promise<Page> {
-  const isAsked = wanted.text !== '' || wanted.day !== '' || wanted.amount !== '';
-  const content = html`${searchForm(wanted)}${isAsked ? await answer(reader, wanted) : ''}`;
+export async function searchPage(reader: Reader, query: SearchQuery): Promise<Page> {
+  const isAsked = query.text !== '' || query.day !== '' || query.amount !== '';
+  const content = html`${searchForm(query)}${isAsked ? await answer(reader, query) : ''}`;
   return { title: 'Search', content };
 }
 
-function searchForm({ text, amount, asset, day }: Wanted): Html {
+function searchForm({ text, amount, asset, day }: SearchQuery): Html {
   return html`<form class="stacked card" method="get" action="/search">
     <label
       >Id, alias, phone, idempotency key, reference<span class="hint"
@@ -76,26 +76,23 @@ function searchForm({ text, amount, asset, day }: Wanted): Html {
   </form>`;
 }
 
-async function answer(reader: Reader, wanted: Wanted): Promise<Html> {
-  if (wanted.text.length > MAX_TEXT)
+async function answer(reader: Reader, query: SearchQuery): Promise<Html> {
+  if (query.text.length > MAX_TEXT)
     return notice('bad', `Nothing has a name of more than ${MAX_TEXT} characters.`);
-  if (wanted.text !== '') return byText(reader, wanted.text);
-  const windows = await windowsOf(reader, wanted.day);
+  if (query.text !== '') return byText(reader, query.text);
+  const windows = await windowsOf(reader, query.day);
   if (windows.length === 0) return notice('bad', 'Choose the day on which to search.');
-  const asset: Asset = isAsset(wanted.asset) ? wanted.asset : ASSETS[0];
-  const amount = wanted.amount === '' ? null : parsePrinted(wanted.amount, asset);
-  if (wanted.amount !== '' && amount === null)
-    return notice(
-      'bad',
-      `"${wanted.amount}" is not an amount. Write it as 1,500.00 or ${PRINTED}.`,
-    );
-  const from = parseRfc3339(wanted.from);
+  const asset: Asset = isAsset(query.asset) ? query.asset : ASSETS[0];
+  const amount = query.amount === '' ? null : parsePrinted(query.amount, asset);
+  if (query.amount !== '' && amount === null)
+    return notice('bad', `"${query.amount}" is not an amount. Write it as 1,500.00 or ${PRINTED}.`);
+  const from = parseRfc3339(query.from);
   const { found, stoppedAt } = await findMadeWithin(
     reader,
     from === null ? windows : continuedAt(windows, from),
     amount,
   );
-  const on = new URLSearchParams({ ...wanted, from: toRfc3339(stoppedAt) ?? '' });
+  const on = new URLSearchParams({ ...query, from: toRfc3339(stoppedAt) ?? '' });
   const more =
     stoppedAt !== null &&
     notice(
@@ -146,9 +143,11 @@ function continuedAt<Window extends { readonly from: Instant; readonly to: Insta
     : left.map((window) => ({ ...window, from: maxInstant(window.from, from) }));
 }
 
-async function results(reader: Reader, found: Found): Promise<Html> {
+async function results(reader: Reader, found: SearchResult): Promise<Html> {
   const names = await namesOf(reader, Object.values(found).flat());
-  const cardOf: { readonly [Kind in keyof Found]: (one: Found[Kind][number]) => Html } = {
+  const cardOf: {
+    readonly [Kind in keyof SearchResult]: (one: SearchResult[Kind][number]) => Html;
+  } = {
     accounts: ({ id, type, name, alias, status, tenantId }) =>
       html`<h3>
           <a href="${pathOf('accounts', id)}">Account of ${displayName(type, name)}</a>
@@ -164,9 +163,9 @@ async function results(reader: Reader, found: Found): Promise<Html> {
     adjustments: (adjustment) => adjustmentCard(adjustment, names),
     endpoints: (endpoint) => endpointCard(endpoint, names),
   };
-  const cardsOf = <Kind extends keyof Found>(kind: Kind): Html[] =>
-    found[kind].map((one: Found[Kind][number]) => cardOf[kind](one));
-  const all = (Object.keys(cardOf) as (keyof Found)[]).flatMap((kind) => cardsOf(kind));
+  const cardsOf = <Kind extends keyof SearchResult>(kind: Kind): Html[] =>
+    found[kind].map((one: SearchResult[Kind][number]) => cardOf[kind](one));
+  const all = (Object.keys(cardOf) as (keyof SearchResult)[]).flatMap((kind) => cardsOf(kind));
   return section(
     'found',
     `Found: ${all.length}`,

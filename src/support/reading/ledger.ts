@@ -104,7 +104,7 @@ export async function eventsAbout(
   return [...all.values()].sort((one, other) => (one.sequence < other.sequence ? -1 : 1));
 }
 
-export interface ToldDelivery {
+export interface DeliveryHistory {
   readonly url: string;
   readonly delivery: WebhookDelivery;
   readonly attempts: readonly WebhookAttempt[];
@@ -118,7 +118,7 @@ export async function deliveriesOf(
   reader: Reader,
   tenantId: Uuid,
   told: readonly Pick<EventRow, 'id'>[],
-): Promise<readonly ToldDelivery[]> {
+): Promise<readonly DeliveryHistory[]> {
   if (told.length === 0) return [];
   const endpoints = await endpointsOf(reader, tenantId);
   const ids = literals(

@@ -2,7 +2,7 @@ import { integer, string } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { type RailBreaker, railBreakers } from '../../db/entities/rail-breakers.js';
 
-export interface RailStanding {
+export interface RailStatus {
   readonly rail: string;
   /** Null if the rail has always responded or was never called. */
   readonly breaker: RailBreaker | null;
@@ -14,7 +14,7 @@ export interface RailStanding {
 export async function listRails(
   reader: Reader,
   configured: readonly string[],
-): Promise<readonly RailStanding[]> {
+): Promise<readonly RailStatus[]> {
   const [breakers, rows] = await Promise.all([
     reader.select(railBreakers, {}),
     reader.query(

@@ -23,7 +23,7 @@ import { parseRow, type Table } from '../../db/table.js';
 
 /** Searches across all tenants, using the existing indexes. */
 
-export interface Found {
+export interface SearchResult {
   readonly transfers: readonly Transfer[];
   readonly payouts: readonly Payout[];
   readonly batches: readonly BonusBatch[];
@@ -34,7 +34,7 @@ export interface Found {
 
 export const MAX_FOUND = 25;
 /** Maximum of rows of a table that one search examines. */
-const MAX_LOOKED_AT = 200_000;
+const MAX_EXAMINED = 200_000;
 
 /**
  * Returns the id, and the ids of related resources if it is the id of an event, a posting, a bonus
@@ -56,7 +56,7 @@ async function idsAbout(reader: Reader, id: Uuid): Promise<readonly Uuid[]> {
   return [id, ...about.flatMap((one) => one ?? [])];
 }
 
-async function findResources(reader: Reader, ids: readonly Uuid[]): Promise<Found> {
+async function findResources(reader: Reader, ids: readonly Uuid[]): Promise<SearchResult> {
   const id = [...new Set(ids)];
   const [ofTransfers, ofPayouts, batches, endpoints, ofAdjustments, ofAccounts] = await Promise.all(
     [
@@ -88,7 +88,7 @@ export function madeAt(id: Uuid): Instant | null {
 const REQUEST_MS = 10_000;
 
 /** Returns operations created right after a request arrived. */
-export async function findMadeAfter(reader: Reader, at: Instant): Promise<Found> {
+export async function findMadeAfter(reader: Reader, at: Instant): Promise<SearchResult> {
   const window = { from: at, to: instant(at + REQUEST_MS), timeZone: null };
   return (await findMadeWithin(reader, [window], null)).found;
 }
@@ -155,7 +155,7 @@ async function idsOfKey(reader: Reader, key: string): Promise<readonly Uuid[]> {
 }
 
 interface MadeWithin {
-  readonly found: Found;
+  readonly found: SearchResult;
   /** Time at which the search stopped early. */
   readonly stoppedAt: Instant | null;
 }
@@ -175,7 +175,7 @@ export async function findMadeWithin(
     const first = uuid.literal(firstIdAt(from));
     const [last] = await reader.query(
       `SELECT id FROM ${table.name} FORCE INDEX (PRIMARY) WHERE id>=${first} AND id<${uuid.literal(firstIdAt(to))}
-       ORDER BY id LIMIT 1 OFFSET ${MAX_LOOKED_AT}`,
+       ORDER BY id LIMIT 1 OFFSET ${MAX_EXAMINED}`,
     );
     const stop = last === undefined ? null : uuid.parse(last.id);
     const wanted =
@@ -211,12 +211,12 @@ export async function findMadeWithin(
   };
 }
 
-export function countFound(found: Found): number {
+export function countFound(found: SearchResult): number {
   return Object.values(found).reduce((sum, items) => sum + items.length, 0);
 }
 
 /** Searches by anything that the text may be: an id, an alias, a phone or a key. */
-export async function findByText(reader: Reader, text: string): Promise<Found> {
+export async function findByText(reader: Reader, text: string): Promise<SearchResult> {
   const id = parseUuid(text);
   if (id !== null) {
     const found = await findResources(reader, await idsAbout(reader, id));

@@ -1,0 +1,145 @@
+import { assertWithinQuotas } from '../access/quotas.js';
+import type { Keyed } from '../core/fingerprint.js';
+import { newId, type Uuid } from '../core/ids.js';
+import type { Caller } from '../core/permissions.js';
+import type { DatabaseDeps, Transaction } from '../db/database.js';
+import {
+  type BonusBatch,
+  bonusBatches,
+  bonusBatchStorage,
+  storageOf,
+  uploadChunks,
+} from '../db/entities/bonuses.js';
+import { outbox } from '../db/entities/outbox.js';
+import { tenants } from '../db/entities/parties.js';
+import { insertSql } from '../db/statements.js';
+import { assertAccountAllowed, lockOwnAccount } from '../accounts/access.js';
+import type { Answer } from '../ledger/writer/types.js';
+import { writeKeyed } from '../ledger/keyed-writes.js';
+import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
+import { outboxEntry } from '../temporal/outbox-entry.js';
+import { lastWithWorkflow } from './validation/tenant-queue.js';
+
+/** A file of 1 byte to 10 MiB, recognised as an accepted kind. */
+export interface UploadFile {
+  readonly size: number;
+  readonly sha256: Buffer;
+  /** Pieces in order, each of `CHUNK_BYTES` except the last. */
+  readonly pieces: readonly Buffer[];
+}
+
+export interface UploadRequest {
+  readonly sourceAccountId: Uuid;
+  readonly description: string | null;
+  readonly file: UploadFile;
+}
+
+interface UploadDeps extends DatabaseDeps {
+  readonly notifier: Pick<OutboxNotifier, 'notify'>;
+  /** Total time that a request may wait for the ledger. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * Stores a file: the batch, its key and the bytes in one transaction. Refusals are returned as
+ * responses: `not_found`, `authority_insufficient`, `quota_exceeded`, `idempotency_key_reused`,
+ * `ledger_unavailable`. (docs/contract.md, Upload)
+ */
+export async function uploadBatch(
+  { database, clock, notifier, timeoutMs }: UploadDeps,
+  caller: Caller,
+  upload: UploadRequest,
+  idempotency: Keyed,
+): Promise<Answer<BonusBatch>> {
+  const { tenantId } = caller;
+  const request = {
+    kind: { resourceType: 'bonus_batch', table: bonusBatches },
+    command: { ...idempotency, tenantId },
+  } as const;
+  const [id, outboxId] = [newId(), newId()];
+  const queued = { isNext: false };
+  const answer = await writeKeyed(database, request, timeoutMs, async (transaction) => {
+    await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);
+    // An early check that avoids writing megabytes. The check under the lock decides.
+    await assertWithinQuotas(transaction, tenantId, upload.file.size);
+    await storeBytes(transaction, id, tenantId, upload.file);
+    // The tenant's row is the lock on its stored files.
+    await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
+    await assertWithinQuotas(transaction, tenantId, 0);
+    // The account is locked after the new rows, for which no other transaction can wait. This keeps
+    // its lock short.
+    await lockOwnAccount(transaction, caller, upload.sourceAccountId);
+    await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);
+    const batch = newBatch(id, caller, upload, clock());
+    if ((await lastWithWorkflow(transaction, tenantId, null)) !== null) return { row: batch };
+    queued.isNext = true;
+    const entry = outboxEntry(
+      { outboxId, tenantId, resourceType: 'bonus_batch', resourceId: id },
+      batch.createdAt,
+    );
+    await transaction.execute(insertSql(outbox, [entry]));
+    return { row: batch };
+  });
+  if (queued.isNext && answer.outcome.done && !answer.replayed)
+    notifier.notify({ id: outboxId, resourceType: 'bonus_batch', resourceId: id });
+  return answer;
+}
+
+async function storeBytes(
+  transaction: Transaction,
+  batchId: Uuid,
+  tenantId: Uuid,
+  { pieces, size: fileBytes }: UploadFile,
+): Promise<void> {
+  await transaction.execute(
+    insertSql(bonusBatchStorage, [storageOf({ id: batchId, tenantId, fileBytes })]),
+  );
+  for (const [number, content] of pieces.entries())
+    await transaction.execute(insertSql(uploadChunks, [{ batchId, number, content }]));
+}
+
+function newBatch(
+  id: Uuid,
+  { tenantId, memberId, tokenKeyId }: Caller,
+  { sourceAccountId, description, file }: UploadRequest,
+  createdAt: BonusBatch['createdAt'],
+): BonusBatch {
+  return {
+    id,
+    tenantId,
+    sourceAccountId,
+    description,
+    status: 'validating',
+    fileSha256: file.sha256,
+    fileBytes: file.size,
+    createdBy: memberId,
+    tokenKeyId,
+    createdAt,
+    asset: null,
+    rowCount: 0,
+    rowsRejected: 0,
+    totalRaw: 0n,
+    feesRaw: 0n,
+    feeAccountId: null,
+    duplicateCount: 0,
+    duplicateRows: [],
+    hiddenRows: 0,
+    skippedSheets: 0,
+    sameFileBatchId: null,
+    validationRun: 0,
+    validatedAt: null,
+    executedBy: null,
+    executedAt: null,
+    isHeld: false,
+    rowsPaid: 0,
+    rowsFailed: 0,
+    settledRaw: 0n,
+    pausedAt: null,
+    pausedBy: null,
+    canceledAt: null,
+    pauseReason: null,
+    rejectionCode: null,
+    finishedAt: null,
+    filesMadeAt: null,
+  };
+}

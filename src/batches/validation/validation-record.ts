@@ -1,0 +1,291 @@
+import { newId, type Uuid } from '../../core/ids.js';
+import { type Instant, instant } from '../../core/instant.js';
+import { bytes, time, uuid } from '../../db/columns.js';
+import type { DatabaseDeps, Reader, Transaction } from '../../db/database.js';
+import { approvalPolicies } from '../../db/entities/approvals.js';
+import {
+  type BonusBatch,
+  type BonusBatchProblem,
+  bonusBatchProblems,
+  bonusBatches,
+  type BonusBatchRow,
+  bonusBatchRows,
+  bonusBatchStorage,
+  storageOf,
+} from '../../db/entities/bonuses.js';
+import { outbox } from '../../db/entities/outbox.js';
+import { accounts } from '../../db/entities/parties.js';
+import { behindSql, insertSql, literal, updateSql, upsertSql } from '../../db/statements.js';
+import { transact } from '../../db/transact.js';
+import { batchRefusal } from '../../approvals/rules.js';
+import { appendEvents } from '../../ledger/event-log.js';
+import type { OutboxNotifier } from '../../temporal/outbox-notifier.js';
+import { outboxEntry } from '../../temporal/outbox-entry.js';
+import { completeFiles, type GeneratedFiles } from '../generated-files.js';
+import { presentBatch } from '../presenter.js';
+import { SAME_FILE_MS } from '../rules.js';
+import { lastWithWorkflow, leavesQueue, lockQueue } from './tenant-queue.js';
+import type { Problem } from './problems.js';
+import type { RowChecker, ValidRow } from './rows.js';
+
+/**
+ * Thrown if another run of the validation has begun, or the validation is over, so that this run
+ * must not write.
+ */
+export class ValidationSuperseded extends Error {
+  override name = 'ValidationSuperseded';
+}
+
+export interface RecordDeps extends DatabaseDeps {
+  /** Base URL of the API for tenants, for URLs of files in events. */
+  readonly baseUrl: string;
+  readonly notifier: Pick<OutboxNotifier, 'notify'>;
+}
+
+/** Problems of a row. Row 0 represents the file. */
+export interface RowProblems {
+  readonly number: number;
+  readonly problems: readonly Problem[];
+}
+
+/** Progress of reading, returned by GET. */
+export type Progress = Pick<
+  BonusBatch,
+  'rowCount' | 'rowsRejected' | 'asset' | 'totalRaw' | 'hiddenRows' | 'skippedSheets'
+>;
+
+interface Findings {
+  readonly isAccepted: boolean;
+  readonly progress: Progress;
+  /** Files of the problems. Null if no problem was found or they could not be generated yet. */
+  readonly errors: GeneratedFiles | null;
+}
+
+const ROWS_A_DELETE = 5_000;
+const PROBLEMS_AN_INSERT = 1_000;
+
+/**
+ * Writes of a validation run. Each run stores its number in the batch's row, and every write checks
+ * it. If two runs are concurrent, the later one continues and the earlier one can no longer write.
+ */
+export class ValidationRecord {
+  private constructor(
+    private readonly deps: RecordDeps,
+    private readonly batch: BonusBatch,
+  ) {}
+
+  /** Begins a run and invalidates earlier ones. Returns null if the batch has been validated. */
+  static async begin(deps: RecordDeps, batchId: Uuid): Promise<ValidationRecord | null> {
+    const outboxId = newId();
+    const [batch, next] = await transact(deps.database, async (transaction) => {
+      const found = await transaction.find(bonusBatches, { id: batchId }, { forUpdate: true });
+      if (found?.status !== 'validating') return [null, null] as const;
+      const validationRun = found.validationRun + 1;
+      const again = {
+        ...{ validationRun, asset: null, rowCount: 0, rowsRejected: 0, totalRaw: 0n },
+        ...{ hiddenRows: 0, skippedSheets: 0 },
+      };
+      await transaction.execute(updateSql(bonusBatches, again, { id: batchId }));
+      // An older release of the API may not have inserted this row.
+      await transaction.execute(upsertSql(bonusBatchStorage, [storageOf(found)], ['problemRows']));
+      const batch = { ...found, ...again };
+      if (!leavesQueue(batch)) return [batch, null] as const;
+      await lockQueue(transaction, batch.tenantId);
+      return [batch, await startNext(transaction, batch, deps.clock(), outboxId)] as const;
+    });
+    if (next !== null)
+      deps.notifier.notify({ id: outboxId, resourceType: 'bonus_batch', resourceId: next });
+    return batch === null ? null : new ValidationRecord(deps, batch);
+  }
+
+  get of(): BonusBatch {
+    return this.batch;
+  }
+
+  /** Removes the rows of an earlier run. Throws `ValidationSuperseded`, like every write. */
+  async clear(): Promise<void> {
+    await this.clearTable(bonusBatchRows.name);
+    await this.clearTable(bonusBatchProblems.name);
+  }
+
+  private async clearTable(table: string): Promise<void> {
+    for (;;) {
+      const deleted = await this.write(async (transaction) =>
+        transaction.execute(
+          `DELETE FROM ${table} WHERE batch_id=${uuid.literal(this.batch.id)} ORDER BY number LIMIT ${ROWS_A_DELETE}`,
+        ),
+      );
+      if (deleted < ROWS_A_DELETE) return;
+    }
+  }
+
+  async add(
+    rows: readonly ValidRow[],
+    problems: readonly RowProblems[],
+    progress: Progress,
+  ): Promise<void> {
+    await this.write(async (transaction) => {
+      const statements = [updateSql(bonusBatches, progress, { id: this.batch.id })];
+      if (rows.length > 0)
+        statements.push(
+          insertSql(
+            bonusBatchRows,
+            rows.map((row) => this.pending(row)),
+          ),
+        );
+      const stored = problems.flatMap((one) => this.problemRows(one));
+      if (stored.length > 0) statements.push(this.countProblems(stored.length));
+      for (let from = 0; from < stored.length; from += PROBLEMS_AN_INSERT)
+        statements.push(
+          insertSql(bonusBatchProblems, stored.slice(from, from + PROBLEMS_AN_INSERT)),
+        );
+      await transaction.all(statements);
+    });
+  }
+
+  private countProblems(more: number): string {
+    const batch = literal(bonusBatchStorage, 'batchId', this.batch.id);
+    return `UPDATE bonus_batch_storage SET problem_rows=problem_rows+${more} WHERE batch_id=${batch}`;
+  }
+
+  /**
+   * Ends the validation and adds its event. Throws if, while the file was read, the fee account was
+   * closed or a policy was set that refuses the batch. The next run takes it into account.
+   */
+  async finish(
+    { isAccepted, progress, errors }: Findings,
+    sums: RowChecker,
+    feeAccountId: Uuid | null,
+  ): Promise<BonusBatch> {
+    if (!isAccepted) await this.clearTable(bonusBatchRows.name);
+    const { database, clock, baseUrl, notifier } = this.deps;
+    const outboxId = newId();
+    const [finished, next] = await transact(database, async (transaction) => {
+      await lockQueue(transaction, this.batch.tenantId);
+      if (errors !== null) await completeFiles(transaction, errors);
+      const charged = isAccepted && sums.feesRaw > 0n ? feeAccountId : null;
+      await this.lockAccounts(transaction, charged);
+      await this.assertCurrentRun(transaction);
+      const at = clock();
+      if (isAccepted) await this.assertNotRefused(transaction, progress, at);
+      const finished: BonusBatch = {
+        ...this.batch,
+        ...progress,
+        status: isAccepted ? 'ready' : 'rejected',
+        feesRaw: sums.feesRaw,
+        feeAccountId: charged,
+        duplicateCount: sums.duplicateCount,
+        duplicateRows: sums.duplicateRows,
+        sameFileBatchId: await sameFile(transaction, this.batch),
+        validatedAt: at,
+        filesMadeAt: errors === null ? null : at,
+      };
+      const statement = updateSql(bonusBatches, finished, { id: finished.id });
+      const type = isAccepted ? 'bonus_batch.ready' : 'bonus_batch.rejected';
+      const object = () => presentBatch(finished, baseUrl);
+      const event = { tenantId: finished.tenantId, type, resourceId: finished.id, object } as const;
+      const next = await startNext(transaction, finished, at, outboxId);
+      const unpaidRows = isAccepted ? progress.rowCount : 0;
+      const counted = updateSql(bonusBatchStorage, { unpaidRows }, { batchId: finished.id });
+      await appendEvents(transaction, [event], at, [statement, counted]);
+      return [finished, next] as const;
+    });
+    if (next !== null)
+      notifier.notify({ id: outboxId, resourceType: 'bonus_batch', resourceId: next });
+    return finished;
+  }
+
+  /**
+   * Locks the source account, which guards the batch, and the fee account, so that it is not
+   * closed.
+   */
+  private async lockAccounts(transaction: Transaction, charged: Uuid | null): Promise<void> {
+    const id = [this.batch.sourceAccountId, ...(charged === null ? [] : [charged])];
+    const locked = await transaction.select(accounts, { id }, { orderBy: ['id'], forUpdate: true });
+    if (locked.length < id.length) throw new Error('a batch is of no account');
+    if (locked.some((account) => account.id === charged && account.status === 'closed'))
+      throw new Error('the account of the fees was closed while the file was read');
+  }
+
+  /**
+   * Throws if the policy refuses the batch. Runs while the source account is locked, so the policy
+   * cannot change before the batch is ready.
+   */
+  private async assertNotRefused(
+    transaction: Transaction,
+    { asset, totalRaw }: Progress,
+    at: Instant,
+  ): Promise<void> {
+    if (asset === null) return;
+    const row = await transaction.find(approvalPolicies, {
+      accountId: this.batch.sourceAccountId,
+      asset,
+    });
+    if (batchRefusal(row, totalRaw, at) !== null)
+      throw new Error('the approval policy was changed while the file was read');
+  }
+
+  private async assertCurrentRun(transaction: Transaction): Promise<void> {
+    const { id, validationRun } = this.batch;
+    const now = await transaction.find(bonusBatches, { id }, { forUpdate: true });
+    if (now?.status !== 'validating' || now.validationRun !== validationRun)
+      throw new ValidationSuperseded('another run validates this batch');
+  }
+
+  private write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return transact(this.deps.database, async (transaction) => {
+      await this.assertCurrentRun(transaction);
+      return work(transaction);
+    });
+  }
+
+  private pending(row: ValidRow): BonusBatchRow {
+    const open = {
+      status: 'pending',
+      bonusId: null,
+      code: null,
+      message: null,
+      settledAt: null,
+    } as const;
+    return { id: newId(), batchId: this.batch.id, ...row, ...open };
+  }
+
+  private problemRows({ number, problems }: RowProblems): BonusBatchProblem[] {
+    return problems.map((problem, ordinal) => ({
+      batchId: this.batch.id,
+      number,
+      ordinal,
+      ...problem,
+    }));
+  }
+}
+
+/**
+ * Removes the batch from the queue and returns the next batch that gets a workflow. The queue's
+ * lock must be held.
+ */
+async function startNext(
+  transaction: Transaction,
+  { id, tenantId }: BonusBatch,
+  at: Instant,
+  outboxId: Uuid,
+): Promise<Uuid | null> {
+  const next = await lastWithWorkflow(transaction, tenantId, id);
+  if (next === null) return null;
+  const changed = { outboxId, tenantId, resourceType: 'bonus_batch', resourceId: next } as const;
+  await transaction.execute(insertSql(outbox, [outboxEntry(changed, at)]));
+  return next;
+}
+
+/** Returns the tenant's newest earlier batch with the same bytes. */
+async function sameFile(reader: Reader, batch: BonusBatch): Promise<Uuid | null> {
+  const { id, tenantId, fileSha256, createdAt } = batch;
+  const since = time.literal(instant(createdAt - SAME_FILE_MS));
+  const [row] = await reader.query(
+    `SELECT b.id FROM bonus_batches b FORCE INDEX (same_file)
+     WHERE b.tenant_id=${literal(bonusBatches, 'tenantId', tenantId)} AND b.file_sha256=${bytes.literal(fileSha256)}
+       AND b.created_at>${since} AND ${behindSql('b', { createdAt, id })}
+     ORDER BY b.created_at DESC, b.id DESC LIMIT 1`,
+  );
+  return row === undefined ? null : uuid.parse(row.id);
+}

@@ -1,0 +1,108 @@
+import { parentPort } from 'node:worker_threads';
+import { bytesOf } from '../byte-source.js';
+import { type ReadingLimits, WHOLE_FILE } from '../limits.js';
+import { openSheet } from '../open-sheet.js';
+import { SheetProblem, type SheetRow } from '../sheet.js';
+import {
+  MORE,
+  packRows,
+  type FileMessage,
+  type ReadingResult,
+  type RowsMessage,
+} from './messages.js';
+import { giveWay } from '../../core/priority.js';
+
+/**
+ * Worker thread that reads files one after another. Sends rows a few pieces ahead of the requests
+ * for more. Receives nothing but the file's bytes.
+ */
+
+const ROWS_A_PIECE = 250;
+/** Maximum of text in a piece, in UTF-16 units. */
+const LENGTH_A_PIECE = 64 * 1024;
+const PIECES_AHEAD = 2;
+
+/**
+ * Limits of a short file: enough for a few thousand rows, and at most a fifth of a second for any
+ * file.
+ */
+const SHORT: ReadingLimits = { ...WHOLE_FILE, inflatedBytes: 4 * 1024 * 1024, marks: 100_000 };
+const SHORT_ROWS = 4_000;
+const SHORT_LENGTH = 512 * 1024;
+
+const port = parentPort;
+if (port === null) throw new Error('it runs as a thread alone');
+
+let credit = 0;
+let wake = (): void => {};
+
+port.on('message', (message: FileMessage | typeof MORE) => {
+  if (message === MORE) {
+    credit += 1;
+    wake();
+  } else void (message.isShort ? readShort(message.bytes) : readWhole(message.bytes));
+});
+
+function send(rows: readonly SheetRow[], end: ReadingResult | null): void {
+  const message: RowsMessage = { rows: packRows(rows), end };
+  port?.postMessage(message);
+}
+
+async function readWhole(bytes: Uint8Array): Promise<void> {
+  giveWay('file');
+  credit = PIECES_AHEAD;
+  let piece: SheetRow[] = [];
+  let length = 0;
+  try {
+    for await (const row of openSheet(bytesOf([Buffer.from(bytes.buffer)]))) {
+      piece.push(row);
+      length += lengthOf(row);
+      if (piece.length < ROWS_A_PIECE && length < LENGTH_A_PIECE) continue;
+      await waitForCredit();
+      send(piece, null);
+      piece = [];
+      length = 0;
+    }
+    send(piece, { how: 'whole' });
+  } catch (failure) {
+    // Rows before the failure are validated too.
+    send(piece, endOf(failure));
+  }
+}
+
+async function waitForCredit(): Promise<void> {
+  while (credit === 0) await new Promise<void>((resolve) => (wake = resolve));
+  credit -= 1;
+}
+
+async function readShort(bytes: Uint8Array): Promise<void> {
+  const rows: SheetRow[] = [];
+  let length = 0;
+  try {
+    for await (const row of openSheet(bytesOf([Buffer.from(bytes.buffer)]), SHORT)) {
+      rows.push(row);
+      length += lengthOf(row);
+      if (rows.length <= SHORT_ROWS && length <= SHORT_LENGTH) continue;
+      send([], { how: 'not_short' });
+      return;
+    }
+    send(rows, { how: 'whole' });
+  } catch (failure) {
+    const end = endOf(failure);
+    const isOverShort = end.how === 'problem' && end.code === 'too_large_inflated';
+    send(isOverShort ? [] : rows, isOverShort ? { how: 'not_short' } : end);
+  }
+}
+
+function lengthOf({ cells }: SheetRow): number {
+  return cells.reduce(
+    (sum, cell) => sum + (cell?.text.length ?? 0) + (cell?.format?.length ?? 0),
+    0,
+  );
+}
+
+function endOf(failure: unknown): ReadingResult {
+  if (failure instanceof SheetProblem)
+    return { how: 'problem', code: failure.code, message: failure.message };
+  return { how: 'failed', message: failure instanceof Error ? failure.message : String(failure) };
+}

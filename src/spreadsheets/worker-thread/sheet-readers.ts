@@ -1,0 +1,119 @@
+import { FairQueue } from '../../core/fair-queue.js';
+import { SheetProblem, type SheetRow } from '../sheet.js';
+import type { ReadingResult } from './messages.js';
+import { ReaderThread } from './reader-thread.js';
+
+/**
+ * Size up to which a file is first read as a short file. A file of a few thousand rows is smaller,
+ * unless it has much other content.
+ */
+const SHORT_FILE_BYTES = 512 * 1024;
+
+/** Limits for V8's heap. Texts are outside of it and have their own limit (texts.ts). */
+const SHORT_MEMORY = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 8 };
+const WHOLE_MEMORY = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16 };
+
+/** A stored file. Its pieces are read when its turn in the queue begins. */
+export interface FileToRead {
+  readonly size: number;
+  pieces(): AsyncIterable<Buffer>;
+}
+
+/** Tenant of the file, for fair queueing, and a signal that cancels reading. */
+export interface ReadingOptions {
+  readonly tenantId: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads files in worker threads, so that no file blocks the main thread or fills its memory. One
+ * thread reads short files and is kept, because starting one takes 150 ms. Another is started for
+ * each long file. Tenants take turns, and short files do not wait for long ones.
+ */
+export class SheetReaders {
+  private readonly short = new FairQueue(1);
+  private readonly whole = new FairQueue(1);
+  private readonly stopping = new AbortController();
+  private kept: ReaderThread | null = null;
+
+  /**
+   * Yields the rows of a file, read in a worker thread. Throws what `openSheet` throws, the reason
+   * of `signal`, and errors of `file.pieces()`.
+   */
+  async *rows(file: FileToRead, { tenantId, signal }: ReadingOptions): AsyncGenerator<SheetRow> {
+    const until = AbortSignal.any([signal, this.stopping.signal]);
+    const short = file.size > SHORT_FILE_BYTES ? null : await this.readShort(file, tenantId, until);
+    if (short === null) {
+      for await (const piece of this.readWhole(file, tenantId, until))
+        for (const row of piece) yield row;
+      return;
+    }
+    for (const row of short.rows) yield row;
+    assertWhole(short.end);
+  }
+
+  async close(): Promise<void> {
+    this.stopping.abort(new Error('the readers of files are stopped'));
+    await this.kept?.end();
+  }
+
+  /** Reads a short file. Returns null if the file exceeds the limits of short files. */
+  private async readShort(
+    file: FileToRead,
+    tenantId: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly rows: readonly SheetRow[]; readonly end: ReadingResult } | null> {
+    const leave = await this.short.enter(tenantId, signal);
+    try {
+      const bytes = await bytesOf(file);
+      if (this.kept?.isAlive !== true) this.kept = new ReaderThread(SHORT_MEMORY);
+      const reading = this.kept.read({ bytes, isShort: true }, signal);
+      const rows: SheetRow[] = [];
+      let next = await reading.next();
+      for (; next.done !== true; next = await reading.next()) rows.push(...next.value);
+      return next.value.how === 'not_short' ? null : { rows, end: next.value };
+    } catch (failure) {
+      await this.kept?.end();
+      // The file needs more memory than this thread has. The thread for long files has more.
+      if (failure instanceof SheetProblem) return null;
+      throw failure;
+    } finally {
+      leave();
+    }
+  }
+
+  private async *readWhole(
+    file: FileToRead,
+    tenantId: string,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly SheetRow[]> {
+    const leave = await this.whole.enter(tenantId, signal);
+    try {
+      const thread = new ReaderThread(WHOLE_MEMORY);
+      try {
+        assertWhole(yield* thread.read({ bytes: await bytesOf(file), isShort: false }, signal));
+      } finally {
+        await thread.end();
+      }
+    } finally {
+      leave();
+    }
+  }
+}
+
+/** Throws unless the whole file was read. */
+function assertWhole(end: ReadingResult): void {
+  if (end.how === 'problem') throw new SheetProblem(end.code, end.message);
+  if (end.how === 'failed') throw new Error(`reading a file failed: ${end.message}`);
+}
+
+/** Returns the file in its own buffer, which can be transferred to a thread. */
+async function bytesOf(file: FileToRead): Promise<Uint8Array> {
+  const all = new Uint8Array(file.size);
+  let at = 0;
+  for await (const piece of file.pieces()) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}

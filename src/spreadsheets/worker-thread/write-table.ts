@@ -1,0 +1,36 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { TableRow } from '../writing/columns.js';
+import { TableFiles } from '../writing/table-files.js';
+import { giveWay } from '../../core/priority.js';
+import type { ThreadMessage, TableSpec } from './write-in-thread.js';
+
+/**
+ * Worker thread that writes one table (write-in-thread.ts). A rejection ends the thread and is
+ * rethrown there.
+ */
+
+const PIECES_AHEAD = 2;
+
+const port = parentPort;
+if (port === null) throw new Error('it runs as a thread alone');
+const { columns, paths, sheetName } = workerData as TableSpec;
+const files = new TableFiles(columns, paths, sheetName);
+const send = (message: ThreadMessage): void => port.postMessage(message);
+
+giveWay('file');
+
+let before = Promise.resolve();
+port.on('message', (piece: string | null) => {
+  before = before.then(() => write(piece));
+});
+for (let piece = 0; piece < PIECES_AHEAD; piece += 1) send('more');
+
+async function write(piece: string | null): Promise<void> {
+  if (piece === null) {
+    await files.end();
+    send('done');
+  } else {
+    await files.add(JSON.parse(piece) as readonly TableRow[]);
+    send('more');
+  }
+}

@@ -1,0 +1,61 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writeTableInThread } from '../worker-thread/write-in-thread.js';
+import { EventLoopYielder } from '../event-loop-yielder.js';
+import type { Column, TableRow } from './columns.js';
+import type { TablePaths } from './table-files.js';
+
+interface Table {
+  readonly columns: readonly Column[];
+  readonly sheetName: string;
+  readonly pieces: AsyncIterable<readonly TableRow[]>;
+  /**
+   * True for a long table, which is written in its own thread. The thread takes half a second to
+   * start.
+   */
+  readonly isLong: boolean;
+}
+
+/**
+ * Writes the table to a temporary folder, which is removed after `use`. Rejects with failures of
+ * the rows or files, or with the reason of `signal`.
+ */
+export async function withTableFiles<T>(
+  table: Table,
+  signal: AbortSignal,
+  use: (paths: TablePaths) => Promise<T>,
+): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'table-'));
+  try {
+    const paths = { csv: join(folder, 'csv'), xlsx: join(folder, 'xlsx') };
+    const { columns, sheetName, pieces, isLong } = table;
+    if (isLong) await writeTableInThread({ columns, sheetName, paths }, pieces, signal);
+    else await writeInMainThread(table, paths, signal);
+    return await use(paths);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function writeInMainThread(
+  { columns, sheetName, pieces }: Table,
+  paths: TablePaths,
+  signal: AbortSignal,
+): Promise<void> {
+  // Imported late, because exceljs has three hundred files, which every process would otherwise
+  // load when it starts.
+  const { TableFiles } = await import('./table-files.js');
+  const files = new TableFiles(columns, paths, sheetName);
+  const turns = new EventLoopYielder();
+  try {
+    for await (const rows of pieces) {
+      signal.throwIfAborted();
+      await files.add(rows);
+      await turns.yieldIfDue();
+    }
+    await files.end();
+  } finally {
+    files.destroy();
+  }
+}

@@ -1,0 +1,120 @@
+import { type Asset, ASSETS, isAsset, LISTED_ASSETS } from '../../core/amount.js';
+import { ApiError, invalidField, invalidState } from '../../core/errors.js';
+import { type Adjustment, ADJUSTMENT_DIRECTIONS } from '../../db/entities/operations.js';
+import type { Account } from '../../db/entities/parties.js';
+import {
+  approveAdjustment,
+  proposeAdjustment,
+  rejectAdjustment,
+} from '../../funding/adjustments.js';
+import { decidedRefusal } from '../../funding/rules.js';
+import type { StaffIdentity } from '../../staff/rules.js';
+import { html, type Html } from '../html.js';
+import { parseUnits } from '../units.js';
+import type { DeskAction } from './action.js';
+
+/** Actions for corrections. One person proposes, another posts. */
+
+export const ADJUSTMENT_ACTIONS: readonly DeskAction<Adjustment>[] = [
+  {
+    verb: 'approve',
+    name: 'adjustment.approve',
+    label: 'Post',
+    explanation: 'The money moves at once. Nobody posts what they proposed themselves.',
+    isOpen: ({ status, proposedById }, by) => status === 'proposed' && proposedById !== by.id,
+    run: async (deps, adjustment, { by, reason }) =>
+      assertOwn((await approveAdjustment(deps, adjustment, by, reason)).resource, by),
+  },
+  {
+    verb: 'reject',
+    name: 'adjustment.reject',
+    label: 'Reject',
+    explanation: 'Ends the proposal; nothing moves. Whoever made it may take it back so.',
+    isStop: true,
+    isOpen: ({ status }) => status === 'proposed',
+    run: async (deps, adjustment, { by, reason }) =>
+      assertOwn((await rejectAdjustment(deps, adjustment, by, reason)).resource, by),
+  },
+];
+
+/**
+ * Throws if another person decided the adjustment. A repeated key returns the earlier decision,
+ * which must not be shown as this person's.
+ */
+function assertOwn(adjustment: Adjustment, by: StaffIdentity): void {
+  if (adjustment.decidedById !== by.id) throw new ApiError(decidedRefusal(adjustment));
+}
+
+export const ACCOUNT_ACTIONS: readonly DeskAction<Account>[] = [
+  {
+    verb: 'adjust',
+    name: 'adjustment.propose',
+    label: 'Propose an adjustment',
+    explanation:
+      "Puts money into the account or takes it out, once a second person posts it. The account's owner reads the reason with the movement.",
+    fields: ({ status }, given) =>
+      adjustmentFields(status === 'closed' ? ['out'] : ADJUSTMENT_DIRECTIONS, given),
+    // A payout may have been returned to a closed account, which is then emptied.
+    isOpen: () => true,
+    run: async (deps, { id: accountId, tenantId }, { by, reason, form }) => {
+      const direction = ADJUSTMENT_DIRECTIONS.find((one) => one === form.get('direction'));
+      if (direction === undefined) throw new ApiError(invalidField('direction', 'unknown'));
+      const asset = assetOf(form);
+      const raw = parseUnits(form.get('amount') ?? '', asset);
+      if (raw === null) throw new ApiError(invalidField('amount', 'write it as 1500.00'));
+      const reference = form.get('reference') ?? '';
+      const amount = { raw, asset };
+      const wanted = { tenantId, accountId, direction, amount, reference, reason, by };
+      const { resource } = await proposeAdjustment(deps, wanted);
+      if (resource.proposedById !== by.id) throw new ApiError(REFERENCE_TAKEN);
+    },
+  },
+];
+
+const REFERENCE_TAKEN = invalidState(
+  'somebody else proposed the same under this reference already',
+);
+
+function assetOf(form: URLSearchParams): Asset {
+  const asset = form.get('asset') ?? '';
+  if (!isAsset(asset)) throw new ApiError(invalidField('asset', 'unknown'));
+  return asset;
+}
+
+const DIRECTION_NAMES: Readonly<Record<Adjustment['direction'], string>> = {
+  in: 'into the account',
+  out: 'out of the account',
+};
+
+function adjustmentFields(
+  directions: readonly Adjustment['direction'][],
+  given: URLSearchParams | null,
+): Html {
+  return html`<label
+      >Direction<select name="direction" required>
+        ${directions.map((one) => html`<option value="${one}">${DIRECTION_NAMES[one]}</option>`)}
+      </select></label
+    >
+    <label
+      >Asset<select name="asset" required>
+        ${ASSETS.map((asset) => html`<option value="${asset}">${asset}, ${LISTED_ASSETS[asset].scale} decimals</option>`)}
+      </select></label
+    >
+    <label
+      >Amount<span class="hint">As 1500.00, with a point and no other signs</span
+      ><input name="amount" required inputmode="decimal" value="${given?.get('amount') ?? ''}"
+    /></label>
+    <label
+      >Reference<span class="hint"
+        >Your own name for it, such as case-118: letters, digits, points, dashes. Used again, it
+        moves nothing again</span
+      >
+      <input
+        name="reference"
+        required
+        pattern="[A-Za-z0-9._\\-]{1,64}"
+        maxlength="64"
+        autocapitalize="none"
+        value="${given?.get('reference') ?? ''}"
+    /></label>`;
+}

@@ -1,0 +1,55 @@
+import { APPROVAL_ACTIONS, type ApprovalAction } from '../../approvals/rules.js';
+import type { Approvals } from '../../approvals/service.js';
+import { ApiError } from '../../core/errors.js';
+import type { Transfer } from '../../db/entities/operations.js';
+import type { Payout } from '../../db/entities/payouts.js';
+import type { DeskDeps } from '../deps.js';
+import type { DeskAction } from './action.js';
+
+const LABELS: Readonly<Record<ApprovalAction, string>> = {
+  approve: 'Approve',
+  reject: 'Reject',
+  cancel: 'Cancel',
+};
+
+const EXPLANATIONS: Readonly<Record<ApprovalAction, string>> = {
+  approve:
+    'Gives one approval for support, which counts once whoever of the staff gives it. With the last one that it needs, the money moves.',
+  reject:
+    'Ends it against the wish of whoever asked for it. Nothing leaves the account. The tenant reads the reason.',
+  cancel:
+    'Ends it because whoever asked for it no longer wants it. Nothing leaves the account. The tenant reads the reason.',
+};
+
+/**
+ * Returns the actions on a transfer or payout that waits for approval. A payout can also be
+ * canceled while it is approved. `rowOf` returns the row from the data of the page.
+ */
+export function approvalActions<Shown, Row extends Transfer | Payout>(
+  noun: Row extends Payout ? 'payout' : 'transfer',
+  approvalsOf: (deps: DeskDeps) => Approvals<Row>,
+  rowOf: (shown: Shown) => Row,
+): readonly DeskAction<Shown>[] {
+  return APPROVAL_ACTIONS.map((action) => ({
+    verb: action,
+    name: `${noun}.${action}` as const,
+    label: LABELS[action],
+    explanation: EXPLANATIONS[action],
+    ...(action === 'approve' ? {} : { isStop: true as const }),
+    isOpen: (shown) => {
+      const { status } = rowOf(shown);
+      return status === 'pending_approval' || (action === 'cancel' && status === 'approved');
+    },
+    recordsRefusals: true,
+    run: async (deps, shown, { by, reason, actId }) => {
+      const { outcome } = await approvalsOf(deps).actByStaff(
+        rowOf(shown),
+        action,
+        by,
+        reason,
+        actId,
+      );
+      if (!outcome.done) throw new ApiError(outcome.refusal);
+    },
+  }));
+}

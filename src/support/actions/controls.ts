@@ -1,0 +1,76 @@
+import { performBatchAction } from '../../batches/staff-actions.js';
+import { CANCELABLE, isPaused, PAUSABLE } from '../../batches/rules.js';
+import { ApiError } from '../../core/errors.js';
+import type { BonusBatch } from '../../db/entities/bonuses.js';
+import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
+import { pause, resume, retryNow } from '../../webhooks/staff-actions.js';
+import type { DeskAction } from './action.js';
+
+/** Actions on batches and webhook endpoints. */
+
+type BatchAction = Parameters<typeof performBatchAction>[1]['action'];
+
+const BATCH_WORDS: Readonly<
+  Record<BatchAction, Pick<DeskAction<BonusBatch>, 'label' | 'explanation' | 'isOpen'>>
+> = {
+  pause: {
+    label: 'Pause',
+    explanation: 'Pays no further row until it is resumed.',
+    isOpen: (batch) =>
+      PAUSABLE.includes(batch.status) && !isPaused(batch) && batch.canceledAt === null,
+  },
+  resume: {
+    label: 'Resume',
+    explanation: 'Goes on paying where it stood.',
+    isOpen: (batch) => isPaused(batch),
+  },
+  cancel: {
+    label: 'Cancel',
+    explanation: 'Ends it: no further row is paid. What was paid stays paid; the other rows fail.',
+    isOpen: (batch) => CANCELABLE.includes(batch.status) && batch.canceledAt === null,
+  },
+};
+
+export const BATCH_ACTIONS: readonly DeskAction<BonusBatch>[] = (
+  ['pause', 'resume', 'cancel'] as const
+).map((action) => ({
+  ...BATCH_WORDS[action],
+  ...(action === 'cancel' ? { isStop: true } : {}),
+  verb: action,
+  name: `bonus_batch.${action}`,
+  recordsRefusals: true,
+  run: async (deps, { id: batchId }, { by, reason, actId }) => {
+    const result = await performBatchAction(deps, { batchId, action, by, reason, actId });
+    if ('refusal' in result) throw new ApiError(result.refusal);
+  },
+}));
+
+export const ENDPOINT_ACTIONS: readonly DeskAction<WebhookEndpoint>[] = [
+  {
+    verb: 'pause',
+    name: 'webhook.pause',
+    label: 'Pause',
+    explanation: 'Nothing more is sent until it is resumed. What waits keeps its place.',
+    isOpen: ({ status, pausedAt }) => status !== 'deleted' && pausedAt === null,
+    run: async (deps, { id }, { by, reason, actId }) =>
+      void (await pause(deps, id, by, { reason }, actId)),
+  },
+  {
+    verb: 'resume',
+    name: 'webhook.resume',
+    label: 'Resume',
+    explanation: 'Sending goes on where it stood.',
+    isOpen: ({ status, pausedAt }) => status !== 'deleted' && pausedAt !== null,
+    run: async (deps, { id }, { by, reason, actId }) =>
+      void (await resume(deps, id, by, { reason }, actId)),
+  },
+  {
+    verb: 'retry',
+    name: 'webhook.retry_now',
+    label: 'Retry now',
+    explanation: 'What waits for a retry is tried at once.',
+    isOpen: ({ status, pausedAt }) => status === 'enabled' && pausedAt === null,
+    run: async (deps, { id }, { by, reason, actId }) =>
+      void (await retryNow(deps, id, by, { reason }, actId)),
+  },
+];

@@ -1,0 +1,143 @@
+import { hash } from 'node:crypto';
+import { type Act, recordOnce, wasDone } from '../../access/audit-log.js';
+import { cleanText, MAX_REASON } from '../../core/checked-text.js';
+import { compareText } from '../../core/collections.js';
+import { ApiError, type Refusal } from '../../core/errors.js';
+import type { Uuid } from '../../core/ids.js';
+import { UnknownKey } from '../../core/fingerprint.js';
+import { isUnavailable } from '../../db/failures.js';
+import {
+  asksForCode,
+  STAFF_ACTS,
+  type StaffActName,
+  type StaffIdentity,
+} from '../../staff/rules.js';
+import { verifyClaim } from '../../staff/verification.js';
+import type { DeskDeps, SignedInPerson } from '../deps.js';
+import { actionIdOf, type ActionSubject, type DeskAction } from './action.js';
+
+/**
+ * Result of a form. `unknown` means that the database did not respond, and that repeating the same
+ * form shows the result.
+ */
+type ActionResult =
+  | { readonly outcome: 'done' }
+  | { readonly outcome: 'refused'; readonly refusal: Refusal }
+  | { readonly outcome: 'unknown'; readonly fault: unknown };
+
+/**
+ * Actions in progress by id, so that the second request of a double click gets the result of the
+ * first.
+ */
+const inProgress = new Map<string, Promise<ActionResult>>();
+
+/**
+ * Performs the action of a form once: checks the code, calls the service, and records a refusal.
+ * Throws `DeskError`.
+ */
+export function perform<Resource>(
+  deps: DeskDeps,
+  action: DeskAction<Resource>,
+  resource: Resource,
+  subject: ActionSubject,
+  { person, form }: { readonly person: SignedInPerson; readonly form: URLSearchParams },
+): Promise<ActionResult> {
+  const actId = actionIdOf(form, person, action.verb, subject.id);
+  const known = inProgress.get(actId);
+  if (known !== undefined) return known;
+  const running = performOnce(deps, action, resource, subject, { person, form, actId }).finally(
+    () => inProgress.delete(actId),
+  );
+  inProgress.set(actId, running);
+  return running;
+}
+
+interface Submission {
+  readonly person: SignedInPerson;
+  readonly form: URLSearchParams;
+  readonly actId: Uuid;
+}
+
+async function performOnce<Resource>(
+  deps: DeskDeps,
+  action: DeskAction<Resource>,
+  resource: Resource,
+  subject: ActionSubject,
+  { person: { identity }, form, actId }: Submission,
+): Promise<ActionResult> {
+  const cleaned = cleanText(form.get('reason') ?? '', MAX_REASON);
+  if (!('clean' in cleaned)) return { outcome: 'refused', refusal: NO_REASON };
+  try {
+    const refusal = await codeRefusal(deps, action.name, subject, { identity, form, actId });
+    if (refusal !== null) return { outcome: 'refused', refusal };
+    if (await wasDone(deps.database.current, actId)) return { outcome: 'done' };
+    await action.run(deps, resource, { by: identity, reason: cleaned.clean, actId, form });
+    return { outcome: 'done' };
+  } catch (failure) {
+    // A fault of the service may have occurred before or after the action.
+    if (!(failure instanceof ApiError))
+      return { outcome: 'unknown', fault: isAway(failure) ? null : failure };
+    if (failure.refusal.code === 'ledger_unavailable') return { outcome: 'unknown', fault: null };
+    const details = { refused: failure.message };
+    if (action.recordsRefusals !== true)
+      await recordOnce(deps, actId, identity, { ...refusedAction(action.name, subject), details });
+    return { outcome: 'refused', refusal: failure.refusal };
+  }
+}
+
+const NO_REASON: Refusal = {
+  code: 'invalid_field',
+  message: `a reason of 1 to ${MAX_REASON} characters is needed, in one line`,
+};
+
+function isAway(failure: unknown): boolean {
+  return isUnavailable(failure) || failure instanceof UnknownKey;
+}
+
+/**
+ * Returns null if no code is required, or if the code is correct, and marks it as used for this
+ * action. Otherwise records and returns the refusal.
+ */
+async function codeRefusal(
+  deps: DeskDeps,
+  name: StaffActName,
+  subject: ActionSubject,
+  { identity, form, actId }: { identity: StaffIdentity; form: URLSearchParams; actId: Uuid },
+): Promise<Refusal | null> {
+  if (!asksForCode(name, 'support')) return null;
+  const rule: {
+    readonly right: (typeof STAFF_ACTS)[StaffActName]['right'];
+    readonly twoPeople?: true;
+  } = STAFF_ACTS[name];
+  const verified = await verifyClaim(deps, {
+    name: identity.name,
+    code: (form.get('code') ?? '').replaceAll(/\s/g, ''),
+    door: 'support',
+    right: rule.right,
+    twoPeople: rule.twoPeople === true,
+    receivedAt: deps.clock(),
+    purpose: `support/${identity.id}/${name}/${subject.id}/${actId}/${contentOf(form)}`,
+    refusedAct: refusedAction(name, subject),
+  });
+  if ('refusal' in verified) return verified.refusal;
+  if (verified.identity.id !== identity.id)
+    throw new Error('a code proved somebody else than who is signed in');
+  return null;
+}
+
+/** Returns a hash of the form. A code is valid for one content only. */
+function contentOf(form: URLSearchParams): string {
+  const fields = [...form].filter(([field]) => field !== 'code' && field !== 'form_token');
+  return hash(
+    'sha256',
+    JSON.stringify(fields.sort(([one], [other]) => compareText(one, other))),
+    'hex',
+  );
+}
+
+function refusedAction(
+  name: StaffActName,
+  { id: subjectId, tenantId, subjectType }: ActionSubject,
+): Act {
+  return { tenantId, action: `${name}_refused`, subjectType, subjectId, details: {} };
+}

@@ -1,0 +1,150 @@
+import { ApiError, invalidField } from '../../core/errors.js';
+import { parseUuid } from '../../core/ids.js';
+import type { Reader } from '../../db/database.js';
+import {
+  type Payout,
+  PAYOUT_STATUSES,
+  type PayoutResolution,
+  payoutResolutions,
+  RESOLUTION_OUTCOMES,
+} from '../../db/entities/payouts.js';
+import { approveResolution } from '../../payouts/release.js';
+import { ANOTHER_OPEN, outcomeRefusal } from '../../payouts/resolution-checks.js';
+import { proposeResolution, rejectResolution, type SeenPayout } from '../../payouts/resolutions.js';
+import type { StaffIdentity } from '../../staff/rules.js';
+import { html, type Html } from '../html.js';
+import { options } from '../pages/layout.js';
+import type { DeskAction } from './action.js';
+import { approvalActions } from './approvals.js';
+
+type Outcome = PayoutResolution['outcome'];
+
+const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
+  completed: 'completed: the bank paid it',
+  failed: 'failed: the bank never paid it, and the money goes back to the account',
+  returned: 'returned: the bank paid it and gave it back, and the money goes back to the account',
+  unchanged: 'unchanged: it is right as it is, and need not be raised any more',
+};
+
+/**
+ * Actions that decide a payout's outcome in place of the rail. They require two people, each with a
+ * code.
+ */
+const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
+  {
+    verb: 'propose',
+    name: 'payout.resolve_propose',
+    label: 'Propose what became of it',
+    explanation:
+      'By what the bank says, never by a guess. Nothing moves until a second person applies it.',
+    fields: (seen, given) =>
+      html`${stateField(seen)}${outcomeField(seen.payout, given?.get('outcome') ?? null)}`,
+    isOpen: ({ payout, open }) => open === undefined && possible(payout).length > 0,
+    run: async ({ desk }, seen, { by, reason, actId, form }) => {
+      const outcome = RESOLUTION_OUTCOMES.find((one) => one === form.get('outcome'));
+      if (outcome === undefined) throw new ApiError(invalidField('outcome', 'unknown'));
+      await proposeResolution(desk, asShown(seen, form), { outcome, reason, by }, actId);
+    },
+  },
+  {
+    verb: 'apply',
+    name: 'payout.resolve_approve',
+    label: 'Apply the resolution',
+    explanation:
+      'What was proposed is done to the money. Before money is given back, the rail is asked to say that it will never pay.',
+    fields: seenField,
+    isOpen: ({ open }, by) => open !== undefined && open.proposedById !== by.id,
+    run: async ({ database, release }, payout, { by, reason, form }) => {
+      if (await isDecided(database.current, payout, form, 'applied', by)) return;
+      await approveResolution(release, asSeen(payout, form), by, reason);
+    },
+  },
+  {
+    verb: 'dismiss',
+    name: 'payout.resolve_reject',
+    label: 'Reject the resolution',
+    explanation: 'Ends the proposal; nothing else changes. Whoever made it may take it back so.',
+    isStop: true,
+    fields: seenField,
+    isOpen: ({ open }) => open !== undefined,
+    run: async ({ database, desk }, payout, { by, reason, form }) => {
+      if (await isDecided(database.current, payout, form, 'rejected', by)) return;
+      await rejectResolution(desk, asSeen(payout, form), by, reason);
+    },
+  },
+];
+
+export const PAYOUT_ACTIONS: readonly DeskAction<SeenPayout>[] = [
+  ...approvalActions<SeenPayout, Payout>(
+    'payout',
+    ({ payoutApprovals }) => payoutApprovals,
+    ({ payout }) => payout,
+  ),
+  ...RESOLUTION_ACTIONS,
+];
+
+const STATE = 'state';
+const SEEN = 'resolution';
+
+/** Returns a hidden field with the state of the payout that the page shows. */
+function stateField({ payout, contradictions }: SeenPayout): Html {
+  return html`<input type="hidden" name="${STATE}" value="${payout.status} ${contradictions}" />`;
+}
+
+/**
+ * Returns the payout with the state that the page showed. Throws `ApiError` `invalid_field` if the
+ * form has no state.
+ */
+function asShown(now: SeenPayout, form: URLSearchParams): SeenPayout {
+  const [word, count] = (form.get(STATE) ?? '').split(' ');
+  const [status, contradictions] = [PAYOUT_STATUSES.find((one) => one === word), Number(count)];
+  if (status === undefined || !Number.isSafeInteger(contradictions))
+    throw new ApiError(invalidField(STATE, 'unknown'));
+  return { ...now, payout: { ...now.payout, status }, contradictions };
+}
+
+/** Returns a hidden field with the id of the proposal that the page shows. */
+function seenField({ open }: SeenPayout, given: URLSearchParams | null): Html {
+  return html`<input type="hidden" name="${SEEN}" value="${given?.get(SEEN) ?? open?.id}" />`;
+}
+
+/**
+ * Returns the payout. Throws `ApiError` `invalid_state` if there is a newer proposal than the page
+ * showed.
+ */
+function asSeen(payout: SeenPayout, form: URLSearchParams): SeenPayout {
+  if (payout.open !== undefined && payout.open.id !== form.get(SEEN))
+    throw new ApiError(ANOTHER_OPEN);
+  return payout;
+}
+
+/**
+ * Whether this person has already decided the proposal in the same way, because a proposal is
+ * decided once.
+ */
+async function isDecided(
+  reader: Reader,
+  { payout }: SeenPayout,
+  form: URLSearchParams,
+  status: PayoutResolution['status'],
+  by: StaffIdentity,
+): Promise<boolean> {
+  const id = parseUuid(form.get(SEEN) ?? '');
+  if (id === null) return false;
+  const seen = await reader.find(payoutResolutions, { id, payoutId: payout.id });
+  return seen?.status === status && seen.decidedById === by.id;
+}
+
+function possible(payout: Payout): readonly Outcome[] {
+  return RESOLUTION_OUTCOMES.filter((outcome) => outcomeRefusal(payout, outcome) === null);
+}
+
+function outcomeField(payout: Payout, given: string | null): Html {
+  const outcomes = possible(payout).map((outcome) => [outcome, OUTCOME_WORDS[outcome]] as const);
+  return html`<label
+    >What became of it<select name="outcome" required>
+      <option value="">Choose</option>
+      ${options(outcomes, given)}
+    </select></label
+  >`;
+}

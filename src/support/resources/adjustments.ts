@@ -1,0 +1,47 @@
+import { formatAmount } from '../../core/amount.js';
+import { type Adjustment, adjustments } from '../../db/entities/operations.js';
+import { ADJUSTMENT_ACTIONS } from '../actions/adjustments.js';
+import { html } from '../html.js';
+import { amount, pathOf, tag, time, timeOrNull } from '../pages/layout.js';
+import { readTimeline } from '../reading/timeline.js';
+import { namesOf } from '../reading/names.js';
+import type { ResourceKind } from './resource-kind.js';
+
+export const adjustmentKind: ResourceKind<Adjustment> = {
+  name: 'adjustments',
+  actions: ADJUSTMENT_ACTIONS,
+  find: ({ database: { reader } }, id) => reader.find(adjustments, { id }),
+  subjectOf: ({ id, tenantId }) => ({ id, tenantId, subjectType: 'adjustment' }),
+  async show({ database: { reader } }, adjustment) {
+    const { id, tenantId, accountId, direction } = adjustment;
+    const names = await namesOf(reader, [adjustment]);
+    const timeZone = names.timeZone(tenantId);
+    const timeline = await readTimeline(reader, {
+      ...{ id, tenantId, timeZone, accountIds: [accountId], lines: [] },
+      instants: [adjustment.createdAt, adjustment.decidedAt],
+    });
+    const way = direction === 'in' ? 'into' : 'out of';
+    return {
+      title: `Adjustment of ${formatAmount(adjustment)} ${way} an account`,
+      facts: [
+        ['Status', tag(adjustment.status)],
+        ['Amount', amount(adjustment)],
+        [
+          'Account',
+          html`${way} <a href="${pathOf('accounts', accountId)}">${names.account(accountId)}</a>`,
+        ],
+        ['Reason', adjustment.reason],
+        ['Reference', adjustment.reference],
+        ['Tenant', names.tenant(tenantId)],
+        ['Proposed by', adjustment.proposedBy],
+        ['Proposed', time(adjustment.createdAt, timeZone)],
+        ['Decided by', adjustment.decidedBy],
+        ['Decided', timeOrNull(adjustment.decidedAt, timeZone)],
+        ['Id', id],
+      ],
+      timeline,
+      timeZone,
+      workflow: null,
+    };
+  },
+};

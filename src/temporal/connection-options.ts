@@ -1,0 +1,68 @@
+import type { ConnectionOptions } from '@temporalio/client';
+import { faultOfMaterial, type TlsMaterial } from '../db/servers.js';
+
+export interface TemporalTls extends TlsMaterial {
+  /** Name in the server's certificate, if it differs from the host in the address. */
+  readonly serverName?: string | undefined;
+}
+
+export interface TemporalOptions {
+  /** `host:port` */
+  readonly address: string;
+  readonly namespace: string;
+  /** TLS settings. Null means no TLS. A certificate with its key enables mutual TLS. */
+  readonly tls: TemporalTls | null;
+  readonly apiKey?: string | undefined;
+}
+
+type SharedOptions = Pick<ConnectionOptions, 'address' | 'tls'> & { readonly apiKey?: string };
+
+/** Returns the connection options of clients and workers, with the files' current contents. */
+export function connectionOptions({ address, tls, apiKey }: TemporalOptions): SharedOptions {
+  const base = { address, ...(apiKey === undefined ? {} : { apiKey }) };
+  if (tls === null) return base;
+  const { ca, certificate, key, serverName } = tls;
+  const pair =
+    certificate === undefined || key === undefined
+      ? {}
+      : { clientCertPair: { crt: Buffer.from(certificate()), key: Buffer.from(key()) } };
+  return {
+    ...base,
+    tls: {
+      ...(ca === undefined ? {} : { serverRootCACertificate: Buffer.from(ca()) }),
+      ...pair,
+      ...(serverName === undefined ? {} : { serverNameOverride: serverName }),
+    },
+  };
+}
+
+/** Interval of the checks for renewed certificates. */
+const CHECK_EVERY_MS = 5_000;
+
+/** Detects changes of a connection's certificates, and reports each change once. */
+export class CertificateRenewals {
+  private known: string;
+  private checkedAt = performance.now();
+
+  constructor(private readonly tls: TemporalTls | null) {
+    this.known = textOf(tls);
+  }
+
+  /** Whether the certificates have changed. False while the new files do not match yet. */
+  isDue(): boolean {
+    if (this.tls === null || performance.now() - this.checkedAt < CHECK_EVERY_MS) return false;
+    this.checkedAt = performance.now();
+    try {
+      const text = textOf(this.tls);
+      if (text === this.known || faultOfMaterial(this.tls) !== null) return false;
+      this.known = text;
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+function textOf(tls: TemporalTls | null): string {
+  return JSON.stringify([tls?.ca?.(), tls?.certificate?.(), tls?.key?.()]);
+}

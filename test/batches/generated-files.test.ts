@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { generateMissing } from '../../src/batches/end-execution.js';
+import { openSheet } from '../../src/spreadsheets/open-sheet.js';
+import { bytesOf } from '../../src/spreadsheets/byte-source.js';
+import { removeOldRows } from '../../src/batches/retention.js';
+import { pauseBatch, cancelBatch } from '../../src/batches/control.js';
+import type { Uuid } from '../../src/core/ids.js';
+import { instant, systemClock } from '../../src/core/instant.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import {
+  answered,
+  type Bank,
+  idLiteral,
+  type Json,
+  LEAST,
+  object,
+  openBank,
+} from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { fileMaker, payroll, ServedBatches } from './support.js';
+
+const MIN = LEAST.toString();
+
+describe('the files that a batch gives back', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let bank: Bank;
+  let served: ServedBatches;
+  let payer: Account;
+  let ana: Account;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+    bank = await openBank(api);
+    served = new ServedBatches(bank);
+    payer = await bank.account({ funds: { COPM: 1_000n * LEAST } });
+    ana = await bank.account();
+  });
+  after(() => api.stop());
+  afterEach(() => assertLedgerSound(db.database));
+
+  const shown = async (id: Uuid): Promise<Json> =>
+    answered(await bank.get(`/v1/bonus_batches/${id}`), 200).json;
+  const urls = async (id: Uuid): Promise<Json> => object((await shown(id)).files);
+  const download = async (id: Uuid, name: 'errors' | 'result', query = ''): Promise<string> =>
+    answered(await bank.get(`/v1/bonus_batches/${id}/files/${name}${query}`), 200).text;
+  const deps = () => ({ database: db.database, clock: systemClock, files: fileMaker(db.database) });
+  const makeAll = (): Promise<void> => generateMissing(deps(), new AbortController().signal);
+  /** As the event of its end carried them. */
+  const told = async (id: Uuid): Promise<Json> => {
+    const rows = await db.sql(
+      `SELECT body FROM events WHERE resource_id=${idLiteral(id)} ORDER BY sequence DESC LIMIT 1`,
+    );
+    return object(object(object(object(JSON.parse(String(rows[0]?.body))).data).object).files);
+  };
+  const rejected = (rows = 1): Promise<{ readonly id: Uuid }> =>
+    served
+      .upload(payer, payroll(Array.from({ length: rows }, () => ['$nobody', '1.5', 'EUR'])))
+      .then(({ id }) => served.validate(id));
+  const executed = async (rows = 2): Promise<Uuid> => {
+    const { id } = await served.ready(
+      payer,
+      payroll(Array.from({ length: rows }, () => [ana.id, MIN, 'COPM'])),
+    );
+    await served.execute(id);
+    return id;
+  };
+  const paid = async (): Promise<Uuid> => {
+    const id = await executed();
+    await served.pay(id);
+    return id;
+  };
+  /** As one that ended before files were made once. */
+  const forget = async (id: Uuid): Promise<void> => {
+    const own = idLiteral(id);
+    await db.sql(`DELETE FROM bonus_batch_files WHERE batch_id=${own}`);
+    await db.sql(
+      `UPDATE bonus_batch_storage SET csv_bytes=NULL, xlsx_bytes=NULL WHERE batch_id=${own}`,
+    );
+    await db.sql(`UPDATE bonus_batches SET files_made_at=NULL WHERE id=${own}`);
+  };
+
+  it('are there as soon as anybody can see its end, by GET or in its event', async () => {
+    const [{ id: refused }, done] = [await rejected(), await paid()];
+    for (const [id, name] of [
+      [refused, 'errors'],
+      [done, 'result'],
+    ] as const) {
+      const url = (await urls(id))[`${name}_url`];
+      const path = `/v1/bonus_batches/${id}/files/${name}`;
+      for (const one of [url, (await told(id))[`${name}_url`]])
+        assert.equal(new URL(String(one)).pathname, path);
+      assert.equal((await download(id, name)).startsWith('\ufeffrow,'), true);
+    }
+  });
+
+  it('are made before the end: with every row settled it is executing, without an address, and can be neither paused nor canceled', async () => {
+    const id = await executed(3);
+    await served.payRows(id);
+    const { status, progress, files } = await shown(id);
+    assert.deepEqual(
+      [status, progress, files],
+      ['executing', { paid: 3, failed: 0, pending: 0 }, { errors_url: null, result_url: null }],
+    );
+    answered(await bank.get(`/v1/bonus_batches/${id}/files/result`), 404, 'not_found');
+    const deps = { database: db.database, clock: systemClock, desk: bank.api.core.desk };
+    for (const act of [pauseBatch, cancelBatch])
+      await assert.rejects(act(deps, id, TEST_ACTOR, 'why not'), /paid or refused already/);
+    await served.pay(id);
+    assert.equal((await shown(id)).status, 'completed');
+    assert.notEqual((await urls(id)).result_url, null);
+  });
+
+  it('are of many problems the same in both formats, and whole', async () => {
+    const { id } = await rejected(1_500);
+    const lines = (await download(id, 'errors')).trimEnd().split('\r\n');
+    const { bytes } = await bank.get(`/v1/bonus_batches/${id}/files/errors?format=xlsx`);
+    let rows = 0;
+    for await (const _ of openSheet(bytesOf([bytes]))) rows += 1;
+    assert.equal(lines.length, 1 + 1_500 * 3);
+    assert.equal(rows, lines.length);
+    const stored = await db.sql(
+      `SELECT SUM(LENGTH(content)) AS bytes, MAX(LENGTH(content)) AS most FROM bonus_batch_files WHERE batch_id=${idLiteral(id)} AND format='csv'`,
+    );
+    assert.equal(Number(stored[0]?.bytes), Buffer.byteLength(lines.join('\r\n')) + 2);
+    assert.equal(Number(stored[0]?.most), 65_536);
+  });
+
+  it('are made by the sweeper for a batch that ended without, and have no address until then', async () => {
+    const [{ id: refused }, done] = [await rejected(), await paid()];
+    const before = [await download(refused, 'errors'), await download(done, 'result')];
+    for (const id of [refused, done]) await forget(id);
+    for (const id of [refused, done])
+      assert.deepEqual(await urls(id), { errors_url: null, result_url: null });
+    answered(await bank.get(`/v1/bonus_batches/${refused}/files/errors`), 404, 'not_found');
+    await makeAll();
+    assert.notEqual((await urls(refused)).errors_url, null);
+    assert.deepEqual([await download(refused, 'errors'), await download(done, 'result')], before);
+  });
+
+  it('that cannot be written do not keep the batch from ending without them, and the sweeper makes them', async () => {
+    const id = await executed();
+    const { TMPDIR } = process.env;
+    process.env.TMPDIR = '/nowhere';
+    await served.pay(id).finally(() => {
+      if (TMPDIR === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = TMPDIR;
+    });
+    const { status, files } = await shown(id);
+    assert.deepEqual([status, object(files).result_url], ['completed', null]);
+    await makeAll();
+    assert.equal((await download(id, 'result')).trimEnd().split('\r\n').length, 3);
+  });
+
+  it('are made once, however many make them at a time', async () => {
+    const id = await paid();
+    const before = await download(id, 'result');
+    await forget(id);
+    await Promise.all([makeAll(), makeAll(), makeAll()]);
+    assert.equal(await download(id, 'result'), before);
+  });
+
+  it('are removed with the rows and problems, and so are their addresses', async () => {
+    const [{ id: refused }, done] = [await rejected(), await paid()];
+    for (const ended of ['unpaid', 'paid'] as const) {
+      let after: Uuid | null = null;
+      do
+        after = await removeOldRows(
+          db.database,
+          systemClock,
+          ended,
+          instant(Date.now() + 86_400_000),
+          after,
+        );
+      while (after !== null);
+    }
+    for (const [id, name] of [
+      [refused, 'errors'],
+      [done, 'result'],
+    ] as const) {
+      assert.deepEqual(await urls(id), { errors_url: null, result_url: null });
+      answered(await bank.get(`/v1/bonus_batches/${id}/files/${name}`), 404, 'not_found');
+    }
+    await makeAll();
+    const [left] = await db.sql(
+      `SELECT COUNT(*) AS n FROM bonus_batch_files WHERE batch_id IN (${idLiteral(refused)},${idLiteral(done)})`,
+    );
+    assert.equal(Number(left?.n), 0);
+  });
+
+  it('with a missing piece are cut off, and never look whole', async () => {
+    const { id } = await rejected(1_500);
+    await db.sql(
+      `DELETE FROM bonus_batch_files WHERE batch_id=${idLiteral(id)} AND format='csv' AND number=1`,
+    );
+    await assert.rejects(bank.get(`/v1/bonus_batches/${id}/files/errors`));
+  });
+});
