@@ -5,7 +5,10 @@ import type { ActResult, ApprovalState, StaffAct } from '../src/temporal/contrac
 import { goneAct, goneApproval, orGone } from './gone.js';
 import type { PayoutApprovals } from '../src/payouts/approvals.js';
 
-/** A payout's activities in MySQL. The row's state is the guard, so running twice or late does no harm. */
+/**
+ * A payout's activities in MySQL. The row's state is the guard, so running twice or late does no
+ * harm.
+ */
 export interface PayoutActivities extends RailActivities {
   readPayout(payoutId: string): Promise<ApprovalState>;
   actOnPayout(act: StaffAct): Promise<ActResult>;

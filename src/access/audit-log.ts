@@ -28,7 +28,10 @@ export function operatorActor(name: string): Actor {
   return { channel: 'ops', name };
 }
 
-/** A privileged act. `details` hold ids, amounts, states and reasons, never secrets or personal data. */
+/**
+ * A privileged act. `details` hold ids, amounts, states and reasons, never secrets or personal
+ * data.
+ */
 export interface Act {
   readonly tenantId: Uuid | null;
   readonly action: string;

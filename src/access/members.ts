@@ -13,7 +13,9 @@ import { type Act, type ActDetails, type Actor, recordAct } from './audit-log.js
 
 const MAX_NAME = 80;
 
-/** Adds a person or program without a role. Throws ApiError invalid_field (also for taken names). */
+/**
+ * Adds a person or program without a role. Throws ApiError invalid_field (also for taken names).
+ */
 export async function addMember(
   database: Database,
   clock: Clock,
@@ -43,7 +45,10 @@ export async function addMember(
   return member;
 }
 
-/** Gives the member this role in one account of its tenant, replacing any other. Throws ApiError not_found. */
+/**
+ * Gives the member this role in one account of its tenant, replacing any other. Throws ApiError
+ * not_found.
+ */
 export async function grantRole(
   database: Database,
   clock: Clock,

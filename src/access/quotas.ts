@@ -19,7 +19,10 @@ export type Quotas = Readonly<
   Record<'openBatches' | 'problemRows' | 'unpaidRows' | 'storedBytes' | 'statementRows', bigint>
 >;
 
-/** A hundred files of 10 MiB, four of 100,000 bad rows, a hundred unpaid, and four of the longest statements. */
+/**
+ * A hundred files of 10 MiB, four of 100,000 bad rows, a hundred unpaid, and four of the longest
+ * statements.
+ */
 export const DEFAULT_QUOTAS: Quotas = {
   openBatches: 100n,
   problemRows: 2_000_000n,
@@ -93,7 +96,10 @@ export async function assertWithinQuotas(
     throw exceeded('stored_bytes', used.storedBytes, limits.storedBytes);
 }
 
-/** Throws quota_exceeded unless another statement of this many movements is within the tenant's quotas. */
+/**
+ * Throws quota_exceeded unless another statement of this many movements is within the tenant's
+ * quotas.
+ */
 export async function assertStatementQuota(
   reader: Reader,
   tenantId: Uuid,

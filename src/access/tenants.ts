@@ -32,8 +32,8 @@ const MAX_NAME = 80;
 const MAX_TIME_ZONE = 64;
 
 /**
- * Creates a tenant with everything it needs to move money: its system accounts and its event counter. Throws ApiError
- * invalid_field (also for a taken name), and what withTransaction throws.
+ * Creates a tenant with everything it needs to move money: its system accounts and its event
+ * counter. Throws ApiError invalid_field (also for a taken name), and what withTransaction throws.
  */
 export async function addTenant(
   database: Database,

@@ -84,7 +84,9 @@ export function listTokens(reader: Reader, tenantId: Uuid): Promise<Token[]> {
   return reader.select(tokens, { tenantId }, { orderBy: ['createdAt', 'keyId'] });
 }
 
-/** Ends a token forever, within 5 seconds. Repeating it changes nothing. Throws ApiError not_found. */
+/**
+ * Ends a token forever, within 5 seconds. Repeating it changes nothing. Throws ApiError not_found.
+ */
 export async function revokeToken(
   database: Database,
   clock: Clock,

@@ -31,8 +31,9 @@ export function readAlias(text: string): string {
 }
 
 /**
- * Gives an account this alias and releases its previous alias. Throws ApiError: invalid_field, not_found,
- * authority_insufficient, invalid_state (closed), alias_reserved, alias_taken, alias_in_quarantine.
+ * Gives an account this alias and releases its previous alias. Throws ApiError: invalid_field,
+ * not_found, authority_insufficient, invalid_state (closed), alias_reserved, alias_taken,
+ * alias_in_quarantine.
  */
 export function setAlias(
   database: Database,

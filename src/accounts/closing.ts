@@ -14,8 +14,9 @@ import { dropAlias } from './alias.js';
 import { type Changed, checkedReason, type Decided } from './status.js';
 
 /**
- * Closes an account for good and releases its alias and phone. It must be empty, with nothing held, and not its
- * tenant's fee account. Throws ApiError not_found, invalid_state, invalid_field. (docs/contract.md, Accounts)
+ * Closes an account for good and releases its alias and phone. It must be empty, with nothing held,
+ * and not its tenant's fee account. Throws ApiError not_found, invalid_state, invalid_field.
+ * (docs/contract.md, Accounts)
  */
 export async function closeAccount(
   database: Database,

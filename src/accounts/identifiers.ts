@@ -23,7 +23,8 @@ export function parseAlias(text: string): string | null {
  */
 export function parsePhone(text: string): string | null {
   if (text.length > MAX_PHONE_TEXT || MINUS.test(text) || !pointsSeparateGroups(text)) return null;
-  // 00 as most of the world dials it: by Colombian rules, 0057… would be carrier 5 and a Russian number.
+  // 00 as most of the world dials it: by Colombian rules, 0057… would be carrier 5 and a Russian
+  // number.
   const written = text.trim().replace(/^tel:/i, '').replace(/^00/, '+');
   const phone = parsePhoneNumberFromString(written, {
     defaultCountry: HOME_REGION,

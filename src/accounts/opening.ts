@@ -51,8 +51,9 @@ const PHONE_TAKEN: Refusal = {
 };
 
 /**
- * Opens an account: active, unverified, with a balance of zero in each asset. Throws ApiError invalid_field (a taken phone
- * included), alias_reserved, alias_taken, alias_in_quarantine, not_found (tenant or member), and what withTransaction throws.
+ * Opens an account: active, unverified, with a balance of zero in each asset. Throws ApiError
+ * invalid_field (a taken phone included), alias_reserved, alias_taken, alias_in_quarantine,
+ * not_found (tenant or member), and what withTransaction throws.
  */
 export async function openAccount(
   database: Database,

@@ -206,8 +206,8 @@ export async function listNewest<Row extends AccountOperation>(
 }
 
 /**
- * Returns at most one operation: the operation that the key or request created, if it matches the other
- * filters and the member may see it.
+ * Returns at most one operation: the operation that the key or request created, if it matches the
+ * other filters and the member may see it.
  */
 async function madeBy<Row extends AccountOperation>(
   list: OperationList<Row>,

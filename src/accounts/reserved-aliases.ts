@@ -8,7 +8,8 @@ import { transact } from '../db/transact.js';
 import { readAlias } from './alias.js';
 
 /**
- * Returns the platform's list of aliases that cannot be taken. An account that already has a reserved alias keeps it.
+ * Returns the platform's list of aliases that cannot be taken. An account that already has a
+ * reserved alias keeps it.
  */
 
 export function listReservedAliases(reader: Reader): Promise<ReservedAlias[]> {

@@ -62,7 +62,10 @@ export function declareVerification(
 /** How far the declarer's clock may be ahead of ours. */
 const CLOCKS_APART_MS = 60_000;
 
-/** The first declaration verifies the account and emits `account.verified`; a later one replaces the data and keeps `verified_at`. */
+/**
+ * The first declaration verifies the account and emits `account.verified`; a later one replaces the
+ * data and keeps `verified_at`.
+ */
 async function store(
   transaction: Transaction,
   keys: Keyring,

@@ -94,7 +94,10 @@ function referenceRow({
   return [insertRow(bonusReferences, { id, tenantId, recipientAccountId, reference, createdAt })];
 }
 
-/** 404, then 403, then the rules in their order; then the bonus is paid. (docs/contract.md, Order of checks) */
+/**
+ * 404, then 403, then the rules in their order; then the bonus is paid. (docs/contract.md, Order of
+ * checks)
+ */
 export function decideBonus(command: CreateBonus, state: LockedState): Decision<Bonus> {
   const { tenantId, memberId, sourceAccountId, recipientAccountId, amount } = command;
   const source = state.named(sourceAccountId);

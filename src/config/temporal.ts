@@ -56,7 +56,8 @@ const workerVersion = z.string().transform((text, context): WorkerDeploymentVers
 });
 
 /**
- * The release of a worker, for Temporal's worker versioning. (docs/operations/upgrade.md, Worker versions)
+ * The release of a worker, for Temporal's worker versioning. (docs/operations/upgrade.md, Worker
+ * versions)
  */
 export const TEMPORAL_WORKER_VERSION = workerVersion
   .optional()

@@ -76,7 +76,9 @@ export function pairs(text: string): (readonly [name: string, value: string])[] 
 
 const RAIL_NAME = /^[a-z0-9-]{1,30}$/;
 
-/** `acme/CO=http:bank-a,acme/*=simulated,*=simulated`: the rail for a tenant's payouts to a country. */
+/**
+ * `acme/CO=http:bank-a,acme/*=simulated,*=simulated`: the rail for a tenant's payouts to a country.
+ */
 export const railRoutes = z.string().transform((text, context): readonly RailRoute[] =>
   pairs(text).map(([whose, rail]) => {
     const at = whose.lastIndexOf('/');
@@ -119,7 +121,10 @@ export const railSeconds = (least: number, most: number) =>
     );
   });
 
-/** `bank-a=k1:base64,bank-a=k2:base64`: the keys of each gateway; the first of each signs, all of them verify. */
+/**
+ * `bank-a=k1:base64,bank-a=k2:base64`: the keys of each gateway; the first of each signs, all of
+ * them verify.
+ */
 export const railKeys = z.string().transform((text, context): ReadonlyMap<string, Keyring> => {
   const byName = new Map<string, string[]>();
   for (const [name, key] of pairs(text)) byName.set(name, [...(byName.get(name) ?? []), key]);
@@ -160,7 +165,10 @@ export const addressRanges = z.string().transform((text, context): readonly stri
     }),
 );
 
-/** PEM. Given as a file it is read again each time, so that it can be renewed while the process runs. */
+/**
+ * PEM. Given as a file it is read again each time, so that it can be renewed while the process
+ * runs.
+ */
 export const pem = z
   .union([
     z.string().transform((text) => () => text),

@@ -1,4 +1,7 @@
-/** An integer count of an asset's smallest unit: a bigint inside, decimal text outside. (docs/contract.md, Amount) */
+/**
+ * An integer count of an asset's smallest unit: a bigint inside, decimal text outside.
+ * (docs/contract.md, Amount)
+ */
 
 interface ListedAsset {
   /** Decimals of the unit shown to people. */

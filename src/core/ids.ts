@@ -33,7 +33,8 @@ export function newId(): Uuid {
   const now = Date.now();
   if (now > last.msecs || now < last.msecs - MAX_AHEAD_MS) {
     last.msecs = now;
-    // Starts in the lower half of the 32-bit counter, so that it does not overflow within the millisecond.
+    // Starts in the lower half of the 32-bit counter, so that it does not overflow within the
+    // millisecond.
     last.seq = random.readUInt32BE(0) >>> 1;
   } else last.seq += 1;
   return v7({ random, msecs: last.msecs, seq: last.seq }) as Uuid;

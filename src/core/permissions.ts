@@ -16,7 +16,10 @@ const CREATORS = ['operator', 'admin', 'owner'] as const satisfies readonly Role
 export interface Permission {
   /** The token needs one of these scopes. */
   readonly scopes: readonly [Scope, ...Scope[]];
-  /** The member needs one of these roles in the account that `roleIn` names; null if no role is required. */
+  /**
+   * The member needs one of these roles in the account that `roleIn` names; null if no role is
+   * required.
+   */
   readonly roles: readonly Role[] | null;
   readonly roleIn:
     | 'the account'

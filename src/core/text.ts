@@ -8,7 +8,10 @@
 
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
-/** Scripts in which a joiner or non-joiner between two characters changes how they look: Persian, Sinhala, Hindi and so on. */
+/**
+ * Scripts in which a joiner or non-joiner between two characters changes how they look: Persian,
+ * Sinhala, Hindi and so on.
+ */
 const SHAPED = [
   ...[
     'Arabic',

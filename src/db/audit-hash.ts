@@ -13,7 +13,10 @@ export const SYSTEM_CHAIN = asUuid('00000000-0000-0000-0000-000000000000');
 /** The previous hash of a chain's first line. */
 export const GENESIS = Buffer.alloc(32);
 
-/** Action of the line after sequence numbers that a restore skipped because lost lines may have used them. */
+/**
+ * Action of the line after sequence numbers that a restore skipped because lost lines may have used
+ * them.
+ */
 export const RESTORE_GAP = 'restore.gap';
 
 export interface HashedAct {

@@ -4,7 +4,10 @@ import { Together } from '../core/together.js';
 const MAX_KEYS = 50;
 const READS_AT_A_TIME = 2;
 
-/** Reads the keys of simultaneous requests with one statement. Does not delay a single request or cache results. */
+/**
+ * Reads the keys of simultaneous requests with one statement. Does not delay a single request or
+ * cache results.
+ */
 export function coalescedReads<Key, Found>(
   read: (keys: readonly Key[]) => Promise<(key: Key) => Found>,
 ): Together<Key, Found> {

@@ -6,9 +6,9 @@ import { isCanonicalUuid, type Uuid } from '../core/ids.js';
 /**
  * How a column's value is written into a statement and read from a result.
  *
- * Every statement about money is made of these literals, never of bound text: MySQL computes `balance - '1'` as a
- * double, which corrupts amounts above 2^53. An amount is a bigint here and an integer literal in SQL, so the mistake
- * cannot be written.
+ * Every statement about money is made of these literals, never of bound text: MySQL computes
+ * `balance - '1'` as a double, which corrupts amounts above 2^53. An amount is a bigint here and an
+ * integer literal in SQL, so the mistake cannot be written.
  */
 export interface Column<T> extends Stored {
   readonly literal: (value: T) => string;
@@ -92,7 +92,10 @@ export const integer: Column<number> = {
 
 let lastTime = { value: Number.NaN, literal: '' };
 
-/** DATETIME(3), always UTC. The rows of a group mostly share an instant, so the last literal is cached. */
+/**
+ * DATETIME(3), always UTC. The rows of a group mostly share an instant, so the last literal is
+ * cached.
+ */
 export const time: Column<Instant> = {
   ...storedAs('datetime'),
   literal: (value) => {

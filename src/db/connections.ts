@@ -12,7 +12,9 @@ import { type Beneficiary, Places } from './places.js';
 import { connectOptions, type MysqlAddress, type MysqlServer, type MysqlTls } from './servers.js';
 
 export const POOL_NAMES = ['reads', 'lookups', 'current', 'transactions'] as const;
-/** Pools of connections. `current` shares the connections of `lookups` on a server without a group. */
+/**
+ * Pools of connections. `current` shares the connections of `lookups` on a server without a group.
+ */
 export type PoolName = (typeof POOL_NAMES)[number];
 
 export interface PoolMode {
@@ -61,7 +63,10 @@ export class Connections {
   private readonly oldAt = new Map<PoolConnection, number>();
   private readonly lentFrom = new Map<PoolConnection, PoolName>();
   private readonly waiting = new Map<PoolName, number>();
-  /** Limits transactions other than postings, which may all wait for one locked row with a connection each. */
+  /**
+   * Limits transactions other than postings, which may all wait for one locked row with a
+   * connection each.
+   */
   private readonly others: Places;
   private readonly lentToOthers = new Map<PoolConnection, Beneficiary>();
   private isRetired = false;
@@ -79,7 +84,9 @@ export class Connections {
     };
   }
 
-  /** Takes a connection, which the caller must `release` or `discard`. Throws DatabaseUnavailable. */
+  /**
+   * Takes a connection, which the caller must `release` or `discard`. Throws DatabaseUnavailable.
+   */
   async acquire(
     name: PoolName,
     deadline: Deadline,
@@ -201,7 +208,10 @@ export class Connections {
   }
 }
 
-/** Fails every statement on the connection at once. The driver's `destroy` would leave them to their timeouts. */
+/**
+ * Fails every statement on the connection at once. The driver's `destroy` would leave them to their
+ * timeouts.
+ */
 export function cut(connection: Connection, error: Error): void {
   (connection as unknown as { readonly stream: Socket }).stream.destroy(error);
 }

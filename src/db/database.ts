@@ -135,7 +135,8 @@ export class Database {
 
   /**
    * Runs reads that must be current even during a failover: tokens, sessions, results of a COMMIT.
-   * A member of a group first waits for all earlier commits (docs/operations/database.md, A group of servers).
+   * A member of a group first waits for all earlier commits (docs/operations/database.md, A group
+   * of servers).
    */
   readonly current: Reader = readerOver((sql) => this.read('current', sql));
 
@@ -218,9 +219,9 @@ export class Database {
 
   /**
    * Runs `work` in a transaction and commits it. `work` must await all its statements. `of` is the
-   * tenant whose share of connections the transaction uses. Throws TransactionRetryable (rolled back,
-   * a retry may succeed), DatabaseUnavailable (not committed), CommitUnknown (possibly committed), or,
-   * after the rollback, the error thrown by `work`.
+   * tenant whose share of connections the transaction uses. Throws TransactionRetryable (rolled
+   * back, a retry may succeed), DatabaseUnavailable (not committed), CommitUnknown (possibly
+   * committed), or, after the rollback, the error thrown by `work`.
    */
   async withTransaction<T>(
     work: (transaction: Transaction) => Promise<T>,
@@ -323,7 +324,9 @@ export class Database {
     throw error;
   }
 
-  /** Discards the connection if MySQL is unavailable, because its statement may still be running. */
+  /**
+   * Discards the connection if MySQL is unavailable, because its statement may still be running.
+   */
   private giveUp(lent: Lent, error: unknown): never {
     if (!isUnavailable(error)) {
       lent.connections.release(lent.connection);
@@ -346,7 +349,10 @@ export class Database {
   }
 }
 
-/** Returns session settings with which MariaDB or MySQL ends a SELECT even if its connection has closed. */
+/**
+ * Returns session settings with which MariaDB or MySQL ends a SELECT even if its connection has
+ * closed.
+ */
 function statementLimit(timeoutMs: number): string {
   return `/*M!100101 max_statement_time=${timeoutMs / 1000}, */ /*!50708 max_execution_time=${timeoutMs}, */ wait_timeout=3600`;
 }

@@ -11,7 +11,9 @@ export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable';
 }
 
-/** Failure after COMMIT was sent and before its response arrived. The transaction may be committed. */
+/**
+ * Failure after COMMIT was sent and before its response arrived. The transaction may be committed.
+ */
 export class CommitUnknown extends Error {
   override name = 'CommitUnknown';
 }
@@ -63,9 +65,10 @@ export function isDataFault(error: unknown): boolean {
 }
 
 /**
- * The server accepts no writes: read-only (1290, 1792, 1836), offline (3032, 6400), out of its group or leaving it
- * (1047, 3796 to 3799), not yet primary (3781 to 3783) or no longer (4094), or it may have left the group during the
- * commit (1180, 3100, 3101). It is not the primary, or must be asked whether it still is.
+ * The server accepts no writes: read-only (1290, 1792, 1836), offline (3032, 6400), out of its
+ * group or leaving it (1047, 3796 to 3799), not yet primary (3781 to 3783) or no longer (4094), or
+ * it may have left the group during the commit (1180, 3100, 3101). It is not the primary, or must
+ * be asked whether it still is.
  */
 const NO_PRIMARY = new Set([
   1047, 1180, 1290, 1792, 1836, 3032, 3100, 3101, 3781, 3782, 3783, 3796, 3797, 3798, 3799, 4094,
@@ -92,7 +95,10 @@ export function isNoPrimary(error: unknown): boolean {
   return error instanceof AnotherServer || isAmong(NO_PRIMARY, error);
 }
 
-/** Returns whether MySQL is unavailable: no connection, timeout, shutdown, too many connections, read-only. */
+/**
+ * Returns whether MySQL is unavailable: no connection, timeout, shutdown, too many connections,
+ * read-only.
+ */
 export function isUnavailable(error: unknown): boolean {
   if (
     error instanceof DatabaseUnavailable ||

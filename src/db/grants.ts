@@ -1,4 +1,7 @@
-/** The application's rights by table. Not even its password allows changing what has been posted or logged. */
+/**
+ * The application's rights by table. Not even its password allows changing what has been posted or
+ * logged.
+ */
 const APPEND_ONLY = 'SELECT, INSERT';
 const READ_WRITE = 'SELECT, INSERT, UPDATE';
 

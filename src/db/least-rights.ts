@@ -2,9 +2,14 @@ import type { Reader } from './database.js';
 import { isUnavailable } from './failures.js';
 import { GRANTS, MEMBERS_RIGHT, MEMBERS_TABLE } from './grants.js';
 
-/** The application's user has no more rights than listed (grants.ts); otherwise its password could rewrite the past. */
+/**
+ * The application's user has no more rights than listed (grants.ts); otherwise its password could
+ * rewrite the past.
+ */
 
-/** The application's user has too many rights. The message contains the statements that revoke them. */
+/**
+ * The application's user has too many rights. The message contains the statements that revoke them.
+ */
 export class ExcessiveRights extends Error {
   override name = 'ExcessiveRights';
 
@@ -20,8 +25,8 @@ export class ExcessiveRights extends Error {
 const LOOK_AGAIN_MS = 5_000;
 
 /**
- * Throws ExcessiveRights, or the failure of SHOW GRANTS. While MySQL is away nothing is known and nothing thrown: the
- * check runs as soon as MySQL is back, and reports to `later`.
+ * Throws ExcessiveRights, or the failure of SHOW GRANTS. While MySQL is away nothing is known and
+ * nothing thrown: the check runs as soon as MySQL is back, and reports to `later`.
  */
 export async function assertLeastRights(
   reader: Pick<Reader, 'query'>,
@@ -54,8 +59,8 @@ const ROLES = new RegExp(`^GRANT (${GRANTEE}(?:, ?${GRANTEE})*) TO (${GRANTEE})(
 const HARMLESS = /^(REVOKE|SET DEFAULT ROLE) /;
 
 /**
- * Statements that revoke what these lines of SHOW GRANTS, from MariaDB or MySQL, allow beyond the list in this
- * database.
+ * Statements that revoke what these lines of SHOW GRANTS, from MariaDB or MySQL, allow beyond the
+ * list in this database.
  */
 export function excessiveRights(database: string, lines: readonly string[]): string[] {
   return lines.flatMap((line) => {

@@ -28,7 +28,9 @@ interface MigrateOptions {
   readonly lockWaitS?: number;
   /** Called for each statement that waited that long and is retried. */
   readonly onWait?: (statement: string) => void;
-  /** Called if the ledger was closed, since it has tenants and the application's user was new to it. */
+  /**
+   * Called if the ledger was closed, since it has tenants and the application's user was new to it.
+   */
   readonly onClosed?: () => void;
 }
 
@@ -92,7 +94,9 @@ export async function migrate({
   }
 }
 
-/** Whether the application's user cannot even see the database: the service never ran on it here. */
+/**
+ * Whether the application's user cannot even see the database: the service never ran on it here.
+ */
 async function isNewcomer(options: ConnectionOptions): Promise<boolean> {
   try {
     await onConnection(options, (connection) => connection.query('SELECT 1'));
@@ -163,7 +167,9 @@ async function onConnection<T>(
   }
 }
 
-/** The account that the server matched to the application's user, in GRANT's form: 'name'@'host'. */
+/**
+ * The account that the server matched to the application's user, in GRANT's form: 'name'@'host'.
+ */
 async function currentUser(connection: Connection): Promise<string> {
   const [[row]] = await connection.query<RowDataPacket[]>('SELECT CURRENT_USER() AS user');
   const user = String(row?.user);

@@ -3,7 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { z } from 'zod';
 
-/** Locks of migrations, against each other and against statements (docs/operations/upgrade.md, Upgrade). */
+/**
+ * Locks of migrations, against each other and against statements (docs/operations/upgrade.md,
+ * Upgrade).
+ */
 
 /** Wait for another process to finish its migrations. */
 const TURN_S = 900;
@@ -18,8 +21,9 @@ export class MigrationUnderWay extends Error {
 }
 
 /**
- * Takes the lock on the database's migrations for the single connection of `source`: losing the connection loses the
- * lock, and then nothing more can be done. Waits for another holder. Throws MigrationUnderWay.
+ * Takes the lock on the database's migrations for the single connection of `source`: losing the
+ * connection loses the lock, and then nothing more can be done. Waits for another holder. Throws
+ * MigrationUnderWay.
  */
 export async function takeTurn(source: DataSource, database: string): Promise<void> {
   // A lock's name has at most 64 characters, and a database's name may be as long.

@@ -3,7 +3,10 @@ import { instant } from '../core/instant.js';
 import * as column from './columns.js';
 import type { Reader } from './database.js';
 
-/** Rows numbered without gaps whose dates never decrease along their numbers, so they need no index over dates. */
+/**
+ * Rows numbered without gaps whose dates never decrease along their numbers, so they need no index
+ * over dates.
+ */
 export interface NumberedRows {
   readonly table: string;
   /** SQL that selects one owner: the primary key is the owner's columns, then the number. */
@@ -17,7 +20,10 @@ export interface NumberRange {
   readonly last: bigint;
 }
 
-/** The rows within `of` (null: all) dated within these inclusive bounds, by binary search: a statement for each. */
+/**
+ * The rows within `of` (null: all) dated within these inclusive bounds, by binary search: a
+ * statement for each.
+ */
 export async function numbersWithin(
   reader: Reader,
   rows: NumberedRows,
@@ -68,7 +74,10 @@ async function endOf(
   return column.bigint.parse(row?.number);
 }
 
-/** The smallest number, or one past the greatest. MariaDB derives the width of the search's columns from this. */
+/**
+ * The smallest number, or one past the greatest. MariaDB derives the width of the search's columns
+ * from this.
+ */
 function endSql(
   { table, owner, number }: NumberedRows,
   of: Partial<NumberRange>,

@@ -28,7 +28,10 @@ interface PrimaryDeps {
 const LOOK_EVERY_MS = 1_000;
 /** Validity of a check. Reads from a demoted primary are at most this stale. */
 const BELIEVED_MS = 2_000;
-/** Longest wait of a statement for a primary: longer than a planned switchover, shorter than a crash. */
+/**
+ * Longest wait of a statement for a primary: longer than a planned switchover, shorter than a
+ * crash.
+ */
 const AWAITED_MS = 2_000;
 
 interface Held extends Found {
@@ -141,8 +144,8 @@ export class Primary {
       this.deps.tls?.refresh();
       const askedAt = performance.now();
       const said = await watch.look(Deadline.afterMs(LOOK_TIMEOUT_MS)).catch((failure: unknown) => {
-        // Without a group there is nowhere else to go, so one look may fail, after a pause of this process or the
-        // server.
+        // Without a group there is nowhere else to go, so one look may fail, after a pause of this
+        // process or the server.
         if (state.group !== 'none' || isDoubted) this.lose(held, failure);
         return null;
       });

@@ -20,7 +20,10 @@ const ADDRESS = /^mysql:\/\/(?:([^:@/]*)(?::(.*))?@)?([^@/?#]+)(?:\/([^/?#]*))?$
 const SERVER = /^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/;
 const USUAL_PORT = '3306';
 
-/** `mysql://user:password@host:port,host:port/database`, without options; null if the text does not match. */
+/**
+ * `mysql://user:password@host:port,host:port/database`, without options; null if the text does not
+ * match.
+ */
 export function parseMysqlUrl(text: string): MysqlAddress | null {
   const [, user = '', password = '', hosts = '', database = ''] = ADDRESS.exec(text) ?? [];
   const servers = hosts.split(',').flatMap((one): MysqlServer[] => {
@@ -78,7 +81,9 @@ export function faultOfMaterial(material: TlsMaterial): string | null {
   }
 }
 
-/** The hosts given as addresses: certificates are checked by name, so these would not be checked. */
+/**
+ * The hosts given as addresses: certificates are checked by name, so these would not be checked.
+ */
 export function hostsWithoutName(url: string): string[] {
   return (parseMysqlUrl(url)?.servers ?? []).flatMap(({ host }) =>
     isIP(host) === 0 ? [] : [host],
@@ -112,7 +117,10 @@ export class MysqlTls {
     };
   }
 
-  /** Reads the files again. While they do not match, being replaced, the previous contents stay in use. */
+  /**
+   * Reads the files again. While they do not match, being replaced, the previous contents stay in
+   * use.
+   */
   refresh(): void {
     try {
       const read = readMaterial(this.material);

@@ -21,7 +21,10 @@ interface BoundColumn {
   readonly column: Column<unknown>;
 }
 
-/** A table: migrations are generated from it (`npm run migration:generate`), statements are written with it. */
+/**
+ * A table: migrations are generated from it (`npm run migration:generate`), statements are written
+ * with it.
+ */
 export interface Table<Row> {
   readonly name: string;
   readonly columns: readonly BoundColumn[];
@@ -42,7 +45,10 @@ interface Keys<Property> {
   readonly indexes?: Indexes<Property>;
 }
 
-/** Properties and names of indexes are camelCase, in MySQL the same in snake_case. CHECKs are only in the migrations. */
+/**
+ * Properties and names of indexes are camelCase, in MySQL the same in snake_case. CHECKs are only
+ * in the migrations.
+ */
 export function defineTable<const C extends Columns>(
   name: string,
   columns: C,

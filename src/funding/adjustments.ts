@@ -95,9 +95,9 @@ export async function proposeRefundPart(
 }
 
 /**
- * Posts a proposed correction. Throws ApiError: not_found, authority_insufficient (the proposer, no right, a service),
- * invalid_state (already settled, or the account is closed), insufficient_funds, invalid_field (out of range),
- * ledger_unavailable.
+ * Posts a proposed correction. Throws ApiError: not_found, authority_insufficient (the proposer, no
+ * right, a service), invalid_state (already settled, or the account is closed), insufficient_funds,
+ * invalid_field (out of range), ledger_unavailable.
  */
 export function approveAdjustment(
   deps: FundingDeps,

@@ -36,8 +36,9 @@ const payInKind: CommandKind<RecordPayIn, PayIn> = {
 };
 
 /**
- * Credits money from outside to an account. The same reference with the same content moves it once. Throws ApiError:
- * authority_insufficient, invalid_field, not_found, invalid_state (closed), idempotency_key_reused, ledger_unavailable.
+ * Credits money from outside to an account. The same reference with the same content moves it once.
+ * Throws ApiError: authority_insufficient, invalid_field, not_found, invalid_state (closed),
+ * idempotency_key_reused, ledger_unavailable.
  */
 export async function recordPayIn(
   { database, desk }: FundingDeps,

@@ -13,7 +13,8 @@ import type { ErrorWriter } from './errors.js';
 export type Fitness = 'ready' | 'degraded' | 'unfit';
 
 /**
- * The response of /readyz: 200 if the process should receive requests. (docs/operations/monitoring.md, Health)
+ * The response of /readyz: 200 if the process should receive requests.
+ * (docs/operations/monitoring.md, Health)
  */
 export class Readiness {
   private hasBeenReady = false;
@@ -72,7 +73,10 @@ interface Reply {
 
 const TEXT = 'text/plain; charset=utf-8';
 
-/** The admin port: /livez (the process runs), /readyz (it can work), /metrics (Prometheus). Never open it to the world. */
+/**
+ * The admin port: /livez (the process runs), /readyz (it can work), /metrics (Prometheus). Never
+ * open it to the world.
+ */
 export function createAdmin(deps: AdminDeps): RequestListener {
   return (request, response) => {
     void reply(deps, request.url?.split('?')[0] ?? '').then(({ status, type, text }) => {

@@ -29,7 +29,9 @@ export interface PipelineDeps {
   readonly ledgerTimeoutMs: number;
 }
 
-/** With the age of a cached token and the wait for the ledger, a revocation takes effect within 5 s. */
+/**
+ * With the age of a cached token and the wait for the ledger, a revocation takes effect within 5 s.
+ */
 const SLOW_BODY_MS = 250;
 
 type Params = Readonly<Record<string, string>>;
@@ -173,7 +175,10 @@ function checkHeaders({ request }: Exchange, repeated: Repeated): ApiVersion {
 }
 
 interface Content {
-  /** The body's JSON, or a form's text fields as a JSON object; undefined for a route without a body. */
+  /**
+   * The body's JSON, or a form's text fields as a JSON object; undefined for a route without a
+   * body.
+   */
   readonly json: unknown;
   readonly file: UploadedFile | null;
   readonly problems: readonly FieldProblem[];

@@ -10,7 +10,9 @@ interface StaffView {
   readonly ops?: true;
 }
 
-/** A public field of a resource. Its value is read from `Source`: a row, or a row and its context. */
+/**
+ * A public field of a resource. Its value is read from `Source`: a row, or a row and its context.
+ */
 interface Field<Source, Schema extends z.ZodType = z.ZodType> {
   readonly schema: Schema;
   readonly example: z.input<Schema>;
@@ -69,7 +71,10 @@ export function defineResource<Of extends Fields>(name: string, meaning: string,
     fields,
     schema: exampled(schema, example),
     example,
-    /** Returns the JSON of the resource. Assigns the fields in a loop, because every posting runs it. */
+    /**
+     * Returns the JSON of the resource. Assigns the fields in a loop, because every posting runs
+     * it.
+     */
     present: (source: Source): Shown<Of> => {
       const shown: Record<string, unknown> = {};
       for (const [field, { read }] of entries) shown[field] = read(source as never);

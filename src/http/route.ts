@@ -1,34 +1,35 @@
 /**
- * A route of the API reads as a sentence; each step is both the check and its description in the OpenAPI document:
+ * A route of the API reads as a sentence. Each step is both a check and its description in the
+ * OpenAPI document:
  *
- *     export function transferRoutes(api: Api, transfers: Transfers): void {
- *       api.post(
- *         '/v1/transfers',
- *         named('createTransfer'),
- *         permits('createTransfer'),
- *         idempotent,
- *         body(CreateTransfer),
- *         answers({ 201: TransferSchema, 202: TransferSchema, 200: TransferSchema }),
- *         refuses('not_found', 'insufficient_funds', 'below_minimum'),
- *         summary('Send a transfer'),
- *         async ({ caller, body, idempotency }) => {
- *           const answer = await transfers.create(caller, body, idempotency);
- *           return answerOf(answer, (transfer, replayed) => ({ status: replayed ? 200 : 201, body: present(transfer) }));
- *         },
- *       );
- *       api.get('/v1/transfers/{id}', named('getTransfer'), permits('readTransfers'), answers({ 200: TransferSchema }),
- *         summary('Read a transfer'),
- *         async (request) => ({ status: 200, body: present(await transfers.find(request.caller, pathId(request, 'id'))) }));
- *     }
+ *     api.post(
+ *       '/v1/transfers',
+ *       named('createTransfer'),
+ *       permits('createTransfer'),
+ *       idempotent,
+ *       body(CreateTransfer),
+ *       answers({ 201: TransferSchema, 202: TransferSchema, 200: TransferSchema }),
+ *       refuses('not_found', 'insufficient_funds', 'below_minimum'),
+ *       summary('Send a transfer'),
+ *       async ({ caller, body, idempotency }) => {
+ *         const answer = await transfers.create(caller, body, idempotency);
+ *         return answerOf(answer, (transfer, replayed) => ({
+ *           status: replayed ? 200 : 201,
+ *           body: present(transfer),
+ *         }));
+ *       },
+ *     );
  *
- * Files: `upload(UploadForm)` in place of `body(…)` gives `request.file`; `answersFile('text/csv')` in place of `answers(…)`
- * with `{ status: 200, file: { contentType: 'text/csv', name: 'result.csv', write: (out) => pipeline(pieces, out) } }`.
+ * Files: `upload(UploadForm)` in place of `body(…)` gives `request.file`. `answersFile('text/csv')`
+ * in place of `answers(…)` sends `file: { contentType, name, write: (out) => pipeline(pieces, out) }`.
  *
- * Lists: `query(z.strictObject({ ...PAGE_QUERY, ...CREATED_AT_QUERY, asset: optional(assetField) }))`, and a cursor by
- * `cursors.decode(cursorBinding(request), request.query.cursor)` and `cursors.encode(cursorBinding(request), [seq])`.
- * Schemas take `z` from http/zod.js and fields from http/schemas.js. A step's order does not matter: the checks run in
- * the order of the contract. A handler written separately names what it needs: `(request: WithCaller & WithBody<typeof
- * X>)`.
+ * Lists: `query(z.strictObject({ ...PAGE_QUERY, ...CREATED_AT_QUERY }))`; `cursors.decode` and
+ * `cursors.encode`, both with `cursorBinding(request)`, read and make the cursor. Schemas take `z`
+ * from http/zod.js and fields from http/schemas.js.
+ *
+ * The order of the steps does not matter: the checks run in the order of the contract. A handler
+ * that is declared separately names the steps that it needs:
+ * `(request: WithCaller & WithBody<typeof CreateTransfer>)`.
  */
 import type { Writable } from 'node:stream';
 import { type ErrorCode, notFound, SPENDING_CODES } from '../core/errors.js';

@@ -33,7 +33,10 @@ export const assetField = z.enum(ASSETS).openapi('Asset', {
 
 const INTEGER_TEXT = /^(0|[1-9][0-9]*)$/;
 
-/** The smallest unit of an asset as decimal text. Reasons: not_an_integer_string (a JSON number too), out_of_range. */
+/**
+ * The smallest unit of an asset as decimal text. Reasons: not_an_integer_string (a JSON number
+ * too), out_of_range.
+ */
 export const rawField = z
   .string({ error: 'not_an_integer_string' })
   .transform((text, context): bigint => {
@@ -64,7 +67,10 @@ export const amountField = z
 const SEEN_CHARACTERS =
   '^[^\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]*$';
 
-/** Text in NFC. Lengths are in code points. Reasons: not_a_string, too_short, too_long, control_character, format_character. */
+/**
+ * Text in NFC. Lengths are in code points. Reasons: not_a_string, too_short, too_long,
+ * control_character, format_character.
+ */
 export function textField(limits: {
   readonly min?: number;
   readonly max: number;
@@ -90,7 +96,10 @@ export function optional<S extends z.ZodType>(
   return schema.nullish().transform((value): z.output<S> | undefined => value ?? undefined);
 }
 
-/** An RFC 3339 date-time. Fractions of a millisecond are rounded as the use requires. Reason: not_a_date_time. */
+/**
+ * An RFC 3339 date-time. Fractions of a millisecond are rounded as the use requires. Reason:
+ * not_a_date_time.
+ */
 export function instantField(round: 'up' | 'down' = 'down'): z.ZodType<Instant, string> {
   const reason = 'not_a_date_time';
   return parsedText(

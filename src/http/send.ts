@@ -58,8 +58,9 @@ export function commonHeaders(
 }
 
 /**
- * Returns how much of the request's body may be unread. Node itself discards a small remainder and keeps the connection, so
- * before the last response of a connection every remainder counts as large.
+ * Returns how much of the request's body may be unread. Node itself discards a small remainder and
+ * keeps the connection, so before the last response of a connection every remainder counts as
+ * large.
  */
 function unreadBody(
   { request }: Exchange,

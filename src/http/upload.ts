@@ -69,8 +69,9 @@ export function assertForm(request: IncomingMessage): void {
 }
 
 /**
- * Receives a form with multer, at most MAX_FILE_BYTES + MAX_REST_BYTES in all. Throws 413 `body_too_large`, 400 if the
- * body is not a form, is incomplete or takes longer than `limitMs`, 429 if the place is lost, and RequestAborted.
+ * Receives a form with multer, at most MAX_FILE_BYTES + MAX_REST_BYTES in all. Throws 413
+ * `body_too_large`, 400 if the body is not a form, is incomplete or takes longer than `limitMs`,
+ * 429 if the place is lost, and RequestAborted.
  */
 export async function readUpload(
   request: IncomingMessage,
@@ -78,7 +79,8 @@ export async function readUpload(
   limitMs: number,
   place: UploadPlace,
 ): Promise<UploadContent> {
-  // A client that disconnected during the token's lookup causes no further event, and would keep its place.
+  // A client that disconnected during the token's lookup causes no further event, and would keep
+  // its place.
   if (request.destroyed) throw new RequestAborted();
   // Another upload can take the place in the event-loop turn in which this one received it.
   if (place.lost.aborted) throw placeLost();
@@ -93,7 +95,8 @@ export async function readUpload(
   place.lost.addEventListener('abort', lost, { once: true });
   request.on('close', gone).on('error', gone);
   try {
-    // Not stream.pipeline, which on failure destroys the request and with it the connection that the response needs.
+    // Not stream.pipeline, which on failure destroys the request and with it the connection that
+    // the response needs.
     request.pipe(form);
     await receive({ req: form, res: response }, () => {});
     place.arrived();
@@ -166,14 +169,16 @@ const receive = multer<Form>({
     fieldArrayIndexLimit: MAX_PARTS,
   },
   streamHandler: (form, parser) => {
-    // multer skips a part with a file's type but without a file name. Browsers send one for an empty file field.
+    // multer skips a part with a file's type but without a file name. Browsers send one for an
+    // empty file field.
     parser.on(
       'file',
       (name: string | undefined, _stream: Readable, { filename }: { filename?: string }) => {
         if (!filename) form.problem(name ?? '', 'not_a_string');
       },
     );
-    // multer disconnects its parser from a form that it rejects, but reports this only once the form has ended.
+    // multer disconnects its parser from a form that it rejects, but reports this only once the
+    // form has ended.
     parser.once('unpipe', () => form.destroy());
     form.pipe(parser);
   },

@@ -10,9 +10,15 @@ import { transact } from '../db/transact.js';
 /** The circuit breakers of rails. (docs/contract.md, Rails; docs/decisions/0038-rails-apart.md) */
 
 export interface BreakerOptions {
-  /** The number of consecutive calls without a response, about different payouts, that opens the breaker. */
+  /**
+   * The number of consecutive calls without a response, about different payouts, that opens the
+   * breaker.
+   */
   readonly opensAfter: number;
-  /** The time from opening to the first probe. Each later pause is twice the last, up to six times this. */
+  /**
+   * The time from opening to the first probe. Each later pause is twice the last, up to six times
+   * this.
+   */
   readonly probeAfterMs: number;
 }
 
@@ -27,7 +33,10 @@ export function newBreaker(rail: string, now: Instant): RailBreaker {
 const MAX_REASON = 200;
 const MAX_PAUSE_FACTOR = 6;
 
-/** Returns the breaker after a call without a response. Only failures of different payouts are counted. */
+/**
+ * Returns the breaker after a call without a response. Only failures of different payouts are
+ * counted.
+ */
 function afterFailure(
   before: RailBreaker,
   { payoutId, reason }: { readonly payoutId: Uuid; readonly reason: string },
@@ -85,7 +94,10 @@ export class RailBreakers {
     private readonly observer: BreakerObserver = UNOBSERVED,
   ) {}
 
-  /** True for a rail that responds or was never called. Cached for `CACHED_MS`. Throws DatabaseUnavailable. */
+  /**
+   * True for a rail that responds or was never called. Cached for `CACHED_MS`. Throws
+   * DatabaseUnavailable.
+   */
   async isClosed(rail: string): Promise<boolean> {
     return ((await this.read()).get(rail)?.state ?? 'closed') === 'closed';
   }
@@ -100,7 +112,10 @@ export class RailBreakers {
     });
   }
 
-  /** Records that a call got no response. Never throws. `reason` is a line for operators, without personal data. */
+  /**
+   * Records that a call got no response. Never throws. `reason` is a line for operators, without
+   * personal data.
+   */
   async silent(rail: string, payoutId: Uuid, reason: string): Promise<void> {
     await this.attempt(async () => {
       const failure = { payoutId, reason };
@@ -123,13 +138,18 @@ export class RailBreakers {
     );
   }
 
-  /** Returns since when the rail's payouts are due to be resumed; null if they are not. Throws DatabaseUnavailable. */
+  /**
+   * Returns since when the rail's payouts are due to be resumed; null if they are not. Throws
+   * DatabaseUnavailable.
+   */
   async resumesAt(rail: string): Promise<Instant | null> {
     const row = (await this.read()).get(rail);
     return row?.state === 'closed' && this.isDue(row.wakeAt) ? row.wakeAt : null;
   }
 
-  /** Records that the payouts which were due at `wakeAt` are resumed. Throws DatabaseUnavailable. */
+  /**
+   * Records that the payouts which were due at `wakeAt` are resumed. Throws DatabaseUnavailable.
+   */
   async resumed(rail: string, wakeAt: Instant): Promise<void> {
     await this.update(rail, 'wake_at=NULL', `wake_at=${time.literal(wakeAt)}`);
   }

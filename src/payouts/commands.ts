@@ -9,7 +9,9 @@ import { outboxWrite } from '../temporal/outbox-entry.js';
 import { presentPayout } from './presenter.js';
 import type { Report } from './reports.js';
 
-/** The common part of commands about an existing payout, and the rows and events that they write. */
+/**
+ * The common part of commands about an existing payout, and the rows and events that they write.
+ */
 
 export interface PayoutCommand extends Command {
   /** The payout as read before the lock, used only for columns that never change. */

@@ -40,8 +40,8 @@ export interface CreatePayout extends Command {
 }
 
 /**
- * Checks 404, 403, then the rules in order; then holds the money. The payout is approved, or waits for approval.
- * (docs/contract.md, Order of checks)
+ * Checks 404, 403, then the rules in order; then holds the money. The payout is approved, or waits
+ * for approval. (docs/contract.md, Order of checks)
  */
 export function decidePayout(
   routes: readonly RailRoute[],

@@ -15,7 +15,9 @@ import { nextPoll } from './rules.js';
 
 export const NOT_FLAGGED = { stuckSince: null, stuckReason: null } as const;
 
-/** Clears the flag after progress. A contradiction stays flagged until two people have resolved it. */
+/**
+ * Clears the flag after progress. A contradiction stays flagged until two people have resolved it.
+ */
 export function afterProgress(payout: Payout): Payout {
   return payout.stuckReason === 'contradiction' ? payout : { ...payout, ...NOT_FLAGGED };
 }
@@ -80,8 +82,9 @@ interface FlagDeps {
 }
 
 /**
- * Flags payouts that have been in the state for more than `olderMs`, at most `limit` at a time, and returns how many were
- * found last. Throws ApiError ledger_unavailable after the payouts of all other accounts are flagged.
+ * Flags payouts that have been in the state for more than `olderMs`, at most `limit` at a time, and
+ * returns how many were found last. Throws ApiError ledger_unavailable after the payouts of all
+ * other accounts are flagged.
  */
 export function flagStuck(
   { database, desk, clock }: FlagDeps,

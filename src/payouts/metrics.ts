@@ -11,7 +11,10 @@ import type { RailCall, RailObserver } from './rail-calls.js';
 
 const CALLS: readonly RailCall[] = ['submission', 'inquiry', 'void'];
 
-/** Returns the metrics of calls. `onSilent` receives a line for the log; silence is counted from 0 for `rails`. */
+/**
+ * Returns the metrics of calls. `onSilent` receives a line for the log; silence is counted from 0
+ * for `rails`.
+ */
 export function railMetrics(
   registry: Registry,
   onSilent: RailObserver['silent'],
@@ -71,7 +74,10 @@ function single<Options extends { readonly name: string }, M>(
 /** Forged and late callbacks are logged at most once in this time for each rail and effect. */
 const SAMPLE_MS = 60_000;
 
-/** Returns the metric of callbacks. `onDisbelieved` receives a line for the log, with the number since the last. */
+/**
+ * Returns the metric of callbacks. `onDisbelieved` receives a line for the log, with the number
+ * since the last.
+ */
 export function callbackMetrics(
   registry: Registry,
   clock: Clock,

@@ -40,8 +40,9 @@ import { failureOf } from './rails/rail.js';
 import { type Effect, effectOf } from './state-machine.js';
 
 /**
- * A rail's report about a payout, and what its effect does to the payout and the money. Each decision is a
- * compare-and-set on the payout's row, so a report may arrive twice, late and concurrently. (docs/contract.md, Rails)
+ * A rail's report about a payout, and what its effect does to the payout and the money. Each
+ * decision is a compare-and-set on the payout's row, so a report may arrive twice, late and
+ * concurrently. (docs/contract.md, Rails)
  */
 
 interface ReportPayout extends PayoutCommand {
@@ -91,7 +92,9 @@ function decideReport(command: ReportPayout, state: LockedState): Decision<Payou
   return { outcome: { done: true, resource: settled }, writes: { ...writes, rows }, bindsKey };
 }
 
-/** Returns the effect by the state machine, or a conflict if the report contradicts other reports. */
+/**
+ * Returns the effect by the state machine, or a conflict if the report contradicts other reports.
+ */
 function judge(
   { report, callbackId, isResolved: resolved }: ReportPayout,
   payout: Payout,
@@ -115,7 +118,9 @@ function recordedAs(effect: Effect | 'settled'): PayoutRailEvent['effect'] {
   return effect === 'record' ? 'noted' : 'applied';
 }
 
-/** Flags the payout instead of posting what a balance cannot hold. It is polled until there is room. */
+/**
+ * Flags the payout instead of posting what a balance cannot hold. It is polled until there is room.
+ */
 function unposted(payout: Payout, { reference }: Report, state: LockedState): Applied {
   const named = { ...payout, railReference: payout.railReference ?? reference };
   return unchanged(flagged(named, 'overflow', state));
@@ -205,7 +210,9 @@ function failed(payout: Payout, code: Report['failureCode'], state: LockedState)
   };
 }
 
-/** Posts the amount back, also to a closed account, whose payout is flagged. The month stays used. */
+/**
+ * Posts the amount back, also to a closed account, whose payout is flagged. The month stays used.
+ */
 function returned(payout: Payout, code: Report['failureCode'], state: LockedState): Applied {
   const ends = { status: 'returned', returnedAt: nextInstant(payout, state.at) } as const;
   const back = scheduled({ ...afterProgress(payout), ...failureOf(code), ...ends }, state);

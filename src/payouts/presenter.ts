@@ -6,7 +6,10 @@ import type { z } from '../http/zod.js';
 import { transitionsOf } from './rules.js';
 import type { PayoutSchema } from './schemas.js';
 
-/** Presents a payout in responses and events, with only the end of the account number. (docs/contract.md, Payouts) */
+/**
+ * Presents a payout in responses and events, with only the end of the account number.
+ * (docs/contract.md, Payouts)
+ */
 export function presentPayout(payout: Payout): z.output<typeof PayoutSchema> {
   const { asset } = payout;
   return {

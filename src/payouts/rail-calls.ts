@@ -30,7 +30,10 @@ interface RailCallDeps extends ReportDeps {
   readonly breakers: Pick<RailBreakers, 'answered' | 'silent' | 'isClosed'>;
 }
 
-/** A payout after its rail was polled. `silent`: no response; `unknown`: the rail never received the payout. */
+/**
+ * A payout after its rail was polled. `silent`: no response; `unknown`: the rail never received the
+ * payout.
+ */
 interface Polled {
   readonly payout: Payout;
   readonly response: 'silent' | 'unknown' | 'report';
@@ -85,10 +88,14 @@ export class RailCalls {
     }
   }
 
-  /** Applies the response to a call. Throws ApiError not_found, ledger_unavailable; DatabaseUnavailable. */
+  /**
+   * Applies the response to a call. Throws ApiError not_found, ledger_unavailable;
+   * DatabaseUnavailable.
+   */
   async report(payout: Payout, kind: RailCall, report: Report): Promise<Payout> {
     const { status: said, reference } = report;
-    // A completed payout is polled many times, so no account is locked for a report without an effect.
+    // A completed payout is polled many times, so no account is locked for a report without an
+    // effect.
     const isPaid = payout.status === 'completed' || payout.status === 'returned';
     const isSame = isPaid && reference === payout.railReference;
     if (isSame && effectOf(payout, report, 'poll') === 'duplicate') {

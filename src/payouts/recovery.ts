@@ -19,10 +19,16 @@ interface RecoveryDeps {
   readonly outbox: Pick<Outbox, 'add'>;
 }
 
-/** Waiting payouts are resumed in pages with pauses, so that a recovering rail does not receive all at once. */
+/**
+ * Waiting payouts are resumed in pages with pauses, so that a recovering rail does not receive all
+ * at once.
+ */
 const PAGE = 50;
 const PAUSE_MS = 500;
-/** A probe takes a random one of this many payouts, because the rail may never answer about a particular payout. */
+/**
+ * A probe takes a random one of this many payouts, because the rail may never answer about a
+ * particular payout.
+ */
 const CANDIDATES = 5;
 const EVERY_MS = 1_000;
 
@@ -39,7 +45,10 @@ export class RailRecovery {
     return false;
   }
 
-  /** Notifies waiting payouts' workflows, oldest first, while the rail responds. Throws DatabaseUnavailable. */
+  /**
+   * Notifies waiting payouts' workflows, oldest first, while the rail responds. Throws
+   * DatabaseUnavailable.
+   */
   async resumeDue(rail: string, signal: AbortSignal): Promise<false> {
     const { breakers, outbox } = this.deps;
     const dueAt = await breakers.resumesAt(rail);
@@ -60,7 +69,10 @@ export class RailRecovery {
     return false;
   }
 
-  /** Polls about a payout that the rail has answered about, else submits a waiting one, else polls about another. */
+  /**
+   * Polls about a payout that the rail has answered about, else submits a waiting one, else polls
+   * about another.
+   */
   private async probe(rail: string): Promise<void> {
     const { calls, queue } = this.deps;
     const inProgress = `status='in_progress'`;
@@ -108,7 +120,10 @@ export class RailRecovery {
 
 const PROBES = 'probes ';
 
-/** Probes silent rails and resumes the payouts of recovered ones, in separate sweeps, because either may take long. */
+/**
+ * Probes silent rails and resumes the payouts of recovered ones, in separate sweeps, because either
+ * may take long.
+ */
 export function recoverySweeps(recovery: RailRecovery, rails: Iterable<string>): Sweep[] {
   return Array.from(rails, (rail): Sweep[] => [
     { name: PROBES + rail, everyMs: EVERY_MS, run: () => recovery.probeDue(rail) },

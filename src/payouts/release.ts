@@ -15,8 +15,9 @@ import { givesBack, outcomeRefusal, overtakenRefusal, type Release } from './res
 import { decideResolution, type SeenPayout } from './resolutions.js';
 
 /**
- * Approves resolutions, after the necessary calls to the rail: an order on its way cannot be recalled, so money returns
- * to the account only after the rail has voided it, or after a quiet time if the rail cannot void. (docs/payouts.md)
+ * Approves resolutions, after the necessary calls to the rail: an order on its way cannot be
+ * recalled, so money returns to the account only after the rail has voided it, or after a quiet
+ * time if the rail cannot void. (docs/payouts.md)
  */
 export interface ReleaseDeps {
   readonly calls: RailCalls;
@@ -28,8 +29,9 @@ export interface ReleaseDeps {
 export const DEFAULT_QUIET_MS = 86_400_000;
 
 /**
- * Approves, as a second person, the proposal that this person has seen. Throws as `decideResolution` does, and
- * invalid_state if the rail does not respond, or reports an outcome, which is then applied while the proposal stays open.
+ * Approves, as a second person, the proposal that this person has seen. Throws as
+ * `decideResolution` does, and invalid_state if the rail does not respond, or reports an outcome,
+ * which is then applied while the proposal stays open.
  */
 export async function approveResolution(
   { calls, quietMs }: ReleaseDeps,

@@ -16,7 +16,10 @@ export interface Report extends Omit<RailReport, 'status'> {
   readonly status: RailReport['status'] | 'unknown';
 }
 
-/** The reports about a payout beside what its row shows, including statement lines. (docs/contract.md, Rails) */
+/**
+ * The reports about a payout beside what its row shows, including statement lines.
+ * (docs/contract.md, Rails)
+ */
 
 const LISTED = { kind: 'statement', effect: 'noted' } as const;
 const CONFLICTS = { effect: 'conflict' } as const;
@@ -30,7 +33,8 @@ const UNPOSTED = (['completed', 'returned'] as const).map(
 export function reportNeeds({ id: payoutId, rail }: Pick<Payout, 'id' | 'rail'>): Need[] {
   const lines = { rail, payoutKey: payoutId };
   return [
-    // Read first: a line that is superseded between the two reads then counts together with its successor.
+    // Read first: a line that is superseded between the two reads then counts together with its
+    // successor.
     need(payoutSupersededLines, lines),
     need(payoutStatementLines, lines),
     ...[LISTED, CONFLICTS, RESOLVED_LINES, ...UNPOSTED].map((of) =>
@@ -39,7 +43,9 @@ export function reportNeeds({ id: payoutId, rail }: Pick<Payout, 'id' | 'rail'>)
   ];
 }
 
-/** Returns the payout's statement lines, without those that a corrected statement has superseded. */
+/**
+ * Returns the payout's statement lines, without those that a corrected statement has superseded.
+ */
 export function currentLines(
   { id: payoutKey, rail }: Payout,
   state: LockedState,
@@ -59,7 +65,10 @@ function withoutSuperseded(
   return lines.filter((line) => !old.has(keyOf(line)));
 }
 
-/** Returns the current lines that two people have not resolved. Stored lines count before they are recorded as reports. */
+/**
+ * Returns the current lines that two people have not resolved. Stored lines count before they are
+ * recorded as reports.
+ */
 export function openLines(payout: Payout, state: LockedState): readonly PayoutStatementLine[] {
   const resolved = [...state.rows(payoutRailEvents, { payoutId: payout.id, ...RESOLVED_LINES })];
   return currentLines(payout, state).filter(({ status, reference }) => {
@@ -76,7 +85,9 @@ export function knownFrom({ status, reference }: PayoutStatementLine): Known {
   return { status, railReference: reference };
 }
 
-/** True if a report contradicts an open line, or denies a payment that the rail has reported before. */
+/**
+ * True if a report contradicts an open line, or denies a payment that the rail has reported before.
+ */
 export function contradictsReports(payout: Payout, report: Reported, state: LockedState): boolean {
   const isPaid = { status: 'completed', railReference: null } as const;
   return (
@@ -85,7 +96,10 @@ export function contradictsReports(payout: Payout, report: Reported, state: Lock
   );
 }
 
-/** True if a payment was reported that contradicts the payout or could not be posted, and that is not resolved. */
+/**
+ * True if a payment was reported that contradicts the payout or could not be posted, and that is
+ * not resolved.
+ */
 function hasPaymentReport(
   { id: payoutId, status, stuckReason }: Payout,
   state: LockedState,
@@ -99,7 +113,10 @@ function hasPaymentReport(
     );
 }
 
-/** True if the rail has named the payout: in a response, in a statement, or in an unresolved contradiction. */
+/**
+ * True if the rail has named the payout: in a response, in a statement, or in an unresolved
+ * contradiction.
+ */
 export function isTaken(payout: Payout, state: LockedState): boolean {
   const { id: payoutId, railReference, stuckReason } = payout;
   const rows = (of: Partial<PayoutRailEvent>) => state.rows(payoutRailEvents, { payoutId, ...of });
@@ -145,9 +162,9 @@ function countDifferent(
 }
 
 /**
- * True if two people have resolved this very report: it arrived as a contradiction before they last decided. Repeating it
- * does not flag the payout again. A statement line with the same content does not count. May be read before the lock,
- * because a resolved report stays resolved.
+ * True if two people have resolved this very report: it arrived as a contradiction before they last
+ * decided. Repeating it does not flag the payout again. A statement line with the same content does
+ * not count. May be read before the lock, because a resolved report stays resolved.
  */
 export async function isResolved(
   reader: Reader,

@@ -12,7 +12,9 @@ import { statesFor } from './state-machine.js';
 /** Why money may be given back: the rail's confirmation that it will never pay, or a quiet time. */
 export type Release =
   | { readonly by: 'void'; readonly report: RailReport; readonly eventId: Uuid }
-  /** `lostUntil`: the end of the time that restores lost of the payout; null if nothing was lost. */
+  /**
+   * `lostUntil`: the end of the time that restores lost of the payout; null if nothing was lost.
+   */
   | { readonly by: 'quiet'; readonly quietMs: number; readonly lostUntil: Instant | null };
 
 export type Outcome = PayoutResolution['outcome'];
@@ -54,7 +56,9 @@ export function unseenRefusal(now: Seen, seen: Seen): Refusal | null {
   return invalidState(message, now.status, ['as_seen']);
 }
 
-/** Refuses to apply a proposal after the payout's state changed or the rail reported something new. */
+/**
+ * Refuses to apply a proposal after the payout's state changed or the rail reported something new.
+ */
 export function overtakenRefusal(now: Seen, proposal: PayoutResolution): Refusal | null {
   const { payoutStatus: status, contradictions, outcome } = proposal;
   const news = newsSince(now, { status, contradictions });
@@ -87,7 +91,10 @@ export function applyRefusal(
   return source === undefined ? null : fundsRefusal({ source, amount: payout, feeRaw });
 }
 
-/** Refuses before the quiet time ends, by which a rail that cannot void has reported or refused every order. */
+/**
+ * Refuses before the quiet time ends, by which a rail that cannot void has reported or refused
+ * every order.
+ */
 function quietRefusal(
   { attemptedAt, submittedAt }: Payout,
   release: Release,

@@ -49,7 +49,10 @@ import {
 import { postedAccounts } from './rules.js';
 import { effectOf } from './state-machine.js';
 
-/** Outcomes that operators establish at the bank: one person proposes, another approves. (docs/payouts.md) */
+/**
+ * Outcomes that operators establish at the bank: one person proposes, another approves.
+ * (docs/payouts.md)
+ */
 
 interface ResolutionCommand extends PayoutCommand {
   readonly resolutionId: Uuid;
@@ -198,7 +201,10 @@ function audited(
   return insertRow(auditLog, auditRow(auditId, by, at, act));
 }
 
-/** A payout as people see it: a proposal or decision counts only for this state and this open proposal. */
+/**
+ * A payout as people see it: a proposal or decision counts only for this state and this open
+ * proposal.
+ */
 export interface SeenPayout {
   readonly payout: Payout;
   readonly contradictions: Seen['contradictions'];
@@ -222,8 +228,8 @@ export function listResolutions(
 
 /**
  * Proposes an outcome; no money moves. A repeated `actionId` proposes nothing more. Throws ApiError
- * authority_insufficient, invalid_field, invalid_state (the payout is not as seen, or cannot have this outcome),
- * ledger_unavailable.
+ * authority_insufficient, invalid_field, invalid_state (the payout is not as seen, or cannot have
+ * this outcome), ledger_unavailable.
  */
 export async function proposeResolution(
   desk: LedgerWriter,
@@ -250,9 +256,9 @@ export function rejectResolution(
 }
 
 /**
- * Applies or rejects the proposal; `approveResolution` calls the rail first. Throws ApiError authority_insufficient (the
- * proposer), invalid_state (no proposal, the rail has reported since, or nothing can be given back yet),
- * insufficient_funds, ledger_unavailable.
+ * Applies or rejects the proposal; `approveResolution` calls the rail first. Throws ApiError
+ * authority_insufficient (the proposer), invalid_state (no proposal, the rail has reported since,
+ * or nothing can be given back yet), insufficient_funds, ledger_unavailable.
  */
 export async function decideResolution(
   desk: LedgerWriter,

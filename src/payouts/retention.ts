@@ -17,8 +17,8 @@ export function railEventsSweep({ database, clock }: DatabaseDeps, keptDays: num
 }
 
 /**
- * Removes rail events from before an instant: those of unflagged payouts that had ended by then, and those of unknown
- * payouts. Returns true if more are left. Throws DatabaseUnavailable.
+ * Removes rail events from before an instant: those of unflagged payouts that had ended by then,
+ * and those of unknown payouts. Returns true if more are left. Throws DatabaseUnavailable.
  */
 export async function removeOldRailEvents(database: Database, before: Instant): Promise<boolean> {
   const moment = time.literal(before);

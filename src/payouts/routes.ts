@@ -138,7 +138,8 @@ export function railCallbackRoute(callbacks: RailCallbacks): InboundRoute {
         case 'reused':
           throw new ApiError({ code: 'idempotency_key_reused', message: REUSED });
         default:
-          // A report without an effect gets 200 too, because sending it again would have no effect either.
+          // A report without an effect gets 200 too, because sending it again would have no effect
+          // either.
           return { status: 200, body: { received: true } };
       }
     },

@@ -41,8 +41,8 @@ export class Payouts {
   }
 
   /**
-   * Creates the payout with the request's id. Refusals and unknown results are returned as answers. Throws
-   * DatabaseUnavailable. (docs/contract.md, Payouts)
+   * Creates the payout with the request's id. Refusals and unknown results are returned as answers.
+   * Throws DatabaseUnavailable. (docs/contract.md, Payouts)
    */
   async create(
     { tenantId, memberId }: Caller,

@@ -1,8 +1,8 @@
 import type { Payout, PayoutStatus, RAIL_WORDS } from '../db/entities/payouts.js';
 
 /**
- * The state machine of payouts: the effect of a report, by the payout's state, the report and the reporter. The rules
- * derive from this table, and a test compares docs/payouts.md with it. Pure.
+ * The state machine of payouts: the effect of a report, by the payout's state, the report and the
+ * reporter. The rules derive from this table, and a test compares docs/payouts.md with it. Pure.
  */
 
 /** `poll` means every response of the rail to a call: to an order, a status request or a void. */
@@ -97,7 +97,10 @@ export interface Reported {
   readonly reference: string | null;
 }
 
-/** Returns the effect of a report on a payout. Another reference means another payment, which is a conflict. */
+/**
+ * Returns the effect of a report on a payout. Another reference means another payment, which is a
+ * conflict.
+ */
 export function effectOf(
   { status, railReference }: Known,
   report: Reported,
@@ -116,7 +119,10 @@ export function statesFor(report: ReportStatus, reporter: Reporter): readonly Pa
   return all.filter((status) => STATE_MACHINE[status][report][index] !== null);
 }
 
-/** True if a report contradicts what is known from another one. A missing reference contradicts nothing. */
+/**
+ * True if a report contradicts what is known from another one. A missing reference contradicts
+ * nothing.
+ */
 export function disagree(known: Known, report: Reported): boolean {
   return effectOf(known, report, 'poll') === 'conflict';
 }

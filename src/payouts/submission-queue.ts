@@ -30,8 +30,8 @@ import { isUnfinished, nextInstant } from './rules.js';
 import { openSecrets } from './secrets.js';
 
 /**
- * Payouts on their way to their rails. Each order is a numbered attempt, written under the account's lock before the
- * call. (docs/contract.md, Rails)
+ * Payouts on their way to their rails. Each order is a numbered attempt, written under the
+ * account's lock before the call. (docs/contract.md, Rails)
  */
 
 const beginPayout: CommandKind<PayoutCommand, Payout> = {
@@ -54,7 +54,9 @@ export const attemptPayout: CommandKind<PayoutCommand, Payout> = {
   decide: decideAttempt,
 };
 
-/** Moves an approved payout to in progress with its first attempt, unless its account may not send. */
+/**
+ * Moves an approved payout to in progress with its first attempt, unless its account may not send.
+ */
 function decideBegin(command: PayoutCommand, state: LockedState): Decision<Payout> {
   const payout = state.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
@@ -65,7 +67,9 @@ function decideBegin(command: PayoutCommand, state: LockedState): Decision<Payou
   return { ...attempted(command, begun, state), bindsKey: true };
 }
 
-/** Permits one more attempt, unless a resolution is proposed, whose outcome may release the money. */
+/**
+ * Permits one more attempt, unless a resolution is proposed, whose outcome may release the money.
+ */
 function decideAttempt(command: PayoutCommand, state: LockedState): Decision<Payout> {
   const payout = state.row(payouts, { id: command.facts.id });
   if (payout === undefined) return refuse(NOT_FOUND, false);
@@ -133,14 +137,17 @@ interface SubmissionDeps {
 const MAX_DELAY_MS = 10_000;
 
 /**
- * Submits payouts to their rails. A payout is durably in progress before the rail is called, its id is the key of every
- * order, and a payout that may already have been submitted is polled first. So each method may run twice, late and
- * concurrently. `isProbe` calls the rail even while its breaker is open.
+ * Submits payouts to their rails. A payout is durably in progress before the rail is called, its id
+ * is the key of every order, and a payout that may already have been submitted is polled first. So
+ * each method may run twice, late and concurrently. `isProbe` calls the rail even while its breaker
+ * is open.
  */
 export class SubmissionQueue {
   constructor(private readonly deps: SubmissionDeps) {}
 
-  /** Submits an approved payout. Throws ApiError not_found, ledger_unavailable; DatabaseUnavailable. */
+  /**
+   * Submits an approved payout. Throws ApiError not_found, ledger_unavailable; DatabaseUnavailable.
+   */
   async submit(id: Uuid, isProbe = false): Promise<Submitted> {
     const payout = await this.read(id);
     if (!isProbe && (await this.isHeld(payout))) return held(payout);
@@ -158,8 +165,9 @@ export class SubmissionQueue {
   }
 
   /**
-   * Asks the rail for the outcome, and submits the payout again if the rail never received it. A rail that accepted it
-   * before is not believed, because it might pay twice. Throws as `submit` does.
+   * Asks the rail for the outcome, and submits the payout again if the rail never received it. A
+   * rail that accepted it before is not believed, because it might pay twice. Throws as `submit`
+   * does.
    */
   async poll(id: Uuid, isProbe = false): Promise<Submitted> {
     const before = await this.read(id);
@@ -184,7 +192,10 @@ export class SubmissionQueue {
     return outcome.refusal === ACCOUNT_CANNOT_SEND ? frozen(payout) : done(payout);
   }
 
-  /** Sends an order that was permitted at `beganAt`, or asks for permission again if that was too long ago. */
+  /**
+   * Sends an order that was permitted at `beganAt`, or asks for permission again if that was too
+   * long ago.
+   */
   private async give(payout: Payout, beganAt: number): Promise<Submitted> {
     const { calls, monotonic } = this.deps;
     const order = await this.orderOf(payout);

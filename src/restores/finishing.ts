@@ -19,8 +19,8 @@ import { contradicts } from './rules.js';
 import { isLossy, moveSequences, moveSystemChain } from './sequences.js';
 
 /**
- * Repairs a restored database in steps; repeating the command continues. (docs/operations/backup.md,
- * Backup and restore)
+ * Repairs a restored database in steps; repeating the command continues.
+ * (docs/operations/backup.md, Backup and restore)
  */
 
 type Step = 'movedAt' | 'rebuiltAt' | 'askedAt' | 'auditedAt';

@@ -13,8 +13,8 @@ import { skipFor } from './rules.js';
 import { isLossy } from './sequences.js';
 
 /**
- * Begins a restore, which closes the ledger until it is finished. (docs/operations/backup.md, Backup and
- * restore)
+ * Begins a restore, which closes the ledger until it is finished. (docs/operations/backup.md,
+ * Backup and restore)
  */
 
 /** The lost data. Null if the copy is complete. */

@@ -21,8 +21,8 @@ import { findingOf, type FindingKind } from './rules.js';
 import { isLossy } from './sequences.js';
 
 /**
- * What rails know of payouts that are missing here, or in an earlier state. (docs/operations/backup.md,
- * Backup and restore)
+ * What rails know of payouts that are missing here, or in an earlier state.
+ * (docs/operations/backup.md, Backup and restore)
  */
 
 /** The clocks of the rail and the database never differ by more. */

@@ -21,7 +21,10 @@ interface Signed {
   readonly reason: string;
 }
 
-/** Verifies who sent a signal, by the code of the moment at which Temporal received it. (docs/contract.md, Staff) */
+/**
+ * Verifies who sent a signal, by the code of the moment at which Temporal received it.
+ * (docs/contract.md, Staff)
+ */
 export class StaffSignals {
   /**
    * `receivedAt` returns when the Temporal server received the signal, or null if this run of the

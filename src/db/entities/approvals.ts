@@ -7,8 +7,9 @@ import { AUDIT_CHANNELS } from './identity.js';
 const APPROVED_TYPES = ['transfer', 'payout', 'bonus_batch'] as const;
 
 /**
- * The amount from which an account's operations need approvals, how many, and within what time; and the settings that
- * replace these from `effectiveAt` on. `policyAt` in src/approvals/policy-rules.ts says which apply at an instant.
+ * The amount from which an account's operations need approvals, how many, and within what time; and
+ * the settings that replace these from `effectiveAt` on. `policyAt` in
+ * src/approvals/policy-rules.ts says which apply at an instant.
  */
 export const approvalPolicies = defineTable(
   'approval_policies',

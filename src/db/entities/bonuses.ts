@@ -38,7 +38,10 @@ export const bonuses = defineTable(
 );
 export type Bonus = RowOf<typeof bonuses>;
 
-/** The single bonuses that have a reference, found by it: those of batches are found by the batch's row. */
+/**
+ * The single bonuses that have a reference, found by it: those of batches are found by the batch's
+ * row.
+ */
 export const bonusReferences = defineTable(
   'bonus_references',
   {
@@ -66,7 +69,10 @@ export type BatchStatus = (typeof BATCH_STATUSES)[number];
 export const BATCH_REJECTIONS = ['withdrawn', 'lapsed'] as const;
 export type BatchRejection = (typeof BATCH_REJECTIONS)[number];
 
-/** Guarded by its source account's row. All sums are over its rows, so that nobody has to add them up. */
+/**
+ * Guarded by its source account's row. All sums are over its rows, so that nobody has to add them
+ * up.
+ */
 export const bonusBatches = defineTable(
   'bonus_batches',
   {
@@ -95,7 +101,10 @@ export const bonusBatches = defineTable(
     /** Rows that repeat an earlier row's recipient, and the numbers of the first of these. */
     duplicateCount: column.integer,
     duplicateRows: column.integers(1000),
-    /** Data rows that are hidden in the spreadsheet, and hidden sheets before the sheet that was read. */
+    /**
+     * Data rows that are hidden in the spreadsheet, and hidden sheets before the sheet that was
+     * read.
+     */
     hiddenRows: column.integer,
     skippedSheets: column.integer,
     /** The newest other batch of the last 90 days with the same bytes. */
@@ -109,7 +118,9 @@ export const bonusBatches = defineTable(
     isHeld: column.boolean,
     rowsPaid: column.integer,
     rowsFailed: column.integer,
-    /** Amounts and fees of the rows that are paid or failed: the part of the hold no longer needed. */
+    /**
+     * Amounts and fees of the rows that are paid or failed: the part of the hold no longer needed.
+     */
     settledRaw: column.bigint,
     pausedAt: column.nullable(column.time),
     pausedBy: column.nullable(column.varchar(120)),
@@ -119,7 +130,10 @@ export const bonusBatches = defineTable(
     finishedAt: column.nullable(column.time),
     /** Null if the file was refused: then the problems say why. */
     rejectionCode: column.nullable(column.wordOf(BATCH_REJECTIONS, 40)),
-    /** Since when its errors or result file is available; null before that, and after retention has removed it. */
+    /**
+     * Since when its errors or result file is available; null before that, and after retention has
+     * removed it.
+     */
     filesMadeAt: column.nullable(column.time),
   },
   {
@@ -136,7 +150,9 @@ export type BonusBatch = RowOf<typeof bonusBatches>;
 export const BATCH_ROW_STATUSES = ['pending', 'paid', 'failed'] as const;
 export type BatchRowStatus = (typeof BATCH_ROW_STATUSES)[number];
 
-/** A valid row of a batch. The primary key is (batch, number); the id is for its idempotency key. */
+/**
+ * A valid row of a batch. The primary key is (batch, number); the id is for its idempotency key.
+ */
 export const bonusBatchRows = defineTable(
   'bonus_batch_rows',
   {
@@ -188,7 +204,10 @@ export const bonusBatchProblems = defineTable(
 );
 export type BonusBatchProblem = RowOf<typeof bonusBatchProblems>;
 
-/** What is stored of a batch besides its own row: counts towards the tenant's quotas, and is removed after a while. */
+/**
+ * What is stored of a batch besides its own row: counts towards the tenant's quotas, and is removed
+ * after a while.
+ */
 export const bonusBatchStorage = defineTable(
   'bonus_batch_storage',
   {
@@ -239,7 +258,10 @@ export function storageOf({
   };
 }
 
-/** The bytes of an uploaded file, at most 1 MiB per row: a single large parameter would exceed max_allowed_packet. */
+/**
+ * The bytes of an uploaded file, at most 1 MiB per row: a single large parameter would exceed
+ * max_allowed_packet.
+ */
 export const uploadChunks = defineTable(
   'upload_chunks',
   {
@@ -251,7 +273,10 @@ export const uploadChunks = defineTable(
   { key: ['batchId', 'number'] },
 );
 
-/** The bytes of a batch's errors and result files. They are valid once the batch's row says that they are made. */
+/**
+ * The bytes of a batch's errors and result files. They are valid once the batch's row says that
+ * they are made.
+ */
 export const bonusBatchFiles = defineTable(
   'bonus_batch_files',
   {

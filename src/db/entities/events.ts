@@ -1,7 +1,10 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** Every type there is, in the contract's order, and whether webhooks may carry it. (docs/contract.md, Events) */
+/**
+ * Every type there is, in the contract's order, and whether webhooks may carry it.
+ * (docs/contract.md, Events)
+ */
 const LIST = {
   'transfer.completed': true,
   'transfer.rejected': false,
@@ -67,7 +70,10 @@ export const eventCounters = defineTable(
 );
 export type EventCounter = RowOf<typeof eventCounters>;
 
-/** The last event of each type, written under the counter's lock, for readers that wait only for certain types. */
+/**
+ * The last event of each type, written under the counter's lock, for readers that wait only for
+ * certain types.
+ */
 export const eventHeads = defineTable(
   'event_heads',
   {

@@ -5,7 +5,10 @@ import type { Account } from './parties.js';
 
 /** The double-entry ledger: entries, balances, holds. Written only by src/ledger. */
 
-/** The kinds that an account's owner sees (docs/contract.md, Movements), and those of the system accounts' legs. */
+/**
+ * The kinds that an account's owner sees (docs/contract.md, Movements), and those of the system
+ * accounts' legs.
+ */
 export const MOVEMENT_KINDS = [
   'transfer_in',
   'transfer_out',
@@ -97,7 +100,10 @@ export const holds = defineTable(
     raw: column.bigint,
     remaining: column.bigint,
     createdAt: column.time,
-    /** When a transfer that waits for approval expires; null once it has ended, and for everything else. */
+    /**
+     * When a transfer that waits for approval expires; null once it has ended, and for everything
+     * else.
+     */
     expiresAt: column.nullable(column.time),
   },
   {
@@ -137,7 +143,10 @@ export const idempotencyKeys = defineTable(
     /** The refusal as JSON, always the same. */
     refusal: column.nullable(column.string),
     createdAt: column.time,
-    /** The transaction that bound it, by which an unknown COMMIT is recognised. Null if something else shows that. */
+    /**
+     * The transaction that bound it, by which an unknown COMMIT is recognised. Null if something
+     * else shows that.
+     */
     commitId: column.nullable(column.binary(8)),
   },
   { key: ['tenantId', 'idempotencyKey'] },

@@ -29,7 +29,10 @@ export const transfers = defineTable(
     approvalsRequired: column.nullable(column.integer),
     approvalsReceived: column.nullable(column.integer),
     approvalExpiresAt: column.nullable(column.time),
-    /** `rejected` or `canceled` by a person, or the code of the rule that refused it at its last approval. */
+    /**
+     * `rejected` or `canceled` by a person, or the code of the rule that refused it at its last
+     * approval.
+     */
     rejectionCode: column.nullable(column.ascii(40)),
     rejectionReason: column.nullable(column.varchar(300)),
   },

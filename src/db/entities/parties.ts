@@ -42,7 +42,10 @@ export const accounts = defineTable(
     verifiedAt: column.nullable(column.time),
     /** The `seq` of the account's last entry; 0 before the first. */
     seq: column.bigint,
-    /** The instant of the last command that posted to the account, or of a later change of policy that took effect. */
+    /**
+     * The instant of the last command that posted to the account, or of a later change of policy
+     * that took effect.
+     */
     lastPostedAt: column.time,
     createdAt: column.time,
   },
@@ -61,7 +64,10 @@ export type SystemRole = (typeof SYSTEM_ROLES)[number];
 /** What a tenant charges: at most one row for each operation and asset. */
 export const FEE_OPERATIONS = ['transfer', 'bonus', 'payout'] as const;
 export type FeeOperation = (typeof FEE_OPERATIONS)[number];
-/** Everything that a fee depends on besides the amount: the key of a schedule, everywhere. (CONTRIBUTING.md) */
+/**
+ * Everything that a fee depends on besides the amount: the key of a schedule, everywhere.
+ * (CONTRIBUTING.md)
+ */
 export const FEE_KEY = ['tenantId', 'operation', 'asset'] as const;
 
 export const feeSchedules = defineTable(
@@ -135,7 +141,9 @@ export const tokens = defineTable(
 );
 export type Token = RowOf<typeof tokens>;
 
-/** Accounts that a tenant has found before: naming them again reveals nothing new. Never removed. */
+/**
+ * Accounts that a tenant has found before: naming them again reveals nothing new. Never removed.
+ */
 export const knownRecipients = defineTable(
   'known_recipients',
   {

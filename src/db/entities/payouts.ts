@@ -18,8 +18,9 @@ export type PayoutStatus = (typeof PAYOUT_STATUSES)[number];
 export const BANK_ACCOUNT_TYPES = ['savings', 'checking'] as const;
 
 /**
- * Why a payout is raised to operators: its outcome is unknown; its rail contradicts itself or what is known; it was
- * returned to a closed account; or its outcome cannot be posted, because a balance would exceed 64 bits.
+ * Why a payout is raised to operators: its outcome is unknown; its rail contradicts itself or what
+ * is known; it was returned to a closed account; or its outcome cannot be posted, because a balance
+ * would exceed 64 bits.
  */
 const STUCK_REASONS = ['no_outcome', 'contradiction', 'account_closed', 'overflow'] as const;
 
@@ -94,7 +95,10 @@ export const payouts = defineTable(
 );
 export type Payout = RowOf<typeof payouts>;
 
-/** The sealed part of a payout, stored separately so that a key rotation never collides with a change of state. */
+/**
+ * The sealed part of a payout, stored separately so that a key rotation never collides with a
+ * change of state.
+ */
 export const payoutSecrets = defineTable(
   'payout_secrets',
   {
@@ -116,7 +120,10 @@ const RAIL_EVENT_KINDS = [
   'resolution',
   'void',
 ] as const;
-/** Reports of a rail. `unknown`: the rail never received the payout. `voided`: the rail will never pay. */
+/**
+ * Reports of a rail. `unknown`: the rail never received the payout. `voided`: the rail will never
+ * pay.
+ */
 export const RAIL_WORDS = [
   'accepted',
   'completed',
@@ -166,7 +173,9 @@ export type PayoutRailEvent = RowOf<typeof payoutRailEvents>;
 export const RESOLUTION_OUTCOMES = ['completed', 'failed', 'returned', 'unchanged'] as const;
 const RESOLUTION_STATUSES = ['proposed', 'applied', 'rejected'] as const;
 
-/** The outcome of a payout as established by operators: proposed by one person, applied by another. */
+/**
+ * The outcome of a payout as established by operators: proposed by one person, applied by another.
+ */
 export const payoutResolutions = defineTable(
   'payout_resolutions',
   {

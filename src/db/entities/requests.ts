@@ -2,7 +2,10 @@ import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 import { KEY_RESOURCE_TYPES } from './ledger.js';
 
-/** Results of requests, by ids ordered by time (docs/decisions/0034-a-resource-has-its-requests-id.md). */
+/**
+ * Results of requests, by ids ordered by time
+ * (docs/decisions/0034-a-resource-has-its-requests-id.md).
+ */
 export const requests = defineTable('requests', {
   id: column.uuid,
   tenantId: column.uuid,

@@ -3,10 +3,16 @@ import { defineTable, type RowOf } from '../table.js';
 
 /** Restores of the database, and the findings to resolve before postings resume. */
 
-/** Who noticed the restore. `copy`: the mark that a copy contains. `worker`: any process of the running service. */
+/**
+ * Who noticed the restore. `copy`: the mark that a copy contains. `worker`: any process of the
+ * running service.
+ */
 const RESTORE_NOTICERS = ['operator', 'copy', 'migration', 'worker'] as const;
 
-/** An unfinished restore closes the ledger: no process posts anything. (docs/operations/backup.md, Backup and restore) */
+/**
+ * An unfinished restore closes the ledger: no process posts anything. (docs/operations/backup.md,
+ * Backup and restore)
+ */
 export const restores = defineTable(
   'restores',
   {
@@ -17,7 +23,9 @@ export const restores = defineTable(
     /** Null until one of the staff has begun it. */
     beganBy: column.nullable(column.varchar(80)),
     beganById: column.nullable(column.uuid),
-    /** Everything committed later is lost; null until the restore has begun, and if nothing is lost. */
+    /**
+     * Everything committed later is lost; null until the restore has begun, and if nothing is lost.
+     */
     restoredTo: column.nullable(column.time),
     /** When the lost part ended; null as above. */
     lostUntil: column.nullable(column.time),
@@ -38,7 +46,10 @@ export const restores = defineTable(
 );
 export type Restore = RowOf<typeof restores>;
 
-/** The sequences that a restore skips in a tenant's log, because receivers may have seen them in the lost part. */
+/**
+ * The sequences that a restore skips in a tenant's log, because receivers may have seen them in the
+ * lost part.
+ */
 export const eventGaps = defineTable(
   'event_gaps',
   {
@@ -57,9 +68,10 @@ export const eventGaps = defineTable(
 export type EventGap = RowOf<typeof eventGaps>;
 
 /**
- * How a payout differs from what its rail says after a restore. `unknown_here`: we have no such payout;
- * `approval_lost`: it waits for approval here, but the rail has it; `amount`: the amounts differ; `not_paid_there`: the
- * rail does not know a payout that it had accepted; `goes_on`: no contradiction, its workflow follows the rail.
+ * How a payout differs from what its rail says after a restore. `unknown_here`: we have no such
+ * payout; `approval_lost`: it waits for approval here, but the rail has it; `amount`: the amounts
+ * differ; `not_paid_there`: the rail does not know a payout that it had accepted; `goes_on`: no
+ * contradiction, its workflow follows the rail.
  */
 export const RESTORE_FINDINGS = [
   'unknown_here',

@@ -4,9 +4,9 @@ import { defineTable, type RowOf } from '../table.js';
 /** The staff, and how each proves who they are. (docs/contract.md, Staff) */
 
 /**
- * Rights of a member of staff: read (all staff may); approve or reject what waits; cancel it, and batches; pause,
- * resume and retry batches and webhook endpoints; adjust balances and record pay-ins; resolve payouts; manage
- * everything else.
+ * Rights of a member of staff: read (all staff may); approve or reject what waits; cancel it, and
+ * batches; pause, resume and retry batches and webhook endpoints; adjust balances and record
+ * pay-ins; resolve payouts; manage everything else.
  */
 export const STAFF_RIGHTS = [
   'read',
@@ -27,7 +27,10 @@ export const staff = defineTable(
     id: column.uuid,
     /** As displayed. */
     name: column.varchar(80),
-    /** Unique form of the name, without case, width, accents and look-alikes. Null if an older row has it. */
+    /**
+     * Unique form of the name, without case, width, accents and look-alikes. Null if an older row
+     * has it.
+     */
     foldedName: column.nullable(column.varchar(240)),
     /** A service signs with a key, never with a code, and never counts as a person. */
     kind: column.oneOf(STAFF_KINDS),
@@ -38,7 +41,10 @@ export const staff = defineTable(
     factorSecret: column.nullable(column.varbinary(255)),
     /** Hash of a service's key; null for a person. */
     keyHash: column.nullable(column.binary(32)),
-    /** Hash of issuer and subject at the company's identity provider; null: not linked to an account there. */
+    /**
+     * Hash of issuer and subject at the company's identity provider; null: not linked to an account
+     * there.
+     */
     subjectHash: column.nullable(column.binary(32)),
     /** Wrong codes since the last right one. */
     failedCodes: column.integer,
@@ -84,7 +90,10 @@ export const staffSessions = defineTable(
 );
 export type StaffSession = RowOf<typeof staffSessions>;
 
-/** The result of each code: a step of the authenticator counts once a person, the same act finds its own check. */
+/**
+ * The result of each code: a step of the authenticator counts once a person, the same act finds its
+ * own check.
+ */
 export const staffChecks = defineTable(
   'staff_checks',
   {

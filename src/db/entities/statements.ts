@@ -15,10 +15,14 @@ export const statements = defineTable(
     /** Both inclusive. */
     fromAt: column.time,
     toAt: column.time,
-    /** The account's total in the asset before the first movement of the period, and after the last. */
+    /**
+     * The account's total in the asset before the first movement of the period, and after the last.
+     */
     openingRaw: column.bigint,
     closingRaw: column.bigint,
-    /** The account's entries in the period, in all assets: the files have at most two lines more. */
+    /**
+     * The account's entries in the period, in all assets: the files have at most two lines more.
+     */
     entryCount: column.integer,
     status: column.oneOf(STATEMENT_STATUSES),
     createdBy: column.uuid,
@@ -27,7 +31,10 @@ export const statements = defineTable(
     filesRun: column.integer,
     /** Until then the last attempt is assumed to be running. */
     leaseUntil: column.nullable(column.time),
-    /** Null, like the columns below, until its files exist; the byte counts also once they are removed. */
+    /**
+     * Null, like the columns below, until its files exist; the byte counts also once they are
+     * removed.
+     */
     madeAt: column.nullable(column.time),
     movementCount: column.nullable(column.integer),
     csvBytes: column.nullable(column.integer),

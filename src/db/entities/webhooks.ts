@@ -15,7 +15,10 @@ export const DISABLED_REASONS = [
 ] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
-/** The lock on everything that belongs to the endpoint. Each run that sends to it has its own number, the `fence`. */
+/**
+ * The lock on everything that belongs to the endpoint. Each run that sends to it has its own
+ * number, the `fence`.
+ */
 export const webhookEndpoints = defineTable(
   'webhook_endpoints',
   {
@@ -35,7 +38,9 @@ export const webhookEndpoints = defineTable(
     previousUntil: column.nullable(column.time),
     /** Every event up to here has been handled. */
     cursorSequence: column.bigint,
-    /** The events to go through again: after the first, up to and including the second. Null: none. */
+    /**
+     * The events to go through again: after the first, up to and including the second. Null: none.
+     */
     recoverAfter: column.nullable(column.bigint),
     recoverUntil: column.nullable(column.bigint),
     /** Whether that includes events from before their type was subscribed to. */
@@ -50,7 +55,10 @@ export const webhookEndpoints = defineTable(
     fence: column.bigint,
     /** Until when that run is considered alive; null: it has ended. */
     leaseUntil: column.nullable(column.time),
-    /** When the dispatcher examines it without new events, 2 s after its workflow would mark it; null: nothing waits. */
+    /**
+     * When the dispatcher examines it without new events, 2 s after its workflow would mark it;
+     * null: nothing waits.
+     */
     nextDueAt: column.nullable(column.time),
     /** Until when its workflow waits, as far as it has been told; null: it waits for nothing. */
     waitsUntil: column.nullable(column.time),
@@ -93,7 +101,10 @@ export type WebhookSubscription = RowOf<typeof webhookSubscriptions>;
 
 export const DELIVERY_CAUSES = ['event', 'recover', 'redeliver', 'test'] as const;
 
-/** `pending` was never tried, `retrying` has steps left; the others are final (`ended`: no longer wanted). */
+/**
+ * `pending` was never tried, `retrying` has steps left; the others are final (`ended`: no longer
+ * wanted).
+ */
 export const DELIVERY_STATES = ['pending', 'retrying', 'delivered', 'failed', 'ended'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 

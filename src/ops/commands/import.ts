@@ -90,7 +90,9 @@ async function isSameFile(known: string, other: string): Promise<boolean> {
   return one !== null && another !== null && one.dev === another.dev && one.ino === another.ino;
 }
 
-/** Reads the whole file before the first account is opened, so that an unreadable file opens none. */
+/**
+ * Reads the whole file before the first account is opened, so that an unreadable file opens none.
+ */
 async function countLines(file: string): Promise<number> {
   let count = 0;
   for await (const _ of readCsv(file, COLUMNS)) count += 1;

@@ -8,8 +8,8 @@ import { buildOpsParts, type OpsDeps } from '../context.js';
 import { OpsError } from '../failures.js';
 
 /**
- * A database user who may change the schema creates the staff's first manager. (docs/operations/command-line.md,
- * The first of the staff)
+ * A database user who may change the schema creates the staff's first manager.
+ * (docs/operations/command-line.md, The first of the staff)
  */
 
 interface Administrator {

@@ -20,8 +20,8 @@ import { OpsError } from '../failures.js';
 import { PROGRAM } from '../program-name.js';
 
 /**
- * The sessions on this machine, stored where only the owner can read them. (docs/operations/command-line.md, Who
- * acts)
+ * The sessions on this machine, stored where only the owner can read them.
+ * (docs/operations/command-line.md, Who acts)
  */
 
 const session = z.object({ name: z.string(), token: z.string(), expires_at: z.string() });

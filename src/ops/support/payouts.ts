@@ -15,7 +15,10 @@ import {
 } from '../../support/reading/payouts.js';
 import { readNames } from '../../support/reading/transfers.js';
 
-/** The operators' view of payouts: any tenant's, regardless of roles, with only the end of the account number. */
+/**
+ * The operators' view of payouts: any tenant's, regardless of roles, with only the end of the
+ * account number.
+ */
 
 export function payoutFields(payout: Payout): Fields {
   return {

@@ -31,7 +31,10 @@ function listPath(since: Instant, after: Uuid | null): string {
   return `${PAYOUTS_PATH}?since=${toRfc3339(since)}${after === null ? '' : `&after=${after}`}`;
 }
 
-/** A gateway by docs/payout-rail.md. Any other response than a 2xx with a report on the key leaves the outcome unknown. */
+/**
+ * A gateway by docs/payout-rail.md. Any other response than a 2xx with a report on the key leaves
+ * the outcome unknown.
+ */
 export class HttpRail implements ListingRail {
   private readonly url: string;
 

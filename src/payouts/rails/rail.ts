@@ -3,7 +3,10 @@ import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import type { Payout } from '../../db/entities/payouts.js';
 
-/** Rails: their interface, the failures they report, their names, and the choice of a payout's rail. Pure. */
+/**
+ * Rails: their interface, the failures they report, their names, and the choice of a payout's rail.
+ * Pure.
+ */
 
 /** Why a bank or rail did not pay, or returned the money, with the text for the tenant. */
 export const FAILURES = {
@@ -23,7 +26,10 @@ export function failureCode(code: string): FailureCode {
   return Object.hasOwn(FAILURES, code) ? (code as FailureCode) : 'rejected_by_bank';
 }
 
-/** Returns the failure that a tenant sees. Its message is not the rail's, which may contain anything. */
+/**
+ * Returns the failure that a tenant sees. Its message is not the rail's, which may contain
+ * anything.
+ */
 export function failureOf(
   code: FailureCode | null,
 ): Pick<Payout, 'failureCode' | 'failureMessage'> {
@@ -52,17 +58,25 @@ export interface RailOrder {
 /** A rail's report about a payout that it has. */
 export interface RailReport {
   readonly status: 'accepted' | 'completed' | 'failed' | 'returned' | 'voided';
-  /** The rail's own name for the payment; null for a payout that was voided before the rail had it. */
+  /**
+   * The rail's own name for the payment; null for a payout that was voided before the rail had it.
+   */
   readonly reference: string | null;
   readonly failureCode: FailureCode | null;
 }
 
-/** A way to bank accounts. Each call may be repeated, and throws RailSilent if its effect is unknown. */
+/**
+ * A way to bank accounts. Each call may be repeated, and throws RailSilent if its effect is
+ * unknown.
+ */
 export interface Rail {
   submit(order: RailOrder): Promise<RailReport>;
   /** Returns null if the rail reports that it never received the key. */
   status(key: Uuid): Promise<RailReport | null>;
-  /** Asks the rail never to pay the key. Other reports than `voided` are the outcome. Null if it cannot void. */
+  /**
+   * Asks the rail never to pay the key. Other reports than `voided` are the outcome. Null if it
+   * cannot void.
+   */
   void(key: Uuid): Promise<RailReport | null>;
 }
 
@@ -79,7 +93,10 @@ export interface RailPage {
 
 /** A rail that can list the orders that it received. */
 export interface ListingRail extends Rail {
-  /** Returns orders that first arrived at `since` or later, after the key `after`. Null if the rail cannot list. */
+  /**
+   * Returns orders that first arrived at `since` or later, after the key `after`. Null if the rail
+   * cannot list.
+   */
   list(since: Instant, after: Uuid | null): Promise<RailPage | null>;
 }
 
@@ -87,7 +104,9 @@ export function canList(rail: Rail): rail is ListingRail {
   return 'list' in rail;
 }
 
-/** Thrown if it is unknown what the rail did. The message is for operators and has no personal data. */
+/**
+ * Thrown if it is unknown what the rail did. The message is for operators and has no personal data.
+ */
 export class RailSilent extends Error {
   override name = 'RailSilent';
 }

@@ -20,7 +20,10 @@ import {
 } from './rail.js';
 import type { RailCallback } from './wire.js';
 
-/** The simulated rail: its scenarios (docs/guides/payouts.md, The simulated rail), and the rail itself. */
+/**
+ * The simulated rail: its scenarios (docs/guides/payouts.md, The simulated rail), and the rail
+ * itself.
+ */
 
 /** An outcome, and how long after the payment was acted on it happens. */
 interface Step {
@@ -85,8 +88,9 @@ export function scenarioNamed(name: string | null): Scenario {
 const PAGE = 500;
 
 /**
- * A bank that does not exist. What it does depends on the end of the account number and the time, and is stored in its
- * own tables, so that it continues after a kill. It counts each payment, which would show one that was made twice.
+ * A bank that does not exist. What it does depends on the end of the account number and the time,
+ * and is stored in its own tables, so that it continues after a kill. It counts each payment, which
+ * would show one that was made twice.
  */
 export class SimulatedRail implements ListingRail {
   /** `name` identifies the bank: each name has its own payments. */
@@ -136,7 +140,10 @@ export class SimulatedRail implements ListingRail {
     return { items, next: rows[PAGE - 1]?.paymentKey ?? null };
   }
 
-  /** Returns at most `limit` outcomes to report by callback. Each is returned until it is acknowledged. */
+  /**
+   * Returns at most `limit` outcomes to report by callback. Each is returned until it is
+   * acknowledged.
+   */
   async due(limit: number): Promise<readonly RailCallback[]> {
     const rows = await this.database.reader.list(
       simulatedRailPayments,

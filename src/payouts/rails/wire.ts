@@ -58,7 +58,9 @@ export function readReport(text: string): KeyedReport | null {
   return read.success ? reportOf(read.data) : null;
 }
 
-/** True for a message of the protocol with this status about this key. Any other 404 proves nothing. */
+/**
+ * True for a message of the protocol with this status about this key. Any other 404 proves nothing.
+ */
 export function isAbout(id: Uuid, status: 'unknown' | 'cannot_void', text: string): boolean {
   const read = z.object({ key, status: z.literal(status) }).safeParse(parsedJson(text));
   return read.success && read.data.key === id;

@@ -101,7 +101,10 @@ export function outcomesOf(payout: Payout): readonly OwnOutcome[] {
 
 /** The time that a rail's statements cover. */
 export class Coverage {
-  /** `days` has the instant up to which each day is covered. A line may be dated `delayMs` after its outcome. */
+  /**
+   * `days` has the instant up to which each day is covered. A line may be dated `delayMs` after its
+   * outcome.
+   */
   constructor(
     private readonly days: ReadonlyMap<Instant, Instant>,
     private readonly delayMs: number,
@@ -120,7 +123,9 @@ export class Coverage {
     return at < day + DAY_MS && at + this.delayMs >= day;
   }
 
-  /** Returns the days from the first statement on, before `last`, that are not completely covered. */
+  /**
+   * Returns the days from the first statement on, before `last`, that are not completely covered.
+   */
   gapsBefore(last: Instant): readonly Instant[] {
     const gaps: Instant[] = [];
     const first = Math.min(...this.days.keys());

@@ -67,7 +67,10 @@ function decideLine(command: RecordLine, state: LockedState): Decision<Payout> {
   return { outcome: { done: true, resource }, writes: { rows }, bindsKey: true };
 }
 
-/** Returns the effect by the state machine, unless the line was resolved, or differs in more than its outcome. */
+/**
+ * Returns the effect by the state machine, unless the line was resolved, or differs in more than
+ * its outcome.
+ */
 function judge(
   { line, differences }: RecordLine,
   payout: Payout,
@@ -84,8 +87,9 @@ function judge(
 }
 
 /**
- * Records a line that contradicts a payout and flags the payout, once for each line and state of the payout. Returns
- * `changed`, and records nothing, if the payout has changed since the comparison. Throws ApiError ledger_unavailable.
+ * Records a line that contradicts a payout and flags the payout, once for each line and state of
+ * the payout. Returns `changed`, and records nothing, if the payout has changed since the
+ * comparison. Throws ApiError ledger_unavailable.
  */
 export async function flagByLine(
   desk: LedgerWriter,

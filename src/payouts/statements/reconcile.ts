@@ -48,8 +48,8 @@ export interface Reconciled extends StoredStatement {
 }
 
 /**
- * Stores a rail's statement of a day, compares it with the payouts, and flags those that it contradicts. Throws as
- * `storeStatement` does, and ApiError ledger_unavailable. (docs/payouts.md)
+ * Stores a rail's statement of a day, compares it with the payouts, and flags those that it
+ * contradicts. Throws as `storeStatement` does, and ApiError ledger_unavailable. (docs/payouts.md)
  */
 export async function reconcile(
   deps: ReconcileDeps,
@@ -126,7 +126,10 @@ async function payoutsOf(
   return found;
 }
 
-/** Returns outcomes here that no statement has, and days without a complete statement that outcomes wait for. */
+/**
+ * Returns outcomes here that no statement has, and days without a complete statement that outcomes
+ * wait for.
+ */
 async function missingThere(
   reader: Reader,
   statement: PayoutStatement,
@@ -195,7 +198,9 @@ async function unmatched(
   return found.filter(({ payout, status }) => status !== 'failed' || failed.has(payout.id));
 }
 
-/** Returns payouts that the rail itself reported as failed. Statements omit voided and unknown ones. */
+/**
+ * Returns payouts that the rail itself reported as failed. Statements omit voided and unknown ones.
+ */
 async function failedByRail(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlySet<Uuid>> {
   const found = new Set<Uuid>();
   for (const payoutId of slices(ids))
@@ -204,7 +209,10 @@ async function failedByRail(reader: Reader, ids: readonly Uuid[]): Promise<Reado
   return found;
 }
 
-/** Flags the line's payout if the line contradicts it, and compares again whenever the payout has changed. */
+/**
+ * Flags the line's payout if the line contradicts it, and compares again whenever the payout has
+ * changed.
+ */
 async function flags(
   { desk, database }: ReconcileDeps,
   { line, payout: read, others }: ComparedLine,

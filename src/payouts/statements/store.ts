@@ -36,7 +36,10 @@ export interface StoredStatement {
   readonly again: boolean;
 }
 
-/** Stores a statement, a corrected one as a new version. Throws TransactionRetryable, DatabaseUnavailable, CommitUnknown. */
+/**
+ * Stores a statement, a corrected one as a new version. Throws TransactionRetryable,
+ * DatabaseUnavailable, CommitUnknown.
+ */
 export async function storeStatement(
   database: Database,
   input: StatementInput,
