@@ -20,6 +20,7 @@ import { say, UserError } from './lib/progress.mjs';
 import { findRealMysql, realMysqlAtHand } from './lib/real-mysql.mjs';
 import { findRedis } from './lib/redis.mjs';
 import { endCommands } from './lib/run.mjs';
+import { bundlePrograms } from './lib/programs.mjs';
 
 const FOLDERS = { machine: join(RUN, 'test', 'machine'), mysql: join(RUN, 'test', 'mysql') };
 const OUR_OPTIONS = ['--fast', '--mysql', '--keep', '--stop'];
@@ -44,7 +45,7 @@ async function main() {
       openServers(servers, { isReal: has('--mysql'), keep: has('--keep') }),
       servers && findNode24(),
       findOthers(selection),
-      prepareCode({ withPrograms: Boolean(servers) }),
+      prepareCode().then(() => servers && bundlePrograms()),
     ]);
     // The result depends on the server, which may just have been installed.
     const galera = selection.needGalera && (await findGalera());

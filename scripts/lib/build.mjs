@@ -3,7 +3,6 @@ import { join, relative } from 'node:path';
 import { readJson } from './files.mjs';
 import { ensurePackages } from './packages.mjs';
 import { ROOT, shortHash } from './paths.mjs';
-import { bundlePrograms } from './programs.mjs';
 import { part, step } from './progress.mjs';
 import { run } from './run.mjs';
 import { staleSources, transpile } from './transpile.mjs';
@@ -16,13 +15,10 @@ const BUNDLE_STAMP = join(DIST, '.workflows');
 /** Folders that the service, its command line and the demo world do not need. */
 const NOT_SERVED = ['test', 'bench', 'examples'];
 
-/**
- * Installs the packages, compiles all sources and bundles the workflows and, with `withPrograms`, the programs. Types
- * are checked by `npm run check`.
- */
-export async function prepareCode({ withPrograms = false } = {}) {
+/** Installs the packages, compiles all sources and bundles the workflows. `npm run check` checks the types. */
+export async function prepareCode() {
   await compile();
-  await Promise.all([bundleWorkflows(), withPrograms && bundlePrograms()]);
+  await bundleWorkflows();
 }
 
 /**

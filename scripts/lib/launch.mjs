@@ -4,6 +4,7 @@ import { BorrowedServers } from './borrowed-servers.mjs';
 import { prepareCode } from './build.mjs';
 import { findOrInstallMysql } from './mysql.mjs';
 import { ROOT, RUN } from './paths.mjs';
+import { bundlePrograms } from './programs.mjs';
 import { say, UserError } from './progress.mjs';
 import { endCommands } from './run.mjs';
 
@@ -35,7 +36,7 @@ export async function launch({ name, entry, variable, temporalVariable }) {
     };
     const [{ mysqlAdminUrl, temporalAddress, temporaryFolder }] = await Promise.all([
       servers.open(options),
-      prepareCode({ withPrograms: true }),
+      prepareCode().then(bundlePrograms),
     ]);
     if (!interrupted) {
       const temporary = temporaryFolder ? { TMPDIR: temporaryFolder } : {};

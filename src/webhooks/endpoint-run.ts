@@ -222,7 +222,7 @@ export class EndpointRun {
    * earlier attempt ends, or until it is time to read new work.
    */
   private async wait(): Promise<void> {
-    const isBusy = [...this.inFlight.values()].some(({ turn }) => turn === this.turns);
+    const isBusy = !this.hasTurnEnded();
     const maxMs = isBusy ? PROMPT_MS : this.hasRoom() ? LOOK_MS : SILENT_LOOK_MS;
     const until = performance.now() + maxMs;
     while (this.inFlight.size > 0 && this.fault === null) {

@@ -149,13 +149,13 @@ async function lookForOld(
   before: Instant,
   after: Uuid | null,
 ): Promise<{ readonly old: WebhookEndpoint | null; readonly last: Uuid | null }> {
-  const behind = after === null ? '' : ` AND e.id>${column.uuid.literal(after)}`;
+  const behind = after === null ? '' : `WHERE e.id>${column.uuid.literal(after)} `;
   const first = column.uuid.literal(firstIdAt(before));
   const rows = await reader.query(
     `SELECT e.id, (EXISTS (SELECT 1 FROM webhook_attempts a WHERE a.endpoint_id=e.id AND a.delivery_id<${first})
         OR EXISTS (SELECT 1 FROM webhook_deliveries d FORCE INDEX (PRIMARY) WHERE d.endpoint_id=e.id AND d.id<${first})) AS has_old
      FROM (SELECT e.id FROM webhook_endpoints e FORCE INDEX (PRIMARY)
-       WHERE TRUE${behind} ORDER BY e.id LIMIT ${LOOKED_AT}) e ORDER BY e.id`,
+       ${behind}ORDER BY e.id LIMIT ${LOOKED_AT}) e ORDER BY e.id`,
   );
   const found = rows.find((row) => column.integer.parse(row.has_old) === 1);
   const last = rows.at(-1);
