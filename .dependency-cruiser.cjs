@@ -1,8 +1,8 @@
-// The arrows of the architecture: app.ts → a feature's routes → http and the feature's service → ledger → db → core.
+// The arrows of the architecture: processes → a feature's routes → http and the feature's service → ledger → db → core.
 
 /** Every folder of src but the rooms that know no feature, and those that know all. */
 const FEATURE =
-  '^src/(?!(?:core|config|db|http|ledger|temporal|spreadsheets|auditor|ops|support)/)([^/]+)/';
+  '^src/(?!(?:core|config|db|http|ledger|temporal|spreadsheets|auditor|ops|support|processes)/)([^/]+)/';
 /** What stands between HTTP and a feature, beside its routes: request schemas and presenters. */
 const EDGE = '/(routes|schemas?|presenter)';
 
@@ -90,7 +90,7 @@ module.exports = {
       comment:
         'Only the program and the command line reach the support desk, and the latter only what it reads.',
       severity: 'error',
-      from: { path: '^(src|workflows|activities)/', pathNot: '^src/(support/|app-support\\.ts$)' },
+      from: { path: '^(src|workflows|activities)/', pathNot: '^src/(support|processes)/' },
       to: { path: '^src/support/', pathNot: '^src/support/reading/' },
     },
     {
@@ -136,14 +136,14 @@ module.exports = {
     },
     {
       name: 'configuration-comes-in-as-arguments',
-      comment: 'Only programs and app.ts read config.ts; every other part is given what it needs.',
+      comment:
+        'Only processes and the command line read the configuration; every other part is given what it needs.',
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot:
-          '^src/((server|app|worker|app-worker|support|app-support|program-life|migrate)\\.ts$|ops/)',
+        pathNot: '^src/(processes|config|ops)/',
       },
-      to: { path: '^src/config\\.ts$' },
+      to: { path: '^src/config/config\\.ts$' },
     },
     {
       name: 'the-client-stands-alone',

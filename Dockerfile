@@ -31,4 +31,4 @@ RUN install --directory --owner=node --group=node --mode=0700 /app/sessions
 # The user `node`, which the base image has for this.
 USER 1000:1000
 EXPOSE 8070 8080 9090
-CMD ["node", "--enable-source-maps", "--max-semi-space-size=64", "dist/src/server.js"]
+CMD ["node", "--enable-source-maps", "--max-semi-space-size=64", "dist/src/processes/api.js"]

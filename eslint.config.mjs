@@ -111,7 +111,7 @@ export default tseslint.config(
   // Programs of their own, each the only reader of the few variables that it has.
   {
     files: [
-      'src/config.ts',
+      'src/config/config.ts',
       'scripts/**',
       'test/**',
       'bench/**',

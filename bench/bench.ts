@@ -1,4 +1,4 @@
-import { VARIABLES } from '../src/config.js';
+import { VARIABLES } from '../src/config/config.js';
 import { type Ledger, makeLedger, openLedger } from './ledgers/ledger.js';
 import { evenLedger, type LedgerShape } from './ledgers/shape.js';
 import type { LoadJob, LoadResult } from './load/job.js';

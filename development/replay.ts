@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { temporalOptions } from '../src/config/temporal.js';
-import { ConfigError, readTemporalConfig } from '../src/config.js';
+import { ConfigError, readTemporalConfig } from '../src/config/config.js';
 import { installRuntime } from '../src/temporal/workers.js';
 import { type Replayed, replayOpen, replayRecorded } from './replaying.js';
 

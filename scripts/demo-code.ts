@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { ConfigError, readOpsConfig } from '../src/config.js';
+import { ConfigError, readOpsConfig } from '../src/config/config.js';
 import { instant, systemClock } from '../src/core/instant.js';
 import type { Reader } from '../src/db/database.js';
 import { type Staff, staffChecks } from '../src/db/entities/staff.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ConfigError, readOpsConfig } from '../src/config.js';
+import { ConfigError, readOpsConfig } from '../src/config/config.js';
 import { buildOpsParts, encryptionKeysOf } from '../src/ops/context.js';
 import { explain } from '../src/ops/failures.js';
 import { makeDemoWorld } from './demo/world.js';

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ConfigError } from '../src/config.js';
+import { ConfigError } from '../src/config/config.js';
 import { assembleSite } from '../src/http/docs/assembly.js';
 import type { Places } from '../src/http/docs/layout.js';
 import { describeApi } from './docs/openapi.js';

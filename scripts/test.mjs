@@ -16,11 +16,11 @@ import { selectTests, startMocha } from './lib/mocha.mjs';
 import { findOrInstallMysql } from './lib/mysql.mjs';
 import { findNode24 } from './lib/node-24.mjs';
 import { RUN } from './lib/paths.mjs';
+import { bundlePrograms } from './lib/programs.mjs';
 import { say, UserError } from './lib/progress.mjs';
 import { findRealMysql, realMysqlAtHand } from './lib/real-mysql.mjs';
 import { findRedis } from './lib/redis.mjs';
 import { endCommands } from './lib/run.mjs';
-import { bundlePrograms } from './lib/programs.mjs';
 
 const FOLDERS = { machine: join(RUN, 'test', 'machine'), mysql: join(RUN, 'test', 'mysql') };
 const OUR_OPTIONS = ['--fast', '--mysql', '--keep', '--stop'];

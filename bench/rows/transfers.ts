@@ -2,7 +2,7 @@ import { atLeast, atMost, type Measured, type Row } from '../row.js';
 import { type Bench, type Load, type Run, SMALL_LEDGER } from '../bench.js';
 import { type NextTransfer, recordGroups } from '../baseline/groups.js';
 import { type Replayed, replayGroups } from '../baseline/replay.js';
-import { GROUPS_IN_FLIGHT } from '../../src/build-ledger.js';
+import { GROUPS_IN_FLIGHT } from '../../src/processes/build-ledger.js';
 import { UNIT_RAW } from '../ledgers/history.js';
 import type { Ledger } from '../ledgers/ledger.js';
 import { Random } from '../ledgers/random.js';

@@ -16,7 +16,7 @@ export class ApiProcess extends ServiceProcess {
     const [port, adminPort] = [await freePort(), await freePort()];
     const started = await startProgram({
       name: 'api',
-      file: 'server.js',
+      file: 'api.js',
       // As in scripts/lib/api.mjs.
       nodeOptions: ['--max-semi-space-size=64'],
       settings: { ...sharedSettings(grounds), ...apiSettings(port) },

@@ -40,7 +40,7 @@ export async function startProgram(program: Program): Promise<Started> {
   mkdirSync(dirname(logFile), { recursive: true });
   const log = openSync(logFile, 'w');
   const profile = profileFolder === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
-  const script = fileURLToPath(new URL(`../../src/${file}`, import.meta.url));
+  const script = fileURLToPath(new URL(`../../src/processes/${file}`, import.meta.url));
   const began = performance.now();
   const child = spawn(
     process.execPath,

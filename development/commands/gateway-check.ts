@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readGatewayKeys } from '../../src/config.js';
+import { readGatewayKeys } from '../../src/config/config.js';
 import { EXAMPLE_ASSET } from '../../src/core/amount.js';
 import { systemClock } from '../../src/core/instant.js';
 import { localCommand } from '../../src/ops/command.js';

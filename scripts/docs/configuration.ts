@@ -6,7 +6,7 @@ import {
   SUPPORT_VARIABLES,
   VARIABLES,
   WORKER_VARIABLES,
-} from '../../src/config.js';
+} from '../../src/config/config.js';
 
 /** docs/configuration.md, generated from the schemas that read the environment. */
 
@@ -141,7 +141,7 @@ const SECTIONS: Readonly<
 
 const HEAD = `# Configuration
 
-Generated from \`src/config.ts\` by \`npm run docs:configuration\`; a test fails when the page is stale. Change the code, not the page.
+Generated from \`src/config/config.ts\` by \`npm run docs:configuration\`; a test fails when the page is stale. Change the code, not the page.
 
 Every program reads its configuration from the environment only. A process that starts with a wrong configuration reports every fault at once and exits.
 Any variable \`NAME\` may be given as \`NAME_FILE\`, the path of a file that holds the value. Empty counts as not set. Put variables

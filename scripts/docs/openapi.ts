@@ -5,8 +5,8 @@ import {
   buildConfiguredSending,
   buildCore,
   buildWebhookParts,
-} from '../../src/app.js';
-import { readConfig } from '../../src/config.js';
+} from '../../src/processes/build-api.js';
+import { readConfig } from '../../src/config/config.js';
 import { openApiDocument } from '../../src/http/openapi.js';
 import type { Route } from '../../src/http/route.js';
 import { TestDeliveries } from '../../src/webhooks/test-deliveries.js';

@@ -8,7 +8,10 @@ import { part } from './progress.mjs';
 const DIST = join(ROOT, 'dist');
 const FOLDER = join(DIST, 'programs');
 const STAMP = join(FOLDER, '.stamp');
-const PROGRAMS = ['src/server', 'src/worker', 'src/support', 'src/migrate', 'scripts/demo-world'];
+const PROGRAMS = [
+  ...['api', 'worker', 'support', 'migrate'].map((name) => `src/processes/${name}`),
+  'scripts/demo-world',
+];
 /** The thread of a worker that runs workflows. */
 const WORKFLOW_THREAD = '@temporalio/worker/lib/workflow/workflow-worker-thread.js';
 /** A package with native code, and packages that are loaded on demand. */
@@ -18,7 +21,7 @@ const DAY_MS = 86_400_000;
 const BANNER = `import { createRequire as __requireFrom } from 'node:module';
 const require = __requireFrom(import.meta.url);
 const __programs = require('node:path').dirname(require('node:url').fileURLToPath(import.meta.url)), __filename = __programs;`;
-/** Returns the bundled file of a program, such as `server`. */
+/** Returns the bundled file of a program, such as `api`. */
 export const programFile = (name) => join(FOLDER, `${name}.mjs`);
 
 /**

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Actor } from '../access/audit-log.js';
-import { type OpsConfig, readOpsConfig } from '../config.js';
+import { type OpsConfig, readOpsConfig } from '../config/config.js';
 import type { Keyring } from '../core/fingerprint.js';
 import type { RailConfig } from '../payouts/rails/registry.js';
 import type { StaffIdentity } from '../staff/rules.js';

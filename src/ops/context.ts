@@ -1,5 +1,5 @@
-import { buildLedger, type Ledger } from '../build-ledger.js';
-import { ConfigError, type OpsConfig } from '../config.js';
+import { buildLedger, type Ledger } from '../processes/build-ledger.js';
+import { ConfigError, type OpsConfig } from '../config/config.js';
 import type { Keyring } from '../core/fingerprint.js';
 import { UNTIMED } from '../db/metrics.js';
 import { DatabaseClock } from '../ledger/database-clock.js';

@@ -1,4 +1,4 @@
-import { ConfigError } from '../config.js';
+import { ConfigError } from '../config/config.js';
 import { ApiError } from '../core/errors.js';
 import { CommitUnknown, errnoOf, isUnavailable } from '../db/failures.js';
 

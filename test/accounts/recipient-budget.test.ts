@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { RECIPIENTS_FULL_AFTER_MS, RecipientBudget } from '../../src/accounts/recipient-budget.js';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
 import { ApiError } from '../../src/core/errors.js';
 import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ConfigError, readConfig, VARIABLES } from '../../src/config.js';
+import { ConfigError, readConfig, VARIABLES } from '../../src/config/config.js';
 
 const KEY = Buffer.alloc(32, 7).toString('base64');
 /** All that has no default. */

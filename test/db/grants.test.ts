@@ -116,7 +116,7 @@ describe("rights of the application's user beyond the list", () => {
       ADMIN_PORT: '0',
       ENCRYPTION_KEYS: TEST_KEYS,
     });
-    for (const program of ['src/server.js', 'src/worker.js']) {
+    for (const program of ['src/processes/api.js', 'src/processes/worker.js']) {
       const ran = await run(program, [], env);
       assert.equal(ran.code, 1, ran.stderr);
       assert.match(ran.stderr, /REVOKE DELETE ON .*entries. FROM /);

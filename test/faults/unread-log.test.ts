@@ -8,7 +8,7 @@ import { request, testEnvironment } from '../support/api.js';
 import { testDatabase } from '../support/database.js';
 import { freePorts } from '../support/service-process.js';
 
-const SERVER = join(fileURLToPath(import.meta.url), '../../../src/server.js');
+const SERVER = join(fileURLToPath(import.meta.url), '../../../src/processes/api.js');
 /** More lines than a pipe takes when nobody reads it. */
 const REQUESTS = 1_500;
 

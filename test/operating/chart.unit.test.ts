@@ -7,7 +7,7 @@ import {
   SUPPORT_VARIABLES,
   VARIABLES,
   WORKER_VARIABLES,
-} from '../../src/config.js';
+} from '../../src/config/config.js';
 
 const FOLDER = 'deploy/helm';
 const read = (file: string): string => readFileSync(`${FOLDER}/${file}`, 'utf8');

@@ -12,7 +12,7 @@ const FOLDERS = [
   'test',
   'scripts',
   'bench',
-  'docker',
+  'deploy/docker',
   '.ci',
 ];
 const ALONE = [

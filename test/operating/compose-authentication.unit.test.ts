@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { SUPPORT_VARIABLES, VARIABLES, WORKER_VARIABLES } from '../../src/config.js';
+import { SUPPORT_VARIABLES, VARIABLES, WORKER_VARIABLES } from '../../src/config/config.js';
 
 const service = z.strictObject({
   environment: z.record(z.string(), z.string()),
@@ -12,7 +12,7 @@ const composeFile = z.looseObject({
   services: z.record(z.string(), service),
   secrets: z.record(z.string(), z.object({ file: z.string() })),
 });
-const FILE = 'docker-compose.authentication.yml';
+const FILE = 'deploy/docker-compose.authentication.yml';
 const text = readFileSync(FILE, 'utf8');
 const { services, secrets } = composeFile.parse(parse(text, { merge: true }));
 const base = z

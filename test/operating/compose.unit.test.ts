@@ -25,7 +25,7 @@ import {
   SUPPORT_VARIABLES,
   VARIABLES,
   WORKER_VARIABLES,
-} from '../../src/config.js';
+} from '../../src/config/config.js';
 
 const list = z.array(z.string()).default([]);
 const service = z.strictObject({
@@ -116,7 +116,7 @@ describe('docker-compose.yml', () => {
   let folder: string;
   before(() => {
     folder = mkdtempSync(join(tmpdir(), 'compose-'));
-    copyFileSync('docker/make-secrets.sh', join(folder, 'make-secrets.sh'));
+    copyFileSync('deploy/docker/make-secrets.sh', join(folder, 'make-secrets.sh'));
     makeSecrets();
   });
   after(() => rmSync(folder, { recursive: true }));
@@ -195,7 +195,7 @@ describe('docker-compose.yml', () => {
 
   it('has every secret in a file that make-secrets.sh writes once', () => {
     const files = Object.entries(compose.secrets).map(([name, { file }]) => {
-      assert.equal(file, `./docker/secrets/${name}`);
+      assert.equal(file, `./deploy/docker/secrets/${name}`);
       return name;
     });
     const made = readdirSync(join(folder, 'secrets'));
@@ -206,7 +206,7 @@ describe('docker-compose.yml', () => {
     assert.deepEqual(contents(), first);
     assert.equal(new Set(first).size, first.length, 'two secrets are the same');
     assert.equal(statSync(join(folder, 'secrets')).mode & 0o777, 0o700);
-    assert.match(read('docker/secrets/.gitignore'), /^\*$/m);
+    assert.match(read('deploy/docker/secrets/.gitignore'), /^\*$/m);
     const used = new Set(services.flatMap(([, { secrets }]) => secrets));
     assert.deepEqual([...used].sort(), files);
   });
@@ -388,10 +388,10 @@ describe('docker-compose.yml', () => {
   });
 
   it('has scripts that a shell can read', () => {
-    for (const name of readdirSync('docker').filter((file) => file.endsWith('.sh'))) {
-      const shell = /^#!\/bin\/(sh|bash)\n/.exec(read(join('docker', name)))?.[1];
+    for (const name of readdirSync('deploy/docker').filter((file) => file.endsWith('.sh'))) {
+      const shell = /^#!\/bin\/(sh|bash)\n/.exec(read(join('deploy/docker', name)))?.[1];
       assert.ok(shell !== undefined, name);
-      execFileSync(shell, ['-n', join('docker', name)], { stdio: 'pipe' });
+      execFileSync(shell, ['-n', join('deploy/docker', name)], { stdio: 'pipe' });
     }
   });
 });
@@ -414,11 +414,11 @@ describe('the Dockerfile', () => {
   it('makes every program that compose starts, and the bundle of the workflows', () => {
     assert.match(build, /npm run build/);
     assert.deepEqual([...new Set(programs)].sort(), [
-      'src/migrate.ts',
       'src/ops/main.ts',
-      'src/server.ts',
-      'src/support.ts',
-      'src/worker.ts',
+      'src/processes/api.ts',
+      'src/processes/migrate.ts',
+      'src/processes/support.ts',
+      'src/processes/worker.ts',
     ]);
     assert.ok(programs.every((program) => existsSync(program)));
   });
@@ -431,7 +431,7 @@ describe('the Dockerfile', () => {
       for (const [, path = ''] of read(file).matchAll(/(?:from |import\()'(\.[^']+)\.js'/g))
         visit(`${normalize(join(dirname(file), path))}.ts`);
     };
-    [...programs, 'src/bundle-workflows.ts', 'workflows/index.ts'].forEach(visit);
+    [...programs, 'src/processes/bundle-workflows.ts', 'workflows/index.ts'].forEach(visit);
     const imported = new Set(Array.from(reached, (file) => file.split('/')[0] ?? ''));
     // The pages of the site are read when the API starts.
     const folders = [...imported, 'docs', 'scripts/lib'].sort();
@@ -468,6 +468,9 @@ describe('the Dockerfile', () => {
   });
 
   it('has a worker that collects its garbage before hundreds of megabytes have gathered', () => {
-    assert.match(read('docker-compose.yml'), /'--max-old-space-size=256', 'dist\/src\/worker.js'/);
+    assert.match(
+      read('docker-compose.yml'),
+      /'--max-old-space-size=256', 'dist\/src\/processes\/worker.js'/,
+    );
   });
 });

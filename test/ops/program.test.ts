@@ -269,8 +269,8 @@ describe('money-ops as a package', () => {
       encoding: 'utf8',
     });
     for (const file of [
-      'dist/src/server.js',
-      'dist/src/worker.js',
+      'dist/src/processes/api.js',
+      'dist/src/processes/worker.js',
       'dist/workflow-bundle.cjs',
       'docs/webhooks.md',
     ])

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
-import { ConfigError, readConfig, readOpsConfig, readWorkerConfig } from '../../src/config.js';
+import {
+  ConfigError,
+  readConfig,
+  readOpsConfig,
+  readWorkerConfig,
+} from '../../src/config/config.js';
 
 const KEY = Buffer.alloc(32, 7).toString('base64');
 const REST = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { buildBridge, buildCore, type Core } from '../../src/app.js';
-import { openSupport } from '../../src/app-support.js';
-import { readSupportConfig } from '../../src/config.js';
+import { buildBridge, buildCore, type Core } from '../../src/processes/build-api.js';
+import { openSupport } from '../../src/processes/build-support.js';
+import { readSupportConfig } from '../../src/config/config.js';
 import { type Clock, instant } from '../../src/core/instant.js';
 import { auditLog, type AuditRow } from '../../src/db/entities/identity.js';
 import { type Staff, STAFF_RIGHTS, type StaffRight } from '../../src/db/entities/staff.js';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ConfigError, readSupportConfig } from '../../src/config.js';
+import { ConfigError, readSupportConfig } from '../../src/config/config.js';
 import { providerOf } from '../../src/config/sign-in.js';
 import { STAFF_RIGHTS } from '../../src/db/entities/staff.js';
 import { testEnvironment } from '../support/api.js';

@@ -10,7 +10,7 @@ export class ApiProcess extends ServiceProcess {
     port: number,
     adminPort: number,
   ) {
-    super('server', { ...environment, PORT: port.toString() }, adminPort);
+    super('api', { ...environment, PORT: port.toString() }, adminPort);
     this.baseUrl = `http://127.0.0.1:${port}`;
   }
 

@@ -10,8 +10,8 @@ import {
   buildWebhookParts,
   type Core,
   openApiServers,
-} from '../../src/app.js';
-import { readConfig } from '../../src/config.js';
+} from '../../src/processes/build-api.js';
+import { readConfig } from '../../src/config/config.js';
 import type { Clock } from '../../src/core/instant.js';
 import type { DatabaseClock } from '../../src/ledger/database-clock.js';
 import { createLogging } from '../../src/http/logging.js';

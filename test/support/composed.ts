@@ -37,7 +37,7 @@ export class Composed {
   ): Promise<Composed> {
     const network = await ContainerNetwork.open(readComposeFile({}).subnet);
     const folder = await mkdtemp(join(tmpdir(), 'money-composed-'));
-    copyFileSync('docker/make-secrets.sh', join(folder, 'make-secrets.sh'));
+    copyFileSync('deploy/docker/make-secrets.sh', join(folder, 'make-secrets.sh'));
     await run('sh', [join(folder, 'make-secrets.sh')]);
     const { services } = readComposeFile(environmentOf(network.gateway));
     const node = process.env.TEST_NODE_24 ?? process.execPath;

@@ -1,5 +1,5 @@
 import { createLogging } from '../../src/http/logging.js';
-import { refusalToStart } from '../../src/program-life.js';
+import { refusalToStart } from '../../src/processes/process-life.js';
 
 /** Ends as a process of the service does that cannot start, right after it has logged why. */
 createLogging('info', 'test').logger.warn('the server takes no writes');

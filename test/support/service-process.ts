@@ -39,7 +39,7 @@ export class ServiceProcess {
 
   /** `environment.NODE` is another Node to run the program of the image, `RELEASE` the folder of another release. Nothing runs before `start`. */
   constructor(
-    private readonly program: 'server' | 'worker',
+    private readonly program: 'api' | 'worker',
     environment: Readonly<Record<string, string>>,
     adminPort: number,
   ) {
@@ -62,7 +62,8 @@ export class ServiceProcess {
   async start(environment: Readonly<Record<string, string>> = {}): Promise<void> {
     this.errors = '';
     const { NODE: node, RELEASE: root = ROOT } = { ...this.environment, ...environment };
-    const file = node === undefined ? `programs/${this.program}.mjs` : `src/${this.program}.js`;
+    const file =
+      node === undefined ? `programs/${this.program}.mjs` : `src/processes/${this.program}.js`;
     const armed = 'TEST_FAILPOINT' in environment ? ['--import', ARM_FAILPOINT] : [];
     const child = spawn(
       node ?? process.execPath,

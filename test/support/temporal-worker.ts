@@ -4,9 +4,9 @@ import {
   buildCore,
   type Bridge,
   type Core,
-} from '../../src/app.js';
-import { openWorker, type WorkerDeps } from '../../src/app-worker.js';
-import { readWorkerConfig } from '../../src/config.js';
+} from '../../src/processes/build-api.js';
+import { openWorker, type WorkerDeps } from '../../src/processes/build-worker.js';
+import { readWorkerConfig } from '../../src/config/config.js';
 import type { Clock } from '../../src/core/instant.js';
 import { createLogging } from '../../src/http/logging.js';
 import { installRuntime } from '../../src/temporal/workers.js';

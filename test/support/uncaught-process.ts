@@ -1,5 +1,5 @@
 import { createLogging } from '../../src/http/logging.js';
-import { endOnUncaught } from '../../src/program-life.js';
+import { endOnUncaught } from '../../src/processes/process-life.js';
 
 /** Ends as a process of the service would where an error of the database is caught by nobody. */
 endOnUncaught(createLogging('info', 'test'));

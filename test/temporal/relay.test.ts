@@ -7,7 +7,7 @@ import { TemporalClient } from '../../src/temporal/client.js';
 import { TemporalUnavailable } from '../../src/temporal/failures.js';
 import { Outbox } from '../../src/temporal/outbox.js';
 import { Relay } from '../../src/temporal/relay.js';
-import { WORKFLOW_RESOURCES } from '../../src/workflow-resources.js';
+import { WORKFLOW_RESOURCES } from '../../src/processes/workflow-resources.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import { Proxy } from '../support/proxy.js';

@@ -3,7 +3,7 @@ import { recordAct } from '../../access/audit-log.js';
 import { parseUuid } from '../../core/ids.js';
 import { transact } from '../../db/transact.js';
 import { Outbox, type OutboxFilter } from '../../temporal/outbox.js';
-import { WORKFLOW_RESOURCES } from '../../workflow-resources.js';
+import { WORKFLOW_RESOURCES } from '../../processes/workflow-resources.js';
 import { type ActingOps, command, group, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';

@@ -23,7 +23,7 @@ import {
 import { contradicts } from '../../restores/rules.js';
 import { isLossy } from '../../restores/sequences.js';
 import { Outbox } from '../../temporal/outbox.js';
-import { WORKFLOW_RESOURCES } from '../../workflow-resources.js';
+import { WORKFLOW_RESOURCES } from '../../processes/workflow-resources.js';
 import { type ActingOps, command, group, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { flag, option, optional, time, wholeNumber } from '../inputs.js';

@@ -1,5 +1,5 @@
 import type { Actor } from '../../access/audit-log.js';
-import type { OpsConfig } from '../../config.js';
+import type { OpsConfig } from '../../config/config.js';
 import type { Database } from '../../db/database.js';
 import { errnoOf, isUnavailable } from '../../db/failures.js';
 import { mysqlAddress, withDatabase } from '../../db/servers.js';

@@ -1,14 +1,14 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
-import { BUNDLE_FILE, TRACED_BUNDLE_FILE } from './temporal/bundle-file.js';
+import { BUNDLE_FILE, TRACED_BUNDLE_FILE } from '../temporal/bundle-file.js';
 
 /** Bundles the compiled workflows and their imports into one file, as a step of the build. */
 
 const silent = (): void => undefined;
 const say = (message: string): void => void process.stderr.write(`${message}\n`);
 const fileOf = (name: string): string =>
-  fileURLToPath(new URL(`../workflows/${name}.js`, import.meta.url));
+  fileURLToPath(new URL(`../../workflows/${name}.js`, import.meta.url));
 
 for (const [file, interceptors] of [
   [BUNDLE_FILE, []],

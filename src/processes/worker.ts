@@ -1,14 +1,14 @@
 import { setFlagsFromString } from 'node:v8';
-import { buildBridge, buildConfiguredSending, buildCore } from './app.js';
-import { openWorker } from './app-worker.js';
-import { readWorkerConfig } from './config.js';
-import { giveWay } from './core/priority.js';
-import { assertLeastRights } from './db/least-rights.js';
-import { createLogging } from './http/logging.js';
-import { traceOfLine } from './http/tracing.js';
-import { endOnSignals, endOnUncaught, readOrExit, refusalToStart } from './program-life.js';
-import { activityOfLine } from './temporal/tracing.js';
-import { freeLoopbackPort, installRuntime } from './temporal/workers.js';
+import { buildBridge, buildConfiguredSending, buildCore } from './build-api.js';
+import { openWorker } from './build-worker.js';
+import { readWorkerConfig } from '../config/config.js';
+import { giveWay } from '../core/priority.js';
+import { assertLeastRights } from '../db/least-rights.js';
+import { createLogging } from '../http/logging.js';
+import { traceOfLine } from '../http/tracing.js';
+import { endOnSignals, endOnUncaught, readOrExit, refusalToStart } from './process-life.js';
+import { activityOfLine } from '../temporal/tracing.js';
+import { freeLoopbackPort, installRuntime } from '../temporal/workers.js';
 import { openTracing } from './tracing.js';
 
 /** Worker process. On a signal, stops starting work and finishes running work. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConfigError } from './config.js';
-import type { Readiness } from './http/admin.js';
-import { describeFault, type Logging } from './http/logging.js';
+import { ConfigError } from '../config/config.js';
+import type { Readiness } from '../http/admin.js';
+import { describeFault, type Logging } from '../http/logging.js';
 
 /** Start and stop of the API, the worker and the support desk. */
 

@@ -1,17 +1,17 @@
-import { Failpoints } from './core/failpoints.js';
-import type { Clock } from './core/instant.js';
-import { type MysqlConfig, mysqlTls } from './config/mysql.js';
-import { Database } from './db/database.js';
-import type { StatementObserver } from './db/metrics.js';
-import type { PrimaryObserver } from './db/primary.js';
-import { LedgerWriter } from './ledger/writer/ledger-writer.js';
-import type { WriterObserver } from './ledger/writer/metrics.js';
-import { LedgerWriters } from './ledger/writer/ledger-writer.js';
-import type { Fitness } from './http/admin.js';
-import type { DatabaseClock } from './ledger/database-clock.js';
-import { OPEN_RESTORE_SQL } from './ledger/event-log.js';
-import { RollbackGuard } from './restores/rollback-guard.js';
-import type { Uuid } from './core/ids.js';
+import { Failpoints } from '../core/failpoints.js';
+import type { Clock } from '../core/instant.js';
+import { type MysqlConfig, mysqlTls } from '../config/mysql.js';
+import { Database } from '../db/database.js';
+import type { StatementObserver } from '../db/metrics.js';
+import type { PrimaryObserver } from '../db/primary.js';
+import { LedgerWriter } from '../ledger/writer/ledger-writer.js';
+import type { WriterObserver } from '../ledger/writer/metrics.js';
+import { LedgerWriters } from '../ledger/writer/ledger-writer.js';
+import type { Fitness } from '../http/admin.js';
+import type { DatabaseClock } from '../ledger/database-clock.js';
+import { OPEN_RESTORE_SQL } from '../ledger/event-log.js';
+import { RollbackGuard } from '../restores/rollback-guard.js';
+import type { Uuid } from '../core/ids.js';
 
 /** Maximum of commands per ledger transaction. */
 const MAX_GROUP = 200;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes the secrets of docker-compose.yml into docker/secrets, one file each. Existing files stay as they are, so it can be
+# Writes the secrets of docker-compose.yml into deploy/docker/secrets, one file each. Existing files stay as they are, so it can be
 # run again. Keep a copy elsewhere: without encryption_keys the sealed document numbers are lost.
 set -eu
 folder="$(dirname "$0")/secrets"

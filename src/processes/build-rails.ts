@@ -1,19 +1,19 @@
 import type { Registry } from 'prom-client';
 import type { Ledger } from './build-ledger.js';
-import type { RailWorkConfig } from './config/rails.js';
-import type { Keyring } from './core/fingerprint.js';
-import type { Logger } from './http/logging.js';
-import { DEFAULT_BREAKER, RailBreakers } from './payouts/breaker.js';
-import { APPROVED_STUCK_AFTER_MS, stuckSweep } from './payouts/flag.js';
-import { RailCalls } from './payouts/rail-calls.js';
-import { pollingSweeps, StatusPoller } from './payouts/status-polling.js';
-import { breakerMetrics, railMetrics } from './payouts/metrics.js';
-import { openRails, type RailConfig } from './payouts/rails/registry.js';
-import { RailRecovery, recoverySweeps } from './payouts/recovery.js';
-import { DEFAULT_WINDOW_MS } from './payouts/rules.js';
-import { SubmissionQueue } from './payouts/submission-queue.js';
-import type { Outbox } from './temporal/outbox.js';
-import type { Sweep } from './temporal/sweeper.js';
+import type { RailWorkConfig } from '../config/rails.js';
+import type { Keyring } from '../core/fingerprint.js';
+import type { Logger } from '../http/logging.js';
+import { DEFAULT_BREAKER, RailBreakers } from '../payouts/breaker.js';
+import { APPROVED_STUCK_AFTER_MS, stuckSweep } from '../payouts/flag.js';
+import { RailCalls } from '../payouts/rail-calls.js';
+import { pollingSweeps, StatusPoller } from '../payouts/status-polling.js';
+import { breakerMetrics, railMetrics } from '../payouts/metrics.js';
+import { openRails, type RailConfig } from '../payouts/rails/registry.js';
+import { RailRecovery, recoverySweeps } from '../payouts/recovery.js';
+import { DEFAULT_WINDOW_MS } from '../payouts/rules.js';
+import { SubmissionQueue } from '../payouts/submission-queue.js';
+import type { Outbox } from '../temporal/outbox.js';
+import type { Sweep } from '../temporal/sweeper.js';
 
 /** Configuration of a worker's rails, by the names in config.ts. */
 interface RailSettings extends RailConfig, RailWorkConfig {

@@ -1,9 +1,9 @@
 import type { Registry } from 'prom-client';
-import type { RateConfig } from './config/rates.js';
-import type { Logger } from './http/logging.js';
-import { RateLimiter, type RateLimits } from './http/rate-limit.js';
-import { sharedRateMetrics } from './http/rate-metrics.js';
-import { SharedRateLimiter } from './http/shared-rate-limit.js';
+import type { RateConfig } from '../config/rates.js';
+import type { Logger } from '../http/logging.js';
+import { RateLimiter, type RateLimits } from '../http/rate-limit.js';
+import { sharedRateMetrics } from '../http/rate-metrics.js';
+import { SharedRateLimiter } from '../http/shared-rate-limit.js';
 
 export interface BuiltRates {
   readonly limits: RateLimits;
@@ -23,7 +23,7 @@ export async function buildRates(
   const { API_PROCESSES: processes, REDIS_URL: url, RATE_LIMITS: rates } = config;
   if (url === undefined)
     return { limits: new RateLimiter(rates, processes), close: () => undefined };
-  const { RedisBuckets } = await import('./http/redis-buckets.js');
+  const { RedisBuckets } = await import('../http/redis-buckets.js');
   const store = new RedisBuckets(url);
   const observer = sharedRateMetrics(registry, (isThere) =>
     isThere

@@ -1,14 +1,10 @@
 import { z } from 'zod';
-import { mysqlFaults, MYSQL_VARIABLES } from './config/mysql.js';
-import { RAIL_VARIABLES, RAIL_WORK_VARIABLES } from './config/rails.js';
-import { type Environment, read, refuseFor } from './config/reading.js';
-import { NEW_RECIPIENTS, RATE_VARIABLES } from './config/rates.js';
-import { SIGN_IN_VARIABLES, signInFaults } from './config/sign-in.js';
-import {
-  TEMPORAL_VARIABLES,
-  TEMPORAL_WORKER_VERSION,
-  type TemporalConfig,
-} from './config/temporal.js';
+import { mysqlFaults, MYSQL_VARIABLES } from './mysql.js';
+import { RAIL_VARIABLES, RAIL_WORK_VARIABLES } from './rails.js';
+import { type Environment, read, refuseFor } from './reading.js';
+import { NEW_RECIPIENTS, RATE_VARIABLES } from './rates.js';
+import { SIGN_IN_VARIABLES, signInFaults } from './sign-in.js';
+import { TEMPORAL_VARIABLES, TEMPORAL_WORKER_VERSION, type TemporalConfig } from './temporal.js';
 import {
   addressRanges,
   allowedHosts,
@@ -22,12 +18,12 @@ import {
   TASK_QUEUE_NAMES,
   taskQueues,
   webUrl,
-} from './config/values.js';
-import { AUDIT_VARIABLES, TRACING_VARIABLES } from './config/watching.js';
-import { gatewayOf } from './payouts/rails/rail.js';
-import { isAllowedHost } from './webhooks/allowed-hosts.js';
+} from './values.js';
+import { AUDIT_VARIABLES, TRACING_VARIABLES } from './watching.js';
+import { gatewayOf } from '../payouts/rails/rail.js';
+import { isAllowedHost } from '../webhooks/allowed-hosts.js';
 
-export { ConfigError, type Environment } from './config/reading.js';
+export { ConfigError, type Environment } from './reading.js';
 
 /**
  * Reads the environment. No other file does. Every variable has a meaning, a default and a range.

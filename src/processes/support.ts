@@ -1,15 +1,15 @@
-import { buildBridge, buildCore } from './app.js';
-import { openSupport } from './app-support.js';
-import { readSupportConfig } from './config.js';
-import { assertLeastRights } from './db/least-rights.js';
-import { createLogging } from './http/logging.js';
+import { buildBridge, buildCore } from './build-api.js';
+import { openSupport } from './build-support.js';
+import { readSupportConfig } from '../config/config.js';
+import { assertLeastRights } from '../db/least-rights.js';
+import { createLogging } from '../http/logging.js';
 import {
   endOnSignals,
   endOnUncaught,
   leaveBalancer,
   readOrExit,
   refusalToStart,
-} from './program-life.js';
+} from './process-life.js';
 
 /**
  * Process of the support desk. On a signal, leaves the load balancer and finishes accepted

@@ -4,20 +4,20 @@ import {
   buildCore,
   buildWebhookParts,
   openApiServers,
-} from './app.js';
-import { readConfig } from './config.js';
-import { assertLeastRights } from './db/least-rights.js';
-import { createLogging, describeFault } from './http/logging.js';
-import { traceOfLine } from './http/tracing.js';
+} from './build-api.js';
+import { readConfig } from '../config/config.js';
+import { assertLeastRights } from '../db/least-rights.js';
+import { createLogging, describeFault } from '../http/logging.js';
+import { traceOfLine } from '../http/tracing.js';
 import {
   endOnSignals,
   endOnUncaught,
   leaveBalancer,
   readOrExit,
   refusalToStart,
-} from './program-life.js';
+} from './process-life.js';
 import { openTracing } from './tracing.js';
-import { TestDeliveries } from './webhooks/test-deliveries.js';
+import { TestDeliveries } from '../webhooks/test-deliveries.js';
 
 /** API process. On a signal, leaves the load balancer and finishes accepted requests. */
 

@@ -16,10 +16,10 @@ import {
 } from '@temporalio/interceptors-opentelemetry';
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
-import { inTime } from './core/in-time.js';
-import { currentTraceparent } from './core/trace.js';
-import { packageVersion } from './http/build-info.js';
-import type { TemporalTracing } from './temporal/tracing.js';
+import { inTime } from '../core/in-time.js';
+import { currentTraceparent } from '../core/trace.js';
+import { packageVersion } from '../http/build-info.js';
+import type { TemporalTracing } from '../temporal/tracing.js';
 
 export interface Tracing {
   readonly temporal: TemporalTracing;
