@@ -2,12 +2,12 @@ import type { Asset } from '../core/amount.js';
 import { feeFor } from '../core/fees.js';
 import type { Uuid } from '../core/ids.js';
 import { Recent } from '../core/recent.js';
+import { perReader } from '../db/coalesced-reads.js';
 import { asset, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { type FeeKey, type FeeOperation, feeSchedules, tenants } from '../db/entities/parties.js';
 import { literal, literals } from '../db/statements.js';
 import { type LockedState, need, type Need } from '../ledger/writer/types.js';
-import { perReader } from './per-reader.js';
 import type { Fee } from './rules.js';
 
 /**

@@ -1,10 +1,10 @@
 import type { Uuid } from '../core/ids.js';
+import { perReader } from '../db/coalesced-reads.js';
 import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { accounts, tenants } from '../db/entities/parties.js';
 import { literals } from '../db/statements.js';
 import type { OwnerFinder } from '../ledger/writer/types.js';
-import { perReader } from './per-reader.js';
 
 interface NamedAccount {
   readonly tenantId: Uuid;

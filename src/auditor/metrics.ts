@@ -1,6 +1,5 @@
 import type { Registry } from 'prom-client';
-import { readTogether } from '../core/gauges.js';
-import { metersOf } from '../core/meters.js';
+import { metersOf, readTogether } from '../core/meters.js';
 import type { Reader } from '../db/database.js';
 import { type AuditedPart, auditStatus, type ScheduledAuditDeps } from './scheduled-audit.js';
 

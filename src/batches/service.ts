@@ -1,26 +1,26 @@
-import { BurstSpreader } from '../core/burst-spreader.js';
+import { listOperations, type OperationFilter, readOperation } from '../accounts/operation-list.js';
 import { ApiError } from '../core/errors.js';
 import { commandFingerprint, type Keyed } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Page, TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
+import { BurstSpreader } from '../core/throttle.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
 import {
   type BatchRowStatus,
   type BonusBatch,
   bonusBatches,
-  type BonusBatchRow,
   bonusBatchFiles,
+  type BonusBatchRow,
   bonusBatchStorage,
 } from '../db/entities/bonuses.js';
-import { listOperations, type OperationFilter, readOperation } from '../accounts/operation-list.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import type { Answer, CommandKind } from '../ledger/writer/types.js';
-import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
-import { type EarlierPayments, readEarlierPayments } from './earlier-payments.js';
-import { executeBatchKind, withdrawBatchKind } from './commands.js';
 import type { FileKind } from '../spreadsheets/open-sheet.js';
 import { StoredFiles } from '../spreadsheets/stored-files.js';
+import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
+import { executeBatchKind, withdrawBatchKind } from './commands.js';
+import { type EarlierPayments, readEarlierPayments } from './earlier-payments.js';
 import type { MemberCommand } from './ownership.js';
 import type { BatchReview } from './presenter.js';
 import { batchList, readBatchRows, readReviews } from './reading.js';

@@ -1,9 +1,8 @@
 import type ExcelJS from 'exceljs';
 import { ASSET_NAMES, ASSETS, disjunction, formatAmount } from '../core/amount.js';
 import { xlsxText } from '../spreadsheets/writing/cells.js';
-import type { Column } from '../spreadsheets/writing/columns.js';
+import { type Column, HEADER, VIEWS } from '../spreadsheets/writing/columns.js';
 import { csvOf } from '../spreadsheets/writing/csv.js';
-import { HEADER, VIEWS } from '../spreadsheets/writing/styles.js';
 
 interface TemplateColumn extends Column {
   readonly example: string;

@@ -1,9 +1,8 @@
 import { parseAlias, parsePhone } from '../accounts/identifiers.js';
 import type { RecipientName } from '../accounts/recipients.js';
 import { amountJson } from '../core/amount.js';
-import { MAX_DESCRIPTION } from '../core/checked-text.js';
+import { MAX_DESCRIPTION, parsedText } from '../core/checked-text.js';
 import { toRfc3339 } from '../core/instant.js';
-import { parsedText } from '../core/parsed-text.js';
 import type { Bonus } from '../db/entities/bonuses.js';
 import { EXAMPLE, exampledAs } from '../http/examples.js';
 import { OPERATION_QUERY } from '../http/operation-query.js';

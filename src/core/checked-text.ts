@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { ApiError, invalidField } from './errors.js';
 import { normaliseText, type TextFault, textFault } from './text.js';
 
@@ -25,4 +26,21 @@ export function checkedText(field: string, text: string, max: number): string {
   const cleaned = cleanText(text, max);
   if ('fault' in cleaned) throw new ApiError(invalidField(field, cleaned.fault));
   return cleaned.clean;
+}
+
+/**
+ * Returns a schema for text that `parse` accepts. `parse` returns null for invalid text, which
+ * fails with `reason`. `schema` adds further conditions on the text.
+ */
+export function parsedText<T>(
+  parse: (text: string) => T | null,
+  reason: string | ((text: string) => string),
+  schema: z.ZodString = z.string(),
+) {
+  return schema.transform((text, context): T => {
+    const parsed = parse(text);
+    if (parsed !== null) return parsed;
+    context.addIssue(typeof reason === 'string' ? reason : reason(text));
+    return z.NEVER;
+  });
 }

@@ -39,3 +39,35 @@ export class Throttle {
     if (this.left < this.most) this.timer = setTimeout(() => this.refill(), EVERY_MS);
   }
 }
+
+/** Keys beyond this number are forgotten: their next item does not wait. */
+const MAX_REMEMBERED = 10_000;
+
+/**
+ * Lets a short burst of each key pass at once and delays the following items to a steady pace, so
+ * that one tenant's burst does not delay every other tenant.
+ */
+export class BurstSpreader {
+  /**
+   * When each key may have its next item once its burst is used up, in milliseconds of `elapsed`.
+   */
+  private readonly nextAtMs = new Map<string, number>();
+
+  /** `elapsed` returns milliseconds that never jump. */
+  constructor(
+    private readonly burst: number,
+    private readonly everyMs: number,
+    private readonly elapsed: () => number = () => performance.now(),
+  ) {}
+
+  /** Returns the delay in milliseconds; 0 if the item need not wait. */
+  delayOf(key: string): number {
+    const now = this.elapsed();
+    const own = Math.max(this.nextAtMs.get(key) ?? 0, now) + this.everyMs;
+    this.nextAtMs.delete(key);
+    this.nextAtMs.set(key, own);
+    const [oldest] = this.nextAtMs.keys();
+    if (this.nextAtMs.size > MAX_REMEMBERED && oldest !== undefined) this.nextAtMs.delete(oldest);
+    return Math.max(0, Math.round(own - now - this.burst * this.everyMs));
+  }
+}

@@ -1,4 +1,5 @@
 import { Together } from '../core/together.js';
+import type { Reader } from './database.js';
 
 /** Bounds the length of one statement. */
 const MAX_KEYS = 50;
@@ -15,4 +16,14 @@ export function coalescedReads<Key, Found>(
     const found = await read(keys);
     return keys.map((key) => found(key));
   });
+}
+
+/** Returns a function that keeps one value per database reader. */
+export function perReader<T>(make: () => T): (reader: Reader) => T {
+  const all = new WeakMap<Reader, T>();
+  return (reader) => {
+    let own = all.get(reader);
+    if (own === undefined) all.set(reader, (own = make()));
+    return own;
+  };
 }

@@ -1,9 +1,9 @@
 import type { RequestListener } from 'node:http';
 import { collectDefaultMetrics, Counter, Registry } from 'prom-client';
-import { metersOf } from '../core/meters.js';
 import { NOT_FOUND } from '../core/errors.js';
 import { newId } from '../core/ids.js';
-import { inTime } from '../core/in-time.js';
+import { metersOf } from '../core/meters.js';
+import { inTime } from '../core/pause.js';
 import type { ErrorWriter } from './errors.js';
 
 /**

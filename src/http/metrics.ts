@@ -1,6 +1,11 @@
+import { readFileSync } from 'node:fs';
 import type { Counter, Histogram, Registry } from 'prom-client';
-import { metersOf } from '../core/meters.js';
+import { z } from 'zod';
 import type { ErrorCode } from '../core/errors.js';
+import { KEYRINGS, type Keyring, type KeyringName } from '../core/fingerprint.js';
+import { metersOf } from '../core/meters.js';
+import { CURRENT_VERSION } from '../core/versions.js';
+import type { SharedRateObserver } from './shared-rate-limit.js';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
@@ -44,4 +49,52 @@ export class HttpMetrics {
   fault(): void {
     this.faults.inc();
   }
+}
+
+/**
+ * Registers which keys the process has: operators check this before a new key becomes the first.
+ * (docs/operations/install.md, Keys)
+ */
+export function keyringMetrics(
+  registry: Registry,
+  rings: Partial<Readonly<Record<KeyringName, Keyring>>>,
+): void {
+  const gauge = metersOf(registry).gauge(
+    'keyring_keys',
+    'Keys the process has; used: for new values; known: only to read existing ones',
+    ['keyring', 'id', 'use'],
+  );
+  for (const keyring of KEYRINGS)
+    for (const [place, { id }] of (rings[keyring] ?? []).entries())
+      gauge.set({ keyring, id, use: place === 0 ? 'used' : 'known' }, 1);
+}
+
+export function sharedRateMetrics(
+  registry: Registry,
+  onChanged: SharedRateObserver['changed'],
+): SharedRateObserver {
+  const alone = metersOf(registry).counter(
+    'rate_limit_decided_alone_total',
+    'Requests rate-limited by this process alone because Redis did not answer',
+  );
+  return { changed: onChanged, aloneDecided: () => alone.inc() };
+}
+
+export function packageVersion(): string {
+  const file = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
+  return z.object({ version: z.string() }).parse(JSON.parse(file)).version;
+}
+
+/** Registers the version as labels, so that monitoring shows which processes run which version. */
+export function buildInfo(registry: Registry): void {
+  metersOf(registry)
+    .gauge(
+      'build_info',
+      'Always 1; labels: the package version, the newest API version and the Node version',
+      ['version', 'api_version', 'node'],
+    )
+    .set(
+      { version: packageVersion(), api_version: CURRENT_VERSION, node: process.versions.node },
+      1,
+    );
 }

@@ -1,9 +1,9 @@
 import { ASSET_UNITS, ASSETS, MAX_RAW } from '../core/amount.js';
+import { parsedText } from '../core/checked-text.js';
 import { isCountry } from '../core/countries.js';
 import { ERROR_CODES } from '../core/errors.js';
 import { parseUuid } from '../core/ids.js';
 import { type Instant, parseRfc3339 } from '../core/instant.js';
-import { parsedText } from '../core/parsed-text.js';
 import { normaliseText, textFault } from '../core/text.js';
 import { EXAMPLE, exampledAs, exampleOf } from './examples.js';
 import { z } from './zod.js';

@@ -1,13 +1,10 @@
 import Koa from 'koa';
 import type { Registry } from 'prom-client';
 import { ERRORS, LEDGER_UNAVAILABLE } from '../core/errors.js';
-import { DocsSite } from './docs/site.js';
 import type { Keyring } from '../core/fingerprint.js';
 import { ClientAddresses } from './address.js';
-import { answeredRequest, type AnsweredRequest } from './answered.js';
 import type { Api } from './api.js';
 import type { Authenticate } from './authentication.js';
-import { type ErrorWriter, toldError } from './errors.js';
 import {
   assertWellFormed,
   dispatcher,
@@ -15,8 +12,10 @@ import {
   type RequestState,
   type Routing,
 } from './dispatch.js';
-import { Exchange } from './exchange.js';
-import { inboundRouter, type InboundRoute } from './inbound.js';
+import { DocsSite } from './docs/site.js';
+import { type ErrorWriter, toldError } from './errors.js';
+import { answeredRequest, type AnsweredRequest, Exchange } from './exchange.js';
+import { type InboundRoute, inboundRouter } from './inbound.js';
 import { describeFault, type Logger } from './logging.js';
 import { HttpMetrics } from './metrics.js';
 import { openApiDocument } from './openapi.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ASSET_NAMES, ASSETS, EXAMPLE_ASSET, formatAmount, parseRaw } from '../core/amount.js';
+import { parsedText } from '../core/checked-text.js';
 import { parseRfc3339 } from '../core/instant.js';
-import { parsedText } from '../core/parsed-text.js';
 import { type Role, ROLES, SCOPES } from '../core/permissions.js';
 import { STAFF_RIGHTS } from '../db/entities/staff.js';
 

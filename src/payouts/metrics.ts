@@ -1,7 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { metersOf } from '../core/meters.js';
-import { readTogether } from '../core/gauges.js';
 import type { Clock } from '../core/instant.js';
+import { metersOf, readTogether } from '../core/meters.js';
 import { integer, nullable, string, time } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { railBreakers } from '../db/entities/rail-breakers.js';

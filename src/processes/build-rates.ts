@@ -1,8 +1,8 @@
 import type { Registry } from 'prom-client';
 import type { RateConfig } from '../config/rates.js';
 import type { Logger } from '../http/logging.js';
+import { sharedRateMetrics } from '../http/metrics.js';
 import { RateLimiter, type RateLimits } from '../http/rate-limit.js';
-import { sharedRateMetrics } from '../http/rate-metrics.js';
 import { SharedRateLimiter } from '../http/shared-rate-limit.js';
 
 export interface BuiltRates {

@@ -1,25 +1,25 @@
-import type { Bridge, Core } from './build-api.js';
-import { ledgerFitness, prepareLedger } from './build-ledger.js';
+import { Approvals } from '../approvals/service.js';
 import type { SupportConfig } from '../config/config.js';
 import { providerOf } from '../config/sign-in.js';
 import { createAdmin, Readiness } from '../http/admin.js';
 import { ErrorWriter } from '../http/errors.js';
-import { keyringMetrics } from '../http/keyring-metrics.js';
 import type { Logger } from '../http/logging.js';
+import { keyringMetrics } from '../http/metrics.js';
 import { listen, type RunningServer } from '../http/node-server.js';
+import { payoutApproval } from '../payouts/approvals.js';
 import { RailBreakers } from '../payouts/breaker.js';
-import { RailCalls } from '../payouts/rail-calls.js';
 import { railMetrics } from '../payouts/metrics.js';
+import { RailCalls } from '../payouts/rail-calls.js';
 import { openRails } from '../payouts/rails/registry.js';
 import { DEFAULT_QUIET_MS, type ReleaseDeps } from '../payouts/release.js';
 import type { DeskDeps } from '../support/deps.js';
-import { sessionRoutes, waitingRoutes } from '../support/routes.js';
 import { resourceRoutes } from '../support/resource-routes.js';
+import { sessionRoutes, waitingRoutes } from '../support/routes.js';
 import { singleSignOnRoutes } from '../support/single-sign-on/routes.js';
 import { createSite } from '../support/site.js';
-import { Approvals } from '../approvals/service.js';
-import { payoutApproval } from '../payouts/approvals.js';
 import { transferApproval } from '../transfers/approval-outcomes.js';
+import type { Bridge, Core } from './build-api.js';
+import { ledgerFitness, prepareLedger } from './build-ledger.js';
 
 interface SupportServers {
   readonly readiness: Readiness;

@@ -1,29 +1,31 @@
 import { hostname } from 'node:os';
-import type { WorkerConfig } from '../config/config.js';
 import {
   type Activities,
   type ActivityServices,
   createActivities,
 } from '../../activities/index.js';
-import { type Bridge, buildCallbacks, buildWebhookParts, type Core } from './build-api.js';
-import { ledgerFitness, prepareLedger } from './build-ledger.js';
-import { temporalOptions } from '../config/temporal.js';
-import { SheetReaders } from '../spreadsheets/worker-thread/sheet-readers.js';
 import { policiesSweep } from '../approvals/policy-delay.js';
-import { filesSweep, lapseSweep, rowsSweep, uploadsSweep } from '../batches/sweeps.js';
+import { Approvals } from '../approvals/service.js';
+import { auditMetrics } from '../auditor/metrics.js';
 import { rowMetrics } from '../batches/metrics.js';
+import { filesSweep, lapseSweep, rowsSweep, uploadsSweep } from '../batches/sweeps.js';
 import { BatchWorkflowService } from '../batches/workflow-service.js';
-import { buildWorkerRails } from './build-rails.js';
+import type { WorkerConfig } from '../config/config.js';
+import { temporalOptions } from '../config/temporal.js';
 import { Shares } from '../core/shares.js';
 import { createAdmin, Readiness } from '../http/admin.js';
-import { auditMetrics } from '../auditor/metrics.js';
 import { ErrorWriter } from '../http/errors.js';
-import { keyringMetrics } from '../http/keyring-metrics.js';
 import { describeFault, type Logger } from '../http/logging.js';
+import { keyringMetrics } from '../http/metrics.js';
 import { listen, type RunningServer } from '../http/node-server.js';
+import { payoutApproval } from '../payouts/approvals.js';
 import { stuckMetrics } from '../payouts/metrics.js';
 import { simulatedReports } from '../payouts/rails/registry.js';
 import { railEventsSweep } from '../payouts/retention.js';
+import { requestsSweep } from '../requests/sweeps.js';
+import { restoreMetrics } from '../restores/metrics.js';
+import { SheetReaders } from '../spreadsheets/worker-thread/sheet-readers.js';
+import { expiredStatementsSweep, statementsSweep } from '../statements/sweeps.js';
 import { railQueue, TASK_QUEUES } from '../temporal/contracts.js';
 import {
   outboxMetrics,
@@ -33,22 +35,20 @@ import {
 } from '../temporal/metrics.js';
 import { reconciliationSweep } from '../temporal/reconciliation.js';
 import { outboxSweep } from '../temporal/relay.js';
-import { type Sweep, Sweeper } from '../temporal/sweeper.js';
 import { SignalTimes } from '../temporal/signal-times.js';
+import { type Sweep, Sweeper } from '../temporal/sweeper.js';
 import type { TemporalTracing } from '../temporal/tracing.js';
 import { sdkMetrics, type ServedQueue, TemporalWorkers } from '../temporal/workers.js';
-import { requestsSweep } from '../requests/sweeps.js';
-import { restoreMetrics } from '../restores/metrics.js';
-import { expiredStatementsSweep, statementsSweep } from '../statements/sweeps.js';
-import { WORKFLOW_RESOURCES } from './workflow-resources.js';
-import { lagMetrics, webhookMetrics } from '../webhooks/metrics.js';
+import { transferApproval } from '../transfers/approval-outcomes.js';
 import type { WebhookDeps } from '../webhooks/deps.js';
 import { WebhookDispatcher } from '../webhooks/dispatcher.js';
+import { lagMetrics, webhookMetrics } from '../webhooks/metrics.js';
 import type { Sending } from '../webhooks/sender.js';
 import { attemptsSweep, endpointsSweep, retentionSweep } from '../webhooks/sweeps.js';
-import { Approvals } from '../approvals/service.js';
-import { payoutApproval } from '../payouts/approvals.js';
-import { transferApproval } from '../transfers/approval-outcomes.js';
+import { type Bridge, buildCallbacks, buildWebhookParts, type Core } from './build-api.js';
+import { ledgerFitness, prepareLedger } from './build-ledger.js';
+import { buildWorkerRails } from './build-rails.js';
+import { WORKFLOW_RESOURCES } from './workflow-resources.js';
 
 /** Concurrent activities per queue, except the queue of webhooks. */
 const ACTIVITIES_AT_ONCE = 40;

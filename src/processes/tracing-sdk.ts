@@ -9,16 +9,16 @@ import {
   ParentBasedSampler,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace-base';
+import type { WorkflowClientInterceptor } from '@temporalio/client';
 import {
   makeWorkflowExporter,
   OpenTelemetryActivityInboundInterceptor,
   OpenTelemetryWorkflowClientInterceptor,
 } from '@temporalio/interceptors-opentelemetry';
-import type { WorkflowClientInterceptor } from '@temporalio/client';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
-import { inTime } from '../core/in-time.js';
+import { inTime } from '../core/pause.js';
 import { currentTraceparent } from '../core/trace.js';
-import { packageVersion } from '../http/build-info.js';
+import { packageVersion } from '../http/metrics.js';
 import type { TemporalTracing } from '../temporal/tracing.js';
 
 export interface Tracing {

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { readTogether } from '../core/gauges.js';
+import { readTogether } from '../core/meters.js';
 import type { Reader } from '../db/database.js';
 import { OPEN_RESTORE_SQL } from '../ledger/event-log.js';
 

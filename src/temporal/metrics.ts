@@ -1,7 +1,6 @@
 import type { Registry } from 'prom-client';
-import { metersOf } from '../core/meters.js';
-import { readTogether } from '../core/gauges.js';
 import type { Clock } from '../core/instant.js';
+import { metersOf, readTogether } from '../core/meters.js';
 import type { WorkflowResourceType } from '../db/entities/outbox.js';
 import type { Outbox } from './outbox.js';
 import type { RelayObserver } from './relay.js';

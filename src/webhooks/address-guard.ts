@@ -1,7 +1,7 @@
+import ipaddr from 'ipaddr.js';
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import ipaddr from 'ipaddr.js';
-import { inTime } from '../core/in-time.js';
+import { inTime } from '../core/pause.js';
 import { type AllowedHost, isAllowedHost } from './allowed-hosts.js';
 
 /**

@@ -1,8 +1,7 @@
 import type { Registry } from 'prom-client';
-import { readTogether } from '../core/gauges.js';
 import { timeOfId } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
-import { metersOf } from '../core/meters.js';
+import { metersOf, readTogether } from '../core/meters.js';
 import { integer, nullable, oneOf, time } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import type { WebhookObserver } from './deps.js';

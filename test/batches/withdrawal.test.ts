@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { addMember, grantRole } from '../../src/access/members.js';
+import { cancelBatch } from '../../src/batches/control.js';
+import { lapseDueBatches } from '../../src/batches/sweeps.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { ROLES } from '../../src/core/permissions.js';
 import type { BonusBatch } from '../../src/db/entities/bonuses.js';
 import type { Account, Member } from '../../src/db/entities/parties.js';
-import { lapseDueBatches } from '../../src/batches/lapse.js';
-import { cancelBatch } from '../../src/batches/control.js';
 import type { Answer } from '../../src/ledger/writer/types.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral, LEAST, object, openBank, text } from '../support/bank.js';
-import { describedApi } from '../support/described.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
+import { describedApi } from '../support/described.js';
 import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
 import { BatchWorld, codeOf, payroll, readyBatch, rejectedBatch, resourceOf } from './support.js';
 

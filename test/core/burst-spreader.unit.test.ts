@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { BurstSpreader } from '../../src/core/burst-spreader.js';
+import { BurstSpreader } from '../../src/core/throttle.js';
 
 describe('A spreader of bursts', () => {
   let now = 0;

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Gauge, type Registry } from 'prom-client';
-import { readTogether } from '../../src/core/gauges.js';
+import { readTogether } from '../../src/core/meters.js';
 import { createAdmin, createRegistry, type Fitness, Readiness } from '../../src/http/admin.js';
 import type { Api } from '../../src/http/api.js';
 import { ErrorWriter } from '../../src/http/errors.js';
 import { createLogging, describeFault } from '../../src/http/logging.js';
 import { listen, type RunningServer } from '../../src/http/node-server.js';
 import { answers, named, permits, summary } from '../../src/http/route.js';
+import { thingRoutes } from './routes.js';
 import {
   call,
   eventually,
@@ -19,7 +20,6 @@ import {
   UUID_PATTERN,
   type World,
 } from './support.js';
-import { thingRoutes } from './routes.js';
 
 /** `timeout check` of deploy/haproxy. */
 const BALANCER_MS = 2_000;

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { csvLines } from '../../spreadsheets/writing/cells.js';
 import { disjunction, isAsset, parseRaw } from '../../core/amount.js';
+import { parsedText } from '../../core/checked-text.js';
 import { parseUuid } from '../../core/ids.js';
 import { type Instant, parseRfc3339 } from '../../core/instant.js';
-import { parsedText } from '../../core/parsed-text.js';
 import { LINE_STATUSES } from '../../db/entities/rail-statements.js';
 import { httpRail, OWN_RAILS } from '../../payouts/rails/rail.js';
 import { RAIL_REFERENCE } from '../../payouts/rails/wire.js';
 import { type Difference, DIFFERENCES } from '../../payouts/statements/compare.js';
 import { DEFAULT_DELAY_MS, reconcile } from '../../payouts/statements/reconcile.js';
 import { dayText, type LineInput } from '../../payouts/statements/store.js';
+import { csvLines } from '../../spreadsheets/writing/cells.js';
 import { command } from '../command.js';
 import { OpsError } from '../failures.js';
 import { type CsvLine, readCsv } from '../import/csv-lines.js';

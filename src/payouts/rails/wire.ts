@@ -1,9 +1,14 @@
 import { z } from 'zod';
 import { ASSETS } from '../../core/amount.js';
+import { parsedText } from '../../core/checked-text.js';
 import { parseUuid, type Uuid } from '../../core/ids.js';
-import { parsedText } from '../../core/parsed-text.js';
-import { failureCode, type ListedPayment } from './rail.js';
-import type { RailOrder, RailPage, RailReport } from './rail.js';
+import {
+  failureCode,
+  type ListedPayment,
+  type RailOrder,
+  type RailPage,
+  type RailReport,
+} from './rail.js';
 
 /** The messages between us and a gateway, as JSON. (docs/payout-rail.md) */
 

@@ -1,11 +1,10 @@
+import ExcelJS from 'exceljs';
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import ExcelJS from 'exceljs';
 import { csvLines, xlsxText } from './cells.js';
-import type { Column, TableRow } from './columns.js';
+import { type Column, HEADER, type TableRow, TEXT, VIEWS } from './columns.js';
 import { csvOf, headerOf, kindsOf } from './csv.js';
-import { HEADER, TEXT, VIEWS } from './styles.js';
 
 export interface TablePaths {
   readonly csv: string;
