@@ -1,5 +1,5 @@
 /**
- * `npm run ops -- …`, and `npx money-ops …` in a checkout: the operators' command line, on the database that MYSQL_URL names
+ * `npm run ops -- …`: the operators' command line, on the database that MYSQL_URL names
  * or else on the database of the `npm start` that runs in this checkout. It has the commands of `development/` as well.
  */
 import { spawnSync } from 'node:child_process';

@@ -32,6 +32,7 @@ describe('verifyWebhook', () => {
       const event = await verifyWebhook({ body, headers: signed() }, secret);
       assert.ok(event.type === 'transfer.completed');
       assert.equal(event.data.object.amount.raw, 9_007_199_254_740_993n);
+      assert.equal(JSON.stringify(event), BODY);
     }
   });
 

@@ -6,15 +6,29 @@ import { AMOUNT_FIELDS } from './generated/constants.js';
 const FIELDS: ReadonlySet<string> = new Set([...AMOUNT_FIELDS, 'requested']);
 const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
 
-/** Throws SyntaxError if it is not JSON. */
+/**
+ * Parses JSON, with amounts as bigint. An object with amounts has a hidden `toJSON`, so JSON.stringify
+ * writes them as text. Throws SyntaxError if the text is not JSON.
+ */
 export function readJson(text: string): unknown {
-  return JSON.parse(text, (key, value: unknown) =>
-    typeof value === 'string' && FIELDS.has(key) && INTEGER.test(value) ? BigInt(value) : value,
-  );
+  return JSON.parse(text, (key, value: unknown) => {
+    if (typeof value === 'string' && FIELDS.has(key) && INTEGER.test(value)) return BigInt(value);
+    if (typeof value === 'object' && value !== null && Object.values(value).some(isBigInt))
+      Object.defineProperty(value, 'toJSON', { value: withTextAmounts });
+    return value;
+  });
 }
 
 export function writeJson(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'bigint' ? inner.toString() : inner,
+  return JSON.stringify(value, (_, inner: unknown) => (isBigInt(inner) ? inner.toString() : inner));
+}
+
+function withTextAmounts(this: object): object {
+  return Object.fromEntries(
+    Object.entries(this).map(([key, value]) => [key, isBigInt(value) ? value.toString() : value]),
   );
+}
+
+function isBigInt(value: unknown): value is bigint {
+  return typeof value === 'bigint';
 }
