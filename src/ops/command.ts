@@ -111,13 +111,10 @@ const globals = z.object({
 export function withGlobalOptions(program: Command): Command {
   return program
     .configureOutput({ writeErr: (text) => process.stderr.write(linesWithEscapes(text)) })
-    .version(versionText(), '--version', 'of the program, and of the API that it knows')
+    .version(versionText(), '--version', 'print the versions of the program and of its API')
     .option('--json', 'print JSON instead of a table, and nothing else, on standard output')
     .option('--yes', 'do not ask before what cannot be undone')
-    .option(
-      '--as <name>',
-      'who acts, of those who are signed in here (default: who signed in last)',
-    );
+    .option('--as <name>', 'signed-in person to act as (default: the last who signed in)');
 }
 
 /** A command, or a group of them, which the program adds to its parent. */
@@ -278,7 +275,7 @@ function nameOf(command: Command): string {
 function asked(needs: DeclaredNeeds): string | undefined {
   if (needs === 'nothing' || needs === 'own proof') return undefined;
   const rights = [...new Set(needs.map(rightOf))].join(' or ');
-  const code = needs.some(needsCode) ? ', and asks for a code: it is one step of two people' : '';
+  const code = needs.some(needsCode) ? ', and asks for a code: two people must act' : '';
   return `\nNeeds the right to ${rights}${code} (${PROGRAM} login --help).`;
 }
 

@@ -2,6 +2,7 @@ import { type Instant, toRfc3339 } from '../core/instant.js';
 import type { OutboxRow } from '../db/entities/outbox.js';
 import type { Fields } from './output.js';
 import type { OutboxState } from './support/outbox.js';
+import { counted } from '../core/plural.js';
 
 /** How operators see the bridge to Temporal and the sweeper. */
 
@@ -13,7 +14,7 @@ export interface SweepState {
 
 /** Describes when the entry is tried next, and the results so far. */
 export function attemptsOf({ attempts, dueAt, lastError, deadAt }: OutboxRow): string {
-  const why = `refused ${attempts} time(s): ${lastError ?? 'no reason given'}`;
+  const why = `refused ${counted(attempts, 'time')}: ${lastError ?? 'no reason given'}`;
   if (deadAt !== null) return `a dead letter since ${toRfc3339(deadAt)}, ${why}`;
   const next = `next attempt from ${toRfc3339(dueAt)} on`;
   return attempts === 0 ? next : `${next}, ${why}`;

@@ -173,7 +173,7 @@ describe('what a wrong fee schedule has charged', () => {
       'leo',
     );
     const sum = formatAmount({ raw: 2n * (WRONG - RIGHT), asset: 'COPM' });
-    const said = `Take ${sum} out of the fee accounts, and give ${sum} back for 2 operation(s)`;
+    const said = `Take ${sum} out of the fee accounts, and give ${sum} back for 2 operations`;
     assert.deepEqual([asked.code, asked.stderr.includes(said)], [1, true], asked.stderr);
     const before = await available(from);
     assert.equal(shown(await approve('fees-3', 'leo')).posted, 2);

@@ -87,7 +87,7 @@ describe('what a command asks for', () => {
       assert.ok((named as ReadonlySet<unknown>).has(act), act);
   });
 
-  it('is said by its help, with the code where it is one step of two people', () => {
+  it('is said by its help, with the code where two people must act', () => {
     const helpOf = (wanted: string): string => {
       let shown = '';
       const [, command] = commands.find(([path]) => path === wanted) ?? [];

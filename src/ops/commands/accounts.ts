@@ -164,7 +164,7 @@ function changeCommand({ usage, summary, done, question, change }: ChangeSpec): 
   });
 }
 
-export const accountCommands = group('accounts', 'who holds money', [
+export const accountCommands = group('accounts', 'accounts of tenants', [
   openingCommand,
   importCommand,
   ...readingCommands,

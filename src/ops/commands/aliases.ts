@@ -13,7 +13,7 @@ import { accountFields, reservedAliasFields } from '../presenting.js';
 export const aliasChangeCommands = [
   command({
     usage: 'set-alias <account> <alias>',
-    summary: 'give an account this alias; the one that it had is released, and blocked for 90 days',
+    summary: 'give an account this alias; its previous alias is released, and blocked for 90 days',
     examples: ["accounts set-alias '+57 300 111 2233' '$ana' --tenant acme"],
     input: z.object({ account: text, alias: text, tenant: within }),
     needs: 'manage',
@@ -44,43 +44,40 @@ export const aliasChangeCommands = [
   }),
 ];
 
-export const aliasCommands = group(
-  'aliases',
-  "the platform's reserved aliases, which nobody may take",
-  [
-    command({
-      usage: 'reserve <alias>',
-      summary: 'reserve an alias, so that nobody may take it; an account that has it keeps it',
-      examples: ["aliases reserve '$tesoreria'"],
-      input: z.object({ alias: text }),
-      needs: 'manage',
-      run: async ({ database, clock, actor, output }, { alias }) => {
-        const isNew = await reserveAlias(database, clock, alias, actor());
-        output.one({ alias, reserved: true });
-        if (!isNew) output.say('Nothing was changed: it was reserved already.');
-      },
-    }),
-    command({
-      usage: 'unreserve <alias>',
-      summary: 'end the reservation of an alias; anybody may take it again',
-      examples: ["aliases unreserve '$tesoreria'"],
-      input: z.object({ alias: text }),
-      needs: 'manage',
-      run: async ({ database, clock, actor, output }, { alias }) => {
-        const wasReserved = await unreserveAlias(database, clock, alias, actor());
-        output.one({ alias, reserved: false });
-        if (!wasReserved) output.say('Nothing was changed: it was not reserved.');
-      },
-    }),
-    query({
-      usage: 'list',
-      summary: 'the reserved aliases',
-      examples: ['aliases list', 'aliases list --json'],
-      run: async ({ database, output }) =>
-        output.list(
-          (await listReservedAliases(database.reader)).map(reservedAliasFields),
-          'No alias is reserved.',
-        ),
-    }),
-  ],
-);
+export const aliasCommands = group('aliases', 'reserved aliases, which no account may take', [
+  command({
+    usage: 'reserve <alias>',
+    summary:
+      'reserve an alias, so that no other account may take it; an account that has it keeps it',
+    examples: ["aliases reserve '$tesoreria'"],
+    input: z.object({ alias: text }),
+    needs: 'manage',
+    run: async ({ database, clock, actor, output }, { alias }) => {
+      const isNew = await reserveAlias(database, clock, alias, actor());
+      output.one({ alias, reserved: true });
+      if (!isNew) output.say('Nothing was changed: it was reserved already.');
+    },
+  }),
+  command({
+    usage: 'unreserve <alias>',
+    summary: 'end the reservation of an alias; any account may take it again',
+    examples: ["aliases unreserve '$tesoreria'"],
+    input: z.object({ alias: text }),
+    needs: 'manage',
+    run: async ({ database, clock, actor, output }, { alias }) => {
+      const wasReserved = await unreserveAlias(database, clock, alias, actor());
+      output.one({ alias, reserved: false });
+      if (!wasReserved) output.say('Nothing was changed: it was not reserved.');
+    },
+  }),
+  query({
+    usage: 'list',
+    summary: 'the reserved aliases',
+    examples: ['aliases list', 'aliases list --json'],
+    run: async ({ database, output }) =>
+      output.list(
+        (await listReservedAliases(database.reader)).map(reservedAliasFields),
+        'No alias is reserved.',
+      ),
+  }),
+]);

@@ -7,15 +7,16 @@ import { OpsError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { flag, limit, onlyTenant, optional } from '../inputs.js';
 import { actFields } from '../presenting.js';
+import { counted } from '../../core/plural.js';
 
 const EXPLANATION = `
-Each tenant's lines are a chain, and so are those of no tenant: a line carries a hash of the one before it and of its own
-content. --verify recomputes them, shows the last line of each chain, and ends with 1 where one is broken. Keep what it
-shows elsewhere: whoever can write the whole log anew can do so with other hashes alone.`;
+The lines of each tenant form a chain, and so do the lines that belong to no tenant. A line carries a hash of its own content
+and of the previous line's hash. --verify recomputes the hashes, shows the last line of each chain, and exits with 1 if a
+chain is broken. Keep its output elsewhere, because a person who can rewrite the whole log can also rewrite its hashes.`;
 
 export const auditLogCommand = query({
   usage: 'audit-log',
-  summary: 'privileged acts, newest first; the application cannot change or delete a line',
+  summary: 'privileged actions, newest first; the application cannot change or delete a line',
   explanation: EXPLANATION,
   examples: [
     'audit-log --tenant acme',
@@ -31,7 +32,7 @@ export const auditLogCommand = query({
     action: optional('<action>', 'only this, such as token.revoke'),
     limit,
     verify: flag(
-      'prove that no line was changed, removed, inserted or moved, and say where one was',
+      'prove that no line was changed, removed, inserted or moved, or show where one was',
     ),
   }),
   run: async (ops, { tenant, subject: subjectId, action, limit: most, verify: isProof }) => {
@@ -52,7 +53,7 @@ async function verify({ database, output }: Ops, tenantId: Uuid | undefined): Pr
   });
   if (findings.length > 0) {
     output.list(findings, '');
-    throw new OpsError(`the audit log is broken in ${findings.length} place(s)`);
+    throw new OpsError(`the audit log is broken in ${counted(findings.length, 'place')}`);
   }
   output.list(heads, 'Nothing is chained yet.');
   output.say('Every chain is whole.');

@@ -5,6 +5,7 @@ import { query } from '../command.js';
 import { OpsError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { onlyTenant } from '../inputs.js';
+import { counted } from '../../core/plural.js';
 
 export const auditCommand = query({
   usage: 'audit',
@@ -24,8 +25,10 @@ export const auditCommand = query({
     output.list(findings, `The ledger is sound. Looked at: ${rows.join(', ')}.`);
     const { open } = await auditStatus(database.reader);
     if (open > 0)
-      output.say(`${open} finding(s) of the audit that runs by itself wait: findings list`);
+      output.say(
+        `${counted(open, 'finding')} of the scheduled audit not acknowledged yet: findings list`,
+      );
     if (findings.length > 0)
-      throw new OpsError(`the audit found ${findings.length} contradiction(s)`);
+      throw new OpsError(`the audit found ${counted(findings.length, 'contradiction')}`);
   },
 });

@@ -4,14 +4,14 @@ import { copyMark } from '../../restores/copy-mark.js';
 import { group, localCommand } from '../command.js';
 import { option, text } from '../inputs.js';
 
-export const backupCommands = group('backup', 'what backups need of the service', [
+export const backupCommands = group('backup', 'the mark that closes a copy of the database', [
   localCommand({
     usage: 'mark',
     summary:
       'print the SQL that closes a copy of the database: put it behind each dump, or start a physical copy with it',
     explanation: `
-A copy that is loaded with it posts nothing, whoever starts the service on it, before it is made good (restore --help).
-It changes nothing where a restore is open already.`,
+A copy that is loaded with the mark posts nothing until its restore is finished (restore --help). The mark changes nothing
+if a restore is already open.`,
     examples: ['backup mark', 'backup mark --database money_drill'],
     input: z.object({
       database: option(

@@ -93,7 +93,7 @@ const removalCommand = command({
 
 export const batchCommands = group(
   'batches',
-  'batches of bonuses: look at them, pause, resume and cancel them',
+  'batches of bonuses: show, pause, resume and cancel them',
   [
     ...readingCommands,
     controlCommand({

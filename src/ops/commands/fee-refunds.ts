@@ -15,6 +15,7 @@ import { UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { assetName, flag, oneOf, option, optional, tenant, time } from '../inputs.js';
 import { PROGRAM } from '../program-name.js';
+import { counted } from '../../core/plural.js';
 
 const input = z.object({
   tenant,
@@ -110,7 +111,7 @@ function described({ taken, toPayers, putBack }: Moves): string {
   const parts = [
     ...(taken.length > 0 ? [`take ${sumsOf(taken)} out of the fee accounts`] : []),
     ...(toPayers.length > 0
-      ? [`give ${sumsOf(toPayers)} back for ${toPayers.length} operation(s)`]
+      ? [`give ${sumsOf(toPayers)} back for ${counted(toPayers.length, 'operation')}`]
       : []),
     ...(putBack.length > 0 ? [`put ${sumsOf(putBack)} back into the fee accounts`] : []),
   ];

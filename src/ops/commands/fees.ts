@@ -15,79 +15,75 @@ import { feeRefundCommand } from './fee-refunds.js';
 
 const operation = option('<operation>', FEE_OPERATIONS.join(', '), oneOf(FEE_OPERATIONS));
 
-export const feeCommands = group(
-  'fees',
-  'what a tenant charges on top of an operation, into its fee account',
-  [
-    command({
-      usage: 'set',
-      summary:
-        'set the fee of an operation in an asset, in place of any other; flat + basis points, at least floor, at most cap',
-      examples: [
-        `fees set --tenant acme --operation payout --asset ${EXAMPLE_ASSET} --basis-points 10 --floor 100 --cap 500000`,
-        `fees set --tenant acme --operation bonus --asset ${EXAMPLE_ASSET} --flat 25000`,
-      ],
-      input: z.object({
-        tenant,
-        operation,
-        asset,
-        flat: option(
-          '<raw>',
-          "a fixed part, in the asset's smallest unit (default: 0)",
-          raw.prefault('0'),
-        ),
-        basisPoints: option(
-          '<points>',
-          'a share of the amount, in hundredths of a percent (default: 0)',
-          raw.prefault('0'),
-        ),
-        floor: option('<raw>', 'never less than this (default: 0)', raw.prefault('0')),
-        cap: option('<raw>', 'never more than this (default: no cap)', raw.optional()),
-      }),
-      needs: 'manage',
-      run: async (
-        { database, clock, actor, output },
-        { tenant, flat, basisPoints, floor, cap, ...of },
-      ) => {
-        const { id: tenantId } = await findTenant(database.reader, tenant);
-        const schedule = {
-          tenantId,
-          ...of,
-          flatRaw: flat,
-          basisPoints,
-          floorRaw: floor,
-          capRaw: cap ?? null,
-        };
-        await setFeeSchedule(database, clock, schedule, actor());
-        output.one(feeFields(schedule));
-      },
+export const feeCommands = group('fees', 'fees that a tenant charges on top of its operations', [
+  command({
+    usage: 'set',
+    summary:
+      'set the fee of an operation in an asset, in place of any other; flat + basis points, at least floor, at most cap',
+    examples: [
+      `fees set --tenant acme --operation payout --asset ${EXAMPLE_ASSET} --basis-points 10 --floor 100 --cap 500000`,
+      `fees set --tenant acme --operation bonus --asset ${EXAMPLE_ASSET} --flat 25000`,
+    ],
+    input: z.object({
+      tenant,
+      operation,
+      asset,
+      flat: option(
+        '<raw>',
+        "a fixed part, in the asset's smallest unit (default: 0)",
+        raw.prefault('0'),
+      ),
+      basisPoints: option(
+        '<points>',
+        'a share of the amount, in hundredths of a percent (default: 0)',
+        raw.prefault('0'),
+      ),
+      floor: option('<raw>', 'never less than this (default: 0)', raw.prefault('0')),
+      cap: option('<raw>', 'never more than this (default: no cap)', raw.optional()),
     }),
-    query({
-      usage: 'list',
-      summary: 'what a tenant charges; anything not listed is free',
-      examples: ['fees list --tenant acme'],
-      input: z.object({ tenant }),
-      run: async ({ database, output }, { tenant }) => {
-        const { id } = await findTenant(database.reader, tenant);
-        output.list(
-          (await listFeeSchedules(database.reader, id)).map(feeFields),
-          `${tenant} charges nothing.`,
-        );
-      },
-    }),
-    command({
-      usage: 'remove',
-      summary: 'make an operation in an asset free from now on',
-      examples: [`fees remove --tenant acme --operation payout --asset ${EXAMPLE_ASSET}`],
-      input: z.object({ tenant, operation, asset }),
-      needs: 'manage',
-      run: async ({ database, clock, actor, output }, { tenant, ...of }) => {
-        const { id } = await findTenant(database.reader, tenant);
-        const removed = await removeFeeSchedule(database, clock, { tenantId: id, ...of }, actor());
-        if (!removed) throw new OpsError(`${tenant} has no fee on ${of.operation} in ${of.asset}`);
-        output.one({ removed: true, ...of });
-      },
-    }),
-    feeRefundCommand,
-  ],
-);
+    needs: 'manage',
+    run: async (
+      { database, clock, actor, output },
+      { tenant, flat, basisPoints, floor, cap, ...of },
+    ) => {
+      const { id: tenantId } = await findTenant(database.reader, tenant);
+      const schedule = {
+        tenantId,
+        ...of,
+        flatRaw: flat,
+        basisPoints,
+        floorRaw: floor,
+        capRaw: cap ?? null,
+      };
+      await setFeeSchedule(database, clock, schedule, actor());
+      output.one(feeFields(schedule));
+    },
+  }),
+  query({
+    usage: 'list',
+    summary: 'what a tenant charges; anything not listed is free',
+    examples: ['fees list --tenant acme'],
+    input: z.object({ tenant }),
+    run: async ({ database, output }, { tenant }) => {
+      const { id } = await findTenant(database.reader, tenant);
+      output.list(
+        (await listFeeSchedules(database.reader, id)).map(feeFields),
+        `${tenant} charges nothing.`,
+      );
+    },
+  }),
+  command({
+    usage: 'remove',
+    summary: 'make an operation in an asset free from now on',
+    examples: [`fees remove --tenant acme --operation payout --asset ${EXAMPLE_ASSET}`],
+    input: z.object({ tenant, operation, asset }),
+    needs: 'manage',
+    run: async ({ database, clock, actor, output }, { tenant, ...of }) => {
+      const { id } = await findTenant(database.reader, tenant);
+      const removed = await removeFeeSchedule(database, clock, { tenantId: id, ...of }, actor());
+      if (!removed) throw new OpsError(`${tenant} has no fee on ${of.operation} in ${of.asset}`);
+      output.one({ removed: true, ...of });
+    },
+  }),
+  feeRefundCommand,
+]);

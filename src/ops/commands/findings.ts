@@ -11,8 +11,8 @@ import { OpsError, UsageError } from '../failures.js';
 import { flag, limit, option, text } from '../inputs.js';
 
 const EXPLANATION = `
-The workers audit the ledger continuously, a part at a time. A finding remains an alarm until somebody who has looked into
-it acknowledges it. An acknowledged finding that is found again is not a new alarm; one with different figures is.`;
+The scheduled audit checks the whole ledger. A finding raises an alert until an operator has examined and acknowledged it.
+If an acknowledged finding is found again, it raises no new alert; a finding with different figures does.`;
 
 function findingFields(finding: AuditFinding): Record<string, string | null> {
   const {
@@ -37,7 +37,7 @@ function findingFields(finding: AuditFinding): Record<string, string | null> {
   };
 }
 
-export const findingCommands = group('findings', 'what the audit that runs by itself has found', [
+export const findingCommands = group('findings', 'contradictions found by the scheduled audit', [
   query({
     usage: 'list',
     summary: 'unacknowledged contradictions, newest first',

@@ -26,7 +26,7 @@ const MOVED = {
   asset,
   reference: option(
     '<reference>',
-    'your own name for it, once in the tenant; repeating the command with it moves nothing again',
+    'your own name for it, unique in the tenant; repeating the command with the same reference moves nothing again',
   ),
 };
 
@@ -91,7 +91,7 @@ const approvalCommand = command({
 
 const rejectionCommand = command({
   usage: 'reject <reference>',
-  summary: 'end a proposal; its reference stays used',
+  summary: 'reject a proposal; its reference cannot be used again',
   examples: ['adjustments reject case-118 --tenant acme --as maria'],
   input: DECISION,
   needs: 'adjustment.reject',
@@ -107,10 +107,10 @@ const rejectionCommand = command({
   },
 });
 
-export const payInCommands = group('payins', 'money that enters from outside', [
+export const payInCommands = group('payins', 'money that arrives from outside', [
   command({
     usage: 'record',
-    summary: 'credit an account with money that came in from outside',
+    summary: 'credit an account with money that arrived from outside',
     examples: [
       `payins record --tenant acme --account '$ana' --amount 150000 --asset ${EXAMPLE_ASSET} --reference bank-2026-11-21-0042`,
     ],

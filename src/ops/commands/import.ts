@@ -39,7 +39,7 @@ export const importCommand = command({
   input: z.object({
     file: text,
     tenant,
-    dryRun: flag('say what would happen, and open nothing'),
+    dryRun: flag('report what would happen, and open nothing'),
     report: optional('<csv>', 'write every bad line into this file'),
   }),
   needs: 'manage',

@@ -21,7 +21,7 @@ const SEALED: Readonly<Record<string, AnySecrets>> = {
 const rotationCommand = command({
   usage: 'rotate',
   summary:
-    'reseal everything under the first of ENCRYPTION_KEYS; the others can be removed afterwards',
+    'reseal everything under the first of ENCRYPTION_KEYS; all other keys can be removed afterwards',
   examples: ['keys rotate'],
   needs: 'manage',
   run: async (ops) => {
@@ -101,7 +101,7 @@ function afterUse(keyring: KeyringName, others: readonly string[]): string[] {
 
 export const keyCommands = group(
   'keys',
-  'the keys of idempotency fingerprints, of cursors, and of what is sealed at rest, and how they are rolled',
+  'keys of fingerprints, cursors and sealed data, and their rotation',
   [
     query({
       usage: 'list',

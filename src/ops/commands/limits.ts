@@ -18,69 +18,61 @@ async function show({ database, clock, output }: Ops, account: Account): Promise
   );
 }
 
-export const limitCommands = group(
-  'limits',
-  'what one operation and one month may take out of an account',
-  [
-    query({
-      usage: 'show <account>',
-      summary: "an account's limits, and what this month has used of them",
-      examples: ["limits show '$ana' --tenant acme"],
-      input: z.object({ account: text, tenant: within }),
-      run: async (ops, named) => show(ops, await findAccount(ops.database.reader, named)),
+export const limitCommands = group('limits', 'limits of one operation and of one month', [
+  query({
+    usage: 'show <account>',
+    summary: "an account's limits, and what this month has used of them",
+    examples: ["limits show '$ana' --tenant acme"],
+    input: z.object({ account: text, tenant: within }),
+    run: async (ops, named) => show(ops, await findAccount(ops.database.reader, named)),
+  }),
+  command({
+    usage: 'set <account>',
+    summary: "set an account's own limits; limits not named stay unchanged",
+    examples: [
+      `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --maximum 2400000000 --month 10000000000`,
+      `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --month default`,
+    ],
+    input: z.object({
+      account: text,
+      tenant: within,
+      asset,
+      minimum: option('<raw>', `minimum of one operation, at least 1, ${OR_DEFAULT}`, rawOrDefault),
+      maximum: option('<raw>', `maximum of one operation, ${OR_DEFAULT}`, rawOrDefault),
+      month: option('<raw>', `maximum of one month, 0 for nothing, ${OR_DEFAULT}`, rawOrDefault),
     }),
-    command({
-      usage: 'set <account>',
-      summary: "set an account's own limits; limits not named stay unchanged",
-      examples: [
-        `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --maximum 2400000000 --month 10000000000`,
-        `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --month default`,
-      ],
-      input: z.object({
-        account: text,
-        tenant: within,
-        asset,
-        minimum: option(
-          '<raw>',
-          `minimum of one operation, at least 1, ${OR_DEFAULT}`,
-          rawOrDefault,
-        ),
-        maximum: option('<raw>', `maximum of one operation, ${OR_DEFAULT}`, rawOrDefault),
-        month: option('<raw>', `maximum of one month, 0 for nothing, ${OR_DEFAULT}`, rawOrDefault),
-      }),
-      needs: 'manage',
-      run: async (ops, { account: named, tenant, ...wanted }) => {
-        const { minimum, maximum, month } = wanted;
-        if (minimum === undefined && maximum === undefined && month === undefined)
-          throw new UsageError('give at least one of --minimum, --maximum and --month');
-        const account = await findAccount(ops.database.reader, { account: named, tenant });
-        await setAccountLimits(
-          ops.database,
-          ops.clock,
-          { accountId: account.id, ...wanted },
-          ops.actor(),
-        );
-        await show(ops, account);
-      },
-    }),
-    command({
-      usage: 'clear <account>',
-      summary: 'reset an account to the limits of its type',
-      examples: [`limits clear '$ana' --tenant acme --asset ${EXAMPLE_ASSET}`],
-      input: z.object({ account: text, tenant: within, asset }),
-      needs: 'manage',
-      run: async (ops, { account: named, tenant, asset: of }) => {
-        const account = await findAccount(ops.database.reader, { account: named, tenant });
-        const cleared = await clearAccountLimits(
-          ops.database,
-          ops.clock,
-          account.id,
-          of,
-          ops.actor(),
-        );
-        await show(ops, account);
-        if (!cleared) ops.output.say(`Nothing was changed: it had no limits of its own in ${of}.`);
-      },
-    }),
-  ],
-);
+    needs: 'manage',
+    run: async (ops, { account: named, tenant, ...wanted }) => {
+      const { minimum, maximum, month } = wanted;
+      if (minimum === undefined && maximum === undefined && month === undefined)
+        throw new UsageError('give at least one of --minimum, --maximum and --month');
+      const account = await findAccount(ops.database.reader, { account: named, tenant });
+      await setAccountLimits(
+        ops.database,
+        ops.clock,
+        { accountId: account.id, ...wanted },
+        ops.actor(),
+      );
+      await show(ops, account);
+    },
+  }),
+  command({
+    usage: 'clear <account>',
+    summary: 'reset an account to the limits of its type',
+    examples: [`limits clear '$ana' --tenant acme --asset ${EXAMPLE_ASSET}`],
+    input: z.object({ account: text, tenant: within, asset }),
+    needs: 'manage',
+    run: async (ops, { account: named, tenant, asset: of }) => {
+      const account = await findAccount(ops.database.reader, { account: named, tenant });
+      const cleared = await clearAccountLimits(
+        ops.database,
+        ops.clock,
+        account.id,
+        of,
+        ops.actor(),
+      );
+      await show(ops, account);
+      if (!cleared) ops.output.say(`Nothing was changed: it had no limits of its own in ${of}.`);
+    },
+  }),
+]);

@@ -50,7 +50,7 @@ export const memberCommands = group(
     }),
     command({
       usage: 'grant <member> <role>',
-      summary: `give a member a role (${ROLES.join(', ')}), in place of any other there`,
+      summary: `give a member a role (${ROLES.join(', ')}), replacing any other role there`,
       examples: [
         "members grant payroll operator --tenant acme --account '$acme-treasury'",
         'members grant auditor viewer --tenant acme --all-accounts',

@@ -71,13 +71,9 @@ export function approvalActCommands<Row extends Transfer | Payout>(
   until = '',
 ): readonly CommandDefinition[] {
   return [
-    actCommand(
-      kind,
-      'approve',
-      'give one approval for support, which counts once whoever of the staff gives it',
-    ),
+    actCommand(kind, 'approve', "record support's approval; all staff count as one approver"),
     actCommand(kind, 'reject', `end a ${kind.noun} that waits: nothing leaves the account`),
-    actCommand(kind, 'cancel', `the same, because whoever asked for it no longer wants it${until}`),
+    actCommand(kind, 'cancel', `end it because its requester no longer wants it${until}`),
   ];
 }
 

@@ -12,9 +12,9 @@ import { outboxFields, outboxStateFields } from '../presenting-bridge.js';
 import { readOutboxState, rebuildOutbox } from '../support/outbox.js';
 
 const EXPLANATION = `
-An entry tells a workflow about a decision of MySQL. It is written with the decision and removed when Temporal
-has received it, usually within milliseconds. Entries remain if Temporal refuses them or cannot be reached. An entry that
-fails on its own account for twenty minutes is a dead letter: it is left alone until somebody releases it.`;
+An entry notifies a workflow of a decision. It is written with the decision and removed when Temporal has received it,
+usually within milliseconds. Entries remain if Temporal refuses them or cannot be reached. An entry that keeps failing for
+twenty minutes by a fault of its own becomes a dead letter, which waits until an operator releases it.`;
 
 const readingCommands = [
   query({
@@ -32,8 +32,8 @@ const readingCommands = [
     examples: ['outbox list', 'outbox list --tenant acme --json', 'outbox list --dead'],
     input: z.object({
       tenant: onlyTenant,
-      resource: optional('<id>', 'only what is about this resource, such as a transfer'),
-      dead: flag('only dead letters: what failed too often'),
+      resource: optional('<id>', 'only entries of this resource, such as a transfer'),
+      dead: flag('only dead letters: entries that failed too often'),
       limit,
     }),
     run: async (ops, { tenant, resource, dead: isDead, limit: most }) => {
@@ -110,7 +110,7 @@ export const outboxCommands = group('outbox', 'entries that Temporal has not rec
   command({
     usage: 'rebuild',
     summary:
-      'write an entry for everything that waits and has none, as after a restore; repeated, it writes nothing twice',
+      'write the missing entries of everything that waits, as after a restore; repeating it is safe',
     explanation: EXPLANATION,
     examples: ['outbox rebuild'],
     needs: 'manage',

@@ -31,7 +31,8 @@ import { payoutApproval } from '../../payouts/approvals.js';
 const readingCommands = [
   query({
     usage: 'show <id>',
-    summary: 'one payout: what it waits for, what its rail said, and what the staff proposed',
+    summary:
+      'one payout: what it waits for, the reports of its rail, and the proposals of the staff',
     examples: [`payouts show ${EXAMPLE_ID}`],
     input: z.object({ id: text }),
     run: async (ops, { id }) => show(ops, await findPayout(ops.database.reader, id)),
@@ -73,11 +74,11 @@ const PAYOUTS: OperationCommands<Payout> = {
 const retryCommand = command({
   usage: 'retry <id>',
   summary:
-    'ask the rail now what became of it; what the rail never heard of is handed to it again under the same key',
+    'ask the rail for the outcome now; an order that the rail never received is submitted again under the same key',
   explanation: `
-Needs PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them, and ENCRYPTION_KEYS. A rail that took the payout and
-now denies it is not believed: resolve the payout instead. While a resolution is proposed nothing is handed over. A payout
-that has ended is asked about, but never handed over again.`,
+Needs PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them, and ENCRYPTION_KEYS. If a rail accepted the payout and
+now denies it, nothing is submitted: resolve the payout instead. Nothing is submitted while a resolution is proposed, or
+after the payout has ended; the rail is only asked.`,
   examples: [`payouts retry ${EXAMPLE_ID}`],
   input: z.object({ id: text }),
   needs: 'resolve',
@@ -135,9 +136,9 @@ OUTCOME: completed or failed for a payout in progress; returned also for a compl
 failed but was paid after all: amount and fee are taken again from the available balance. unchanged if the rail
 contradicts itself and the payout is right as it is.
 
-While it is proposed nothing is handed to the rail. Before money is given back the rail is asked to void the payment: it
-needs PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them. What a rail that cannot void was handed last must be
-as old as PAYOUT_RAIL_QUIET_S says (24 hours unless said): the command says until when.`,
+Nothing is submitted while a resolution is proposed. Before money is returned the rail is asked to void the payment, which
+needs PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them. If a rail cannot void, its last order must be at least
+PAYOUT_RAIL_QUIET_S old (24 hours by default); the command shows when that time ends.`,
   examples: [
     `payouts resolve ${EXAMPLE_ID} --outcome completed --reason 'bank statement of 21 November'`,
     `payouts resolve ${EXAMPLE_ID} --approve --as leo`,
@@ -146,7 +147,7 @@ as old as PAYOUT_RAIL_QUIET_S says (24 hours unless said): the command says unti
     id: text,
     outcome: option(
       '<outcome>',
-      `what became of it: ${RESOLUTION_OUTCOMES.join(', ')}`,
+      `the outcome: ${RESOLUTION_OUTCOMES.join(', ')}`,
       oneOf(RESOLUTION_OUTCOMES).optional(),
     ),
     reason: optional('<text>', `why, up to ${MAX_REASON} characters`),

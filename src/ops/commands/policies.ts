@@ -36,14 +36,17 @@ function policyFields(policy: AccountPolicy): Fields {
 
 export const policyCommands = group(
   'policies',
-  'from which amount on an account needs approvals for what leaves it',
+  'amounts from which payments out of an account need approvals',
   [
     command({
       usage: 'set <account>',
       summary:
         'require approvals from an amount on; pending operations keep the policy of their creation',
-      explanation:
-        'A batch whose total reaches the threshold, even of one row, does not wait for these approvals: one member other than its uploader executes it. With --refuses-batches such a batch is rejected when it is validated. Where the tenant has a delay (tenants policy-delay), a higher threshold, fewer approvals, a longer time and batches no longer refused come after it, whoever sets them. Setting what is in force withdraws what was to come.',
+      explanation: `
+A batch whose total reaches the threshold, even of one row, does not wait for these approvals: one member other than its
+uploader executes it. With --refuses-batches the batch is rejected when it is validated. If the tenant has a delay (tenants
+policy-delay), a higher threshold, fewer approvals, a longer time and no more --refuses-batches take effect after the delay,
+for members and operators. Setting the policy in force again withdraws a change that waits.`,
       examples: [
         `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 100000000`,
         `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 100000000 --approvals 2 --expires-in 24h --refuses-batches`,

@@ -19,14 +19,15 @@ function railFields({ rail, breaker, approved, inProgress }: RailStatus): Fields
   };
 }
 
-export const railCommands = group('rails', 'the ways by which payouts reach bank accounts', [
+export const railCommands = group('rails', 'routes by which payouts reach bank accounts', [
   query({
     usage: 'list',
     isDefault: true,
     summary: 'each rail: whether it answers, and how many payouts wait for it',
     explanation: `
-A rail is open when several calls in a row, about different payouts, had no answer: nothing is handed to it, and nothing is
-lost. A worker tries it again by itself with one payout (half_open); when it answers it is closed, and what waited goes on.`,
+A rail is open if several calls in a row, about different payouts, had no answer: no payout is submitted to it, and nothing is
+lost. A worker tries it again by itself with one payout (half_open); when it answers it is closed, and waiting payouts
+continue.`,
     examples: ['rails list', 'rails list --json'],
     run: async ({ database: { reader }, railConfig, output }) => {
       const configured = [

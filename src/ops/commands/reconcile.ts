@@ -15,6 +15,7 @@ import { OpsError } from '../failures.js';
 import { type CsvLine, readCsv } from '../import/csv-lines.js';
 import { flag, option } from '../inputs.js';
 import { PROGRAM } from '../program-name.js';
+import { counted } from '../../core/plural.js';
 
 const COLUMNS = {
   required: ['key', 'status', 'raw', 'asset'],
@@ -32,7 +33,7 @@ ${Object.entries(DIFFERENCES)
 
 Every line is kept and compared with those of all other days. Loading the same file again changes nothing; a corrected file
 replaces the day's earlier one. No money moves: a line that contradicts a payout (amount, state, paid_twice,
-reference) raises it, and payouts stuck shows it. docs/payouts.md says what to do about each difference.
+reference) raises it, and payouts stuck shows it. docs/payouts.md explains each difference.
 PAYOUT_RAIL_STATEMENT_DELAY_S sets how late a rail may date its lines. The command exits with 1 if there is a difference.`;
 
 export const day = parsedText(
@@ -73,7 +74,7 @@ export const reconcileCommand = command({
       : version === 1
         ? 'taken'
         : `taken as version ${version} of the day`;
-    output.say(`${lines.length} line(s) ${as}, ${rows.length} difference(s).`);
+    output.say(`${counted(lines.length, 'line')} ${as}, ${counted(rows.length, 'difference')}.`);
     if (found.flagged > 0)
       output.say(`${found.flagged} of them raised a payout: ${PROGRAM} payouts stuck`);
     if (rows.length > 0) process.exitCode = 1;

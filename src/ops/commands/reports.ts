@@ -19,8 +19,9 @@ import { addsUp, type ReportLine, reportLines } from '../reports/lines.js';
 const tenant = optional('<tenant>', 'only the lines of this tenant (id or name)');
 const csv = flag('print CSV: amounts as raw integers, in the smallest unit');
 
-const EXPLANATION =
-  'The lines of a tenant are its accounts, its system accounts, and all of these together: what others of its network gave it or it gave them. The last lines are of all tenants, and zero.';
+const EXPLANATION = `
+The lines of a tenant are its accounts, its system accounts, and all: the money that it received from other tenants of its
+network, or gave to them. The last lines cover all tenants, and are zero.`;
 
 function namedMonth(name: string, timeZone: string): Month {
   if (!isTimeZone(timeZone)) throw new UsageError(`--time-zone: there is no zone ${timeZone}`);
@@ -60,7 +61,7 @@ async function print(
     throw new OpsError('the totals of all tenants are not zero: run npm run ops -- audit');
 }
 
-export const reportCommands = group('reports', 'what the ledger has in all, added up', [
+export const reportCommands = group('reports', 'totals of the ledger', [
   query({
     usage: 'trial-balance',
     summary: "every tenant's money, by asset and kind of account; the total is zero",

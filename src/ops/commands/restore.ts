@@ -31,6 +31,7 @@ import { railCallsOf } from '../rail-calls.js';
 import { PROGRAM } from '../program-name.js';
 import { restoreFields, restoreFindingFields } from '../support/restores.js';
 import { rebuildOutbox } from '../support/outbox.js';
+import { counted } from '../../core/plural.js';
 
 const STEPS = `
   restore begin --to TIME --reason TEXT    closes the ledger: no process posts anything
@@ -67,7 +68,7 @@ const beginCommand = command({
         .transform((given) => BigInt(given))
         .optional(),
     ),
-    nothingLost: flag('the copy is whole: the service was stopped before it was made'),
+    nothingLost: flag('the copy is complete: the service was stopped before it was made'),
     reason: option('<text>', 'why, up to 140 characters'),
   }),
   needs: 'restore.begin',
@@ -218,7 +219,7 @@ async function makeGood(
   if (findings.length <= accepted) return;
   out.list(findings, '');
   throw new OpsError(
-    `the audit found ${findings.length} contradiction(s), so the ledger stays closed: when they are understood, --accept-findings ${findings.length}`,
+    `the audit found ${counted(findings.length, 'contradiction')}, so the ledger stays closed: once you have examined them, repeat with --accept-findings ${findings.length}`,
   );
 }
 

@@ -11,8 +11,8 @@ import { readStandardInput } from '../standard-input.js';
 import { signedInFields } from '../support/staff.js';
 
 const EXPLANATION = `
-A session lasts 8 hours, on this machine and for this database. Several people may be signed in: --as NAME chooses, else the
-last acts. Automation signs in nowhere: its service's key is in OPS_KEY (staff add-service --help).`;
+A session lasts 8 hours, on this machine and for this database. Several people may be signed in: --as NAME selects one;
+without it, the last to sign in acts. Programs do not sign in: they use a service's key in OPS_KEY (staff add-service --help).`;
 
 export const signInCommands = [
   command({
@@ -43,7 +43,7 @@ export const signInCommands = [
   }),
   query({
     usage: 'whoami',
-    summary: 'who acts here, with which rights and until when; and who else is signed in',
+    summary: 'show who acts here, their rights, when their session ends, and who else is signed in',
     examples: ['whoami', 'whoami --as maria'],
     run: async (ops) => {
       const { identity, session } = await ops.signedIn();

@@ -14,14 +14,14 @@ import { PROGRAM } from '../program-name.js';
 export const factorResetCommand = command({
   usage: 'reset-factor <name>',
   summary:
-    'a new authenticator for somebody who lost theirs: one person proposes it, another creates it',
+    'a new authenticator for a person who lost theirs: one colleague proposes it, a second creates it',
   explanation: `
   staff reset-factor NAME --reason TEXT   proposes; nothing changes yet
   staff reset-factor NAME --approve       a second person makes it: the secret is shown once, to hand it over
   staff reset-factor NAME --withdraw      ends the proposal
 
-Nobody can do either for themselves, so it takes two others with manage. The old authenticator stops working, all sessions of
-the person end, and so does a lock-out by wrong codes.`,
+Neither step can be done for oneself, so two colleagues with manage are needed. The old authenticator stops working, all
+sessions of the person end, and so does a lock-out by wrong codes.`,
   examples: [
     "staff reset-factor maria --reason 'lost her phone, ticket 118'",
     'staff reset-factor maria --approve',
@@ -54,7 +54,7 @@ the person end, and so does a lock-out by wrong codes.`,
       showWithFactor(output, await findStaffCalled(database.reader, name), factor);
     } else {
       output.one(resetFields(person, await proposeFactorReset(deps, person, reason ?? '', by())));
-      output.say(`A second person makes it: ${PROGRAM} staff reset-factor ${name} --approve`);
+      output.say(`A second person creates it:  ${PROGRAM} staff reset-factor ${name} --approve`);
     }
   },
 });

@@ -22,10 +22,9 @@ const can = option(
 
 const unbindCommand = command({
   usage: 'unbind <name>',
-  summary:
-    "forget the account at the company's identity provider by which somebody signs in at the support desk",
+  summary: "release a person from their account at the company's identity provider",
   explanation:
-    'For a person with a new account there. Their sessions end, and their next sign-in needs a code.',
+    'For a person who has a new account there. Their sessions end, and their next sign-in needs a code.',
   examples: ['staff unbind maria'],
   input: z.object({ name: text }),
   needs: 'manage',
@@ -40,13 +39,13 @@ const unbindCommand = command({
 
 const personCommand = command({
   usage: 'add <name>',
-  summary: 'let somebody act; repeated, it gives exactly these rights, and makes them active again',
+  summary:
+    'add a person; repeated, it sets exactly these rights, and makes the person active again',
   explanation: `
 A new person gets an authenticator: its secret is shown once, as a QR code, as a URL and for typing. Repeating the command
-creates no new one. They sign in and sign with this name; names that differ only by case, accents or look-alikes are one.
-
-The first person with manage is added with the database administrator's URL: MYSQL_ADMIN_URL. Add two
-more: replacing a lost authenticator takes two others with manage (staff reset-factor --help).`,
+creates no new one. Names that differ only by case, accents or look-alike letters are the same name. The first person with
+manage is added with the database administrator's URL, MYSQL_ADMIN_URL. Add two more, because replacing a lost authenticator
+takes two colleagues with manage (staff reset-factor --help).`,
   examples: ['staff add maria --can approve,cancel,pause', 'staff add leo --can read'],
   input: z.object({ name: text, can }),
   needs: 'manage',
@@ -66,7 +65,7 @@ more: replacing a lost authenticator takes two others with manage (staff reset-f
 const serviceCommand = command({
   usage: 'add-service <name>',
   summary:
-    'let a program act by a key, which is shown once; repeated, it gives these rights and a new key',
+    'add a service, for programs; its key is shown once; repeated, it sets these rights and makes a new key',
   explanation: `
 The program has the key in OPS_KEY and uses no --as. A service never counts as a person, so it cannot be one of two people.`,
   examples: ['staff add-service nightly-reconcile --can resolve --json'],
@@ -84,7 +83,7 @@ The program has the key in OPS_KEY and uses no --as. A service never counts as a
 const sessionCommands = [
   query({
     usage: 'sessions',
-    summary: 'who is signed in, here and at the support desk, from where and until when',
+    summary: 'open sessions at the command line and at the support desk',
     examples: ['staff sessions', 'staff sessions --json'],
     run: async ({ database, clock, output }) =>
       output.list(
@@ -114,7 +113,7 @@ const sessionCommands = [
 
 export const staffCommands = group(
   'staff',
-  "who of the operators' people and programs may do what, and how they prove it",
+  'people and programs that operate the service, their rights and authenticators',
   [
     personCommand,
     serviceCommand,
@@ -128,8 +127,7 @@ export const staffCommands = group(
     }),
     command({
       usage: 'deactivate <name>',
-      summary:
-        'deactivate somebody: they can no longer act, and their sessions end; past acts remain',
+      summary: 'deactivate a person or service: their sessions end, and they can no longer act',
       examples: ['staff deactivate maria'],
       input: z.object({ name: text }),
       needs: 'manage',

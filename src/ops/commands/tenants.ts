@@ -36,7 +36,7 @@ const quotasCommand = command({
     ),
     unpaidRows: option(
       '<count>',
-      'rows kept of batches that have paid nobody, or the word default',
+      'rows kept of batches without a payment, or the word default',
       countOrDefault,
     ),
     storedBytes: option(
@@ -68,8 +68,9 @@ function isChange(change: Readonly<Record<string, bigint | null | undefined>>): 
 const recipientBudgetCommand = command({
   usage: 'recipient-budget <tenant>',
   summary: 'how many new people a tenant may name by alias or phone; --size changes it',
-  explanation:
-    'Each token of a tenant with a size of its own may use all of it. A change fills it; running processes know within seconds.',
+  explanation: `
+If a tenant has a size of its own, each of its tokens may use the whole budget. A change fills the budget; running
+processes apply it within seconds.`,
   examples: ['tenants recipient-budget acme', 'tenants recipient-budget acme --size 500000'],
   input: z.object({
     tenant: text,
@@ -96,8 +97,9 @@ const policyDelayCommand = command({
   usage: 'policy-delay <tenant>',
   summary:
     "how long changes that weaken the tenant's approval policies wait; with an option, changes it",
-  explanation:
-    'It holds for members and operators alike, from the next change on: what waits already keeps its time. What is stricter never waits.',
+  explanation: `
+The delay applies to members and operators, from the next change on; changes that already wait keep their time. Stricter
+changes never wait.`,
   examples: [
     'tenants policy-delay acme',
     'tenants policy-delay acme --seconds 86400',
@@ -129,7 +131,7 @@ const policyDelayCommand = command({
   },
 });
 
-export const tenantCommands = group('tenants', 'who uses the service', [
+export const tenantCommands = group('tenants', 'the customers of the service', [
   command({
     usage: 'add <name>',
     summary: 'create a tenant with its system accounts',

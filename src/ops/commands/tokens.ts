@@ -192,7 +192,7 @@ async function findToken(
   return { token, memberName: member?.name ?? token.memberId };
 }
 
-export const tokenCommands = group('tokens', 'what lets a member call the API', [
+export const tokenCommands = group('tokens', 'API tokens of members', [
   issueCommand,
   listCommand,
   revokeCommand,

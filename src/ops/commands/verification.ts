@@ -21,7 +21,7 @@ export const verificationCommand = command({
   input: z.object({
     account: text,
     tenant: within,
-    legalName: option('<name>', 'as in the document; never shown to others'),
+    legalName: option('<name>', 'as in the document; never shown to anyone else'),
     documentType: option('<type>', TYPES, oneOf(DOCUMENT_TYPES)),
     documentNumber: optional(
       '<number>',

@@ -82,7 +82,7 @@ const deliveriesCommand = query({
 
 const recoverCommand = command({
   usage: 'recover <endpoint>',
-  summary: 'resend everything since a moment that got no 2xx',
+  summary: 'resend every event since a moment that got no 2xx',
   examples: ['webhooks recover 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --since 2027-01-31T00:00:00Z'],
   input: z.object({ endpoint: text, since: option('<time>', 'at most 30 days ago', time) }),
   needs: 'webhook.recover',
@@ -126,7 +126,7 @@ function actCommand(
  */
 export const webhookCommands = group(
   'webhooks',
-  'the webhook endpoints of tenants and what is on its way to them',
+  'webhook endpoints of tenants, and their deliveries',
   [
     listCommand,
     showCommand,
@@ -134,15 +134,20 @@ export const webhookCommands = group(
     recoverCommand,
     actCommand(
       'pause',
-      'send nothing to it until it is resumed; what waits keeps its place',
+      'send nothing to it until it is resumed; its deliveries wait in order',
       pause,
       'webhook.pause',
     ),
     actCommand('resume', 'continue sending where it stopped', resume, 'webhook.resume'),
-    actCommand('retry-now', 'retry now whatever waits for a retry', retryNow, 'webhook.retry_now'),
+    actCommand(
+      'retry-now',
+      'retry everything that waits for a retry',
+      retryNow,
+      'webhook.retry_now',
+    ),
     actCommand(
       'enable',
-      'enable it, whatever disabled it; sends what was not delivered since 5 days before that',
+      'enable it; sends everything not delivered since 5 days before it was disabled',
       enableForStaff,
       'webhook.enable',
     ),
