@@ -78,9 +78,9 @@ module.exports = {
     ),
     reachesOnly(
       'spreadsheets-know-no-feature',
-      'spreadsheets/ reads and writes tables: only core.',
+      'spreadsheets/ reads, writes and stores tables: only db and core.',
       '^src/spreadsheets/',
-      ['^src/(spreadsheets|core)/'],
+      ['^src/(spreadsheets|db|core)/'],
     ),
     reachesOnly('http-knows-no-feature', 'http/ imports only db and core.', '^src/http/', [
       '^src/(http|db|core)/',

@@ -1,10 +1,6 @@
 import { ASCII, ascii, ASSET, ID, ID_OR_NULL, TABLE, TIME, TIME_OR_NULL } from './types.js';
 
 export const PAYMENTS = [
-  `CREATE TABLE bonus_batch_files (
-    batch_id ${ID}, format ENUM('csv', 'xlsx') NOT NULL, number INT NOT NULL,
-    content MEDIUMBLOB NOT NULL,
-    PRIMARY KEY (batch_id, format, number)) ${TABLE}`,
   `CREATE TABLE bonus_batch_problems (
     batch_id ${ID}, number INT NOT NULL, ordinal INT NOT NULL, field ${ascii(40)} NOT NULL,
     code ${ascii(40)} NOT NULL, message VARCHAR(300) NOT NULL, value VARCHAR(100) NOT NULL,
@@ -143,10 +139,10 @@ export const PAYMENTS = [
   `CREATE TABLE payout_superseded_lines (
     statement_id ${ID}, number INT NOT NULL, rail ${ascii(40)} NOT NULL, payout_key ${ID},
     PRIMARY KEY (statement_id, number), KEY payment (rail, payout_key)) ${TABLE}`,
-  `CREATE TABLE statement_files (
-    statement_id ${ID}, format ENUM('csv', 'xlsx') NOT NULL, number INT NOT NULL,
+  `CREATE TABLE generated_file_pieces (
+    owner_id ${ID}, format ENUM('csv', 'xlsx') NOT NULL, number INT NOT NULL,
     content MEDIUMBLOB NOT NULL,
-    PRIMARY KEY (statement_id, format, number)) ${TABLE}`,
+    PRIMARY KEY (owner_id, format, number)) ${TABLE}`,
   `CREATE TABLE statements (
     id ${ID}, tenant_id ${ID}, account_id ${ID}, asset ${ASSET} NOT NULL, from_at ${TIME},
     to_at ${TIME}, opening_raw BIGINT NOT NULL, closing_raw BIGINT NOT NULL, entry_count INT NOT NULL,

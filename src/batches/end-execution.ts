@@ -6,21 +6,20 @@ import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { lockAccount } from '../accounts/access.js';
 import { appendEvents } from '../ledger/event-log.js';
-import { GenerationSuperseded } from '../spreadsheets/stored-files.js';
-import { completeFiles } from './generated-files.js';
-import type { FileGenerator } from './file-generator.js';
+import { GenerationSuperseded } from '../spreadsheets/generated-files.js';
+import { type BatchFiles, completeFiles } from './files.js';
 import { presentBatch } from './presenter.js';
 import { isSettled } from './rules.js';
 
 export interface EndingDeps extends DatabaseDeps {
   /** Base URL of the API for tenants, for URLs of files in events. */
   readonly baseUrl: string;
-  readonly files: FileGenerator;
+  readonly files: BatchFiles;
 }
 
 /**
  * Ends an execution: generates the result file, and then sets the status and adds the event in one
- * transaction. Throws the errors of `FileGenerator.generate`.
+ * transaction. Throws the errors of `BatchFiles.generate`.
  */
 export async function endExecution(
   { database, clock, baseUrl, files }: EndingDeps,

@@ -17,7 +17,7 @@ import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import { payRowKind, type PayRowCommand } from './commands.js';
 import { NOT_NOW } from './decide.js';
 import { endExecution, type EndingDeps } from './end-execution.js';
-import { GenerationSuperseded } from '../spreadsheets/stored-files.js';
+import { GenerationSuperseded } from '../spreadsheets/generated-files.js';
 import { isPaused, isSettled, rowKey, unsettledDebit } from './rules.js';
 import type { Watch } from './validation/run.js';
 

@@ -6,7 +6,6 @@ import type { Database, DatabaseDeps, Reader, Transaction } from '../db/database
 import { Deadline } from '../db/deadline.js';
 import {
   bonusBatches,
-  bonusBatchFiles,
   bonusBatchProblems,
   bonusBatchRows,
   bonusBatchStorage,
@@ -14,6 +13,7 @@ import {
 } from '../db/entities/bonuses.js';
 import { deleteSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
+import { removePieces } from '../spreadsheets/generated-files.js';
 
 const FILES_AT_A_TIME = 100;
 
@@ -98,8 +98,9 @@ export async function removeOldRows(
         (wasExecuted && !(await isConfirmed(transaction, batchId)))
       )
         return;
-      for (const { name } of [bonusBatchRows, bonusBatchProblems, bonusBatchFiles, uploadChunks])
+      for (const { name } of [bonusBatchRows, bonusBatchProblems, uploadChunks])
         await removeFrom(transaction, name, batchId);
+      while (await removePieces(transaction, batchId));
       await transaction.execute(updateSql(bonusBatches, { filesMadeAt: null }, { id: batchId }));
       const removed = {
         fileBytes: 0,

@@ -10,14 +10,13 @@ import {
   type BatchRowStatus,
   type BonusBatch,
   bonusBatches,
-  bonusBatchFiles,
   type BonusBatchRow,
   bonusBatchStorage,
 } from '../db/entities/bonuses.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import type { Answer, CommandKind } from '../ledger/writer/types.js';
 import type { FileKind } from '../spreadsheets/open-sheet.js';
-import { StoredFiles } from '../spreadsheets/stored-files.js';
+import { pieceReader, StoredFiles } from '../spreadsheets/stored-files.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { executeBatchKind, withdrawBatchKind } from './commands.js';
 import { type EarlierPayments, readEarlierPayments } from './earlier-payments.js';
@@ -174,9 +173,8 @@ export class Batches {
       ? await this.reader.find(bonusBatchStorage, { batchId: id })
       : undefined;
     const size = format === 'csv' ? storage?.csvBytes : storage?.xlsxBytes;
-    return this.files.open({ tenantId: caller.tenantId, id, format, size }, (number) =>
-      this.reader.find(bonusBatchFiles, { batchId: id, format, number }),
-    );
+    const stored = { tenantId: caller.tenantId, id, format, size };
+    return this.files.open(stored, pieceReader(this.reader, id, format));
   }
 
   /** Returns rows after the row number `after`, in file order. `next` is null on the last page. */

@@ -13,7 +13,7 @@ import { performBatchAction } from './staff-actions.js';
 import { generateMissing } from './end-execution.js';
 import { BatchExecution } from './execution.js';
 import type { SheetReaders } from '../spreadsheets/worker-thread/sheet-readers.js';
-import { FileGenerator } from './file-generator.js';
+import { BatchFiles } from './files.js';
 import type { RowStep } from './metrics.js';
 import { isPaused, MAX_ROWS } from './rules.js';
 import { validateBatch, type Watch } from './validation/run.js';
@@ -36,11 +36,11 @@ export interface BatchWorkflowDeps extends DatabaseDeps {
 
 /** Steps of a batch's workflow in MySQL. Every method may be repeated or late. */
 export class BatchWorkflowService {
-  private readonly deps: BatchWorkflowDeps & { readonly files: FileGenerator };
+  private readonly deps: BatchWorkflowDeps & { readonly files: BatchFiles };
   private readonly execution: BatchExecution;
 
   constructor(deps: BatchWorkflowDeps) {
-    this.deps = { ...deps, files: new FileGenerator(deps) };
+    this.deps = { ...deps, files: new BatchFiles(deps) };
     this.execution = new BatchExecution(this.deps);
   }
 

@@ -71,10 +71,9 @@ export const GRANTS: Readonly<Record<string, string>> = {
   bonus_batch_problems: `${APPEND_ONLY}, DELETE`,
   upload_chunks: `${APPEND_ONLY}, DELETE`,
   bonus_batch_storage: READ_WRITE,
-  bonus_batch_files: `${APPEND_ONLY}, DELETE`,
   statements: READ_WRITE,
   // Retention removes the oldest; none is ever changed.
-  statement_files: `${APPEND_ONLY}, DELETE`,
+  generated_file_pieces: `${APPEND_ONLY}, DELETE`,
   // Retention removes the oldest; a row is only ever rewritten unchanged.
   requests: `${READ_WRITE}, DELETE`,
   restores: READ_WRITE,

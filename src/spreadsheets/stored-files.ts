@@ -1,63 +1,11 @@
-import { createReadStream } from 'node:fs';
 import { notFound } from '../core/errors.js';
 import { FairQueue } from '../core/fair-queue.js';
 import type { Uuid } from '../core/ids.js';
-import { Throttle } from '../core/throttle.js';
 import { Recent } from '../core/recent.js';
+import { Throttle } from '../core/throttle.js';
+import type { Reader } from '../db/database.js';
+import { generatedFilePieces } from '../db/entities/generated-files.js';
 import type { FileKind } from './open-sheet.js';
-import type { TablePaths } from './writing/table-files.js';
-
-/**
- * Size of a stored piece. Each download holds one in memory, and MySQL's response holds another.
- */
-const PIECE_BYTES = 64 * 1024;
-const PIECES_A_TRANSACTION = 16;
-
-/** Thrown if another process is generating the same files, or if they are no longer needed. */
-export class GenerationSuperseded extends Error {
-  override name = 'GenerationSuperseded';
-}
-
-export interface Piece {
-  readonly format: FileKind;
-  readonly number: number;
-  readonly content: Buffer;
-}
-
-/** Pieces left to store, at most a megabyte. Contains all pieces of small files. */
-export interface LastPieces {
-  readonly rest: readonly Piece[];
-  readonly csvBytes: number;
-  readonly xlsxBytes: number;
-}
-
-/**
- * Passes both files to `store` in parts of a megabyte. Returns the last part instead of storing it.
- */
-export async function storeInPieces(
-  paths: TablePaths,
-  signal: AbortSignal,
-  store: (pieces: readonly Piece[]) => Promise<void>,
-): Promise<LastPieces> {
-  let rest: Piece[] = [];
-  const bytes = { csv: 0, xlsx: 0 };
-  for (const format of ['csv', 'xlsx'] as const) {
-    let number = 0;
-    const contents: AsyncIterable<Buffer> = createReadStream(paths[format], {
-      highWaterMark: PIECE_BYTES,
-      signal,
-    });
-    for await (const content of contents) {
-      bytes[format] += content.length;
-      rest.push({ format, number, content });
-      number += 1;
-      if (rest.length < PIECES_A_TRANSACTION) continue;
-      await store(rest);
-      rest = [];
-    }
-  }
-  return { rest, csvBytes: bytes.csv, xlsxBytes: bytes.xlsx };
-}
 
 /** Maximum of concurrent reads of pieces, so that downloads do not delay other queries. */
 const PIECES_AT_A_TIME = 4;
@@ -69,6 +17,11 @@ const KEPT_MS = 500;
 
 type ReadPiece = (number: number) => Promise<{ readonly content: Buffer } | undefined>;
 
+/** Returns a function that reads the pieces of a generated file. */
+export function pieceReader(reader: Reader, ownerId: Uuid, format: FileKind): ReadPiece {
+  return (number) => reader.find(generatedFilePieces, { ownerId, format, number });
+}
+
 /** A complete file. */
 interface StoredFile {
   readonly tenantId: Uuid;
@@ -78,6 +31,7 @@ interface StoredFile {
   readonly size: number | null | undefined;
 }
 
+/** Sends files to clients piece by piece, tenants in turn. */
 export class StoredFiles {
   private readonly turns = new FairQueue(PIECES_AT_A_TIME);
   private readonly throttle = new Throttle(PIECES_A_MS);

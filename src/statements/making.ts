@@ -1,10 +1,16 @@
 import type { Uuid } from '../core/ids.js';
+import { instant } from '../core/instant.js';
 import { time, uuid } from '../db/columns.js';
 import type { DatabaseDeps } from '../db/database.js';
-import type { Statement } from '../db/entities/statements.js';
-import { withTableFiles } from '../spreadsheets/writing/with-table-files.js';
-import { GenerationSuperseded } from '../spreadsheets/stored-files.js';
-import { claimStatement, releaseStatement, storeFiles } from './files.js';
+import { type Statement, statements } from '../db/entities/statements.js';
+import { updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import {
+  FileGenerator,
+  type FileOwner,
+  GenerationSuperseded,
+  storePieces,
+} from '../spreadsheets/generated-files.js';
 import { STATEMENT_COLUMNS, StatementLines } from './lines.js';
 import { MAX_MOVEMENTS } from './rules.js';
 
@@ -28,35 +34,45 @@ const LEASE_MS = 60_000;
 const LEASE_OF_THE_LONGEST_MS = 600_000;
 const SEEN_AT_ONCE = 1_000;
 
+const OWNER: FileOwner = {
+  async lockAttempt(transaction, id) {
+    const statement = await transaction.find(statements, { id }, { forUpdate: true });
+    return statement?.status === 'preparing' ? statement.filesRun : null;
+  },
+  attemptSql: (id, filesRun) => updateSql(statements, { filesRun }, { id }),
+};
+
 /**
  * Makes the files of statements. Any number of processes may run; each statement is made by one at
  * a time.
  */
 export class StatementMaker {
   private lastTenant: Uuid | null = null;
+  private readonly generator: FileGenerator;
 
   constructor(
     private readonly deps: DatabaseDeps,
     private readonly length: Length,
-  ) {}
+  ) {
+    this.generator = new FileGenerator({ database: deps.database, owner: OWNER });
+  }
 
   /**
    * Makes one waiting statement, taking tenants in turn. Returns false if none is waiting. Throws
    * DatabaseUnavailable, the signal's reason, and errors of the file system.
    */
   async makeNext(signal: AbortSignal): Promise<boolean> {
-    const { database, clock } = this.deps;
     const next = await this.next();
     if (next === null) return false;
     this.lastTenant = next.tenantId;
-    const claimed = await claimStatement(database, clock, next.id, leaseMsOf);
+    const claimed = await this.claim(next.id);
     if (claimed === null) return true;
     try {
       await this.make(claimed, AbortSignal.any([signal, AbortSignal.timeout(leaseMsOf(claimed))]));
     } catch (failure) {
       // A stopping process releases the claim at once; a failed attempt is repeated when its lease
       // ends.
-      if (signal.aborted) await releaseStatement(database, claimed);
+      if (signal.aborted) await this.release(claimed);
       if (!(failure instanceof GenerationSuperseded)) throw failure;
     }
     return true;
@@ -79,8 +95,30 @@ export class StatementMaker {
     return waiting.find(({ tenantId }) => tenantId === tenant) ?? null;
   }
 
+  /** Claims the statement for the length of a lease. Returns null if another process was first. */
+  private claim(id: Uuid): Promise<Statement | null> {
+    const { database, clock } = this.deps;
+    return transact(database, async (transaction) => {
+      const statement = await transaction.find(statements, { id }, { forUpdate: true });
+      const now = clock();
+      if (statement?.status !== 'preparing' || (statement.leaseUntil ?? 0) > now) return null;
+      const leaseUntil = instant(now + leaseMsOf(statement));
+      await transaction.execute(updateSql(statements, { leaseUntil }, { id }));
+      return { ...statement, leaseUntil };
+    });
+  }
+
+  /** Releases the claim, so that another process may begin at once. */
+  private async release({ id, leaseUntil }: Statement): Promise<void> {
+    const own = { id, leaseUntil, status: 'preparing' } as const;
+    await transact(this.deps.database, (transaction) =>
+      transaction.execute(updateSql(statements, { leaseUntil: null }, own)),
+    );
+  }
+
   private async make(statement: Statement, signal: AbortSignal): Promise<void> {
     const { database, clock } = this.deps;
+    const { id } = statement;
     const lines = new StatementLines(database.reader, statement);
     const table = {
       columns: STATEMENT_COLUMNS,
@@ -88,9 +126,14 @@ export class StatementMaker {
       pieces: lines.pieces(),
       isLong: this.length === 'long',
     };
-    await withTableFiles(table, signal, (paths) =>
-      storeFiles(database, clock, statement, paths, lines.movements, signal),
-    );
+    const files = await this.generator.generate(statement, table, signal, leaseMsOf(statement));
+    await transact(database, async (transaction) => {
+      await storePieces(transaction, OWNER, files);
+      const { csvBytes, xlsxBytes } = files;
+      const made = { madeAt: clock(), movementCount: lines.movements, csvBytes, xlsxBytes };
+      const ready = { status: 'ready', leaseUntil: null, ...made } as const;
+      await transaction.execute(updateSql(statements, ready, { id }));
+    });
   }
 }
 

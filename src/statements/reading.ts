@@ -4,14 +4,14 @@ import type { Caller } from '../core/permissions.js';
 import { uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { memberRoles } from '../db/entities/parties.js';
-import { type Statement, statementFiles, statements } from '../db/entities/statements.js';
+import { type Statement, statements } from '../db/entities/statements.js';
 import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { readVisible } from '../db/visible-list.js';
 import { assertAllowed } from '../accounts/access.js';
 import { readReach } from '../accounts/reachable.js';
 import type { FileKind } from '../spreadsheets/open-sheet.js';
-import type { StoredFiles } from '../spreadsheets/stored-files.js';
+import { pieceReader, type StoredFiles } from '../spreadsheets/stored-files.js';
 
 /** Returns one of the tenant's statements. Throws not_found, authority_insufficient. */
 export async function readStatement(reader: Reader, caller: Caller, id: Uuid): Promise<Statement> {
@@ -63,7 +63,6 @@ export async function openStatement(
 ): Promise<AsyncIterable<Buffer>> {
   const { csvBytes, xlsxBytes } = await readStatement(reader, caller, id);
   const size = format === 'csv' ? csvBytes : xlsxBytes;
-  return files.open({ tenantId: caller.tenantId, id, format, size }, (number) =>
-    reader.find(statementFiles, { statementId: id, format, number }),
-  );
+  const file = { tenantId: caller.tenantId, id, format, size };
+  return files.open(file, pieceReader(reader, id, format));
 }

@@ -5,8 +5,8 @@ import type { Database, DatabaseDeps } from '../db/database.js';
 import { statements } from '../db/entities/statements.js';
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
+import { removePieces } from '../spreadsheets/generated-files.js';
 import type { Sweep } from '../temporal/sweeper.js';
-import { removePieces } from './files.js';
 import { type Length, StatementMaker } from './making.js';
 
 const MAKE_EVERY_MS = 500;
@@ -69,7 +69,7 @@ export async function removeOldFiles(
     `FORCE INDEX (leased) WHERE status='expired' AND lease_until IS NOT NULL`,
     limit,
   )) {
-    if (!(await removePieces(database, id, ({ status }) => status === 'expired'))) continue;
+    while (await transact(database, (transaction) => removePieces(transaction, id)));
     await transact(database, (transaction) =>
       transaction.execute(updateSql(statements, { leaseUntil: null }, { id, status: 'expired' })),
     );

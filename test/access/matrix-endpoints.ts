@@ -10,7 +10,8 @@ import {
 } from '../../src/core/permissions.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { statementFiles, statements } from '../../src/db/entities/statements.js';
+import { generatedFilePieces } from '../../src/db/entities/generated-files.js';
+import { statements } from '../../src/db/entities/statements.js';
 import { insertSql } from '../../src/db/statements.js';
 import type { RequestOptions, TestApi } from '../support/api.js';
 import { formOf, paidBatch, readyBatch, rejectedBatch } from '../batches/support.js';
@@ -541,12 +542,12 @@ async function storedStatement(bank: Bank, { id: accountId, tenantId }: Account)
   await bank.api.core.database.withTransaction(async (transaction) => {
     await transaction.execute(insertSql(statements, [{ ...owned, ...figures, ...times }]));
     const files = (['csv', 'xlsx'] as const).map((format) => ({
-      statementId: id,
+      ownerId: id,
       format,
       number: 0,
       content,
     }));
-    await transaction.execute(insertSql(statementFiles, files));
+    await transaction.execute(insertSql(generatedFilePieces, files));
   });
   return id;
 }

@@ -76,7 +76,7 @@ describe('the files that a batch gives back', () => {
   /** As one that ended before files were made once. */
   const forget = async (id: Uuid): Promise<void> => {
     const own = idLiteral(id);
-    await db.sql(`DELETE FROM bonus_batch_files WHERE batch_id=${own}`);
+    await db.sql(`DELETE FROM generated_file_pieces WHERE owner_id=${own}`);
     await db.sql(
       `UPDATE bonus_batch_storage SET csv_bytes=NULL, xlsx_bytes=NULL WHERE batch_id=${own}`,
     );
@@ -123,7 +123,7 @@ describe('the files that a batch gives back', () => {
     assert.equal(lines.length, 1 + 1_500 * 3);
     assert.equal(rows, lines.length);
     const stored = await db.sql(
-      `SELECT SUM(LENGTH(content)) AS bytes, MAX(LENGTH(content)) AS most FROM bonus_batch_files WHERE batch_id=${idLiteral(id)} AND format='csv'`,
+      `SELECT SUM(LENGTH(content)) AS bytes, MAX(LENGTH(content)) AS most FROM generated_file_pieces WHERE owner_id=${idLiteral(id)} AND format='csv'`,
     );
     assert.equal(Number(stored[0]?.bytes), Buffer.byteLength(lines.join('\r\n')) + 2);
     assert.equal(Number(stored[0]?.most), 65_536);
@@ -186,7 +186,7 @@ describe('the files that a batch gives back', () => {
     }
     await makeAll();
     const [left] = await db.sql(
-      `SELECT COUNT(*) AS n FROM bonus_batch_files WHERE batch_id IN (${idLiteral(refused)},${idLiteral(done)})`,
+      `SELECT COUNT(*) AS n FROM generated_file_pieces WHERE owner_id IN (${idLiteral(refused)},${idLiteral(done)})`,
     );
     assert.equal(Number(left?.n), 0);
   });
@@ -194,7 +194,7 @@ describe('the files that a batch gives back', () => {
   it('with a missing piece are cut off, and never look whole', async () => {
     const { id } = await rejected(1_500);
     await db.sql(
-      `DELETE FROM bonus_batch_files WHERE batch_id=${idLiteral(id)} AND format='csv' AND number=1`,
+      `DELETE FROM generated_file_pieces WHERE owner_id=${idLiteral(id)} AND format='csv' AND number=1`,
     );
     await assert.rejects(bank.get(`/v1/bonus_batches/${id}/files/errors`));
   });

@@ -18,7 +18,7 @@ import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
 import { Failpoints } from '../../src/core/failpoints.js';
 import { Shares } from '../../src/core/shares.js';
 import { BatchExecution, type PaymentEnd } from '../../src/batches/execution.js';
-import { FileGenerator } from '../../src/batches/file-generator.js';
+import { BatchFiles } from '../../src/batches/files.js';
 import { errorRows, resultRows } from '../../src/batches/reports.js';
 import { MAX_ROWS } from '../../src/batches/rules.js';
 import { Batches } from '../../src/batches/service.js';
@@ -117,8 +117,8 @@ export function batchServiceOf(
 }
 
 /** Makes the files of batches as a worker does. */
-export function fileMaker(database: Database): FileGenerator {
-  return new FileGenerator({ database, failpoints: new Failpoints(null) });
+export function fileMaker(database: Database): BatchFiles {
+  return new BatchFiles({ database, failpoints: new Failpoints(null) });
 }
 
 /** What validates the tests' own kind of files. */

@@ -24,7 +24,7 @@ describe('a batch that is being paid', () => {
       const file = `/v1/bonus_batches/${id}/files/errors`;
       await worker.endAt('after_file_stored', 1);
       const [stored] = await db.sql(
-        `SELECT COUNT(*) AS n FROM bonus_batch_files WHERE batch_id=${idLiteral(id)}`,
+        `SELECT COUNT(*) AS n FROM generated_file_pieces WHERE owner_id=${idLiteral(id)}`,
       );
       assert(Number(stored?.n) > 0);
       const { status, files } = await read(id);

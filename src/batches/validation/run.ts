@@ -16,8 +16,8 @@ import { ApiError } from '../../core/errors.js';
 import type { FileToRead, ReadingOptions } from '../../spreadsheets/worker-thread/sheet-readers.js';
 import { SheetProblem, type SheetRow } from '../../spreadsheets/sheet.js';
 import { EventLoopYielder } from '../../spreadsheets/event-loop-yielder.js';
-import { GenerationSuperseded } from '../../spreadsheets/stored-files.js';
-import type { FileGenerator } from '../file-generator.js';
+import { GenerationSuperseded } from '../../spreadsheets/generated-files.js';
+import type { BatchFiles } from '../files.js';
 import { storedFile } from '../uploaded-file.js';
 import { readHeader } from './header.js';
 import { fileProblem, type Problem } from './problems.js';
@@ -33,7 +33,7 @@ import { readTerms } from './terms.js';
 
 export interface ValidationDeps extends RecordDeps {
   readonly recipientBudget: RecipientBudget;
-  readonly files: FileGenerator;
+  readonly files: BatchFiles;
   readonly maxRows: number;
   /** Yields the rows of a file of any kind. Throws `SheetProblem`, at once or between rows. */
   readonly openSheet: (file: FileToRead, of: ReadingOptions) => AsyncIterable<SheetRow>;

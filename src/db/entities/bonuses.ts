@@ -272,19 +272,3 @@ export const uploadChunks = defineTable(
   },
   { key: ['batchId', 'number'] },
 );
-
-/**
- * The bytes of a batch's errors and result files. They are valid once the batch's row says that
- * they are made.
- */
-export const bonusBatchFiles = defineTable(
-  'bonus_batch_files',
-  {
-    batchId: column.uuid,
-    format: column.oneOf(['csv', 'xlsx']),
-    /** From 0; each but the last is full. */
-    number: column.integer,
-    content: column.bytes,
-  },
-  { key: ['batchId', 'format', 'number'] },
-);

@@ -3,6 +3,7 @@ import * as approvals from './approvals.js';
 import * as audits from './audits.js';
 import * as bonuses from './bonuses.js';
 import * as events from './events.js';
+import * as generatedFiles from './generated-files.js';
 import * as identity from './identity.js';
 import * as ledger from './ledger.js';
 import * as operations from './operations.js';
@@ -19,7 +20,7 @@ import * as sweeps from './sweeps.js';
 import * as webhooks from './webhooks.js';
 
 const FILES = [
-  ...[approvals, audits, bonuses, events, identity, ledger, operations],
+  ...[approvals, audits, bonuses, events, generatedFiles, identity, ledger, operations],
   ...[
     outbox,
     parties,

@@ -51,15 +51,3 @@ export const statements = defineTable(
   },
 );
 export type Statement = RowOf<typeof statements>;
-
-export const statementFiles = defineTable(
-  'statement_files',
-  {
-    statementId: column.uuid,
-    format: column.oneOf(['csv', 'xlsx']),
-    /** From 0; each but the last is full. */
-    number: column.integer,
-    content: column.bytes,
-  },
-  { key: ['statementId', 'format', 'number'] },
-);

@@ -6,7 +6,7 @@ import { EventLoopYielder } from '../event-loop-yielder.js';
 import type { Column, TableRow } from './columns.js';
 import type { TablePaths } from './table-files.js';
 
-interface Table {
+export interface Table {
   readonly columns: readonly Column[];
   readonly sheetName: string;
   readonly pieces: AsyncIterable<readonly TableRow[]>;

@@ -1,0 +1,96 @@
+import type { Failpoints } from '../core/failpoints.js';
+import type { Database, Transaction } from '../db/database.js';
+import { type BonusBatch, bonusBatchStorage } from '../db/entities/bonuses.js';
+import { CommitUnknown, DatabaseUnavailable, TransactionRetryable } from '../db/failures.js';
+import { updateSql } from '../db/statements.js';
+import {
+  FileGenerator,
+  type FileOwner,
+  type GeneratedFiles,
+  GenerationSuperseded,
+  storePieces,
+} from '../spreadsheets/generated-files.js';
+import { ERROR_COLUMNS, RESULT_COLUMNS } from './report-rows.js';
+import { errorPieces, resultPieces } from './reports.js';
+import type { BatchFile } from './rules.js';
+
+/** Maximum of rows for which files are generated in the main thread. */
+const SHORT_ROWS = 1_000;
+/**
+ * Time limit for writing, ten times what a hundred thousand rows take. After it, the batch ends
+ * without a file, and the sweeper tries again.
+ */
+const MAX_WRITING_MS = 120_000;
+
+const OF_MYSQL = [DatabaseUnavailable, CommitUnknown, TransactionRetryable, GenerationSuperseded];
+
+const OWNER: FileOwner = {
+  async lockAttempt(transaction, batchId) {
+    const storage = await transaction.find(bonusBatchStorage, { batchId }, { forUpdate: true });
+    if (storage?.rowsRemovedAt !== null || storage.csvBytes !== null) return null;
+    return storage.filesRun;
+  },
+  attemptSql: (batchId, filesRun) => updateSql(bonusBatchStorage, { filesRun }, { batchId }),
+};
+
+interface BatchFilesDeps {
+  readonly database: Database;
+  readonly failpoints: Failpoints;
+}
+
+/** Generates the errors or result files of batches. */
+export class BatchFiles {
+  private readonly generator: FileGenerator;
+
+  constructor(private readonly deps: BatchFilesDeps) {
+    const onStored = (): void => deps.failpoints.pass('after_file_stored');
+    this.generator = new FileGenerator({ database: deps.database, owner: OWNER, onStored });
+  }
+
+  /**
+   * Generates the files. The caller completes them with `completeFiles`. Throws the errors of
+   * `FileGenerator.generate`.
+   */
+  generate(kind: BatchFile, batch: BonusBatch, signal: AbortSignal): Promise<GeneratedFiles> {
+    const { reader } = this.deps.database;
+    const table = {
+      columns: kind === 'errors' ? ERROR_COLUMNS : RESULT_COLUMNS,
+      sheetName: 'Result',
+      pieces: kind === 'errors' ? errorPieces(reader, batch.id) : resultPieces(reader, batch),
+      isLong: batch.rowCount > SHORT_ROWS,
+    };
+    return this.generator.generate(batch, table, signal, MAX_WRITING_MS);
+  }
+
+  /**
+   * Generates the files. Returns null after a failure that is not MySQL's, so that the batch ends
+   * without its files, which the sweeper generates later.
+   */
+  async generateIfPossible(
+    kind: BatchFile,
+    batch: BonusBatch,
+    signal: AbortSignal,
+  ): Promise<GeneratedFiles | null> {
+    try {
+      return await this.generate(kind, batch, signal);
+    } catch (fault) {
+      // Errors of the file system and of a MySQL connection look alike, so they are distinguished
+      // by class.
+      if (signal.aborted || OF_MYSQL.some((kind) => fault instanceof kind)) throw fault;
+      return null;
+    }
+  }
+}
+
+/**
+ * Stores the remaining pieces and the sizes. The files exist from the commit on. Throws
+ * `GenerationSuperseded`.
+ */
+export async function completeFiles(
+  transaction: Transaction,
+  files: GeneratedFiles,
+): Promise<void> {
+  const { ownerId: batchId, csvBytes, xlsxBytes } = files;
+  await storePieces(transaction, OWNER, files);
+  await transaction.execute(updateSql(bonusBatchStorage, { csvBytes, xlsxBytes }, { batchId }));
+}

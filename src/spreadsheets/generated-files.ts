@@ -1,0 +1,149 @@
+import { createReadStream } from 'node:fs';
+import { FairQueue } from '../core/fair-queue.js';
+import type { Uuid } from '../core/ids.js';
+import { uuid } from '../db/columns.js';
+import type { Database, Transaction } from '../db/database.js';
+import { generatedFilePieces } from '../db/entities/generated-files.js';
+import { deleteSql, insertSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import type { FileKind } from './open-sheet.js';
+import type { TablePaths } from './writing/table-files.js';
+import { type Table, withTableFiles } from './writing/with-table-files.js';
+
+/**
+ * Generates the files of batches and statements as CSV and XLSX, and stores them in pieces.
+ * (docs/decisions/0030-files-of-a-batch-are-made-once.md)
+ */
+
+/**
+ * Size of a stored piece. Each download holds one in memory, and MySQL's response holds another.
+ */
+const PIECE_BYTES = 64 * 1024;
+const PIECES_A_TRANSACTION = 16;
+const PIECES_A_DELETE = 256;
+
+/** Thrown if another process is generating the same files, or if they are no longer needed. */
+export class GenerationSuperseded extends Error {
+  override name = 'GenerationSuperseded';
+}
+
+/** The batches or the statements, whose rows decide which attempt may store files. */
+export interface FileOwner {
+  /**
+   * Locks the owner's row. Returns the number of its last attempt, or null if the files exist or
+   * are no longer needed.
+   */
+  lockAttempt(transaction: Transaction, ownerId: Uuid): Promise<number | null>;
+  /** Returns the statement that stores the number of a new attempt. */
+  attemptSql(ownerId: Uuid, attempt: number): string;
+}
+
+interface Piece {
+  readonly format: FileKind;
+  readonly number: number;
+  readonly content: Buffer;
+}
+
+/** Generated files that their owner does not refer to yet. */
+export interface GeneratedFiles {
+  readonly ownerId: Uuid;
+  /** Number of the attempt that stored pieces. Null if no piece is stored yet. */
+  readonly attempt: number | null;
+  /** Pieces left to store, at most a megabyte. Contains all pieces of small files. */
+  readonly rest: readonly Piece[];
+  readonly csvBytes: number;
+  readonly xlsxBytes: number;
+}
+
+type StoredPart = Pick<GeneratedFiles, 'ownerId' | 'attempt' | 'rest'>;
+
+interface FileGeneratorDeps {
+  readonly database: Database;
+  readonly owner: FileOwner;
+  /** Called after each transaction that stored pieces. */
+  readonly onStored?: () => void;
+}
+
+/** Generates files of one kind of owner. Calls may be repeated, late or concurrent. */
+export class FileGenerator {
+  /** Runs one long table at a time, to limit memory and temporary disk space. */
+  private readonly long = new FairQueue(1);
+
+  constructor(private readonly deps: FileGeneratorDeps) {}
+
+  /**
+   * Writes the files and stores their pieces. The caller completes them with `storePieces`. A long
+   * table may take `maxMs`. Throws `DatabaseUnavailable`, `GenerationSuperseded`, the reason of
+   * `signal`, and errors of the file system.
+   */
+  async generate(
+    { id, tenantId }: { readonly id: Uuid; readonly tenantId: Uuid },
+    table: Table,
+    signal: AbortSignal,
+    maxMs: number,
+  ): Promise<GeneratedFiles> {
+    const store = (paths: TablePaths): Promise<GeneratedFiles> => this.store(id, paths, signal);
+    if (!table.isLong) return withTableFiles(table, signal, store);
+    const leave = await this.long.enter(tenantId, signal);
+    const until = AbortSignal.any([signal, AbortSignal.timeout(maxMs)]);
+    return withTableFiles(table, until, store).finally(leave);
+  }
+
+  private async store(
+    ownerId: Uuid,
+    paths: TablePaths,
+    signal: AbortSignal,
+  ): Promise<GeneratedFiles> {
+    const { database, owner, onStored } = this.deps;
+    const bytes = { csv: 0, xlsx: 0 };
+    let attempt: number | null = null;
+    let rest: Piece[] = [];
+    for (const format of ['csv', 'xlsx'] as const) {
+      let number = 0;
+      const options = { highWaterMark: PIECE_BYTES, signal };
+      const contents: AsyncIterable<Buffer> = createReadStream(paths[format], options);
+      for await (const content of contents) {
+        bytes[format] += content.length;
+        rest.push({ format, number, content });
+        number += 1;
+        if (rest.length < PIECES_A_TRANSACTION) continue;
+        const part: StoredPart = { ownerId, attempt, rest };
+        attempt = await transact(database, (transaction) => storePieces(transaction, owner, part));
+        onStored?.();
+        rest = [];
+      }
+    }
+    return { ownerId, attempt, rest, csvBytes: bytes.csv, xlsxBytes: bytes.xlsx };
+  }
+}
+
+/**
+ * Stores pieces and returns the number of the attempt. The first pieces of an attempt replace the
+ * pieces of earlier attempts. With the last pieces, the caller stores the sizes in the same
+ * transaction, from whose commit on the files exist. Throws `GenerationSuperseded`.
+ */
+export async function storePieces(
+  transaction: Transaction,
+  owner: FileOwner,
+  { ownerId, attempt, rest }: StoredPart,
+): Promise<number> {
+  const last = await owner.lockAttempt(transaction, ownerId);
+  if (last === null || (attempt !== null && attempt !== last))
+    throw new GenerationSuperseded(
+      'another process makes these files, or they are no longer wanted',
+    );
+  if (attempt === null) {
+    await transaction.execute(deleteSql(generatedFilePieces, { ownerId }));
+    await transaction.execute(owner.attemptSql(ownerId, last + 1));
+  }
+  const rows = rest.map((piece) => ({ ownerId, ...piece }));
+  if (rows.length > 0) await transaction.execute(insertSql(generatedFilePieces, rows));
+  return attempt ?? last + 1;
+}
+
+/** Removes some pieces of an owner's files. Returns true if more may remain. */
+export async function removePieces(transaction: Transaction, ownerId: Uuid): Promise<boolean> {
+  const some = `DELETE FROM generated_file_pieces WHERE owner_id=${uuid.literal(ownerId)}
+    ORDER BY format, number LIMIT ${PIECES_A_DELETE}`;
+  return (await transaction.execute(some)) === PIECES_A_DELETE;
+}
