@@ -37,34 +37,38 @@ export async function change(
   deps: WebhookDeps,
   caller: Caller,
   id: Uuid,
-  wanted: EndpointChange,
+  requested: EndpointChange,
 ): Promise<ShownEndpoint> {
-  const url = wanted.url === undefined ? undefined : await checkedUrl(deps, caller, id, wanted.url);
+  const url =
+    requested.url === undefined ? undefined : await checkedUrl(deps, caller, id, requested.url);
   const { changed, notice } = await transactFor(
     caller.tenantId,
     deps.database,
     async (transaction) => {
       const endpoint = await lockManaged(transaction, caller, id);
       const now = deps.clock();
-      const isOther = wanted.status !== undefined && wanted.status !== endpoint.status;
-      const told = isOther ? noticeOf(endpoint, now) : null;
+      const isNewStatus = requested.status !== undefined && requested.status !== endpoint.status;
+      const notice = isNewStatus ? noticeOf(endpoint, now) : null;
       const changes: string[] = [];
       if (url !== undefined && url !== endpoint.url) {
         await transaction.execute(updateSql(webhookEndpoints, { url }, { id }));
         changes.push('url');
       }
       if (
-        wanted.types !== undefined &&
-        (await replaceTypes(transaction, endpoint, wanted.types, now))
+        requested.types !== undefined &&
+        (await replaceTypes(transaction, endpoint, requested.types, now))
       )
         changes.push('events');
-      if (wanted.status === 'enabled' && (await enable(transaction, endpoint, now)))
+      if (requested.status === 'enabled' && (await enable(transaction, endpoint, now)))
         changes.push('enabled');
-      if (wanted.status === 'disabled' && (await disable(transaction, endpoint, 'by_tenant', now)))
+      if (
+        requested.status === 'disabled' &&
+        (await disable(transaction, endpoint, 'by_tenant', now))
+      )
         changes.push('disabled');
-      if (told !== null) await transaction.execute(insertSql(outbox, [told]));
+      if (notice !== null) await transaction.execute(insertSql(outbox, [notice]));
       if (changes.length > 0) await recordChange(transaction, caller, endpoint, changes, now);
-      return { changed: await shown(transaction, caller, id), notice: told };
+      return { changed: await shown(transaction, caller, id), notice };
     },
   );
   if (notice !== null) deps.notifier.notify(notice);
@@ -202,10 +206,10 @@ export async function remove(deps: WebhookDeps, caller: Caller, id: Uuid): Promi
     await transaction.execute(updateSql(webhookEndpoints, set, { id }));
     await transaction.execute(deleteSql(webhookSubscriptions, { endpointId: id }));
     const now = deps.clock();
-    const told = noticeOf(endpoint, now);
-    await transaction.execute(insertSql(outbox, [told]));
+    const notice = noticeOf(endpoint, now);
+    await transaction.execute(insertSql(outbox, [notice]));
     await recordChange(transaction, caller, endpoint, ['deleted'], now);
-    return told;
+    return notice;
   });
   if (notice !== null) deps.notifier.notify(notice);
 }

@@ -153,8 +153,8 @@ export class EndpointRun {
         {
           pending: pending.length,
           retries: retries.length,
-          onTheWay: inFlight.size,
-          retriesOnTheWay: [...inFlight.values()].filter(({ isRetry }) => isRetry).length,
+          inFlight: inFlight.size,
+          retriesInFlight: [...inFlight.values()].filter(({ isRetry }) => isRetry).length,
           isSilent: this.isSilent(),
         },
         this.health,

@@ -21,7 +21,7 @@ import {
 } from './endpoint-claims.js';
 import type { OpenDelivery } from './event-reader.js';
 import type { AttemptResult } from './exchange.js';
-import { afterAttempt, type Health, healthAfter, leaveBehind, nextDue } from './rules.js';
+import { afterAttempt, type Health, healthAfter, afterRun, nextDue } from './rules.js';
 import { attemptRow } from './sender.js';
 
 /**
@@ -145,9 +145,9 @@ function writtenOf(
   const isNewStatus = endpoint.status !== before.status;
   const isDone = isHeld(endpoint) || due === null || due > now;
   const isReleased = then === 'release' || (then === 'release_if_done' && isDone);
-  const { isNews, ...set } = isReleased
-    ? { leaseUntil: null, ...leaveBehind(endpoint, due, now) }
-    : { leaseUntil: instant(now + CLAIM_MS), isNews: false };
+  const { mustNotify, ...set } = isReleased
+    ? { leaseUntil: null, ...afterRun(endpoint, due, now) }
+    : { leaseUntil: instant(now + CLAIM_MS), mustNotify: false };
   return {
     results,
     made,
@@ -155,7 +155,7 @@ function writtenOf(
     state: { ...next, endpoint: { ...endpoint, ...set } },
     earliest,
     isReleased,
-    notices: isNews || isNewStatus ? [noticeOf(endpoint, now)] : [],
+    notices: mustNotify || isNewStatus ? [noticeOf(endpoint, now)] : [],
   };
 }
 

@@ -180,8 +180,8 @@ function disabled(health: Health, disabledReason: DisabledReason, disabledAt: In
 export interface Load {
   readonly pending: number;
   readonly retries: number;
-  readonly onTheWay: number;
-  readonly retriesOnTheWay: number;
+  readonly inFlight: number;
+  readonly retriesInFlight: number;
   /** Attempts are in flight, and the receiver has answered nothing for a while. */
   readonly isSilent: boolean;
 }
@@ -194,10 +194,10 @@ export function nextLane(
 ): 'pending' | 'retries' | 'probe' | null {
   if (health.status !== 'enabled') return null;
   if (load.pending + load.retries === 0) return null;
-  if (health.probeAt !== null) return load.onTheWay === 0 && health.probeAt <= now ? 'probe' : null;
+  if (health.probeAt !== null) return load.inFlight === 0 && health.probeAt <= now ? 'probe' : null;
   const window = windowOf(load.isSilent);
-  if (load.onTheWay >= window) return null;
-  if (load.retries > 0 && (load.retriesOnTheWay < window / 2 || load.pending === 0))
+  if (load.inFlight >= window) return null;
+  if (load.retries > 0 && (load.retriesInFlight < window / 2 || load.pending === 0))
     return 'retries';
   return load.pending > 0 ? 'pending' : null;
 }
@@ -217,13 +217,13 @@ export function nextDue(earliest: Instant | null, health: Health): Instant | nul
  */
 export const WORKFLOW_HEAD_START_MS = 2_000;
 
-interface LeftBehind {
+interface AfterRun {
   /** When the dispatcher examines the endpoint again; null: when it has new events. */
   readonly nextDueAt: Instant | null;
   /** Until when the endpoint's workflow waits; null if nothing waits. */
   readonly waitsUntil: Instant | null;
   /** True if the workflow waits for another time, and must be notified. */
-  readonly isNews: boolean;
+  readonly mustNotify: boolean;
 }
 
 /**
@@ -231,17 +231,17 @@ interface LeftBehind {
  * The dispatcher sends what is due now, and the workflow waits for what is due later. The workflow
  * is notified only when its wait begins, becomes shorter, is over, or has passed without a check.
  */
-export function leaveBehind(
+export function afterRun(
   {
     pausedAt,
     waitsUntil: known,
   }: { readonly pausedAt: Instant | null; readonly waitsUntil: Instant | null },
   due: Instant | null,
   now: Instant,
-): LeftBehind {
+): AfterRun {
   if (due === null || due <= now || pausedAt !== null)
-    return { nextDueAt: due, waitsUntil: null, isNews: known !== null };
-  const isNews = known === null || known <= now || due < known;
+    return { nextDueAt: due, waitsUntil: null, mustNotify: known !== null };
+  const mustNotify = known === null || known <= now || due < known;
   const nextDueAt = instant(due + WORKFLOW_HEAD_START_MS);
-  return { nextDueAt, waitsUntil: isNews ? due : known, isNews };
+  return { nextDueAt, waitsUntil: mustNotify ? due : known, mustNotify };
 }

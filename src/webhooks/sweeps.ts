@@ -24,13 +24,13 @@ const SLICE = 200;
  * events, so that retention does not count them as lost, and makes due what the dispatcher should
  * have found. Returns the last endpoint, or null after the last one.
  */
-export async function lookOver(
+export async function makeMissedDue(
   database: Database,
   now: Instant,
   after: Uuid | null,
 ): Promise<Uuid | null> {
-  const { seen, last } = await readSlice(database.reader, now, after);
-  const open = seen.filter(({ endpoint, head }) => {
+  const { rows, last } = await readSlice(database.reader, now, after);
+  const open = rows.filter(({ endpoint, head }) => {
     const isOpen = !isHeld(endpoint) && isFree(endpoint, now);
     return isOpen && head > endpoint.cursorSequence;
   });
@@ -49,13 +49,13 @@ export async function readSlice(
   reader: Reader,
   now: Instant,
   after: Uuid | null,
-): Promise<{ readonly seen: readonly Seen[]; readonly last: Uuid | null }> {
+): Promise<{ readonly rows: readonly EndpointRow[]; readonly last: Uuid | null }> {
   const behind = after === null ? '' : ` WHERE endpoint_id>${column.uuid.literal(after)}`;
   const found = await reader.query(
     `SELECT DISTINCT endpoint_id FROM webhook_subscriptions FORCE INDEX (PRIMARY)${behind} ORDER BY endpoint_id LIMIT ${SLICE}`,
   );
   const ids = found.map((row) => column.uuid.parse(row.endpoint_id));
-  if (ids.length === 0) return { seen: [], last: null };
+  if (ids.length === 0) return { rows: [], last: null };
   // Heads and counters are read in one statement: no wanted event is missing up to the counter.
   const rows = await reader.query(
     `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, ${WANTED_AHEAD} AS is_behind,
@@ -63,10 +63,10 @@ export async function readSlice(
      FROM webhook_endpoints e FORCE INDEX (PRIMARY) JOIN event_counters c ON c.tenant_id=e.tenant_id
      WHERE e.id IN (${literals(webhookEndpoints, 'id', ids)}) AND e.status<>'deleted'`,
   );
-  return { seen: rows.map(parseSeen), last: ids.at(-1) ?? null };
+  return { rows: rows.map(parseEndpointRow), last: ids.at(-1) ?? null };
 }
 
-interface Seen {
+interface EndpointRow {
   readonly endpoint: WebhookEndpoint;
   readonly head: bigint;
   readonly isBehind: boolean;
@@ -74,7 +74,7 @@ interface Seen {
   readonly isInTime: boolean;
 }
 
-function parseSeen(row: StoredRow): Seen {
+function parseEndpointRow(row: StoredRow): EndpointRow {
   const isBehind = column.integer.parse(row.is_behind) === 1;
   const isInTime = column.integer.parse(row.is_in_time) === 1;
   return {
@@ -88,7 +88,7 @@ function parseSeen(row: StoredRow): Seen {
 /** Moves cursors to heads read before. A type added since then starts after that head. */
 async function moveCursors(
   transaction: Transaction,
-  idle: readonly Seen[],
+  idle: readonly EndpointRow[],
   now: Instant,
 ): Promise<void> {
   const heads = idle
@@ -108,11 +108,11 @@ const CLOCKS_APART_MS = 60_000;
 /** The most rows of each kind that one call of `removeOldAttempts` deletes. */
 const MAX_REMOVED = 1_000;
 
-const LOOKED_AT = 1_000;
+const MAX_EXAMINED = 1_000;
 
 /**
  * Removes attempts older than 30 days, and deliveries that had ended by then, of the next endpoint
- * after `after` that has any among `LOOKED_AT` endpoints. Returns that endpoint, or the last one
+ * after `after` that has any among `MAX_EXAMINED` endpoints. Returns that endpoint, or the last one
  * examined; null after the last. `isDone` is false if the endpoint has more.
  */
 export async function removeOldAttempts(
@@ -121,10 +121,10 @@ export async function removeOldAttempts(
   after: Uuid | null,
 ): Promise<{ readonly endpointId: Uuid; readonly isDone: boolean } | null> {
   const before = instant(now - ATTEMPTS_KEPT_MS);
-  const looked = await lookForOld(database, before, after);
-  if (looked.old === null)
-    return looked.last === null ? null : { endpointId: looked.last, isDone: true };
-  const endpoint = looked.old;
+  const examined = await findOld(database, before, after);
+  if (examined.old === null)
+    return examined.last === null ? null : { endpointId: examined.last, isDone: true };
+  const endpoint = examined.old;
   const own = `endpoint_id=${column.uuid.literal(endpoint.id)}`;
   const isOld = (createdId: string, overAt: string, until: Instant): string =>
     `${own} AND ${createdId}<${column.uuid.literal(firstIdAt(until))} AND ${overAt}<${column.time.literal(until)}`;
@@ -144,7 +144,7 @@ export async function removeOldAttempts(
 }
 
 /** Finds the next endpoint with old rows. Also returns the last endpoint examined. */
-async function lookForOld(
+async function findOld(
   { reader }: Database,
   before: Instant,
   after: Uuid | null,
@@ -155,7 +155,7 @@ async function lookForOld(
     `SELECT e.id, (EXISTS (SELECT 1 FROM webhook_attempts a WHERE a.endpoint_id=e.id AND a.delivery_id<${first})
         OR EXISTS (SELECT 1 FROM webhook_deliveries d FORCE INDEX (PRIMARY) WHERE d.endpoint_id=e.id AND d.id<${first})) AS has_old
      FROM (SELECT e.id FROM webhook_endpoints e FORCE INDEX (PRIMARY)
-       ${behind}ORDER BY e.id LIMIT ${LOOKED_AT}) e ORDER BY e.id`,
+       ${behind}ORDER BY e.id LIMIT ${MAX_EXAMINED}) e ORDER BY e.id`,
   );
   const found = rows.find((row) => column.integer.parse(row.has_old) === 1);
   const last = rows.at(-1);
@@ -183,7 +183,7 @@ function deliveriesNeededSince({
  */
 export function endpointsSweep({ database, clock }: DatabaseDeps): Sweep {
   return pieceSweep('webhooks', async (after) => {
-    const at = await lookOver(database, clock(), after);
+    const at = await makeMissedDue(database, clock(), after);
     return at === null ? null : { at, isDone: true };
   });
 }

@@ -25,7 +25,7 @@ const TEST_TYPE = 'webhook.test';
  * Tests of one tenant in flight: each can take as long as its receiver likes, within an attempt's
  * limit.
  */
-const MAX_UNDER_WAY = 8;
+const MAX_IN_FLIGHT = 8;
 
 interface SentTest {
   readonly id: Uuid;
@@ -39,7 +39,7 @@ interface SentTest {
  */
 export class TestDeliveries {
   private readonly stopping = new AbortController();
-  private readonly underWay = new Map<Promise<void>, Uuid>();
+  private readonly inFlight = new Map<Promise<void>, Uuid>();
 
   constructor(
     private readonly deps: WebhookDeps,
@@ -49,20 +49,20 @@ export class TestDeliveries {
   /** Throws not_found, authority_insufficient, rate_limited; UnknownKey. */
   async send(caller: Caller, endpointId: Uuid): Promise<SentTest> {
     const endpoint = await findManaged(this.deps.database.reader, caller, endpointId);
-    const own = [...this.underWay.values()].filter((tenantId) => tenantId === endpoint.tenantId);
-    if (own.length >= MAX_UNDER_WAY) throw tooMany();
+    const own = [...this.inFlight.values()].filter((tenantId) => tenantId === endpoint.tenantId);
+    if (own.length >= MAX_IN_FLIGHT) throw tooMany();
     const test = { id: newId(), type: TEST_TYPE, createdAt: this.deps.clock() } as const;
     // Called only for its failure: a test that cannot be signed here is not promised.
     openSecrets(this.deps.encryptionKeys, endpoint, test.createdAt);
     const sending = this.deliver(endpoint, test)
       .catch(this.onFault)
-      .finally(() => this.underWay.delete(sending));
-    this.underWay.set(sending, endpoint.tenantId);
+      .finally(() => this.inFlight.delete(sending));
+    this.inFlight.set(sending, endpoint.tenantId);
     return test;
   }
 
   async settled(): Promise<void> {
-    await Promise.all(this.underWay.keys());
+    await Promise.all(this.inFlight.keys());
   }
 
   async stop(): Promise<void> {
@@ -126,6 +126,6 @@ export function presentTest({ type, id, createdAt }: SentTest): Readonly<Record<
 }
 
 function tooMany(): ApiError {
-  const message = `${MAX_UNDER_WAY} tests of the tenant are on their way: wait for one to end`;
+  const message = `${MAX_IN_FLIGHT} tests of the tenant are on their way: wait for one to end`;
   return new ApiError({ code: 'rate_limited', message }, { 'Retry-After': '10' });
 }

@@ -384,10 +384,10 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     const slice = await few(() => readSlice(reader, now, null));
     assert.deepEqual(
       found.map(({ id }) => id),
-      slice.seen.map(({ endpoint }) => endpoint.id),
+      slice.rows.map(({ endpoint }) => endpoint.id),
     );
     assert.equal(slice.last, found[0]?.id);
-    assert.deepEqual(await few(() => readSlice(reader, now, slice.last)), { seen: [], last: null });
+    assert.deepEqual(await few(() => readSlice(reader, now, slice.last)), { rows: [], last: null });
     assert.equal(await few(() => countEndpoints(reader, tenantId)), 1);
     assert.equal(await few(() => countWaiting(reader, 'endpoints')), 1);
     assert.deepEqual(await few(() => deliveriesOf(reader, tenantId, told)), []);

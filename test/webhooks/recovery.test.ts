@@ -14,7 +14,7 @@ import {
   type Hooked,
   hooked,
   isDue,
-  lookOverAll,
+  makeAllMissedDue,
   ownDatabase,
   partsOf,
   statesOf,
@@ -148,7 +148,7 @@ describe('recover', () => {
     await emit(api, own, 3, 'payout.failed');
     await change(own, { events: ['payout.failed'] });
     answered(await recover(own, 60 * MINUTE), 202);
-    await lookOverAll(api, clock.now());
+    await makeAllMissedDue(api, clock.now());
     assert.equal((await endpointOf(api, own.id)).cursorSequence, 3n);
     assert.equal(await due(own), true);
     await run(own.id);

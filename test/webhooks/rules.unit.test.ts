@@ -6,7 +6,7 @@ import {
   type Health,
   healthAfter,
   HEALTHY,
-  leaveBehind,
+  afterRun,
   type Load,
   nextDue,
   nextLane,
@@ -184,33 +184,33 @@ describe('an endpoint', () => {
 describe('the window', () => {
   const lane = (load: Partial<Load>, health = FINE, now = NOW): ReturnType<typeof nextLane> =>
     nextLane(
-      { pending: 0, retries: 0, onTheWay: 0, retriesOnTheWay: 0, isSilent: false, ...load },
+      { pending: 0, retries: 0, inFlight: 0, retriesInFlight: 0, isSilent: false, ...load },
       health,
       now,
     );
 
   it('holds eight', () => {
-    assert.equal(lane({ pending: 1, onTheWay: 7 }), 'pending');
-    assert.equal(lane({ pending: 1, onTheWay: 8 }), null);
+    assert.equal(lane({ pending: 1, inFlight: 7 }), 'pending');
+    assert.equal(lane({ pending: 1, inFlight: 8 }), null);
     assert.equal(lane({}), null);
   });
 
   it('holds two while its receiver is silent', () => {
-    assert.equal(lane({ pending: 1, onTheWay: 1, isSilent: true }), 'pending');
-    assert.equal(lane({ pending: 1, onTheWay: 2, isSilent: true }), null);
+    assert.equal(lane({ pending: 1, inFlight: 1, isSilent: true }), 'pending');
+    assert.equal(lane({ pending: 1, inFlight: 2, isSilent: true }), null);
   });
 
   it('gives retries at most half of it while new deliveries wait, and all of it when none do', () => {
-    assert.equal(lane({ pending: 1, retries: 1, onTheWay: 3, retriesOnTheWay: 3 }), 'retries');
-    assert.equal(lane({ pending: 1, retries: 1, onTheWay: 4, retriesOnTheWay: 4 }), 'pending');
-    assert.equal(lane({ retries: 1, onTheWay: 7, retriesOnTheWay: 7 }), 'retries');
+    assert.equal(lane({ pending: 1, retries: 1, inFlight: 3, retriesInFlight: 3 }), 'retries');
+    assert.equal(lane({ pending: 1, retries: 1, inFlight: 4, retriesInFlight: 4 }), 'pending');
+    assert.equal(lane({ retries: 1, inFlight: 7, retriesInFlight: 7 }), 'retries');
   });
 
   it('lets one probe through when its time has come, and nothing else', () => {
     const failing = failedTimes(5);
     assert.equal(lane({ pending: 9, retries: 9 }, failing, later(4_999)), null);
     assert.equal(lane({ pending: 9, retries: 9 }, failing, later(5_000)), 'probe');
-    assert.equal(lane({ pending: 9, retries: 9, onTheWay: 1 }, failing, later(5_000)), null);
+    assert.equal(lane({ pending: 9, retries: 9, inFlight: 1 }, failing, later(5_000)), null);
   });
 
   it('lets nothing through to a disabled endpoint', () =>
@@ -284,10 +284,10 @@ describe('an endpoint that was sent to', () => {
     due: Instant | null,
     waitsUntil: Instant | null = null,
     pausedAt: Instant | null = null,
-  ) => leaveBehind({ waitsUntil, pausedAt }, due, NOW);
+  ) => afterRun({ waitsUntil, pausedAt }, due, NOW);
   const later = (ms: number): Instant => at(ms + WORKFLOW_HEAD_START_MS);
 
-  for (const [what, found, nextDueAt, waitsUntil, isNews] of [
+  for (const [what, found, nextDueAt, waitsUntil, mustNotify] of [
     ['for which nothing waits is nobody’s', leave(null), null, null, false],
     ['which has more to send at once is the senders’', leave(NOW), NOW, null, false],
     [
@@ -323,5 +323,5 @@ describe('an endpoint that was sent to', () => {
     ],
     ['which is paused waits for nobody', leave(at(5), null, NOW), at(5), null, false],
   ] as const)
-    it(what, () => assert.deepEqual(found, { nextDueAt, waitsUntil, isNews }));
+    it(what, () => assert.deepEqual(found, { nextDueAt, waitsUntil, mustNotify }));
 });

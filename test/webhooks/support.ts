@@ -21,7 +21,7 @@ import { EndpointRun } from '../../src/webhooks/endpoint-run.js';
 import type { StoredResults } from '../../src/webhooks/results.js';
 import { UNOBSERVED } from '../../src/webhooks/deps.js';
 import type { WebhookDeps } from '../../src/webhooks/deps.js';
-import { lookOver } from '../../src/webhooks/sweeps.js';
+import { makeMissedDue } from '../../src/webhooks/sweeps.js';
 import { endpointsBehind, endpointsDue } from '../../src/webhooks/work-finder.js';
 import type { TestApi } from '../support/api.js';
 import { answered, type Bank, type Json, openBank, text } from '../support/bank.js';
@@ -208,9 +208,9 @@ export async function expireLease(db: TestDatabase, id: Uuid): Promise<void> {
 }
 
 /** What the sweeper does to all endpoints. */
-export async function lookOverAll({ core }: TestApi, now: Instant): Promise<void> {
+export async function makeAllMissedDue({ core }: TestApi, now: Instant): Promise<void> {
   for (let after: Uuid | null = null; ;)
-    if ((after = await lookOver(core.database, now, after)) === null) return;
+    if ((after = await makeMissedDue(core.database, now, after)) === null) return;
 }
 
 /** The outbox entries that wait for its workflow. */

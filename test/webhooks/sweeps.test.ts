@@ -27,7 +27,7 @@ import {
   hooked,
   isDue,
   isSigned,
-  lookOverAll,
+  makeAllMissedDue,
   ownDatabase,
   partsOf,
   statesOf,
@@ -88,11 +88,11 @@ describe('webhooks', () => {
       const own = await hooked(api, ['payout.failed']);
       await emit(api, own, 1_500);
       assert.equal((await endpointOf(api, own.id)).cursorSequence, 0n);
-      await lookOverAll(api, clock.now());
+      await makeAllMissedDue(api, clock.now());
       assert.equal((await endpointOf(api, own.id)).cursorSequence, 1_500n);
       await emit(api, own, 1, 'payout.failed');
       await emit(api, own, 5);
-      await lookOverAll(api, clock.now());
+      await makeAllMissedDue(api, clock.now());
       assert.equal((await endpointOf(api, own.id)).cursorSequence, 1_500n);
       assert.equal((await run(own.id)).attempts, 1);
     });
@@ -105,7 +105,7 @@ describe('webhooks', () => {
       await db.change(updateSql(webhookEndpoints, { probeAt }, { id: probed.id }));
       await emit(api, own, 1);
       await emit(api, probed, 1);
-      await lookOverAll(api, clock.now());
+      await makeAllMissedDue(api, clock.now());
       const dueAt = async ({ id }: Hooked): Promise<number | null> =>
         (await endpointOf(api, id)).nextDueAt;
       assert.equal(await dueAt(probed), probeAt);
@@ -123,15 +123,15 @@ describe('webhooks', () => {
       );
       const dueAt = async ({ id }: Hooked): Promise<number | null> =>
         (await endpointOf(api, id)).nextDueAt;
-      await lookOverAll(api, clock.now());
+      await makeAllMissedDue(api, clock.now());
       assert.deepEqual([await dueAt(own), await dueAt(probed)], [later, later]);
       await emit(api, own, 1);
       await emit(api, probed, 1);
-      await lookOverAll(api, clock.now());
+      await makeAllMissedDue(api, clock.now());
       assert.equal(await dueAt(probed), probeAt);
       const at = await dueAt(own);
       assert(at !== null && at <= clock.now());
-      await lookOverAll(api, instant(clock.now() + 1_000));
+      await makeAllMissedDue(api, instant(clock.now() + 1_000));
       assert.deepEqual([await dueAt(own), await dueAt(probed)], [at, probeAt]);
       assert.equal((await run(own.id)).attempts, 1);
     });
