@@ -1,8 +1,8 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { asUuid } from '../src/core/ids.js';
-import { ShareTaken } from '../src/core/shares.js';
-import type { Watch } from '../src/batches/validation/run.js';
+import { LimitReached } from '../src/core/concurrency-limit.js';
+import type { ValidationWatch } from '../src/batches/validation/run.js';
 import type { BatchWorkflowService } from '../src/batches/workflow-service.js';
 import type { StaffSignals } from '../src/staff/signals.js';
 import type { BatchAct, BatchPayment, BatchState } from '../src/temporal/contracts.js';
@@ -38,7 +38,7 @@ export function batchActivities(
   signals: StaffSignals,
   stopping: AbortSignal,
 ): BatchActivities {
-  const watched = async <T>(work: (watch: Watch) => Promise<T>): Promise<T> => {
+  const watched = async <T>(work: (watch: ValidationWatch) => Promise<T>): Promise<T> => {
     const context = Context.current();
     let rows = 0;
     const beat = setInterval(() => context.heartbeat(rows), BEAT_MS);
@@ -46,7 +46,7 @@ export function batchActivities(
     try {
       return await work({ signal, heartbeat: (count) => (rows = count) });
     } catch (failure) {
-      throw failure instanceof ShareTaken ? retryLater(failure) : failure;
+      throw failure instanceof LimitReached ? retryLater(failure) : failure;
     } finally {
       clearInterval(beat);
     }
@@ -76,7 +76,7 @@ const MAX_RETRY_MS = 60_000;
  * longer than the previous one, because a hundred batches retrying together would be more work for
  * Temporal than the batches themselves.
  */
-function retryLater({ message, name, before }: ShareTaken): ApplicationFailure {
+function retryLater({ message, name, before }: LimitReached): ApplicationFailure {
   const nextRetryDelay = Math.min(MAX_RETRY_MS, RETRY_MS + before * RETRY_EACH_MS);
   return ApplicationFailure.create({
     message,

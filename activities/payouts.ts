@@ -1,5 +1,5 @@
 import { asUuid } from '../src/core/ids.js';
-import type { SubmissionQueue, Submitted } from '../src/payouts/submission-queue.js';
+import type { SubmissionQueue, SubmissionResult } from '../src/payouts/submission-queue.js';
 import type { StaffSignals } from '../src/staff/signals.js';
 import type { ActResult, ApprovalState, StaffAct } from '../src/temporal/contracts.js';
 import { goneAct, goneApproval, orGone } from './gone.js';
@@ -38,7 +38,7 @@ export function payoutActivities(
 }
 
 export function railActivities(approvals: PayoutApprovals, queue: SubmissionQueue): RailActivities {
-  const stateOf = async (submitted: Promise<Submitted>): Promise<ApprovalState> => {
+  const stateOf = async (submitted: Promise<SubmissionResult>): Promise<ApprovalState> => {
     const { payout, isHeld, isFrozen } = await submitted;
     return {
       ...approvals.stateOf(payout),

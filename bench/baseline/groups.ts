@@ -6,7 +6,7 @@ import { systemClock } from '../../src/core/instant.js';
 import { Deadline } from '../../src/db/deadline.js';
 import { DatabaseClock } from '../../src/ledger/database-clock.js';
 import { nameAccounts, postGroup } from '../../src/ledger/writer/group.js';
-import { findAnswers } from '../../src/ledger/idempotency.js';
+import { findResults } from '../../src/ledger/idempotency.js';
 import type { PendingCommand } from '../../src/ledger/writer/pending-command.js';
 import { createTransfer } from '../../src/transfers/commands.js';
 import type { CreateTransfer } from '../../src/transfers/rules.js';
@@ -53,7 +53,7 @@ export async function recordGroups(
     for (const size of sizes) {
       const wanted = Array.from({ length: size }, next);
       const group = wanted.map((one) => pending(ledger, one));
-      if (wanted.every(({ key }) => key !== undefined)) await findAnswers(database.reader, group);
+      if (wanted.every(({ key }) => key !== undefined)) await findResults(database.reader, group);
       else await recordGroup(database, group);
       const [reads, steps] = [database.lookUps.splice(0), database.steps.splice(0)];
       if (reads.length + steps.length === 0)

@@ -4,7 +4,7 @@ import type { Caller } from '../core/permissions.js';
 import type { Reader } from '../db/database.js';
 import { type Token, tokens } from '../db/entities/parties.js';
 import { type AddressRange, admitsAddress, parseRanges } from '../core/address-ranges.js';
-import { Recent } from '../core/recent.js';
+import { ExpiringCache } from '../core/expiring-cache.js';
 import { hashOfToken, keyIdOf } from './token-format.js';
 
 /**
@@ -38,8 +38,8 @@ interface SharedRead {
 
 /** Finds the caller of a token. A token read less than half a second ago is not read again. */
 export class Authenticator {
-  private readonly known = new Recent<LiveToken>(MAX_KNOWN, MAX_AGE_MS);
-  private readonly unknown = new Recent<true>(MAX_UNKNOWN, MAX_AGE_MS);
+  private readonly known = new ExpiringCache<LiveToken>(MAX_KNOWN, MAX_AGE_MS);
+  private readonly unknown = new ExpiringCache<true>(MAX_UNKNOWN, MAX_AGE_MS);
   private readonly running = new Map<string, SharedRead>();
   private gathering: SharedRead | null = null;
 

@@ -5,7 +5,7 @@ import { type Caller, type Operation, ROLES, roleAllows } from '../core/permissi
 import * as column from '../db/columns.js';
 import type { Reader, StoredRow, Transaction } from '../db/database.js';
 import { type Account, accounts, memberRoles } from '../db/entities/parties.js';
-import type { Beneficiary } from '../db/places.js';
+import type { Beneficiary } from '../db/connection-limit.js';
 import { equalsSql, literal, type Where } from '../db/statements.js';
 import { ACCOUNT_CLOSED, AUTHORITY_INSUFFICIENT } from './rules.js';
 

@@ -3,7 +3,7 @@ import { groupBy } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
-import type { Together } from '../core/together.js';
+import type { Batcher } from '../core/batcher.js';
 import { uuid } from '../db/columns.js';
 import type { Reader, StoredRow } from '../db/database.js';
 import { balances } from '../db/entities/ledger.js';
@@ -20,7 +20,7 @@ interface AskedBalances {
 }
 
 export class Balances {
-  private readonly reads: Together<AskedBalances, readonly StoredRow[]>;
+  private readonly reads: Batcher<AskedBalances, readonly StoredRow[]>;
 
   constructor(reader: Reader) {
     this.reads = coalescedReads((asked) => readTogether(reader, asked));

@@ -8,7 +8,7 @@ import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { CLOCK_RESET } from '../ledger/clock-resets.js';
 import type { DatabaseClock } from '../ledger/database-clock.js';
-import { type Changed, checkedReason, type Decided } from './status.js';
+import { type StatusChange, checkedReason, type Decided } from './status.js';
 
 interface ClockResetDeps {
   readonly database: Database;
@@ -25,7 +25,7 @@ export async function resetClock(
   { database, databaseClock }: ClockResetDeps,
   id: Uuid,
   decided: Decided,
-): Promise<Changed> {
+): Promise<StatusChange> {
   const reason = checkedReason(decided.reason);
   return transact(database, async (transaction) => {
     const account = existing(await transaction.find(accounts, { id }, { forUpdate: true }));

@@ -11,7 +11,7 @@ import { literal, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { lockAccount } from './access.js';
 import { dropAlias } from './alias.js';
-import { type Changed, checkedReason, type Decided } from './status.js';
+import { type StatusChange, checkedReason, type Decided } from './status.js';
 
 /**
  * Closes an account for good and releases its alias and phone. It must be empty, with nothing held,
@@ -23,7 +23,7 @@ export async function closeAccount(
   clock: Clock,
   id: Uuid,
   decided: Decided,
-): Promise<Changed> {
+): Promise<StatusChange> {
   const reason = checkedReason(decided.reason);
   return transact(database, async (transaction) => {
     const account = await lockAccount(transaction, id);

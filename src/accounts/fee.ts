@@ -1,7 +1,7 @@
 import type { Asset } from '../core/amount.js';
 import { feeFor } from '../core/fees.js';
 import type { Uuid } from '../core/ids.js';
-import { Recent } from '../core/recent.js';
+import { ExpiringCache } from '../core/expiring-cache.js';
 import { perReader } from '../db/coalesced-reads.js';
 import { asset, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
@@ -20,7 +20,9 @@ type FeeAccountsOfTenant = ReadonlyMap<Asset, Uuid>;
 
 const MAX_REMEMBERED = 20_000;
 const MAX_AGE_MS = 1_000;
-const rememberedOf = perReader(() => new Recent<FeeAccountsOfTenant>(MAX_REMEMBERED, MAX_AGE_MS));
+const rememberedOf = perReader(
+  () => new ExpiringCache<FeeAccountsOfTenant>(MAX_REMEMBERED, MAX_AGE_MS),
+);
 
 /**
  * Reads the fee accounts before the lock, so that they are locked together with the other accounts.

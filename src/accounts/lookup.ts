@@ -1,6 +1,6 @@
 import { groupBy } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
-import type { Together } from '../core/together.js';
+import type { Batcher } from '../core/batcher.js';
 import * as column from '../db/columns.js';
 import type { Reader, StoredRow } from '../db/database.js';
 import { accounts, tenants } from '../db/entities/parties.js';
@@ -23,7 +23,7 @@ interface AskedAlias {
 
 /** Looks up aliases for all tenants; simultaneous look-ups share a statement. */
 export class AliasLookup {
-  private readonly reads: Together<AskedAlias, StoredRow | undefined>;
+  private readonly reads: Batcher<AskedAlias, StoredRow | undefined>;
 
   constructor(reader: Reader) {
     this.reads = coalescedReads((asked) => findAliases(reader, asked));

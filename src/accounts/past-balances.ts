@@ -8,7 +8,7 @@ import type { Database, DatabaseDeps, Reader } from '../db/database.js';
 import { ENTRY_KINDS, entries } from '../db/entities/ledger.js';
 import { type Account, accounts } from '../db/entities/parties.js';
 import { TransactionRetryable } from '../db/failures.js';
-import type { Beneficiary } from '../db/places.js';
+import type { Beneficiary } from '../db/connection-limit.js';
 import { literal, literals } from '../db/statements.js';
 import { transactFor } from '../db/transact.js';
 import { type DatabaseClock, SETTLED_AFTER_MS } from '../ledger/database-clock.js';

@@ -18,7 +18,7 @@ import { lockOpenAccount } from './access.js';
  * the old status.
  */
 
-export interface Changed {
+export interface StatusChange {
   readonly account: Account;
   readonly changed: boolean;
 }
@@ -43,7 +43,7 @@ export function freezeAccount(
   clock: Clock,
   id: Uuid,
   decided: Decided,
-): Promise<Changed> {
+): Promise<StatusChange> {
   return change(database, clock, id, 'frozen', decided);
 }
 
@@ -56,7 +56,7 @@ export function unfreezeAccount(
   clock: Clock,
   id: Uuid,
   decided: Decided,
-): Promise<Changed> {
+): Promise<StatusChange> {
   return change(database, clock, id, 'active', decided);
 }
 
@@ -66,7 +66,7 @@ async function change(
   id: Uuid,
   status: 'active' | 'frozen',
   decided: Decided,
-): Promise<Changed> {
+): Promise<StatusChange> {
   const reason = checkedReason(decided.reason);
   return transact(database, async (transaction) => {
     const account = await lockOpenAccount(transaction, id);

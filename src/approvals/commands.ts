@@ -5,24 +5,24 @@ import { memberRoles, tenants } from '../db/entities/parties.js';
 import { readOwners } from '../accounts/reachable.js';
 import { type CommandKind, naming, need, type Need } from '../ledger/writer/types.js';
 import {
-  type ActOnWaiting,
+  type ApprovalActionCommand,
   type Approvable,
   type ApprovalFeature,
   decideAct,
   decideExpiry,
-  type ExpireWaiting,
+  type ExpiryCommand,
 } from './decide.js';
 
 export interface ApprovalCommands<Row extends Approvable> {
-  readonly act: CommandKind<ActOnWaiting<Row>, Row>;
-  readonly expire: CommandKind<ExpireWaiting<Row>, Row>;
+  readonly act: CommandKind<ApprovalActionCommand<Row>, Row>;
+  readonly expire: CommandKind<ExpiryCommand<Row>, Row>;
 }
 
 export function approvalCommands<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
 ): ApprovalCommands<Row> {
   const { resourceType, table, destinationOf } = feature;
-  const accounts = naming(({ facts }: ExpireWaiting<Row>) =>
+  const accounts = naming(({ facts }: ExpiryCommand<Row>) =>
     facts === null ? [] : feature.accountsOf(facts),
   );
   return {

@@ -20,7 +20,7 @@ import {
 } from '../ledger/writer/types.js';
 import { outboxWrite } from '../temporal/outbox-entry.js';
 import {
-  type Acting,
+  type ApprovalActor,
   allowedFor,
   type ApprovableType,
   type ApprovalAction,
@@ -29,11 +29,11 @@ import {
   approverOf,
   claimedName,
   isExpired,
-  judge,
+  judgeAction,
   malformedRefusal,
   PENDING_APPROVAL,
   stateRefusal,
-  type Verdict,
+  type ActionVerdict,
   waitingOf,
 } from './rules.js';
 
@@ -100,7 +100,7 @@ export interface ApprovalFeature<Row extends Approvable> {
   expired(row: Row, state: LockedState): Ending<Row>;
 }
 
-export interface ExpireWaiting<Row> extends Command {
+export interface ExpiryCommand<Row> extends Command {
   /**
    * The row as read before the lock, for columns that never change; null if the tenant has no such
    * resource.
@@ -110,9 +110,9 @@ export interface ExpireWaiting<Row> extends Command {
   readonly outboxId: Uuid | null;
 }
 
-export interface ActOnWaiting<Row> extends ExpireWaiting<Row> {
+export interface ApprovalActionCommand<Row> extends ExpiryCommand<Row> {
   readonly action: ApprovalAction;
-  readonly acting: Acting;
+  readonly acting: ApprovalActor;
   /** 1 to 140 characters; null for a member's approve and cancel, and for a signal without one. */
   readonly reason: string | null;
   /** The id of the audit log row. */
@@ -125,7 +125,7 @@ const REJECTED = 'rejected';
 
 export function decideAct<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
-  command: ActOnWaiting<Row>,
+  command: ApprovalActionCommand<Row>,
   state: LockedState,
 ): Decision<Row> {
   const row = rowOf(feature, command, state);
@@ -172,7 +172,7 @@ export function decideAct<Row extends Approvable>(
  */
 export function decideExpiry<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
-  command: ExpireWaiting<Row>,
+  command: ExpiryCommand<Row>,
   state: LockedState,
 ): Decision<Row> {
   const row = rowOf(feature, command, state);
@@ -187,7 +187,7 @@ export function decideExpiry<Row extends Approvable>(
 
 function rowOf<Row extends Approvable>(
   { table }: ApprovalFeature<Row>,
-  { tenantId, facts }: ExpireWaiting<Row>,
+  { tenantId, facts }: ExpiryCommand<Row>,
   state: LockedState,
 ): Row | undefined {
   // Every Row has an id: the type parameter alone hides it.
@@ -199,10 +199,10 @@ const NEVER = instant(Number.MAX_SAFE_INTEGER);
 
 function verdictOn<Row extends Approvable>(
   { resourceType, operations, endRefusal }: ApprovalFeature<Row>,
-  { action, acting }: ActOnWaiting<Row>,
+  { action, acting }: ApprovalActionCommand<Row>,
   row: Row,
   state: LockedState,
-): Verdict {
+): ActionVerdict {
   const { id, sourceAccountId: accountId, status } = row;
   const isMember = acting.by === 'member';
   const standing = {
@@ -221,7 +221,7 @@ function verdictOn<Row extends Approvable>(
   };
   const waiting = endRefusal(row) === null ? known : { ...known, expiresAt: NEVER };
   const given = state.rows(approvals, { resourceId: id });
-  return judge(action, acting, waiting, {
+  return judgeAction(action, acting, waiting, {
     standing,
     approvals: given,
     resourceType,
@@ -233,7 +233,7 @@ function verdictOn<Row extends Approvable>(
 /** Returns the ending with the changed row and the outbox entry for the workflow. */
 function written<Row extends Approvable>(
   { table, resourceType }: ApprovalFeature<Row>,
-  { outboxId }: ExpireWaiting<Row>,
+  { outboxId }: ExpiryCommand<Row>,
   { ended, writes }: Ending<Row>,
   { at }: LockedState,
 ): Ending<Row> {
@@ -253,7 +253,7 @@ function done<Row>(resource: Row, writes: Writes): Decision<Row> {
 /** Records a successful action; an approval is stored. */
 function decided<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
-  command: ActOnWaiting<Row>,
+  command: ApprovalActionCommand<Row>,
   ending: Ending<Row>,
   state: LockedState,
 ): Decision<Row> {
@@ -276,7 +276,7 @@ function decided<Row extends Approvable>(
  */
 function refusedAct<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
-  command: ActOnWaiting<Row>,
+  command: ApprovalActionCommand<Row>,
   row: Row,
   refusal: Refusal,
   writes: Writes,
@@ -298,7 +298,7 @@ function refusedAct<Row extends Approvable>(
 
 function audited<Row extends Approvable>(
   { resourceType: subjectType }: ApprovalFeature<Row>,
-  { auditId, acting }: ActOnWaiting<Row>,
+  { auditId, acting }: ApprovalActionCommand<Row>,
   { id: subjectId, tenantId }: Row,
   action: string,
   details: NonNullable<Act['details']>,
@@ -308,7 +308,7 @@ function audited<Row extends Approvable>(
   return insertRow(auditLog, auditRow(auditId, actorOf(acting), at, act));
 }
 
-function actorOf(acting: Acting): Actor {
+function actorOf(acting: ApprovalActor): Actor {
   return {
     channel: acting.by === 'member' ? 'api' : acting.staff.channel,
     name: claimedName(acting),
@@ -317,7 +317,7 @@ function actorOf(acting: Acting): Actor {
 
 function approvalRow(
   id: Uuid,
-  acting: Acting,
+  acting: ApprovalActor,
   resourceType: Approval['resourceType'],
   resourceId: Uuid,
   { at }: LockedState,

@@ -14,11 +14,11 @@ export const APPROVAL_ACTIONS = ['approve', 'reject', 'cancel'] as const;
 export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number];
 
 /** The actor: a member of the tenant, or one of the staff. */
-export type Acting =
+export type ApprovalActor =
   | { readonly by: 'member'; readonly memberId: Uuid }
   | { readonly by: 'staff'; readonly staff: StaffIdentity };
 
-export interface Waiting {
+export interface WaitingApproval {
   readonly status: string;
   readonly createdBy: Uuid;
   readonly required: number;
@@ -36,7 +36,7 @@ export interface ApprovalColumns {
 }
 
 /** Returns the columns that the rules need; null for a resource that needed no approval. */
-export function waitingOf(row: ApprovalColumns): Waiting | null {
+export function waitingOf(row: ApprovalColumns): WaitingApproval | null {
   const { status, createdBy, approvalsRequired, approvalsReceived, approvalExpiresAt } = row;
   if (approvalsRequired === null || approvalsReceived === null || approvalExpiresAt === null)
     return null;
@@ -49,7 +49,7 @@ export function waitingOf(row: ApprovalColumns): Waiting | null {
   };
 }
 
-export interface WantedApprovals {
+export interface RequiredApprovals {
   readonly required: number;
   readonly expiresAt: Instant;
 }
@@ -58,11 +58,11 @@ export interface WantedApprovals {
  * Returns the policy that requires approvals at the instant; null if the operation proceeds at
  * once.
  */
-export function approvalsWanted(
+export function requiredApprovals(
   row: ApprovalPolicyRow | undefined,
   raw: bigint,
   at: Instant,
-): WantedApprovals | null {
+): RequiredApprovals | null {
   const policy = policyAt(row, at);
   if (policy === null || !needsApproval(policy, raw)) return null;
   return { required: policy.approvals, expiresAt: instant(at + policy.expiresInS * 1_000) };
@@ -83,7 +83,7 @@ export function batchRefusal(
     : null;
 }
 
-export interface Standing {
+export interface ActorStanding {
   readonly role: Role | undefined;
   /** The current row of the member of staff. */
   readonly staff: Staff | undefined;
@@ -108,12 +108,12 @@ export const SUPPORT = 'support';
  * Returns the name under which an approval counts: each member counts once, and the staff as a
  * whole once.
  */
-export function approverOf(acting: Acting): string {
+export function approverOf(acting: ApprovalActor): string {
   return acting.by === 'member' ? `member:${acting.memberId}` : SUPPORT;
 }
 
 /** Returns the actor's name for the audit log. */
-export function claimedName(acting: Acting): string {
+export function claimedName(acting: ApprovalActor): string {
   return acting.by === 'member' ? approverOf(acting) : acting.staff.name;
 }
 
@@ -123,9 +123,9 @@ export function claimedName(acting: Acting): string {
  */
 export function authorityRefusal(
   action: ApprovalAction,
-  acting: Acting,
-  standing: Standing,
-  waiting: Waiting,
+  acting: ApprovalActor,
+  standing: ActorStanding,
+  waiting: WaitingApproval,
   {
     resourceType,
     operations,
@@ -144,7 +144,7 @@ export function authorityRefusal(
   return roleAllows(operations.approve, role) ? null : AUTHORITY_INSUFFICIENT;
 }
 
-export function malformedRefusal(acting: Acting, reason: string | null): Refusal | null {
+export function malformedRefusal(acting: ApprovalActor, reason: string | null): Refusal | null {
   if (acting.by === 'member' || reason !== null) return null;
   return { code: 'invalid_field', message: 'no reason of 1 to 140 characters was given' };
 }
@@ -173,7 +173,7 @@ export function allowedFor(
 }
 
 /** The outcome of an action, before the feature applies it to its resource. */
-export type Verdict =
+export type ActionVerdict =
   | { readonly comes: 'to_nothing'; readonly refusal: Refusal }
   /** The expiry has passed: the resource is settled as expired, and the action is refused. */
   | { readonly comes: 'too_late' }
@@ -183,18 +183,18 @@ export type Verdict =
   | { readonly comes: 'to_an_end' };
 
 /** Judges an action: 403 first, then 409, then its outcome. */
-export function judge(
+export function judgeAction(
   action: ApprovalAction,
-  acting: Acting,
-  waiting: Waiting,
+  acting: ApprovalActor,
+  waiting: WaitingApproval,
   given: {
-    readonly standing: Standing;
+    readonly standing: ActorStanding;
     readonly approvals: readonly Approval[];
     readonly resourceType: ApprovableType;
     readonly operations: ApprovalOperations;
     readonly at: Instant;
   },
-): Verdict {
+): ActionVerdict {
   const refusal = authorityRefusal(action, acting, given.standing, waiting, given);
   if (refusal !== null) return { comes: 'to_nothing', refusal };
   const allowed = allowedFor(action, given.operations);
@@ -211,7 +211,7 @@ export function judge(
   return { comes: 'to_an_approval', received, isLast: received >= waiting.required };
 }
 
-export function isExpired({ expiresAt }: Pick<Waiting, 'expiresAt'>, at: Instant): boolean {
+export function isExpired({ expiresAt }: Pick<WaitingApproval, 'expiresAt'>, at: Instant): boolean {
   return at >= expiresAt;
 }
 

@@ -10,14 +10,14 @@ import { columnList } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { actOnDue } from '../accounts/due-of-accounts.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
-import type { Answer, Outcome } from '../ledger/writer/types.js';
+import type { CommandResult, Outcome } from '../ledger/writer/types.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import type { StaffSignals } from '../staff/signals.js';
 import type { ActResult, ApprovalState, StaffAct } from '../temporal/contracts.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { type ApprovalCommands, approvalCommands } from './commands.js';
 import type { Approvable, ApprovalFeature } from './decide.js';
-import { type Acting, type ApprovalAction, PENDING_APPROVAL, waitingOf } from './rules.js';
+import { type ApprovalActor, type ApprovalAction, PENDING_APPROVAL, waitingOf } from './rules.js';
 
 const LASTING_LOOK_MS = 3_600_000;
 
@@ -26,7 +26,7 @@ interface WantedAct {
   readonly tenantId: Uuid;
   readonly resourceId: Uuid;
   readonly action: ApprovalAction;
-  readonly acting: Acting;
+  readonly acting: ApprovalActor;
   readonly reason: string | null;
   readonly key: string;
   readonly fingerprint: Fingerprint;
@@ -58,8 +58,8 @@ export class Approvals<Row extends Approvable> {
     { tenantId, memberId }: Caller,
     resourceId: Uuid,
     idempotency: Keyed,
-  ): Promise<Answer<Row>> {
-    const acting: Acting = { by: 'member', memberId };
+  ): Promise<CommandResult<Row>> {
+    const acting: ApprovalActor = { by: 'member', memberId };
     const what = { tenantId, resourceId, action: 'approve', acting, reason: null } as const;
     return this.act({ ...what, ...idempotency, tellWorkflow: true });
   }
@@ -70,8 +70,8 @@ export class Approvals<Row extends Approvable> {
     resourceId: Uuid,
     action: 'reject' | 'cancel',
     reason: string | null,
-  ): Promise<Answer<Row>> {
-    const acting: Acting = { by: 'member', memberId };
+  ): Promise<CommandResult<Row>> {
+    const acting: ApprovalActor = { by: 'member', memberId };
     const what = { tenantId, resourceId, action, acting, reason };
     return this.act({ ...what, ...this.actKey(resourceId, newId()), tellWorkflow: true });
   }
@@ -86,8 +86,8 @@ export class Approvals<Row extends Approvable> {
     staff: StaffIdentity,
     reason: string,
     actId: Uuid = newId(),
-  ): Promise<Answer<Row>> {
-    const acting: Acting = { by: 'staff', staff };
+  ): Promise<CommandResult<Row>> {
+    const acting: ApprovalActor = { by: 'staff', staff };
     const what = { tenantId, resourceId, action, acting, reason: cleaned(reason) };
     return this.act({ ...what, ...this.actKey(resourceId, actId), tellWorkflow: true });
   }
@@ -106,7 +106,7 @@ export class Approvals<Row extends Approvable> {
     const signed = await signals.verify(`${resourceType}.${action}`, signal, subject);
     if ('refused' in signed)
       return { state: await this.state(resourceId), refused: signed.refused };
-    const acting: Acting = { by: 'staff', staff: signed.by };
+    const acting: ApprovalActor = { by: 'staff', staff: signed.by };
     const what = { tenantId, resourceId: subjectId, action, acting, reason: signed.reason };
     const { outcome } = await this.act({
       ...what,
@@ -180,7 +180,11 @@ export class Approvals<Row extends Approvable> {
     return answer.outcome;
   }
 
-  private async act({ tellWorkflow, resourceId, ...wanted }: WantedAct): Promise<Answer<Row>> {
+  private async act({
+    tellWorkflow,
+    resourceId,
+    ...wanted
+  }: WantedAct): Promise<CommandResult<Row>> {
     // Another tenant's resource is not found, and its accounts are not locked.
     const where = { id: resourceId, tenantId: wanted.tenantId } as Partial<Row>;
     const own = (await this.reader.find(this.feature.table, where)) ?? null;
@@ -197,7 +201,11 @@ export class Approvals<Row extends Approvable> {
   }
 
   /** Notifies the workflow of a change at once. Without a change no outbox entry exists. */
-  private tell({ outcome, replayed }: Answer<Row>, before: Row, outboxId: Uuid | null): void {
+  private tell(
+    { outcome, replayed }: CommandResult<Row>,
+    before: Row,
+    outboxId: Uuid | null,
+  ): void {
     const isChanged = outcome.done
       ? outcome.resource.status !== before.status ||
         outcome.resource.approvalsReceived !== before.approvalsReceived

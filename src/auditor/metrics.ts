@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { metersOf, readTogether } from '../core/meters.js';
+import { metersOf, registerGauges } from '../core/meters.js';
 import type { Reader } from '../db/database.js';
 import { type AuditedPart, auditStatus, type ScheduledAuditDeps } from './scheduled-audit.js';
 
@@ -10,7 +10,7 @@ export function auditMetrics(
   { clock, everyMs }: Omit<ScheduledAuditDeps, 'database'>,
 ): (part: AuditedPart) => void {
   const { counter } = metersOf(registry);
-  readTogether(
+  registerGauges(
     registry,
     {
       audit_findings_open: {

@@ -14,7 +14,7 @@ import {
 import { auditLog } from '../db/entities/identity.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
-import { approvalsWanted } from '../approvals/rules.js';
+import { requiredApprovals } from '../approvals/rules.js';
 import { bonusWrites, findRecipient, paymentRefusal } from '../bonuses/decide.js';
 import { changeRow, type Decision, type HoldChange, insertRow } from '../ledger/writer/types.js';
 import {
@@ -73,7 +73,7 @@ export function decideExecution(command: MemberCommand, state: LockedState): Dec
   if (!roleAllows('executeBatch', role)) return refuse(AUTHORITY_INSUFFICIENT, false);
   if (batch.asset !== null && memberId === batch.createdBy) {
     const policy = state.row(approvalPolicies, { accountId: sourceAccountId, asset: batch.asset });
-    if (approvalsWanted(policy, batch.totalRaw, state.at) !== null)
+    if (requiredApprovals(policy, batch.totalRaw, state.at) !== null)
       return refuse(OWN_UPLOAD, false);
   }
   if (batch.asset === null || !EXECUTABLE.includes(batch.status))

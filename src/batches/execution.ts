@@ -19,7 +19,7 @@ import { NOT_NOW } from './decide.js';
 import { endExecution, type EndingDeps } from './end-execution.js';
 import { GenerationSuperseded } from '../spreadsheets/generated-files.js';
 import { isPaused, isSettled, rowKey, unsettledDebit } from './rules.js';
-import type { Watch } from './validation/run.js';
+import type { ValidationWatch } from './validation/run.js';
 
 interface PaidGroup {
   readonly tried: number;
@@ -73,7 +73,11 @@ export class BatchExecution {
    * Pays all rows. When `until` is aborted, finishes the current groups. Only `signal` also
    * interrupts the result file. Throws `DatabaseUnavailable`.
    */
-  async pay(batchId: Uuid, { signal, heartbeat }: Watch, until = signal): Promise<PaymentEnd> {
+  async pay(
+    batchId: Uuid,
+    { signal, heartbeat }: ValidationWatch,
+    until = signal,
+  ): Promise<PaymentEnd> {
     let [settled, unknown] = [0, 0];
     let next = await this.nextGroup(batchId, ROWS_A_GROUP, 0);
     for (;;) {

@@ -59,9 +59,9 @@ const ROWS_A_DELETE = 5_000;
 const MAX_REMOVAL_MS = 120_000;
 
 /** Ended batches, by whether at least one row was paid. */
-export type Ended = 'unpaid' | 'paid';
+export type EndedKind = 'unpaid' | 'paid';
 
-const ENDED: Readonly<Record<Ended, string>> = {
+const ENDED: Readonly<Record<EndedKind, string>> = {
   unpaid:
     "b.rows_paid=0 AND b.status IN ('rejected','partially_failed') AND COALESCE(b.finished_at, b.validated_at)",
   paid: "b.rows_paid>0 AND b.status IN ('completed','partially_failed') AND b.finished_at",
@@ -76,7 +76,7 @@ const ENDED: Readonly<Record<Ended, string>> = {
 export async function removeOldRows(
   database: Database,
   clock: Clock,
-  ended: Ended,
+  ended: EndedKind,
   before: Instant,
   after: Uuid | null,
 ): Promise<Uuid | null> {

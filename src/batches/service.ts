@@ -14,7 +14,7 @@ import {
   bonusBatchStorage,
 } from '../db/entities/bonuses.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
-import type { Answer, CommandKind } from '../ledger/writer/types.js';
+import type { CommandResult, CommandKind } from '../ledger/writer/types.js';
 import type { FileKind } from '../spreadsheets/open-sheet.js';
 import { pieceReader, StoredFiles } from '../spreadsheets/stored-files.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
@@ -61,7 +61,11 @@ export class Batches {
    * Stores an upload. Refusals and unknown results are returned as responses. Throws
    * `DatabaseUnavailable` if nothing has happened.
    */
-  upload(caller: Caller, request: UploadRequest, idempotency: Keyed): Promise<Answer<BonusBatch>> {
+  upload(
+    caller: Caller,
+    request: UploadRequest,
+    idempotency: Keyed,
+  ): Promise<CommandResult<BonusBatch>> {
     return uploadBatch(this.deps, caller, request, idempotency);
   }
 
@@ -69,7 +73,7 @@ export class Batches {
    * Executes a batch. The fingerprint includes the member. Returns and throws the same as `upload`.
    * (docs/contract.md, Execution)
    */
-  execute(caller: Caller, batchId: Uuid, idempotency: Keyed): Promise<Answer<BonusBatch>> {
+  execute(caller: Caller, batchId: Uuid, idempotency: Keyed): Promise<CommandResult<BonusBatch>> {
     let delayMs: number | undefined;
     // A transaction that was rolled back is decided again.
     const delayOnce = (): number => (delayMs ??= this.executions.delayOf(caller.tenantId));
@@ -77,7 +81,7 @@ export class Batches {
   }
 
   /** Withdraws a batch for POST …/cancel. A repeated request finds the batch rejected. */
-  withdraw(caller: Caller, batchId: Uuid): Promise<Answer<BonusBatch>> {
+  withdraw(caller: Caller, batchId: Uuid): Promise<CommandResult<BonusBatch>> {
     const actId = newId();
     const key = `bonus_batch/${batchId}/act/${actId}`;
     const fingerprint = commandFingerprint(['act', batchId, actId]);
@@ -90,7 +94,7 @@ export class Batches {
     batchId: Uuid,
     keyed: Keyed,
     delayMs: () => number = () => 0,
-  ): Promise<Answer<BonusBatch>> {
+  ): Promise<CommandResult<BonusBatch>> {
     const batch = await this.reader.find(bonusBatches, { id: batchId, tenantId });
     const outboxId = newId();
     const answer = await this.deps.desk.submit(kind, {

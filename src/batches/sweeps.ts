@@ -10,7 +10,7 @@ import { pieceSweep } from '../temporal/piece-sweep.js';
 import type { Sweep } from '../temporal/sweeper.js';
 import { lapseBatchKind } from './commands.js';
 import type { BatchControlDeps } from './control.js';
-import { deleteUploadedBytes, type Ended, removeOldRows } from './retention.js';
+import { deleteUploadedBytes, type EndedKind, removeOldRows } from './retention.js';
 import type { BatchWorkflowService } from './workflow-service.js';
 
 const EVERY_MS = 600_000;
@@ -45,7 +45,7 @@ export function uploadsSweep(deps: DatabaseDeps, keptDays: number): Sweep {
 /** Removes the rows and problems of batches that ended `keptDays` days ago. */
 export function rowsSweep(
   { database, clock }: DatabaseDeps,
-  ended: Ended,
+  ended: EndedKind,
   keptDays: number,
 ): Sweep {
   return pieceSweep(`rows of ${ended} batches`, async (after) => {

@@ -14,7 +14,7 @@ import { outbox } from '../db/entities/outbox.js';
 import { tenants } from '../db/entities/parties.js';
 import { insertSql } from '../db/statements.js';
 import { assertAccountAllowed, lockOwnAccount } from '../accounts/access.js';
-import type { Answer } from '../ledger/writer/types.js';
+import type { CommandResult } from '../ledger/writer/types.js';
 import { writeKeyed } from '../ledger/keyed-writes.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { outboxEntry } from '../temporal/outbox-entry.js';
@@ -50,7 +50,7 @@ export async function uploadBatch(
   caller: Caller,
   upload: UploadRequest,
   idempotency: Keyed,
-): Promise<Answer<BonusBatch>> {
+): Promise<CommandResult<BonusBatch>> {
   const { tenantId } = caller;
   const request = {
     kind: { resourceType: 'bonus_batch', table: bonusBatches },

@@ -1,7 +1,7 @@
 import { notFound } from '../core/errors.js';
 import type { Failpoints } from '../core/failpoints.js';
 import { asUuid, type Uuid } from '../core/ids.js';
-import type { Shares } from '../core/shares.js';
+import type { ConcurrencyLimit } from '../core/concurrency-limit.js';
 import type { DatabaseDeps } from '../db/database.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
@@ -16,7 +16,7 @@ import type { SheetReaders } from '../spreadsheets/worker-thread/sheet-readers.j
 import { BatchFiles } from './files.js';
 import type { RowStep } from './metrics.js';
 import { isPaused, MAX_ROWS } from './rules.js';
-import { validateBatch, type Watch } from './validation/run.js';
+import { validateBatch, type ValidationWatch } from './validation/run.js';
 
 export interface BatchWorkflowDeps extends DatabaseDeps {
   readonly recipientBudget: RecipientBudget;
@@ -29,7 +29,7 @@ export interface BatchWorkflowDeps extends DatabaseDeps {
   /**
    * Limits of the batches that this process validates and pays at a time, per tenant and in total.
    */
-  readonly shares: { readonly validating: Shares; readonly paying: Shares };
+  readonly shares: { readonly validating: ConcurrencyLimit; readonly paying: ConcurrencyLimit };
   /** Called with the number of rows done since the last call. */
   readonly onRows?: (step: RowStep, rows: number) => void;
 }
@@ -50,10 +50,10 @@ export class BatchWorkflowService {
   }
 
   /**
-   * Validates the batch. Throws `not_found`, `ShareTaken`, `DatabaseUnavailable`, and the reason of
+   * Validates the batch. Throws `not_found`, `LimitReached`, `DatabaseUnavailable`, and the reason of
    * the signal. The caller repeats the call.
    */
-  validate(batchId: Uuid, watch: Watch): Promise<BatchState> {
+  validate(batchId: Uuid, watch: ValidationWatch): Promise<BatchState> {
     const { sheets, shares } = this.deps;
     const deps = { ...this.deps, maxRows: MAX_ROWS, openSheet: sheets.rows.bind(sheets) };
     const counted = this.counted('validated', watch);
@@ -63,17 +63,17 @@ export class BatchWorkflowService {
   }
 
   /**
-   * Pays rows until `until` is aborted or all are settled. Throws `not_found`, `ShareTaken`,
+   * Pays rows until `until` is aborted or all are settled. Throws `not_found`, `LimitReached`,
    * `DatabaseUnavailable`.
    */
-  pay(batchId: Uuid, watch: Watch, until = watch.signal): Promise<BatchPayment> {
+  pay(batchId: Uuid, watch: ValidationWatch, until = watch.signal): Promise<BatchPayment> {
     return this.within(this.deps.shares.paying, batchId, async () => {
       const end = await this.execution.pay(batchId, this.counted('settled', watch), until);
       return { end, state: await this.state(batchId) };
     });
   }
 
-  private counted(step: RowStep, watch: Watch): Watch {
+  private counted(step: RowStep, watch: ValidationWatch): ValidationWatch {
     let counted = 0;
     const heartbeat = (rows: number): void => {
       if (rows > counted) this.deps.onRows?.(step, rows - counted);
@@ -90,7 +90,11 @@ export class BatchWorkflowService {
     return generateMissing(this.deps, signal);
   }
 
-  private async within<T>(shares: Shares, batchId: Uuid, work: () => Promise<T>): Promise<T> {
+  private async within<T>(
+    shares: ConcurrencyLimit,
+    batchId: Uuid,
+    work: () => Promise<T>,
+  ): Promise<T> {
     const batch = await this.deps.database.reader.find(bonusBatches, { id: batchId });
     if (batch === undefined) throw notFound();
     const leave = shares.take(batch.tenantId);

@@ -17,7 +17,7 @@ import {
   overflowRefusal,
   spendingRefusal,
 } from '../accounts/rules.js';
-import { approvalsWanted } from '../approvals/rules.js';
+import { requiredApprovals } from '../approvals/rules.js';
 import {
   type Decision,
   insertRow,
@@ -148,7 +148,7 @@ function authorityRefusal(
   const role = state.row(memberRoles, { accountId, memberId })?.role;
   if (!roleAllows('createBonus', role)) return AUTHORITY_INSUFFICIENT;
   const policy = state.row(approvalPolicies, { accountId, asset: amount.asset });
-  if (approvalsWanted(policy, amount.raw, state.at) === null) return null;
+  if (requiredApprovals(policy, amount.raw, state.at) === null) return null;
   return {
     code: 'authority_insufficient',
     message:

@@ -13,7 +13,7 @@ import {
 } from '../accounts/recipients.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import { findKeys } from '../ledger/idempotency.js';
-import type { Answer } from '../ledger/writer/types.js';
+import type { CommandResult } from '../ledger/writer/types.js';
 import { createBonusKind } from './commands.js';
 
 interface BonusRequest {
@@ -42,7 +42,7 @@ export class Bonuses {
     id: Uuid,
     { recipient, ...request }: BonusRequest,
     idempotency: Keyed,
-  ): Promise<Answer<Bonus>> {
+  ): Promise<CommandResult<Bonus>> {
     const { tenantId, memberId } = caller;
     // An unknown recipient does not decide the response yet: the key may have been used when the
     // recipient existed.

@@ -2,7 +2,7 @@
  * Named places at which a fault test can end the process as a power cut would. They do nothing
  * unless a test arms one.
  */
-export const DESK_FAILPOINTS = [
+export const LEDGER_FAILPOINTS = [
   'before_lock',
   'after_lock',
   'before_commit',
@@ -13,7 +13,7 @@ export const RAIL_FAILPOINTS = ['before_rail_call', 'after_rail_call'] as const;
 export const DRAIN_FAILPOINTS = ['before_send', 'after_send'] as const;
 const FILE_FAILPOINTS = ['after_file_stored'] as const;
 export const FAILPOINTS = [
-  ...DESK_FAILPOINTS,
+  ...LEDGER_FAILPOINTS,
   ...BRIDGE_FAILPOINTS,
   ...RAIL_FAILPOINTS,
   ...DRAIN_FAILPOINTS,

@@ -33,7 +33,7 @@ type Figures<Name extends string> = Readonly<Record<Name, number | readonly Labe
  * Registers gauges that share one read at scrape time. If the read fails, no value is shown,
  * because an old value would look current.
  */
-export function readTogether<Name extends string>(
+export function registerGauges<Name extends string>(
   registry: Registry,
   texts: Readonly<Record<Name, GaugeText>>,
   read: () => Promise<Figures<Name>>,

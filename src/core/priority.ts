@@ -12,7 +12,7 @@ const PRIORITIES = {
 } as const;
 
 /** Lowers the priority of the calling thread and of the threads that it creates later. */
-export function giveWay(as: keyof typeof PRIORITIES): void {
+export function lowerPriority(as: keyof typeof PRIORITIES): void {
   // Outside Linux this would change the whole process.
   if (process.platform === 'linux') setPriority(PRIORITIES[as]);
 }

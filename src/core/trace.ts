@@ -13,7 +13,7 @@ import {
 } from '@opentelemetry/api';
 
 /**
- * How a trace passes through the service. Only `entrance` begins a trace; every other function
+ * How a trace passes through the service. Only `traceEntry` begins a trace; every other function
  * continues the current trace, if any. Without an endpoint for traces each call only checks a
  * constant. (docs/operations/monitoring.md, Traces)
  */
@@ -71,7 +71,7 @@ export function traceHeaders(): Readonly<Record<string, string>> {
  * Begins a trace, or continues the sender's. `traceparent` is the header as received; an invalid
  * header is ignored.
  */
-export function entrance<T>(
+export function traceEntry<T>(
   part: Part,
   traceparent: unknown,
   work: (span: Span) => Promise<T>,

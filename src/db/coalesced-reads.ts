@@ -1,4 +1,4 @@
-import { Together } from '../core/together.js';
+import { Batcher } from '../core/batcher.js';
 import type { Reader } from './database.js';
 
 /** Bounds the length of one statement. */
@@ -11,8 +11,8 @@ const READS_AT_A_TIME = 2;
  */
 export function coalescedReads<Key, Found>(
   read: (keys: readonly Key[]) => Promise<(key: Key) => Found>,
-): Together<Key, Found> {
-  return new Together({ most: MAX_KEYS, atATime: READS_AT_A_TIME }, async (keys) => {
+): Batcher<Key, Found> {
+  return new Batcher({ most: MAX_KEYS, atATime: READS_AT_A_TIME }, async (keys) => {
     const found = await read(keys);
     return keys.map((key) => found(key));
   });

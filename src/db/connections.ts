@@ -8,7 +8,7 @@ import {
 } from 'mysql2';
 import type { Deadline } from './deadline.js';
 import { AnotherServer, DatabaseUnavailable } from './failures.js';
-import { type Beneficiary, Places } from './places.js';
+import { type Beneficiary, ConnectionLimit } from './connection-limit.js';
 import { connectOptions, type MysqlAddress, type MysqlServer, type MysqlTls } from './servers.js';
 
 export const POOL_NAMES = ['reads', 'lookups', 'current', 'transactions'] as const;
@@ -67,12 +67,12 @@ export class Connections {
    * Limits transactions other than postings, which may all wait for one locked row with a
    * connection each.
    */
-  private readonly others: Places;
+  private readonly others: ConnectionLimit;
   private readonly lentToOthers = new Map<PoolConnection, Beneficiary>();
   private isRetired = false;
 
   constructor(private readonly options: ConnectionsOptions) {
-    this.others = new Places(options.others);
+    this.others = new ConnectionLimit(options.others);
     const { reads, lookups, current, transactions } = options.modes;
     const open = (mode: PoolMode): Pool => this.openPool(mode);
     const short = open(lookups);

@@ -18,8 +18,8 @@ import {
   isUncommitted,
   TransactionRetryable,
 } from './failures.js';
-import { type StatementKind, type StatementObserver, UNTIMED } from './metrics.js';
-import type { Beneficiary } from './places.js';
+import { type StatementKind, type StatementObserver, NO_OBSERVER } from './metrics.js';
+import type { Beneficiary } from './connection-limit.js';
 import { Primary, type PrimaryObserver } from './primary.js';
 import { NoPrimary } from './primary-search.js';
 import {
@@ -85,7 +85,7 @@ export class Database {
   private readonly watching: StatementObserver;
 
   constructor(private readonly options: DatabaseOptions) {
-    const { url, tls, observer = UNOBSERVED, watching = UNTIMED } = options;
+    const { url, tls, observer = UNOBSERVED, watching = NO_OBSERVER } = options;
     this.watching = watching;
     const address = mysqlAddress(url);
     const ssl = tls === undefined || tls === null ? null : new MysqlTls(tls);

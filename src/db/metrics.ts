@@ -17,7 +17,7 @@ export interface StatementObserver {
   failed(pool: PoolName, errno: number | null): void;
 }
 
-export const UNTIMED: StatementObserver = {
+export const NO_OBSERVER: StatementObserver = {
   lent: () => undefined,
   notLent: () => undefined,
   answered: () => undefined,

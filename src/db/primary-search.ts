@@ -8,7 +8,7 @@ export class NoPrimary extends DatabaseUnavailable {
   override name = 'NoPrimary';
 }
 
-export interface Found {
+export interface FoundPrimary {
   readonly server: MysqlServer;
   readonly watch: ServerWatch;
   readonly state: ServerState;
@@ -16,9 +16,9 @@ export interface Found {
 }
 
 /** A server that may be the primary, one that accepts no writes, or one of unknown state. */
-type Look = Found | 'refuses' | 'unknown';
+type Look = FoundPrimary | 'refuses' | 'unknown';
 
-const isFound = (look: Look): look is Found => typeof look === 'object';
+const isFound = (look: Look): look is FoundPrimary => typeof look === 'object';
 
 /** Time limit of one check of a server, including connecting. */
 export const LOOK_TIMEOUT_MS = 2_000;
@@ -41,11 +41,11 @@ export class PrimarySearch {
   ) {}
 
   /** Checks all servers at once. Without a group, returns null if several servers accept writes. */
-  async once(): Promise<Found | null> {
+  async once(): Promise<FoundPrimary | null> {
     this.tls?.refresh();
     this.rounds += 1;
     const looks = this.address.servers.map((server) => this.lookAt(server));
-    const chosen = await new Promise<Found | null>((resolve) => {
+    const chosen = await new Promise<FoundPrimary | null>((resolve) => {
       for (const look of looks)
         void look.then((found) => {
           if (isFound(found) && found.state.group !== 'none' && found.state.before === 0)
@@ -62,7 +62,7 @@ export class PrimarySearch {
   }
 
   /** Returns whether no earlier member of the group accepts writes. */
-  async isStillFirst({ server, state }: Pick<Found, 'server' | 'state'>): Promise<boolean> {
+  async isStillFirst({ server, state }: Pick<FoundPrimary, 'server' | 'state'>): Promise<boolean> {
     if (state.before === 0) return true;
     const others = this.address.servers.filter((one) => one !== server);
     const looks = await Promise.all(others.map((other) => this.lookAt(other)));
@@ -115,7 +115,7 @@ export class PrimarySearch {
   }
 
   /** Chooses the first member of a group, unless a member of unknown state may accept writes. */
-  private chosenOf(looks: readonly Look[]): Found | null {
+  private chosenOf(looks: readonly Look[]): FoundPrimary | null {
     const found = looks.filter(isFound);
     const grouped = found.filter(({ state }) => state.group !== 'none');
     if (grouped.length === 0) return this.onlyOne(found);
@@ -124,7 +124,7 @@ export class PrimarySearch {
   }
 
   /** Two names may lead to the same server. Names are reported once, and again when they change. */
-  private onlyOne(found: readonly Found[]): Found | null {
+  private onlyOne(found: readonly FoundPrimary[]): FoundPrimary | null {
     const byIdentity = new Map(found.map((one) => [one.state.identity, one]));
     const [first = null, ...others] = byIdentity.values();
     const names =

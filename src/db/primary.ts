@@ -2,7 +2,7 @@ import { Pause } from '../core/pause.js';
 import type { Connections } from './connections.js';
 import { Deadline } from './deadline.js';
 import {
-  type Found,
+  type FoundPrimary,
   LOOK_TIMEOUT_MS,
   nameOf,
   PrimarySearch,
@@ -34,7 +34,7 @@ const BELIEVED_MS = 2_000;
  */
 const AWAITED_MS = 2_000;
 
-interface Held extends Found {
+interface Held extends FoundPrimary {
   readonly connections: Connections;
   provenAt: number;
 }
@@ -125,7 +125,7 @@ export class Primary {
   }
 
   /** Checks the server every second until another server is the primary. */
-  private async hold(found: Found): Promise<void> {
+  private async hold(found: FoundPrimary): Promise<void> {
     if (this.isClosed) return found.watch.close();
     const { server, state, watch } = found;
     const held: Held = {

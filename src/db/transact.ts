@@ -1,6 +1,6 @@
 import type { Database, Transaction } from './database.js';
 import { TransactionRetryable } from './failures.js';
-import type { Beneficiary } from './places.js';
+import type { Beneficiary } from './connection-limit.js';
 
 const TRIES = 4;
 const PAUSE_MS = 20;

@@ -3,7 +3,7 @@ import type { Uuid } from '../core/ids.js';
 import type { Database, Reader } from '../db/database.js';
 import { accounts, type SystemRole } from '../db/entities/parties.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
-import type { Answer } from '../ledger/writer/types.js';
+import type { CommandResult } from '../ledger/writer/types.js';
 
 /**
  * The parts that pay-ins and adjustments share: the operator's reference, which is their
@@ -34,7 +34,7 @@ export function opsKey(reference: string, step?: 'post' | 'reject'): string {
 
 /** Throws a refusal as ApiError, worded for a command with a reference. */
 export function resultOf<Row>(
-  { outcome, replayed }: Answer<Row>,
+  { outcome, replayed }: CommandResult<Row>,
   reference: string,
 ): FundingResult<Row> {
   if (outcome.done) return { resource: outcome.resource, replayed };

@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Counter, Registry } from 'prom-client';
 import { NOT_FOUND } from '../core/errors.js';
 import { newId } from '../core/ids.js';
 import { metersOf } from '../core/meters.js';
-import { inTime } from '../core/pause.js';
+import { withTimeout } from '../core/pause.js';
 import type { ErrorWriter } from './errors.js';
 
 /**
@@ -31,7 +31,9 @@ export class Readiness {
     // would take every process out of service. A stopping process responds at once.
     const fitness = this.isStopping
       ? 'unfit'
-      : await inTime(CHECK_MS, this.fitness, 'degraded' as const).catch(() => 'unfit' as const);
+      : await withTimeout(CHECK_MS, this.fitness, 'degraded' as const).catch(
+          () => 'unfit' as const,
+        );
     if (this.isStopping) return { status: 503, text: 'stopping\n' };
     this.hasBeenReady ||= fitness === 'ready';
     // A process that was never ready may be misconfigured, so it must not replace a ready one.
@@ -133,7 +135,7 @@ async function readInTime(
   metric: string,
   read: () => Promise<string>,
 ): Promise<string> {
-  const text = await inTime(SCRAPE_MS, read, null).catch(() => null);
+  const text = await withTimeout(SCRAPE_MS, read, null).catch(() => null);
   if (text !== null) return text;
   const unread = registry.getSingleMetric(UNREAD);
   if (unread instanceof Counter) unread.inc({ metric });

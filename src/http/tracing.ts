@@ -1,4 +1,4 @@
-import { currentTraceId, entrance } from '../core/trace.js';
+import { currentTraceId, traceEntry } from '../core/trace.js';
 import type { Exchange } from './exchange.js';
 
 /**
@@ -8,7 +8,7 @@ import type { Exchange } from './exchange.js';
 export function tracedExchange(exchange: Exchange, answer: () => Promise<number>): Promise<number> {
   const { method, requestId, request } = exchange;
   const attributes = { 'http.request.method': method, 'request.id': requestId };
-  return entrance(
+  return traceEntry(
     { name: method, kind: 'server', attributes },
     request.headers.traceparent,
     async (span) => {

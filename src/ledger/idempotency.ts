@@ -12,7 +12,7 @@ import {
 import { type CommitUnknown, DatabaseUnavailable } from '../db/failures.js';
 import { columnList, insertSql, literal, literals } from '../db/statements.js';
 import { parseRow, type Table } from '../db/table.js';
-import type { Answer, Command, Outcome } from './writer/types.js';
+import type { CommandResult, Command, Outcome } from './writer/types.js';
 
 /*
  * Treatment of a second request with a key (docs/contract.md, Idempotency), for commands of
@@ -24,7 +24,7 @@ import type { Answer, Command, Outcome } from './writer/types.js';
  *   bound under an unknown HMAC    503, because another process can compare (boundAnswer)
  *     key
  *   bound to a refusal             the stored refusal, unchanged, marked as a replay (boundAnswer)
- *   bound to a resource            the resource as it is now, marked as a replay (answersOf)
+ *   bound to a resource            the resource as it is now, marked as a replay (resultsOf)
  *   bound earlier in the same      compared with the key row of the earlier command
  *     transaction                  (TransactionKeys)
  *   being decided in another       waits for that transaction's account locks, then reads the key
@@ -40,13 +40,13 @@ export interface KeyedRequest<Row extends { readonly id: Uuid } = { readonly id:
 }
 
 type RowOf<R> = R extends KeyedRequest<infer Row> ? Row : never;
-type AnswersOf<R> = Map<R, Answer<RowOf<R>>>;
+type AnswersOf<R> = Map<R, CommandResult<RowOf<R>>>;
 type NamedKey = Pick<Command, 'tenantId' | 'key'>;
 
 /** Stored key rows, by `keyName`. */
 export type BoundKeys = ReadonlyMap<string, IdempotencyKey>;
 
-function refused(refusal: Refusal): Answer<never> {
+function refused(refusal: Refusal): CommandResult<never> {
   return { outcome: { done: false, refusal }, replayed: false };
 }
 
@@ -95,7 +95,7 @@ export async function findKeys(reader: Reader, commands: readonly NamedKey[]): P
  * Compares a request with its stored key row. Returns null if the key created a resource for this
  * same request.
  */
-function boundAnswer({ fingerprint }: Command, row: IdempotencyKey): Answer<never> | null {
+function boundAnswer({ fingerprint }: Command, row: IdempotencyKey): CommandResult<never> | null {
   switch (fingerprint.compare(row.fingerprintKeyId, row.fingerprint)) {
     case 'unknown_key':
       return UNKNOWN_KEY;
@@ -109,7 +109,7 @@ function boundAnswer({ fingerprint }: Command, row: IdempotencyKey): Answer<neve
 }
 
 /** Returns the results of those requests whose key is among `keys`, and reads their resources. */
-export async function answersOf<R extends KeyedRequest>(
+export async function resultsOf<R extends KeyedRequest>(
   reader: Reader,
   requests: readonly R[],
   keys: BoundKeys,
@@ -138,12 +138,12 @@ export async function answersOf<R extends KeyedRequest>(
 /**
  * Returns the results of those requests whose key is already bound. Throws `DatabaseUnavailable`.
  */
-export async function findAnswers<R extends KeyedRequest>(
+export async function findResults<R extends KeyedRequest>(
   reader: Reader,
   requests: readonly R[],
 ): Promise<AnswersOf<R>> {
   const commands = requests.map(({ command }) => command);
-  return answersOf(reader, requests, await findKeys(reader, commands));
+  return resultsOf(reader, requests, await findKeys(reader, commands));
 }
 
 const COMMIT_ID_BYTES = 8;
@@ -151,17 +151,20 @@ const COMMIT_ID_BYTES = 8;
 /** Keys that one transaction binds, each stored with the transaction's random `commitId`. */
 export class TransactionKeys {
   readonly commitId = randomBytes(COMMIT_ID_BYTES);
-  private readonly bound = new Map<string, { row: IdempotencyKey; answer: Answer<unknown> }>();
+  private readonly bound = new Map<
+    string,
+    { row: IdempotencyKey; answer: CommandResult<unknown> }
+  >();
 
   /**
    * Returns the result of a request whose key this transaction has already bound, or else
    * undefined.
    */
-  answer<Row>({ command }: KeyedRequest): Answer<Row> | undefined {
+  answer<Row>({ command }: KeyedRequest): CommandResult<Row> | undefined {
     const first = this.bound.get(keyName(command));
     if (first === undefined) return undefined;
     const answer = boundAnswer(command, first.row) ?? { ...first.answer, replayed: true };
-    return answer as Answer<Row>;
+    return answer as CommandResult<Row>;
   }
 
   bind<Row extends { readonly id: Uuid }>(
@@ -252,5 +255,5 @@ async function answersAfter<R extends KeyedRequest>(
     Array.from(answers.keys(), ({ command }) => command),
   );
   const happened = Array.from(keys.values()).some((row) => row.commitId?.equals(commitId) === true);
-  return happened ? answers : answersOf(reader, requests, keys);
+  return happened ? answers : resultsOf(reader, requests, keys);
 }

@@ -6,9 +6,9 @@ import type { Database, Transaction } from '../db/database.js';
 import { Deadline } from '../db/deadline.js';
 import { CommitUnknown, DUPLICATE_KEY, errnoOf, TransactionRetryable } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
-import type { Answer, Outcome } from './writer/types.js';
+import type { CommandResult, Outcome } from './writer/types.js';
 import {
-  findAnswers,
+  findResults,
   type KeyedRequest,
   TransactionKeys,
   resolveUnknown,
@@ -40,10 +40,10 @@ export async function writeKeyed<Row extends Resource>(
   request: KeyedRequest<Row>,
   timeoutMs: number,
   write: (transaction: Transaction) => Promise<KeyedResult<Row>>,
-): Promise<Answer<Row>> {
+): Promise<CommandResult<Row>> {
   const deadline = Deadline.afterMs(timeoutMs);
-  const known = async (): Promise<Answer<Row> | undefined> =>
-    (await findAnswers(database.lookup, [request])).get(request);
+  const known = async (): Promise<CommandResult<Row> | undefined> =>
+    (await findResults(database.lookup, [request])).get(request);
   for (;;) {
     const answer = await known();
     if (answer !== undefined) return answer;
@@ -56,7 +56,7 @@ export async function writeKeyed<Row extends Resource>(
         return (await known()) ?? { outcome: { done: false, refusal }, replayed: false };
       }
       if (failure instanceof UnknownResults) {
-        let found: Answer<Row> | undefined;
+        let found: CommandResult<Row> | undefined;
         const open = (): readonly KeyedRequest<Row>[] =>
           found !== undefined || deadline.passed() ? [] : [request];
         await resolveUnknown<KeyedRequest<Row>>(
@@ -81,11 +81,11 @@ async function writeOnce<Row extends Resource>(
   request: KeyedRequest<Row>,
   deadline: Deadline,
   write: (transaction: Transaction) => Promise<KeyedResult<Row>>,
-): Promise<Answer<Row>> {
+): Promise<CommandResult<Row>> {
   const { kind, command } = request;
   const keys = new TransactionKeys();
-  const answers = new Map<KeyedRequest<Row>, Answer<Row>>();
-  const work = async (transaction: Transaction): Promise<Answer<Row>> => {
+  const answers = new Map<KeyedRequest<Row>, CommandResult<Row>>();
+  const work = async (transaction: Transaction): Promise<CommandResult<Row>> => {
     const result = await write(transaction);
     const [outcome, at]: [Outcome<Row>, Instant] =
       'row' in result
@@ -94,7 +94,7 @@ async function writeOnce<Row extends Resource>(
     keys.bind(request, outcome, at);
     const row = 'row' in result ? [insertSql(kind.table, [result.row])] : [];
     await transaction.all([...keys.insertSql(), ...row]);
-    const answer: Answer<Row> = { outcome, replayed: false };
+    const answer: CommandResult<Row> = { outcome, replayed: false };
     answers.set(request, answer);
     return answer;
   };

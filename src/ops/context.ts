@@ -1,7 +1,7 @@
 import { buildLedger, type Ledger } from '../processes/build-ledger.js';
 import { ConfigError, type OpsConfig } from '../config/config.js';
 import type { Keyring } from '../core/fingerprint.js';
-import { UNTIMED } from '../db/metrics.js';
+import { NO_OBSERVER } from '../db/metrics.js';
 import { DatabaseClock } from '../ledger/database-clock.js';
 import type { WriterObserver } from '../ledger/writer/metrics.js';
 
@@ -50,7 +50,7 @@ export function buildOpsParts(config: OpsConfig, say: (line: string) => void): O
         refused: (servers) =>
           say(`several servers of MySQL take writes: ${servers.join(', ')}. None is used`),
       },
-      statementObserver: UNTIMED,
+      statementObserver: NO_OBSERVER,
       onRolledBack: () => undefined,
       onFault: (kind, fault) => say(`a fault of ours: ${kind}: ${String(fault)}`),
     },

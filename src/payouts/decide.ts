@@ -12,7 +12,7 @@ import { type Payout, payouts, type PayoutSecrets, payoutSecrets } from '../db/e
 import { feeOf } from '../accounts/fee.js';
 import { limitsOf } from '../accounts/limits.js';
 import { AUTHORITY_INSUFFICIENT, type Fee, spendingRefusal } from '../accounts/rules.js';
-import { approvalsWanted, type WantedApprovals } from '../approvals/rules.js';
+import { requiredApprovals, type RequiredApprovals } from '../approvals/rules.js';
 import {
   type Command,
   type Decision,
@@ -73,7 +73,7 @@ export function decidePayout(
   if (refusal !== null) return refuse(refusal, true);
 
   const policy = state.row(approvalPolicies, { accountId, asset });
-  const approvals = approvalsWanted(policy, amount.raw, state.at);
+  const approvals = requiredApprovals(policy, amount.raw, state.at);
   const payout = newPayout(command, { fee, limitMonth: month.name, rail, approvals }, state.at);
   const raw = amount.raw + fee.raw;
   return {
@@ -95,7 +95,7 @@ export function decidePayout(
 interface NewPayout extends Pick<Payout, 'limitMonth' | 'rail'> {
   readonly fee: Fee;
   /** Null if the payout needs no approval. */
-  readonly approvals: WantedApprovals | null;
+  readonly approvals: RequiredApprovals | null;
 }
 
 function newPayout(

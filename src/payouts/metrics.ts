@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Clock } from '../core/instant.js';
-import { metersOf, readTogether } from '../core/meters.js';
+import { metersOf, registerGauges } from '../core/meters.js';
 import { integer, nullable, string, time } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { railBreakers } from '../db/entities/rail-breakers.js';
@@ -99,7 +99,7 @@ export function callbackMetrics(
 
 /** Registers how many payouts are flagged, read at scrape time. */
 export function stuckMetrics(registry: Registry, reader: Reader, clock: Clock): void {
-  readTogether(
+  registerGauges(
     registry,
     {
       payouts_stuck: {
@@ -123,7 +123,7 @@ export function stuckMetrics(registry: Registry, reader: Reader, clock: Clock): 
 /** Registers which rails respond, and how many payouts wait for them, read at scrape time. */
 export function breakerMetrics(registry: Registry, reader: Reader): void {
   const labelNames = ['rail'];
-  readTogether(
+  registerGauges(
     registry,
     {
       payout_rail_open: {

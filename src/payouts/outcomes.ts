@@ -7,7 +7,7 @@ import { overflows } from '../accounts/rules.js';
 import { endingNeeds } from '../approvals/commands.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import {
-  type Answer,
+  type CommandResult,
   changeRow,
   type CommandKind,
   type Decision,
@@ -74,7 +74,7 @@ function decideReport(command: ReportPayout, state: LockedState): Decision<Payou
   const { report, kind, callbackId, outboxId } = command;
   const effect = judge(command, payout, state);
   const intended =
-    effect === 'settled' ? unchanged(payout) : applied(effect, payout, report, state);
+    effect === 'settled' ? unchanged(payout) : applyReport(effect, payout, report, state);
   const isTooLarge = overflows(intended.writes.postings ?? [], state);
   const { settled, writes } = isTooLarge
     ? unposted(payout, report, state)
@@ -121,13 +121,13 @@ function recordedAs(effect: Effect | 'settled'): PayoutRailEvent['effect'] {
 /**
  * Flags the payout instead of posting what a balance cannot hold. It is polled until there is room.
  */
-function unposted(payout: Payout, { reference }: Report, state: LockedState): Applied {
+function unposted(payout: Payout, { reference }: Report, state: LockedState): AppliedReport {
   const named = { ...payout, railReference: payout.railReference ?? reference };
   return unchanged(flagged(named, 'overflow', state));
 }
 
 /** Keeps a payout flagged that is completed while a statement lists it as returned. */
-function keepFlag(end: Applied, before: Payout, state: LockedState): Applied {
+function keepFlag(end: AppliedReport, before: Payout, state: LockedState): AppliedReport {
   const { settled, writes } = end;
   if (settled.status === before.status) return end;
   const isAwaited = openLines(settled, state).some(
@@ -136,22 +136,22 @@ function keepFlag(end: Applied, before: Payout, state: LockedState): Applied {
   return isAwaited ? { settled: flagged(settled, 'no_outcome', state), writes } : end;
 }
 
-export interface Applied {
+export interface AppliedReport {
   readonly settled: Payout;
   readonly writes: Writes;
 }
 
-function unchanged(payout: Payout): Applied {
+function unchanged(payout: Payout): AppliedReport {
   return { settled: payout, writes: {} };
 }
 
 /** Returns the payout after the effect, and what is posted. The row itself if nothing changes. */
-export function applied(
+export function applyReport(
   effect: Effect,
   before: Payout,
   { reference, failureCode }: Pick<Report, 'reference' | 'failureCode'>,
   state: LockedState,
-): Applied {
+): AppliedReport {
   const railReference = before.railReference ?? reference;
   const payout = railReference === before.railReference ? before : { ...before, railReference };
   switch (effect) {
@@ -182,7 +182,7 @@ export function applied(
   }
 }
 
-function completed(payout: Payout, state: LockedState): Applied {
+function completed(payout: Payout, state: LockedState): AppliedReport {
   const ends = { status: 'completed', endedAt: nextInstant(payout, state.at) } as const;
   const settled = scheduled({ ...afterProgress(payout), ...ends }, state);
   const events = [payoutEvent('payout.completed', settled)];
@@ -191,7 +191,7 @@ function completed(payout: Payout, state: LockedState): Applied {
 }
 
 /** The money that was given back leaves after all, and counts in its month again. */
-function completedAfterFailure(payout: Payout, state: LockedState): Applied {
+function completedAfterFailure(payout: Payout, state: LockedState): AppliedReport {
   const { sourceAccountId: accountId, asset, raw, limitMonth: month, endedAt: failedAt } = payout;
   const ends = { status: 'completed', failedAt, endedAt: nextInstant(payout, state.at) } as const;
   const noFailure = { failureCode: null, failureMessage: null, ...NOT_FLAGGED };
@@ -201,7 +201,7 @@ function completedAfterFailure(payout: Payout, state: LockedState): Applied {
   return { settled, writes: { postings: [payoutPosting(settled)], months, events } };
 }
 
-function failed(payout: Payout, code: Report['failureCode'], state: LockedState): Applied {
+function failed(payout: Payout, code: Report['failureCode'], state: LockedState): AppliedReport {
   const ends = { status: 'failed', endedAt: nextInstant(payout, state.at) } as const;
   const settled = scheduled({ ...afterProgress(payout), ...failureOf(code), ...ends }, state);
   return {
@@ -213,7 +213,7 @@ function failed(payout: Payout, code: Report['failureCode'], state: LockedState)
 /**
  * Posts the amount back, also to a closed account, whose payout is flagged. The month stays used.
  */
-function returned(payout: Payout, code: Report['failureCode'], state: LockedState): Applied {
+function returned(payout: Payout, code: Report['failureCode'], state: LockedState): AppliedReport {
   const ends = { status: 'returned', returnedAt: nextInstant(payout, state.at) } as const;
   const back = scheduled({ ...afterProgress(payout), ...failureOf(code), ...ends }, state);
   const isClosed = state.account(payout.sourceAccountId)?.account.status === 'closed';
@@ -233,7 +233,7 @@ export interface OutcomeObserver {
 export async function submitReport(
   { database, desk, observer }: ReportDeps,
   command: Omit<ReportPayout, 'isResolved'>,
-): Promise<Answer<Payout> & { readonly effect: PayoutRailEvent['effect'] }> {
+): Promise<CommandResult<Payout> & { readonly effect: PayoutRailEvent['effect'] }> {
   const { facts, report, eventId } = command;
   const mayBeResolved =
     report.status === 'unknown' || effectOf(facts, report, 'poll') === 'conflict';

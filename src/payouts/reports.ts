@@ -8,7 +8,7 @@ import {
 } from '../db/entities/rail-statements.js';
 import { literal } from '../db/statements.js';
 import { type LockedState, need, type Need } from '../ledger/writer/types.js';
-import { disagree, type Known, type Reported } from './state-machine.js';
+import { disagree, type KnownPayout, type ReportedOutcome } from './state-machine.js';
 import type { RailReport } from './rails/rail.js';
 
 /** A rail's report about a payout; `unknown` if the rail never received it. */
@@ -81,14 +81,18 @@ export function openLines(payout: Payout, state: LockedState): readonly PayoutSt
   });
 }
 
-export function knownFrom({ status, reference }: PayoutStatementLine): Known {
+export function knownFrom({ status, reference }: PayoutStatementLine): KnownPayout {
   return { status, railReference: reference };
 }
 
 /**
  * True if a report contradicts an open line, or denies a payment that the rail has reported before.
  */
-export function contradictsReports(payout: Payout, report: Reported, state: LockedState): boolean {
+export function contradictsReports(
+  payout: Payout,
+  report: ReportedOutcome,
+  state: LockedState,
+): boolean {
   const isPaid = { status: 'completed', railReference: null } as const;
   return (
     openLines(payout, state).some((line) => disagree(knownFrom(line), report)) ||

@@ -16,7 +16,7 @@ import { endingNeeds } from '../approvals/commands.js';
 import { overflows } from '../accounts/rules.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import {
-  type Answer,
+  type CommandResult,
   changeRow,
   type CommandKind,
   type Decision,
@@ -30,7 +30,7 @@ import {
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
 import { type PayoutCommand, railEvent, workflowEntry } from './commands.js';
 import { NOT_FLAGGED } from './flag.js';
-import { applied } from './outcomes.js';
+import { applyReport } from './outcomes.js';
 import { countContradictions, openLines, readContradictions, reportNeeds } from './reports.js';
 import {
   ANOTHER_OPEN,
@@ -136,7 +136,7 @@ function decideVerdict(command: Decide, state: LockedState): Decision<Payout> {
   if (refusal !== null) return refuse(refusal, false);
   const before: Payout = { ...payout, ...NOT_FLAGGED };
   const report = { status: open.outcome, reference: null, failureCode: null };
-  const { settled, writes } = applied(effectOf(before, report, 'staff'), before, report, state);
+  const { settled, writes } = applyReport(effectOf(before, report, 'staff'), before, report, state);
   if (overflows(writes.postings ?? [], state)) return refuse(TOO_LARGE, false);
   const rows = [...resolvedReports(command, open.outcome, settled, state)];
   rows.push(changeRow(payouts, settled), workflowEntry(command.outboxId, settled, state.at));
@@ -284,7 +284,7 @@ function commandOf(
   return { tenantId: facts.tenantId, ...key, ...ids, facts };
 }
 
-async function submit(answer: Promise<Answer<Payout>>): Promise<Payout> {
+async function submit(answer: Promise<CommandResult<Payout>>): Promise<Payout> {
   const { outcome } = await answer;
   if (!outcome.done) throw new ApiError(outcome.refusal);
   return outcome.resource;

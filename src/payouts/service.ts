@@ -11,7 +11,7 @@ import { limitNeeds } from '../accounts/limits.js';
 import { readReach } from '../accounts/reachable.js';
 import { systemAccountId } from '../funding/reference.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
-import { type Answer, type CommandKind, need } from '../ledger/writer/types.js';
+import { type CommandResult, type CommandKind, need } from '../ledger/writer/types.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { type CreatePayout, decidePayout } from './decide.js';
 import type { BankAccount, RailRoute } from './rails/rail.js';
@@ -49,7 +49,7 @@ export class Payouts {
     payoutId: Uuid,
     { destination, ...request }: PayoutRequest,
     idempotency: Keyed,
-  ): Promise<Answer<Payout>> {
+  ): Promise<CommandResult<Payout>> {
     const { desk, reader, notifier, encryptionKeys } = this.deps;
     const { accountNumber, holderDocument, ...shown } = destination;
     const secrets = { accountNumber, holderDocument };

@@ -86,12 +86,12 @@ export const STATE_MACHINE: Readonly<
 };
 
 /** The state of a payment by a payout's row or by a line of a statement. */
-export interface Known {
+export interface KnownPayout {
   readonly status: PayoutStatus;
   readonly railReference: Payout['railReference'];
 }
 
-export interface Reported {
+export interface ReportedOutcome {
   readonly status: ReportStatus;
   /** The rail's name for the payment; null if the report has none. */
   readonly reference: string | null;
@@ -102,8 +102,8 @@ export interface Reported {
  * conflict.
  */
 export function effectOf(
-  { status, railReference }: Known,
-  report: Reported,
+  { status, railReference }: KnownPayout,
+  report: ReportedOutcome,
   reporter: Reporter,
 ): Effect {
   const { reference } = report;
@@ -123,6 +123,6 @@ export function statesFor(report: ReportStatus, reporter: Reporter): readonly Pa
  * True if a report contradicts what is known from another one. A missing reference contradicts
  * nothing.
  */
-export function disagree(known: Known, report: Reported): boolean {
+export function disagree(known: KnownPayout, report: ReportedOutcome): boolean {
   return effectOf(known, report, 'poll') === 'conflict';
 }

@@ -117,7 +117,7 @@ const ACCOUNT_CANNOT_SEND = invalidState(
 );
 
 /** A payout after it was submitted or polled. */
-export interface Submitted {
+export interface SubmissionResult {
   readonly payout: Payout;
   /** Nothing was done, because the rail does not respond or the account may not send. */
   readonly isHeld: boolean;
@@ -148,7 +148,7 @@ export class SubmissionQueue {
   /**
    * Submits an approved payout. Throws ApiError not_found, ledger_unavailable; DatabaseUnavailable.
    */
-  async submit(id: Uuid, isProbe = false): Promise<Submitted> {
+  async submit(id: Uuid, isProbe = false): Promise<SubmissionResult> {
     const payout = await this.read(id);
     if (!isProbe && (await this.isHeld(payout))) return held(payout);
     const beganAt = this.deps.monotonic();
@@ -169,7 +169,7 @@ export class SubmissionQueue {
    * rail that accepted it before is not believed, because it might pay twice. Throws as `submit`
    * does.
    */
-  async poll(id: Uuid, isProbe = false): Promise<Submitted> {
+  async poll(id: Uuid, isProbe = false): Promise<SubmissionResult> {
     const before = await this.read(id);
     if (!isProbe && (await this.isHeld(before))) return held(before);
     if (before.status !== 'in_progress') return done(before);
@@ -182,7 +182,7 @@ export class SubmissionQueue {
     return isUnfinished(payout) && !(await this.deps.breakers.isClosed(payout.rail));
   }
 
-  private async giveAgain(facts: Payout): Promise<Submitted> {
+  private async giveAgain(facts: Payout): Promise<SubmissionResult> {
     const beganAt = this.deps.monotonic();
     const command = railCommand(facts);
     const { outcome } = await this.deps.calls.deps.desk.submit(attemptPayout, command);
@@ -196,7 +196,7 @@ export class SubmissionQueue {
    * Sends an order that was permitted at `beganAt`, or asks for permission again if that was too
    * long ago.
    */
-  private async give(payout: Payout, beganAt: number): Promise<Submitted> {
+  private async give(payout: Payout, beganAt: number): Promise<SubmissionResult> {
     const { calls, monotonic } = this.deps;
     const order = await this.orderOf(payout);
     if (monotonic() - beganAt > MAX_DELAY_MS) return this.giveAgain(payout);
@@ -219,14 +219,14 @@ export class SubmissionQueue {
   }
 }
 
-function done(payout: Payout): Submitted {
+function done(payout: Payout): SubmissionResult {
   return { payout, isHeld: false, isFrozen: false };
 }
 
-function held(payout: Payout): Submitted {
+function held(payout: Payout): SubmissionResult {
   return { payout, isHeld: true, isFrozen: false };
 }
 
-function frozen(payout: Payout): Submitted {
+function frozen(payout: Payout): SubmissionResult {
   return { payout, isHeld: true, isFrozen: true };
 }

@@ -12,7 +12,7 @@ import { filesSweep, lapseSweep, rowsSweep, uploadsSweep } from '../batches/swee
 import { BatchWorkflowService } from '../batches/workflow-service.js';
 import type { WorkerConfig } from '../config/config.js';
 import { temporalOptions } from '../config/temporal.js';
-import { Shares } from '../core/shares.js';
+import { ConcurrencyLimit } from '../core/concurrency-limit.js';
 import { createAdmin, Readiness } from '../http/admin.js';
 import { ErrorWriter } from '../http/errors.js';
 import { describeFault, type Logger } from '../http/logging.js';
@@ -310,9 +310,12 @@ const PAID_OF_A_TENANT = 4;
  * use the remaining slots. More concurrent payments of one tenant would not be faster, because they
  * share the writer's groups.
  */
-function batchShares(slots: number): { readonly validating: Shares; readonly paying: Shares } {
+function batchShares(slots: number): {
+  readonly validating: ConcurrencyLimit;
+  readonly paying: ConcurrencyLimit;
+} {
   return {
-    validating: new Shares(VALIDATED_OF_A_TENANT, Math.ceil(slots / 2)),
-    paying: new Shares(PAID_OF_A_TENANT, Math.ceil((slots * 2) / 5)),
+    validating: new ConcurrencyLimit(VALIDATED_OF_A_TENANT, Math.ceil(slots / 2)),
+    paying: new ConcurrencyLimit(PAID_OF_A_TENANT, Math.ceil((slots * 2) / 5)),
   };
 }

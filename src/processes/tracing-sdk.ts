@@ -16,7 +16,7 @@ import {
   OpenTelemetryWorkflowClientInterceptor,
 } from '@temporalio/interceptors-opentelemetry';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
-import { inTime } from '../core/pause.js';
+import { withTimeout } from '../core/pause.js';
 import { currentTraceparent } from '../core/trace.js';
 import { packageVersion } from '../http/metrics.js';
 import type { TemporalTracing } from '../temporal/tracing.js';
@@ -82,7 +82,8 @@ export function startTracing({ endpoint, headers, share, service }: TracingOptio
       }),
       sinks: { exporter: makeWorkflowExporter(processor, resource) },
     },
-    stop: () => inTime(LAST_EXPORT_MS, () => provider.shutdown().catch(() => undefined), undefined),
+    stop: () =>
+      withTimeout(LAST_EXPORT_MS, () => provider.shutdown().catch(() => undefined), undefined),
   };
 }
 

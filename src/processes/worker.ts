@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { buildBridge, buildConfiguredSending, buildCore } from './build-api.js';
 import { openWorker } from './build-worker.js';
 import { readWorkerConfig } from '../config/config.js';
-import { giveWay } from '../core/priority.js';
+import { lowerPriority } from '../core/priority.js';
 import { assertLeastRights } from '../db/least-rights.js';
 import { createLogging } from '../http/logging.js';
 import { traceOfLine } from '../http/tracing.js';
@@ -13,7 +13,7 @@ import { openTracing } from './tracing.js';
 
 /** Worker process. On a signal, stops starting work and finishes running work. */
 
-giveWay('worker');
+lowerPriority('worker');
 // In MB, for threads created later. By default, the SDK's threads use three times as much, mostly
 // for short-lived objects.
 setFlagsFromString('--max-semi-space-size=4');

@@ -12,7 +12,7 @@ import type { AuditReport } from '../auditor/types.js';
 import type { RailCalls } from '../payouts/rail-calls.js';
 import { standingRefusal } from '../staff/people.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
-import { keepFromEnding, keepTheRest } from './holding.js';
+import { keepFromEnding, keepNewerFromEnding } from './holding.js';
 import { lastRestore, restoreAct } from './opening.js';
 import { findingsOf } from './rails.js';
 import { contradicts } from './rules.js';
@@ -123,7 +123,7 @@ export async function openLedger(
     if (open.length === 0) return;
     const refusal = await standingRefusal(transaction, 'restore.finish', by);
     if (refusal !== null) throw new ApiError(refusal);
-    await keepTheRest(transaction, restore, unasked, now);
+    await keepNewerFromEnding(transaction, restore, unasked, now);
     await transaction.execute(updateSql(restores, finished, { id: open.map(({ id }) => id) }));
     const act = restoreAct('restore.finish', restore);
     await recordAct(transaction, by, now, {

@@ -40,7 +40,7 @@ export async function keepFromEnding(
 }
 
 /** Prevents newer payouts from ending, in the transaction that opens the ledger. */
-export async function keepTheRest(
+export async function keepNewerFromEnding(
   transaction: Transaction,
   restore: Restore,
   unasked: readonly string[],
@@ -114,7 +114,7 @@ const CLOCKS_APART = 'INTERVAL 1 MINUTE';
  * meanwhile, and the rail has it or does not answer, it becomes in progress. If the rail does not
  * know it, it can be ended again.
  */
-export async function followAnswers(
+export async function settleAskedPayouts(
   deps: DatabaseDeps,
   restore: Restore,
   asked: Iterable<string>,

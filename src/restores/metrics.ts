@@ -1,11 +1,11 @@
 import type { Registry } from 'prom-client';
-import { readTogether } from '../core/meters.js';
+import { registerGauges } from '../core/meters.js';
 import type { Reader } from '../db/database.js';
 import { OPEN_RESTORE_SQL } from '../ledger/event-log.js';
 
 /** Registers whether an unfinished restore closes the ledger. */
 export function restoreMetrics(registry: Registry, reader: Reader): void {
-  readTogether(
+  registerGauges(
     registry,
     {
       restore_open: {

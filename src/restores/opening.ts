@@ -48,7 +48,10 @@ export async function lastRestore(reader: Reader): Promise<Restore | undefined> 
  * Returns other finished restores that lost data, with a rail that was left out and not asked
  * since; oldest first.
  */
-export async function otherUnasked(reader: Reader, { id }: Restore): Promise<readonly Restore[]> {
+export async function unqueriedRestores(
+  reader: Reader,
+  { id }: Restore,
+): Promise<readonly Restore[]> {
   const unasked = await reader.select(restores, { askedAt: null }, { orderBy: IN_TIME });
   return unasked.filter((one) => one.id !== id && one.finishedAt !== null && isLossy(one));
 }

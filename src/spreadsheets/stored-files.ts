@@ -1,7 +1,7 @@
 import { notFound } from '../core/errors.js';
 import { FairQueue } from '../core/fair-queue.js';
 import type { Uuid } from '../core/ids.js';
-import { Recent } from '../core/recent.js';
+import { ExpiringCache } from '../core/expiring-cache.js';
 import { Throttle } from '../core/throttle.js';
 import type { Reader } from '../db/database.js';
 import { generatedFilePieces } from '../db/entities/generated-files.js';
@@ -35,7 +35,7 @@ interface StoredFile {
 export class StoredFiles {
   private readonly turns = new FairQueue(PIECES_AT_A_TIME);
   private readonly throttle = new Throttle(PIECES_A_MS);
-  private readonly kept = new Recent<ReturnType<ReadPiece>>(PIECES_KEPT, KEPT_MS);
+  private readonly kept = new ExpiringCache<ReturnType<ReadPiece>>(PIECES_KEPT, KEPT_MS);
 
   /**
    * Returns the pieces of a file, each read on request. Throws `not_found` if the file was not

@@ -15,7 +15,7 @@ import {
   totalsAt,
 } from '../accounts/past-balances.js';
 import { readAccount } from '../accounts/reading.js';
-import type { Answer } from '../ledger/writer/types.js';
+import type { CommandResult } from '../ledger/writer/types.js';
 import { writeKeyed } from '../ledger/keyed-writes.js';
 import { assertNotTooLong, assertPeriod, type StatementRequest } from './rules.js';
 
@@ -34,7 +34,7 @@ export async function createStatement(
   id: Uuid,
   wanted: StatementRequest,
   idempotency: Keyed,
-): Promise<Answer<Statement>> {
+): Promise<CommandResult<Statement>> {
   const { database, databaseClock, timeoutMs } = deps;
   const { tenantId } = caller;
   const request = {

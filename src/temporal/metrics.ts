@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Clock } from '../core/instant.js';
-import { metersOf, readTogether } from '../core/meters.js';
+import { metersOf, registerGauges } from '../core/meters.js';
 import type { WorkflowResourceType } from '../db/entities/outbox.js';
 import type { Outbox } from './outbox.js';
 import type { RelayObserver } from './relay.js';
@@ -49,7 +49,7 @@ export function relayMetrics(
 
 /** Exports the outbox's depth and the age of its oldest entry, read at scrape time. */
 export function outboxMetrics(registry: Registry, outbox: Outbox, clock: Clock): void {
-  readTogether(
+  registerGauges(
     registry,
     {
       outbox_entries: { help: 'Outbox entries Temporal has not accepted yet' },
@@ -79,7 +79,7 @@ export function temporalMetrics(
   client: { answers(): Promise<boolean> },
   workers: { readonly isPolling: boolean },
 ): void {
-  readTogether(
+  registerGauges(
     registry,
     {
       temporal_up: { help: '1 if Temporal answers this process' },

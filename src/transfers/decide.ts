@@ -18,7 +18,7 @@ import {
   overflowRefusal,
   spendingRefusal,
 } from '../accounts/rules.js';
-import { approvalsWanted } from '../approvals/rules.js';
+import { requiredApprovals } from '../approvals/rules.js';
 import {
   type Decision,
   insertRow,
@@ -73,7 +73,7 @@ export function decideTransfer(command: CreateTransfer, state: LockedState): Dec
     fee,
     month.name,
     state.at,
-    approvalsWanted(policy, amount.raw, state.at),
+    requiredApprovals(policy, amount.raw, state.at),
   );
   const { rows = [], ...effect } =
     transfer.status === 'completed' ? completion(transfer) : waiting(command, transfer, state.at);

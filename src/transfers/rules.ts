@@ -4,7 +4,7 @@ import type { Instant } from '../core/instant.js';
 import type { Transfer } from '../db/entities/operations.js';
 import type { Command, EntryDraft, Posting } from '../ledger/writer/types.js';
 import { type Fee, feeEntries } from '../accounts/rules.js';
-import type { WantedApprovals } from '../approvals/rules.js';
+import type { RequiredApprovals } from '../approvals/rules.js';
 
 /** A member's request. The body's schema ensures that source and destination differ. */
 export interface TransferRequest {
@@ -26,7 +26,7 @@ export function newTransfer(
   fee: Fee,
   limitMonth: string,
   at: Instant,
-  wanted: WantedApprovals | null,
+  wanted: RequiredApprovals | null,
 ): Transfer {
   return {
     id: command.transferId,

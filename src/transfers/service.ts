@@ -3,7 +3,7 @@ import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
 import type { Transfer } from '../db/entities/operations.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
-import type { Answer } from '../ledger/writer/types.js';
+import type { CommandResult } from '../ledger/writer/types.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { createTransfer } from './commands.js';
 import type { TransferRequest } from './rules.js';
@@ -27,7 +27,7 @@ export class Transfers {
     id: Uuid,
     request: TransferRequest,
     idempotency: Keyed,
-  ): Promise<Answer<Transfer>> {
+  ): Promise<CommandResult<Transfer>> {
     const { tenantId, memberId } = caller;
     const outboxId = newId();
     // Spreads are last because Node 20 needs a microsecond for each property that follows one.

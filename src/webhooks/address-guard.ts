@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { inTime } from '../core/pause.js';
+import { withTimeout } from '../core/pause.js';
 import { type AllowedHost, isAllowedHost } from './allowed-hosts.js';
 
 /**
@@ -129,7 +129,7 @@ function isHostName(host: string): boolean {
 }
 
 function addressesOf(resolve: Resolve, name: string): Promise<readonly string[]> {
-  return inTime(RESOLVE_TIMEOUT_MS, () => resolve(name), []).catch(() => []);
+  return withTimeout(RESOLVE_TIMEOUT_MS, () => resolve(name), []).catch(() => []);
 }
 
 function pinned(address: string): PinnedAddress {

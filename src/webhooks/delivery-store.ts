@@ -1,12 +1,12 @@
 import { FairQueue } from '../core/fair-queue.js';
 import type { Clock } from '../core/instant.js';
-import { Together } from '../core/together.js';
+import { Batcher } from '../core/batcher.js';
 import type { Database } from '../db/database.js';
 import type { OutboxRow } from '../db/entities/outbox.js';
 import { CommitUnknown, DatabaseUnavailable } from '../db/failures.js';
 import { transact } from '../db/transact.js';
-import type { Claimed } from './endpoint-claims.js';
-import { readWork, type Work } from './event-reader.js';
+import type { ClaimedEndpoint } from './endpoint-claims.js';
+import { readWork, type EventsToSend } from './event-reader.js';
 import { recoverSome } from './recovery.js';
 import { type Claim, type RunResults, type StoredResults, storeResults } from './results.js';
 
@@ -26,12 +26,12 @@ interface DeliveryStoreDeps {
 /** Batches the reads and writes of runs. Tenants take turns at work that cannot be batched. */
 export class DeliveryStore {
   private readonly turns: FairQueue;
-  private readonly reads = new Together(
+  private readonly reads = new Batcher(
     { most: MAX_GROUP, atATime: 2, isOfOne },
-    (claimed: readonly Claimed[]) =>
+    (claimed: readonly ClaimedEndpoint[]) =>
       readWork(this.deps.database.reader, claimed, this.deps.clock()),
   );
-  private readonly writes = new Together(
+  private readonly writes = new Batcher(
     {
       most: MAX_RESULTS,
       weigh: ({ ended, begun }) => ended.length + begun.length + MAX_RESULTS / MAX_GROUP,
@@ -50,7 +50,7 @@ export class DeliveryStore {
     this.turns = new FairQueue(places);
   }
 
-  read(claimed: Claimed): Promise<Work> {
+  read(claimed: ClaimedEndpoint): Promise<EventsToSend> {
     return this.reads.ask(claimed);
   }
 
@@ -71,7 +71,7 @@ export class DeliveryStore {
    * Writes rows for some of what a recovery is to send. Returns null if another run has the
    * endpoint.
    */
-  recover(claim: Claim): Promise<Claimed | null> {
+  recover(claim: Claim): Promise<ClaimedEndpoint | null> {
     const { database, clock } = this.deps;
     return this.inTurn(claim.tenantId, () =>
       transact(database, (transaction) => recoverSome(transaction, claim, clock())),

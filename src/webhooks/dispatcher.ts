@@ -5,12 +5,12 @@ import type { Instant } from '../core/instant.js';
 import { Pause } from '../core/pause.js';
 import { transact } from '../db/transact.js';
 import type { WebhookDeps } from './deps.js';
-import { claim, type Claimed } from './endpoint-claims.js';
+import { claim, type ClaimedEndpoint } from './endpoint-claims.js';
 import { EndpointRun } from './endpoint-run.js';
-import { Choice, EndpointSlots } from './endpoint-slots.js';
+import { SlotChoice, EndpointSlots } from './endpoint-slots.js';
 import type { StoredResults } from './results.js';
 import {
-  type Candidate,
+  type EndpointCandidate,
   endpointsBehind,
   endpointsDue,
   LogWatcher,
@@ -109,7 +109,7 @@ export class WebhookDispatcher {
   private async round(): Promise<{ readonly isBusy: boolean; readonly lookedMs: number }> {
     this.isAwaited = false;
     const began = performance.now();
-    const choice = new Choice(this.slots);
+    const choice = new SlotChoice(this.slots);
     if (choice.isFull) return { isBusy: false, lookedMs: 0 };
     const now = this.deps.clock();
     const [tenantIds, due] = await Promise.all([
@@ -135,7 +135,7 @@ export class WebhookDispatcher {
     }
   }
 
-  private async due(now: Instant): Promise<readonly Candidate[]> {
+  private async due(now: Instant): Promise<readonly EndpointCandidate[]> {
     const began = performance.now();
     if (began - this.lookedForDueAt < DUE_EVERY_MS) return [];
     // The database does not distinguish slow endpoints from healthy ones, so the limit includes
@@ -150,7 +150,7 @@ export class WebhookDispatcher {
   /** Chooses endpoints with new events, of the tenants that have waited longest first. */
   private async takeBehind(
     tenantIds: readonly Uuid[],
-    choice: Choice,
+    choice: SlotChoice,
     now: Instant,
   ): Promise<void> {
     const { database } = this.deps;
@@ -170,7 +170,7 @@ export class WebhookDispatcher {
    * A tenant with endpoints left is examined again: first if nothing of it was chosen, last if
    * something was.
    */
-  private takeOf(tenantId: Uuid, behind: readonly Candidate[], choice: Choice): void {
+  private takeOf(tenantId: Uuid, behind: readonly EndpointCandidate[], choice: SlotChoice): void {
     choice.take(behind.filter(({ isBusy, isProbed }) => !isBusy && !isProbed));
     const isLeft = behind.some(({ id, isBusy, isProbed }) =>
       // An endpoint that this process sends to is examined when it is released.
@@ -181,7 +181,7 @@ export class WebhookDispatcher {
     if (isLeft) this.log.examine(tenantId);
   }
 
-  private async begin(candidates: readonly Candidate[]): Promise<void> {
+  private async begin(candidates: readonly EndpointCandidate[]): Promise<void> {
     const { database, clock } = this.deps;
     const claimed = await transact(database, (transaction) =>
       claim(transaction, candidates, clock()),
@@ -191,7 +191,7 @@ export class WebhookDispatcher {
     for (const one of claimed) this.track(one);
   }
 
-  private track(claimed: Claimed): void {
+  private track(claimed: ClaimedEndpoint): void {
     const { id } = claimed.state.endpoint;
     this.own.add(id);
     const running = this.send(claimed)
@@ -206,7 +206,7 @@ export class WebhookDispatcher {
     this.running.add(running);
   }
 
-  private released({ state: { endpoint } }: Claimed, stored: StoredResults | null): void {
+  private released({ state: { endpoint } }: ClaimedEndpoint, stored: StoredResults | null): void {
     this.own.delete(endpoint.id);
     // The run may have left due deliveries.
     this.lookedForDueAt = Number.NEGATIVE_INFINITY;
@@ -219,7 +219,7 @@ export class WebhookDispatcher {
     this.idle.end();
   }
 
-  private async send(claimed: Claimed): Promise<StoredResults | null> {
+  private async send(claimed: ClaimedEndpoint): Promise<StoredResults | null> {
     const { id, tenantId, failuresInRow } = claimed.state.endpoint;
     const { observer } = this.deps;
     const slot = this.slots.enter(tenantId);

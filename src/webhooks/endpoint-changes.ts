@@ -17,7 +17,7 @@ import { transactFor } from '../db/transact.js';
 import { headOf } from '../events/positions.js';
 import { assertManager, endpointAct, findManaged, lockManaged, noticeOf } from './access.js';
 import type { WebhookDeps } from './deps.js';
-import { shown, type ShownEndpoint } from './queries.js';
+import { readLockedEndpoint, type ShownEndpoint } from './queries.js';
 import { beginRecovery } from './recovery.js';
 import { assertUrl, subscriptionsOf } from './registration.js';
 import { FAILING_MS, HEALTHY, PREVIOUS_SECRET_MS } from './rules.js';
@@ -68,7 +68,7 @@ export async function change(
         changes.push('disabled');
       if (notice !== null) await transaction.execute(insertSql(outbox, [notice]));
       if (changes.length > 0) await recordChange(transaction, caller, endpoint, changes, now);
-      return { changed: await shown(transaction, caller, id), notice };
+      return { changed: await readLockedEndpoint(transaction, caller, id), notice };
     },
   );
   if (notice !== null) deps.notifier.notify(notice);
@@ -181,7 +181,7 @@ export async function rotateSecret(
     };
     await transaction.execute(updateSql(webhookEndpoints, set, { id }));
     await recordChange(transaction, caller, endpoint, ['secret'], now);
-    return { endpoint: await shown(transaction, caller, id), secret };
+    return { endpoint: await readLockedEndpoint(transaction, caller, id), secret };
   });
 }
 

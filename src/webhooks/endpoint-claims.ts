@@ -11,7 +11,7 @@ import {
 } from '../db/entities/webhooks.js';
 import { columnList, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
-import { type Candidate, freeSql, OPEN } from './work-finder.js';
+import { type EndpointCandidate, freeSql, OPEN } from './work-finder.js';
 
 /**
  * Claims on endpoints. A claim is an UPDATE with an expiry, so no lock is held while something is
@@ -35,7 +35,7 @@ export interface EndpointState {
 }
 
 /** A claimed endpoint, and when its first waiting delivery is due; null if none waits. */
-export interface Claimed {
+export interface ClaimedEndpoint {
   readonly state: EndpointState;
   readonly earliest: Instant | null;
 }
@@ -46,9 +46,9 @@ export interface Claimed {
  */
 export async function claim(
   transaction: Transaction,
-  candidates: readonly Candidate[],
+  candidates: readonly EndpointCandidate[],
   now: Instant,
-): Promise<readonly Claimed[]> {
+): Promise<readonly ClaimedEndpoint[]> {
   const cursors = new Map(candidates.map(({ id, cursor }) => [id, cursor]));
   const rows = await transaction.query(
     `SELECT e.id, e.cursor_sequence FROM webhook_endpoints e
@@ -82,7 +82,7 @@ export async function lockStates(
   transaction: Transaction,
   ids: readonly Uuid[],
   mayWait: boolean,
-): Promise<ReadonlyMap<Uuid, Claimed>> {
+): Promise<ReadonlyMap<Uuid, ClaimedEndpoint>> {
   const [locked = [], rows = [], waiting = []] = await transaction.all([
     `SELECT id FROM webhook_endpoints WHERE id IN (${literals(webhookEndpoints, 'id', ids)})
      ORDER BY id FOR UPDATE${mayWait ? '' : ' SKIP LOCKED'}`,
@@ -163,7 +163,10 @@ export async function earliestDue(reader: Reader, endpointId: Uuid): Promise<Ins
   return parseEarliest(await reader.query(earliestSql([endpointId]))).get(endpointId) ?? null;
 }
 
-export function isWanted(types: EndpointState['types'], type: string): type is SubscribableType {
+export function isSubscribedType(
+  types: EndpointState['types'],
+  type: string,
+): type is SubscribableType {
   return (types as ReadonlyMap<string, bigint>).has(type);
 }
 

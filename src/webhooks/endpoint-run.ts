@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Uuid } from '../core/ids.js';
 import { Pause } from '../core/pause.js';
 import type { WebhookDeps } from './deps.js';
-import { type Claimed, isHeld, isWanted } from './endpoint-claims.js';
+import { type ClaimedEndpoint, isHeld, isSubscribedType } from './endpoint-claims.js';
 import type { OpenDelivery } from './event-reader.js';
 import { healthAfterAll, type Outcome, type RunResults, type StoredResults } from './results.js';
 import {
@@ -69,7 +69,7 @@ export class EndpointRun {
    */
   constructor(
     private readonly deps: WebhookDeps,
-    private claimed: Claimed,
+    private claimed: ClaimedEndpoint,
     private readonly signal: AbortSignal,
     private readonly onSlow: () => void = () => undefined,
   ) {
@@ -205,7 +205,8 @@ export class EndpointRun {
     const { sending, encryptionKeys, failpoints, clock, observer } = this.deps;
     const { endpoint, types } = this.claimed.state;
     const { delivery, body, traceparent } = open;
-    if (body === null || !isWanted(types, delivery.eventType)) return { open, result: null };
+    if (body === null || !isSubscribedType(types, delivery.eventType))
+      return { open, result: null };
     const beganAt = clock();
     failpoints.pass('before_send');
     const message = { id: delivery.eventId, body, traceparent };

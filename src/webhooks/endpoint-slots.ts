@@ -1,7 +1,7 @@
 import type { Uuid } from '../core/ids.js';
-import { Recent } from '../core/recent.js';
+import { ExpiringCache } from '../core/expiring-cache.js';
 import { PROMPT_MS } from './rules.js';
-import type { Candidate, Room } from './work-finder.js';
+import type { EndpointCandidate, FreeSlots } from './work-finder.js';
 
 /** For how many slow endpoints, and for how long, a process remembers that they are slow. */
 const MAX_SLOW = 10_000;
@@ -23,7 +23,7 @@ export interface Slot {
 export class EndpointSlots {
   private fast = 0;
   private slow = 0;
-  private readonly slowEndpoints = new Recent<true>(MAX_SLOW, SLOW_FOR_MS);
+  private readonly slowEndpoints = new ExpiringCache<true>(MAX_SLOW, SLOW_FOR_MS);
   private readonly slowOf = new Map<Uuid, number>();
 
   /** `each`: slots of each kind. */
@@ -37,7 +37,7 @@ export class EndpointSlots {
     return this.slowEndpoints.size;
   }
 
-  get room(): Room {
+  get room(): FreeSlots {
     return {
       well: Math.min(Math.max(0, this.each - this.fast), FOUND_AT_ONCE),
       failing: Math.min(this.each - this.slow, FOUND_AT_ONCE),
@@ -84,10 +84,10 @@ export class EndpointSlots {
 }
 
 /** The endpoints to claim in one round, as far as there is room for each kind. */
-export class Choice {
-  private readonly healthy = new Map<Uuid, Candidate>();
-  private readonly slow = new Map<Uuid, Candidate>();
-  private readonly room: Room;
+export class SlotChoice {
+  private readonly healthy = new Map<Uuid, EndpointCandidate>();
+  private readonly slow = new Map<Uuid, EndpointCandidate>();
+  private readonly room: FreeSlots;
 
   constructor(private readonly slots: EndpointSlots) {
     this.room = slots.room;
@@ -98,7 +98,7 @@ export class Choice {
     return this.healthy.size >= this.room.well;
   }
 
-  get all(): readonly Candidate[] {
+  get all(): readonly EndpointCandidate[] {
     return [...this.healthy.values(), ...this.slow.values()];
   }
 
@@ -109,8 +109,9 @@ export class Choice {
   /**
    * Adds candidates. Among slow ones, those of the tenants with the fewest slow slots come first.
    */
-  take(candidates: readonly Candidate[]): void {
-    const isSlow = ({ id, isFailing }: Candidate): boolean => isFailing || this.slots.isSlow(id);
+  take(candidates: readonly EndpointCandidate[]): void {
+    const isSlow = ({ id, isFailing }: EndpointCandidate): boolean =>
+      isFailing || this.slots.isSlow(id);
     for (const candidate of candidates)
       if (!isSlow(candidate) && !this.isFull) this.healthy.set(candidate.id, candidate);
     const slow = candidates.filter(isSlow);

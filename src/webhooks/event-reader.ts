@@ -9,7 +9,7 @@ import { webhookDeliveries, type WebhookDelivery } from '../db/entities/webhooks
 import { columnList, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { parseStoredEvent, STORED_EVENT } from '../events/log.js';
-import type { Claimed, EndpointState } from './endpoint-claims.js';
+import type { ClaimedEndpoint, EndpointState } from './endpoint-claims.js';
 import { MAX_UNSTORED } from './rules.js';
 
 /**
@@ -29,7 +29,7 @@ export interface OpenDelivery {
   readonly hasRow: boolean;
 }
 
-export interface Work {
+export interface EventsToSend {
   /** Due deliveries, those that have waited longest first. */
   readonly pending: readonly OpenDelivery[];
   readonly retries: readonly OpenDelivery[];
@@ -65,9 +65,9 @@ export function newDelivery(
 /** Reads the next work of many endpoints, in their order. */
 export async function readWork(
   reader: Reader,
-  claimed: readonly Claimed[],
+  claimed: readonly ClaimedEndpoint[],
   now: Instant,
-): Promise<readonly Work[]> {
+): Promise<readonly EventsToSend[]> {
   const [due, logs] = await Promise.all([
     readDue(reader, claimed, now),
     readLogs(
@@ -75,7 +75,7 @@ export async function readWork(
       claimed.map(({ state }) => rangeAhead(state)),
     ),
   ]);
-  return claimed.map(({ state }, index): Work => {
+  return claimed.map(({ state }, index): EventsToSend => {
     const { id } = state.endpoint;
     const { found, through } = logs[index] ?? { found: [], through: 0n };
     const own = due.get(id) ?? [];
@@ -100,7 +100,7 @@ export async function readWork(
  */
 async function readDue(
   reader: Reader,
-  claimed: readonly Claimed[],
+  claimed: readonly ClaimedEndpoint[],
   now: Instant,
 ): Promise<ReadonlyMap<Uuid, readonly OpenDelivery[]>> {
   const due = claimed.filter(({ earliest }) => earliest !== null && earliest <= now);

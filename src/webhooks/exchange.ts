@@ -35,7 +35,11 @@ const NEXT_ADDRESS_MS = 1_000;
  * exceeds 64 KiB or is ended by `stop`; the head of the body is the part that arrived. Rejects
  * without a response, with Node's error, the reason of `stop`, or StaleConnection.
  */
-export function exchange(one: Exchange, agents: Agents, stop: AbortSignal): Promise<Answer> {
+export function exchange(
+  one: Exchange,
+  agents: Agents,
+  stop: AbortSignal,
+): Promise<ReceiverResponse> {
   return new Promise((resolve, reject) => {
     const request = start(one, agents);
     let answer: http.IncomingMessage | undefined;
@@ -69,7 +73,7 @@ export function exchange(one: Exchange, agents: Agents, stop: AbortSignal): Prom
 function kept(
   { statusCode: status = 0, headers }: http.IncomingMessage,
   body: readonly Buffer[],
-): Answer {
+): ReceiverResponse {
   return {
     status,
     head: headText(Buffer.concat(body)),
@@ -144,7 +148,7 @@ const DAY_MS = 86_400_000;
  */
 const UNPRINTABLE = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
-export interface Answer {
+export interface ReceiverResponse {
   readonly status: number;
   readonly head: string;
   readonly retryAfterMs: number | null;

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { timeOfId } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
-import { metersOf, readTogether } from '../core/meters.js';
+import { metersOf, registerGauges } from '../core/meters.js';
 import { integer, nullable, oneOf, time } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import type { WebhookObserver } from './deps.js';
@@ -84,7 +84,7 @@ const LAG_SQL = `SELECT CASE WHEN e.paused_at IS NOT NULL THEN 'paused' WHEN e.p
 /** How far endpoints are behind the log, by class; read at scrape time. */
 export function lagMetrics(registry: Registry, reader: Reader, clock: Clock): void {
   const labelNames = ['class'];
-  readTogether(
+  registerGauges(
     registry,
     {
       webhook_endpoints: { help: 'Enabled endpoints, by state', labelNames },

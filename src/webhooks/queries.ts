@@ -33,7 +33,7 @@ export async function readEndpoint(
 }
 
 /** Reads an endpoint that the caller's transaction has locked. */
-export async function shown(
+export async function readLockedEndpoint(
   reader: Reader,
   { tenantId }: Caller,
   id: Uuid,

@@ -16,7 +16,7 @@ import { equalsSql, insertSql, literals, statement, updateSql } from '../db/stat
 import { transactFor } from '../db/transact.js';
 import { firstSince, headOf } from '../events/positions.js';
 import { endpointAct, lockManaged } from './access.js';
-import { CLAIM_MS, type Claimed, lockStates } from './endpoint-claims.js';
+import { CLAIM_MS, type ClaimedEndpoint, lockStates } from './endpoint-claims.js';
 import { isSubscribed, type LoggedEvent, newDelivery, readLogs } from './event-reader.js';
 import type { Claim } from './results.js';
 import { hasStepLeft, RECOVER_MS } from './rules.js';
@@ -113,7 +113,7 @@ export async function recoverSome(
   transaction: Transaction,
   { id, fence }: Claim,
   now: Instant,
-): Promise<Claimed | null> {
+): Promise<ClaimedEndpoint | null> {
   const claimed = (await lockStates(transaction, [id], true)).get(id);
   if (claimed?.state.endpoint.fence !== fence) return null;
   const { state } = claimed;

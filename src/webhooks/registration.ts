@@ -17,8 +17,8 @@ import {
 } from '../db/entities/webhooks.js';
 import { insertSql, literal } from '../db/statements.js';
 import { headOf } from '../events/positions.js';
-import type { Answer } from '../ledger/writer/types.js';
-import { findAnswers } from '../ledger/idempotency.js';
+import type { CommandResult } from '../ledger/writer/types.js';
+import { findResults } from '../ledger/idempotency.js';
 import { type KeyedResult, writeKeyed } from '../ledger/keyed-writes.js';
 import { assertManager, endpointAct, noticeOf } from './access.js';
 import type { WebhookDeps } from './deps.js';
@@ -59,14 +59,14 @@ export async function register(
   caller: Caller,
   wanted: WantedEndpoint,
   idempotency: Keyed,
-): Promise<Answer<RegisteredEndpoint>> {
+): Promise<CommandResult<RegisteredEndpoint>> {
   const { database, sending } = deps;
   const { tenantId } = caller;
   const request = {
     kind: { resourceType: 'webhook_endpoint', table: webhookEndpoints },
     command: { ...idempotency, tenantId },
   } as const;
-  const known = (await findAnswers(database.lookup, [request])).get(request);
+  const known = (await findResults(database.lookup, [request])).get(request);
   if (known !== undefined) return registration(database.lookup, known, wanted);
   // DNS is not queried for a caller who may not register.
   await assertManager(database.lookup, caller);
@@ -95,9 +95,9 @@ export async function register(
  */
 async function registration(
   reader: Reader,
-  { outcome, replayed }: Answer<WebhookEndpoint>,
+  { outcome, replayed }: CommandResult<WebhookEndpoint>,
   wanted: WantedEndpoint,
-): Promise<Answer<RegisteredEndpoint>> {
+): Promise<CommandResult<RegisteredEndpoint>> {
   if (!outcome.done) return { outcome, replayed };
   const { resource } = outcome;
   const shown =

@@ -12,11 +12,11 @@ import { insertSql, statement, upsertSql } from '../db/statements.js';
 import { noticeOf } from './access.js';
 import {
   CLAIM_MS,
-  type Claimed,
+  type ClaimedEndpoint,
   type EndpointState,
   hasMore,
   isHeld,
-  isWanted,
+  isSubscribedType,
   lockStates,
 } from './endpoint-claims.js';
 import type { OpenDelivery } from './event-reader.js';
@@ -57,7 +57,7 @@ export interface RunResults {
   readonly then: 'keep' | 'release_if_done' | 'release';
 }
 
-export interface StoredResults extends Claimed {
+export interface StoredResults extends ClaimedEndpoint {
   readonly isReleased: boolean;
 }
 
@@ -118,7 +118,7 @@ interface Written extends StoredResults {
 
 function writtenOf(
   results: RunResults,
-  { state, earliest: waiting }: Claimed,
+  { state, earliest: waiting }: ClaimedEndpoint,
   now: Instant,
   random: () => number,
 ): Written {
@@ -207,7 +207,7 @@ function deliveryAfter(
   const { delivery } = outcome.open;
   if (outcome.result === null)
     return { ...delivery, state: 'ended', nextAttemptAt: null, finishedAt: now };
-  const wanted = isWanted(types, delivery.eventType);
+  const wanted = isSubscribedType(types, delivery.eventType);
   return {
     ...delivery,
     ...afterAttempt(delivery, outcome.result, wanted, outcome.endedAt, random()),
@@ -237,7 +237,7 @@ function lostAfter(
   for (const { open, result } of ended) {
     const { sequence, eventType, cause } = open.delivery;
     if (result !== null || sequence === null || sequence > removedThrough) continue;
-    if (cause !== 'redeliver' && isWanted(types, eventType)) lose(sequence, sequence);
+    if (cause !== 'redeliver' && isSubscribedType(types, eventType)) lose(sequence, sequence);
   }
   return { lostFrom, lostTo };
 }

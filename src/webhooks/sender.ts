@@ -8,7 +8,7 @@ import { AddressGuard, type CheckedUrl, type ParsedUrl } from './address-guard.j
 import type { AllowedHost } from './allowed-hosts.js';
 import { type Agents, directAgents, proxiedAgents } from './connections.js';
 import {
-  type Answer,
+  type ReceiverResponse,
   AttemptEnded,
   type AttemptResult,
   type Exchange,
@@ -101,7 +101,10 @@ export class Sender {
     }
   }
 
-  private async attempt(request: OutgoingDelivery, stop: AbortSignal): Promise<Answer | Failure> {
+  private async attempt(
+    request: OutgoingDelivery,
+    stop: AbortSignal,
+  ): Promise<ReceiverResponse | Failure> {
     const { guard, proxyUrl, certificateAuthorities } = this.options;
     const parsed = guard.parseUrl(request.url);
     if (!parsed.ok) return refused(parsed.reason);
@@ -128,7 +131,7 @@ export class Sender {
    * Retries on a new connection if the receiver had closed the old one while it was idle: that
    * costs no attempt.
    */
-  private async exchanged(one: Exchange, stop: AbortSignal): Promise<Answer> {
+  private async exchanged(one: Exchange, stop: AbortSignal): Promise<ReceiverResponse> {
     try {
       return await exchange(one, this.pool, stop);
     } catch (error) {

@@ -11,7 +11,7 @@ import type { Sweep } from '../temporal/sweeper.js';
 import { pieceSweep } from '../temporal/piece-sweep.js';
 import { isFree, isHeld } from './endpoint-claims.js';
 import { ATTEMPTS_KEPT_MS, FAILING_MS } from './rules.js';
-import { freeSql, inTimeSql, makeDue, WANTED_AHEAD } from './work-finder.js';
+import { freeSql, inTimeSql, makeDue, HAS_EVENTS_AHEAD_SQL } from './work-finder.js';
 
 /**
  * Sweeps of endpoints, their attempts and the event log, each a bounded piece of work at a time.
@@ -58,7 +58,7 @@ export async function readSlice(
   if (ids.length === 0) return { rows: [], last: null };
   // Heads and counters are read in one statement: no wanted event is missing up to the counter.
   const rows = await reader.query(
-    `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, ${WANTED_AHEAD} AS is_behind,
+    `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, ${HAS_EVENTS_AHEAD_SQL} AS is_behind,
        ${inTimeSql(now)} AS is_in_time
      FROM webhook_endpoints e FORCE INDEX (PRIMARY) JOIN event_counters c ON c.tenant_id=e.tenant_id
      WHERE e.id IN (${literals(webhookEndpoints, 'id', ids)}) AND e.status<>'deleted'`,

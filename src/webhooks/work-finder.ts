@@ -20,7 +20,7 @@ export const freeSql = (now: Instant): string =>
   `(e.lease_until IS NULL OR e.lease_until<=${column.time.literal(now)})`;
 
 /** SQL: something of a subscribed type is ahead of the cursor of `e`. */
-export const WANTED_AHEAD = `EXISTS (SELECT 1 FROM webhook_subscriptions s
+export const HAS_EVENTS_AHEAD_SQL = `EXISTS (SELECT 1 FROM webhook_subscriptions s
   JOIN event_heads h ON h.tenant_id=s.tenant_id AND h.type=s.type
   WHERE s.endpoint_id=e.id AND h.last_sequence>e.cursor_sequence AND h.last_sequence>=s.from_sequence)`;
 
@@ -46,7 +46,7 @@ export async function tenantsWithEvents(
 }
 
 /** An endpoint to which something may have to be sent. */
-export interface Candidate {
+export interface EndpointCandidate {
   readonly id: Uuid;
   readonly tenantId: Uuid;
   /**
@@ -71,14 +71,14 @@ export async function endpointsBehind(
   reader: Reader,
   tenantIds: readonly Uuid[],
   now: Instant,
-): Promise<readonly Candidate[]> {
+): Promise<readonly EndpointCandidate[]> {
   if (tenantIds.length === 0) return [];
   const rows = await reader.query(
     `SELECT ${COLUMNS}, NOT ${freeSql(now)} AS is_busy
      FROM (SELECT DISTINCT endpoint_id FROM webhook_subscriptions FORCE INDEX (by_type)
        WHERE tenant_id IN (${literals(webhookSubscriptions, 'tenantId', tenantIds)})) own
      STRAIGHT_JOIN webhook_endpoints e FORCE INDEX (PRIMARY) ON e.id=own.endpoint_id WHERE ${OPEN}
-     AND NOT (e.probe_at IS NOT NULL AND ${freeSql(now)} AND ${inTimeSql(now)}) AND ${WANTED_AHEAD}`,
+     AND NOT (e.probe_at IS NOT NULL AND ${freeSql(now)} AND ${inTimeSql(now)}) AND ${HAS_EVENTS_AHEAD_SQL}`,
   );
   return rows.map((row) => ({ ...common(row), cursor: column.bigint.parse(row.cursor_sequence) }));
 }
@@ -86,7 +86,7 @@ export async function endpointsBehind(
 /**
  * How many more healthy endpoints may begin, and how many whose last attempt failed or was slow.
  */
-export interface Room {
+export interface FreeSlots {
   readonly well: number;
   readonly failing: number;
 }
@@ -98,8 +98,8 @@ export interface Room {
 export async function endpointsDue(
   reader: Reader,
   now: Instant,
-  room: Room,
-): Promise<readonly Candidate[]> {
+  room: FreeSlots,
+): Promise<readonly EndpointCandidate[]> {
   const due = (kind: string, limit: number): string =>
     `(SELECT ${COLUMNS}, e.next_due_at, 0 AS is_busy FROM webhook_endpoints e FORCE INDEX (due)
       WHERE ${OPEN} AND e.next_due_at<=${column.time.literal(now)} AND ${freeSql(now)} AND ${kind}
@@ -109,7 +109,7 @@ export async function endpointsDue(
   return rows.map((row) => ({ ...common(row), cursor: null }));
 }
 
-function common(row: StoredRow): Omit<Candidate, 'cursor'> {
+function common(row: StoredRow): Omit<EndpointCandidate, 'cursor'> {
   return {
     id: column.uuid.parse(row.id),
     tenantId: column.uuid.parse(row.tenant_id),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Authenticator } from '../../src/access/authenticator.js';
-import { Recent } from '../../src/core/recent.js';
+import { ExpiringCache } from '../../src/core/expiring-cache.js';
 import { hashOfToken, newToken } from '../../src/access/token-format.js';
 import { newId } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
@@ -227,7 +227,7 @@ describe('authenticate', () => {
 
 describe('recent values', () => {
   it('never number more than the limit', () => {
-    const recent = new Recent<number>(100, 500);
+    const recent = new ExpiringCache<number>(100, 500);
     for (let count = 0; count < 10_000; count += 1) recent.set(`key ${count}`, count, 0);
     assert.equal(recent.size, 100);
     assert.equal(recent.get('key 9999', 0), 9_999);
@@ -235,7 +235,7 @@ describe('recent values', () => {
   });
 
   it('are dropped when they are too old', () => {
-    const recent = new Recent<number>(100, 500);
+    const recent = new ExpiringCache<number>(100, 500);
     recent.set('old', 1, 0);
     recent.set('new', 2, 501);
     assert.equal(recent.size, 1);

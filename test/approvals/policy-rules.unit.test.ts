@@ -9,7 +9,7 @@ import {
   type PolicyState,
   policyState,
 } from '../../src/approvals/policy-rules.js';
-import { approvalsWanted, batchRefusal } from '../../src/approvals/rules.js';
+import { requiredApprovals, batchRefusal } from '../../src/approvals/rules.js';
 import { newId } from '../../src/core/ids.js';
 import { type Instant, instant } from '../../src/core/instant.js';
 import type { ApprovalPolicyRow } from '../../src/db/entities/approvals.js';
@@ -54,7 +54,7 @@ function strictness(
   raw: bigint,
   at: Instant,
 ): readonly number[] {
-  const wanted = approvalsWanted(row, raw, at);
+  const wanted = requiredApprovals(row, raw, at);
   return wanted === null ? [0, -Infinity] : [wanted.required, at - wanted.expiresAt];
 }
 

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import {
-  type Acting,
+  type ApprovalActor,
   APPROVAL_ACTIONS,
   type ApprovalAction,
   approverOf,
   authorityRefusal,
   claimedName,
   isExpired,
-  judge,
+  judgeAction,
   malformedRefusal,
   needsApproval,
-  type Standing,
+  type ActorStanding,
   stateRefusal,
-  type Verdict,
-  type Waiting,
+  type ActionVerdict,
+  type WaitingApproval,
 } from '../../src/approvals/rules.js';
 import { newId } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
@@ -33,15 +33,15 @@ const MEMBER = newId();
 const EXPIRES_AT = instant(1_000_000);
 const BEFORE = instant(EXPIRES_AT - 1);
 
-const waiting: Waiting = {
+const waiting: WaitingApproval = {
   status: 'pending_approval',
   createdBy: CREATOR,
   required: 1,
   received: 0,
   expiresAt: EXPIRES_AT,
 };
-const member = (memberId = MEMBER): Acting => ({ by: 'member', memberId });
-const byStaff = (name = 'sofia'): Acting => ({
+const member = (memberId = MEMBER): ApprovalActor => ({ by: 'member', memberId });
+const byStaff = (name = 'sofia'): ApprovalActor => ({
   by: 'staff',
   staff: { id: newId(), name, kind: 'person', rights: STAFF_RIGHTS, channel: 'ops' },
 });
@@ -64,13 +64,13 @@ const person = (rights: readonly StaffRight[], active: boolean): Staff => ({
     lastUsedAt: null,
   },
 });
-const asRole = (role: Role | undefined): Standing => ({ role, staff: undefined });
-const asStaff = (rights: readonly StaffRight[], active = true): Standing => ({
+const asRole = (role: Role | undefined): ActorStanding => ({ role, staff: undefined });
+const asStaff = (rights: readonly StaffRight[], active = true): ActorStanding => ({
   role: undefined,
   staff: person(rights, active),
 });
 
-function approval(acting: Acting): Approval {
+function approval(acting: ApprovalActor): Approval {
   return {
     id: newId(),
     resourceType: 'transfer',
@@ -86,16 +86,16 @@ function approval(acting: Acting): Approval {
 
 function verdict(
   action: ApprovalAction,
-  acting: Acting,
-  standing: Standing,
+  acting: ApprovalActor,
+  standing: ActorStanding,
   given: {
-    readonly of?: Partial<Waiting>;
+    readonly of?: Partial<WaitingApproval>;
     readonly approvals?: readonly Approval[];
     readonly at?: number;
   } = {},
-): Verdict {
+): ActionVerdict {
   const { of, approvals = [], at = BEFORE } = given;
-  return judge(
+  return judgeAction(
     action,
     acting,
     { ...waiting, ...of },
@@ -103,11 +103,15 @@ function verdict(
   );
 }
 
-const codeOf = (one: Verdict): string =>
+const codeOf = (one: ActionVerdict): string =>
   one.comes === 'to_nothing' ? one.refusal.code : one.comes;
 
 describe('who may act on what waits for approval', () => {
-  const refused = (action: ApprovalAction, acting: Acting, standing: Standing): boolean =>
+  const refused = (
+    action: ApprovalAction,
+    acting: ApprovalActor,
+    standing: ActorStanding,
+  ): boolean =>
     authorityRefusal(action, acting, standing, waiting, OF)?.code === 'authority_insufficient';
 
   // The table of roles in docs/contract.md, written out, so that a changed right is seen.

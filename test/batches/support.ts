@@ -16,7 +16,7 @@ import type { Account, FeeScheduleRow, Member } from '../../src/db/entities/part
 import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
 import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
 import { Failpoints } from '../../src/core/failpoints.js';
-import { Shares } from '../../src/core/shares.js';
+import { ConcurrencyLimit } from '../../src/core/concurrency-limit.js';
 import { BatchExecution, type PaymentEnd } from '../../src/batches/execution.js';
 import { BatchFiles } from '../../src/batches/files.js';
 import { errorRows, resultRows } from '../../src/batches/reports.js';
@@ -31,14 +31,14 @@ import type { UploadFile } from '../../src/batches/upload.js';
 import {
   validateBatch,
   type ValidationDeps,
-  type Watch,
+  type ValidationWatch,
 } from '../../src/batches/validation/run.js';
 import {
   BatchWorkflowService,
   type BatchWorkflowDeps,
 } from '../../src/batches/workflow-service.js';
 import type { WriterOptions } from '../../src/ledger/writer/ledger-writer.js';
-import type { Answer } from '../../src/ledger/writer/types.js';
+import type { CommandResult } from '../../src/ledger/writer/types.js';
 import { type Bank, LEAST } from '../support/bank.js';
 import { STATEMENT_TIMEOUT_MS, type TestDatabase } from '../support/database.js';
 import {
@@ -103,7 +103,10 @@ export function number(text: string): Cell {
 export function batchServiceOf(
   deps: Pick<BatchWorkflowDeps, 'database' | 'desk' | 'clock'> & Partial<BatchWorkflowDeps>,
 ): BatchWorkflowService {
-  const shares = { validating: new Shares(100, 100), paying: new Shares(100, 100) };
+  const shares = {
+    validating: new ConcurrencyLimit(100, 100),
+    paying: new ConcurrencyLimit(100, 100),
+  };
   const { database } = deps;
   const own = {
     baseUrl: BASE_URL,
@@ -148,7 +151,7 @@ function boundless(database: Database): RecipientBudget {
 }
 
 /** Nobody listens, nobody cuts off. */
-export const UNWATCHED: Watch = {
+export const UNWATCHED: ValidationWatch = {
   signal: new AbortController().signal,
   heartbeat: () => undefined,
 };
@@ -232,7 +235,7 @@ export class BatchWorld {
     source: Pick<Account, 'id'>,
     file: Buffer,
     key: string = randomUUID(),
-  ): Promise<Answer<BonusBatch>> {
+  ): Promise<CommandResult<BonusBatch>> {
     const request = { sourceAccountId: source.id, description: 'November', file: uploadOf(file) };
     const fingerprint = commandFingerprint([source.id, file.toString('base64')]);
     return this.batches.upload(this.caller(), request, { key, fingerprint });
@@ -264,7 +267,7 @@ export class BatchWorld {
     { id }: Pick<BonusBatch, 'id'>,
     member: Pick<Member, 'id'> = this.tenant.owner,
     key: string = randomUUID(),
-  ): Promise<Answer<BonusBatch>> {
+  ): Promise<CommandResult<BonusBatch>> {
     const fingerprint = commandFingerprint(['execute', id, member.id]);
     return this.batches.execute(this.caller(member), id, { key, fingerprint });
   }
@@ -316,12 +319,12 @@ export class BatchWorld {
   }
 }
 
-export function resourceOf<Row>({ outcome }: Answer<Row>): Row {
+export function resourceOf<Row>({ outcome }: CommandResult<Row>): Row {
   assert(outcome.done, outcome.done ? '' : outcome.refusal.message);
   return outcome.resource;
 }
 
-export function codeOf({ outcome }: Answer<unknown>): string | undefined {
+export function codeOf({ outcome }: CommandResult<unknown>): string | undefined {
   return outcome.done ? undefined : outcome.refusal.code;
 }
 

@@ -8,7 +8,7 @@ import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { ROLES } from '../../src/core/permissions.js';
 import type { BonusBatch } from '../../src/db/entities/bonuses.js';
 import type { Account, Member } from '../../src/db/entities/parties.js';
-import type { Answer } from '../../src/ledger/writer/types.js';
+import type { CommandResult } from '../../src/ledger/writer/types.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral, LEAST, object, openBank, text } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -44,7 +44,7 @@ describe('a batch that is ready', () => {
   const withdraw = (
     { id }: Pick<BonusBatch, 'id'>,
     member: Pick<Member, 'id'> = world.tenant.owner,
-  ): Promise<Answer<BonusBatch>> => world.batches.withdraw(world.caller(member), id);
+  ): Promise<CommandResult<BonusBatch>> => world.batches.withdraw(world.caller(member), id);
   const member = (name: string): Promise<Member> =>
     addMember(db.database, systemClock, world.tenant.tenant.id, name, TEST_ACTOR);
 

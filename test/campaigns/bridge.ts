@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BRIDGE_FAILPOINTS, DESK_FAILPOINTS, type Failpoint } from '../../src/core/failpoints.js';
+import { BRIDGE_FAILPOINTS, LEDGER_FAILPOINTS, type Failpoint } from '../../src/core/failpoints.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
 import { LEAST, openBank } from '../support/bank.js';
@@ -32,7 +32,7 @@ interface BridgeFailpoints {
 /** The worker ends itself at the failpoints, and the API at those of the relay, while clients make, decide and let expire. */
 export async function bridgeFailpoints(campaign: BridgeFailpoints): Promise<string> {
   const { db, temporal, clients, rounds } = campaign;
-  const ofWorker = [...DESK_FAILPOINTS, ...BRIDGE_FAILPOINTS];
+  const ofWorker = [...LEDGER_FAILPOINTS, ...BRIDGE_FAILPOINTS];
   const environment = temporalEnvironment(temporal);
   const api = await ApiProcess.prepare(db.url, environment);
   const worker = await WorkerProcess.prepare(db.url, temporal, APPROVALS);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import type { Account } from '../../src/db/entities/parties.js';
-import type { Answer } from '../../src/ledger/writer/types.js';
+import type { CommandResult } from '../../src/ledger/writer/types.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
 import { move, type TestCommand, testKind } from '../support/kinds.js';
 import { type Cut, cutEverySecondCommit, Proxy } from '../support/proxy.js';
@@ -44,7 +44,7 @@ export async function commitCutCampaign({ db, cuts, fate }: CommitCutCampaign): 
   const receiver = await makeAccount(safe, tenant);
 
   const wasNeverSeen = cutEverySecondCommit(proxy, fate);
-  const asked: { command: TestCommand; answer: Answer<Transfer> }[] = [];
+  const asked: { command: TestCommand; answer: CommandResult<Transfer> }[] = [];
   while (proxy.cuts < cuts) {
     const commands = Array.from({ length: WIDTH }, () =>
       move({ from: payer, to: receiver, raw: 1n }),
@@ -67,7 +67,7 @@ export async function commitCutCampaign({ db, cuts, fate }: CommitCutCampaign): 
 
 /** Asks again for each: a `done` is a replay with the same id, an unknown one is there or happens now. */
 async function resolve(
-  asked: readonly { command: TestCommand; answer: Answer<Transfer> }[],
+  asked: readonly { command: TestCommand; answer: CommandResult<Transfer> }[],
   desk: ReturnType<typeof openDesk>['desk'],
   wasNeverSeen: (key: string) => boolean,
 ): Promise<{ unknown: number; unknownButThere: number }> {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   BRIDGE_FAILPOINTS,
-  DESK_FAILPOINTS,
+  LEDGER_FAILPOINTS,
   DRAIN_FAILPOINTS,
   type Failpoint,
   RAIL_FAILPOINTS,
@@ -144,7 +144,7 @@ const endsAt = (
   environment: End['environment'] = {},
 ): readonly End[] => failpoints.map((failpoint) => ({ failpoint, passing, environment }));
 
-const OF_API = endsAt([...BRIDGE_FAILPOINTS, ...DESK_FAILPOINTS], 2);
+const OF_API = endsAt([...BRIDGE_FAILPOINTS, ...LEDGER_FAILPOINTS], 2);
 
 /**
  * All failpoints but that of files in several pieces (test/faults/batch-kills.test.ts), those around the COMMIT also where only
@@ -156,7 +156,7 @@ const ofWorker = (rest: number): readonly End[] => [
   ...endsAt(DRAIN_FAILPOINTS, Math.ceil(30 / rest), serving('webhooks')),
   ...endsAt(RAIL_FAILPOINTS, 2, serving('payouts')),
   ...endsAt(['before_commit'], 1, serving('batches')),
-  ...endsAt([...BRIDGE_FAILPOINTS, ...DESK_FAILPOINTS], 2, serving('approvals')),
+  ...endsAt([...BRIDGE_FAILPOINTS, ...LEDGER_FAILPOINTS], 2, serving('approvals')),
 ];
 
 /**

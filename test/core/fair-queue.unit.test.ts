@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { FairQueue } from '../../src/core/fair-queue.js';
-import { Shares, ShareTaken } from '../../src/core/shares.js';
+import { ConcurrencyLimit, LimitReached } from '../../src/core/concurrency-limit.js';
 
 /** Whoever is let in notes it, and leaves when it is told to. */
 class Visitors {
@@ -72,24 +72,24 @@ describe('a fair queue', () => {
 
 describe('shares', () => {
   it('are limited per tenant and in all, and free again once released', () => {
-    const shares = new Shares(2, 3);
+    const shares = new ConcurrencyLimit(2, 3);
     const first = shares.take('a');
     shares.take('a');
-    assert.throws(() => shares.take('a'), ShareTaken);
+    assert.throws(() => shares.take('a'), LimitReached);
     shares.take('b');
-    assert.throws(() => shares.take('c'), ShareTaken);
+    assert.throws(() => shares.take('c'), LimitReached);
     first();
     shares.take('c');
-    assert.throws(() => shares.take('a'), ShareTaken);
+    assert.throws(() => shares.take('a'), LimitReached);
   });
 
   it('tell who is refused how many of the tenant were before, since it last got one', () => {
-    const shares = new Shares(1, 3);
+    const shares = new ConcurrencyLimit(1, 3);
     const before = (tenant: string): number => {
       try {
         shares.take(tenant);
       } catch (failure) {
-        if (failure instanceof ShareTaken) return failure.before;
+        if (failure instanceof LimitReached) return failure.before;
       }
       return assert.fail('it was not refused');
     };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Gauge, type Registry } from 'prom-client';
-import { readTogether } from '../../src/core/meters.js';
+import { registerGauges } from '../../src/core/meters.js';
 import { createAdmin, createRegistry, type Fitness, Readiness } from '../../src/http/admin.js';
 import type { Api } from '../../src/http/api.js';
 import { ErrorWriter } from '../../src/http/errors.js';
@@ -117,7 +117,7 @@ describe('the admin port', () => {
   });
 
   it('a metric that cannot be read, or hangs, is omitted and counted; all others are served', async () => {
-    readTogether(registry, { planted_a: { help: 'a' }, planted_b: { help: 'b' } }, () => {
+    registerGauges(registry, { planted_a: { help: 'a' }, planted_b: { help: 'b' } }, () => {
       reads += 1;
       return isAway
         ? Promise.reject(new Error('away'))

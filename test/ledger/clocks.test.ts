@@ -17,7 +17,7 @@ import {
   readMovements,
 } from '../../src/accounts/movements.js';
 import { DatabaseClock } from '../../src/ledger/database-clock.js';
-import type { Answer } from '../../src/ledger/writer/types.js';
+import type { CommandResult } from '../../src/ledger/writer/types.js';
 import { startTestApi } from '../support/api.js';
 import { answered, idLiteral, LEAST, text } from '../support/bank.js';
 import { type TestDatabase, testDatabase, untilLockIsAwaited } from '../support/database.js';
@@ -69,9 +69,9 @@ describe("the database's clock", () => {
   const deskOfServerOff = (offMs: number): WatchedDesk =>
     openDesk(db.database, {}, new TestClock(offBy(offMs), MAX_AHEAD_MS));
   const databaseTime = (): Promise<Instant> => new DatabaseClock().read(db.database.lookup);
-  const pay = ({ desk }: WatchedDesk): Promise<Answer<unknown>> =>
+  const pay = ({ desk }: WatchedDesk): Promise<CommandResult<unknown>> =>
     desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));
-  const refused = ({ outcome }: Answer<unknown>): void => {
+  const refused = ({ outcome }: CommandResult<unknown>): void => {
     assert(!outcome.done);
     assert.equal(outcome.refusal.code, 'ledger_unavailable');
   };

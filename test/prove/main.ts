@@ -4,7 +4,7 @@ import { cpus, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
-import { DESK_FAILPOINTS } from '../../src/core/failpoints.js';
+import { LEDGER_FAILPOINTS } from '../../src/core/failpoints.js';
 import { commitCutCampaign } from '../campaigns/commit-cuts.js';
 import {
   failpointCampaign,
@@ -54,7 +54,7 @@ const PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise<string[]>>> 
   ],
   'kill-api': async (db) => [await killApiCampaign(db, { kills: 50, clients: 64 })],
   failpoints: async (db) => [
-    await failpointCampaign(db, DESK_FAILPOINTS, { kills: 10, clients: 64 }),
+    await failpointCampaign(db, LEDGER_FAILPOINTS, { kills: 10, clients: 64 }),
   ],
   'kill-mysql': async () => [await killMysqlCampaign({ kills: 50, clients: 64 })],
   statements: async (db) => [

@@ -4,7 +4,7 @@ import { systemClock } from '../../src/core/instant.js';
 import { SIMULATED } from '../../src/payouts/rails/rail.js';
 import { dayOf } from '../../src/payouts/statements/compare.js';
 import { reconcile } from '../../src/payouts/statements/reconcile.js';
-import { followAnswers } from '../../src/restores/holding.js';
+import { settleAskedPayouts } from '../../src/restores/holding.js';
 import { lastRestore } from '../../src/restores/opening.js';
 import { askRails, findingsOf } from '../../src/restores/rails.js';
 import { run } from '../ops/ops.js';
@@ -87,7 +87,7 @@ describe('a rail that is asked only after the ledger was opened', () => {
       { ...deps, restore, onProgress: () => undefined },
       new Map([[SIMULATED, new ScriptedRail()]]),
     );
-    await followAnswers(deps, restore, [SIMULATED]);
+    await settleAskedPayouts(deps, restore, [SIMULATED]);
     await assertGoesOn(unclear);
   });
 
@@ -174,7 +174,7 @@ describe('a rail that is asked only after the ledger was opened', () => {
       found.filter(({ payoutId }) => ids.includes(payoutId)),
       [],
     );
-    await followAnswers(deps, restore, [SIMULATED]);
+    await settleAskedPayouts(deps, restore, [SIMULATED]);
   });
 
   it('is asked for an earlier restore too when a later one is finished, which shows what is then found', async () => {

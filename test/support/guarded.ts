@@ -11,7 +11,7 @@ import { payouts } from '../../src/db/entities/payouts.js';
 import type { Table } from '../../src/db/table.js';
 import type { Approvable } from '../../src/approvals/decide.js';
 import { Approvals } from '../../src/approvals/service.js';
-import type { Answer } from '../../src/ledger/writer/types.js';
+import type { CommandResult } from '../../src/ledger/writer/types.js';
 import type { StaffIdentity } from '../../src/staff/rules.js';
 import type { RequestOptions, TestAnswer, TestApi } from './api.js';
 import { payoutBody } from '../payouts/support.js';
@@ -217,7 +217,7 @@ export type KindApprovals = Pick<
     verb: Verb,
     staff: StaffIdentity,
     reason: string,
-  ): Promise<Answer<Approvable>>;
+  ): Promise<CommandResult<Approvable>>;
 };
 
 export function approvalsOfKind(api: TestApi, kind: Kind): KindApprovals {

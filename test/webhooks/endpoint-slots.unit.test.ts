@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { newId, type Uuid } from '../../src/core/ids.js';
-import { Choice, EndpointSlots } from '../../src/webhooks/endpoint-slots.js';
+import { SlotChoice, EndpointSlots } from '../../src/webhooks/endpoint-slots.js';
 import { PROMPT_MS } from '../../src/webhooks/rules.js';
-import type { Candidate } from '../../src/webhooks/work-finder.js';
+import type { EndpointCandidate } from '../../src/webhooks/work-finder.js';
 
 describe('the slots for endpoints', () => {
   const [large, small] = [newId(), newId()];
-  const endpoint = (tenantId: Uuid, isFailing = true): Candidate => ({
+  const endpoint = (tenantId: Uuid, isFailing = true): EndpointCandidate => ({
     id: newId(),
     tenantId,
     cursor: null,
@@ -14,8 +14,11 @@ describe('the slots for endpoints', () => {
     isBusy: false,
     isProbed: false,
   });
-  const chosen = (slots: EndpointSlots, candidates: readonly Candidate[]): readonly Candidate[] => {
-    const choice = new Choice(slots);
+  const chosen = (
+    slots: EndpointSlots,
+    candidates: readonly EndpointCandidate[],
+  ): readonly EndpointCandidate[] => {
+    const choice = new SlotChoice(slots);
     choice.take(candidates);
     return choice.all;
   };

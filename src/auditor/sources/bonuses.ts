@@ -1,7 +1,7 @@
 import { amountJson } from '../../core/amount.js';
 import { type BatchStatus, bonusBatches, bonuses } from '../../db/entities/bonuses.js';
 import type { EventType } from '../../db/entities/events.js';
-import { feeAccountOf, feeOf, moved, operationSource } from './types.js';
+import { feeAccountOf, feeOf, entryPair, operationSource } from './types.js';
 
 /** Bonuses are paid when they are created, so each has been posted and counts in its month. */
 export const bonusSource = operationSource({
@@ -10,7 +10,7 @@ export const bonusSource = operationSource({
   monthUse: 'TRUE',
   expect: (row) => {
     const { sourceAccountId: source, recipientAccountId: recipient } = row;
-    const paid = moved([source, 'bonus_out'], [recipient, 'bonus_in'], row);
+    const paid = entryPair([source, 'bonus_out'], [recipient, 'bonus_in'], row);
     return {
       state: 'completed',
       description: row.description,

@@ -1,5 +1,5 @@
 import { adjustments, payIns } from '../../db/entities/operations.js';
-import { moved, operationSource } from './types.js';
+import { entryPair, operationSource } from './types.js';
 
 /** Pay-ins are money from outside, which the tenant's pay-in account owes. */
 export const payInSource = operationSource({
@@ -10,7 +10,7 @@ export const payInSource = operationSource({
     state: 'recorded',
     description: row.description,
     accounts: [row.accountId],
-    postings: [moved(['pay_in', 'system_out'], [row.accountId, 'payin_in'], row)],
+    postings: [entryPair(['pay_in', 'system_out'], [row.accountId, 'payin_in'], row)],
     isKeyed: true,
   }),
 });
@@ -25,8 +25,8 @@ export const adjustmentSource = operationSource({
     const isPosted = status === 'posted';
     const legs =
       row.direction === 'in'
-        ? moved(['adjustment', 'system_out'], [accountId, 'adjustment_in'], row)
-        : moved([accountId, 'adjustment_out'], ['adjustment', 'system_in'], row);
+        ? entryPair(['adjustment', 'system_out'], [accountId, 'adjustment_in'], row)
+        : entryPair([accountId, 'adjustment_out'], ['adjustment', 'system_in'], row);
     return {
       state: status,
       description: row.reason,

@@ -5,7 +5,7 @@ import {
   type ExpectedEntry,
   feeAccountOf,
   feeOf,
-  moved,
+  entryPair,
   operationSource,
   shownOf,
 } from './types.js';
@@ -58,8 +58,8 @@ export const payoutSource = operationSource({
 function postingsOf(payout: Payout): ExpectedEntry[][] {
   const { sourceAccountId: source, status } = payout;
   if (status !== 'completed' && status !== 'returned') return [];
-  const out = moved([source, 'payout_out'], ['pay_out', 'system_in'], payout);
+  const out = entryPair([source, 'payout_out'], ['pay_out', 'system_in'], payout);
   const paid = [...out, ...feeOf(payout)];
-  const returned = moved(['pay_out', 'system_out'], [source, 'adjustment_in'], payout);
+  const returned = entryPair(['pay_out', 'system_out'], [source, 'adjustment_in'], payout);
   return status === 'returned' ? [paid, returned] : [paid];
 }

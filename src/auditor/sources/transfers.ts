@@ -1,6 +1,6 @@
 import type { EventType } from '../../db/entities/events.js';
 import { transfers, type TransferStatus } from '../../db/entities/operations.js';
-import { approvalOf, feeAccountOf, feeOf, moved, operationSource, shownOf } from './types.js';
+import { approvalOf, feeAccountOf, feeOf, entryPair, operationSource, shownOf } from './types.js';
 
 const EVENTS: Readonly<Record<TransferStatus, readonly EventType[]>> = {
   pending_approval: [],
@@ -25,7 +25,7 @@ export const transferSource = operationSource({
     const remaining = isPending ? debit : 0n;
     const expiresAt = isPending ? row.approvalExpiresAt : null;
     const paid = [
-      ...moved([source, 'transfer_out'], [destination, 'transfer_in'], row),
+      ...entryPair([source, 'transfer_out'], [destination, 'transfer_in'], row),
       ...feeOf(row),
     ];
     return {

@@ -21,7 +21,7 @@ export interface ExpectedEntry {
 }
 
 /** Returns two entries that move money from one account to another, with these kinds. */
-export function moved(
+export function entryPair(
   [from, out]: readonly [ExpectedEntry['account'], EntryKind],
   [to, into]: readonly [ExpectedEntry['account'], EntryKind],
   { asset, raw }: Amount,
@@ -46,7 +46,7 @@ export function feeOf({
   ...row
 }: FeeColumns): ExpectedEntry[] {
   return feeAccountOf(row).flatMap((account) =>
-    moved([sourceAccountId, 'fee_out'], [account, 'adjustment_in'], { asset, raw }),
+    entryPair([sourceAccountId, 'fee_out'], [account, 'adjustment_in'], { asset, raw }),
   );
 }
 

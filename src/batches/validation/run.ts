@@ -40,7 +40,7 @@ export interface ValidationDeps extends RecordDeps {
 }
 
 /** Progress reports and cancellation of long-running work. */
-export interface Watch {
+export interface ValidationWatch {
   readonly signal: AbortSignal;
   readonly heartbeat: (rows: number) => void;
 }
@@ -55,7 +55,7 @@ export interface Watch {
 export async function validateBatch(
   deps: ValidationDeps,
   batchId: Uuid,
-  watch: Watch,
+  watch: ValidationWatch,
 ): Promise<BonusBatch | undefined> {
   const { reader } = deps.database;
   const record = await ValidationRecord.begin(deps, batchId);
@@ -116,7 +116,7 @@ class FileReading {
     { database, clock, recipientBudget, maxRows }: ValidationDeps,
     private readonly record: ValidationRecord,
     private readonly checker: RowChecker,
-    private readonly watch: Watch,
+    private readonly watch: ValidationWatch,
   ) {
     this.reader = database.reader;
     this.clock = clock;

@@ -6,11 +6,11 @@ import type { Reader, Transaction } from '../../db/database.js';
 import type { Deadline } from '../../db/deadline.js';
 import { outbox } from '../../db/entities/outbox.js';
 import { CommitUnknown } from '../../db/failures.js';
-import { answersOf, TransactionKeys, UNKNOWN, UnknownResults } from '../idempotency.js';
+import { resultsOf, TransactionKeys, UNKNOWN, UnknownResults } from '../idempotency.js';
 import { lockAndLoad, type LockedGroup } from './locked-rows.js';
 import { AccountNotLocked, type GroupState } from './group-state.js';
 import type {
-  Answers,
+  CommandResults,
   AnyRow,
   GroupDeps,
   NamedAccounts,
@@ -29,11 +29,11 @@ export async function postGroup(
   group: readonly PendingCommand[],
   named: NamedAccounts,
   deadline: Deadline,
-): Promise<Answers> {
+): Promise<CommandResults> {
   deps.failpoints.pass('before_lock');
   const bound = new TransactionKeys();
   let newest: Uuid | undefined;
-  let answers: Answers = new Map();
+  let answers: CommandResults = new Map();
   try {
     await deps.database.withPosting(
       async (transaction) => {
@@ -67,8 +67,8 @@ async function decideGroup(
   transaction: Transaction,
   group: readonly PendingCommand[],
   { named, state, keys, now, bound }: Loaded,
-): Promise<Answers> {
-  const replayed = await answersOf(transaction, group, keys);
+): Promise<CommandResults> {
+  const replayed = await resultsOf(transaction, group, keys);
   const open = group.filter((pending) => !replayed.has(pending));
   const decided = decideAll(deps, state, open, named, now, bound);
   await writeGroup(transaction, bound, state.writes, now);
@@ -110,8 +110,8 @@ function decideAll(
   named: NamedAccounts,
   now: Instant,
   bound: TransactionKeys,
-): Answers {
-  const decided: Answers = new Map();
+): CommandResults {
+  const decided: CommandResults = new Map();
   const ahead = new Map<Uuid, number>();
   for (const pending of group) {
     const earlier = bound.answer<AnyRow>(pending);

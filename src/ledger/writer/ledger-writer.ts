@@ -7,7 +7,7 @@ import {
   TransactionRetryable,
 } from '../../db/failures.js';
 import {
-  findAnswers,
+  findResults,
   resolveUnknown,
   UNKNOWN,
   UNKNOWN_KEY,
@@ -19,14 +19,14 @@ import { LockWaitQueue } from './lock-wait-queue.js';
 import { LedgerClosed } from './locked-rows.js';
 import type { WriterObserver } from './metrics.js';
 import {
-  type Answers,
+  type CommandResults,
   type GroupDeps,
   type NamedAccounts,
   type PendingCommand,
   pendingCommand,
 } from './pending-command.js';
 import { AccountNotLocked } from './group-state.js';
-import type { Answer, Command, CommandKind } from './types.js';
+import type { CommandResult, Command, CommandKind } from './types.js';
 
 export interface WriterOptions extends SchedulerOptions {
   /** Commands are refused with 503 while this many are queued. */
@@ -51,7 +51,7 @@ const UNAVAILABLE_TRIES = 2;
  *
  *   submit ─ GroupScheduler ─ run   queued commands become a group
  *     nameAccounts                  determines the accounts of each command (kind.accounts)
- *     findAnswers                   returns the results of commands with a bound key
+ *     findResults                   returns the results of commands with a bound key
  *                                   (../idempotency.ts): before locking only if replays are likely
  *                                   or the accounts are locked elsewhere, and after failures
  *     postGroup                     one transaction (group.ts):
@@ -105,7 +105,7 @@ export class LedgerWriter {
   submit<C extends Command, Row extends { readonly id: Uuid }>(
     kind: CommandKind<C, Row>,
     command: C,
-  ): Promise<Answer<Row>> {
+  ): Promise<CommandResult<Row>> {
     return this.enqueue(kind, command, Symbol());
   }
 
@@ -116,7 +116,7 @@ export class LedgerWriter {
   submitTogether<C extends Command, Row extends { readonly id: Uuid }>(
     kind: CommandKind<C, Row>,
     commands: readonly C[],
-  ): Promise<readonly Answer<Row>[]> {
+  ): Promise<readonly CommandResult<Row>[]> {
     const submission = Symbol();
     return Promise.all(commands.map((command) => this.enqueue(kind, command, submission)));
   }
@@ -125,7 +125,7 @@ export class LedgerWriter {
     kind: CommandKind<C, Row>,
     command: C,
     submission: symbol,
-  ): Promise<Answer<Row>> {
+  ): Promise<CommandResult<Row>> {
     if (this.scheduler.queued >= this.options.maxQueue) {
       this.observer.shed();
       return Promise.resolve(UNKNOWN);
@@ -231,7 +231,7 @@ export class LedgerWriter {
   }
 
   private async answerBound(group: readonly PendingCommand[]): Promise<void> {
-    this.settle(await findAnswers(this.deps.database.lookup, group));
+    this.settle(await findResults(this.deps.database.lookup, group));
   }
 
   /** Answers the commands whose key is bound. Ignores a failure to read the keys. */
@@ -245,7 +245,7 @@ export class LedgerWriter {
     for (const pending of group) pending.answer(UNKNOWN);
   }
 
-  private settle(answers: Answers): void {
+  private settle(answers: CommandResults): void {
     let replays = 0;
     for (const [pending, answer] of answers) {
       if (answer === UNKNOWN_KEY) this.observer.keyUnknown();

@@ -5,7 +5,7 @@ import type { DatabaseDeps, Transaction } from '../../db/database.js';
 import { Deadline } from '../../db/deadline.js';
 import type { DatabaseClock } from '../database-clock.js';
 import { UNKNOWN } from '../idempotency.js';
-import type { Answer, Command, CommandKind, OwnerFinder } from './types.js';
+import type { CommandResult, Command, CommandKind, OwnerFinder } from './types.js';
 
 export type AnyRow = { readonly id: Uuid };
 
@@ -20,7 +20,7 @@ export interface PendingCommand {
   readonly span: OpenSpan | null;
   readonly answered: boolean;
   /** Sets the result. Only the first call counts. */
-  readonly answer: (answer: Answer<AnyRow>) => void;
+  readonly answer: (answer: CommandResult<AnyRow>) => void;
 }
 
 /**
@@ -31,7 +31,7 @@ export function pendingCommand<C extends Command, Row extends AnyRow>(
   kind: CommandKind<C, Row>,
   command: C,
   { submission, timeoutMs }: { readonly submission: symbol; readonly timeoutMs: number },
-  resolve: (answer: Answer<Row>) => void,
+  resolve: (answer: CommandResult<Row>) => void,
 ): PendingCommand {
   const timer = setTimeout(() => pending.answer(UNKNOWN), timeoutMs);
   const pending = {
@@ -42,7 +42,7 @@ export function pendingCommand<C extends Command, Row extends AnyRow>(
     deadline: Deadline.afterMs(timeoutMs),
     answered: false,
     span: beginSpan({ name: `desk ${kind.name}` }),
-    answer: (answer: Answer<AnyRow>): void => {
+    answer: (answer: CommandResult<AnyRow>): void => {
       if (pending.answered) return;
       pending.answered = true;
       clearTimeout(timer);
@@ -50,7 +50,7 @@ export function pendingCommand<C extends Command, Row extends AnyRow>(
         'desk.answer': answer.outcome.done ? 'done' : answer.outcome.refusal.code,
       });
       pending.span?.end();
-      resolve(answer as Answer<Row>);
+      resolve(answer as CommandResult<Row>);
     },
   };
   return pending;
@@ -77,7 +77,7 @@ export interface GroupDeps extends DatabaseDeps {
   readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
 }
 
-export type Answers = Map<PendingCommand, Answer<AnyRow>>;
+export type CommandResults = Map<PendingCommand, CommandResult<AnyRow>>;
 
 /** Accounts of the commands, determined before locking. */
 export interface NamedAccounts {

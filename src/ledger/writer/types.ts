@@ -190,7 +190,7 @@ export interface Decision<Row> {
   readonly bindsKey: boolean;
 }
 
-export interface Answer<Row> {
+export interface CommandResult<Row> {
   readonly outcome: Outcome<Row>;
   /** True if the key had been used before, so that this request changed nothing. */
   readonly replayed: boolean;

@@ -4,7 +4,7 @@ import { closeAccount } from '../../accounts/closing.js';
 import { listAccounts, readAccountDetails } from '../../accounts/directory.js';
 import { openAccount } from '../../accounts/opening.js';
 import {
-  type Changed,
+  type StatusChange,
   type Decided,
   freezeAccount,
   unfreezeAccount,
@@ -137,7 +137,7 @@ interface ChangeSpec {
   readonly done: string;
   /** Asked, followed by the account's name, before an action that cannot be undone. */
   readonly question?: string;
-  readonly change: (ops: Ops, id: Uuid, decided: Decided) => Promise<Changed>;
+  readonly change: (ops: Ops, id: Uuid, decided: Decided) => Promise<StatusChange>;
 }
 
 function changeCommand({ usage, summary, done, question, change }: ChangeSpec): CommandDefinition {

@@ -11,8 +11,8 @@ import {
   restoreToFinish,
   stepOf,
 } from '../../restores/finishing.js';
-import { followAnswers } from '../../restores/holding.js';
-import { beginRestore, lastRestore, otherUnasked } from '../../restores/opening.js';
+import { settleAskedPayouts } from '../../restores/holding.js';
+import { beginRestore, lastRestore, unqueriedRestores } from '../../restores/opening.js';
 import {
   askRails,
   findingsOf,
@@ -111,7 +111,7 @@ const finishCommand = command({
     const restore = await restoreToFinish(ops.database.reader, by);
     const leftOut = new Set(leaveOut?.split(',') ?? []);
     const calls = railCallsOf(ops, leftOut);
-    const earlier = await otherUnasked(ops.database.reader, restore);
+    const earlier = await unqueriedRestores(ops.database.reader, restore);
     const unasked = [...earlier, restore].filter(({ askedAt }) => askedAt === null);
     const asking = { calls, isWhole: leftOut.size === 0 };
     await assertRails(ops, unasked, calls.deps.rails, leftOut);
@@ -190,7 +190,7 @@ async function followUp(
 ): Promise<void> {
   const { calls } = asking;
   const follow = async (): Promise<void> => {
-    await followAnswers(ops, restore, calls.deps.rails.keys());
+    await settleAskedPayouts(ops, restore, calls.deps.rails.keys());
     await raiseContradictions(ops, restore.id, calls);
   };
   await (isAsked ? follow() : askAll(ops, restore, asking, follow));
@@ -271,7 +271,7 @@ export const restoreCommands = group(
       run: async ({ database, output }) => {
         const last = await lastRestore(database.reader);
         if (last === undefined) return output.list([], 'This database was never restored.');
-        const earlier = await otherUnasked(database.reader, last);
+        const earlier = await unqueriedRestores(database.reader, last);
         output.one({ ...restoreFields(last), earlier_not_asked: earlier.map(({ id }) => id) });
       },
     }),

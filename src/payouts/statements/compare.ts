@@ -31,7 +31,7 @@ export interface Difference {
 }
 
 /** Other lines about the payment: earlier in the statement, and on other days. */
-export interface OtherLines {
+export interface EarlierLines {
   readonly above: readonly DatedLine[];
   readonly elsewhere: readonly DatedLine[];
 }
@@ -39,7 +39,7 @@ export interface OtherLines {
 export function compared(
   line: DatedLine,
   payout: Payout | undefined,
-  others: OtherLines,
+  others: EarlierLines,
 ): readonly Difference['difference'][] {
   const { status, reference, at } = line;
   const isSame = (other: DatedLine): boolean =>
@@ -63,12 +63,12 @@ function agrees(status: PayoutStatementLine['status'], payout: Payout): boolean 
   return payout.status === status || (payout.status === 'returned' && status === 'completed');
 }
 
-function withStatus(line: DatedLine, { above, elsewhere }: OtherLines): readonly DatedLine[] {
+function withStatus(line: DatedLine, { above, elsewhere }: EarlierLines): readonly DatedLine[] {
   return [...above, ...elsewhere].filter(({ status }) => status === line.status);
 }
 
 /** Describes a line, and further lines of the payment with its status. */
-export function lineText(line: DatedLine, others: OtherLines): string {
+export function lineText(line: DatedLine, others: EarlierLines): string {
   const referenceOf = ({ reference }: DatedLine): string =>
     reference === null ? '' : `${reference} `;
   const beside = withStatus(line, others).map(

@@ -15,7 +15,7 @@ import {
   refuse,
 } from '../../ledger/writer/types.js';
 import { type PayoutCommand, railEvent } from '../commands.js';
-import { applied } from '../outcomes.js';
+import { applyReport } from '../outcomes.js';
 import { currentLines, knownFrom, openLines, reportNeeds } from '../reports.js';
 import { disagree, type Effect, effectOf } from '../state-machine.js';
 import type { Difference } from './compare.js';
@@ -58,7 +58,8 @@ function decideLine(command: RecordLine, state: LockedState): Decision<Payout> {
   const { status: said, reference } = command.line;
   const report = { reference, failureCode: null };
   const effect = judge(command, payout, state);
-  const resource = effect === 'settled' ? payout : applied(effect, payout, NO_NAME, state).settled;
+  const resource =
+    effect === 'settled' ? payout : applyReport(effect, payout, NO_NAME, state).settled;
   const recorded = effect === 'conflict' || effect === 'settled' ? effect : 'noted';
   const what = { kind: 'statement', said, effect: recorded, at: state.at } as const;
   const event = railEvent(command.eventId, payout, what, report);

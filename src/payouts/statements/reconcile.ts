@@ -13,7 +13,7 @@ import {
   Coverage,
   type Difference,
   lineText,
-  type OtherLines,
+  type EarlierLines,
   outcomesOf,
   type OwnOutcome,
   payoutText,
@@ -73,7 +73,7 @@ export async function reconcile(
 interface ComparedLine {
   readonly line: DatedLine;
   readonly payout: Payout | undefined;
-  readonly others: OtherLines;
+  readonly others: EarlierLines;
 }
 
 async function compareLines(

@@ -10,7 +10,7 @@ import {
   type ReadingResult,
   type RowsMessage,
 } from './messages.js';
-import { giveWay } from '../../core/priority.js';
+import { lowerPriority } from '../../core/priority.js';
 
 /**
  * Worker thread that reads files one after another. Sends rows a few pieces ahead of the requests
@@ -49,7 +49,7 @@ function send(rows: readonly SheetRow[], end: ReadingResult | null): void {
 }
 
 async function readWhole(bytes: Uint8Array): Promise<void> {
-  giveWay('file');
+  lowerPriority('file');
   credit = PIECES_AHEAD;
   let piece: SheetRow[] = [];
   let length = 0;

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { TableRow } from '../writing/columns.js';
 import { TableFiles } from '../writing/table-files.js';
-import { giveWay } from '../../core/priority.js';
+import { lowerPriority } from '../../core/priority.js';
 import type { ThreadMessage, TableSpec } from './write-in-thread.js';
 
 /**
@@ -17,7 +17,7 @@ const { columns, paths, sheetName } = workerData as TableSpec;
 const files = new TableFiles(columns, paths, sheetName);
 const send = (message: ThreadMessage): void => port.postMessage(message);
 
-giveWay('file');
+lowerPriority('file');
 
 let before = Promise.resolve();
 port.on('message', (piece: string | null) => {

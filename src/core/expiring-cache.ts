@@ -2,7 +2,7 @@
  * A cache of values that stay valid for a short time after they were requested. The oldest of more
  * than `limit` values are evicted.
  */
-export class Recent<T> {
+export class ExpiringCache<T> {
   /** Roughly in the order of `askedAt`: a late response is evicted a little late. */
   private readonly values = new Map<string, { readonly value: T; readonly askedAt: number }>();
 

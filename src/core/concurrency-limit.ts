@@ -2,8 +2,8 @@
  * Thrown when the tenant, or all tenants together, have the maximum under way. The caller retries
  * later.
  */
-export class ShareTaken extends Error {
-  override name = 'ShareTaken';
+export class LimitReached extends Error {
+  override name = 'LimitReached';
 
   constructor(
     message: string,
@@ -18,7 +18,7 @@ export class ShareTaken extends Error {
 }
 
 /** Limits how much of one kind of work is under way at a time: per tenant and in all. */
-export class Shares {
+export class ConcurrencyLimit {
   private readonly taken = new Map<string, number>();
   private readonly refused = new Map<string, number>();
   private all = 0;
@@ -28,7 +28,7 @@ export class Shares {
     private readonly inAll: number,
   ) {}
 
-  /** Takes a place and returns the function that releases it. Throws ShareTaken. */
+  /** Takes a place and returns the function that releases it. Throws LimitReached. */
   take(tenantId: string): () => void {
     const own = this.taken.get(tenantId) ?? 0;
     if (own >= this.ofATenant) throw this.refusal(tenantId, 'the tenant has its share already');
@@ -44,9 +44,9 @@ export class Shares {
     };
   }
 
-  private refusal(tenantId: string, message: string): ShareTaken {
+  private refusal(tenantId: string, message: string): LimitReached {
     const before = this.refused.get(tenantId) ?? 0;
     this.refused.set(tenantId, before + 1);
-    return new ShareTaken(message, before);
+    return new LimitReached(message, before);
   }
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { Together, type TogetherOptions } from '../../src/core/together.js';
+import { Batcher, type BatcherOptions } from '../../src/core/batcher.js';
 
 /** Doubles numbers, and notes which were doubled together; what throws is said by the test. */
 function doubling(
-  options: TogetherOptions<number>,
+  options: BatcherOptions<number>,
   failing: (items: readonly number[]) => void = () => undefined,
 ) {
   const groups: number[][] = [];
-  const together = new Together(options, async (items: readonly number[]) => {
+  const together = new Batcher(options, async (items: readonly number[]) => {
     groups.push([...items]);
     await new Promise((resolve) => setImmediate(resolve));
     failing(items);

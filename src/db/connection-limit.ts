@@ -11,7 +11,7 @@ interface Waiting {
 }
 
 /** First-in, first-out semaphore of which one tenant holds at most half. */
-export class Places {
+export class ConnectionLimit {
   private taken = 0;
   private readonly takenOf = new Map<Beneficiary, number>();
   private readonly queue = new Set<Waiting>();

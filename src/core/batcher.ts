@@ -6,7 +6,7 @@ interface Waiting<Item, Answer> {
   readonly reject: (failure: unknown) => void;
 }
 
-export interface TogetherOptions<Item> {
+export interface BatcherOptions<Item> {
   /** The largest weight of a group; a group has at least one item. */
   readonly most: number;
   readonly weigh?: (item: Item) => number;
@@ -27,13 +27,13 @@ export interface TogetherOptions<Item> {
  * A batcher: combines single requests into groups. Requests that arrive while a group is under way
  * form the next group.
  */
-export class Together<Item, Answer> {
+export class Batcher<Item, Answer> {
   private waiting: Waiting<Item, Answer>[] = [];
   private underWay = 0;
 
   /** `work` returns its results in the order of the items. */
   constructor(
-    private readonly options: TogetherOptions<Item>,
+    private readonly options: BatcherOptions<Item>,
     private readonly work: (items: readonly Item[]) => Promise<readonly Answer[]>,
   ) {}
 
