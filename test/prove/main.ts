@@ -92,6 +92,7 @@ const NAMED = { ...PROOFS, ...SINGLE_ATTACKS };
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const RECORD = join(ROOT, 'docs/proof.md');
 const LOG = join(ROOT, '.run/prove-runs.md');
+const SHOWN_SUMMARIES = 2;
 
 async function twoProcesses(
   db: TestDatabase,
@@ -115,7 +116,7 @@ async function circumstances(db: TestDatabase): Promise<{ commit: string; machin
   const memory = Math.round(totalmem() / 2 ** 30);
   const data = process.env.DATA_IN === 'memory' ? ', data in memory' : '';
   return {
-    commit: `commit ${commit}${isChanged ? ' with changes' : ''}${data}`,
+    commit: `${commit}${isChanged ? ' with changes' : ''}${data}`,
     machine: [
       `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}, ${memory} GB`,
       `Node ${process.versions.node}`,
@@ -132,12 +133,17 @@ function git(args: readonly string[]): string {
   }
 }
 
-/** A table row for a run. */
-function rowOf(name: string, summaries: readonly string[], where: string): string {
+/** A table row for a run, with one line of results for each summary. */
+function rowOf(name: string, summaries: readonly string[], results: readonly string[]): string {
   const count = /\d+ [A-Za-z]{3,}(\(s\))?/.exec(summaries[0]?.split(/[:|;]/)[0] ?? '')?.[0] ?? '–';
-  const date = new Date().toISOString().slice(0, 16).replace('T', ' ');
-  const result = [...summaries, `(${where})`].join('<br>').replaceAll('|', '\\|');
+  const date = new Date().toISOString().slice(0, 10);
+  const result = results.join('<br>').replaceAll('|', '\\|');
   return `| ${name} | ${count} | ${date} | ${result} | \`npm run prove -- ${name}\` |\n`;
+}
+
+/** The beginnings of a run's first summaries, for docs/proof.md. The log of runs has all of it. */
+function shortened(summaries: readonly string[]): string[] {
+  return summaries.slice(0, SHOWN_SUMMARIES).map((summary) => summary.split(';')[0] ?? summary);
 }
 
 /** Replaces the campaign's row in the table, whose rows are in alphabetical order, and logs the run. */
@@ -180,8 +186,12 @@ async function prove(
   const summaries = await NAMED[name]!(db);
   const seconds = Math.round((performance.now() - began) / 1000);
   for (const summary of summaries) process.stdout.write(`  ${summary}\n`);
-  const where = `${commit}; ${seconds} s`;
-  record(name, rowOf(name, summaries, where), rowOf(name, summaries, `${machine}, ${where}`));
+  const row = rowOf(name, summaries, [...shortened(summaries), `(${commit})`]);
+  record(
+    name,
+    row,
+    rowOf(name, summaries, [...summaries, `(${machine}, ${commit}; ${seconds} s)`]),
+  );
 }
 
 // What it has started ends with it.
