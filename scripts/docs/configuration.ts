@@ -143,12 +143,11 @@ const HEAD = `# Configuration
 
 Generated from \`src/config/config.ts\` by \`npm run docs:configuration\`; a test fails when the page is stale. Change the code, not the page.
 
-Every program reads its configuration from the environment only. A process that starts with a wrong configuration reports every fault at once and exits.
-Any variable \`NAME\` may be given as \`NAME_FILE\`, the path of a file that holds the value. Empty counts as not set. Put variables
+Every program reads its configuration from the environment only. Any variable \`NAME\` may be given as \`NAME_FILE\`, the path of a file that holds the value. Empty counts as not set. Put variables
 marked **secret** into files.
 
-The programs are described in \`docs/operations/install.md\`. An installation sets the variables of the first table. All other
-variables have a default that fits most.
+[Install](operations/install.md) describes the programs. An installation sets the variables of the first section; all other defaults fit most. A variable
+without a default is unset.
 `;
 
 /** The page as it should be in the repository. Throws if a variable is in no section or in two. */
@@ -170,12 +169,11 @@ export function configurationPage(): Promise<string> {
 }
 
 function section(title: string, reason: string, names: readonly string[]): string {
-  const rows = names.map(
-    (name) =>
-      `| ${[`\`${name}\``, programsOf(name), meaningOf(name), valueOf(name)].join(' | ')} |`,
-  );
-  const head = ['| Variable | Programs | Meaning | Value |', '| --- | --- | --- | --- |'];
-  return [`## ${title}`, '', reason, '', ...head, ...rows, ''].join('\n');
+  const lines = names.map((name) => {
+    const meaning = [meaningOf(name), valueOf(name)].filter((part) => part !== '').join('; ');
+    return `- \`${name}\` (${programsOf(name)}): ${meaning}`;
+  });
+  return [`## ${title}`, '', reason, '', ...lines, ''].join('\n');
 }
 
 function programsOf(name: string): string {
@@ -219,15 +217,15 @@ function numberText(value: number | null): string {
 }
 
 function defaultOf(schema: z.ZodType): string {
-  if (schema instanceof z.ZodOptional) return 'none by default';
+  if (schema instanceof z.ZodOptional) return '';
   if (!(schema instanceof z.ZodDefault)) return '**required**';
   const value: unknown = schema.def.defaultValue;
   if (typeof value === 'number') return `default ${numberText(value)}`;
   if (typeof value === 'string') return `default \`${escaped(value)}\``;
   if (Array.isArray(value) && value.length > 0) return `default \`${value.join(',')}\``;
-  return value instanceof Map || Array.isArray(value) ? 'empty by default' : '';
+  return '';
 }
 
 function escaped(text: string): string {
-  return text.replaceAll('|', '\\|').replaceAll('*=', '\\*=').replaceAll(':*', ':\\*');
+  return text.replaceAll('*=', '\\*=').replaceAll(':*', ':\\*');
 }
