@@ -1,4 +1,5 @@
 import tseslint from 'typescript-eslint';
+import { plainWords } from './scripts/lint/plain-words.mjs';
 
 const fileLength = (max) => ['error', { max, skipBlankLines: true, skipComments: true }];
 
@@ -18,7 +19,7 @@ const noEnvironment = {
   message: 'Only config.ts reads the environment: take what you need as an argument.',
 };
 
-/** Those that scripts use; in TypeScript the compiler knows them. */
+/** Globals of scripts; in TypeScript the compiler knows them. */
 const NODE_GLOBALS = Object.fromEntries(
   [
     'process',
@@ -86,6 +87,12 @@ export default tseslint.config(
       'max-lines': fileLength(300),
       'max-lines-per-function': ['error', { max: 70, skipBlankLines: true, skipComments: true }],
     },
+  },
+  {
+    files: ['**/*.ts', '**/*.mjs'],
+    ignores: ['test/**'],
+    plugins: { comments: { rules: { 'plain-words': plainWords } } },
+    rules: { 'comments/plain-words': 'error' },
   },
   { files: ['src/**/*.ts'], ignores: ['src/ops/**'], rules: { 'no-console': 'error' } },
   {

@@ -4,7 +4,10 @@ import { gatewayCheckCommand } from './commands/gateway-check.js';
 import { simulatedRailCommands } from './commands/simulated-rail.js';
 import { webhookListenCommand } from './commands/webhooks-listen.js';
 
-/** The operators' command line, and what only those need who write a gateway, a receiver or the service itself. */
+/**
+ * The operators' command line, and what only those need who write a gateway, a receiver or the
+ * service itself.
+ */
 export function buildDevelopmentProgram(): Command {
   const program = buildProgram();
   const rails = groupOf(program, 'rails');

@@ -5,9 +5,9 @@ import { installRuntime } from '../src/temporal/workers.js';
 import { type Replayed, replayOpen, replayRecorded } from './replaying.js';
 
 /**
- * Replays histories on this build's workflows, and exits with 1 if one would not continue: those in the repository, and
- * with `--address` a sample of the open workflows in a running Temporal, which it only reads. (docs/operations/upgrade.md,
- * Worker versions)
+ * Replays histories on this build's workflows, and exits with 1 if one would not continue: those in
+ * the repository, and with `--address` a sample of the open workflows in a running Temporal, which
+ * it only reads. (docs/operations/upgrade.md, Worker versions)
  */
 
 const RECORDED = 'test/histories';

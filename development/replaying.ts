@@ -7,10 +7,12 @@ import { messageOf } from '../src/temporal/failures.js';
 import { connectionOptions, type TemporalOptions } from '../src/temporal/connection-options.js';
 import { WORKFLOW_TYPES, type WorkflowType } from '../src/temporal/contracts.js';
 
-/** Replays histories of finished or open workflows on this build's workflows: would they continue? */
+/**
+ * Replays histories of finished or open workflows on this build's workflows: would they continue?
+ */
 
 export interface Replayed {
-  /** What was replayed, in words. */
+  /** Replayed workflows, in words. */
   readonly what: string;
   readonly histories: number;
   /** The workflows that would fail, and why. */
@@ -18,9 +20,9 @@ export interface Replayed {
 }
 
 /**
- * Workflows replay in a thread, as they run in a worker. The SDK would replay them in this one, and leave hooks behind on
- * every promise and stack trace: whatever else this process runs, such as more tests, is then several times slower. Its
- * types do not have the option.
+ * Replays workflows in a thread, as in a worker. In this thread the SDK would leave hooks behind on
+ * every promise and stack trace, which slow down later tests several times. The SDK's types do not
+ * have the option.
  */
 export const IN_A_THREAD = { debugMode: false };
 
@@ -38,7 +40,10 @@ export function replayRecorded(folder: string): Promise<Replayed> {
   return replay(`recorded histories in ${folder}`, histories);
 }
 
-/** A sample of the open workflows of each type, spread over all of them. A terminated one is not open. */
+/**
+ * A sample of the open workflows of each type, spread over all of them. A terminated one is not
+ * open.
+ */
 export async function replayOpen(
   options: TemporalOptions,
   sample: number,

@@ -11,9 +11,10 @@ import { findStaff } from '../src/staff/people.js';
 import { readStaffSecrets } from './demo/staff.js';
 
 /**
- * `npm run demo:code -- demo-lead`: a code from the authenticator of one of the demo world's people, alone on standard
- * output. The current one, or, if that was already used, the next, which is valid half a minute early; if that was used
- * too, it waits. DEMO_STAFF_FILE names the file with the secrets.
+ * `npm run demo:code -- demo-lead`: a code from the authenticator of one of the demo world's
+ * people, alone on standard output. The current one, or, if that was already used, the next, which
+ * is valid half a minute early; if that was used too, it waits. DEMO_STAFF_FILE names the file with
+ * the secrets.
  */
 const environment = z.object({ DEMO_STAFF_FILE: z.string().min(1) });
 

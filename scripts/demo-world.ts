@@ -6,9 +6,9 @@ import { makeDemoWorld } from './demo/world.js';
 import { TokenFile } from './demo/token-file.js';
 
 /**
- * Makes the demo world, or adds what an existing one lacks. Standard output gets one line of JSON: `{"tenants": {…}}`.
- * DEMO_TOKENS_FILE and DEMO_STAFF_FILE name the files that store the tokens and the secrets of the staff's
- * authenticators, since the service shows each once.
+ * Makes the demo world, or adds what an existing one lacks. Standard output gets one line of JSON:
+ * `{"tenants": {…}}`. DEMO_TOKENS_FILE and DEMO_STAFF_FILE name the files that store the tokens and
+ * the secrets of the staff's authenticators, since the service shows each once.
  */
 const environment = z.object({
   DEMO_TOKENS_FILE: z.string().min(1),

@@ -6,8 +6,9 @@ import type { Places } from '../src/http/docs/layout.js';
 import { describeApi } from './docs/openapi.js';
 
 /**
- * `npm run docs:site -- FOLDER`: the docs as files for any web server that serves `FOLDER/x/index.html` for `x/`. They
- * link to the API by BASE_URL, and to each other by the path of DOCS_URL, their future address.
+ * `npm run docs:site -- FOLDER`: the docs as files for any web server that serves
+ * `FOLDER/x/index.html` for `x/`. They link to the API by BASE_URL, and to each other by the path
+ * of DOCS_URL, their future address.
  */
 try {
   const folder = process.argv[2] ?? 'dist/site';

@@ -5,8 +5,9 @@ import { ENTITY_SCHEMAS } from '../src/db/entity-schemas.js';
 import { migrate } from '../src/db/migrate.js';
 
 /**
- * Creates an empty database on the server that MYSQL_ADMIN_URL names, migrates it, and writes the statements that make
- * its schema agree with the definitions of the tables to a new file in `migrations`.
+ * Creates an empty database on the server that MYSQL_ADMIN_URL names, migrates it, and writes the
+ * statements that make its schema agree with the definitions of the tables to a new file in
+ * `migrations`.
  */
 const DATABASE = 'generated_migration';
 const PASSWORD = 'migration-only';

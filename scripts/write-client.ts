@@ -4,8 +4,8 @@ import { CLIENT_FOLDER, clientFiles } from './docs/client.js';
 import { POSTMAN_FILE, postmanCollection } from './docs/postman.js';
 
 /**
- * `npm run docs:client`: writes the files generated from the OpenAPI document: the client's types and methods, and the
- * Postman collection.
+ * `npm run docs:client`: writes the files generated from the OpenAPI document: the client's types
+ * and methods, and the Postman collection.
  */
 mkdirSync(CLIENT_FOLDER, { recursive: true });
 for (const [name, text] of Object.entries(await clientFiles()))

@@ -77,7 +77,7 @@ export class WorkflowInterface {
     return this.inbox.acts.length > 0 || this.inbox.isChanged;
   }
 
-  /** Handles the oldest signal and returns the new state, or null if there is no signal. */
+  /** Handles the oldest signal and returns the new state, or null without a signal. */
   async handleSignal(
     activities: ApprovalActivities,
     resourceId: string,

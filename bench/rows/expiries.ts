@@ -31,7 +31,10 @@ interface Size {
 const SIZE: Size = { pending: 10_000, together: 1_000 };
 const QUICK_SIZE: Size = { pending: 500, together: 100 };
 
-/** From when all are waiting until one is due alone, and from then until the others are due. */
+/**
+ * Time from when all are waiting until one is due alone, and from then until the remaining ones are
+ * due.
+ */
 const ALONE_IN_MS = 2_000;
 const APART_MS = 3_000;
 const TOLD_WITHIN_S = 600;
@@ -123,7 +126,8 @@ async function untilTold({ url }: Ledger, { temporal }: Service): Promise<void> 
 }
 
 /**
- * Makes one due alone and the others at one moment, waits until they are settled, and compares that with their events.
+ * Makes one due alone and the others at one moment, waits until they are settled, and compares that
+ * with their events.
  */
 function watch({ url }: Ledger, size: Size): Promise<Omit<Lateness, 'workflows'>> {
   return withDatabase(url, async (database) => {
@@ -142,7 +146,10 @@ function soonDue(): string {
   return `status='pending_approval' AND approval_expires_at<${column.time.literal(instant(systemClock() + DAY_MS))}`;
 }
 
-/** No policy makes them due within seconds, or many at one moment, so this does. Returns that moment. */
+/**
+ * No policy makes them due within seconds, or many at one moment, so this does. Returns that
+ * moment.
+ */
 async function bringForward(database: Database): Promise<Instant> {
   const aloneAt = instant(systemClock() + ALONE_IN_MS);
   const togetherAt = instant(aloneAt + APART_MS);

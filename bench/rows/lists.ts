@@ -121,7 +121,7 @@ async function pagesOf(ledger: Ledger): Promise<ListPage[]> {
   });
 }
 
-/** The last one matches so few that a page examines as many rows as it may. */
+/** The last one matches few rows, so a page examines as many rows as it may. */
 function filtersOf(
   { accountIds: [busy, other] }: Ledger,
   { createdAt: from }: TimePosition,

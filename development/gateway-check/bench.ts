@@ -13,7 +13,7 @@ export interface CheckedOrders {
   readonly bankCode: string;
   /** An account that the gateway pays. */
   readonly accountNumber: string;
-  /** One that it pays a while after it has accepted the order. */
+  /** An account that the gateway pays some time after it accepted the order. */
   readonly laterAccountNumber: string;
 }
 
@@ -63,7 +63,10 @@ export class Bench {
     return statement(await this.probe.get(key), key);
   }
 
-  /** Waits until it is paid, and remembers that. Throws Violation if it takes too long or ends differently. */
+  /**
+   * Waits until it is paid, and remembers that. Throws Violation if it takes too long or ends
+   * differently.
+   */
   async completed(key: Uuid): Promise<KeyedReport> {
     const said = await this.until(`${key} to be paid`, async () => {
       const now = await this.ask(key);

@@ -19,7 +19,8 @@ export interface Arrival {
 const MAX_BODY_BYTES = 64 * 1024;
 
 /**
- * Receives the callbacks of the gateway under test. It accepts each on its second arrival: the first is answered 503.
+ * Receives the callbacks of the gateway under test. It accepts each on its second arrival: the
+ * first is answered 503.
  */
 export class CallbackListener {
   readonly arrivals: Arrival[] = [];

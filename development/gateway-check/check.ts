@@ -25,7 +25,10 @@ export interface RuleResult {
   readonly why: string | null;
 }
 
-/** Checks every rule; `onResult` gets each result at once. Rejects with Node's error if the port is not available. */
+/**
+ * Checks every rule; `onResult` gets each result at once. Rejects with Node's error if the port is
+ * not available.
+ */
 export async function checkGateway(
   { url, name, keys, callbackPort, orders, waitMs }: CheckOptions,
   clock: Clock,

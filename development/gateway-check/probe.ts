@@ -15,7 +15,7 @@ export class Violation extends Error {
 export interface Signing {
   readonly key?: SecretKey;
   readonly awayS?: number;
-  /** What is signed instead of the body. */
+  /** Text that is signed instead of the body. */
   readonly body?: Buffer;
   readonly isUnsigned?: boolean;
 }
@@ -31,7 +31,10 @@ const TIMEOUT_MS = 10_000;
 const NOTHING = Buffer.alloc(0);
 const TAKEN = [200, 201, 202];
 
-/** Calls a gateway like the service does, and in other ways. Every operation throws Violation if no answer comes. */
+/**
+ * Calls a gateway like the service does, and in other ways. Every operation throws Violation if no
+ * answer comes.
+ */
 export class Probe {
   private readonly url: string;
 
@@ -87,14 +90,14 @@ function reasonOf(failure: unknown): string {
   return failure.cause instanceof Error ? failure.cause.message : failure.message;
 }
 
-/** Its statement about the key. Throws Violation if there is none. */
+/** Returns the statement about the key. Throws Violation without one. */
 export function statement(answer: ProbeAnswer, key: Uuid): KeyedReport {
   const said = TAKEN.includes(answer.status) ? readReport(answer.text) : null;
   if (said?.key === key) return said;
   throw new Violation(`${shown(answer)}, which is no statement about the key`);
 }
 
-/** The same for a void; null if the gateway says that it cannot. */
+/** Returns the statement after a void; null if the gateway cannot void. */
 export function voidStatement(answer: ProbeAnswer, key: Uuid): KeyedReport | null {
   return answer.status === 501 && isAbout(key, 'cannot_void', answer.text)
     ? null
@@ -114,7 +117,7 @@ export function mustAnswer(answer: ProbeAnswer, status: number, what: string): v
 const SHOWN = 120;
 
 function shown({ asked, status, text }: ProbeAnswer): string {
-  // Only plain characters reach the terminal, whatever comes.
+  // Only plain characters reach the terminal.
   const plain = text.slice(0, SHOWN).replace(/[^\x20-\x7e]/g, '?');
   return `${asked} was answered ${status} ${plain}`.trimEnd();
 }

@@ -192,7 +192,7 @@ async function voidsBefore(bench: Bench): Promise<string | void> {
   await staysVoided(bench, order.key);
 }
 
-/** Whatever the request, the key stays voided. */
+/** The key stays voided for every request. */
 async function staysVoided(bench: Bench, key: Uuid): Promise<void> {
   const { probe } = bench;
   for (const answer of [

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { SignatureCheck } from './signatures.js';
 import type { Fields } from '../../src/ops/output.js';
 
-/** What arrived at a local receiver, for the person watching it. */
+/** Deliveries that arrived at a local receiver, as a person reads them. */
 
 export interface ReceivedDelivery {
   readonly at: Date;

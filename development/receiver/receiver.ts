@@ -17,7 +17,10 @@ const MAX_BODY_BYTES = 4 * 1_024 * 1_024;
 const REMEMBERED = 10_000;
 const UNAUTHORIZED = 401;
 
-/** A receiver of deliveries on this machine, like a tenant's: checks each, shows what it found, answers. */
+/**
+ * A receiver of deliveries on this machine, like a tenant's: checks each, shows what it found,
+ * answers.
+ */
 export class WebhookReceiver {
   private readonly server: Server;
   private readonly arrivals = new Map<string, number>();
@@ -32,7 +35,10 @@ export class WebhookReceiver {
     });
   }
 
-  /** Listens on 127.0.0.1 and resolves with the port. Rejects with Node's error if the port is not available. */
+  /**
+   * Listens on 127.0.0.1 and resolves with the port. Rejects with Node's error if the port is not
+   * available.
+   */
   async listen(port: number): Promise<number> {
     this.server.listen(port, '127.0.0.1');
     await once(this.server, 'listening');

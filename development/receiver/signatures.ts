@@ -1,15 +1,17 @@
 import { timingSafeEqual } from 'node:crypto';
 import { bodySignature, standardSignature } from '../../src/webhooks/signing.js';
 
-/** How a receiver checks what src/webhooks/signing.ts signs. (docs/contract.md, Webhook signature) */
+/**
+ * How a receiver checks what src/webhooks/signing.ts signs. (docs/contract.md, Webhook signature)
+ */
 
 /** How far a receiver's clock may be from ours, as Standard Webhooks has it. */
 const TIMESTAMP_TOLERANCE_S = 300;
 
-/** What a receiver finds out about one of the two signatures. */
+/** Result of checking one of the two signatures. */
 export interface SignatureCheck {
   readonly header: 'Svc-Signature' | 'webhook-signature';
-  /** What is wrong with it, in words, or null when it is good. */
+  /** The fault, in words, or null if the signature is valid. */
   readonly problem: string | null;
 }
 
@@ -20,7 +22,10 @@ interface Received {
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** Checks both signatures with the one secret that a receiver has, be it the new or the old one of a rotation. */
+/**
+ * Checks both signatures with the secret that a receiver has, which during a rotation may be the
+ * new or the old one.
+ */
 export function verifySignatures(
   received: Received,
   secret: string,
@@ -63,7 +68,7 @@ function standardSignatureProblem(
   return awayS <= TIMESTAMP_TOLERANCE_S ? null : `was made ${awayS} s away from this clock`;
 }
 
-/** In constant time for texts of one length; the length of a signature is no secret. */
+/** In constant time for texts of one length; the length of a signature is not a secret. */
 function isSame(given: string, expected: string): boolean {
   const [one, other] = [Buffer.from(given), Buffer.from(expected)];
   return one.length === other.length && timingSafeEqual(one, other);

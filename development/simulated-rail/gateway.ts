@@ -33,8 +33,8 @@ const CALLBACK_TIMEOUT_MS = 5_000;
 const AT_ONCE = 50;
 
 /**
- * The simulated rail behind the protocol of docs/payout-rail.md: the reference for gateways, and the test server for
- * the HTTP rail.
+ * The simulated rail behind the protocol of docs/payout-rail.md: the reference for gateways, and
+ * the test server for the HTTP rail.
  */
 export async function serveGateway(
   rail: SimulatedRail,

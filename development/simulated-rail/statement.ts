@@ -11,7 +11,7 @@ const SLICE = 1_000;
 /** No outcome comes later than this after a payment. */
 const MAX_MS = 60_000;
 
-/** What the simulated rail did on a day (UTC) up to now, as CSV, piece by piece. */
+/** Yields the outcomes of the simulated rail on a day (UTC) up to now, as CSV, piece by piece. */
 export async function* simulatedStatement(
   reader: Reader,
   rail: string,

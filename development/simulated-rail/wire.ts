@@ -10,7 +10,10 @@ import {
   type RailCallback,
 } from '../../src/payouts/rails/wire.js';
 
-/** What a gateway reads and writes: the other end of src/payouts/rails/wire.ts. (docs/payout-rail.md) */
+/**
+ * Messages that a gateway reads and writes: the other end of src/payouts/rails/wire.ts.
+ * (docs/payout-rail.md)
+ */
 
 const order = z.object({
   key,
@@ -27,7 +30,7 @@ const order = z.object({
   description: z.string().nullable(),
 });
 
-/** Null when it is no order. */
+/** Null if it is not an order. */
 export function readOrder(text: string): RailOrder | null {
   const read = order.safeParse(parsedJson(text));
   if (!read.success) return null;

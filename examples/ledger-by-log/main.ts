@@ -1,7 +1,8 @@
 /**
- * A receiver that keeps a ledger of its own in step: `PORT=3000 node main.ts books.json`. A webhook only wakes it; it reads what
- * happened from the log, from a position stored in the same file and the same write as the books. So a lost, late, duplicate or
- * forged delivery changes nothing, and neither does a crash. Without webhooks it looks every second.
+ * A receiver that keeps a ledger of its own in step: `PORT=3000 node main.ts books.json`. A webhook
+ * only wakes it; it reads what happened from the log, from a position stored in the same file and
+ * the same write as the books. So a lost, late, duplicate or forged delivery changes nothing, and
+ * neither does a crash. Without webhooks it looks every second.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -31,7 +32,10 @@ const books: Books = existsSync(file)
   ? (JSON.parse(readFileSync(file, 'utf8')) as Books)
   : { spent: {}, entries: [] };
 
-/** What an event did to our accounts: money leaves when a transfer completes, and comes back when a payout is returned. */
+/**
+ * Entries that an event causes in our accounts: money leaves when a transfer completes, and comes
+ * back when a payout is returned.
+ */
 function centavosOf(event: Event): bigint {
   switch (event.type) {
     case 'transfer.completed':

@@ -1,6 +1,7 @@
 /**
- * A payroll clerk's upload: `node main.ts ACCOUNT payroll.csv [--yes]`. Shows the cost before anything is paid, asks, pays, and
- * writes what became of each row to payroll.result.csv. If the file is refused, it shows every mistake.
+ * A payroll clerk's upload: `node main.ts ACCOUNT payroll.csv [--yes]`. Shows the cost before
+ * anything is paid, asks, pays, and writes what became of each row to payroll.result.csv. If the
+ * file is refused, it shows every mistake.
  */
 import { openAsBlob, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
@@ -32,7 +33,8 @@ async function confirmed(): Promise<boolean> {
   return said === 'yes';
 }
 
-// One key for every attempt of this start. A second start uploads another batch: the review says whether the file is known.
+// One key for every attempt of this start. A second start uploads another batch: the review says
+// whether the file is known.
 const { id } = await client.uploadBonusBatch({
   source_account: account,
   file: await openAsBlob(file),
@@ -55,7 +57,7 @@ if (before !== null) {
   console.log(
     `The same file was uploaded before, as batch ${before}: see what became of that one first.`,
   );
-  // Nobody looks, and this may be a second start after a crash.
+  // The program runs unattended, and this may be a second start after a crash.
   if (answer === '--yes') process.exit(1);
 }
 if (batch.funding?.sufficient === false)

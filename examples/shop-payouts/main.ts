@@ -1,6 +1,7 @@
 /**
- * A shop pays out its sellers: `node main.ts orders.json`. The file is the shop's database: it stores a payout's key before the
- * request, and its id and status afterwards. Run it again after a crash, and it continues where it was.
+ * A shop pays out its sellers: `node main.ts orders.json`. The file is the shop's database: it
+ * stores a payout's key before the request, and its id and status afterwards. Run it again after a
+ * crash, and it continues where it was.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import {
@@ -68,7 +69,7 @@ const open = (): Order[] => shop.orders.filter(({ status = '' }) => !ENDED.inclu
 
 const before = await client.headOfEvents();
 for (const order of open()) await payOut(order);
-// What ended before we follow the log from here.
+// Payouts that ended before we follow the log from here.
 for (const order of open())
   if (order.payout !== undefined) order.status = (await client.getPayout(order.payout)).status;
 save();

@@ -17,7 +17,8 @@ export function readStaffSecrets(path: string): Readonly<Record<string, string>>
 }
 
 /**
- * The demo world's people, each with an authenticator whose secret is in the file. Deactivated people stay deactivated.
+ * The demo world's people, each with an authenticator whose secret is in the file. Deactivated
+ * people stay deactivated.
  */
 export async function makeDemoStaff(deps: StaffDeps, path: string, actor: Actor): Promise<void> {
   for (const wanted of DEMO_STAFF) {

@@ -36,8 +36,8 @@ import { makeDemoStaff } from './staff.js';
 import type { TokenFile } from './token-file.js';
 
 /**
- * Makes the demo world with the services of the operators' command line. Every step adds only what is missing, so an
- * interrupted start is completed by the next, and changes made by people stay.
+ * Makes the demo world with the services of the operators' command line. Every step adds only what
+ * is missing, so an interrupted start is completed by the next, and changes made by people stay.
  */
 interface DemoDeps extends OpsDeps {
   readonly encryptionKeys: Keyring;
@@ -62,8 +62,8 @@ interface DemoAccount {
 }
 
 /**
- * The service in whose name the world is made. The holder of the database's address creates it, like the first of the
- * staff; its key is not kept.
+ * The service in whose name the world is made. The holder of the database's address creates it,
+ * like the first of the staff; its key is not kept.
  */
 const SERVICE = 'demo-setup';
 const ACTOR = operatorActor(SERVICE);
@@ -111,7 +111,10 @@ async function tenantOf(
   );
 }
 
-/** A hundred times the usual, like the rate limits: people who try things out do not exhaust them. What operators have set stays. */
+/**
+ * A hundred times the usual, like the rate limits: people who try things out do not exhaust them.
+ * What operators have set stays.
+ */
 async function setDemoQuotas(
   { database, clock }: DemoDeps,
   { id: tenantId }: Tenant,

@@ -59,7 +59,10 @@ async function formatted(text: string): Promise<string> {
   return format(HEAD + text, { ...config, parser: 'typescript' });
 }
 
-/** Amounts become bigint, files Blob. An operation's types do not include errors: what it throws is one union. */
+/**
+ * Amounts become bigint, files Blob. An operation's types do not include errors: what it throws is
+ * one union.
+ */
 async function typesOf(document: Document): Promise<string> {
   const known = JSON.parse(
     JSON.stringify(document, (key, value: unknown) =>
@@ -208,7 +211,10 @@ function eventTypes(
   return types.map(([type]) => type);
 }
 
-/** Throws if a name is a sum of money in one place and other text elsewhere: the client recognises amounts by name. */
+/**
+ * Throws if a name is a sum of money in one place and other text elsewhere: the client recognises
+ * amounts by name.
+ */
 function amountFields({ components }: Document): readonly string[] {
   const amounts = new Set<string>();
   const others = new Set<string>();

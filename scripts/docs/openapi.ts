@@ -32,8 +32,8 @@ const UNUSED = {
 };
 
 /**
- * Built from the routes like in a process, with BASE_URL and DOCS_URL of the environment. Connects to nothing. Throws
- * ConfigError if they are not addresses.
+ * Built from the routes like in a process, with BASE_URL and DOCS_URL of the environment. Connects
+ * to nothing. Throws ConfigError if they are not addresses.
  */
 export async function describeApi({
   BASE_URL,

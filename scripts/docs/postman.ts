@@ -4,8 +4,8 @@ import { TAGS } from '../../src/http/openapi-tags.js';
 import { EXAMPLE_BASE_URL, serviceDocument } from './openapi.js';
 
 /**
- * A Postman collection (format 2.1) with every operation of the OpenAPI document, grouped by tag, each with its
- * example.
+ * A Postman collection (format 2.1) with every operation of the OpenAPI document, grouped by tag,
+ * each with its example.
  */
 
 export const POSTMAN_FILE = 'docs/postman.json';

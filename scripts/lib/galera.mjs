@@ -11,7 +11,7 @@ const PROVIDER = '/usr/lib/galera/libgalera_smm.so';
 
 const SCRIPTS = join(TREE, 'usr/bin');
 const RSYNC = '/usr/bin/rsync';
-/** A daemon started by root writes as nobody by default, and could not write the joining member's data. */
+/** A daemon started by root writes as the user `nobody` by default, and could not write the joining member's data. */
 const AS_ROOT = join(SCRIPTS, 'rsync-as-root');
 const asRoot = (rsync) => `#!/bin/sh
 case " $* " in

@@ -29,7 +29,7 @@ interface LiveToken {
 
 type Found = ReadonlyMap<string, LiveToken>;
 
-/** One SELECT for all key ids requested in one turn of the event loop. */
+/** Reads all key ids requested in one turn of the event loop with one SELECT. */
 interface SharedRead {
   readonly keyIds: Set<string>;
   readonly askedAt: number;

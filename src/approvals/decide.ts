@@ -80,7 +80,7 @@ export interface ApprovalFeature<Row extends Approvable> {
    * null.
    */
   readonly endRefusal: (row: Row) => Refusal | null;
-  /** Returns the rail of a resource that goes to one; absent for other resources. */
+  /** Returns the rail of a resource that uses one; absent for other resources. */
   readonly railOf?: (row: Row) => string;
   /** Returns every account that an ending may post to. The accounts of a resource never change. */
   accountsOf(row: Row): readonly Uuid[];

@@ -28,7 +28,7 @@ import {
 /** Changes of approval policies, made under the accounts' locks and recorded in the audit log. */
 
 /**
- * Replaces the policy, or removes it if `wanted` is null. Returns null if there was none to remove.
+ * Replaces the policy, or removes it if `wanted` is null. Returns null if no policy existed.
  * The caller holds the account's row.
  */
 export async function changePolicy(

@@ -33,7 +33,7 @@ interface BatchesDeps extends DatabaseDeps {
   readonly timeoutMs: number;
 }
 
-/** A batch with its current review. Null if there is nothing to review. */
+/** A batch with its current review. Null if the batch has no review. */
 interface ReviewedBatch {
   readonly batch: BonusBatch;
   readonly review: BatchReview | null;

@@ -55,8 +55,8 @@ export const TAGS = [
 ] as const;
 
 /**
- * Returns the section of a path, by the last word that names one; a path without such a word is its
- * own section.
+ * Returns the section of a path, by the last word that names one; a path without one of these words
+ * is its own section.
  */
 export function tagOf(path: string): string {
   const words = path.split('/').reverse();

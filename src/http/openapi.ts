@@ -182,7 +182,7 @@ function bodyContent({ hasFile }: Route, body: z.ZodType): ZodContentObject {
     format: 'binary',
     description: `The file, at most ${MAX_FILE_BYTES} bytes. Its part may have any name; there must be exactly one.`,
   });
-  // One object with all fields: extending a closed object would give two that exclude each other.
+  // An object with all fields: extending a closed object would give two that exclude each other.
   const parts = z.strictObject({ ...body.shape, [FILE_FIELD]: file });
   const filled =
     example === undefined

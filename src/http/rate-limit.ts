@@ -71,7 +71,7 @@ export function rateState(
   };
 }
 
-/** One entry per token and class; an entry whose bucket is full again may be dropped. */
+/** An entry per token and class; an entry whose bucket is full again may be dropped. */
 const MAX_BUCKETS = 100_000;
 
 /**

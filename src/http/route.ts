@@ -2,26 +2,16 @@
  * A route of the API reads as a sentence. Each step is both a check and its description in the
  * OpenAPI document:
  *
- *     api.post(
- *       '/v1/transfers',
- *       named('createTransfer'),
- *       permits('createTransfer'),
- *       idempotent,
- *       body(CreateTransfer),
- *       answers({ 201: TransferSchema, 202: TransferSchema, 200: TransferSchema }),
- *       refuses('not_found', 'insufficient_funds', 'below_minimum'),
- *       summary('Send a transfer'),
- *       async ({ caller, body, idempotency }) => {
- *         const answer = await transfers.create(caller, body, idempotency);
- *         return answerOf(answer, (transfer, replayed) => ({
- *           status: replayed ? 200 : 201,
- *           body: present(transfer),
- *         }));
- *       },
- *     );
+ * api.post( '/v1/transfers', named('createTransfer'), permits('createTransfer'), idempotent,
+ * body(CreateTransfer), answers({ 201: TransferSchema, 202: TransferSchema, 200: TransferSchema }),
+ * refuses('not_found', 'insufficient_funds', 'below_minimum'), summary('Send a transfer'), async ({
+ * caller, body, idempotency }) => { const answer = await transfers.create(caller, body,
+ * idempotency); return answerOf(answer, (transfer, replayed) => ({ status: replayed ? 200 : 201,
+ * body: present(transfer), })); }, );
  *
  * Files: `upload(UploadForm)` in place of `body(…)` gives `request.file`. `answersFile('text/csv')`
- * in place of `answers(…)` sends `file: { contentType, name, write: (out) => pipeline(pieces, out) }`.
+ * in place of `answers(…)` sends
+ * `file: { contentType, name, write: (out) => pipeline(pieces, out) }`.
  *
  * Lists: `query(z.strictObject({ ...PAGE_QUERY, ...CREATED_AT_QUERY }))`; `cursors.decode` and
  * `cursors.encode`, both with `cursorBinding(request)`, read and make the cursor. Schemas take `z`
@@ -140,7 +130,7 @@ export interface Route extends RouteParts {
   readonly handler: (request: AnyRequest) => Promise<ApiAnswer>;
 }
 
-/** One step of a route. `Adds` is the data that the step gives to the handler. */
+/** A step of a route. `Adds` is the data that the step gives to the handler. */
 export interface Step<Adds = unknown> {
   readonly parts: Partial<RouteParts>;
   /** Only carries the type; never set. */
@@ -195,7 +185,7 @@ export function body<S extends z.ZodType>(schema: S): Step<WithBody<S>> {
 }
 
 /**
- * Requires a multipart form with exactly one file, whatever its part is called, and the schema's
+ * Requires a multipart form with exactly one file, under any name, and the schema's
  * text fields, which are checked like those of a JSON body. The handler reads the file. Counts as
  * an upload.
  */

@@ -28,7 +28,7 @@ const ANSWER_MS = 20;
 const REST_MS = 1_000;
 
 /**
- * One rate for a token across all processes. While the store does not answer, each process grants
+ * A token's rate across all processes. While the store does not answer, each process grants
  * its share, as it would without a store, so no request is refused or delayed by the store.
  * (docs/contract.md, Rate limits)
  */

@@ -20,7 +20,7 @@ export function encryptionKeysOf({ ENCRYPTION_KEYS: keys }: OpsConfig): Keyring 
 /** A command performs one operation at a time. */
 const CONNECTIONS = { MYSQL_READ_CONNECTIONS: 4, MYSQL_TRANSACTION_CONNECTIONS: 2 };
 
-/** Nobody monitors a command's desk: only its answer matters. */
+/** The ledger writer of a command is not monitored: only its answer matters. */
 const UNWATCHED: WriterObserver = {
   groupPosted: () => undefined,
   groupRetried: () => undefined,

@@ -159,8 +159,8 @@ export class Output {
   }
 
   /**
-   * Asks before an action that cannot be undone. Throws OpsError if the answer is no, or without a
-   * terminal.
+   * Asks before an action that cannot be undone. Throws OpsError if the answer is "no", or without
+   * a terminal.
    */
   async confirm(what: string): Promise<void> {
     if (this.options.yes) return;

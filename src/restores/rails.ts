@@ -21,7 +21,7 @@ import { findingOf, type FindingKind } from './rules.js';
 import { isLossy } from './sequences.js';
 
 /**
- * What rails know of payouts that are missing here, or in an earlier state.
+ * Finds payouts that rails know and that are missing here, or in an earlier state.
  * (docs/operations/backup.md, Backup and restore)
  */
 
@@ -46,8 +46,8 @@ export async function railsInUse(reader: Reader): Promise<readonly string[]> {
 export async function railsEverSeen(reader: Reader): Promise<readonly string[]> {
   const rails: string[] = [];
   for (;;) {
-    // One row per step, because DISTINCT would read the whole index if the server's statistics are
-    // old.
+    // Reads one row per step, because DISTINCT would read the whole index if the server's
+    // statistics are old.
     const [next] = await reader.query(
       `SELECT rail FROM payouts FORCE INDEX (asking) WHERE rail>${literal(payouts, 'rail', rails.at(-1) ?? '')}
        ORDER BY rail LIMIT 1`,

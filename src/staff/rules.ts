@@ -25,7 +25,7 @@ interface StaffActRule {
   readonly movesMoney?: true;
   /** The action needs two people: each is always asked for a code, and services do not count. */
   readonly twoPeople?: true;
-  /** One person is enough, but a service is not. */
+  /** Requires one person; a service is not enough. */
   readonly byPerson?: true;
 }
 

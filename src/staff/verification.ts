@@ -48,7 +48,7 @@ export interface Claim {
   /** The purpose of the code. A repeated call with the same purpose returns the first result. */
   readonly purpose: string;
   /**
-   * Why the request must fail whoever sends it; the code is then not checked. Null: it may succeed.
+   * Why the request must fail for every sender; the code is then not checked. Null: it may succeed.
    */
   readonly fault?: string | null;
   /** The action recorded on refusal, with `refused` added to its details. */

@@ -214,7 +214,7 @@ export class TemporalClient {
 
   /**
    * Returns the latest checkpoint of the audit, from the heartbeat of its running activity or from
-   * the last result. Returns null if there is no checkpoint. The caller validates it.
+   * the last result. Returns null without a checkpoint. The caller validates it.
    */
   async auditCheckpoint(): Promise<unknown> {
     // The SDK would repeat a refused call until its deadline, and postings wait for this call.

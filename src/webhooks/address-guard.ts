@@ -95,7 +95,7 @@ export class AddressGuard {
         : await addressesOf(isAllowed ? machineResolver : this.publicNames, host);
     const [first, ...rest] = found.map(pinned);
     if (first === undefined) return { ok: false, reason: 'unresolvable' };
-    // One forbidden address is enough to refuse, because the next connection might use it.
+    // Refuses if any address is forbidden, because the next connection might use it.
     if (!isAllowed && !found.every(isPublicAddress))
       return { ok: false, reason: 'forbidden_address' };
     return { ok: true, addresses: [first, ...rest] };

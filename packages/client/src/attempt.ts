@@ -18,8 +18,9 @@ export interface Call {
   /** With parameters filled in. */
   readonly path: string;
   /**
-   * Effect of repeating the request. `freely`: it changes nothing. `by_key`: the Idempotency-Key makes it act once.
-   * `by_itself`: it has the same effect as the first. `never`: it would act again.
+   * Effect of repeating the request. `freely`: it changes nothing. `by_key`: the Idempotency-Key
+   * makes it act once. `by_itself`: it has the same effect as the first. `never`: it would act
+   * again.
    */
   readonly repeats: 'freely' | 'by_key' | 'by_itself' | 'never';
   readonly query?: object | undefined;

@@ -23,8 +23,8 @@ export interface ClientOptions {
 
 export interface CallOptions {
   /**
-   * For an operation that takes one: a UUID. A new one for each call, unless you give an earlier call's to continue
-   * that call.
+   * For an operation that takes one: a UUID. A new one for each call, unless you give an earlier
+   * call's to continue that call.
    */
   readonly idempotencyKey?: string;
   /** Ends the call; if its result is unknown by then, it still throws UnknownResultError. */
@@ -86,14 +86,16 @@ export class Calls {
   }
 
   /**
-   * Repeats what is safe to repeat until an answer gives the result. After an attempt that may have acted, an answer is
-   * believed only if the key binds it: any other (the token was revoked meanwhile) says nothing about that attempt.
+   * Repeats what is safe to repeat until an answer gives the result. After an attempt that may have
+   * acted, an answer is believed only if the key binds it: any other (the token was revoked
+   * meanwhile) says nothing about that attempt.
    */
   private async settle(call: Call, options: CallOptions): Promise<Answer> {
     const key = call.repeats === 'by_key' ? (options.idempotencyKey ?? crypto.randomUUID()) : null;
     // The wall clock may be set while it waits.
     const until = performance.now() + (options.patienceMs ?? this.patienceMs);
-    // A key from the caller may have been sent before: a refusal now says nothing about that attempt.
+    // A key from the caller may have been sent before: a refusal now says nothing about that
+    // attempt.
     let isOpen = call.repeats === 'by_key' && options.idempotencyKey !== undefined;
     const give = (cause: unknown): never => {
       if (isOpen) throw new UnknownResultError(call.operation, key, cause);
@@ -120,8 +122,8 @@ function isFollowedUpward({ query = {} }: Call): boolean {
 }
 
 /**
- * Whether the key is bound to this answer forever, so that it is the result of every attempt. (A quota is checked
- * before the key.)
+ * Whether the key is bound to this answer forever, so that it is the result of every attempt. (A
+ * quota is checked before the key.)
  */
 function isBinding({ code, status }: AnyApiError): boolean {
   return (status === 422 && code !== 'quota_exceeded') || code === 'idempotency_key_reused';

@@ -2,13 +2,13 @@ import { type Followed, follow, type FollowOptions, head } from './follow.js';
 import { Operations } from './generated/operations.js';
 
 /**
- * The client: a method for each operation of the API, by its name. A call keeps trying, with one idempotency key, until
- * its result is known. Amounts are bigint.
+ * The client: a method for each operation of the API, by its name. A call keeps trying, with one
+ * idempotency key, until its result is known. Amounts are bigint.
  */
 export class MoneyClient extends Operations {
   /**
-   * The log of events in order, from a position on, and then new ones as they arrive: `for await (const { event, position
-   * } of …)`.
+   * The log of events in order, from a position on, and then new ones as they arrive:
+   * `for await (const { event, position } of …)`.
    */
   followEvents(options: FollowOptions = {}): AsyncGenerator<Followed, void, undefined> {
     return follow((query, calling) => this.listEvents(query, calling), options);

@@ -14,7 +14,10 @@ export interface FieldProblem {
   readonly reason: string;
 }
 
-/** The content of `details` by code; codes that are not listed have none. Amounts are in the smallest unit. */
+/**
+ * The content of `details` by code; codes that are not listed have none. Amounts are in the
+ * smallest unit.
+ */
 export interface DetailsByCode {
   missing_field: { readonly field: string; readonly errors: readonly FieldProblem[] };
   invalid_field: {
@@ -63,9 +66,10 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
 }
 
 /**
- * Thrown if it is unknown whether the operation happened: no attempt got a conclusive answer. With a key, make the same call
- * again with `{ idempotencyKey: error.idempotencyKey }`, now or tomorrow: it acts at most once. Without one (`null`:
- * the operation takes none), read the resource to find out.
+ * Thrown if it is unknown whether the operation happened: no attempt got a conclusive answer. With
+ * a key, make the same call again with `{ idempotencyKey: error.idempotencyKey }`, now or tomorrow:
+ * it acts at most once. Without one (`null`: the operation takes none), read the resource to find
+ * out.
  */
 export class UnknownResultError extends Error {
   override readonly name = 'UnknownResultError';
@@ -85,7 +89,10 @@ export class UnknownResultError extends Error {
   }
 }
 
-/** The service could not be reached, or did not answer in time. Nothing has happened, or it was only a read. */
+/**
+ * The service could not be reached, or did not answer in time. Nothing has happened, or it was only
+ * a read.
+ */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
   readonly code = 'no_answer';
@@ -96,8 +103,8 @@ export class ConnectionError extends Error {
 }
 
 /**
- * The answer is not from this API, or from a version that this client does not know: check the address, or look for a
- * newer client.
+ * The answer is not from this API, or from a version that this client does not know: check the
+ * address, or look for a newer client.
  */
 export class UnexpectedAnswerError extends Error {
   override readonly name = 'UnexpectedAnswerError';

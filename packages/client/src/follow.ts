@@ -12,7 +12,9 @@ type EventPage = ResultOf<'listEvents'>;
 /** An event of the log, and the position after it. */
 export interface Followed {
   readonly event: Event;
-  /** Store it together with the event's effects; given as `from`, it continues with the next event. */
+  /**
+   * Store it together with the event's effects; given as `from`, it continues with the next event.
+   */
   readonly position: string;
 }
 
@@ -47,8 +49,8 @@ const POLL_MS = 1_000;
 const CLOCKS_DIFFER_MS = 60_000;
 
 /**
- * Every event in order, each once, and then new ones as they arrive, without end. Throws what a call throws; continue
- * from the last position.
+ * Every event in order, each once, and then new ones as they arrive, without end. Throws what a
+ * call throws; continue from the last position.
  */
 export async function* follow(
   list: ListEvents,
@@ -77,7 +79,8 @@ export async function* follow(
     for (const event of page.items) {
       if (event.sequence <= sequence) continue;
       sequence = event.sequence;
-      // Retention may remove a page that was seen to its end: the position behind it must not lead to it.
+      // Retention may remove a page that was seen to its end: the position behind it must not lead
+      // to it.
       yield {
         event,
         position: written({ cursor: event === page.items.at(-1) ? next : cursor, since, sequence }),
@@ -88,7 +91,10 @@ export async function* follow(
   }
 }
 
-/** Whether retention has removed what followed: the service tells that only of a cursor. A restore's gap does not count as a loss. */
+/**
+ * Whether retention has removed what followed: the service tells that only of a cursor. A restore's
+ * gap does not count as a loss.
+ */
 function isOvertaken(sequence: number, { first_sequence: first, gaps }: EventPage): boolean {
   if (sequence === 0 || first === null || first <= sequence + 1) return false;
   return !gaps.some(({ after, before }) => after <= sequence && before >= first);

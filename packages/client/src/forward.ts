@@ -4,7 +4,10 @@ import { SUBSCRIBABLE_EVENTS } from './generated/constants.js';
 import { writeJson } from './json.js';
 import { signWebhook } from './webhooks.js';
 
-/** Forwards the log to an address as the service would deliver it, to try a receiver without a public address. */
+/**
+ * Forwards the log to an address as the service would deliver it, to try a receiver without a
+ * public address.
+ */
 
 export interface ForwardOptions extends Pick<FollowOptions, 'from' | 'pollMs' | 'signal'> {
   readonly client: MoneyClient;

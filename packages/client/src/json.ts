@@ -7,8 +7,8 @@ const FIELDS: ReadonlySet<string> = new Set([...AMOUNT_FIELDS, 'requested']);
 const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
 
 /**
- * Parses JSON, with amounts as bigint. An object with amounts has a hidden `toJSON`, so JSON.stringify
- * writes them as text. Throws SyntaxError if the text is not JSON.
+ * Parses JSON, with amounts as bigint. An object with amounts has a hidden `toJSON`, so
+ * JSON.stringify writes them as text. Throws SyntaxError if the text is not JSON.
  */
 export function readJson(text: string): unknown {
   return JSON.parse(text, (key, value: unknown) => {

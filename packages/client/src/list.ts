@@ -7,15 +7,15 @@ export interface Page {
 /** A collection: `for await (const item of list)` reads it to the end, page by page. */
 export class List<P extends Page> implements AsyncIterable<P['items'][number]> {
   /**
-   * `isEndless`: the cursor is never null, so a page without items is the end. In any other list, the
-   * page is a stretch without matches.
+   * `isEndless`: the cursor is never null, so a page without items is the end. In any other list,
+   * the page is a stretch without matches.
    */
   constructor(
     private readonly read: (cursor: string | undefined) => Promise<P>,
     private readonly isEndless: boolean,
   ) {}
 
-  /** One page: the first, or the page after another page's `next_cursor`. */
+  /** A page: the first, or the page after another page's `next_cursor`. */
   page(cursor?: string): Promise<P> {
     return this.read(cursor);
   }

@@ -19,7 +19,10 @@ export interface ReceivedWebhook {
 }
 
 export interface VerifyOptions {
-  /** How old a delivery may be, in seconds; by default 300. Null: any age, if only `Svc-Signature` reaches you. */
+  /**
+   * How old a delivery may be, in seconds; by default 300. Null: any age, if only `Svc-Signature`
+   * reaches you.
+   */
   readonly toleranceS?: number | null;
 }
 
@@ -32,9 +35,10 @@ type Key = Parameters<typeof crypto.subtle.sign>[1];
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * The event in a delivery that the service signed with this secret. Throws WebhookError. `Svc-Signature`, or during a
- * rotation `Svc-Signature-Previous`, proves the body; `webhook-signature` proves when it was sent. Signatures are
- * compared by WebCrypto, in constant time.
+ * The event in a delivery that the service signed with this secret. Throws WebhookError.
+ * `Svc-Signature`, or during a rotation `Svc-Signature-Previous`, proves the body;
+ * `webhook-signature` proves when it was sent. Signatures are compared by WebCrypto, in constant
+ * time.
  */
 export async function verifyWebhook(
   { body, headers }: ReceivedWebhook,
@@ -64,7 +68,10 @@ export async function verifyWebhook(
   return readJson(new TextDecoder().decode(bytes)) as WebhookBody;
 }
 
-/** The headers with which the service would send a body, for tests of a receiver. `at` is the time of sending. */
+/**
+ * The headers with which the service would send a body, for tests of a receiver. `at` is the time
+ * of sending.
+ */
 export async function signWebhook(
   {
     id,

@@ -8,7 +8,7 @@ export const auditPasses = defineTable(
   { indexes: { ended: ['endedAt'] } },
 );
 
-/** Findings, each stored once however often it recurs, until somebody has acknowledged it. */
+/** Findings, each stored once however often it recurs, until an operator has acknowledged it. */
 export const auditFindings = defineTable(
   'audit_findings',
   {

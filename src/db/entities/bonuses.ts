@@ -14,7 +14,7 @@ export const bonuses = defineTable(
     asset: column.asset,
     raw: column.bigint,
     feeRaw: column.bigint,
-    /** Null if there is no fee. */
+    /** Null without a fee. */
     feeAccountId: column.nullable(column.uuid),
     description: column.nullable(column.varchar(140)),
     /** The tenant's own name for it. */
@@ -70,8 +70,7 @@ export const BATCH_REJECTIONS = ['withdrawn', 'lapsed'] as const;
 export type BatchRejection = (typeof BATCH_REJECTIONS)[number];
 
 /**
- * Guarded by its source account's row. All sums are over its rows, so that nobody has to add them
- * up.
+ * Guarded by its source account's row. All sums are over its rows.
  */
 export const bonusBatches = defineTable(
   'bonus_batches',
@@ -162,7 +161,7 @@ export const bonusBatchRows = defineTable(
     number: column.integer,
     /** As in the file. */
     recipient: column.varchar(100),
-    /** Resolved at validation, and paid whatever happens to its alias or phone later. */
+    /** Resolved at validation, and paid even if its alias or phone changes later. */
     recipientAccountId: column.uuid,
     raw: column.bigint,
     feeRaw: column.bigint,
@@ -191,7 +190,7 @@ export const bonusBatchProblems = defineTable(
     batchId: column.uuid,
     /** 0 for the file as a whole. */
     number: column.integer,
-    /** Its position among the row's problems. */
+    /** Position among the row's problems. */
     ordinal: column.integer,
     /** The column's name; empty if it concerns none. */
     field: column.ascii(40),
@@ -205,7 +204,7 @@ export const bonusBatchProblems = defineTable(
 export type BonusBatchProblem = RowOf<typeof bonusBatchProblems>;
 
 /**
- * What is stored of a batch besides its own row: counts towards the tenant's quotas, and is removed
+ * Data stored for a batch besides its own row: counts towards the tenant's quotas, and is removed
  * after a while.
  */
 export const bonusBatchStorage = defineTable(
@@ -217,7 +216,7 @@ export const bonusBatchStorage = defineTable(
     fileBytes: column.integer,
     /** Rows in bonus_batch_problems. */
     problemRows: column.integer,
-    /** Rows in bonus_batch_rows that have paid nobody, once the batch has ended. */
+    /** Rows in bonus_batch_rows without a payment, once the batch has ended. */
     unpaidRows: column.integer,
     /** When its rows, problems and files were removed; null while they exist. */
     rowsRemovedAt: column.nullable(column.time),
@@ -225,7 +224,7 @@ export const bonusBatchStorage = defineTable(
     chargedRow: column.integer,
     /** The attempt at making its files that may write: each attempt shuts out earlier ones. */
     filesRun: column.integer,
-    /** Size of its finished files; null while there are none. */
+    /** Size of its finished files; null while none exist. */
     csvBytes: column.nullable(column.integer),
     xlsxBytes: column.nullable(column.integer),
   },

@@ -10,7 +10,7 @@ export const WORKFLOW_RESOURCE_TYPES = [
 export type WorkflowResourceType = (typeof WORKFLOW_RESOURCE_TYPES)[number];
 
 /**
- * A resource of which its workflow has yet to learn: written with the change, deleted once Temporal
+ * A resource whose workflow has yet to be notified: written with the change, deleted once Temporal
  * knows.
  */
 export const outbox = defineTable(
@@ -21,7 +21,7 @@ export const outbox = defineTable(
     resourceType: column.oneOf(WORKFLOW_RESOURCE_TYPES),
     resourceId: column.uuid,
     createdAt: column.time,
-    /** When the sweeper looks at it (again); never for a dead letter. */
+    /** When the sweeper tries it (again); never for a dead letter. */
     dueAt: column.time,
     attempts: column.integer,
     /** Why the last attempt failed, in one line for operators. */

@@ -61,7 +61,7 @@ export const accounts = defineTable(
 export type Account = RowOf<typeof accounts>;
 export type SystemRole = (typeof SYSTEM_ROLES)[number];
 
-/** What a tenant charges: at most one row for each operation and asset. */
+/** Fee that a tenant charges: at most one row for each operation and asset. */
 export const FEE_OPERATIONS = ['transfer', 'bonus', 'payout'] as const;
 export type FeeOperation = (typeof FEE_OPERATIONS)[number];
 /**
@@ -153,7 +153,7 @@ export const knownRecipients = defineTable(
   { key: ['tenantId', 'accountId'] },
 );
 
-/** How many more people may be looked up. */
+/** Number of people that may still be named for the first time. */
 export const recipientBudgets = defineTable(
   'recipient_budgets',
   {

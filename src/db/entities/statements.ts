@@ -12,7 +12,7 @@ export const statements = defineTable(
     tenantId: column.uuid,
     accountId: column.uuid,
     asset: column.asset,
-    /** Both inclusive. */
+    /** First and last instant, inclusive. */
     fromAt: column.time,
     toAt: column.time,
     /**

@@ -60,9 +60,9 @@ export const webhookEndpoints = defineTable(
      * null: nothing waits.
      */
     nextDueAt: column.nullable(column.time),
-    /** Until when its workflow waits, as far as it has been told; null: it waits for nothing. */
+    /** End of its workflow's wait, as last reported to it; null: it waits for nothing. */
     waitsUntil: column.nullable(column.time),
-    /** When its workflow last looked at it; null: never. */
+    /** When its workflow last checked it; null: never. */
     attendedAt: column.nullable(column.time),
     failuresInRow: column.integer,
     failingSince: column.nullable(column.time),
@@ -108,7 +108,7 @@ export const DELIVERY_CAUSES = ['event', 'recover', 'redeliver', 'test'] as cons
 export const DELIVERY_STATES = ['pending', 'retrying', 'delivered', 'failed', 'ended'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** One event on its way to one endpoint. Its body is the event's. */
+/** An event on its way to an endpoint. Its body is the event's. */
 export const webhookDeliveries = defineTable(
   'webhook_deliveries',
   {
@@ -138,7 +138,7 @@ export const webhookDeliveries = defineTable(
 );
 export type WebhookDelivery = RowOf<typeof webhookDeliveries>;
 
-/** One HTTP request of a delivery. Never changed; kept 30 days. */
+/** An HTTP request of a delivery. Never changed; kept 30 days. */
 export const webhookAttempts = defineTable(
   'webhook_attempts',
   {

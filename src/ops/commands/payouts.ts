@@ -94,7 +94,7 @@ after the payout has ended; the rail is only asked.`,
       subjectId: payout.id,
       details: { status },
     };
-    // Recorded beforehand, so that the person is known whatever happens at the rail.
+    // Recorded before the rail is called, so that the person is known in any case.
     await transact(ops.database, (transaction) =>
       recordAct(transaction, ops.actor(), ops.clock(), act),
     );

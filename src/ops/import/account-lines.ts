@@ -14,7 +14,7 @@ export const COLUMNS: CsvColumns = {
 };
 
 /**
- * One problem of a line. `code` is a code of the API, or duplicate_line, missing_identifier,
+ * A problem of a line. `code` is a code of the API, or duplicate_line, missing_identifier,
  * wrong_column_count, unknown_member.
  */
 export interface LineProblem {

@@ -18,7 +18,7 @@ import type { ProvenSubject } from '../../staff/subjects.js';
 
 /**
  * Sign-in with the company's identity provider by OpenID Connect: code flow with PKCE, state and
- * nonce. The ID token comes directly from the provider, and its signature is checked too.
+ * nonce. The provider sends the ID token directly, and its signature is checked too.
  * (docs/contract.md, Staff)
  */
 

@@ -8,7 +8,10 @@ export class UsageError extends Error {}
 const FAILED = 1;
 const MISUSED = 2;
 
-/** Runs it with the arguments. Exits with 0, with 1 if the API or the network refused, with 2 for wrong arguments. */
+/**
+ * Runs it with the arguments. Exits with 0, with 1 if the API or the network refused, with 2 for
+ * wrong arguments.
+ */
 export async function program(
   usage: string,
   run: (args: string[]) => Promise<void>,
