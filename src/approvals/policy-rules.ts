@@ -2,8 +2,9 @@ import { type Instant, instant } from '../core/instant.js';
 import type { ApprovalPolicyRow } from '../db/entities/approvals.js';
 
 /**
- * Which approval policy applies when, and what a change does. Pure: each decision asks for its own
- * instant, so no event is needed when a policy takes effect. (docs/contract.md, Approval policies)
+ * Evaluates approval policies and plans their changes. Pure: each decision evaluates the policy at
+ * its own instant, so nothing has to run when a policy takes effect. (docs/contract.md, Approval
+ * policies)
  */
 
 /** The requirements of an account in one asset. Null in place of a policy means no requirement. */
