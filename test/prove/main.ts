@@ -138,7 +138,7 @@ function rowOf(name: string, summaries: readonly string[], results: readonly str
   const count = /\d+ [A-Za-z]{3,}(\(s\))?/.exec(summaries[0]?.split(/[:|;]/)[0] ?? '')?.[0] ?? '–';
   const date = new Date().toISOString().slice(0, 10);
   const result = results.join('<br>').replaceAll('|', '\\|');
-  return `| ${name} | ${count} | ${date} | ${result} | \`npm run prove -- ${name}\` |\n`;
+  return `| ${name} | ${count} | ${date} | ${result} |\n`;
 }
 
 /** The beginnings of a run's first summaries, for docs/proof.md. The log of runs has all of it. */
