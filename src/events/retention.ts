@@ -23,8 +23,8 @@ export async function readRetention(reader: Reader): Promise<number | null> {
 }
 
 /**
- * Sets it for every tenant; the call itself removes nothing. Throws ApiError invalid_field (fewer
- * than 30 days).
+ * Sets the retention of every tenant's log, and removes nothing itself. Throws ApiError
+ * invalid_field (fewer than 30 days).
  */
 export async function setRetention(
   database: Database,

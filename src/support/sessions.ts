@@ -21,7 +21,7 @@ const IDLE_MS = 30 * 60_000;
 const SESSION_S = SESSION_MS / 1_000;
 /** Time for which the sign-in form may be open. */
 const FORM_S = 60 * 60;
-/** Rate limit per client network, more than people mistype and far less than guessing takes. */
+/** Rate limit per client network, enough for people who mistype and far too little for guessing. */
 const SIGN_INS = { perSecond: 1 / 10, burst: 10 };
 
 export class DeskSessions {

@@ -64,8 +64,8 @@ const COLUMNS = 'e.id, e.tenant_id, e.cursor_sequence, e.failures_in_row, e.prob
 
 /**
  * Returns endpoints with wanted events ahead of their cursors, except those that wait for a probe.
- * Finds them by their subscriptions, because a tenant may have deleted any number of endpoints.
- * Busy endpoints are included, and would fill a limit.
+ * Finds the endpoints by their subscriptions, because a tenant may have deleted any number of
+ * endpoints. Busy endpoints are included, and would fill a limit.
  */
 export async function endpointsBehind(
   reader: Reader,

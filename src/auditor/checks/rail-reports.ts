@@ -121,7 +121,7 @@ function checkTraces(
     `payout ${id}`,
     isReturned && `it is ${status}, but its rail received it and may pay it`,
   );
-  // The order is older than the outcome, so if the order still exists, the outcome does too.
+  // Retention removes older rows first: if the order still exists, so does a report of the outcome.
   const isGuessed = givenBefore > 0 && reported === 0 && REPORTED.includes(status);
   audit.report(
     'payout_outcome',

@@ -141,7 +141,8 @@ function line(
 }
 
 /**
- * A quoted value may contain line breaks, and the parser counts the line on which the value ends.
+ * Returns the number of line breaks in quoted values, because the parser reports the line on which
+ * a record ends.
  */
 function breaksIn(values: readonly string[]): number {
   return values.reduce((sum, value) => sum + (value.split('\n').length - 1), 0);
