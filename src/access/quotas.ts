@@ -20,8 +20,8 @@ export type Quotas = Readonly<
 >;
 
 /**
- * A hundred files of 10 MiB, four of 100,000 bad rows, a hundred unpaid, and four of the longest
- * statements.
+ * Enough for a hundred files of 10 MiB, four files of 100,000 bad rows, a hundred unpaid files and
+ * four of the longest statements.
  */
 export const DEFAULT_QUOTAS: Quotas = {
   openBatches: 100n,
@@ -181,8 +181,8 @@ export async function setQuotas(
 }
 
 /**
- * The remainder of a budget is stored as a time, which is meaningless once the budget's size
- * changes.
+ * Fills the budgets, because the stored remainder is a time, which is meaningless once the budget's
+ * size changes.
  */
 async function fillBudgets(
   transaction: Transaction,

@@ -84,7 +84,10 @@ export const balances = defineTable(
 );
 export type Balance = RowOf<typeof balances>;
 
-/** The balance of an account without a row for the asset: it may be older than the asset. */
+/**
+ * Returns the balance of an account that has no row for the asset, because the account may be older
+ * than the asset.
+ */
 export function noBalance({ id, type }: Pick<Account, 'id' | 'type'>, asset: Asset): Balance {
   return { accountId: id, asset, available: 0n, held: 0n, overdraft: type === 'system' };
 }
