@@ -146,7 +146,7 @@ Generated from \`src/config/config.ts\` by \`npm run docs:configuration\`; a tes
 Every program reads its configuration from the environment only. Any variable \`NAME\` may be given as \`NAME_FILE\`, the path of a file that holds the value. Empty counts as not set. Put variables
 marked **secret** into files.
 
-[Install](operations/install.md) describes the programs. An installation sets the variables of the first section; all other defaults fit most. A variable
+\`docs/operations/install.md\` describes the programs. An installation sets the variables of the first section; all other defaults fit most. A variable
 without a default is unset.
 `;
 

@@ -137,7 +137,7 @@ describe('the written pages', () => {
       readFileSync('docs/testing.md', 'utf8').split('## Campaigns')[1]?.split('## ')[0] ?? '';
     const names = Array.from(
       table.matchAll(/^- (`[^:]+)/gm),
-      ([, cell = '']) => cell.match(/[a-z][a-z-]+/g) ?? [],
+      ([, cell = '']) => cell.match(/(?<=`)[a-z][a-z-]+(?=`)/g) ?? [],
     ).flat();
     assert.ok(names.length > 15);
     for (const name of names)
