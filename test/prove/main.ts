@@ -135,7 +135,7 @@ function git(args: readonly string[]): string {
 
 /** A table row for a run, with one line of results for each summary. */
 function rowOf(name: string, summaries: readonly string[], results: readonly string[]): string {
-  const count = /\d+ [A-Za-z]{3,}(\(s\))?/.exec(summaries[0]?.split(/[:|;]/)[0] ?? '')?.[0] ?? '–';
+  const count = /(\d+) [A-Za-z]{3,}/.exec(summaries[0]?.split(/[:|;]/)[0] ?? '')?.[1] ?? '–';
   const date = new Date().toISOString().slice(0, 10);
   const result = results.join('<br>').replaceAll('|', '\\|');
   return `| ${name} | ${count} | ${date} | ${result} |\n`;
