@@ -50,8 +50,8 @@ export class BatchWorkflowService {
   }
 
   /**
-   * Validates the batch. Throws `not_found`, `LimitReached`, `DatabaseUnavailable`, and the reason of
-   * the signal. The caller repeats the call.
+   * Validates the batch. Throws `not_found`, `LimitReached`, `DatabaseUnavailable`, and the reason
+   * of the signal. The caller repeats the call.
    */
   validate(batchId: Uuid, watch: ValidationWatch): Promise<BatchState> {
     const { sheets, shares } = this.deps;

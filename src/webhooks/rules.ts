@@ -89,7 +89,8 @@ interface DeliveryProgress {
 }
 
 /**
- * `isSubscribedType`: its type is still subscribed to. `random`, from 0 to 1, spreads the wait by ±10 %.
+ * `isSubscribedType`: its type is still subscribed to. `random`, from 0 to 1, spreads the wait by
+ * ±10 %.
  */
 export function afterAttempt(
   delivery: { readonly steps: number },
