@@ -211,6 +211,7 @@ export class TemporalWorkers {
       const runs: Promise<void>[] = [];
       try {
         for (const queue of this.options.queues) {
+          if (this.stopping.signal.aborted) break;
           const worker = await this.createWorker(connection, queue);
           this.workers.push(worker);
           // If one worker ends, all are shut down and restarted together.
