@@ -124,7 +124,7 @@ describe('the chains of the audit log', () => {
   const acts = (chainId: Uuid): Promise<ChainedAct[]> =>
     db.database.reader.select(chainedActs, { chainId }, { orderBy: ['sequence'] });
 
-  it('are gapless, one for each tenant and one for acts that belong to none, each act with the hash of the previous one', async () => {
+  it('the chains of the audit log are gapless, one for each tenant and one for acts that belong to none, each act with the hash of the previous one', async () => {
     const [one, other] = [await chained(), await chained()];
     await reserveAlias(db.database, clock, '$chained', TEST_ACTOR);
     await unreserveAlias(db.database, clock, '$chained', TEST_ACTOR);
@@ -141,7 +141,7 @@ describe('the chains of the audit log', () => {
     await assertLedgerSound(db.database);
   });
 
-  it('stay whole when many act at once, in several tenants and in none', async () => {
+  it('the chains of the audit log stay whole when many act at once, in several tenants and in none', async () => {
     const tenants = [await chained(), await chained()];
     await Promise.all(
       Array.from({ length: 60 }, (_, count) => {
@@ -156,7 +156,7 @@ describe('the chains of the audit log', () => {
   });
 
   for (const { name, sql, found } of DAMAGES)
-    it(`show ${name}`, async () => {
+    it(`the chains of the audit log show ${name}`, async () => {
       const tenantId = await chained();
       const kept = await db.sql(
         `SELECT * FROM audit_log WHERE tenant_id=${uuid.literal(tenantId)}`,
@@ -177,7 +177,7 @@ describe('the chains of the audit log', () => {
       await db.change(`DELETE FROM audit_chains WHERE chain_id=${uuid.literal(tenantId)}`);
     });
 
-  it('are verified by ops, which shows the last act of each, or where one breaks', async () => {
+  it('the chains of the audit log are verified by ops, which shows the last act of each, or where one breaks', async () => {
     const tenantId = await chained();
     const ops = (...args: readonly string[]) =>
       run('src/ops/main.js', ['audit-log', '--verify', '--tenant', tenantId, ...args], {

@@ -63,14 +63,14 @@ describe('the audit log', () => {
     'DELETE FROM audit_log',
     'TRUNCATE audit_log',
   ])
-    it(`refuses the service's own user ${statement.split(' ')[0] ?? ''}`, async () => {
+    it(`the audit log refuses the service's own user ${statement.split(' ')[0] ?? ''}`, async () => {
       await assert.rejects(
         db.database.withTransaction((transaction) => transaction.execute(statement)),
         (failure) => errnoOf(failure) === DENIED,
       );
     });
 
-  it('shows who acted, by which means, when, and for which tenant, newest first', async () => {
+  it('the audit log shows who acted, by which means, when, and for which tenant, newest first', async () => {
     const { id } = await bank.account();
     const before = clock();
     await freezeAccount(db.database, clock, id, DECIDED);
@@ -90,7 +90,7 @@ describe('the audit log', () => {
     assert.ok(newest !== undefined && newest.at >= before && newest.at <= clock());
   });
 
-  it('names the member who acted through the API', async () => {
+  it('the audit log names the member who acted through the API', async () => {
     const { id } = await bank.account({ isVerified: false, type: 'person' });
     const { id: memberId } = bank.tenant.owner;
     const path = `/v1/accounts/${id}`;
@@ -118,7 +118,7 @@ describe('the audit log', () => {
     );
   });
 
-  it('contains no personal data', async () => {
+  it('the audit log contains no personal data', async () => {
     const { id } = await bank.account({
       type: 'person',
       name: 'Zenobia Quijano',
@@ -141,7 +141,7 @@ describe('the audit log', () => {
       assert.ok(!all.includes(secret), secret);
   });
 
-  it('has every act about members and tokens', async () => {
+  it('the audit log has every act about members and tokens', async () => {
     const { id: accountId } = await bank.account();
     const { database } = db;
     const member = await addMember(database, clock, tenantId, 'clerk', ACTOR);
@@ -202,7 +202,7 @@ describe('the audit log', () => {
     assert.ok(!JSON.stringify(await acts()).includes(text.slice(-40)));
   });
 
-  it('has every act about accounts, limits and fees', async () => {
+  it('the audit log has every act about accounts, limits and fees', async () => {
     const { database } = db;
     const opening = {
       tenantId,
@@ -267,7 +267,7 @@ describe('the audit log', () => {
     assert.deepEqual(await added(() => closeAccount(database, clock, closing, DECIDED)), []);
   });
 
-  it('has every act about the reserved list', async () => {
+  it('the audit log has every act about the reserved list', async () => {
     const alias = '$audited.reserved';
     const ofAlias = async () =>
       (await listActs(db.database.reader, { subjectId: alias }, 10)).map(
@@ -283,7 +283,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('has every act about money, written with the posting, once, however often it is repeated', async () => {
+  it('the audit log has every act about money, written with the posting, once, however often it is repeated', async () => {
     const deps = { database: db.database, desk: api.core.desk };
     const { id: accountId } = await bank.account();
     const amount = { raw: 700n, asset: 'COPM' } as const;
@@ -338,7 +338,7 @@ describe('the audit log', () => {
     );
   });
 
-  it('has nothing about refused acts', async () => {
+  it('the audit log has nothing about refused acts', async () => {
     const { id } = await bank.account({ funds: { COPM: 1n } });
     const before = await acts();
     await assert.rejects(closeAccount(db.database, clock, id, DECIDED));

@@ -72,7 +72,7 @@ describe('authenticate', () => {
     );
   });
 
-  it('finds out whom a token speaks for', async () => {
+  it('authenticate finds out whom a token speaks for', async () => {
     const { text, row } = tokens.issue({ scopes: ['read', 'lookup'] });
     assert.deepEqual(await authenticator.authenticate(text, HERE), {
       tenantId: row.tenantId,
@@ -82,7 +82,7 @@ describe('authenticate', () => {
     });
   });
 
-  it('refuses the right key id with another secret, also from the cache', async () => {
+  it('authenticate refuses the right key id with another secret, also from the cache', async () => {
     const { text } = tokens.issue();
     const wrong = text.slice(0, -40) + newToken().text.slice(-40);
     assert.equal(await authenticator.authenticate(wrong, HERE), null);
@@ -90,7 +90,7 @@ describe('authenticate', () => {
     assert.equal(await authenticator.authenticate(wrong, HERE), null);
   });
 
-  it('does not ask the database about text that is not a token', async () => {
+  it('authenticate does not ask the database about text that is not a token', async () => {
     for (const text of [
       '',
       'svc_live_',
@@ -101,7 +101,7 @@ describe('authenticate', () => {
     assert.equal(tokens.reads.length, 0);
   });
 
-  it('reads a token once in half a second', async () => {
+  it('authenticate reads a token once in half a second', async () => {
     const { text } = tokens.issue();
     await authenticator.authenticate(text, HERE);
     elapsedMs += 500;
@@ -112,7 +112,7 @@ describe('authenticate', () => {
     assert.equal(tokens.reads.length, 2);
   });
 
-  it('accepts a revoked token for at most half a second after the read was sent', async () => {
+  it('authenticate accepts a revoked token for at most half a second after the read was sent', async () => {
     const { text, row } = tokens.issue();
     tokens.isHolding = true;
     const slow = authenticator.authenticate(text, HERE);
@@ -131,7 +131,7 @@ describe('authenticate', () => {
     );
   });
 
-  it('caches an answer from when it was requested, not from when it arrived', async () => {
+  it('authenticate caches an answer from when it was requested, not from when it arrived', async () => {
     const { text, row } = tokens.issue();
     tokens.isHolding = true;
     const slow = authenticator.authenticate(text, HERE);
@@ -145,7 +145,7 @@ describe('authenticate', () => {
     assert.equal(await authenticator.authenticate(text, HERE), null);
   });
 
-  it('asks once for all simultaneous requests', async () => {
+  it('authenticate asks once for all simultaneous requests', async () => {
     const [one, other] = [tokens.issue(), tokens.issue()];
     const callers = await Promise.all(
       [one, one, other, one].map(async ({ text }) => authenticator.authenticate(text, HERE)),
@@ -157,7 +157,7 @@ describe('authenticate', () => {
     assert.deepEqual(tokens.reads, [[one.row.keyId, other.row.keyId]]);
   });
 
-  it('joins a read that is under way', async () => {
+  it('authenticate joins a read that is under way', async () => {
     const { text } = tokens.issue();
     tokens.isHolding = true;
     const first = authenticator.authenticate(text, HERE);
@@ -171,7 +171,7 @@ describe('authenticate', () => {
     assert.equal(tokens.reads.length, 1);
   });
 
-  it('refuses an expired token from the instant of its expiry on', async () => {
+  it('authenticate refuses an expired token from the instant of its expiry on', async () => {
     const { text } = tokens.issue({ expiresAt: instant(1_000_010) });
     now = 1_000_009;
     assert.notEqual(await authenticator.authenticate(text, HERE), null);
@@ -180,13 +180,13 @@ describe('authenticate', () => {
     assert.equal(tokens.reads.length, 1);
   });
 
-  it('refuses a token from outside its address ranges', async () => {
+  it('authenticate refuses a token from outside its address ranges', async () => {
     const { text } = tokens.issue({ cidrs: '203.0.113.0/24' });
     assert.notEqual(await authenticator.authenticate(text, HERE), null);
     assert.equal(await authenticator.authenticate(text, '198.51.100.1'), null);
   });
 
-  it('remembers for half a second that a token does not exist', async () => {
+  it('authenticate remembers for half a second that a token does not exist', async () => {
     const { text } = newToken();
     for (let time = 0; time < 3; time += 1)
       assert.equal(await authenticator.authenticate(text, HERE), null);
@@ -196,7 +196,7 @@ describe('authenticate', () => {
     assert.equal(tokens.reads.length, 2);
   });
 
-  it('asks about a flood of invented tokens in few statements', async () => {
+  it('authenticate asks about a flood of invented tokens in few statements', async () => {
     const invented = Array.from({ length: 2_500 }, () => newToken().text);
     await Promise.all(invented.map(async (text) => authenticator.authenticate(text, HERE)));
     assert.deepEqual(
@@ -205,7 +205,7 @@ describe('authenticate', () => {
     );
   });
 
-  it('says that it does not know when the database does not answer, and asks again', async () => {
+  it('authenticate says that it does not know when the database does not answer, and asks again', async () => {
     const { text } = tokens.issue();
     tokens.failure = new DatabaseUnavailable('away');
     await assert.rejects(async () => authenticator.authenticate(text, HERE), DatabaseUnavailable);
@@ -213,7 +213,7 @@ describe('authenticate', () => {
     assert.notEqual(await authenticator.authenticate(text, HERE), null);
   });
 
-  it('costs a few microseconds from the cache', async () => {
+  it('authenticate costs a few microseconds from the cache', async () => {
     const { text } = tokens.issue();
     await authenticator.authenticate(text, HERE);
     const before = process.cpuUsage();
@@ -226,7 +226,7 @@ describe('authenticate', () => {
 });
 
 describe('recent values', () => {
-  it('never number more than the limit', () => {
+  it('recent values never number more than the limit', () => {
     const recent = new ExpiringCache<number>(100, 500);
     for (let count = 0; count < 10_000; count += 1) recent.set(`key ${count}`, count, 0);
     assert.equal(recent.size, 100);
@@ -234,7 +234,7 @@ describe('recent values', () => {
     assert.equal(recent.get('key 9899', 0), undefined);
   });
 
-  it('are dropped when they are too old', () => {
+  it('recent values are dropped when they are too old', () => {
     const recent = new ExpiringCache<number>(100, 500);
     recent.set('old', 1, 0);
     recent.set('new', 2, 501);

@@ -56,7 +56,7 @@ describe('a text that hides or turns what is read', () => {
     assert.deepEqual([answer.details?.field, answer.details?.reason], [field, 'format_character']);
   }
 
-  it('is refused by every text field of the API', async () => {
+  it('a text that hides or turns what is read is refused by every text field of the API', async () => {
     const transfer = { from: payer, to: receiver, raw: LEAST };
     await refused(
       'description',
@@ -92,7 +92,7 @@ describe('a text that hides or turns what is read', () => {
     assert.equal(answered(uploaded, 400, 'invalid_field').details?.reason, 'format_character');
   });
 
-  it('is refused as the reason of a rejection', async () => {
+  it('a text that hides or turns what is read is refused as the reason of a rejection', async () => {
     const guarded = await openGuarded(api);
     const { id } = await guarded.pend();
     const answer = await guarded.act('reject', id, 'approver', { body: { reason: TURNED } });
@@ -100,7 +100,7 @@ describe('a text that hides or turns what is read', () => {
     answered(await guarded.act('cancel', id, 'owner'), 200);
   });
 
-  it('is refused in a cell of a batch, as a problem of the row', () => {
+  it('a text that hides or turns what is read is refused in a cell of a batch, as a problem of the row', () => {
     for (const field of ['description', 'reference'] as const) {
       const read = readText(field, { kind: 'text', text: TURNED }, 140);
       assert('problem' in read);
@@ -108,7 +108,7 @@ describe('a text that hides or turns what is read', () => {
     }
   });
 
-  it('is refused in every name and reason that operators give', async () => {
+  it('a text that hides or turns what is read is refused in every name and reason that operators give', async () => {
     const { database, desk } = api.core;
     const tenantId = bank.tenant.tenant.id;
     const { owner } = bank.tenant;
@@ -155,7 +155,7 @@ describe('a text that hides or turns what is read', () => {
       );
   });
 
-  it('that is already stored is shown with escapes by ops, which a program reads as the same text', async () => {
+  it('a text that hides or turns what is read that is already stored is shown with escapes by ops, which a program reads as the same text', async () => {
     const tenant = await openBank(api);
     const account = await tenant.account();
     const stored = `${TURNED}\u001b[2J\u009b`;
@@ -177,7 +177,7 @@ describe('a text that hides or turns what is read', () => {
     assert.ok(names.includes(stored), names.join());
   });
 
-  it('that is an argument is escaped in the message about it', async () => {
+  it('a text that hides or turns what is read that is an argument is escaped in the message about it', async () => {
     const ran = await run('src/ops/main.js', ['accounts', 'list', '--tenant', TURNED], {
       MYSQL_URL: db.url,
     });

@@ -80,7 +80,7 @@ describe("another tenant's resources", () => {
     ({ route, namesNothing }) =>
       (route.includes('{') || route.startsWith('POST')) && namesNothing !== true,
   ))
-    it(`${endpoint.route} answers 404 as for a random id, to the byte, and changes nothing`, async () => {
+    it(`another tenant's resources: ${endpoint.route} answers 404 as for a random id, to the byte, and changes nothing`, async () => {
       const theirs = await renewed(endpoint, foreign);
       const before = await everything();
       const ask = async (target: Target): Promise<unknown> => {
@@ -105,7 +105,7 @@ describe("another tenant's resources", () => {
     assert.deepEqual(await lookUp(foreign.alias), await lookUp(missing().alias));
   });
 
-  it('are in no list, whatever they are filtered by', async () => {
+  it("another tenant's resources are in no list, whatever they are filtered by", async () => {
     const empty = { items: [], next_cursor: null };
     const sourceOf = (id: string): string => `/v1/transfers?source_account=${id}`;
     for (const id of [foreign.account.id, missing().account.id])
@@ -130,7 +130,7 @@ describe("another tenant's resources", () => {
       assert(!seen.includes(own));
   });
 
-  it('are not paid from, though they can be paid to within the network', async () => {
+  it("another tenant's resources are not paid from, though they can be paid to within the network", async () => {
     const before = await stranger.available(foreign.account);
     const theft = transferBody({ from: foreign.account, to: own.account, raw: LEAST });
     answered(await bank.request('POST', '/v1/transfers', { body: theft }), 404, 'not_found');
@@ -138,7 +138,7 @@ describe("another tenant's resources", () => {
     assert.equal(await stranger.available(foreign.account), before + LEAST);
   });
 
-  it('their idempotency keys reveal nothing: the same key is free here', async () => {
+  it("another tenant's resources their idempotency keys reveal nothing: the same key is free here", async () => {
     const key = randomUUID();
     await stranger.sent({ from: foreign.account, to: foreign.other, raw: LEAST }, { key });
     answered(await bank.send({ from: own.account, to: own.other, raw: LEAST }, { key }), 201);

@@ -60,7 +60,7 @@ describe('a token', () => {
     return answer;
   };
 
-  it('that is absent or not a live token is 401 unauthorized on every endpoint, whatever else is wrong', async () => {
+  it('a token that is absent or not a live token is 401 unauthorized on every endpoint, whatever else is wrong', async () => {
     for (const endpoint of ENDPOINTS) {
       const { path, body } = endpoint.ask(target);
       const method = methodOf(endpoint);
@@ -82,7 +82,7 @@ describe('a token', () => {
     }
   });
 
-  it('with the secret of another, cut or longer is refused in the same words', async () => {
+  it('a token with the secret of another, cut or longer is refused in the same words', async () => {
     const { text } = await issue();
     const { text: other } = await issue();
     answered(await ask(text), 200);
@@ -96,7 +96,7 @@ describe('a token', () => {
       assert.equal(refused(await ask(wrong)).text, expected);
   });
 
-  it('is read only from a Bearer header, in any case', async () => {
+  it('a token is read only from a Bearer header, in any case', async () => {
     const { text } = await issue();
     const header = (authorization: string): Promise<TestAnswer> =>
       api.request('GET', '/v1/events', { headers: { authorization } });
@@ -114,13 +114,13 @@ describe('a token', () => {
     refused(await api.request('GET', `/v1/events?access_token=${text}`));
   });
 
-  it('of the sandbox is 401 unauthorized, and the message says that there is none yet', async () => {
+  it('a token of the sandbox is 401 unauthorized, and the message says that there is none yet', async () => {
     const { text } = await issue();
     for (const token of [text.replace('svc_live_', 'svc_test_'), 'svc_test_x'])
       assert.match(refused(await ask(token)).text, /sandbox is not available yet/);
   });
 
-  it('is refused from the instant at which it expires', async () => {
+  it('a token is refused from the instant at which it expires', async () => {
     const { text } = await issue({ expiresAt: instant(now + 1_000) });
     now = instant(now + 999);
     answered(await ask(text), 200);
@@ -128,7 +128,7 @@ describe('a token', () => {
     refused(await ask(text));
   });
 
-  it('that is revoked is refused one second later at every process, also one that knew it', async () => {
+  it('a token that is revoked is refused one second later at every process, also one that knew it', async () => {
     const other = await ApiProcess.start(db.url, PATIENT);
     const { text, keyId } = await issue();
     const everywhere = (): Promise<TestAnswer[]> =>
@@ -149,7 +149,7 @@ describe('a token', () => {
     await other.stop();
   });
 
-  it('is accepted only from its address ranges', async () => {
+  it('a token is accepted only from its address ranges', async () => {
     for (const [cidrs, isTaken] of [
       [['127.0.0.1'], true],
       [['10.0.0.0/8', '127.0.0.0/8'], true],
@@ -163,7 +163,7 @@ describe('a token', () => {
     }
   });
 
-  it('is judged by the address of the peer; X-Forwarded-For counts only from a trusted proxy', async () => {
+  it('a token is judged by the address of the peer; X-Forwarded-For counts only from a trusted proxy', async () => {
     const { text } = await issue({ cidrs: ['10.0.0.0/8'] });
     const forwarded = { 'x-forwarded-for': '10.1.2.3' };
     refused(await ask(text, forwarded));
@@ -185,7 +185,7 @@ describe('a token', () => {
     await behindProxy.stop();
   });
 
-  it('is not locked out by a clock that is set back', async () => {
+  it('a token is not locked out by a clock that is set back', async () => {
     const slow = await startTestApi(db, { RATE_LIMITS: 'requests=100/200' }, { clock: () => now });
     const { text } = await issue();
     answered(await slow.request('GET', '/v1/events', { token: text }), 200);
@@ -197,7 +197,7 @@ describe('a token', () => {
     await slow.stop();
   });
 
-  it('that asks too often is 429 rate_limited with Retry-After, others are not, and its requests do nothing', async () => {
+  it('a token that asks too often is 429 rate_limited with Retry-After, others are not, and its requests do nothing', async () => {
     const limits = { RATE_LIMITS: 'requests=1/3' };
     const slow = await startTestApi(db, limits, { clock: () => now });
     const { text } = await issue();
@@ -223,7 +223,7 @@ describe('a token', () => {
     await slow.stop();
   });
 
-  it('is not needed to learn that a path is unknown or a method wrong', async () => {
+  it('a token is not needed to learn that a path is unknown or a method wrong', async () => {
     for (const path of [
       '/v1/unknown',
       '/',

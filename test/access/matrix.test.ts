@@ -64,14 +64,14 @@ describe('who may do what', () => {
 
   const tokenOf = (standing: Standing, scope: Scope): string => tokens.get(`${standing}/${scope}`)!;
 
-  it('is checked for every endpoint of the service', async () => {
+  it('who may do what is checked for every endpoint of the service', async () => {
     const documented = await documentedRoutes(api);
     assert.deepEqual([...documented.keys()].sort(), ENDPOINTS.map(({ route }) => route).sort());
     for (const { route, scopes } of ENDPOINTS)
       assert.deepEqual(documented.get(route), scopes, route);
   });
 
-  it("matches the code's own table", () => {
+  it("who may do what matches the code's own table", () => {
     for (const { route, operation, scopes, roles } of ENDPOINTS) {
       const permission: Permission = PERMISSIONS[operation];
       assert.deepEqual([permission.scopes, permission.roles], [scopes, roles], route);
@@ -83,7 +83,7 @@ describe('who may do what', () => {
   });
 
   for (const endpoint of ENDPOINTS)
-    it(`${endpoint.route}: ${words(endpoint)}`, async () => {
+    it(`who may do what: ${endpoint.route}: ${words(endpoint)}`, async () => {
       for (const standing of STANDINGS)
         for (const scope of SCOPES) {
           const { path, ...asked } = endpoint.ask(await renewedFor(endpoint, standing, scope));

@@ -100,7 +100,7 @@ describe('a stranger with the same idempotency key', () => {
       [0, 1],
       [1, 0],
     ] as const)
-      it(`does not find the ${what} that tenant ${first + 1} created, and creates its own`, async () => {
+      it(`a stranger with the same idempotency key does not find the ${what} that tenant ${first + 1} created, and creates its own`, async () => {
         const [one, other] = [sides[first], sides[second]];
         const key = randomUUID();
         const made = answered(await ask(one, key), 201).json.id;
@@ -117,7 +117,7 @@ describe('a stranger with the same idempotency key', () => {
         assert.deepEqual(await found(other, path, key), [own]);
       });
 
-  it('finds nothing by it who only received the money', async () => {
+  it('a stranger with the same idempotency key finds nothing by it who only received the money', async () => {
     const [{ bank, from }, other] = sides;
     const key = randomUUID();
     const body = transferBody({ from, to: other.to, raw: LEAST });
@@ -125,7 +125,7 @@ describe('a stranger with the same idempotency key', () => {
     assert.deepEqual(await found(other, '/v1/transfers', key), []);
   });
 
-  it('is not refused for the other content of the first, nor does it refuse the first', async () => {
+  it('a stranger with the same idempotency key is not refused for the other content of the first, nor does it refuse the first', async () => {
     const [one, other] = sides;
     const key = randomUUID();
     const send = ({ bank, from, to }: Side, raw: bigint): Promise<TestAnswer> =>

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { hashOfToken, keyIdOf, newToken } from '../../src/access/token-format.js';
 
 describe('the form of a token', () => {
-  it('is svc_live_, the key id and at least 160 random bits', () => {
+  it('the form of a token is svc_live_, the key id and at least 160 random bits', () => {
     const { keyId, text } = newToken();
     const [, , id, secret = ''] = text.split('_');
     assert.ok(text.startsWith('svc_live_'));
@@ -11,13 +11,13 @@ describe('the form of a token', () => {
     assert.ok(secret.length * 5 >= 160);
   });
 
-  it('is different every time', () => {
+  it('the form of a token is different every time', () => {
     const texts = Array.from({ length: 1_000 }, () => newToken());
     assert.equal(new Set(texts.map(({ text }) => text)).size, 1_000);
     assert.equal(new Set(texts.map(({ keyId }) => keyId)).size, 1_000);
   });
 
-  it('uses every letter of its alphabet about equally often', () => {
+  it('the form of a token uses every letter of its alphabet about equally often', () => {
     const seen = new Map<string, number>();
     for (let count = 0; count < 400; count += 1)
       for (const letter of newToken().text.slice(-40))
@@ -27,7 +27,7 @@ describe('the form of a token', () => {
     for (const count of seen.values()) assert.ok(count > 300 && count < 700);
   });
 
-  it('gives its key id back', () => {
+  it('the form of a token gives its key id back', () => {
     const { keyId, text } = newToken();
     assert.equal(keyIdOf(text), keyId);
   });
@@ -41,9 +41,10 @@ describe('the form of a token', () => {
     ['with another letter in its secret', (text: string) => `${text.slice(0, -1)}1`],
     ['without a secret', (text: string) => text.slice(0, 26)],
   ] as const)
-    it(`is not that of one ${what}`, () => assert.equal(keyIdOf(spoil(newToken().text)), null));
+    it(`the form of a token is not that of one ${what}`, () =>
+      assert.equal(keyIdOf(spoil(newToken().text)), null));
 
-  it('is stored as 32 bytes that do not contain it', () => {
+  it('the form of a token is stored as 32 bytes that do not contain it', () => {
     const { text } = newToken();
     const hash = hashOfToken(text);
     assert.equal(hash.length, 32);

@@ -68,7 +68,7 @@ describe('a token', () => {
     return [failure.refusal.code, failure.refusal.details?.current];
   };
 
-  it('is valid until its expiry and 401 from then on, to the millisecond', async () => {
+  it('a token is valid until its expiry and 401 from then on, to the millisecond', async () => {
     const expiresAt = instant(systemClock() + HOUR_MS);
     const { text } = await issue({ expiresAt });
     answered(await use(text), 200);
@@ -78,7 +78,7 @@ describe('a token', () => {
     answered(await use(text), 401, 'unauthorized');
   });
 
-  it('is valid only from its address ranges', async () => {
+  it('a token is valid only from its address ranges', async () => {
     const { text } = await issue({ cidrs: ['203.0.113.0/24', '2001:db8::/32'] });
     for (const from of ['203.0.113.7', '203.0.113.255', '2001:db8::1', '::ffff:203.0.113.7'])
       answered(await use(text, from), 200);
@@ -86,7 +86,7 @@ describe('a token', () => {
       answered(await use(text, from), 401, 'unauthorized');
   });
 
-  it('that was revoked is refused within a second, also while it is used all the time', async () => {
+  it('a token that was revoked is refused within a second, also while it is used all the time', async () => {
     const { text, token } = await issue();
     answered(await use(text), 200);
     await revoke(token.keyId);
@@ -94,7 +94,7 @@ describe('a token', () => {
     for (let count = 0; count < 5; count += 1) answered(await use(text), 401, 'unauthorized');
   });
 
-  it('that was revoked moves no money, though the request came before and its last byte was held back', async () => {
+  it('a token that was revoked moves no money, though the request came before and its last byte was held back', async () => {
     const { text, token } = await issue({ scopes: ['read', 'transfers'] });
     const [from, to] = [await bank.account({ funds: { COPM: LEAST } }), await bank.account()];
     const body = JSON.stringify(transferBody({ from, to, raw: LEAST }));
@@ -120,7 +120,7 @@ describe('a token', () => {
     await assertLedgerSound(db.database);
   });
 
-  it('is refused without saying why: revoked, expired, elsewhere and unknown get the same answer', async () => {
+  it('a token is refused without saying why: revoked, expired, elsewhere and unknown get the same answer', async () => {
     now = systemClock();
     const revoked = await issue();
     await revoke(revoked.token.keyId);
@@ -134,7 +134,7 @@ describe('a token', () => {
     assert.equal(new Set(texts).size, 1);
   });
 
-  it('rotated gives a new one with the same member, name, scopes, expiry and ranges; the old one ends at once', async () => {
+  it('a token rotated gives a new one with the same member, name, scopes, expiry and ranges; the old one ends at once', async () => {
     const expiresAt = instant(systemClock() + HOUR_MS);
     const old = await issue({
       scopes: ['read', 'lookup'],
@@ -161,7 +161,7 @@ describe('a token', () => {
     );
   });
 
-  it('rotated with a grace stays valid along with the new one until the grace ends, to the millisecond', async () => {
+  it('a token rotated with a grace stays valid along with the new one until the grace ends, to the millisecond', async () => {
     const start = instant(systemClock() + HOUR_MS);
     const old = await issue();
     now = start;
@@ -175,14 +175,14 @@ describe('a token', () => {
     answered(await use(fresh.text), 200);
   });
 
-  it('never lives longer because of a grace', async () => {
+  it('a token never lives longer because of a grace', async () => {
     const expiresAt = instant(systemClock() + HOUR_MS);
     const { token } = await issue({ expiresAt });
     const { old } = await rotate(token.keyId, 2 * HOUR_MS);
     assert.deepEqual([old.expiresAt, old.revokedAt], [expiresAt, null]);
   });
 
-  it('that is revoked or has expired is not rotated: 409 invalid_state', async () => {
+  it('a token that is revoked or has expired is not rotated: 409 invalid_state', async () => {
     const { token } = await issue();
     await revoke(token.keyId);
     assert.deepEqual(await stateOf(rotate(token.keyId)), ['invalid_state', 'revoked']);
@@ -192,7 +192,7 @@ describe('a token', () => {
     assert.deepEqual(await stateOf(rotate('a'.repeat(16))), ['not_found', undefined]);
   });
 
-  it('rotated twice at the same time has one successor', async () => {
+  it('a token rotated twice at the same time has one successor', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { token } = await issue({ name: `raced ${round}` });
       const ends = await Promise.allSettled([rotate(token.keyId), rotate(token.keyId)]);

@@ -43,7 +43,7 @@ describe('the alias of an account', () => {
   const holder = async (alias: string): Promise<unknown> =>
     (await bank.get(`/v1/accounts/lookup?alias=${encodeURIComponent(alias)}`)).json.account_id;
 
-  it('is set, in lower case, and found by a lookup', async () => {
+  it('the alias of an account is set, in lower case, and found by a lookup', async () => {
     const alias = newAlias();
     const answer = answered(await set(account, alias.toUpperCase()), 200);
     assert.deepEqual(answer.json, { account_id: account.id, alias });
@@ -51,7 +51,7 @@ describe('the alias of an account', () => {
     assert.equal((await bank.get(`/v1/accounts/${account.id}`)).json.alias, alias);
   });
 
-  it('is refused with every problem of the request at once', async () => {
+  it('the alias of an account is refused with every problem of the request at once', async () => {
     const body = { alias: 'no alias', colour: 'red' };
     const answer = await bank.request('PUT', `/v1/accounts/${account.id}/alias`, { body });
     const { details } = answered(answer, 400, 'invalid_field');
@@ -70,7 +70,7 @@ describe('the alias of an account', () => {
     assert.equal(await holder(alias), account.id);
   });
 
-  it('is released by DELETE: 204, again 204, and nobody is found by it', async () => {
+  it('the alias of an account is released by DELETE: 204, again 204, and nobody is found by it', async () => {
     const alias = newAlias();
     await set(account, alias);
     assert.equal(answered(await release(account), 204).text, '');
@@ -104,19 +104,19 @@ describe('the alias of an account', () => {
     ['that is empty', ''],
     ['that is a number', 5],
   ] as const)
-    it(`${what} is 400 {field: "alias"}`, async () => {
+    it(`the alias of an account: ${what} is 400 {field: "alias"}`, async () => {
       const { details } = answered(await set(account, alias), 400, 'invalid_field');
       assert.equal(details?.field, 'alias');
     });
 
-  it('is required: 400 missing_field {field: "alias"}', async () => {
+  it('the alias of an account is required: 400 missing_field {field: "alias"}', async () => {
     for (const body of [{}, { alias: null }]) {
       const refused = await bank.request('PUT', `/v1/accounts/${account.id}/alias`, { body });
       assert.equal(answered(refused, 400, 'missing_field').details?.field, 'alias');
     }
   });
 
-  it('that another account has is 422 alias_taken, without details', async () => {
+  it('the alias of an account that another account has is 422 alias_taken, without details', async () => {
     const alias = newAlias();
     await set(account, alias);
     const refused = answered(
@@ -128,7 +128,7 @@ describe('the alias of an account', () => {
     assert.equal(await holder(alias), account.id);
   });
 
-  it('that another tenant has is free', async () => {
+  it('the alias of an account that another tenant has is free', async () => {
     const alias = newAlias();
     const other = await openBank(api);
     answered(await set(await other.account(), alias, other), 200);
@@ -136,11 +136,11 @@ describe('the alias of an account', () => {
   });
 
   for (const alias of ['$admin', '$soporte', '$support', '$banco', '$sistema', '$ADMIN'])
-    it(`${alias} is 422 alias_reserved, without details`, async () => {
+    it(`the alias of an account: ${alias} is 422 alias_reserved, without details`, async () => {
       assert.equal(answered(await set(account, alias), 422, 'alias_reserved').details, undefined);
     });
 
-  it('released by its holder is 422 alias_in_quarantine, for the holder too, without details', async () => {
+  it('the alias of an account released by its holder is 422 alias_in_quarantine, for the holder too, without details', async () => {
     const alias = newAlias();
     await set(account, alias);
     await release(account);
@@ -148,7 +148,7 @@ describe('the alias of an account', () => {
       assert.equal(answered(await set(one, alias), 422, 'alias_in_quarantine').details, undefined);
   });
 
-  it('is in quarantine for 90 days to the millisecond, and free at exactly 90 days', async () => {
+  it('the alias of an account is in quarantine for 90 days to the millisecond, and free at exactly 90 days', async () => {
     const alias = newAlias();
     const released = Date.parse('2031-03-01T10:00:00.123Z');
     await set(account, alias);
@@ -160,7 +160,7 @@ describe('the alias of an account', () => {
     answered(await set(account, alias), 200);
   });
 
-  it('given up for another one is released: going back is quarantine', async () => {
+  it('the alias of an account given up for another one is released: going back is quarantine', async () => {
     const [first, second] = [newAlias(), newAlias()];
     await set(account, first);
     answered(await set(account, second), 200);
@@ -168,7 +168,7 @@ describe('the alias of an account', () => {
     assert.deepEqual([await holder(first), await holder(second)], [undefined, account.id]);
   });
 
-  it('released a second time is in quarantine from then on', async () => {
+  it('the alias of an account released a second time is in quarantine from then on', async () => {
     const alias = newAlias();
     const first = Date.parse('2031-03-01T10:00:00.000Z');
     await set(account, alias);
@@ -183,7 +183,7 @@ describe('the alias of an account', () => {
     answered(await set(account, alias), 200);
   });
 
-  it('of a closed account is in quarantine, and the closed account accepts none: 409 invalid_state', async () => {
+  it('the alias of an account of a closed account is in quarantine, and the closed account accepts none: 409 invalid_state', async () => {
     const alias = newAlias();
     await set(account, alias);
     await closeAccount(db.database, systemClock, account.id, DECIDED);
@@ -195,7 +195,7 @@ describe('the alias of an account', () => {
       });
   });
 
-  it('is refused in the order reserved, taken, quarantine', async () => {
+  it('the alias of an account is refused in the order reserved, taken, quarantine', async () => {
     const alias = newAlias();
     const [other, third] = [await bank.account(), await bank.account()];
     await set(account, alias);
@@ -213,13 +213,13 @@ describe('the alias of an account', () => {
     answered(await quarantined(), 422, 'alias_taken');
   });
 
-  it('is checked for its form before the account is looked up, and that before the rules', async () => {
+  it('the alias of an account is checked for its form before the account is looked up, and that before the rules', async () => {
     const foreign = await (await openBank(api)).account();
     answered(await set(foreign, 'x'), 400, 'invalid_field');
     answered(await set(foreign, '$admin'), 404, 'not_found');
   });
 
-  it('of a foreign account is 404 at once, also while its row is locked', async () => {
+  it('the alias of an account of a foreign account is 404 at once, also while its row is locked', async () => {
     const foreign = await (await openBank(api)).account();
     let answer: TestAnswer | undefined;
     await db.database.withTransaction(async (transaction) => {
@@ -229,7 +229,7 @@ describe('the alias of an account', () => {
     answered(answer!, 404, 'not_found');
   });
 
-  it('wanted by several accounts at the same time has one winner, the others alias_taken', async () => {
+  it('the alias of an account wanted by several accounts at the same time has one winner, the others alias_taken', async () => {
     const rivals = await Promise.all(Array.from({ length: 4 }, () => bank.account()));
     for (let round = 0; round < 50; round += 1) {
       const alias = newAlias();
@@ -243,7 +243,7 @@ describe('the alias of an account', () => {
     }
   });
 
-  it('given up by one and wanted by another at the same time is never taken', async () => {
+  it('the alias of an account given up by one and wanted by another at the same time is never taken', async () => {
     const other = await bank.account();
     for (let round = 0; round < 30; round += 1) {
       const alias = newAlias();
@@ -256,7 +256,7 @@ describe('the alias of an account', () => {
     }
   });
 
-  it('exchanged by two accounts at the same time stays with one of them or with nobody, and nothing fails', async () => {
+  it('the alias of an account exchanged by two accounts at the same time stays with one of them or with nobody, and nothing fails', async () => {
     const other = await bank.account();
     for (let round = 0; round < 20; round += 1) {
       const [one, two] = [newAlias(), newAlias()];
@@ -268,7 +268,7 @@ describe('the alias of an account', () => {
     }
   });
 
-  it('changed many times at once by one account ends as one of them, all others in quarantine', async () => {
+  it('the alias of an account changed many times at once by one account ends as one of them, all others in quarantine', async () => {
     const wanted = Array.from({ length: 8 }, newAlias);
     for (const answer of await Promise.all(wanted.map((alias) => set(account, alias))))
       answered(answer, 200);

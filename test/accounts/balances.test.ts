@@ -36,7 +36,7 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
 
   afterEach(() => assertLedgerSound(db.database));
 
-  it('lists every asset, also of an account that never had any; as_of is the moment of the answer', async () => {
+  it('GET /v1/accounts/{account_id}/balances lists every asset, also of an account that never had any; as_of is the moment of the answer', async () => {
     const account = await bank.account();
     assert.deepEqual(answered(await bank.get(`/v1/accounts/${account.id}/balances`), 200).json, {
       account_id: account.id,
@@ -51,7 +51,7 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
     assert.deepEqual([later.account_id, later.as_of], [account.id, '2033-01-01T00:00:00.124Z']);
   });
 
-  it('follows every pay-in and transfer at once, each asset separately', async () => {
+  it('GET /v1/accounts/{account_id}/balances follows every pay-in and transfer at once, each asset separately', async () => {
     const account = await bank.account({ funds: { COPM: 5n * LEAST, DUSD: 2n ** 53n + 1n } });
     const other = await bank.account();
     await bank.sent({ from: account, to: other, raw: 2n * LEAST });
@@ -81,7 +81,7 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
     ]);
   });
 
-  it('total is available and held together; held funds are not available', async () => {
+  it('GET /v1/accounts/{account_id}/balances total is available and held together; held funds are not available', async () => {
     const account = await bank.account({ funds: { COPM: 9_007_199_254_740_993n } });
     const hold = (raw: bigint): Promise<number> =>
       db.change(
@@ -100,7 +100,7 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
     await hold(-9_007_199_254_740_992n);
   });
 
-  it('never shows half of a transfer', async () => {
+  it('GET /v1/accounts/{account_id}/balances never shows half of a transfer', async () => {
     const [one, other] = [
       await bank.account({ funds: { COPM: 60n * LEAST } }),
       await bank.account(),
@@ -115,7 +115,7 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
     });
   });
 
-  it('are shown of frozen and closed accounts too', async () => {
+  it('GET /v1/accounts/{account_id}/balances are shown of frozen and closed accounts too', async () => {
     const account = await bank.account({ funds: { COPM: 1n } });
     for (const status of ['frozen', 'closed'] as const) {
       await setStatus(db, account, status);
@@ -124,7 +124,7 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
     await setStatus(db, account, 'active');
   });
 
-  it('answers the same 404 for a foreign, missing or system account and for a malformed id', async () => {
+  it('GET /v1/accounts/{account_id}/balances answers the same 404 for a foreign, missing or system account and for a malformed id', async () => {
     const stranger = await openBank(api);
     const foreign = await stranger.account();
     const [system] = await db.sql(
@@ -144,7 +144,7 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
       );
   });
 
-  it('answers 403 to a member without a role in the account, and accepts no query', async () => {
+  it('GET /v1/accounts/{account_id}/balances answers 403 to a member without a role in the account, and accepts no query', async () => {
     const account = await bank.account();
     const nobody = await bank.issue(
       await addMember(db.database, systemClock, bank.tenant.tenant.id, 'nobody', TEST_ACTOR),

@@ -43,7 +43,7 @@ describe('a tenant whose requests crowd at one account', () => {
   after(() => api.stop());
 
   for (const [what, ask] of Object.entries(ASKED))
-    it(`keeps no ${what} of another tenant from being made`, async () => {
+    it(`a tenant whose requests crowd at one account keeps no ${what} of another tenant from being made`, async () => {
       const [crowding, other] = [await openBank(api), await openBank(api)];
       const busy = await crowding.account();
       let ended = 0;

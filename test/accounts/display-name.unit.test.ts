@@ -15,7 +15,7 @@ describe('a display name', () => {
     ['Ana Pérez 2nd', 'Ana P. 2.'],
     ['', ''],
   ] as const)
-    it(`of a person ${JSON.stringify(name)} is ${JSON.stringify(shown)}`, () =>
+    it(`a display name of a person ${JSON.stringify(name)} is ${JSON.stringify(shown)}`, () =>
       assert.equal(displayName('person', name), shown));
 
   it('an initial is all that is read as one letter, whatever follows in the word', () => {
@@ -35,6 +35,6 @@ describe('a display name', () => {
     }
   });
 
-  it('of a business is its trade name', () =>
+  it('a display name of a business is its trade name', () =>
     assert.equal(displayName('business', 'Panadería La Nueva'), 'Panadería La Nueva'));
 });

@@ -85,7 +85,7 @@ describe('document numbers', () => {
       ACTOR,
     );
 
-  it('are in clear text in no table, log, error, metric or event', async () => {
+  it('document numbers are in clear text in no table, log, error, metric or event', async () => {
     const { id } = await bank.account({ type: 'person', isVerified: false });
     const number = newNumber();
     const body = {
@@ -129,12 +129,12 @@ describe('document numbers', () => {
     assert.equal(await opened([old], id), number);
   });
 
-  it('sealed twice give different bytes', () => {
+  it('document numbers sealed twice give different bytes', () => {
     const [one, two] = [seal([old], '1020304050', 'a'), seal([old], '1020304050', 'a')];
     assert.notDeepEqual(one.bytes, two.bytes);
   });
 
-  it('open only with their own account, complete and under their own key', async () => {
+  it('document numbers open only with their own account, complete and under their own key', async () => {
     const { id, number } = await declared([old]);
     const sealed = seal([old], number, sealContext(id));
     assert.equal(unseal([current, old], sealed, sealContext(id)), number);
@@ -148,7 +148,7 @@ describe('document numbers', () => {
     }
   });
 
-  it('are resealed under the first key unchanged, with progress shown and a line in the audit log', async () => {
+  it('document numbers are resealed under the first key unchanged, with progress shown and a line in the audit log', async () => {
     const known = [await declared([older]), await declared([old]), await declared([current])];
     const before = await DOCUMENT_NUMBERS.countByKey(db.database.reader);
     const due = (before.get('older') ?? 0) + (before.get('old') ?? 0);
@@ -176,7 +176,7 @@ describe('document numbers', () => {
     assert.equal(await rotate([current]), 0);
   });
 
-  it('are rotated without losing those declared meanwhile under the old key', async () => {
+  it('document numbers are rotated without losing those declared meanwhile under the old key', async () => {
     const numbers = new Map<Uuid, string>();
     const { id: busy } = await declared([old]);
     const declaring = async (): Promise<void> => {
@@ -209,7 +209,7 @@ describe('document numbers', () => {
     for (const [id, number] of numbers) assert.equal(await opened([current], id), number);
   });
 
-  it('under a missing key are not touched: the command says which key it lacks', async () => {
+  it('document numbers under a missing key are not touched: the command says which key it lacks', async () => {
     const { id, number } = await declared([older]);
     await assert.rejects(
       rotate([current]),

@@ -104,12 +104,12 @@ describe('the lists of what moves money', () => {
   ];
   for (const name of LISTS)
     for (const [query, keep] of AMOUNTS)
-      it(`${name} are found by ${query.replace(/[0-9]{6,}/g, 'x')}`, async () => {
+      it(`the lists of what moves money: ${name} are found by ${query.replace(/[0-9]{6,}/g, 'x')}`, async () => {
         await finds(name, query, keep);
         await finds(name, `${query}&source_account=${payer.id}`, keep);
       });
 
-  it('can be filtered by destination', async () => {
+  it('the lists of what moves money can be filtered by destination', async () => {
     for (const { id } of others) {
       await finds(
         'transfers',
@@ -133,7 +133,7 @@ describe('the lists of what moves money', () => {
     await finds('transfers', `destination_account=${payer.id}`, () => false);
   });
 
-  it('filtered by destination also show what waits for approval', async () => {
+  it('the lists of what moves money filtered by destination also show what waits for approval', async () => {
     const [to] = others;
     const policy = {
       accountId: payer.id,
@@ -165,14 +165,14 @@ describe('the lists of what moves money', () => {
     ['request_id=x', 'request_id', 'not_a_uuid'],
     ['amount=1', 'amount', 'unknown'],
   ] as const)
-    it(`refuse ${query}`, async () => {
+    it(`the lists of what moves money refuse ${query}`, async () => {
       for (const name of LISTS) {
         const { details } = answered(await bank.get(`/v1/${name}?${query}`), 400, 'invalid_field');
         assert.deepEqual([details?.field, details?.reason], [field, reason]);
       }
     });
 
-  it('refuse an impossible destination, and one of another list', async () => {
+  it('the lists of what moves money refuse an impossible destination, and one of another list', async () => {
     for (const path of [
       'transfers?destination_account=x',
       'bonuses?recipient_account=1',
@@ -186,7 +186,7 @@ describe('the lists of what moves money', () => {
       answered(await bank.get(`/v1/${path}`), 400, 'invalid_field');
   });
 
-  it('bind a cursor to every filter', async () => {
+  it('the lists of what moves money bind a cursor to every filter', async () => {
     const path = `/v1/transfers?asset=COPM&amount[gte]=${least}&limit=1`;
     const { json } = answered(await bank.get(path), 200);
     const cursor = `cursor=${text(json.next_cursor)}`;
@@ -199,7 +199,7 @@ describe('the lists of what moves money', () => {
       answered(await bank.get(withQuery(other, cursor)), 400, 'invalid_field');
   });
 
-  it('show nothing of another tenant, whatever the filter', async () => {
+  it('the lists of what moves money show nothing of another tenant, whatever the filter', async () => {
     const stranger = await openBank(api);
     for (const query of [
       `transfers?destination_account=${others[0]!.id}`,

@@ -9,7 +9,7 @@ describe('an alias', () => {
     [`$${'a'.repeat(30)}`, `$${'a'.repeat(30)}`],
     ['$a1b', '$a1b'],
   ] as const)
-    it(`${given} is stored as ${stored}`, () => assert.equal(parseAlias(given), stored));
+    it(`an alias: ${given} is stored as ${stored}`, () => assert.equal(parseAlias(given), stored));
 
   for (const given of [
     '',
@@ -29,9 +29,10 @@ describe('an alias', () => {
     '$\u212Aana',
     '$ana%',
   ])
-    it(`${JSON.stringify(given)} is malformed`, () => assert.equal(parseAlias(given), null));
+    it(`an alias: ${JSON.stringify(given)} is malformed`, () =>
+      assert.equal(parseAlias(given), null));
 
-  it('in its stored form is its own stored form', () =>
+  it('an alias in its stored form is its own stored form', () =>
     fc.assert(
       fc.property(fc.string({ maxLength: 34 }), (text) => {
         const alias = parseAlias(`$${text}`);
@@ -57,10 +58,10 @@ describe('a phone', () => {
     '(300) 111.22.33',
     '573.001.112.233',
   ])
-    it(`${JSON.stringify(given)} is +573001112233`, () =>
+    it(`a phone: ${JSON.stringify(given)} is +573001112233`, () =>
       assert.equal(parsePhone(given), '+573001112233'));
 
-  it('keeps the country that it names', () =>
+  it('a phone keeps the country that it names', () =>
     assert.equal(parsePhone('+1 (212) 555-2368'), '+12125552368'));
 
   for (const given of [
@@ -105,10 +106,10 @@ describe('a phone', () => {
     '−3001112176',
     '(-3001112176)',
   ])
-    it(`${JSON.stringify(given.slice(0, 40))} is malformed`, () =>
+    it(`a phone: ${JSON.stringify(given.slice(0, 40))} is malformed`, () =>
       assert.equal(parsePhone(given), null));
 
-  it('in its stored form is its own stored form', () =>
+  it('a phone in its stored form is its own stored form', () =>
     fc.assert(
       fc.property(fc.stringMatching(/^[+0-9 ()-]{6,20}$/), (text) => {
         const phone = parsePhone(text);

@@ -62,13 +62,13 @@ describe('the limits of an account', () => {
     ['business', 'COPM', '100000', '120000000000', '500000000000'],
     ['business', 'DUSD', '100000', '300000000000', '1200000000000'],
   ] as const)
-    it(`of a ${type} in ${asset} are ${minimum}, ${maximum} and ${limit} a month`, async () => {
+    it(`the limits of an account of a ${type} in ${asset} are ${minimum}, ${maximum} and ${limit} a month`, async () => {
       const { month, ...others } = await limitsOf(await bank.account({ type }), asset);
       assert.deepEqual(others, { asset, minimum, maximum });
       assert.deepEqual([object(month).used, object(month).limit], ['0', limit]);
     });
 
-  it('are checked at both ends to the unit, with the limit in the details', async () => {
+  it('the limits of an account are checked at both ends to the unit, with the limit in the details', async () => {
     const person = await bank.account({ type: 'person', funds: { COPM: 1_300_000_000n } });
     const low = answered(await bank.send({ from: person, to, raw: 99_999n }), 422, 'below_minimum');
     assert.deepEqual(low.details, { minimum: '100000', requested: '99999', asset: 'COPM' });
@@ -86,7 +86,7 @@ describe('the limits of an account', () => {
     await bank.sent({ from: person, to, raw: 1_200_000_000n });
   });
 
-  it('set for one account apply to it at once, and to no other', async () => {
+  it('the limits of an account set for one account apply to it at once, and to no other', async () => {
     const [own, other] = [await bank.account({ funds: { COPM: 10n } }), await bank.account()];
     await override(own, { minimum: 1n, maximum: 5n, month: 7n });
     const { month, ...others } = await limitsOf(own);
@@ -105,7 +105,7 @@ describe('the limits of an account', () => {
     assert.deepEqual([over.details?.used, over.details?.limit], ['5', '7']);
   });
 
-  it('that are not named stay unchanged, and null restores the limit of the type', async () => {
+  it('the limits of an account that are not named stay unchanged, and null restores the limit of the type', async () => {
     const own = await bank.account();
     await override(own, { minimum: 2n, maximum: 9n });
     await override(own, { month: 50n });
@@ -135,7 +135,7 @@ describe('the limits of an account', () => {
     assert.deepEqual([refused.details?.used, refused.details?.limit], ['0', '0']);
   });
 
-  it('never allow an amount of zero: a minimum is at least 1 and not above the maximum', async () => {
+  it('the limits of an account never allow an amount of zero: a minimum is at least 1 and not above the maximum', async () => {
     const own = await bank.account({ funds: { COPM: LEAST } });
     for (const [change, reason] of [
       [{ minimum: 0n }, 'must_be_positive'],
@@ -150,7 +150,7 @@ describe('the limits of an account', () => {
     answered(await bank.send({ from: own, to, raw: 0n }), 422, 'below_minimum');
   });
 
-  it('are refused in the order status, minimum, maximum, month, funds', async () => {
+  it('the limits of an account are refused in the order status, minimum, maximum, month, funds', async () => {
     const own = await bank.account();
     const send = (raw: bigint) => bank.send({ from: own, to, raw });
     await override(own, { minimum: 10n, maximum: 20n, month: 15n });
@@ -163,7 +163,7 @@ describe('the limits of an account', () => {
     assert.deepEqual(frozen.details, { reason: 'frozen' });
   });
 
-  it('show what the month has used, not counting fees', async () => {
+  it('the limits of an account show what the month has used, not counting fees', async () => {
     const own = await bank.account({ funds: { COPM: 10n * LEAST, DUSD: LEAST } });
     await bank.sent({ from: own, to, raw: LEAST });
     await bank.sent({ from: own, to, raw: 2n * LEAST });
@@ -194,7 +194,7 @@ describe('the limits of an account', () => {
       '2031-02-28T10:00:00.000Z',
     ],
   ] as const)
-    it(`renew in ${timeZone} at the start of the month, to the millisecond`, async () => {
+    it(`the limits of an account renew in ${timeZone} at the start of the month, to the millisecond`, async () => {
       const own = await openBank(api, { timeZone });
       const [payer, receiver] = [
         await own.account({ funds: { COPM: 3n * LEAST } }),
@@ -211,7 +211,7 @@ describe('the limits of an account', () => {
       assert.equal((await monthOf(payer, own)).used, (2n * LEAST).toString());
     });
 
-  it('of the month are never exceeded by even one unit by 64 simultaneous senders', async () => {
+  it('the limits of an account of the month are never exceeded by even one unit by 64 simultaneous senders', async () => {
     for (const rest of [0n, 1n, LEAST - 1n]) {
       const payer = await bank.account({ type: 'person', funds: { COPM: 100n * LEAST } });
       const limit = 20n * LEAST + rest;
@@ -237,7 +237,7 @@ describe('the limits of an account', () => {
     }
   });
 
-  it('of the month are exact under 64 senders while an operator changes them', async () => {
+  it('the limits of an account of the month are exact under 64 senders while an operator changes them', async () => {
     const payer = await bank.account({ type: 'person', funds: { COPM: 100n * LEAST } });
     await override(payer, { month: 10n * LEAST });
     const [answers] = await Promise.all([

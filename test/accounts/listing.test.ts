@@ -53,7 +53,7 @@ describe('the accounts of a tenant', () => {
   const grant = (to: Member, account: Account, role: (typeof ROLES)[number]): Promise<void> =>
     grantRole(db.database, systemClock, to, account.id, role, TEST_ACTOR);
 
-  it('are listed newest first, closed ones too, system accounts never', async () => {
+  it('the accounts of a tenant are listed newest first, closed ones too, system accounts never', async () => {
     assert.deepEqual(
       idsOf(await walk(bank, '/v1/accounts?limit=100')),
       newest(8, 7, 6, 5, 4, 3, 2, 1, 0),
@@ -61,14 +61,14 @@ describe('the accounts of a tenant', () => {
   });
 
   for (const limit of [1, 2, 4, 9])
-    it(`appear once each in pages of ${limit}`, async () => {
+    it(`the accounts of a tenant appear once each in pages of ${limit}`, async () => {
       assert.deepEqual(
         idsOf(await walk(bank, `/v1/accounts?limit=${limit}`)),
         newest(8, 7, 6, 5, 4, 3, 2, 1, 0),
       );
     });
 
-  it('end with a next_cursor of null, even if the last page is full', async () => {
+  it('the accounts of a tenant end with a next_cursor of null, even if the last page is full', async () => {
     const { json } = answered(await bank.get('/v1/accounts?limit=9'), 200);
     assert.deepEqual(
       [Object.keys(json).sort(), json.next_cursor],
@@ -76,7 +76,7 @@ describe('the accounts of a tenant', () => {
     );
   });
 
-  it('opened meanwhile are on no later page', async () => {
+  it('the accounts of a tenant opened meanwhile are on no later page', async () => {
     const first = answered(await bank.get('/v1/accounts?limit=5'), 200).json;
     const own = await openBank(api);
     await own.account();
@@ -87,7 +87,7 @@ describe('the accounts of a tenant', () => {
     await removeRole(db.database, systemClock, bank.tenant.owner, extra.id, TEST_ACTOR);
   });
 
-  it('can be narrowed by type and by status', async () => {
+  it('the accounts of a tenant can be narrowed by type and by status', async () => {
     assert.deepEqual(idsOf(await walk(bank, '/v1/accounts?type=person&limit=2')), newest(6, 3, 0));
     assert.deepEqual(idsOf(await walk(bank, '/v1/accounts?status=frozen')), newest(1));
     assert.deepEqual(idsOf(await walk(bank, '/v1/accounts?status=closed')), newest(2));
@@ -107,7 +107,7 @@ describe('the accounts of a tenant', () => {
     'name=a',
     'type=',
   ])
-    it(`with ${query} is 400 invalid_field {field: "${query.split('=')[0] ?? ''}"}`, async () => {
+    it(`the accounts of a tenant with ${query} is 400 invalid_field {field: "${query.split('=')[0] ?? ''}"}`, async () => {
       const { details } = answered(await bank.get(`/v1/accounts?${query}`), 400, 'invalid_field');
       assert.equal(details?.field, query.split('=')[0]);
     });
@@ -124,7 +124,7 @@ describe('the accounts of a tenant', () => {
     answered(await bank.get(`/v1/accounts?limit=7&cursor=${cursor}`), 200);
   });
 
-  it('in which the member has no role are not in the list, and are 403 individually', async () => {
+  it('the accounts of a tenant in which the member has no role are not in the list, and are 403 individually', async () => {
     const clerk = await member('clerk');
     const token = await bank.issue(clerk);
     assert.deepEqual((await bank.request('GET', '/v1/accounts', { token })).json, {
@@ -150,14 +150,14 @@ describe('the accounts of a tenant', () => {
   });
 
   for (const role of ROLES)
-    it(`are shown to a member who is ${role}`, async () => {
+    it(`the accounts of a tenant are shown to a member who is ${role}`, async () => {
       const one = await member(`reader ${role}`);
       await grant(one, opened[7]!, role);
       const token = await bank.issue(one, ['read']);
       answered(await bank.request('GET', `/v1/accounts/${opened[7]!.id}`, { token }), 200);
     });
 
-  it('are shown individually in full, in the form of the list', async () => {
+  it('the accounts of a tenant are shown individually in full, in the form of the list', async () => {
     const phone = '+573145550123';
     const own = await openBank(api);
     const { id } = await own.account({
@@ -183,7 +183,7 @@ describe('the accounts of a tenant', () => {
     assert.deepEqual(answered(await own.get('/v1/accounts'), 200).json.items, [shown]);
   });
 
-  it('can send if they are active and verified', async () => {
+  it('the accounts of a tenant can send if they are active and verified', async () => {
     const sends = await Promise.all(
       [0, 1, 2, 8].map(
         async (index) => (await bank.get(`/v1/accounts/${opened[index]!.id}`)).json.can_send,
@@ -192,7 +192,7 @@ describe('the accounts of a tenant', () => {
     assert.deepEqual(sends, [true, false, false, false]);
   });
 
-  it('that are foreign, missing, system accounts or malformed ids give the same 404, whatever the roles', async () => {
+  it('the accounts of a tenant that are foreign, missing, system accounts or malformed ids give the same 404, whatever the roles', async () => {
     const foreign = await (await openBank(api)).account();
     const system = await db.database.reader.find(accounts, {
       tenantId: bank.tenant.tenant.id,

@@ -40,7 +40,7 @@ describe('a lookup', () => {
     headers.get('content-type'),
   ];
 
-  it('answers the account, its alias, its abbreviated name and its type, and nothing else', async () => {
+  it('a lookup answers the account, its alias, its abbreviated name and its type, and nothing else', async () => {
     const { id } = await bank.account({
       type: 'person',
       name: 'Ana María Pérez',
@@ -54,7 +54,7 @@ describe('a lookup', () => {
     });
   });
 
-  it('shows a business by its trade name, and no alias as null', async () => {
+  it('a lookup shows a business by its trade name, and no alias as null', async () => {
     const phone = newPhone();
     const { id } = await bank.account({ type: 'business', name: 'La Tienda de Ana', phone });
     assert.deepEqual(answered(await byPhone(phone), 200).json, {
@@ -72,7 +72,7 @@ describe('a lookup', () => {
     ['Ma. del Pilar', 'Ma. D. P.'],
     ['王 小明', '王 小.'],
   ] as const)
-    it(`shows ${name} as ${shown}`, async () => {
+    it(`a lookup shows ${name} as ${shown}`, async () => {
       const phone = newPhone();
       await bank.account({ type: 'person', name, phone });
       assert.equal(answered(await byPhone(phone), 200).json.display_name, shown);
@@ -87,7 +87,7 @@ describe('a lookup', () => {
     '?alias=$ana&phone=3001112233',
     '?alias=&phone=3',
   ])
-    it(`with the query ${JSON.stringify(query)} is 400 missing_query, without details`, async () => {
+    it(`a lookup with the query ${JSON.stringify(query)} is 400 missing_query, without details`, async () => {
       const refused = answered(await lookUp(query), 400, 'missing_query');
       assert.equal(refused.details, undefined);
     });
@@ -106,7 +106,7 @@ describe('a lookup', () => {
     '$an\u0301a',
     '$an\u200Ba',
   ])
-    it(`of the alias ${JSON.stringify(alias)} is 400 {field: "alias", reason: "malformed"}`, async () => {
+    it(`a lookup of the alias ${JSON.stringify(alias)} is 400 {field: "alias", reason: "malformed"}`, async () => {
       const { details } = answered(await byAlias(alias), 400, 'invalid_field');
       assert.deepEqual([details?.field, details?.reason], ['alias', 'malformed']);
     });
@@ -121,17 +121,17 @@ describe('a lookup', () => {
     '+39333123456.0',
     '60123456,75',
   ])
-    it(`of the phone ${JSON.stringify(phone)} is 400 {field: "phone", reason: "malformed"}`, async () => {
+    it(`a lookup of the phone ${JSON.stringify(phone)} is 400 {field: "phone", reason: "malformed"}`, async () => {
       const { details } = answered(await byPhone(phone), 400, 'invalid_field');
       assert.deepEqual([details?.field, details?.reason], ['phone', 'malformed']);
     });
 
-  it('refuses an unknown parameter and a repeated one', async () => {
+  it('a lookup refuses an unknown parameter and a repeated one', async () => {
     for (const query of ['?alias=$ana&x=1', '?alias=$ana&alias=$bob', '?email=a'])
       answered(await lookUp(query), 400, 'invalid_field');
   });
 
-  it('accepts an alias in any case, with its $ URL-encoded or not', async () => {
+  it('a lookup accepts an alias in any case, with its $ URL-encoded or not', async () => {
     const { id } = await bank.account({ alias: '$casa.blanca' });
     for (const query of [
       '?alias=$casa.blanca',
@@ -141,7 +141,7 @@ describe('a lookup', () => {
       assert.equal(answered(await lookUp(query), 200).json.account_id, id);
   });
 
-  it('accepts a phone in any format, including an unencoded +', async () => {
+  it('a lookup accepts a phone in any format, including an unencoded +', async () => {
     const { id } = await bank.account({ phone: '+573105550101' });
     for (const phone of [
       '3105550101',
@@ -162,7 +162,7 @@ describe('a lookup', () => {
       assert.equal(answered(await lookUp(query), 200).json.account_id, foreign.id, query);
   });
 
-  it('of a missing, foreign, closed or system account gives the same bytes', async () => {
+  it('a lookup of a missing, foreign, closed or system account gives the same bytes', async () => {
     const other = await openBank(api);
     const phone = newPhone();
     await other.account({ alias: '$foreign.one', phone });
@@ -180,20 +180,20 @@ describe('a lookup', () => {
       assert.deepEqual(withoutRequestId(answer), missing);
   });
 
-  it('never finds a closed account, even if it still had its alias and phone', async () => {
+  it('a lookup never finds a closed account, even if it still had its alias and phone', async () => {
     const closed = await bank.account({ alias: '$kept.alias', phone: newPhone() });
     await setStatus(db, closed, 'closed');
     answered(await byAlias('$kept.alias'), 404, 'not_found');
     answered(await byPhone(closed.phone ?? ''), 404, 'not_found');
   });
 
-  it('finds a frozen account: it may receive', async () => {
+  it('a lookup finds a frozen account: it may receive', async () => {
     const { id } = await bank.account({ alias: '$frozen.one' });
     await freezeAccount(db.database, systemClock, id, DECIDED);
     assert.equal(answered(await byAlias('$frozen.one'), 200).json.account_id, id);
   });
 
-  it('requires the scope lookup, and no role', async () => {
+  it('a lookup requires the scope lookup, and no role', async () => {
     await bank.account({ alias: '$scope.one' });
     const others = await bank.issue(bank.tenant.owner, [
       'read',
@@ -220,7 +220,7 @@ describe('a lookup', () => {
       far = await openBank(api, { network: `${network}-b` });
     });
 
-    it('finds the one account of the network that has it', async () => {
+    it('a lookup of a phone in a network finds the one account of the network that has it', async () => {
       const phone = newPhone();
       const { id } = await nearer.account({ phone, alias: '$near.one' });
       assert.deepEqual(
@@ -229,14 +229,14 @@ describe('a lookup', () => {
       );
     });
 
-    it("prefers the caller's own tenant, whoever else has it", async () => {
+    it("a lookup of a phone in a network prefers the caller's own tenant, whoever else has it", async () => {
       const phone = newPhone();
       await nearer.account({ phone });
       const own = await near.account({ phone });
       assert.equal(answered(await byPhone(phone, near), 200).json.account_id, own.id);
     });
 
-    it('is 404 if several others have it, and finds the remaining one when another closes', async () => {
+    it('a lookup of a phone in a network is 404 if several others have it, and finds the remaining one when another closes', async () => {
       const third = await openBank(api, { network });
       const phone = newPhone();
       const { id } = await near.account({ phone });
@@ -246,7 +246,7 @@ describe('a lookup', () => {
       assert.equal(answered(await byPhone(phone, third), 200).json.account_id, id);
     });
 
-    it('never leaves the network, and two tenants without one are not in one', async () => {
+    it('a lookup of a phone in a network never leaves the network, and two tenants without one are not in one', async () => {
       const phone = newPhone();
       await near.account({ phone });
       answered(await byPhone(phone, far), 404, 'not_found');
@@ -271,7 +271,7 @@ describe('a lookup', () => {
     });
     after(() => strict.stop());
 
-    it('is 429 rate_limited with Retry-After, by a separate limit for each token', async () => {
+    it('a lookup too often is 429 rate_limited with Retry-After, by a separate limit for each token', async () => {
       const own = await openBank(strict);
       const answers = [];
       for (let count = 0; count < 5; count += 1) answers.push(await byAlias('$nobody.here', own));

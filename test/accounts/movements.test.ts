@@ -128,7 +128,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     created_at,
   });
 
-  it('shows every entry of the account, newest first, with the amount without a sign', async () => {
+  it('GET /v1/accounts/{account_id}/movements shows every entry of the account, newest first, with the amount without a sign', async () => {
     const ledger = await ledgerOf(payer);
     assert(ledger.length > 40, `${ledger.length} movements`);
     assert.deepEqual(all.map(short), ledger);
@@ -137,11 +137,11 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
   });
 
   for (const limit of [1, 2, 3, 10, 25, 99, 100])
-    it(`gives every movement once in pages of ${limit}`, async () => {
+    it(`GET /v1/accounts/{account_id}/movements gives every movement once in pages of ${limit}`, async () => {
       assert.deepEqual(await walk(bank, path(payer, `limit=${limit}`)), all);
     });
 
-  it('has pages of 25 by default; next_cursor is null on the last page', async () => {
+  it('GET /v1/accounts/{account_id}/movements has pages of 25 by default; next_cursor is null on the last page', async () => {
     const first = answered(await bank.get(path(payer)), 200).json;
     assert.deepEqual(Object.keys(first).sort(), ['items', 'next_cursor']);
     assert.equal(list(first.items).length, 25);
@@ -198,7 +198,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
         assert.deepEqual(await walk(bank, path(payer, `${query}&limit=${limit}`)), expected);
     });
 
-  it('accepts every pair of filters, and all four together', async () => {
+  it('GET /v1/accounts/{account_id}/movements accepts every pair of filters, and all four together', async () => {
     const combined = async (some: readonly (typeof FILTERS)[number][]): Promise<void> => {
       const query = some.map(([, one]) => one).join('&');
       const expected = all.filter((one) => some.every(([, , keep]) => keep(one)));
@@ -215,7 +215,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     for (const kind of rest.slice(0, KINDS.length)) await combined([copm!, kind, ...bounds]);
   });
 
-  it('bounds are inclusive to the millisecond, in any notation of the time', async () => {
+  it('GET /v1/accounts/{account_id}/movements bounds are inclusive to the millisecond, in any notation of the time', async () => {
     const count = async (query: string): Promise<number> =>
       (await walk(bank, path(payer, `${query}&limit=100`))).length;
     const within = (from: number, to: number): number =>
@@ -231,7 +231,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     assert.equal(await count(`created_at[gte]=${at(6)}&created_at[lte]=${at(5)}`), 0);
   });
 
-  it('names the counterparty as others see it: a person abbreviated, a business by its trade name', async () => {
+  it('GET /v1/accounts/{account_id}/movements names the counterparty as others see it: a person abbreviated, a business by its trade name', async () => {
     const out = all.find(({ kind }) => kind === 'transfer_out');
     assert.deepEqual(out?.counterparty, {
       account_id: person.id,
@@ -258,7 +258,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     });
   });
 
-  it('has a counterparty without account for pay-ins and adjustments, of the type system', async () => {
+  it('GET /v1/accounts/{account_id}/movements has a counterparty without account for pay-ins and adjustments, of the type system', async () => {
     const system = {
       account_id: null,
       tenant: null,
@@ -270,7 +270,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
       assert.deepEqual(all.find((one) => one.kind === kind)?.counterparty, system);
   });
 
-  it('is related to what caused it, and carries its description', async () => {
+  it('GET /v1/accounts/{account_id}/movements is related to what caused it, and carries its description', async () => {
     const [transfer] = list(
       (await bank.get(`/v1/transfers?source_account=${person.id}&limit=1`)).json.items,
     );
@@ -320,7 +320,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     assert.deepEqual(kinds, new Set(['adjustment_in']));
   });
 
-  it('gives no movement twice and skips no earlier one, while new ones are made', async () => {
+  it('GET /v1/accounts/{account_id}/movements gives no movement twice and skips no earlier one, while new ones are made', async () => {
     const [from, to] = [
       await bank.account({ funds: { COPM: 100n * LEAST } }),
       await bank.account(),
@@ -337,7 +337,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     assert.deepEqual(seen, before);
   });
 
-  it('refuses unknown kinds and assets, and a cursor of another account or without its filters', async () => {
+  it('GET /v1/accounts/{account_id}/movements refuses unknown kinds and assets, and a cursor of another account or without its filters', async () => {
     for (const query of [
       'kind=fee_in',
       'kind=system_in',
@@ -365,7 +365,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     }
   });
 
-  it('answers 404 for a foreign or missing account alike, and 403 without a role in it', async () => {
+  it('GET /v1/accounts/{account_id}/movements answers 404 for a foreign or missing account alike, and 403 without a role in it', async () => {
     const stranger = await openBank(api);
     const missing = answered(
       await stranger.get(`/v1/accounts/${randomUUID()}/movements`),

@@ -91,7 +91,7 @@ describe('accounts as operators manage them', () => {
     );
   });
 
-  it('opening names members, who have their roles from the start', async () => {
+  it('accounts as operators manage them opening names members, who have their roles from the start', async () => {
     const { id } = await open({ grants: [{ memberId: world.owner.id, role: 'admin' }] });
     const { members } = await readAccountDetails(test.database.reader, id);
     assert.deepEqual(members, [{ name: 'owner', role: 'admin' }]);
@@ -122,7 +122,7 @@ describe('accounts as operators manage them', () => {
     await open({ ...both, tenantId: other.tenant.id });
   });
 
-  it('of two simultaneous openings with one alias, one wins and the other is refused', async () => {
+  it('accounts as operators manage them of two simultaneous openings with one alias, one wins and the other is refused', async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 8 }, () => open({ alias: '$race' })),
     );
@@ -148,7 +148,7 @@ describe('accounts as operators manage them', () => {
       ['not_found', undefined, undefined],
     ],
   ] as const)
-    it(`is not opened with ${what}`, async () =>
+    it(`accounts as operators manage them is not opened with ${what}`, async () =>
       assert.deepEqual(await refusalOf(open(wanted)), refusal));
 
   it('a member of another tenant gets no role', async () => {
@@ -167,7 +167,7 @@ describe('accounts as operators manage them', () => {
     assert.equal(await statusOf(id), 'active');
   });
 
-  it('freezing waits for a posting that holds the account, and loses none of it', async () => {
+  it('accounts as operators manage them freezing waits for a posting that holds the account, and loses none of it', async () => {
     const account = await makeAccount(deps(), world, { funds: { COPM: 5n } });
     const both = deps();
     await Promise.all([
@@ -179,7 +179,7 @@ describe('accounts as operators manage them', () => {
     assert.deepEqual([stored?.status, stored?.alias, stored?.seq], ['frozen', '$meanwhile', 21n]);
   });
 
-  it("decides by the account's state once its row is free, not by an earlier one", async () => {
+  it("accounts as operators manage them decides by the account's state once its row is free, not by an earlier one", async () => {
     const { id } = await open();
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
@@ -221,7 +221,7 @@ describe('accounts as operators manage them', () => {
       );
   });
 
-  it('fees need a fee account of the tenant', async () => {
+  it('accounts as operators manage them fees need a fee account of the tenant', async () => {
     const own = await makeTenant(test.database);
     const terms = {
       operation: 'payout',

@@ -100,7 +100,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
   after(() => api.stop());
   afterEach(() => assertLedgerSound(db.database));
 
-  it('gives the sum of all movements at or before the moment, at every moment', async () => {
+  it('GET /v1/accounts/{account_id}/balances?at= gives the sum of all movements at or before the moment, at every moment', async () => {
     for (const account of [payer, person]) {
       const movements = await movementsOf(account);
       for (let offset = -2; offset < 25; offset += 1) {
@@ -110,7 +110,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     }
   });
 
-  it('is the total after the last movement by then, and the present total at the end', async () => {
+  it('GET /v1/accounts/{account_id}/balances?at= is the total after the last movement by then, and the present total at the end', async () => {
     const [last] = await movementsOf(payer);
     const { raw, asset } = object(last?.total_after);
     const at = await totals(payer, instant(START + HOUR_MS / 2));
@@ -124,7 +124,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     );
   });
 
-  it('shows on each movement the total of its asset after it', async () => {
+  it('GET /v1/accounts/{account_id}/balances?at= shows on each movement the total of its asset after it', async () => {
     const running: Record<string, bigint> = { COPM: 0n, DUSD: 0n };
     for (const { kind, amount, total_after: after } of (await movementsOf(payer)).reverse()) {
       const { raw, asset } = object(amount);
@@ -133,7 +133,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     }
   });
 
-  it('does not change, whatever is posted later', async () => {
+  it('GET /v1/accounts/{account_id}/balances?at= does not change, whatever is posted later', async () => {
     const at = instant(now - 15_000);
     const before = await totals(payer, at);
     await bank.fund(payer, { raw: 1n, asset: 'COPM' });
@@ -173,7 +173,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     }
   }
 
-  it('waits for what is dated before and still being committed, and does not leave it out', async () => {
+  it('GET /v1/accounts/{account_id}/balances?at= waits for what is dated before and still being committed, and does not leave it out', async () => {
     const account = await bank.account();
     // Later than all that the tenant has posted, which would date it too.
     now = instant(now + HOUR_MS);
@@ -187,7 +187,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     assert.deepEqual(await totals(account, at), { COPM: '7', DUSD: '0' });
   });
 
-  it('waits for it however long the commit takes, as the trial balance does', async () => {
+  it('GET /v1/accounts/{account_id}/balances?at= waits for it however long the commit takes, as the trial balance does', async () => {
     const account = await bank.account();
     now = instant(now + HOUR_MS);
     const at = now;
@@ -208,7 +208,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     assert.equal(await reported, await accountsTotal());
   });
 
-  it('does not wait if the account has posted after that moment', async () => {
+  it('GET /v1/accounts/{account_id}/balances?at= does not wait if the account has posted after that moment', async () => {
     const account = await bank.account();
     await bank.fund(account, { raw: 1n, asset: 'COPM' });
     await whileCommitting(account, now, async () => {
@@ -216,7 +216,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     });
   });
 
-  it('reads any date-time of RFC 3339; what is finer than a millisecond counts as that millisecond', async () => {
+  it('GET /v1/accounts/{account_id}/balances?at= reads any date-time of RFC 3339; what is finer than a millisecond counts as that millisecond', async () => {
     const { json } = answered(await ask(payer, '2032-05-01T07:00:00.0029-05:00'), 200);
     assert.equal(json.as_of, '2032-05-01T12:00:00.002Z');
   });
@@ -230,12 +230,12 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     '2032-13-01T00:00:00Z',
     '1746100800000',
   ])
-    it(`refuses ${JSON.stringify(at)}, which is no date-time`, async () => {
+    it(`GET /v1/accounts/{account_id}/balances?at= refuses ${JSON.stringify(at)}, which is no date-time`, async () => {
       const { details } = answered(await ask(payer, at), 400, 'invalid_field');
       assert.deepEqual([details?.field, details?.reason], ['at', 'not_a_date_time']);
     });
 
-  it('refuses the future, the last 15 seconds, and what lies before the opening', async () => {
+  it('GET /v1/accounts/{account_id}/balances?at= refuses the future, the last 15 seconds, and what lies before the opening', async () => {
     const reason = async (at: number): Promise<unknown> =>
       answered(await ask(payer, toRfc3339(instant(at))), 400, 'invalid_field').details?.reason;
     assert.equal(await reason(now + 1), 'in_the_future');
@@ -248,7 +248,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     answered(await bank.get(twice), 400, 'invalid_field');
   });
 
-  it('answers 404 for an account that is foreign, missing or no id, all alike, and 403 without a role', async () => {
+  it('GET /v1/accounts/{account_id}/balances?at= answers 404 for an account that is foreign, missing or no id, all alike, and 403 without a role', async () => {
     const foreign = await (await openBank(api)).account();
     const at = toRfc3339(instant(START));
     const missing = answered(
@@ -277,7 +277,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     );
   });
 
-  it('counts movements by date in an account whose clock an operator has reset', async () => {
+  it('GET /v1/accounts/{account_id}/balances?at= counts movements by date in an account whose clock an operator has reset', async () => {
     const aheadMs = 2 * HOUR_MS;
     const desks = [
       openDesk(db.database),

@@ -13,7 +13,7 @@ describe('what a tenant reaches', () => {
     db = await testDatabase();
   });
 
-  it('is its own accounts and those of its network, and nothing else is read for it', async () => {
+  it('what a tenant reaches is its own accounts and those of its network, and nothing else is read for it', async () => {
     const { desk } = openDesk(db.database);
     const deps = { database: db.database, desk };
     const network = `net-${randomUUID()}`;
@@ -50,7 +50,7 @@ describe('what a tenant reaches', () => {
     assert.equal(answered.length, 6, 'four of their own, two of the network');
   });
 
-  it('that names nothing asks nothing', async () => {
+  it('what a tenant reaches that names nothing asks nothing', async () => {
     const reach = await readReach(db.database.reader, []);
     assert.equal(reach.owns(newId(), newId()), false);
   });

@@ -51,7 +51,7 @@ describe('the verification of an account', () => {
   const stored = async (): Promise<Record<string, unknown> | undefined> =>
     (await db.sql(`SELECT * FROM verifications WHERE account_id=${idLiteral(account.id)}`))[0];
 
-  it('lets it send: before, 422 capability_cannot_send {reason: "not_verified"}', async () => {
+  it('the verification of an account lets it send: before, 422 capability_cannot_send {reason: "not_verified"}', async () => {
     const to = await bank.account();
     const before = answered(
       await bank.send({ from: account, to, raw: LEAST }),
@@ -63,7 +63,7 @@ describe('the verification of an account', () => {
     answered(await bank.send({ from: account, to, raw: LEAST }), 201);
   });
 
-  it('answers that it is verified, since when, and the last four of the document', async () => {
+  it('the verification of an account answers that it is verified, since when, and the last four of the document', async () => {
     const { json } = answered(await declare(), 200);
     const { verified_at: verifiedAt } = (await bank.get(`/v1/accounts/${account.id}`)).json;
     assert.deepEqual(json, {
@@ -76,7 +76,7 @@ describe('the verification of an account', () => {
     assert.match(String(verifiedAt), /^\d{4}-.*Z$/);
   });
 
-  it('emits account.verified once, with that answer as its object', async () => {
+  it('the verification of an account emits account.verified once, with that answer as its object', async () => {
     const { json } = answered(await declare(), 200);
     answered(await declare({ document_number: '99887766' }), 200);
     const [event, ...others] = await verifiedEvents();
@@ -86,7 +86,7 @@ describe('the verification of an account', () => {
     );
   });
 
-  it('declared again replaces the data and keeps verified_at', async () => {
+  it('the verification of an account declared again replaces the data and keeps verified_at', async () => {
     const first = answered(await declare(), 200).json;
     const again = {
       legal_name: 'Ana Pérez',
@@ -103,7 +103,7 @@ describe('the verification of an account', () => {
     );
   });
 
-  it('declared by many at the same time is emitted once, and nothing fails', async () => {
+  it('the verification of an account declared by many at the same time is emitted once, and nothing fails', async () => {
     const numbers = Array.from({ length: 16 }, (_, index) => String(10_000_000 + index));
     const answers = await Promise.all(
       numbers.map((number) => declare({ document_number: number })),
@@ -117,14 +117,14 @@ describe('the verification of an account', () => {
     );
   });
 
-  it('keeps declared_at, by default now', async () => {
+  it('the verification of an account keeps declared_at, by default now', async () => {
     await declare({ declared_at: '2020-02-29T12:00:00.5-05:00' });
     assert.equal((await stored())?.declared_at, '2020-02-29 17:00:00.500');
     await declare();
     assert.notEqual((await stored())?.declared_at, '2020-02-29 17:00:00.500');
   });
 
-  it('is not declared for a time to come: 400 {field: declared_at}, but for what clocks may differ by', async () => {
+  it('the verification of an account is not declared for a time to come: 400 {field: declared_at}, but for what clocks may differ by', async () => {
     const in10s = new Date(Date.now() + 10_000).toISOString();
     answered(await declare({ declared_at: in10s }), 200);
     for (const later of [new Date(Date.now() + 120_000).toISOString(), '9999-12-31T23:59:59Z']) {
@@ -134,19 +134,19 @@ describe('the verification of an account', () => {
     assert.equal((await stored())?.declared_at, in10s.replace('T', ' ').replace('Z', ''));
   });
 
-  it('of a frozen account is taken, and says that it cannot send', async () => {
+  it('the verification of an account of a frozen account is taken, and says that it cannot send', async () => {
     await freezeAccount(db.database, systemClock, account.id, DECIDED);
     assert.equal(answered(await declare(), 200).json.can_send, false);
   });
 
-  it('of a closed account is 409 invalid_state {current: "closed"}', async () => {
+  it('the verification of an account of a closed account is 409 invalid_state {current: "closed"}', async () => {
     const empty = await bank.account({ type: 'person', isVerified: false });
     await closeAccount(db.database, systemClock, empty.id, DECIDED);
     const refused = answered(await declare({}, empty), 409, 'invalid_state');
     assert.deepEqual(refused.details, { current: 'closed', allowed: ['active', 'frozen'] });
   });
 
-  it("of another type than the account's is 400 {field: type}, and nothing is stored", async () => {
+  it("the verification of an account of another type than the account's is 400 {field: type}, and nothing is stored", async () => {
     const { details } = answered(await declare({ type: 'business' }), 400, 'invalid_field');
     assert.deepEqual([details?.field, details?.reason], ['type', 'not_the_type_of_the_account']);
     assert.equal(await stored(), undefined);
@@ -171,19 +171,19 @@ describe('the verification of an account', () => {
     ['declared_at', 'yesterday', 'not_a_date_time'],
     ['colour', 'red', 'unknown'],
   ] as const)
-    it(`with ${field} ${JSON.stringify(value).slice(0, 24)} is 400 {field: "${field}"}`, async () => {
+    it(`the verification of an account with ${field} ${JSON.stringify(value).slice(0, 24)} is 400 {field: "${field}"}`, async () => {
       const { details } = answered(await declare({ [field]: value }), 400, 'invalid_field');
       assert.equal(details?.field, field);
       if (reason !== undefined) assert.equal(details.reason, reason);
     });
 
   for (const field of Object.keys(DECLARED))
-    it(`without ${field} is 400 missing_field {field: "${field}"}`, async () => {
+    it(`the verification of an account without ${field} is 400 missing_field {field: "${field}"}`, async () => {
       const { details } = answered(await declare({ [field]: null }), 400, 'missing_field');
       assert.equal(details?.field, field);
     });
 
-  it('is for admins and owners, with the scope transfers', async () => {
+  it('the verification of an account is for admins and owners, with the scope transfers', async () => {
     const reader = await bank.issue(bank.tenant.owner, ['read', 'lookup']);
     const refused = await bank.request('PUT', `/v1/accounts/${account.id}/verification`, {
       body: DECLARED,
@@ -192,7 +192,7 @@ describe('the verification of an account', () => {
     answered(refused, 401, 'insufficient_scope');
   });
 
-  it('of a foreign or missing account is 404, also with a wrong type', async () => {
+  it('the verification of an account of a foreign or missing account is 404, also with a wrong type', async () => {
     const foreign = await (await openBank(api)).account({ type: 'person', isVerified: false });
     for (const account of [foreign, { ...foreign, id: randomUUID() as Account['id'] }])
       for (const type of ['person', 'business'])

@@ -45,7 +45,7 @@ for (const kind of KINDS)
     const isReplay = ({ headers }: TestAnswer): boolean =>
       headers.get('svc-idempotent-replayed') === 'true';
 
-    it('by its creator is 403, in whatever role; by who has no right is 403; a stranger to the tenant gets 404', async () => {
+    it(`POST …/approve of a ${kind} that waits for approval by its creator is 403, in whatever role; by who has no right is 403; a stranger to the tenant gets 404`, async () => {
       for (const creator of ['creator', 'admin', 'owner'] as const) {
         const pending = await own.pend({}, { token: own.tokens[creator] });
         const { id } = pending;
@@ -64,7 +64,7 @@ for (const kind of KINDS)
     });
 
     for (const required of [1, 2, 3])
-      it(`needs ${required} by different members if the policy says so`, async () => {
+      it(`POST …/approve of a ${kind} that waits for approval needs ${required} by different members if the policy says so`, async () => {
         await own.setPolicy({ approvals: required });
         const { id } = await own.pend();
         for (const [index, person] of (['approver', 'second', 'admin'] as const)
@@ -99,7 +99,7 @@ for (const kind of KINDS)
       answered(await own.act('approve', id, 'second'), 200);
     });
 
-    it('repeated with its key is a replay of the current state, even after the end and without the role', async () => {
+    it(`POST …/approve of a ${kind} that waits for approval repeated with its key is a replay of the current state, even after the end and without the role`, async () => {
       await own.setPolicy({ approvals: 2 });
       const { id } = await own.pend();
       const key = randomUUID();
@@ -117,7 +117,7 @@ for (const kind of KINDS)
       answered(await own.act('approve', id, 'approver'), 403, 'authority_insufficient');
     });
 
-    it('with a key that another member, resource or operation used is 409 idempotency_key_reused', async () => {
+    it(`POST …/approve of a ${kind} that waits for approval with a key that another member, resource or operation used is 409 idempotency_key_reused`, async () => {
       await own.setPolicy({ approvals: 3 });
       const [keyOfCreation, key] = [randomUUID(), randomUUID()];
       const { id } = await own.pend({}, { key: keyOfCreation });
@@ -134,7 +134,7 @@ for (const kind of KINDS)
       assert.equal(object((await own.read(id)).approval).received, 1);
     });
 
-    it('that is refused leaves its key free', async () => {
+    it(`POST …/approve of a ${kind} that waits for approval that is refused leaves its key free`, async () => {
       const key = randomUUID();
       const { id } = await own.pend();
       answered(await own.act('approve', id, 'creator', { key }), 403, 'authority_insufficient');
@@ -150,7 +150,7 @@ for (const kind of KINDS)
       answered(await own.act('approve', next, 'second', { key: late }), 200);
     });
 
-    it('without a key is 400 missing_idempotency_key, with a malformed one invalid_field; with a body 400', async () => {
+    it(`POST …/approve of a ${kind} that waits for approval without a key is 400 missing_idempotency_key, with a malformed one invalid_field; with a body 400`, async () => {
       const { id } = await own.pend();
       answered(
         await own.act('approve', id, 'approver', { key: null }),
@@ -166,7 +166,7 @@ for (const kind of KINDS)
       assert.equal((await own.read(id)).status, 'pending_approval');
     });
 
-    it('of what waits no more, or never did, is 409 invalid_state {current, allowed}', async () => {
+    it(`POST …/approve of a ${kind} that waits for approval of what waits no more, or never did, is 409 invalid_state {current, allowed}`, async () => {
       const { id: instantId } = answered(await own.send({ raw: LEAST }), 201).json;
       const { id: canceled } = await own.pend();
       answered(await own.act('cancel', canceled, 'creator'), 200);
@@ -182,7 +182,7 @@ for (const kind of KINDS)
         }
     });
 
-    it('is answered in the order of the checks: key, body, replay, 404, 403, 409', async () => {
+    it(`POST …/approve of a ${kind} that waits for approval is answered in the order of the checks: key, body, replay, 404, 403, 409`, async () => {
       const key = randomUUID();
       const { id } = await own.pend();
       const { id: settled } = await own.pend();
@@ -220,7 +220,7 @@ for (const kind of KINDS)
       );
     });
 
-    it('leaves a line in the audit log with the approver and the result', async () => {
+    it(`POST …/approve of a ${kind} that waits for approval leaves a line in the audit log with the approver and the result`, async () => {
       await own.setPolicy({ approvals: 2 });
       const { id } = await own.pend();
       for (const person of ['viewer', 'creator', 'approver', 'second'] as const)

@@ -100,7 +100,7 @@ for (const kind of KINDS)
       ).map((row) => ({ ...row, details: JSON.parse(String(row.details)) as Json }));
 
     for (const channel of CHANNELS) {
-      it(`approve, reject and cancel by ${channel}, with one event, and a line in the audit log that says why`, async () => {
+      it(`support staff with a ${kind} that waits for approval approve, reject and cancel by ${channel}, with one event, and a line in the audit log that says why`, async () => {
         for (const action of ['approve', 'reject', 'cancel'] as const) {
           const { held } = await own.money();
           const status = ENDS[kind][action];
@@ -125,7 +125,7 @@ for (const kind of KINDS)
         }
       });
 
-      it(`change nothing by ${channel} without the right, not active or unknown; the audit log says what was tried`, async () => {
+      it(`support staff with a ${kind} that waits for approval change nothing by ${channel} without the right, not active or unknown; the audit log says what was tried`, async () => {
         const pending = await own.pend();
         const { id } = pending;
         for (const [action, who, why] of [
@@ -156,7 +156,7 @@ for (const kind of KINDS)
       });
     }
 
-    it('who are inactive now act no more, and who got the right back act again', async () => {
+    it(`support staff with a ${kind} that waits for approval who are inactive now act no more, and who got the right back act again`, async () => {
       const { id } = await own.pend();
       await deactivateStaff(db.database, systemClock, sofia, TEST_ACTOR);
       assert.equal((await act('ops', 'cancel', id)).status, 'pending_approval');
@@ -164,7 +164,7 @@ for (const kind of KINDS)
       assert.equal((await act('ops', 'cancel', id)).status, ENDS[kind].cancel);
     });
 
-    it('count once, whoever of them approves and however: each further approval is refused and recorded', async () => {
+    it(`support staff with a ${kind} that waits for approval count once, whoever of them approves and however: each further approval is refused and recorded`, async () => {
       await own.setPolicy({ approvals: 3 });
       const { id } = await own.pend();
       const status = 'pending_approval';
@@ -201,7 +201,7 @@ for (const kind of KINDS)
       );
     });
 
-    it('count once if twenty of their approvals arrive together: the others are recorded as refused', async () => {
+    it(`support staff with a ${kind} that waits for approval count once if twenty of their approvals arrive together: the others are recorded as refused`, async () => {
       await own.setPolicy({ approvals: 3 });
       const { id } = await own.pend();
       const people: string[] = [];
@@ -224,7 +224,7 @@ for (const kind of KINDS)
       assert.equal(object((await own.read(id)).approval).received, 1);
     });
 
-    it('end it by cancel or reject, whatever was approved before', async () => {
+    it(`support staff with a ${kind} that waits for approval end it by cancel or reject, whatever was approved before`, async () => {
       await own.setPolicy({ approvals: 2 });
       for (const action of ['cancel', 'reject'] as const) {
         const { id } = await own.pend();
@@ -233,7 +233,7 @@ for (const kind of KINDS)
       }
     });
 
-    it('with the last approval meet the same second look: a frozen source ends it as rejected', async () => {
+    it(`support staff with a ${kind} that waits for approval with the last approval meet the same second look: a frozen source ends it as rejected`, async () => {
       const { id } = await own.pend();
       await freezeAccount(db.database, systemClock, own.guarded.id, {
         actor: TEST_ACTOR,
@@ -244,7 +244,7 @@ for (const kind of KINDS)
       assert.equal(object(rejection).code, 'capability_cannot_send');
     });
 
-    it('find what is settled settled: refused with its state, recorded, and nothing changes', async () => {
+    it(`support staff with a ${kind} that waits for approval find what is settled settled: refused with its state, recorded, and nothing changes`, async () => {
       const { id } = await own.pend();
       answered(await own.act('cancel', id, 'creator'), 200);
       for (const channel of CHANNELS) {
@@ -259,7 +259,7 @@ for (const kind of KINDS)
       assert.equal((await own.events(id)).length, 1);
     });
 
-    it('that act too late settle its expiry: their act is recorded as refused, together with the end', async () => {
+    it(`support staff with a ${kind} that waits for approval that act too late settle its expiry: their act is recorded as refused, together with the end`, async () => {
       for (const channel of CHANNELS) {
         late = 0;
         // Of its own: what is posted to an account is never dated before the last posting to it.
@@ -278,7 +278,7 @@ for (const kind of KINDS)
       }
     });
 
-    it('say in a signal who they are and why, in 1 to 80 and 1 to 140 characters: else nothing changes', async () => {
+    it(`support staff with a ${kind} that waits for approval say in a signal who they are and why, in 1 to 80 and 1 to 140 characters: else nothing changes`, async () => {
       const { id } = await own.pend();
       for (const [who, reason] of [
         [null, 'why'],
@@ -306,7 +306,7 @@ for (const kind of KINDS)
       );
     });
 
-    it('by one signal act once: asked again it answers the same and is recorded once, also when it was refused', async () => {
+    it(`support staff with a ${kind} that waits for approval by one signal act once: asked again it answers the same and is recorded once, also when it was refused`, async () => {
       await own.setPolicy({ approvals: 2 });
       const { id } = await own.pend();
       const [approve, refuse, again] = [newId(), newId(), newId()];
@@ -335,7 +335,7 @@ for (const kind of KINDS)
       await assertEnded(own, id, ENDS[kind].approve);
     });
 
-    it('act on what there is: an unknown one is not_found', async () => {
+    it(`support staff with a ${kind} that waits for approval act on what there is: an unknown one is not_found`, async () => {
       await assert.rejects(act('temporal', 'approve', newId()), /does not exist/);
       await assert.rejects(approvals.expire(newId()), /does not exist/);
       await assert.rejects(approvals.state(newId()), /does not exist/);

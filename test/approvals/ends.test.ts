@@ -70,7 +70,7 @@ for (const kind of KINDS)
       ] as Person[];
 
       for (const verb of ['reject', 'cancel'] as const)
-        it(`${verb} by ${MAY[verb].join(', ')} and nobody else ends it with one ${kind}.${ENDS[kind][verb]}, and all is given back`, async () => {
+        it(`a ${kind} that waits for approval ends: ${verb} by ${MAY[verb].join(', ')} and nobody else ends it with one ${kind}.${ENDS[kind][verb]}, and all is given back`, async () => {
           const rejection = rejectionOf(kind, verb, verb === 'reject' ? REASON : null);
           const before = await own.money();
           for (const person of EVERYBODY) {
@@ -88,7 +88,7 @@ for (const kind of KINDS)
           await assertGivenBack(before);
         });
 
-      it('by its creator alone as canceled: reject is 403 for who created it, also as admin or owner', async () => {
+      it(`a ${kind} that waits for approval ends by its creator alone as canceled: reject is 403 for who created it, also as admin or owner`, async () => {
         for (const person of ['creator', 'admin', 'owner'] as const) {
           const { id } = await own.pend({}, { token: own.tokens[person] });
           answered(await own.act('reject', id, person), 403, 'authority_insufficient');
@@ -97,14 +97,14 @@ for (const kind of KINDS)
         }
       });
 
-      it('by its creator no more when the creator has lost every role in the source', async () => {
+      it(`a ${kind} that waits for approval ends by its creator no more when the creator has lost every role in the source`, async () => {
         const { id } = await own.pend();
         await removeRole(db.database, systemClock, own.members.creator, own.guarded.id, TEST_ACTOR);
         answered(await own.act('cancel', id, 'creator'), 403, 'authority_insufficient');
         answered(await own.act('cancel', id, 'admin'), 200);
       });
 
-      it('by a reject with a reason of 1 to 140 code points in NFC, shown as stored', async () => {
+      it(`a ${kind} that waits for approval ends by a reject with a reason of 1 to 140 code points in NFC, shown as stored`, async () => {
         for (const [reason, shown] of [
           ['x', 'x'],
           ['💸'.repeat(140), '💸'.repeat(140)],
@@ -119,7 +119,7 @@ for (const kind of KINDS)
         }
       });
 
-      it('by no reject whose reason is absent, empty, too long or no text: 400, and it waits on', async () => {
+      it(`a ${kind} that waits for approval ends by no reject whose reason is absent, empty, too long or no text: 400, and it waits on`, async () => {
         const pending = await own.pend();
         for (const [body, code, reason] of [
           [{}, 'missing_field', undefined],
@@ -145,7 +145,7 @@ for (const kind of KINDS)
         assert.deepEqual(await own.read(pending.id), pending);
       });
 
-      it('once: reject and cancel ignore an Idempotency-Key, and asked again they are 409 with the end that there was', async () => {
+      it(`a ${kind} that waits for approval ends once: reject and cancel ignore an Idempotency-Key, and asked again they are 409 with the end that there was`, async () => {
         const key = randomUUID();
         for (const verb of ['reject', 'cancel'] as const) {
           const { id } = await own.pend();
@@ -160,7 +160,7 @@ for (const kind of KINDS)
         }
       });
 
-      it('after a first approval of two by reject, and the approval stays visible', async () => {
+      it(`a ${kind} that waits for approval ends after a first approval of two by reject, and the approval stays visible`, async () => {
         await own.setPolicy({ approvals: 2 });
         const before = await own.money();
         const { id } = await own.pend();
@@ -172,7 +172,7 @@ for (const kind of KINDS)
         await assertGivenBack(before);
       });
 
-      it('with the last approval as rejected with capability_cannot_send if its source was frozen meanwhile', async () => {
+      it(`a ${kind} that waits for approval ends with the last approval as rejected with capability_cannot_send if its source was frozen meanwhile`, async () => {
         const before = await own.money();
         const { id } = await own.pend();
         await freezeAccount(db.database, systemClock, own.guarded.id, DECIDED);
@@ -188,7 +188,7 @@ for (const kind of KINDS)
 
     describe('when its time is over', () => {
       for (const verb of VERBS)
-        it(`by a late ${verb}: its expiry is settled, and it is answered 409 with that; its key stays free`, async () => {
+        it(`a ${kind} that waits for approval when its time is over by a late ${verb}: its expiry is settled, and it is answered 409 with that; its key stays free`, async () => {
           const before = await own.money();
           const pending = await own.pend();
           pass(EXPIRES_IN_S * 1_000);
@@ -212,7 +212,7 @@ for (const kind of KINDS)
           assert.equal(fresh.headers.get('svc-idempotent-replayed'), null);
         });
 
-      it('not a millisecond earlier', async () => {
+      it(`a ${kind} that waits for approval when its time is over not a millisecond earlier`, async () => {
         for (const verb of VERBS) {
           const { id } = await own.pend();
           const until = Date.parse(text(object((await own.read(id)).approval).expires_at));
@@ -225,7 +225,7 @@ for (const kind of KINDS)
         }
       });
 
-      it('but not by who may not act: 403, and it waits on for the timer', async () => {
+      it(`a ${kind} that waits for approval when its time is over but not by who may not act: 403, and it waits on for the timer`, async () => {
         const { id } = await own.pend();
         pass(EXPIRES_IN_S * 1_000);
         answered(await own.act('approve', id, 'viewer'), 403, 'authority_insufficient');
@@ -235,7 +235,7 @@ for (const kind of KINDS)
         await assertEnded(own, id, ENDS[kind].expire);
       });
 
-      it('by the timer, once, however often it fires; too early it leaves nothing, not even a key', async () => {
+      it(`a ${kind} that waits for approval when its time is over by the timer, once, however often it fires; too early it leaves nothing, not even a key`, async () => {
         const approvals = approvalsOfKind(api, kind);
         const before = await own.money();
         const { id } = await own.pend();

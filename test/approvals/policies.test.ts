@@ -66,7 +66,7 @@ describe('an approval policy', () => {
   const put = (body: unknown, options: Parameters<Bank['request']>[2] = {}): Promise<TestAnswer> =>
     bank.request('PUT', pathOf(), { body, ...options });
 
-  it('is described with the assets that its path may name', async () => {
+  it('an approval policy is described with the assets that its path may name', async () => {
     const { json } = await api.request('GET', '/openapi.json');
     const route = object(object(json.paths)['/v1/accounts/{account_id}/approval_policies/{asset}']);
     for (const method of ['get', 'put', 'delete']) {
@@ -79,7 +79,7 @@ describe('an approval policy', () => {
     }
   });
 
-  it('is set, shown, replaced and removed, for each asset separately', async () => {
+  it('an approval policy is set, shown, replaced and removed, for each asset separately', async () => {
     answered(await bank.get(pathOf()), 404, 'not_found');
     const shown = {
       account_id: account.id,
@@ -107,7 +107,7 @@ describe('an approval policy', () => {
     });
   });
 
-  it('expires after seven days by default; null means the default', async () => {
+  it('an approval policy expires after seven days by default; null means the default', async () => {
     const { threshold, approvals } = GOOD;
     for (const body of [
       { threshold, approvals },
@@ -116,7 +116,7 @@ describe('an approval policy', () => {
       assert.equal(answered(await put(body), 200).json.expires_in_s, 604_800);
   });
 
-  it('states what it means for batches, and refuses them only if it says so', async () => {
+  it('an approval policy states what it means for batches, and refuses them only if it says so', async () => {
     const { refuses_batches: _, ...unsaid } = GOOD;
     for (const body of [unsaid, { ...unsaid, refuses_batches: null }, GOOD]) {
       const { json } = answered(await put(body), 200);
@@ -133,7 +133,7 @@ describe('an approval policy', () => {
     assert.equal(answered(await bank.get(pathOf()), 200).json.refuses_batches, false);
   });
 
-  it('has the ranges of the contract, to the last unit', async () => {
+  it('an approval policy has the ranges of the contract, to the last unit', async () => {
     for (const change of [
       { threshold: '0' },
       { threshold: MOST.toString() },
@@ -176,14 +176,14 @@ describe('an approval policy', () => {
     [{ account_id: newId() }, 'account_id', 'unknown'],
     [{ asset: 'COPM' }, 'asset', 'unknown'],
   ] as readonly (readonly [Json, string, string | null])[])
-    it(`with ${JSON.stringify(change)} is 400 invalid_field {field: "${field}"}, and changes nothing`, async () => {
+    it(`an approval policy with ${JSON.stringify(change)} is 400 invalid_field {field: "${field}"}, and changes nothing`, async () => {
       const { details } = answered(await put({ ...GOOD, ...change }), 400, 'invalid_field');
       assert.deepEqual([details?.field, details?.reason], [field, reason ?? details?.reason]);
       answered(await bank.get(pathOf()), 404, 'not_found');
     });
 
   for (const field of ['threshold', 'approvals'])
-    it(`without ${field}, or with null for it, is 400 missing_field`, async () => {
+    it(`an approval policy without ${field}, or with null for it, is 400 missing_field`, async () => {
       for (const value of [undefined, null])
         assert.equal(
           answered(await put({ ...GOOD, [field]: value }), 400, 'missing_field').details?.field,
@@ -191,7 +191,7 @@ describe('an approval policy', () => {
         );
     });
 
-  it('of no such asset, no such account, a foreign or a system account is the one 404', async () => {
+  it('an approval policy of no such asset, no such account, a foreign or a system account is the one 404', async () => {
     const stranger = await openBank(api);
     const foreign = await stranger.account();
     await setPolicy(db.database, systemClock, changeOf({ accountId: foreign.id }), TEST_ACTOR);
@@ -222,7 +222,7 @@ describe('an approval policy', () => {
     assert.equal((await listPolicies(db.database.reader, foreign.id, systemClock())).length, 1);
   });
 
-  it('checks the body first: a bad one is 400 even if the account does not exist', async () => {
+  it('an approval policy checks the body first: a bad one is 400 even if the account does not exist', async () => {
     answered(
       await bank.request('PUT', pathOf('USD', { id: newId() }), { body: {} }),
       400,
@@ -233,7 +233,7 @@ describe('an approval policy', () => {
     answered(await bank.get(`${pathOf()}?asset=COPM`), 400, 'invalid_field');
   });
 
-  it('is readable by every role, and set and removed only by admin and owner', async () => {
+  it('an approval policy is readable by every role, and set and removed only by admin and owner', async () => {
     for (const [person, token] of Object.entries(own.tokens)) {
       const isManager = ['admin', 'owner'].includes(person);
       const [status, code] = isManager ? [200, undefined] : [403, 'authority_insufficient'];
@@ -246,7 +246,7 @@ describe('an approval policy', () => {
     }
   });
 
-  it('of a closed account is not changed: 409 invalid_state {current: "closed"}', async () => {
+  it('an approval policy of a closed account is not changed: 409 invalid_state {current: "closed"}', async () => {
     const closed = await bank.account();
     answered(await bank.request('PUT', pathOf('COPM', closed), { body: GOOD }), 200);
     await closeAccount(db.database, systemClock, closed.id, { actor: TEST_ACTOR, reason: null });
@@ -272,13 +272,13 @@ describe('an approval policy', () => {
     );
   });
 
-  it('of a frozen account is changed like any other', async () => {
+  it('an approval policy of a frozen account is changed like any other', async () => {
     await setStatus(db, account, 'frozen');
     answered(await put(GOOD), 200);
     answered(await bank.request('DELETE', pathOf()), 204);
   });
 
-  it('leaves an act in the audit log whenever it is set or removed, by whom and how', async () => {
+  it('an approval policy leaves an act in the audit log whenever it is set or removed, by whom and how', async () => {
     const acts = async (): Promise<unknown[]> =>
       (await listActs(db.database.reader, { subjectId: account.id }, 20))
         .filter(({ action }) => action.startsWith('approval_policy'))
@@ -318,7 +318,7 @@ describe('an approval policy', () => {
     };
   }
 
-  it('has the same ranges for operators', async () => {
+  it('an approval policy has the same ranges for operators', async () => {
     for (const [change, field] of [
       [{ threshold: -1n }, 'threshold'],
       [{ threshold: MOST + 1n }, 'threshold'],
@@ -353,7 +353,7 @@ describe('an approval policy', () => {
   const send = (raw: bigint, key = randomUUID()): Promise<TestAnswer> =>
     bank.send({ from: account, to: receiver, raw }, { token: own.tokens.creator, key });
 
-  it('holds from the threshold on: one unit less completes at once; another asset and account do too', async () => {
+  it('an approval policy holds from the threshold on: one unit less completes at once; another asset and account do too', async () => {
     await put({ ...GOOD, threshold: THRESHOLD.toString() });
     answered(await send(THRESHOLD - 1n), 201);
     answered(await send(THRESHOLD), 202);
@@ -365,14 +365,14 @@ describe('an approval policy', () => {
     answered(await bank.send({ from: other, to: account, raw: THRESHOLD }), 201);
   });
 
-  it('of threshold 0 lets nothing pass at once, and of the largest threshold everything', async () => {
+  it('an approval policy of threshold 0 lets nothing pass at once, and of the largest threshold everything', async () => {
     await put({ ...GOOD, threshold: '0' });
     answered(await send(LEAST), 202);
     await put({ ...GOOD, threshold: MOST.toString() });
     answered(await send(50n * THRESHOLD), 201);
   });
 
-  it('leaves the owner no way around it: it applies to every creator', async () => {
+  it('an approval policy leaves the owner no way around it: it applies to every creator', async () => {
     await put({ ...GOOD, threshold: LEAST.toString() });
     for (const person of ['owner', 'admin', 'creator'] as const)
       answered(
@@ -381,7 +381,7 @@ describe('an approval policy', () => {
       );
   });
 
-  it('that changes or goes does not touch what is pending, also what was created in the same instant', async () => {
+  it('an approval policy that changes or goes does not touch what is pending, also what was created in the same instant', async () => {
     now = instant(Date.parse('2035-03-01T10:00:00.000Z'));
     await put({ threshold: '0', approvals: 2, expires_in_s: 3_600 });
     const first = answered(await send(THRESHOLD), 202).json;
@@ -418,7 +418,7 @@ describe('an approval policy', () => {
     );
   });
 
-  it('is in force from its answer on, and under load every transfer has one policy or the other, whole', async () => {
+  it('an approval policy is in force from its answer on, and under load every transfer has one policy or the other, whole', async () => {
     await put({ threshold: '0', approvals: 1, expires_in_s: 60 });
     const sending = Promise.all(
       Array.from({ length: 8 }, async () => {

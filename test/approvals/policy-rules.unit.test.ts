@@ -79,7 +79,7 @@ function assertNoLaxer(
 }
 
 describe('a change of an approval policy', () => {
-  it('lets no amount pass, before its delay is over, that would not have passed without it', () => {
+  it('a change of an approval policy lets no amount pass, before its delay is over, that would not have passed without it', () => {
     fc.assert(
       fc.property(
         fc.array(step, { maxLength: 12 }),
@@ -104,7 +104,7 @@ describe('a change of an approval policy', () => {
     );
   });
 
-  it('is fully in force once what it weakens has waited, and shows that until then', () => {
+  it('a change of an approval policy is fully in force once what it weakens has waited, and shows that until then', () => {
     fc.assert(
       fc.property(
         fc.option(policy),
@@ -136,7 +136,7 @@ describe('a change of an approval policy', () => {
     ['refused batches', { refusesBatches: true }],
     ['nothing else', {}],
   ] as const)
-    it(`applies at once if it asks for ${what}`, () => {
+    it(`a change of an approval policy applies at once if it asks for ${what}`, () => {
       const wanted = { ...OLD, ...change };
       const plan = { inForce: wanted, coming: null, withdrawn: null, isRequest: false };
       assert.deepEqual(planChange(STATE, wanted, 60, at), plan);
@@ -148,20 +148,20 @@ describe('a change of an approval policy', () => {
     ['a longer time', { ...OLD, expiresInS: 3_601 }],
     ['nothing at all', null],
   ] as const)
-    it(`waits if it asks for ${what}`, () => {
+    it(`a change of an approval policy waits if it asks for ${what}`, () => {
       const coming = { policy: wanted, effectiveAt: late };
       const plan = { inForce: OLD, coming, withdrawn: null, isRequest: true };
       assert.deepEqual(planChange(STATE, wanted, 60, at), plan);
     });
 
-  it('waits if it no longer refuses batches', () => {
+  it('a change of an approval policy waits if it no longer refuses batches', () => {
     const refusing = { ...OLD, refusesBatches: true };
     const plan = planChange({ inForce: refusing, coming: null }, OLD, 60, at);
     const coming = { policy: OLD, effectiveAt: late };
     assert.deepEqual(plan, { inForce: refusing, coming, withdrawn: null, isRequest: true });
   });
 
-  it('that is stricter in one thing and laxer in another counts at once in the first, and later in the other', () => {
+  it('a change of an approval policy that is stricter in one thing and laxer in another counts at once in the first, and later in the other', () => {
     const wanted = { threshold: 500n, approvals: 3, expiresInS: 60, refusesBatches: true };
     const plan = planChange(STATE, wanted, 60, at);
     assert.deepEqual(plan.inForce, {
@@ -173,7 +173,7 @@ describe('a change of an approval policy', () => {
     assert.deepEqual(plan.coming, { policy: wanted, effectiveAt: late });
   });
 
-  it('requested again waits no longer, even under a longer delay; under a shorter one it may wait less', () => {
+  it('a change of an approval policy requested again waits no longer, even under a longer delay; under a shorter one it may wait less', () => {
     const wanted = { ...OLD, threshold: 500n };
     const coming = { policy: wanted, effectiveAt: late };
     const state = { inForce: OLD, coming };
@@ -188,7 +188,7 @@ describe('a change of an approval policy', () => {
     assert.deepEqual(sooner.coming, { policy: wanted, effectiveAt: instant(START + 15 * SECOND) });
   });
 
-  it('replaces a pending one: a different request waits again, and requesting what is in force withdraws it', () => {
+  it('a change of an approval policy replaces a pending one: a different request waits again, and requesting what is in force withdraws it', () => {
     const coming = { policy: { ...OLD, threshold: 500n }, effectiveAt: late };
     const state = { inForce: OLD, coming };
     const again = instant(START + 59 * SECOND);

@@ -122,7 +122,7 @@ describe('who may act on what waits for approval', () => {
   };
 
   for (const action of APPROVAL_ACTIONS)
-    it(`${action}: ${MAY[action].join(', ')} in the source, and no other role`, () => {
+    it(`who may act on what waits for approval: ${action}: ${MAY[action].join(', ')} in the source, and no other role`, () => {
       for (const role of [...ROLES, undefined])
         assert.equal(
           refused(action, member(), asRole(role)),
@@ -142,7 +142,7 @@ describe('who may act on what waits for approval', () => {
     assert(refused('cancel', member(CREATOR), asRole(undefined)));
   });
 
-  it('approve and reject need the right approve of the staff, cancel the right cancel', () => {
+  it('who may act on what waits for approval approve and reject need the right approve of the staff, cancel the right cancel', () => {
     const needed = { approve: 'approve', reject: 'approve', cancel: 'cancel' } as const;
     for (const action of APPROVAL_ACTIONS)
       for (const right of STAFF_RIGHTS)
@@ -171,13 +171,13 @@ describe('who may act on what waits for approval', () => {
 });
 
 describe('what an act is', () => {
-  it('of the staff needs a reason; of a member none', () => {
+  it('what an act is of the staff needs a reason; of a member none', () => {
     assert.equal(malformedRefusal(byStaff(), null)?.code, 'invalid_field');
     assert.equal(malformedRefusal(byStaff(), 'why'), null);
     assert.equal(malformedRefusal(member(), null), null);
   });
 
-  it('counts by the member, and for the staff as a whole once', () => {
+  it('what an act is counts by the member, and for the staff as a whole once', () => {
     assert.equal(approverOf(byStaff('sofia')), approverOf(byStaff('maria')));
     assert.notEqual(approverOf(member(CREATOR)), approverOf(member()));
     assert.deepEqual(
@@ -188,7 +188,7 @@ describe('what an act is', () => {
 });
 
 describe('the time of what waits', () => {
-  it('is over at the instant of its expiry, and not a millisecond before', () => {
+  it('the time of what waits is over at the instant of its expiry, and not a millisecond before', () => {
     assert.deepEqual(
       [-1, 0, 1].map((ms) => isExpired(waiting, instant(EXPIRES_AT + ms))),
       [false, true, true],
@@ -202,7 +202,7 @@ describe('the time of what waits', () => {
     }
   });
 
-  it('does not matter to who may not act, nor to what is settled', () => {
+  it('the time of what waits does not matter to who may not act, nor to what is settled', () => {
     for (const action of APPROVAL_ACTIONS) {
       assert.equal(
         codeOf(verdict(action, member(), asRole('viewer'), { at: EXPIRES_AT })),
@@ -213,7 +213,7 @@ describe('the time of what waits', () => {
     }
   });
 
-  it('needs approval from the threshold on, whatever it is; without a policy nothing does', () => {
+  it('the time of what waits needs approval from the threshold on, whatever it is; without a policy nothing does', () => {
     fc.assert(
       fc.property(
         fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }),
@@ -230,7 +230,7 @@ describe('the time of what waits', () => {
 });
 
 describe('the verdict', () => {
-  it('on what is settled is invalid_state with the state it is in and the one in which it could be', () => {
+  it('the verdict on what is settled is invalid_state with the state it is in and the one in which it could be', () => {
     for (const status of TRANSFER_STATUSES.filter((one) => one !== 'pending_approval')) {
       const found = verdict('cancel', member(CREATOR), asRole('operator'), { of: { status } });
       assert(found.comes === 'to_nothing');
@@ -239,7 +239,7 @@ describe('the verdict', () => {
     }
   });
 
-  it('on a reject or a cancel is its end, whatever was approved', () => {
+  it('the verdict on a reject or a cancel is its end, whatever was approved', () => {
     const approvals = [approval(member())];
     for (const action of ['reject', 'cancel'] as const)
       assert.deepEqual(
@@ -250,7 +250,7 @@ describe('the verdict', () => {
       );
   });
 
-  it('on the same approver again is no change; on support again a refusal, even for another member of staff', () => {
+  it('the verdict on the same approver again is no change; on support again a refusal, even for another member of staff', () => {
     const of = { required: 3, received: 1 };
     assert.equal(
       verdict('approve', member(), asRole('owner'), { of, approvals: [approval(member())] }).comes,
@@ -265,7 +265,7 @@ describe('the verdict', () => {
     assert.equal(verdict('approve', member(), asRole('owner'), support).comes, 'to_an_approval');
   });
 
-  it('counts each approver once, and the last one that is needed is the last: for any crowd and order', () => {
+  it('the verdict counts each approver once, and the last one that is needed is the last: for any crowd and order', () => {
     const crowd = [
       ...Array.from({ length: 4 }, () => member(newId())),
       byStaff('sofia'),
@@ -303,7 +303,7 @@ describe('the verdict', () => {
     );
   });
 
-  it('is 403, then 409, then too late, then what it does: whatever else is true', () => {
+  it('the verdict is 403, then 409, then too late, then what it does: whatever else is true', () => {
     const roles = fc.constantFrom(...ROLES, undefined);
     const statuses = fc.constantFrom(...TRANSFER_STATUSES);
     const times = fc.integer({ min: EXPIRES_AT - 2, max: EXPIRES_AT + 2 });

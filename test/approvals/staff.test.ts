@@ -30,7 +30,7 @@ describe('support staff', () => {
       .reverse()
       .map((act) => [act.action, act.actorClaimed, act.channel, act.tenantId, parseDetails(act)]);
 
-  it('are added with their rights, found by name and listed', async () => {
+  it('support staff are added with their rights, found by name and listed', async () => {
     const added = await set(['approve']);
     assert.deepEqual([added.name, added.rights, added.active], [name, ['approve'], true]);
     assert.deepEqual(await known(), added);
@@ -40,14 +40,14 @@ describe('support staff', () => {
     );
   });
 
-  it('who are there get exactly the rights that are given, and stay the same person', async () => {
+  it('support staff who are there get exactly the rights that are given, and stay the same person', async () => {
     const added = await set(['approve', 'cancel']);
     const changed = await set(['cancel']);
     assert.deepEqual(changed, { ...added, rights: ['cancel'] });
     assert.deepEqual(await known(), changed);
   });
 
-  it('are deactivated once, stay visible, and are active again when they are set again', async () => {
+  it('support staff are deactivated once, stay visible, and are active again when they are set again', async () => {
     const added = await set(['approve']);
     assert.equal(await deactivateStaff(db.database, systemClock, added, ACTOR), true);
     assert.equal(await deactivateStaff(db.database, systemClock, added, ACTOR), false);
@@ -56,7 +56,7 @@ describe('support staff', () => {
     assert.equal((await known())?.active, true);
   });
 
-  it('leave a line in the audit log for each change, of no tenant, and none where nothing changed', async () => {
+  it('support staff leave a line in the audit log for each change, of no tenant, and none where nothing changed', async () => {
     const added = await set(['approve', 'cancel']);
     await deactivateStaff(db.database, systemClock, added, ACTOR);
     await deactivateStaff(db.database, systemClock, added, ACTOR);
@@ -68,7 +68,7 @@ describe('support staff', () => {
     ]);
   });
 
-  it('need a name of 1 to 80 characters and at least one right', async () => {
+  it('support staff need a name of 1 to 80 characters and at least one right', async () => {
     for (const [called, rights, field] of [
       ['', ['approve'], 'name'],
       ['   ', ['approve'], 'name'],
@@ -90,13 +90,13 @@ describe('support staff', () => {
     assert.equal(await known(), undefined);
   });
 
-  it('are known by their stored name: NFC, one space between words', async () => {
+  it('support staff are known by their stored name: NFC, one space between words', async () => {
     const spelled = await set(['approve'], `  Sofi\u0301a   ${count} ${process.pid} `);
     assert.equal(spelled.name, name);
     assert.equal((await set(['cancel'])).id, spelled.id);
   });
 
-  it('added twice at the same time are one person', async () => {
+  it('support staff added twice at the same time are one person', async () => {
     const both = await Promise.allSettled([set(['approve']), set(['cancel'])]);
     const ids = both.flatMap((one) => (one.status === 'fulfilled' ? [one.value.id] : []));
     assert(ids.length >= 1 && new Set(ids).size === 1, JSON.stringify(both));

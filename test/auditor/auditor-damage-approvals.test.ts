@@ -271,7 +271,7 @@ describe('the auditor finds damage to what approvals made', () => {
     }
   });
 
-  it('and nothing where there is none', async () => {
+  it('the auditor finds damage to what approvals made and nothing where there is none', async () => {
     await assertLedgerSound(db.database);
   });
 
@@ -296,7 +296,7 @@ describe('the auditor finds damage to what approvals made', () => {
     ['a code of what was not rejected', "rejection_code='rejected'", 'expired'],
     ['what waits without an expiry', 'approval_expires_at=NULL', 'pending'],
   ] as const)
-    it(`${name} is not even taken by the database`, async () => {
+    it(`the auditor finds damage to what approvals made: ${name} is not even taken by the database`, async () => {
       const refused: unknown = await db
         .change(transfer(set, victims[which]))
         .catch((error: unknown) => error);

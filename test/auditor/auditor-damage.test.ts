@@ -428,13 +428,13 @@ describe('the auditor finds damage', () => {
     for (const { name } of tables) await db.sql(`DELETE FROM ${String(name)}`);
   });
 
-  it('and nothing where there is none', async () => {
+  it('the auditor finds damage and nothing where there is none', async () => {
     await makeVictim(db, watched);
     await assertLedgerSound(db.database);
   });
 
   for (const { name, sql, found } of DAMAGES)
-    it(`${name}`, async () => {
+    it(`the auditor finds damage: ${name}`, async () => {
       const victim = await makeVictim(db, watched);
       let touched = 0;
       for (const statement of sql(victim)) touched += await db.change(statement);

@@ -69,13 +69,13 @@ describe('the audit that runs by itself', () => {
     }
   }
 
-  it('is overdue since the first tenant was added, if none has ever ended', async () => {
+  it('the audit that runs by itself is overdue since the first tenant was added, if none has ever ended', async () => {
     const [row] = await db.sql('SELECT MIN(created_at) AS at FROM tenants');
     const { since } = await auditStatus(db.database.reader);
     assert.equal(since, time.parse(row?.at));
   });
 
-  it('continues where it stopped in any process, and reads every row once', async () => {
+  it('the audit that runs by itself continues where it stopped in any process, and reads every row once', async () => {
     const { checked } = await audit(db.database);
     const earlier = await db.database.reader.select(auditPasses, {});
     const parts = await wholePass();
@@ -90,7 +90,7 @@ describe('the audit that runs by itself', () => {
     assert.equal((await auditStatus(db.database.reader)).since, passes.at(-1)?.endedAt);
   });
 
-  it('keeps what it finds, once, however often it finds it', async () => {
+  it('the audit that runs by itself keeps what it finds, once, however often it finds it', async () => {
     await damaged(async () => {
       await wholePass();
       await wholePass();
@@ -108,7 +108,7 @@ describe('the audit that runs by itself', () => {
     });
   });
 
-  it('keeps what it found before a worker stopped', async () => {
+  it('the audit that runs by itself keeps what it found before a worker stopped', async () => {
     await damaged(async () => {
       const deps = { database: db.database, clock: systemClock, everyMs: 3_600_000 };
       const pass = { beganAt: systemClock(), reached: 0 };
@@ -120,7 +120,7 @@ describe('the audit that runs by itself', () => {
     });
   });
 
-  it('waits after each slice for its part of the time until the next pass', async () => {
+  it('the audit that runs by itself waits after each slice for its part of the time until the next pass', async () => {
     const slices: number[] = [];
     const database = Object.create(db.database) as typeof db.database;
     database.withSnapshot = async (work, timeoutMs) => {
@@ -134,7 +134,7 @@ describe('the audit that runs by itself', () => {
     for (const [index, began] of slices.slice(1).entries()) assert(began - slices[index]! >= 19);
   });
 
-  it('is started by a schedule that the worker creates, and that a worker without audit removes', async () => {
+  it('the audit that runs by itself is started by a schedule that the worker creates, and that a worker without audit removes', async () => {
     const temporal = await newNamespace(sharedAddress(), 'audit');
     const handle = temporal.client.schedule.getHandle(AUDIT_SCHEDULE_ID);
     await damaged(async () => {

@@ -6,7 +6,7 @@ import { testDatabase } from '../support/database.js';
 const FILES = 300;
 
 describe('broken files', () => {
-  it(`of zip, XML and CSV end as 400 or rejected, all ${FILES} of them`, async () => {
+  it(`broken files of zip, XML and CSV end as 400 or rejected, all ${FILES} of them`, async () => {
     const { ends } = await brokenFileCampaign(await testDatabase(), {
       seed: 15,
       files: FILES,

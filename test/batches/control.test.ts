@@ -48,7 +48,7 @@ describe('an operator at a batch that is executing', () => {
   };
   const received = async (): Promise<bigint> => (await balanceOf(db.database, ana.id)).available;
 
-  it('pauses it after the group under way, and resumes it where it was', async () => {
+  it('an operator at a batch that is executing pauses it after the group under way, and resumes it where it was', async () => {
     const batch = await world.executed(payer, file);
     let paused: Promise<unknown> | undefined;
     const heartbeat = (settled: number): void => {
@@ -82,7 +82,7 @@ describe('an operator at a batch that is executing', () => {
     ]);
   });
 
-  it('pauses and resumes it once for each act: repeated, it changes nothing, whatever came since', async () => {
+  it('an operator at a batch that is executing pauses and resumes it once for each act: repeated, it changes nothing, whatever came since', async () => {
     const batch = await world.executed(payer, file);
     const by = proven(
       await addStaff(db.database, { name: 'who steers', rights: ['pause', 'cancel'] }),
@@ -115,7 +115,7 @@ describe('an operator at a batch that is executing', () => {
     assert('batch' in (await performBatchAction(world.deps, resuming)));
   });
 
-  it('cancels it: not one row more is paid, what was held is free at once, and the rest fail with canceled', async () => {
+  it('an operator at a batch that is executing cancels it: not one row more is paid, what was held is free at once, and the rest fail with canceled', async () => {
     const batch = await world.executed(payer, file);
     await world.execution.payNextGroup(batch.id, 120);
     await cancelBatch(world.deps, batch.id, TEST_ACTOR, ' wrong  month ');
@@ -139,7 +139,7 @@ describe('an operator at a batch that is executing', () => {
     assert.equal(await received(), 120n * LEAST);
   });
 
-  it('cancels it while it is being paid, ten times at different moments: what left is what its rows say', async () => {
+  it('an operator at a batch that is executing cancels it while it is being paid, ten times at different moments: what left is what its rows say', async () => {
     for (let round = 0; round < 10; round += 1) {
       const batch = await world.executed(
         payer,
@@ -163,7 +163,7 @@ describe('an operator at a batch that is executing', () => {
     }
   });
 
-  it('cancels it by an act that was done for good, whatever its sender may do by now', async () => {
+  it('an operator at a batch that is executing cancels it by an act that was done for good, whatever its sender may do by now', async () => {
     const one = payroll([['$ana', LEAST.toString(), 'COPM']]);
     const sender = await addStaff(db.database, { name: 'who leaves', rights: ['cancel'] });
     const by = proven(sender, 'temporal');
@@ -184,7 +184,7 @@ describe('an operator at a batch that is executing', () => {
     assert.deepEqual(all.filter((action) => action === 'bonus_batch.cancel_refused').length, 2);
   });
 
-  it('cancels a paused one, and one without a hold', async () => {
+  it('an operator at a batch that is executing cancels a paused one, and one without a hold', async () => {
     const poor = await world.account({ funds: { COPM: 10n * LEAST } });
     const batch = await world.executed(poor, file);
     await world.execution.payNextGroup(batch.id, 4);
@@ -195,7 +195,7 @@ describe('an operator at a batch that is executing', () => {
     assert.deepEqual([now.isHeld, now.rowsPaid, now.rowsFailed], [false, 4, ROWS - 4]);
   });
 
-  it('can do none of this in another state, to a missing batch, or without a reason', async () => {
+  it('an operator at a batch that is executing can do none of this in another state, to a missing batch, or without a reason', async () => {
     const one = payroll([['$ana', LEAST.toString(), 'COPM']]);
     const [ready, paid] = [await world.ready(payer, one), await world.paid(payer, one)];
     for (const [act, { id, status: current }, allowed] of [

@@ -33,7 +33,7 @@ describe('a batch whose payment is interrupted', () => {
     return { world, ana, payer: await world.account({ funds: { COPM: 100_000n * LEAST } }) };
   }
 
-  it('between groups continues where it was and pays each row once', async () => {
+  it('a batch whose payment is interrupted between groups continues where it was and pays each row once', async () => {
     const { world, ana, payer } = await open();
     const batch = await world.executed(payer, fileOf(1_050));
     let ends = 0;
@@ -50,7 +50,7 @@ describe('a batch whose payment is interrupted', () => {
     assert.equal((await balanceOf(db.database, ana.id)).available, sumOf(1_050));
   });
 
-  it('and that several pay at the same time pays each row once', async () => {
+  it('a batch whose payment is interrupted and that several pay at the same time pays each row once', async () => {
     const { world, ana, payer } = await open();
     const batch = await world.executed(payer, fileOf(800));
     const others = [await BatchWorld.open(db), await BatchWorld.open(db)];
@@ -62,7 +62,7 @@ describe('a batch whose payment is interrupted', () => {
   });
 
   for (const fate of ['cut_before', 'cut_after', 'cut_racing'] as const)
-    it(`by connections that are ${fate} at COMMIT ends as if nothing had been`, async () => {
+    it(`a batch whose payment is interrupted by connections that are ${fate} at COMMIT ends as if nothing had been`, async () => {
       const proxy = await Proxy.open(db.url);
       const database = openDatabase(proxy.through(db.url));
       const { world, ana, payer } = await open({ database, desk: { commandTimeoutMs: 1_000 } });
@@ -80,7 +80,7 @@ describe('a batch whose payment is interrupted', () => {
       await proxy.close();
     });
 
-  it('by a row that cannot be decided pays all the others, and that row when it can be', async () => {
+  it('a batch whose payment is interrupted by a row that cannot be decided pays all the others, and that row when it can be', async () => {
     const { world, ana, payer } = await open();
     const batch = await world.executed(payer, fileOf(250));
     const row = `batch_id=${idLiteral(batch.id)} AND number=120`;
@@ -94,7 +94,7 @@ describe('a batch whose payment is interrupted', () => {
     assert.equal((await balanceOf(db.database, ana.id)).available, sumOf(250));
   });
 
-  it('by cut connections and cut-off calls, again and again, is paid once and to the last unit', async () => {
+  it('a batch whose payment is interrupted by cut connections and cut-off calls, again and again, is paid once and to the last unit', async () => {
     // The short form; `npm run prove -- batch-cuts` pays 20,000 rows.
     await batchCuts({ db, rows: 4_000, every: 5, settled: 300 });
   });

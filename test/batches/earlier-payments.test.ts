@@ -71,7 +71,7 @@ describe('the review of a batch reports earlier payments', () => {
       })
       .then((answer) => answered(answer, 201).json);
 
-  it('by another batch, with its id and that of the bonus, and accepts the file nonetheless', async () => {
+  it('the review of a batch reports earlier payments by another batch, with its id and that of the bonus, and accepts the file nonetheless', async () => {
     const first = await paid([dora, 'PAY-001'], [dora, 'PAY-002']);
     const again = await ready([dora, 'PAY-003'], [dora, 'PAY-001']);
     assert.deepEqual(await earlier(again), {
@@ -84,7 +84,7 @@ describe('the review of a batch reports earlier payments', () => {
     await served.pay(again.id);
   });
 
-  it('that other batches will make: two files uploaded before either is executed warn each other', async () => {
+  it('the review of a batch reports earlier payments that other batches will make: two files uploaded before either is executed warn each other', async () => {
     const first = await ready([dora, 'PAY-001']);
     assert.deepEqual(await earlier(first), NONE);
     const second = await ready([dora, 'PAY-001']);
@@ -106,7 +106,7 @@ describe('the review of a batch reports earlier payments', () => {
     });
   });
 
-  it('by a single bonus that has the reference', async () => {
+  it('the review of a batch reports earlier payments by a single bonus that has the reference', async () => {
     const { id } = await single('PAY-001');
     await single(null);
     assert.deepEqual(await earlier(await ready([dora, 'PAY-001'], [dora, null])), {
@@ -115,7 +115,7 @@ describe('the review of a batch reports earlier payments', () => {
     });
   });
 
-  it('and names the newest of several payments', async () => {
+  it('the review of a batch reports earlier payments and names the newest of several payments', async () => {
     await single('PAY-001');
     await paid([dora, 'PAY-001']);
     const newest = await single('PAY-001');
@@ -126,7 +126,7 @@ describe('the review of a batch reports earlier payments', () => {
     });
   });
 
-  it('but no row without a reference, to another account, or under another reference', async () => {
+  it('the review of a batch reports earlier payments but no row without a reference, to another account, or under another reference', async () => {
     const other = await bank.account();
     await paid([dora, null], [other, 'PAY-001'], [dora, 'PAY-002']);
     await single('PAY-003', other);
@@ -137,7 +137,7 @@ describe('the review of a batch reports earlier payments', () => {
     );
   });
 
-  it('but no row that failed, and none of a batch that was withdrawn or is refused', async () => {
+  it('the review of a batch reports earlier payments but no row that failed, and none of a batch that was withdrawn or is refused', async () => {
     const poor = await bank.account({ funds: { COPM: LEAST - 1n } });
     const failed = await served.ready(poor, file([dora, 'PAY-001']));
     await served.execute(failed.id);
@@ -150,7 +150,7 @@ describe('the review of a batch reports earlier payments', () => {
     assert.deepEqual(await earlier(await ready([dora, 'PAY-001'])), NONE);
   });
 
-  it('but none of another tenant', async () => {
+  it('the review of a batch reports earlier payments but none of another tenant', async () => {
     const network = `net-${randomUUID()}`;
     const setNetwork = (of: Bank): Promise<unknown> =>
       db.change(
@@ -167,7 +167,7 @@ describe('the review of a batch reports earlier payments', () => {
     assert.deepEqual(await earlier(await ready([dora, 'PAY-001'])), NONE);
   });
 
-  it('from any account of the tenant, up to 90 days back', async () => {
+  it('the review of a batch reports earlier payments from any account of the tenant, up to 90 days back', async () => {
     const second = await bank.account({ funds: { COPM: 10n * LEAST } });
     const { id } = await served.ready(second, file([dora, 'PAY-001']));
     await served.execute(id);
@@ -182,7 +182,7 @@ describe('the review of a batch reports earlier payments', () => {
     assert.equal(await countAt(instant(now + 91 * DAY_MS)), 0);
   });
 
-  it('counting all, and naming the first 100, of more rows than one statement compares', async () => {
+  it('the review of a batch reports earlier payments counting all, and naming the first 100, of more rows than one statement compares', async () => {
     const rows = Array.from({ length: 2_105 }, (_, index): PaidRow => [dora, `R-${index}`]);
     const first = await ready(...rows);
     const again = await ready([dora, 'NEW'], ...rows);
@@ -204,7 +204,7 @@ describe('the review of a batch reports earlier payments', () => {
     );
   });
 
-  it('beside every total in human form', async () => {
+  it('the review of a batch reports earlier payments beside every total in human form', async () => {
     const batch = await ready([dora, 'PAY-001'], [dora, 'PAY-002']);
     const formatted = ({
       total_formatted: total,

@@ -52,7 +52,7 @@ describe('the execution of a batch', () => {
   const available = async (account: Account): Promise<bigint> =>
     (await balanceOf(db.database, account.id)).available;
 
-  it('pays every row: a bonus, its movements and its fee, and ends as completed with one event', async () => {
+  it('the execution of a batch pays every row: a bonus, its movements and its fee, and ends as completed with one event', async () => {
     const fees = await world.account();
     await world.charge(fees, { flatRaw: 500n });
     const payer = await source(1_000n * LEAST);
@@ -94,7 +94,7 @@ describe('the execution of a batch', () => {
     assert.deepEqual(await world.events(), ['bonus_batch.ready', 'bonus_batch.completed']);
   });
 
-  it('is put off by nothing that began no execution: refusals and repetitions of a key', async () => {
+  it('the execution of a batch is put off by nothing that began no execution: refusals and repetitions of a key', async () => {
     const payer = await source(3n * LEAST);
     const [stranger, key] = [
       await addMember(db.database, systemClock, world.tenant.tenant.id, 'Stranger', TEST_ACTOR),
@@ -117,7 +117,7 @@ describe('the execution of a batch', () => {
     for (const batch of [first, second]) assert.equal(await world.pay(batch), 'over');
   });
 
-  it('holds the whole debit at once if the funds cover it, and each row spends its share', async () => {
+  it('the execution of a batch holds the whole debit at once if the funds cover it, and each row spends its share', async () => {
     const payer = await source(3n * LEAST);
     const batch = await world.executed(payer, pays(LEAST, LEAST));
     assert(batch.isHeld);
@@ -136,7 +136,7 @@ describe('the execution of a batch', () => {
     assert.deepEqual(await balanceOf(db.database, payer.id), { available: LEAST, held: 0n });
   });
 
-  it('without the funds for all holds nothing: each row is tried in its order, and a later smaller one may still be paid', async () => {
+  it('the execution of a batch without the funds for all holds nothing: each row is tried in its order, and a later smaller one may still be paid', async () => {
     const payer = await source(5n * LEAST);
     const batch = await world.paid(payer, pays(3n * LEAST, 3n * LEAST, LEAST, 2n * LEAST, LEAST));
     assert(!batch.isHeld);
@@ -155,7 +155,7 @@ describe('the execution of a batch', () => {
     assert.deepEqual(await world.events(), ['bonus_batch.ready', 'bonus_batch.partially_failed']);
   });
 
-  it('without a hold goes in the order of the file over many groups', async () => {
+  it('the execution of a batch without a hold goes in the order of the file over many groups', async () => {
     const payer = await source(250n * LEAST);
     const batch = await world.paid(payer, pays(...Array.from({ length: 450 }, () => LEAST)));
     assert.deepEqual(
@@ -222,7 +222,7 @@ describe('the execution of a batch', () => {
         db.change(`UPDATE accounts SET verified_at=NULL WHERE id=${idLiteral(payer.id)}`),
     ],
   ] as const)
-    it(`of a source that is ${why} fails every row with capability_cannot_send and gives the hold back`, async () => {
+    it(`the execution of a batch of a source that is ${why} fails every row with capability_cannot_send and gives the hold back`, async () => {
       const payer = await source(10n * LEAST);
       const batch = await world.executed(payer, pays(LEAST, LEAST));
       await spoil(payer);
@@ -237,7 +237,7 @@ describe('the execution of a batch', () => {
       });
     });
 
-  it('pays whom the row named at validation, whatever happens to the alias', async () => {
+  it('the execution of a batch pays whom the row named at validation, whatever happens to the alias', async () => {
     const payer = await source(10n * LEAST);
     const batch = await world.executed(payer, pays(LEAST));
     await db.change(`UPDATE accounts SET alias=NULL WHERE id=${idLiteral(ana.id)}`);
@@ -246,7 +246,7 @@ describe('the execution of a batch', () => {
     assert.deepEqual([await available(ana), await available(bruno)], [LEAST, 0n]);
   });
 
-  it('charges the fee that was fixed at validation, into the account that was fixed', async () => {
+  it('the execution of a batch charges the fee that was fixed at validation, into the account that was fixed', async () => {
     const [old, other] = [await world.account(), await world.account()];
     await world.charge(old, { flatRaw: 700n });
     const payer = await source(10n * LEAST);
@@ -265,7 +265,7 @@ describe('the execution of a batch', () => {
     assert.deepEqual([await available(old), await available(other)], [700n, 0n]);
   });
 
-  it('pays at most a hundred rows in one transaction, one group at a time', async () => {
+  it('the execution of a batch pays at most a hundred rows in one transaction, one group at a time', async () => {
     const payer = await source(1_000n * LEAST);
     const { watched, deps } = world;
     const desk = Object.create(watched.desk) as LedgerWriter;
@@ -286,7 +286,7 @@ describe('the execution of a batch', () => {
     assert.deepEqual([watched.groups, most], [[100, 100, 50], 1]);
   });
 
-  it('counts each row in the month in which it is paid', async () => {
+  it('the execution of a batch counts each row in the month in which it is paid', async () => {
     let now: Instant = instant(Date.parse('2031-01-31T20:00:00.000Z'));
     const dated = await BatchWorld.open(db, { clock: () => now });
     await dated.account({ alias: '$ana' });
@@ -317,7 +317,7 @@ describe('the execution of a batch', () => {
     ]);
   });
 
-  it('in a month that does not cover it refuses the remaining rows, in file order', async () => {
+  it('the execution of a batch in a month that does not cover it refuses the remaining rows, in file order', async () => {
     const payer = await source(1_000n * LEAST);
     await db.sql(
       `INSERT INTO account_limits VALUES (${idLiteral(payer.id)}, 'COPM', NULL, NULL, ${250n * LEAST})`,
@@ -331,7 +331,7 @@ describe('the execution of a batch', () => {
     assert.deepEqual(await balanceOf(db.database, payer.id), { available: 750n * LEAST, held: 0n });
   });
 
-  it('fails a row that would make its recipient richer than a balance can be', async () => {
+  it('the execution of a batch fails a row that would make its recipient richer than a balance can be', async () => {
     const network = `net-${randomUUID()}`;
     const other = await BatchWorld.open(db);
     for (const { tenant } of [world, other])
@@ -350,7 +350,7 @@ describe('the execution of a batch', () => {
   });
 
   describe('execute', () => {
-    it('is 409 invalid_state {current, allowed: ["ready"]} from every state but ready', async () => {
+    it('the execution of a batch execute is 409 invalid_state {current, allowed: ["ready"]} from every state but ready', async () => {
       const payer = await source(10n * LEAST);
       const open = await world.uploaded(payer, pays(LEAST));
       const rejected = await world.validated(payer, payroll([['$nobody', '1', 'COPM']]));
@@ -371,7 +371,7 @@ describe('the execution of a batch', () => {
       }
     });
 
-    it('replays for the same member and key, as the batch is now; another member with the key is 409', async () => {
+    it('the execution of a batch execute replays for the same member and key, as the batch is now; another member with the key is 409', async () => {
       const payer = await source(10n * LEAST);
       const batch = await world.ready(payer, pays(LEAST));
       const other = await addMember(
@@ -394,7 +394,7 @@ describe('the execution of a batch', () => {
       assert.equal(await available(ana), LEAST);
     });
 
-    it('twice at the same time is one 202; the other is a replay under the same key, else 409', async () => {
+    it('the execution of a batch execute twice at the same time is one 202; the other is a replay under the same key, else 409', async () => {
       const payer = await source(100n * LEAST);
       for (let round = 0; round < 5; round += 1) {
         const batch = await world.ready(payer, pays(LEAST));
@@ -412,7 +412,7 @@ describe('the execution of a batch', () => {
       assert.equal(await available(ana), 10n * LEAST);
     });
 
-    it('is for approvers, admins and owners; where a policy says so, not for the uploader', async () => {
+    it('the execution of a batch execute is for approvers, admins and owners; where a policy says so, not for the uploader', async () => {
       const guarded = await BatchWorld.open(db);
       await guarded.account({ alias: '$ana' });
       const member = await addMember(
@@ -448,7 +448,7 @@ describe('the execution of a batch', () => {
       assert.equal((await guarded.batch(large.id)).executedBy, member.id);
     });
 
-    it('of another tenant, or of nothing, is 404', async () => {
+    it('the execution of a batch execute of another tenant, or of nothing, is 404', async () => {
       const payer = await source(10n * LEAST);
       const batch = await world.ready(payer, pays(LEAST));
       const stranger = await BatchWorld.open(db);

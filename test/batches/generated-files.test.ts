@@ -83,7 +83,7 @@ describe('the files that a batch gives back', () => {
     await db.sql(`UPDATE bonus_batches SET files_made_at=NULL WHERE id=${own}`);
   };
 
-  it('are there as soon as anybody can see its end, by GET or in its event', async () => {
+  it('the files that a batch gives back are there as soon as anybody can see its end, by GET or in its event', async () => {
     const [{ id: refused }, done] = [await rejected(), await paid()];
     for (const [id, name] of [
       [refused, 'errors'],
@@ -97,7 +97,7 @@ describe('the files that a batch gives back', () => {
     }
   });
 
-  it('are made before the end: with every row settled it is executing, without an address, and can be neither paused nor canceled', async () => {
+  it('the files that a batch gives back are made before the end: with every row settled it is executing, without an address, and can be neither paused nor canceled', async () => {
     const id = await executed(3);
     await served.payRows(id);
     const { status, progress, files } = await shown(id);
@@ -114,7 +114,7 @@ describe('the files that a batch gives back', () => {
     assert.notEqual((await urls(id)).result_url, null);
   });
 
-  it('are of many problems the same in both formats, and whole', async () => {
+  it('the files that a batch gives back are of many problems the same in both formats, and whole', async () => {
     const { id } = await rejected(1_500);
     const lines = (await download(id, 'errors')).trimEnd().split('\r\n');
     const { bytes } = await bank.get(`/v1/bonus_batches/${id}/files/errors?format=xlsx`);
@@ -129,7 +129,7 @@ describe('the files that a batch gives back', () => {
     assert.equal(Number(stored[0]?.most), 65_536);
   });
 
-  it('are made by the sweeper for a batch that ended without, and have no address until then', async () => {
+  it('the files that a batch gives back are made by the sweeper for a batch that ended without, and have no address until then', async () => {
     const [{ id: refused }, done] = [await rejected(), await paid()];
     const before = [await download(refused, 'errors'), await download(done, 'result')];
     for (const id of [refused, done]) await forget(id);
@@ -141,7 +141,7 @@ describe('the files that a batch gives back', () => {
     assert.deepEqual([await download(refused, 'errors'), await download(done, 'result')], before);
   });
 
-  it('that cannot be written do not keep the batch from ending without them, and the sweeper makes them', async () => {
+  it('the files that a batch gives back that cannot be written do not keep the batch from ending without them, and the sweeper makes them', async () => {
     const id = await executed();
     const { TMPDIR } = process.env;
     process.env.TMPDIR = '/nowhere';
@@ -155,7 +155,7 @@ describe('the files that a batch gives back', () => {
     assert.equal((await download(id, 'result')).trimEnd().split('\r\n').length, 3);
   });
 
-  it('are made once, however many make them at a time', async () => {
+  it('the files that a batch gives back are made once, however many make them at a time', async () => {
     const id = await paid();
     const before = await download(id, 'result');
     await forget(id);
@@ -163,7 +163,7 @@ describe('the files that a batch gives back', () => {
     assert.equal(await download(id, 'result'), before);
   });
 
-  it('are removed with the rows and problems, and so are their addresses', async () => {
+  it('the files that a batch gives back are removed with the rows and problems, and so are their addresses', async () => {
     const [{ id: refused }, done] = [await rejected(), await paid()];
     for (const ended of ['unpaid', 'paid'] as const) {
       let after: Uuid | null = null;
@@ -191,7 +191,7 @@ describe('the files that a batch gives back', () => {
     assert.equal(Number(left?.n), 0);
   });
 
-  it('with a missing piece are cut off, and never look whole', async () => {
+  it('the files that a batch gives back with a missing piece are cut off, and never look whole', async () => {
     const { id } = await rejected(1_500);
     await db.sql(
       `DELETE FROM generated_file_pieces WHERE owner_id=${idLiteral(id)} AND format='csv' AND number=1`,

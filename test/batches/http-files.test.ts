@@ -228,7 +228,7 @@ describe('the files of batches over HTTP', () => {
     assert.deepEqual([absent.status, absent.bytes.length], [404, 0]);
   });
 
-  it('those of another tenant are 404, as those of a batch that there is not', async () => {
+  it('the files of batches over HTTP those of another tenant are 404, as those of a batch that there is not', async () => {
     const { id } = await validated(csvOf([['$nobody', MIN, 'COPM', null, null]]));
     const stranger = await openBank(api);
     for (const name of ['errors', 'result']) {

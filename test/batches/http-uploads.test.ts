@@ -82,7 +82,7 @@ describe('the upload of a batch over HTTP', () => {
     return bank.issue(one);
   };
 
-  it('answers 201 with the batch that is validating, which GET shows too', async () => {
+  it('the upload of a batch over HTTP answers 201 with the batch that is validating, which GET shows too', async () => {
     const { json, headers } = answered(await upload(usual()), 201);
     assert.deepEqual(
       [json.status, json.source_account, json.description, json.rows, json.total],
@@ -96,11 +96,11 @@ describe('the upload of a batch over HTTP', () => {
   });
 
   for (const part of ['file', 'archivo', 'template'])
-    it(`accepts the file part under any name: "${part}"`, async () => {
+    it(`the upload of a batch over HTTP accepts the file part under any name: "${part}"`, async () => {
       answered(await upload(usual(FILE, { part })), 201);
     });
 
-  it('needs no description, and no key is made twice of two uploads', async () => {
+  it('the upload of a batch over HTTP needs no description, and no key is made twice of two uploads', async () => {
     const [one, two] = [
       await upload(formOf(FILE, { source_account: payer.id })),
       await upload(usual()),
@@ -109,7 +109,7 @@ describe('the upload of a batch over HTTP', () => {
     assert.notEqual(one.json.id, answered(two, 201).json.id);
   });
 
-  it('replays 200 for the same bytes under the same key, whatever the file and its part are called', async () => {
+  it('the upload of a batch over HTTP replays 200 for the same bytes under the same key, whatever the file and its part are called', async () => {
     const key = randomUUID();
     const first = answered(await upload(usual(), { key }), 201);
     const again = answered(
@@ -125,7 +125,7 @@ describe('the upload of a batch over HTTP', () => {
     );
   });
 
-  it('is replayed as GET shows the batch by then, its review included', async () => {
+  it('the upload of a batch over HTTP is replayed as GET shows the batch by then, its review included', async () => {
     const key = randomUUID();
     const { id } = await bank.account();
     const rows = csvOf([[id, LEAST.toString(), 'COPM', null, null]]);
@@ -158,7 +158,7 @@ describe('the upload of a batch over HTTP', () => {
     });
   });
 
-  it('answers 409 for other bytes, another field or no field under the same key', async () => {
+  it('the upload of a batch over HTTP answers 409 for other bytes, another field or no field under the same key', async () => {
     const key = randomUUID();
     answered(await upload(usual(), { key }), 201);
     const before = await batches();
@@ -171,7 +171,7 @@ describe('the upload of a batch over HTTP', () => {
     assert.equal(await batches(), before);
   });
 
-  it('makes one batch for many simultaneous requests of a key, and answers each of them', async () => {
+  it('the upload of a batch over HTTP makes one batch for many simultaneous requests of a key, and answers each of them', async () => {
     const key = randomUUID();
     const answers = await Promise.all(Array.from({ length: 12 }, () => upload(usual(), { key })));
     const statuses = answers.map(({ status }) => status).toSorted();
@@ -179,14 +179,14 @@ describe('the upload of a batch over HTTP', () => {
     assert.equal(new Set(answers.map(({ json }) => json.id)).size, 1);
   });
 
-  it('replays for another member too: the key is the tenant’s', async () => {
+  it('the upload of a batch over HTTP replays for another member too: the key is the tenant’s', async () => {
     const key = randomUUID();
     const { json } = answered(await upload(usual(), { key }), 201);
     const other = answered(await upload(usual(), { key, token: await member('operator') }), 200);
     assert.equal(other.json.id, json.id);
   });
 
-  it('asks for a key', async () => {
+  it('the upload of a batch over HTTP asks for a key', async () => {
     answered(await upload(usual(), { key: null }), 400, 'missing_idempotency_key');
     assert.equal(
       answered(await upload(usual(), { key: 'x' }), 400, 'invalid_field').details?.field,
@@ -194,7 +194,7 @@ describe('the upload of a batch over HTTP', () => {
     );
   });
 
-  it('refuses a second file, a missing one, unknown and repeated fields, each by name', async () => {
+  it('the upload of a batch over HTTP refuses a second file, a missing one, unknown and repeated fields, each by name', async () => {
     const second = usual();
     second.append('more', new Blob([new Uint8Array(FILE)]), 'more.csv');
     await refused(second, 'file', 'repeated');
@@ -214,7 +214,7 @@ describe('the upload of a batch over HTTP', () => {
     );
   });
 
-  it('refuses what is no spreadsheet by its content, and leaves neither batch nor key', async () => {
+  it('the upload of a batch over HTTP refuses what is no spreadsheet by its content, and leaves neither batch nor key', async () => {
     const before = await batches();
     const key = randomUUID();
     for (const [file, name] of [
@@ -232,7 +232,7 @@ describe('the upload of a batch over HTTP', () => {
     answered(await upload(usual(), { key }), 201);
   });
 
-  it('accepts 10 MiB, and answers 413 from one byte more on', async () => {
+  it('the upload of a batch over HTTP accepts 10 MiB, and answers 413 from one byte more on', async () => {
     const most = Buffer.alloc(10 * MIB, 'a,b\n');
     answered(await upload(usual(most)), 201);
     const more = await upload(usual(Buffer.concat([most, Buffer.from('x')])));
@@ -241,7 +241,7 @@ describe('the upload of a batch over HTTP', () => {
     answered(await upload(usual(Buffer.alloc(11 * MIB, 'x'))), 413, 'body_too_large');
   });
 
-  it('answers 415 for JSON and 400 for a form that breaks off', async () => {
+  it('the upload of a batch over HTTP answers 415 for JSON and 400 for a form that breaks off', async () => {
     answered(
       await bank.request('POST', '/v1/bonus_batches', { body: { source_account: payer.id } }),
       415,
@@ -257,7 +257,7 @@ describe('the upload of a batch over HTTP', () => {
     );
   });
 
-  it('answers 404 for a foreign source as for a random one, 403 without the role, 401 without the scope', async () => {
+  it('the upload of a batch over HTTP answers 404 for a foreign source as for a random one, 403 without the role, 401 without the scope', async () => {
     const stranger = await openBank(api);
     const foreign = await stranger.account();
     const before = await batches();
@@ -273,7 +273,7 @@ describe('the upload of a batch over HTTP', () => {
     assert.equal(await batches(), before);
   });
 
-  it('counts uploads separately: beyond their limit 429, while everything else goes on', async () => {
+  it('the upload of a batch over HTTP counts uploads separately: beyond their limit 429, while everything else goes on', async () => {
     const limited = await startTestApi(db, { RATE_LIMITS: 'uploads=2' });
     try {
       const ask = (): Promise<TestAnswer> =>
@@ -290,7 +290,7 @@ describe('the upload of a batch over HTTP', () => {
     }
   });
 
-  it('is described as a multipart form with one file', async () => {
+  it('the upload of a batch over HTTP is described as a multipart form with one file', async () => {
     const { json } = answered(await api.request('GET', '/openapi.json'), 200);
     const operation = object(object(object(json.paths)['/v1/bonus_batches']).post);
     assert.deepEqual(Object.keys(object(object(operation.requestBody).content)), [

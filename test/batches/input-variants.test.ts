@@ -301,7 +301,7 @@ describe('a payroll file as programs write it', () => {
   afterEach(() => assertLedgerSound(db.database));
 
   for (const [title, file, expected] of VARIANTS)
-    it(`${title}: is ${expected === 'ready' ? 'ready' : `rejected with ${expected.map(([where]) => where.trim()).join(', ')}`}`, async () => {
+    it(`a payroll file as programs write it: ${title}: is ${expected === 'ready' ? 'ready' : `rejected with ${expected.map(([where]) => where.trim()).join(', ')}`}`, async () => {
       const { id } = await world.uploaded(source, Buffer.from(file));
       const batch = await batchServiceOf(world.deps).validate(id, UNWATCHED);
       const problems = await world.problems(id);
@@ -337,7 +337,7 @@ describe('the upload of a file that is not a spreadsheet that the service reads'
     });
 
   for (const [title, file, what] of REFUSED)
-    it(`${title}: is 400 not_a_spreadsheet, and the message says what it is`, async () => {
+    it(`the upload of a file that is not a spreadsheet that the service reads: ${title}: is 400 not_a_spreadsheet, and the message says what it is`, async () => {
       for (const name of ['payroll.xls', 'payroll.csv']) {
         const { details, json } = answered(await upload(file, name), 400, 'invalid_field');
         assert.deepEqual([details?.field, details?.reason], ['file', 'not_a_spreadsheet']);
@@ -345,7 +345,7 @@ describe('the upload of a file that is not a spreadsheet that the service reads'
       }
     });
 
-  it('accepts a CSV, whatever its name', async () => {
+  it('the upload of a file that is not a spreadsheet that the service reads accepts a CSV, whatever its name', async () => {
     const { json } = answered(await upload(csv(ROW), 'payroll.xls'), 201);
     assert.ok(parseUuid(text(json.id)));
   });

@@ -49,7 +49,7 @@ describe('the line of files that wait to be validated', () => {
     return ids.filter((id) => found.some((one) => one.id === id));
   };
 
-  it('has the first two begin, and each of the others when one has ended', async () => {
+  it('the line of files that wait to be validated has the first two begin, and each of the others when one has ended', async () => {
     const ids = await upload(4);
     assert.deepEqual(await told(ids), ids.slice(0, 2));
     await world.validate(ids[1]!);
@@ -61,21 +61,21 @@ describe('the line of files that wait to be validated', () => {
     assert.deepEqual(await told(next), next);
   });
 
-  it("never delays another tenant's file", async () => {
+  it("the line of files that wait to be validated never delays another tenant's file", async () => {
     await upload(6);
     const other = await BatchWorld.open(db);
     const ids = await upload(1, other, await other.account());
     assert.deepEqual(await told(ids), ids);
   });
 
-  it('is kept by the sweeper, which announces only those whose turn it is', async () => {
+  it('the line of files that wait to be validated is kept by the sweeper, which announces only those whose turn it is', async () => {
     const ids = await upload(6);
     assert.deepEqual(await missed(ids), ids.slice(0, 2));
     await world.validate(ids[0]!);
     assert.deepEqual(await missed(ids), ids.slice(1, 3));
   });
 
-  it('goes on at once when a file that fails again and again leaves it', async () => {
+  it('the line of files that wait to be validated goes on at once when a file that fails again and again leaves it', async () => {
     const ids = await upload(4);
     const cutOff = { ...UNWATCHED, signal: AbortSignal.abort(new Error('the worker is gone')) };
     for (let run = 0; run < 5; run += 1) {
@@ -88,7 +88,7 @@ describe('the line of files that wait to be validated', () => {
     for (const at of [0, 2, 3]) await world.validate(ids[at]!);
   });
 
-  it('is not delayed by a file that fails again and again', async () => {
+  it('the line of files that wait to be validated is not delayed by a file that fails again and again', async () => {
     const ids = await upload(3);
     for (const id of ids.slice(0, 2))
       await transact(db.database, (transaction) =>

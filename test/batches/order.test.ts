@@ -84,7 +84,7 @@ describe('a batch that may not be covered to its last row', () => {
 
   for (const [which, source] of Object.entries(sources))
     for (const open of [2, 60])
-      it(`${which} pays nothing after row ${open} while that row is open, and then every row in order`, async () => {
+      it(`a batch that may not be covered to its last row: ${which} pays nothing after row ${open} while that row is open, and then every row in order`, async () => {
         const payer = await source();
         const batch = await world.executed(payer, fileWithBrunoIn(open));
         await payWhileLocked(
@@ -117,7 +117,7 @@ describe('a batch that may not be covered to its last row', () => {
         );
       });
 
-  it('that is covered continues past an open row, since its money is set aside', async () => {
+  it('a batch that may not be covered to its last row that is covered continues past an open row, since its money is set aside', async () => {
     const payer = await world.account({ type: 'business', funds: { COPM: 1_000n * LEAST } });
     const batch = await world.executed(payer, fileWithBrunoIn(2));
     await payWhileLocked(

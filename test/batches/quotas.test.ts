@@ -64,7 +64,7 @@ describe('the quotas of a tenant', () => {
     assert.equal(status, 'rejected');
   };
 
-  it('refuse an upload beyond the limit of open batches, until one has ended', async () => {
+  it('the quotas of a tenant refuse an upload beyond the limit of open batches, until one has ended', async () => {
     await set({ openBatches: 2n });
     const [first] = [answered(await upload(), 201), answered(await upload(), 201)];
     await refused('open_batches', { used: '2', limit: '2' });
@@ -72,14 +72,14 @@ describe('the quotas of a tenant', () => {
     answered(await upload(), 201);
   });
 
-  it('refuse an upload if too many problems of rejected files are stored', async () => {
+  it('the quotas of a tenant refuse an upload if too many problems of rejected files are stored', async () => {
     await set({ problemRows: 2n });
     await validate(answered(await upload(), 201));
     assert.equal((await used()).problemRows, 2n);
     await refused('problem_rows', { used: '2', limit: '2' });
   });
 
-  it('refuse an upload if too many rows that paid nobody are stored, of withdrawn or refused batches', async () => {
+  it('the quotas of a tenant refuse an upload if too many rows that paid nobody are stored, of withdrawn or refused batches', async () => {
     await set({ unpaidRows: 2n });
     const { id } = await bank.account();
     const rows = csvOf([[id, LEAST.toString(), 'COPM', null, null]]);
@@ -101,7 +101,7 @@ describe('the quotas of a tenant', () => {
     answered(await upload(), 201);
   });
 
-  it('count the bytes of files until these are removed', async () => {
+  it('the quotas of a tenant count the bytes of files until these are removed', async () => {
     await set({ storedBytes: BigInt(FILE.length) + 10n });
     await validate(answered(await upload(), 201));
     answered(await upload(), 422, 'quota_exceeded');
@@ -113,13 +113,13 @@ describe('the quotas of a tenant', () => {
     answered(await upload(), 201);
   });
 
-  it('hold against simultaneous uploads', async () => {
+  it('the quotas of a tenant hold against simultaneous uploads', async () => {
     await set({ openBatches: 1n });
     const answers = await Promise.all(Array.from({ length: 4 }, () => upload()));
     assert.deepEqual(answers.map(({ status }) => status).toSorted(), [201, 422, 422, 422]);
   });
 
-  it('leave no key behind: the same request is accepted once there is room', async () => {
+  it('the quotas of a tenant leave no key behind: the same request is accepted once there is room', async () => {
     await set({ openBatches: 0n });
     const key = randomUUID();
     answered(await upload(key), 422, 'quota_exceeded');
@@ -133,7 +133,7 @@ describe('the quotas of a tenant', () => {
     );
   });
 
-  it('are those of one tenant, and the same for all where nobody has said otherwise', async () => {
+  it('the quotas of a tenant are those of one tenant, and the same for all where nobody has said otherwise', async () => {
     await set({ openBatches: 0n });
     const other = await openBank(api);
     const { id } = await other.account();
@@ -145,7 +145,7 @@ describe('the quotas of a tenant', () => {
     );
   });
 
-  it('are looked at last: after the key, the form, the source and the role', async () => {
+  it('the quotas of a tenant are looked at last: after the key, the form, the source and the role', async () => {
     const { tenant } = bank.tenant;
     const viewer: Member = await addMember(
       db.database,
@@ -184,7 +184,7 @@ describe('the quotas of a tenant', () => {
     answered(await upload(), 422, 'quota_exceeded');
   });
 
-  it('are recorded in the audit log', async () => {
+  it('the quotas of a tenant are recorded in the audit log', async () => {
     await set({ openBatches: 5n });
     const [row] = await db.sql(
       `SELECT details FROM audit_log WHERE tenant_id=${idLiteral(bank.tenant.tenant.id)} AND action='tenant.set_quotas'`,

@@ -41,7 +41,7 @@ describe('what is kept of batches that are over', () => {
     (await db.database.reader.find(bonusBatchStorage, { batchId }))?.rowsRemovedAt !== null;
   const paid = () => world.paid(source, payroll([[ana.id, MIN, 'COPM', null, randomUUID()]]));
 
-  it('are the rows of an executed one, for a time after its end; its bonuses stay, and the audit agrees', async () => {
+  it('what is kept of batches that are over are the rows of an executed one, for a time after its end; its bonuses stay, and the audit agrees', async () => {
     const { id, finishedAt } = await paid();
     await remove('paid', instant(finishedAt! - 1));
     await remove('unpaid', later());
@@ -55,7 +55,7 @@ describe('what is kept of batches that are over', () => {
     });
   });
 
-  it('are the problems of a rejected one', async () => {
+  it('what is kept of batches that are over are the problems of a rejected one', async () => {
     const { id } = await world.validated(source, payroll([['$nobody', '-', 'COPM', null, null]]));
     await remove('paid', later());
     assert.equal((await world.problems(id)).length, 2);
@@ -68,7 +68,7 @@ describe('what is kept of batches that are over', () => {
     });
   });
 
-  it('are the rows of one that paid nobody, no longer than the problems of a rejected one', async () => {
+  it('what is kept of batches that are over are the rows of one that paid nobody, no longer than the problems of a rejected one', async () => {
     const poor = await world.account();
     const { id, status, rowsPaid } = await world.paid(
       poor,
@@ -87,7 +87,7 @@ describe('what is kept of batches that are over', () => {
     );
   });
 
-  it('are all rows of what is not over', async () => {
+  it('what is kept of batches that are over are all rows of what is not over', async () => {
     const ready = await world.ready(source, payroll([[ana.id, MIN, 'COPM', null, 'a']]));
     const executing = await world.executed(source, payroll([[ana.id, MIN, 'COPM', null, 'b']]));
     for (const ended of ['unpaid', 'paid'] as const) await remove(ended, later());
@@ -95,7 +95,7 @@ describe('what is kept of batches that are over', () => {
       assert.deepEqual([(await world.rows(id)).length, await isRemoved(id)], [1, false]);
   });
 
-  it('are the rows that contradict their batch: the auditor needs them', async () => {
+  it('what is kept of batches that are over are the rows that contradict their batch: the auditor needs them', async () => {
     const { id } = await paid();
     const own = `WHERE batch_id=${idLiteral(id)}`;
     const [row] = await db.sql(`SELECT HEX(bonus_id) AS bonus FROM bonus_batch_rows ${own}`);
@@ -114,7 +114,7 @@ describe('what is kept of what rails said', () => {
     db = await testDatabase();
   });
 
-  it('is everything recent, and nothing old that belongs to no known payout', async () => {
+  it('what is kept of what rails said is everything recent, and nothing old that belongs to no known payout', async () => {
     const rail = `kept-${randomUUID().slice(0, 8)}`;
     const insert = (at: string): Promise<number> =>
       db.change(

@@ -50,7 +50,7 @@ describe('batches over HTTP', () => {
       ...(token === undefined ? {} : { token }),
     });
 
-  it('shows what is known of one that is validating', async () => {
+  it('batches over HTTP shows what is known of one that is validating', async () => {
     const { id, createdAt } = await served.upload(payer, file(LEAST));
     assert.deepEqual(answered(await bank.get(`/v1/bonus_batches/${id}`), 200).json, {
       id,
@@ -79,7 +79,7 @@ describe('batches over HTTP', () => {
     });
   });
 
-  it('shows a ready one with the review: totals, funding, duplicates, and whether the source may send', async () => {
+  it('batches over HTTP shows a ready one with the review: totals, funding, duplicates, and whether the source may send', async () => {
     const { id } = await served.ready(payer, file(6n * LEAST, 5n * LEAST));
     const review = async (): Promise<unknown> => {
       const { json } = answered(await bank.get(`/v1/bonus_batches/${id}`), 200);
@@ -118,7 +118,7 @@ describe('batches over HTTP', () => {
     });
   });
 
-  it('shows a rejected one with the address of its errors', async () => {
+  it('batches over HTTP shows a rejected one with the address of its errors', async () => {
     const { id } = await served.validate(
       (await served.upload(payer, payroll([['$x1', '1', 'COPM']]))).id,
     );
@@ -142,7 +142,7 @@ describe('batches over HTTP', () => {
     });
   });
 
-  it('executes: 202 and its progress; repeated with the key 202 as a replay, with another key 409', async () => {
+  it('batches over HTTP executes: 202 and its progress; repeated with the key 202 as a replay, with another key 409', async () => {
     const { id } = await served.ready(payer, file(LEAST, 2n * LEAST));
     const key = randomUUID();
     const { json } = answered(await execute(id, key), 202);
@@ -177,7 +177,7 @@ describe('batches over HTTP', () => {
     assert.equal(files.result_url, `http://127.0.0.1:8080/v1/bonus_batches/${id}/files/result`);
   });
 
-  it('lists its rows in the order of the file, by status and page by page', async () => {
+  it('batches over HTTP lists its rows in the order of the file, by status and page by page', async () => {
     const { id } = await served.ready(payer, file(...Array.from({ length: 12 }, () => LEAST)));
     answered(await execute(id), 202);
     await served.pay(id);
@@ -214,7 +214,7 @@ describe('batches over HTTP', () => {
     );
   });
 
-  it('lists batches newest first, by status, source, time and key, those of accounts with a role', async () => {
+  it('batches over HTTP lists batches newest first, by status, source, time and key, those of accounts with a role', async () => {
     const [one, two] = [
       await served.ready(payer, file(LEAST)),
       await served.upload(payer, file(LEAST)),
@@ -236,7 +236,7 @@ describe('batches over HTTP', () => {
     answered(await bank.get(`/v1/bonus_batches/${one.id}/rows`), 403, 'authority_insufficient');
   });
 
-  it('puts its bonuses among those of the tenant', async () => {
+  it('batches over HTTP puts its bonuses among those of the tenant', async () => {
     const { id } = await paidBatch(bank, payer, ana);
     const [bonus] = list((await bank.get('/v1/bonuses')).json.items);
     const [row] = await walk(bank, `/v1/bonus_batches/${id}/rows`);

@@ -36,7 +36,7 @@ describe('the upload of a batch', () => {
     return Number(row!.n);
   };
 
-  it('makes a batch that is validating, with its bytes', async () => {
+  it('the upload of a batch makes a batch that is validating, with its bytes', async () => {
     const batch = await world.uploaded(source, FILE);
     assert.deepEqual(
       [
@@ -53,7 +53,7 @@ describe('the upload of a batch', () => {
     assert.equal(await chunks(), 1);
   });
 
-  it('replays the batch in its current state; another file with the key is 409', async () => {
+  it('the upload of a batch replays the batch in its current state; another file with the key is 409', async () => {
     const key = randomUUID();
     const first = resourceOf(await world.upload(source, FILE, key));
     await world.validate(first.id);
@@ -64,7 +64,7 @@ describe('the upload of a batch', () => {
     assert.equal(await chunks(), 1);
   });
 
-  it('makes one batch for many simultaneous requests of a key', async () => {
+  it('the upload of a batch makes one batch for many simultaneous requests of a key', async () => {
     const key = randomUUID();
     const answers = await Promise.all(
       Array.from({ length: 12 }, () => world.upload(source, FILE, key)),
@@ -74,7 +74,7 @@ describe('the upload of a batch', () => {
     assert.equal(await chunks(), 1);
   });
 
-  it('finds nothing by the key of another tenant, whichever of the two is asked', async () => {
+  it('the upload of a batch finds nothing by the key of another tenant, whichever of the two is asked', async () => {
     const [own, other] = [world, await BatchWorld.open(db)];
     const [mine, theirs] = [await own.account(), await other.account()];
     const key = randomUUID();
@@ -98,12 +98,12 @@ describe('the upload of a batch', () => {
     }
   });
 
-  it('makes two batches of the same bytes under two keys', async () => {
+  it('the upload of a batch makes two batches of the same bytes under two keys', async () => {
     const [one, two] = [await world.uploaded(source, FILE), await world.uploaded(source, FILE)];
     assert.notEqual(one.id, two.id);
   });
 
-  it('answers 404 for a foreign or missing source, 403 without a role there, and leaves neither key nor bytes', async () => {
+  it('the upload of a batch answers 404 for a foreign or missing source, 403 without a role there, and leaves neither key nor bytes', async () => {
     const key = randomUUID();
     const stranger = await BatchWorld.open(db);
     for (const id of [(await stranger.account()).id, world.tenant.tenant.id])
@@ -115,7 +115,7 @@ describe('the upload of a batch', () => {
     assert(!(await world.upload(other, FILE, key)).replayed);
   });
 
-  it('answers a used key with its batch, even if the role has been lost since', async () => {
+  it('the upload of a batch answers a used key with its batch, even if the role has been lost since', async () => {
     const key = randomUUID();
     const { id } = resourceOf(await world.upload(source, FILE, key));
     await removeRole(db.database, systemClock, world.tenant.owner, source.id, TEST_ACTOR);
@@ -126,7 +126,7 @@ describe('the upload of a batch', () => {
     ['cut_before', 'ledger_unavailable'],
     ['cut_after', undefined],
   ] as const)
-    it(`whose COMMIT is ${fate}: nothing is said that is not so, and the same key makes one batch`, async () => {
+    it(`the upload of a batch whose COMMIT is ${fate}: nothing is said that is not so, and the same key makes one batch`, async () => {
       const proxy = await Proxy.open(db.url);
       const database = openDatabase(proxy.through(db.url));
       const shaky = await BatchWorld.open(db, { database, timeoutMs: 1_000 });
@@ -146,14 +146,14 @@ describe('the upload of a batch', () => {
       await proxy.close();
     });
 
-  it('accepts 10 MiB', async () => {
+  it('the upload of a batch accepts 10 MiB', async () => {
     const file = Buffer.alloc(10 * 1024 * 1024, 'x');
     const batch = await world.uploaded(source, file);
     assert.equal(batch.fileBytes, file.length);
     assert.equal(await chunks(), 10);
   });
 
-  it('keeps the hash when the bytes are deleted, only after validation and a set time', async () => {
+  it('the upload of a batch keeps the hash when the bytes are deleted, only after validation and a set time', async () => {
     const [old, open] = [await world.ready(source, FILE), await world.uploaded(source, FILE)];
     await deleteUploadedBytes(
       { database: db.database, clock: systemClock },

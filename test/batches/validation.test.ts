@@ -74,7 +74,7 @@ describe('the validation of a batch', () => {
     const paying = (...amounts: readonly bigint[]): Buffer =>
       payroll(amounts.map((raw) => ['$ana', raw.toString(), 'COPM']));
 
-    it('that refuses batches rejects one whose total reaches the threshold, with a file that says why', async () => {
+    it('the validation of a batch under an approval policy that refuses batches rejects one whose total reaches the threshold, with a file that says why', async () => {
       await policy({});
       const batch = await world.validated(source, paying(LEAST, LEAST));
       assert.deepEqual(
@@ -96,13 +96,13 @@ describe('the validation of a batch', () => {
       assert.equal((await world.validated(source, paying(2n * LEAST))).status, 'rejected');
     });
 
-    it('that refuses batches accepts a total below the threshold, and a batch in another asset', async () => {
+    it('the validation of a batch under an approval policy that refuses batches accepts a total below the threshold, and a batch in another asset', async () => {
       await policy({});
       await world.ready(source, paying(2n * LEAST - 1n));
       await world.ready(source, payroll([['$ana', '10000000', 'DUSD']]));
     });
 
-    it('that does not refuse batches accepts every total', async () => {
+    it('the validation of a batch under an approval policy that does not refuse batches accepts every total', async () => {
       await policy({ refusesBatches: false });
       await world.ready(source, paying(2n * LEAST));
     });
@@ -143,7 +143,7 @@ describe('the validation of a batch', () => {
       assert.deepEqual(await world.events(), ['bonus_batch.ready']);
     });
 
-    it('columns in any order and spelling, unknown ones, and none of the optional ones', async () => {
+    it('the validation of a batch accepts columns in any order and spelling, unknown ones, and none of the optional ones', async () => {
       const file = fileOf([
         ['Asset ', 'Employee', 'AMOUNT', 'Recipient'],
         ['COPM', { kind: 'formula', text: '=A1' }, MIN, '$ana'],
@@ -207,7 +207,7 @@ describe('the validation of a batch', () => {
   });
 
   describe('finds', () => {
-    it('ten kinds of mistakes in one file, each with its row and column', async () => {
+    it('the validation of a batch finds ten kinds of mistakes in one file, each with its row and column', async () => {
       const stranger = await BatchWorld.open(db);
       const foreign = await stranger.account();
       const found = await wrong(
@@ -332,7 +332,7 @@ describe('the validation of a batch', () => {
       );
     });
 
-    it('assets that differ from the first valid row, not from one that is wrong itself', async () => {
+    it('the validation of a batch finds assets that differ from the first valid row, not from one that is wrong itself', async () => {
       assert.deepEqual(
         await wrong(
           payroll([
@@ -348,7 +348,7 @@ describe('the validation of a batch', () => {
       );
     });
 
-    it('missing and double columns in the header alone, and counts the rows below it', async () => {
+    it('the validation of a batch finds missing and double columns in the header alone, and counts the rows below it', async () => {
       const file = fileOf(
         [
           ['recipient', 'amount', 'Amount', 'Nombre'],
@@ -377,7 +377,7 @@ describe('the validation of a batch', () => {
       'too_large_inflated',
       'too_many_columns',
     ] as const)
-      it(`${code}, together with the problems before it`, async () => {
+      it(`the validation of a batch finds: ${code}, together with the problems before it`, async () => {
         assert.deepEqual(await wrong(payroll([['$nobody', MIN, 'COPM'], [`!${code}`]])), [
           [0, '', code],
           [2, 'recipient', 'not_found'],
@@ -401,7 +401,7 @@ describe('the validation of a batch', () => {
         ]);
     });
 
-    it('row numbers that no spreadsheet has', async () => {
+    it('the validation of a batch finds row numbers that no spreadsheet has', async () => {
       const rows = [
         { number: 1, cells: HEADER },
         ...[2, 2].map((own) => ({ number: own, cells: ['$ana', MIN, 'COPM'] })),
@@ -411,7 +411,7 @@ describe('the validation of a batch', () => {
       ]);
     });
 
-    it('more rows than a batch may have, which are 100,000, and stops there', async () => {
+    it('the validation of a batch finds more rows than a batch may have, which are 100,000, and stops there', async () => {
       assert.equal(MAX_ROWS, 100_000);
       const [most, rows] = [3_000, Array.from({ length: 3_002 }, () => ['x', '', ''])];
       const { id } = await world.uploaded(source, payroll(rows));
@@ -425,7 +425,7 @@ describe('the validation of a batch', () => {
     });
   });
 
-  it('rejects the whole file for one wrong row, keeps no row of it, and says so in an event', async () => {
+  it('the validation of a batch rejects the whole file for one wrong row, keeps no row of it, and says so in an event', async () => {
     const rows = Array.from({ length: 2_000 }, () => ['$ana', MIN, 'COPM']);
     const batch = await world.validated(source, payroll([...rows, ['$nobody', MIN, 'COPM']]));
     assert.deepEqual([batch.status, batch.rowCount, batch.rowsRejected], ['rejected', 2_001, 1]);
@@ -434,7 +434,7 @@ describe('the validation of a batch', () => {
     assert.equal(codeOf(await world.execute(batch)), 'invalid_state');
   });
 
-  it('puts into its event the batch as GET shows it, without what is true only at a moment', async () => {
+  it('the validation of a batch puts into its event the batch as GET shows it, without what is true only at a moment', async () => {
     const { id } = await world.ready(source, payroll([['$ana', MIN, 'COPM']]));
     const [event] = await db.sql(`SELECT body FROM events WHERE resource_id=${idLiteral(id)}`);
     const shown = object(
@@ -462,7 +462,7 @@ describe('the validation of a batch', () => {
     );
   });
 
-  it('fixes the fee of each row and the account that receives it', async () => {
+  it('the validation of a batch fixes the fee of each row and the account that receives it', async () => {
     const fees = await world.account();
     await world.charge(fees, { basisPoints: 10n, floorRaw: 150n });
     const batch = await world.ready(
@@ -481,7 +481,7 @@ describe('the validation of a batch', () => {
     assert.deepEqual([free.feesRaw, free.feeAccountId], [0n, null]);
   });
 
-  it('names rows whose recipient an earlier row has, under whatever name, and the newest batch with the same bytes', async () => {
+  it('the validation of a batch names rows whose recipient an earlier row has, under whatever name, and the newest batch with the same bytes', async () => {
     const file = payroll([
       ['$ana', MIN, 'COPM'],
       [ana.phone!, MIN, 'COPM'],
@@ -501,7 +501,7 @@ describe('the validation of a batch', () => {
     assert.equal((await world.ready(source, file)).sameFileBatchId, null);
   });
 
-  it('names the first hundred duplicates and counts all', async () => {
+  it('the validation of a batch names the first hundred duplicates and counts all', async () => {
     const batch = await world.ready(
       source,
       payroll(Array.from({ length: 300 }, () => ['$ana', MIN, 'COPM'])),
@@ -512,7 +512,7 @@ describe('the validation of a batch', () => {
     );
   });
 
-  it('reads the bytes that were stored, whatever their size', async () => {
+  it('the validation of a batch reads the bytes that were stored, whatever their size', async () => {
     const filler = 'x'.repeat(140);
     const rows = Array.from({ length: 15_000 }, (_, index) => [
       '$ana',
@@ -537,7 +537,7 @@ describe('the validation of a batch', () => {
   describe('that is interrupted', () => {
     const rows = Array.from({ length: 3_000 }, () => ['$ana', MIN, 'COPM']);
 
-    it('begins again from the first row and doubles nothing', async () => {
+    it('the validation of a batch that is interrupted begins again from the first row and doubles nothing', async () => {
       const { id } = await world.uploaded(source, payroll([...rows, ['$nobody', MIN, 'COPM']]));
       for (const stopAt of [900, 1_800, 2_700]) {
         const abort = new AbortController();
@@ -551,7 +551,7 @@ describe('the validation of a batch', () => {
       assert.equal((await world.problems(id)).length, 1);
     });
 
-    it('and runs twice at a time: the later run continues, the earlier one writes no more', async () => {
+    it('the validation of a batch that is interrupted and runs twice at a time: the later run continues, the earlier one writes no more', async () => {
       const { id } = await world.uploaded(source, payroll(rows));
       const [one, two, three] = await Promise.all([
         world.validate(id),
@@ -568,14 +568,14 @@ describe('the validation of a batch', () => {
       assert.deepEqual(await world.events(), ['bonus_batch.ready']);
     });
 
-    it('and is called late does nothing', async () => {
+    it('the validation of a batch that is interrupted and is called late does nothing', async () => {
       const batch = await world.ready(source, payroll([['$ana', MIN, 'COPM']]));
       assert.deepEqual(await world.validate(batch.id), batch);
       assert.equal(await validateBatch(validationParts(world), source.id, UNWATCHED), undefined);
       assert.deepEqual(await world.events(), ['bonus_batch.ready']);
     });
 
-    it('fails, and is tried again, when the bytes cannot be read; it rejects nothing for that', async () => {
+    it('the validation of a batch that is interrupted fails, and is tried again, when the bytes cannot be read; it rejects nothing for that', async () => {
       const batch = resourceOf(await world.upload(source, payroll(rows)));
       await db.sql(`DELETE FROM upload_chunks WHERE batch_id=${idLiteral(batch.id)}`);
       await assert.rejects(world.validate(batch.id), /are gone/);

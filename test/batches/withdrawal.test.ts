@@ -76,7 +76,7 @@ describe('a batch that is ready', () => {
     assert.equal((await balanceOf(db.database, ana.id)).available, 0n);
   }
 
-  it('is withdrawn once, for good: it pays nobody, its rows stay as they were, and the act is in the audit log', async () => {
+  it('a batch that is ready is withdrawn once, for good: it pays nobody, its rows stay as they were, and the act is in the audit log', async () => {
     const batch = await world.ready(payer, file);
     assert.equal(resourceOf(await withdraw(batch)).status, 'rejected');
     await assertEnded(batch.id, 'withdrawn');
@@ -99,7 +99,7 @@ describe('a batch that is ready', () => {
     await assertEnded(batch.id, 'withdrawn');
   });
 
-  it('is withdrawn by an admin or owner of its source, and by its uploader while they have a role there', async () => {
+  it('a batch that is ready is withdrawn by an admin or owner of its source, and by its uploader while they have a role there', async () => {
     const clerk = await member('clerk');
     for (const role of ROLES) {
       await grantRole(db.database, systemClock, clerk, payer.id, role, TEST_ACTOR);
@@ -128,7 +128,7 @@ describe('a batch that is ready', () => {
     assert.equal((await world.batch(batch.id)).status, 'ready');
   });
 
-  it('of another tenant, or of nothing, is 404; in any other state it is 409 {current, allowed: ["ready"]}', async () => {
+  it('a batch that is ready of another tenant, or of nothing, is 404; in any other state it is 409 {current, allowed: ["ready"]}', async () => {
     const stranger = await BatchWorld.open(db);
     const ready = await world.ready(payer, file);
     for (const id of [ready.id, payer.id])
@@ -150,7 +150,7 @@ describe('a batch that is ready', () => {
     }
   });
 
-  it('is withdrawn by support with a reason; asked again, nothing changes', async () => {
+  it('a batch that is ready is withdrawn by support with a reason; asked again, nothing changes', async () => {
     const batch = await world.ready(payer, file);
     for (let round = 0; round < 2; round += 1)
       assert.equal(
@@ -167,7 +167,7 @@ describe('a batch that is ready', () => {
     );
   });
 
-  it('lapses once it has waited long enough since its validation, to the millisecond, and no other does', async () => {
+  it('a batch that is ready lapses once it has waited long enough since its validation, to the millisecond, and no other does', async () => {
     let now: Instant = instant(Date.parse('2031-01-01T00:00:00.000Z'));
     const dated = await BatchWorld.open(db, { clock: () => now });
     await dated.account({ alias: '$ana' });
@@ -198,7 +198,7 @@ describe('a batch that is ready', () => {
     await dated.pay(executing);
   });
 
-  it('lapses in its time, whatever keeps older ones of another account from it', async () => {
+  it('a batch that is ready lapses in its time, whatever keeps older ones of another account from it', async () => {
     const other = await world.account({ funds: { COPM: 10n * LEAST } });
     const stopped = [await world.ready(payer, file), await world.ready(payer, file)];
     const honest = await world.ready(other, file);
@@ -224,7 +224,7 @@ describe('a batch that is ready', () => {
     for (const { id } of stopped) assert.equal((await world.batch(id)).rejectionCode, 'lapsed');
   });
 
-  it('executed, withdrawn twice and lapsed at the same time has exactly one end, ten times', async () => {
+  it('a batch that is ready executed, withdrawn twice and lapsed at the same time has exactly one end, ten times', async () => {
     const ends = new Map<string, number>();
     for (let round = 0; round < 10; round += 1) {
       const batch = await world.ready(payer, payroll([['$ana', LEAST.toString(), 'COPM']]));
@@ -264,7 +264,7 @@ describe('a batch that is ready', () => {
     });
     after(() => api.stop());
 
-    it('answers 200 with the batch, whatever the key; `rejection` is null of every other one, and only a refused file has errors', async () => {
+    it('a batch that is ready over HTTP answers 200 with the batch, whatever the key; `rejection` is null of every other one, and only a refused file has errors', async () => {
       const bank = await openBank(api);
       const [from, to] = [
         await bank.account({ funds: { COPM: 10n * LEAST } }),

@@ -62,7 +62,7 @@ const OF_PANDAS = [['573001112233', '150000', '2026-11-01', '1001']];
 
 describe('the cells of programs', () => {
   for (const name of readdirSync(SAMPLES).filter((one) => one.endsWith('.xlsx')))
-    it(`are read as ${name} shows them`, async () => {
+    it(`the cells of programs are read as ${name} shows them`, async () => {
       const rows = await readingOf(readFileSync(`${SAMPLES}/${name}`));
       const expected = name.startsWith('pandas') ? OF_PANDAS : GIVEN;
       assert.equal(rows.length, expected.length);
@@ -231,9 +231,12 @@ const NOT_PLAIN: readonly Format[] = [
 
 describe('a number cell', () => {
   for (const column of ['reference', 'description'] as const)
-    it(`becomes the digits that a person sees in ${column}`, assertEach(NUMBERS, { column }));
+    it(
+      `a number cell becomes the digits that a person sees in ${column}`,
+      assertEach(NUMBERS, { column }),
+    );
 
-  it('of a recipient is a phone in plain digits', async () => {
+  it('a number cell of a recipient is a phone in plain digits', async () => {
     for (const [value, format, expected] of [
       ['573001112233.0', null, '573001112233'],
       ['5.73001112233E+11', null, '573001112233'],
@@ -253,12 +256,12 @@ describe('a number cell', () => {
   });
 
   it(
-    'with a date or time format is one in ISO 8601 in a description',
+    'a number cell with a date or time format is one in ISO 8601 in a description',
     assertEach(DATES, { column: 'description' }),
   );
 
   it(
-    'with a date or time format is refused in a reference',
+    'a number cell with a date or time format is refused in a reference',
     assertEach(
       DATES.map(([value, format, text]) => [
         value,
@@ -269,7 +272,7 @@ describe('a number cell', () => {
     ),
   );
 
-  it('counts days from 1904 if the workbook says so', async () => {
+  it('a number cell counts days from 1904 if the workbook says so', async () => {
     for (const [value, expected] of [
       ['44865', DAY],
       ['44865.5625', `${DAY}T13:30:00`],
@@ -285,7 +288,7 @@ describe('a number cell', () => {
       );
   });
 
-  it('is an amount in the formats General, 0, #,##0 and text', async () => {
+  it('a number cell is an amount in the formats General, 0, #,##0 and text', async () => {
     for (const format of [null, 0, 1, 3, 49, 'General', 'GENERAL', 'Standard', '0', '#,##0', '@'])
       for (const value of ['150000', '150000.0', '1.5E5'])
         assert.equal(
@@ -295,7 +298,7 @@ describe('a number cell', () => {
         );
   });
 
-  it('is not an amount in any other format, and the message explains the unit and what to write', async () => {
+  it('a number cell is not an amount in any other format, and the message explains the unit and what to write', async () => {
     for (const format of NOT_PLAIN)
       assertShown(
         await cellRead(numberCell('150000', format), { column: 'amount', format }),
@@ -310,7 +313,7 @@ describe('a number cell', () => {
       );
   });
 
-  it('with a style that the workbook lacks makes the file unreadable', async () => {
+  it('a number cell with a style that the workbook lacks makes the file unreadable', async () => {
     assert.equal(
       await problemOf(workbook(sheetXml('<row><c s="2"><v>1</v></c></row>'))),
       'unreadable_file',
@@ -324,7 +327,7 @@ describe('a number cell', () => {
 });
 
 describe('another cell', () => {
-  it('is taken as written if it is text, whatever its style', async () => {
+  it('another cell is taken as written if it is text, whatever its style', async () => {
     for (const [cell, expected] of [
       ['<c t="s"><v>0</v></c>', '1001.0'],
       ['<c t="s" s="1"><v>1</v></c>', '1001'],
@@ -348,7 +351,7 @@ describe('another cell', () => {
     );
   });
 
-  it('of the type of dates is one in ISO 8601, whatever its style', async () => {
+  it('another cell of the type of dates is one in ISO 8601, whatever its style', async () => {
     for (const [text, expected] of [
       [DAY, DAY],
       [`${DAY}T00:00:00`, DAY],

@@ -66,7 +66,7 @@ describe('POST /v1/bonuses', () => {
   ): Promise<TestAnswer> =>
     bank.request('POST', '/v1/bonuses', { body: bodyOf(recipient, more, raw), ...options });
 
-  it('answers 201 with the paid bonus and its itemised fee, and moves exactly that', async () => {
+  it('POST /v1/bonuses answers 201 with the paid bonus and its itemised fee, and moves exactly that', async () => {
     const fees = await bank.account();
     await charge(fees, 700n);
     const answer = answered(
@@ -92,7 +92,7 @@ describe('POST /v1/bonuses', () => {
     assert.match(text(at), /Z$/);
   });
 
-  it('is a bonus_out and a bonus_in, its fee a fee_out and an adjustment_in, all related to the bonus', async () => {
+  it('POST /v1/bonuses is a bonus_out and a bonus_in, its fee a fee_out and an adjustment_in, all related to the bonus', async () => {
     const fees = await bank.account();
     await charge(fees, 700n);
     const { id } = answered(await pay({ account_id: receiver.id }), 201).json;
@@ -111,7 +111,7 @@ describe('POST /v1/bonuses', () => {
     assert.deepEqual(await walk(bank, '/v1/events'), []);
   });
 
-  it('finds the recipient by alias and by phone, in any way of writing them', async () => {
+  it('POST /v1/bonuses finds the recipient by alias and by phone, in any way of writing them', async () => {
     const stored = text(receiver.phone);
     for (const recipient of [
       { alias: '$ana' },
@@ -125,7 +125,7 @@ describe('POST /v1/bonuses', () => {
     assert.equal(await bank.available(receiver), 4n * LEAST);
   });
 
-  it('refuses a phone with a decimal point, which with its zero is the phone of somebody else', async () => {
+  it('POST /v1/bonuses refuses a phone with a decimal point, which with its zero is the phone of somebody else', async () => {
     await bank.account({ phone: '+393331234560' });
     for (const phone of [
       '+39333123456.0',
@@ -139,7 +139,7 @@ describe('POST /v1/bonuses', () => {
     }
   });
 
-  it('accepts exactly one of account_id, alias and phone', async () => {
+  it('POST /v1/bonuses accepts exactly one of account_id, alias and phone', async () => {
     for (const recipient of [{}, { alias: '$ana', account_id: receiver.id }, { alias: null }]) {
       const refused = answered(await pay(recipient), 400, 'invalid_field');
       assert.equal(refused.details?.field, 'recipient');
@@ -153,7 +153,7 @@ describe('POST /v1/bonuses', () => {
       assert.equal(answered(await pay(recipient), 400, 'invalid_field').details?.field, field);
   });
 
-  it('accepts a reference of 1 to 64 characters and a description of up to 140', async () => {
+  it('POST /v1/bonuses accepts a reference of 1 to 64 characters and a description of up to 140', async () => {
     const most = { reference: 'ñ'.repeat(64), description: 'é'.repeat(140) };
     const { reference, description } = answered(await pay({ alias: '$ana' }, most), 201).json;
     assert.deepEqual({ reference, description }, most);
@@ -166,7 +166,7 @@ describe('POST /v1/bonuses', () => {
       answered(await pay({ alias: '$ana' }, more), 400, 'invalid_field');
   });
 
-  it('answers 404 for nobody, for a closed account, for one of another tenant, and for an alias that was released', async () => {
+  it('POST /v1/bonuses answers 404 for nobody, for a closed account, for one of another tenant, and for an alias that was released', async () => {
     const stranger = await openBank(api);
     const foreign = await stranger.account({ alias: '$foreign', phone: nextPhone() });
     const closed = await bank.account({ alias: '$closed' });
@@ -186,7 +186,7 @@ describe('POST /v1/bonuses', () => {
     answered(await pay({ alias: '$ana' }), 404, 'not_found');
   });
 
-  it("pays within a network by id and by a phone that only one account has; several are 404, the tenant's own comes first", async () => {
+  it("POST /v1/bonuses pays within a network by id and by a phone that only one account has; several are 404, the tenant's own comes first", async () => {
     const network = `net-${randomUUID()}`;
     const [home, one, two] = [
       await openBank(api, { network }),
@@ -214,7 +214,7 @@ describe('POST /v1/bonuses', () => {
     });
   });
 
-  it('refuses the source as recipient, however it is named', async () => {
+  it('POST /v1/bonuses refuses the source as recipient, however it is named', async () => {
     await db.change(`UPDATE accounts SET alias='$payer' WHERE id=${idLiteral(payer.id)}`);
     for (const recipient of [{ account_id: payer.id }, { alias: '$payer' }])
       assert.equal(
@@ -223,7 +223,7 @@ describe('POST /v1/bonuses', () => {
       );
   });
 
-  it('refuses by the rules in their order: capability, minimum, maximum, month, funds', async () => {
+  it('POST /v1/bonuses refuses by the rules in their order: capability, minimum, maximum, month, funds', async () => {
     const person = await bank.account({ type: 'person', funds: { COPM: 2_000n * LEAST } });
     const code = async (from: Account, raw: bigint): Promise<string | undefined> =>
       (
@@ -246,7 +246,7 @@ describe('POST /v1/bonuses', () => {
     assert.equal(await code(person, 0n), 'capability_cannot_send');
   });
 
-  it('counts in the month with transfers, the fee not', async () => {
+  it('POST /v1/bonuses counts in the month with transfers, the fee not', async () => {
     await charge(await bank.account(), 700n);
     answered(await pay({ alias: '$ana' }), 201);
     await bank.sent({ from: payer, to: receiver, raw: LEAST });
@@ -256,7 +256,7 @@ describe('POST /v1/bonuses', () => {
     assert.equal((copm?.month as Json).used, (2n * LEAST).toString());
   });
 
-  it('needs funds for the fee too', async () => {
+  it('POST /v1/bonuses needs funds for the fee too', async () => {
     await charge(await bank.account(), 700n);
     const answer = answered(
       await pay({ alias: '$ana' }, {}, {}, 100n * LEAST),
@@ -266,7 +266,7 @@ describe('POST /v1/bonuses', () => {
     assert.deepEqual(answer.details, { available: '10000000', requested: '10000700' });
   });
 
-  it('charges the fee account itself nothing', async () => {
+  it('POST /v1/bonuses charges the fee account itself nothing', async () => {
     await charge(payer, 700n);
     assert.deepEqual(answered(await pay({ alias: '$ana' }), 201).json.fee, {
       raw: '0',
@@ -274,7 +274,7 @@ describe('POST /v1/bonuses', () => {
     });
   });
 
-  it('replays 200 with the same bonus, also when the alias and the role are gone; another body is 409', async () => {
+  it('POST /v1/bonuses replays 200 with the same bonus, also when the alias and the role are gone; another body is 409', async () => {
     const key = randomUUID();
     const first = answered(await pay({ alias: '$ana' }, {}, { key }), 201);
     answered(await bank.request('DELETE', `/v1/accounts/${receiver.id}/alias`), 204);
@@ -285,7 +285,7 @@ describe('POST /v1/bonuses', () => {
     assert.equal(await bank.available(receiver), LEAST);
   });
 
-  it('replays null in an optional field as an omitted field, and refuses an unknown field even if it is null', async () => {
+  it('POST /v1/bonuses replays null in an optional field as an omitted field, and refuses an unknown field even if it is null', async () => {
     const key = randomUUID();
     const first = answered(await pay({ account_id: receiver.id }, {}, { key }), 201);
     const nulls = { description: null, reference: null };
@@ -305,7 +305,7 @@ describe('POST /v1/bonuses', () => {
     assert.equal(await bank.available(receiver), LEAST);
   });
 
-  it('binds a 422 to its key forever, and no other refusal', async () => {
+  it('POST /v1/bonuses binds a 422 to its key forever, and no other refusal', async () => {
     const key = randomUUID();
     answered(await pay({ alias: '$nobody' }, {}, { key }), 404, 'not_found');
     const poor = answered(
@@ -321,7 +321,7 @@ describe('POST /v1/bonuses', () => {
     );
   });
 
-  it("finds nothing by another tenant's key, in either direction, and each pays its own", async () => {
+  it("POST /v1/bonuses finds nothing by another tenant's key, in either direction, and each pays its own", async () => {
     const stranger = await openBank(api);
     const [from, to] = [
       await stranger.account({ funds: { COPM: 2n * LEAST } }),
@@ -356,11 +356,11 @@ describe('POST /v1/bonuses', () => {
     );
   });
 
-  it('needs its key', async () => {
+  it('POST /v1/bonuses needs its key', async () => {
     answered(await pay({ alias: '$ana' }, {}, { key: null }), 400, 'missing_idempotency_key');
   });
 
-  it('acts once for many simultaneous requests of a key', async () => {
+  it('POST /v1/bonuses acts once for many simultaneous requests of a key', async () => {
     const key = randomUUID();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => pay({ alias: '$ana' }, {}, { key })),
@@ -373,7 +373,7 @@ describe('POST /v1/bonuses', () => {
     assert.equal(await bank.available(receiver), LEAST);
   });
 
-  it("repeated while the key's first request waits, and after its recipient has lost the name, is a replay", async () => {
+  it("POST /v1/bonuses repeated while the key's first request waits, and after its recipient has lost the name, is a replay", async () => {
     const [key, lock] = [randomUUID(), await createConnection({ uri: db.adminUrl })];
     try {
       await lock.query('START TRANSACTION');
@@ -393,7 +393,7 @@ describe('POST /v1/bonuses', () => {
     assert.equal(await bank.available(receiver), LEAST);
   });
 
-  it('is refused from the approval threshold of its source on: a bonus cannot wait', async () => {
+  it('POST /v1/bonuses is refused from the approval threshold of its source on: a bonus cannot wait', async () => {
     const policy = {
       accountId: payer.id,
       asset: 'COPM',
@@ -414,7 +414,7 @@ describe('POST /v1/bonuses', () => {
   });
 
   describe('and GET /v1/bonuses', () => {
-    it('lists newest first, by source, by time and by key; each is shown to who has a role at either end', async () => {
+    it('POST /v1/bonuses and GET /v1/bonuses lists newest first, by source, by time and by key; each is shown to who has a role at either end', async () => {
       const key = randomUUID();
       const made = [];
       for (const more of [{ key }, {}, {}])

@@ -101,7 +101,7 @@ describe('a call of the client', () => {
     'a cut connection': cut,
     'half an answer': halfAnAnswer,
   }))
-    it(`is retried with the same key and body after ${what}`, async () => {
+    it(`a call of the client is retried with the same key and body after ${what}`, async () => {
       acts = [act, act, answer(200, TRANSFER)];
       const transfer = await client().createTransfer(body);
       assert.equal(transfer.amount.raw, 9_223_372_036_854_775_807n);
@@ -114,7 +114,7 @@ describe('a call of the client', () => {
       });
     });
 
-  it('has a new key for each call, or the one that it is given', async () => {
+  it('a call of the client has a new key for each call, or the one that it is given', async () => {
     acts = [answer(201, TRANSFER)];
     await client().createTransfer(body);
     await client().createTransfer(body);
@@ -123,7 +123,7 @@ describe('a call of the client', () => {
     assert.equal(seen[2]?.key, 'mine');
   });
 
-  it('says that the result is unknown, with the key for retrying, when its patience is over', async () => {
+  it('a call of the client says that the result is unknown, with the key for retrying, when its patience is over', async () => {
     acts = [unavailable];
     const error = await failure(client(300).createTransfer(body));
     assert.ok(error instanceof UnknownResultError);
@@ -139,14 +139,14 @@ describe('a call of the client', () => {
     [409, 'invalid_state'],
     [422, 'quota_exceeded'],
   ] as const)
-    it(`believes ${code} of a first attempt, and not after one that may have acted`, async () => {
+    it(`a call of the client believes ${code} of a first attempt, and not after one that may have acted`, async () => {
       acts = [refuse(status, code)];
       assert.equal((await failure(client().createTransfer(body))).code, code);
       acts = [cut, refuse(status, code)];
       assert.equal((await failure(client().createTransfer(body))).code, 'result_unknown');
     });
 
-  it('believes of a key that it is given only what the key binds: an earlier call may have acted', async () => {
+  it('a call of the client believes of a key that it is given only what the key binds: an earlier call may have acted', async () => {
     const given = { idempotencyKey: 'stored with the order' };
     acts = [refuse(404, 'not_found')];
     const error = await failure(client().createTransfer(body, given));
@@ -163,32 +163,32 @@ describe('a call of the client', () => {
     assert.equal((await failure(nowhere.createTransfer(body, given))).code, 'result_unknown');
   });
 
-  it('does not take an empty answer for a success', async () => {
+  it('a call of the client does not take an empty answer for a success', async () => {
     acts = [(response) => response.writeHead(200).end(), answer(200, TRANSFER)];
     assert.equal((await client().createTransfer(body)).id, 'x');
     assert.equal(seen[0]?.key, seen[1]?.key);
   });
 
-  it('believes what the key binds also after an attempt that may have acted', async () => {
+  it('a call of the client believes what the key binds also after an attempt that may have acted', async () => {
     acts = [cut, refuse(422, 'insufficient_funds', { available: '5', requested: '7' })];
     const error = await failure(client().createTransfer(body));
     assert.ok(error.code === 'insufficient_funds');
     assert.deepEqual(error.details, { available: 5n, requested: 7n });
   });
 
-  it('waits as long as Retry-After asks', async () => {
+  it('a call of the client waits as long as Retry-After asks', async () => {
     acts = [refuse(429, 'rate_limited', undefined, { 'retry-after': '1' }), answer(201, TRANSFER)];
     const began = performance.now();
     await client().createTransfer(body);
     assert.ok(performance.now() - began >= 995);
   });
 
-  it('says rate_limited, and not that anything may have happened, when it may wait no longer', async () => {
+  it('a call of the client says rate_limited, and not that anything may have happened, when it may wait no longer', async () => {
     acts = [refuse(429, 'rate_limited', undefined, { 'retry-after': '30' })];
     assert.equal((await failure(client(100).createTransfer(body))).code, 'rate_limited');
   });
 
-  it('has as much patience when the clock is set meanwhile', async () => {
+  it('a call of the client has as much patience when the clock is set meanwhile', async () => {
     const { now } = Date;
     const setClock: Act = (response) => {
       Date.now = () => now() + 3_600_000;
@@ -202,7 +202,7 @@ describe('a call of the client', () => {
     }
   });
 
-  it('says that nothing happened where nobody listens', async () => {
+  it('a call of the client says that nothing happened where nobody listens', async () => {
     const [port] = await freePorts(1);
     const nowhere = new MoneyClient({
       baseUrl: `http://127.0.0.1:${port}`,
@@ -212,7 +212,7 @@ describe('a call of the client', () => {
     assert.ok((await failure(nowhere.createTransfer(body))) instanceof ConnectionError);
   });
 
-  it('never repeats what would act twice, and says that it is open', async () => {
+  it('a call of the client never repeats what would act twice, and says that it is open', async () => {
     acts = [cut];
     const error = await failure(client().rotateWebhookSecret('x'));
     assert.ok(error instanceof UnknownResultError && error.idempotencyKey === null);
@@ -220,19 +220,19 @@ describe('a call of the client', () => {
     assert.equal(seen[0]?.key, undefined);
   });
 
-  it('repeats a PUT, whose second time is like the first', async () => {
+  it('a call of the client repeats a PUT, whose second time is like the first', async () => {
     acts = [cut, answer(200, { account_id: 'a', alias: '$a' })];
     assert.equal((await client().setAlias('a', { alias: '$a' })).alias, '$a');
   });
 
-  it('never reports a read as possibly done', async () => {
+  it('a call of the client never reports a read as possibly done', async () => {
     acts = [cut, refuse(404, 'not_found')];
     assert.equal((await failure(client().getTransfer('x'))).code, 'not_found');
     acts = [cut];
     assert.equal((await failure(client(100).getTransfer('x'))).code, 'no_answer');
   });
 
-  it('is ended by its signal, with the key if the result is unknown', async () => {
+  it('a call of the client is ended by its signal, with the key if the result is unknown', async () => {
     acts = [unavailable];
     const call = client().createTransfer(body, { signal: AbortSignal.timeout(200) });
     assert.equal((await failure(call)).code, 'result_unknown');
@@ -241,7 +241,7 @@ describe('a call of the client', () => {
     await assert.rejects(client().createTransfer(body, { signal: ended.signal }), /enough/);
   });
 
-  it("does not take somebody else's page for an answer", async () => {
+  it("a call of the client does not take somebody else's page for an answer", async () => {
     acts = [
       (response) => response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>nginx</h1>'),
     ];
@@ -255,7 +255,7 @@ describe('a call of the client', () => {
     assert.ok((await failure(client(100).createTransfer(body))) instanceof UnknownResultError);
   });
 
-  it('reads a list page after page, with the same filters', async () => {
+  it('a call of the client reads a list page after page, with the same filters', async () => {
     acts = [
       answer(200, { items: [{ id: 1 }, { id: 2 }], next_cursor: 'c' }),
       answer(200, { items: [{ id: 3 }], next_cursor: null }),
@@ -269,7 +269,7 @@ describe('a call of the client', () => {
     );
   });
 
-  it('reads on after a page without items, which is a stretch without matches', async () => {
+  it('a call of the client reads on after a page without items, which is a stretch without matches', async () => {
     acts = [
       answer(200, { items: [], next_cursor: 'c' }),
       answer(200, { items: [{ id: 3 }], next_cursor: null }),
@@ -279,7 +279,7 @@ describe('a call of the client', () => {
     assert.deepEqual(ids, [3]);
   });
 
-  it('escapes path parameters, and refuses those that would change the path', async () => {
+  it('a call of the client escapes path parameters, and refuses those that would change the path', async () => {
     acts = [answer(200, TRANSFER)];
     await client().getTransfer('a/b?c');
     assert.equal(seen[0]?.url, '/v1/transfers/a%2Fb%3Fc');

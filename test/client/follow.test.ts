@@ -49,7 +49,7 @@ describe('client.followEvents', () => {
     assert.fail('it ended by itself');
   }
 
-  it('continues with the next event from any position, including the middle and the end of a page', async () => {
+  it('client.followEvents continues with the next event from any position, including the middle and the end of a page', async () => {
     await send(EVENTS);
     const all = await taken(EVENTS);
     const first = all.sequences[0]!;
@@ -64,7 +64,7 @@ describe('client.followEvents', () => {
     }
   });
 
-  it('waits at the end of the log for new events', async () => {
+  it('client.followEvents waits at the end of the log for new events', async () => {
     await send(3);
     const { position } = await taken(3);
     const coming = taken(2, position);
@@ -72,7 +72,7 @@ describe('client.followEvents', () => {
     assert.equal((await coming).sequences.length, 2);
   });
 
-  it('begins after the head of the log, even if the log is empty', async () => {
+  it('client.followEvents begins after the head of the log, even if the log is empty', async () => {
     const empty = await client.headOfEvents();
     await send(4);
     const head = await client.headOfEvents();
@@ -80,7 +80,7 @@ describe('client.followEvents', () => {
     assert.deepEqual(coming[1].sequences, coming[0].sequences.slice(4));
   });
 
-  it('ends with its signal, also while it waits', async () => {
+  it('client.followEvents ends with its signal, also while it waits', async () => {
     const seen: unknown[] = [];
     for await (const one of client.followEvents({
       signal: AbortSignal.timeout(150),
@@ -90,7 +90,7 @@ describe('client.followEvents', () => {
     assert.deepEqual(seen, []);
   });
 
-  it('reads no position that it did not write', async () => {
+  it('client.followEvents reads no position that it did not write', async () => {
     for (const position of ['', 'x', '1', '1 2', '-1  ', '1  a b'])
       await assert.rejects(client.followEvents({ from: position }).next(), TypeError, position);
     await assert.rejects(client.followEvents({ from: '1  nonsense' }).next(), {

@@ -48,7 +48,7 @@ describe('the packed client', () => {
 
   const installed = (): string => join(folder, 'node_modules/money-movement-client');
 
-  it('contains what it needs, and nothing of the service', () => {
+  it('the packed client contains what it needs, and nothing of the service', () => {
     assert.deepEqual(readdirSync(installed()).sort(), ['README.md', 'dist', 'package.json']);
     const { dependencies = {} } = JSON.parse(
       readFileSync(join(installed(), 'package.json'), 'utf8'),
@@ -56,7 +56,7 @@ describe('the packed client', () => {
     assert.deepEqual(dependencies, {});
   });
 
-  it('needs nothing of Node: importing it loads only its own files', () => {
+  it('the packed client needs nothing of Node: importing it loads only its own files', () => {
     const loaded = new Set<string>();
     const load = (file: string): void => {
       if (loaded.has(file)) return;
@@ -72,7 +72,7 @@ describe('the packed client', () => {
     assert.ok(loaded.size > 5);
   });
 
-  it('compiles in a strict project, where its errors can be distinguished', async () => {
+  it('the packed client compiles in a strict project, where its errors can be distinguished', async () => {
     writeFileSync(join(folder, 'program.ts'), PROGRAM);
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(COMPILER));
     await run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', folder]);
@@ -80,7 +80,7 @@ describe('the packed client', () => {
     assert.equal(stdout, 'no_answer\n');
   });
 
-  it('brings its programs, which explain themselves', async () => {
+  it('the packed client brings its programs, which explain themselves', async () => {
     for (const name of ['money-listen', 'money-trigger']) {
       const { stdout } = await run(join(folder, 'node_modules/.bin', name), ['--help']);
       assert.match(stdout, new RegExp(name));

@@ -9,7 +9,8 @@ describe('the address ranges of a token', () => {
     ['2001:db8::1/32', '2001:db8::/32'],
     ['::1', '::1/128'],
   ] as const)
-    it(`${given} is stored as ${stored}`, () => assert.equal(normaliseRange(given), stored));
+    it(`the address ranges of a token: ${given} is stored as ${stored}`, () =>
+      assert.equal(normaliseRange(given), stored));
 
   for (const given of [
     '',
@@ -25,14 +26,15 @@ describe('the address ranges of a token', () => {
     '10.0.0.0/-1',
     '10.0.0.0/1e1',
   ])
-    it(`${JSON.stringify(given)} is none`, () => assert.equal(normaliseRange(given), null));
+    it(`the address ranges of a token: ${JSON.stringify(given)} is none`, () =>
+      assert.equal(normaliseRange(given), null));
 
-  it('admit every address when there are none', () => {
+  it('the address ranges of a token admit every address when there are none', () => {
     assert.ok(admitsAddress(parseRanges(''), '198.51.100.1'));
     assert.ok(admitsAddress(parseRanges(''), 'not an address'));
   });
 
-  it('admit only what lies within', () => {
+  it('the address ranges of a token admit only what lies within', () => {
     const ranges = parseRanges('10.0.0.0/8,2001:db8::/32');
     for (const inside of ['10.0.0.0', '10.255.255.255', '::ffff:10.1.1.1', '2001:db8:1::1'])
       assert.ok(admitsAddress(ranges, inside), inside);

@@ -24,7 +24,7 @@ describe('an amount', () => {
     '9223372036854775807',
   ];
   for (const text of exact)
-    it(`is read exactly: ${text}`, () => {
+    it(`an amount is read exactly: ${text}`, () => {
       const raw = parseRaw(text);
       assert(raw !== null);
       assert.equal(raw.toString(), text);
@@ -49,15 +49,15 @@ describe('an amount', () => {
     ],
   };
   for (const [what, texts] of Object.entries(refused))
-    it(`${what} is none`, () => {
+    it(`an amount: ${what} is none`, () => {
       for (const text of texts) assert.equal(parseRaw(text), null, text);
     });
 
-  it('survives text and back, whatever it is', () => {
+  it('an amount survives text and back, whatever it is', () => {
     fc.assert(fc.property(fc.bigInt(0n, MAX_RAW), (raw) => parseRaw(raw.toString()) === raw));
   });
 
-  it('is never read from text that is not in canonical form', () => {
+  it('an amount is never read from text that is not in canonical form', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(...'0123456789.-+eE xn١') })),
@@ -69,12 +69,12 @@ describe('an amount', () => {
     );
   });
 
-  it('fits a column up to 2^63-1 on either side of zero', () => {
+  it('an amount fits a column up to 2^63-1 on either side of zero', () => {
     for (const raw of [MAX_RAW, -MAX_RAW, 0n]) assert(fitsColumn(raw));
     for (const raw of [MAX_RAW + 1n, -MAX_RAW - 1n]) assert(!fitsColumn(raw));
   });
 
-  it('is shown to people in whole units, exactly', () => {
+  it('an amount is shown to people in whole units, exactly', () => {
     const shown = ([raw, asset]: readonly [bigint, 'COPM' | 'DUSD']): string =>
       formatAmount({ raw, asset });
     assert.deepEqual(
@@ -99,7 +99,7 @@ describe('an amount', () => {
     );
   });
 
-  it('has one of two assets, written exactly so', () => {
+  it('an amount has one of two assets, written exactly so', () => {
     assert.deepEqual(['COPM', 'DUSD', 'copm', 'COP', ' COPM', ''].map(isAsset), [
       true,
       true,
@@ -112,7 +112,7 @@ describe('an amount', () => {
 });
 
 describe('the list of assets', () => {
-  it('is the only place of the code that names one', () => {
+  it('the list of assets is the only place of the code that names one', () => {
     const words = new RegExp(`\\b(?:${ASSETS.join('|')})\\b`);
     const code = ['src', 'workflows', 'activities', 'scripts/docs', 'packages/client/src'].flatMap(
       filesUnder,

@@ -23,25 +23,25 @@ const valuesOf = (results: readonly PromiseSettledResult<number>[]): (number | '
   results.map((result) => (result.status === 'fulfilled' ? result.value : 'failed'));
 
 describe('what is done together', () => {
-  it('begins at once, and what arrives meanwhile is the next group; each gets its own answer', async () => {
+  it('what is done together begins at once, and what arrives meanwhile is the next group; each gets its own answer', async () => {
     const { groups, ask } = doubling({ most: 10 });
     assert.deepEqual(valuesOf(await ask(1, 2, 3)), [2, 4, 6]);
     assert.deepEqual(groups, [[1], [2, 3]]);
   });
 
-  it('is in several groups at a time where that is allowed, the first of all that is asked in one turn', async () => {
+  it('what is done together is in several groups at a time where that is allowed, the first of all that is asked in one turn', async () => {
     const { groups, ask } = doubling({ most: 2, atATime: 2 });
     assert.deepEqual(valuesOf(await ask(1, 2, 3, 4, 5)), [2, 4, 6, 8, 10]);
     assert.deepEqual(groups, [[1, 2], [3, 4], [5]]);
   });
 
-  it('is in no larger groups than are allowed by weight, and one that is too heavy goes alone', async () => {
+  it('what is done together is in no larger groups than are allowed by weight, and one that is too heavy goes alone', async () => {
     const { groups, ask } = doubling({ most: 10, weigh: (item) => item });
     await ask(1, 6, 4, 20, 5, 5, 1);
     assert.deepEqual(groups, [[1], [6, 4], [20], [5, 5], [1]]);
   });
 
-  it('is tried one by one if one may be at fault, and fails for all otherwise', async () => {
+  it('what is done together is tried one by one if one may be at fault, and fails for all otherwise', async () => {
     const isThree = (items: readonly number[]): void => assert(!items.includes(3));
     const alone = doubling({ most: 10, isOfOne: () => true }, isThree);
     assert.deepEqual(valuesOf(await alone.ask(1, 2, 3, 4)), [2, 4, 'failed', 8]);

@@ -5,7 +5,7 @@ import { instant, parseRfc3339, toRfc3339 } from '../../src/core/instant.js';
 const at = (text: string) => parseRfc3339(text)!;
 
 describe('a month', () => {
-  it('begins and ends in the time zone, to the millisecond', () => {
+  it('a month begins and ends in the time zone, to the millisecond', () => {
     const zone = 'America/Bogota';
     assert.equal(monthOf(at('2026-12-01T04:59:59.999Z'), zone).name, '2026-11');
     assert.equal(monthOf(at('2026-12-01T05:00:00.000Z'), zone).name, '2026-12');
@@ -17,7 +17,7 @@ describe('a month', () => {
     );
   });
 
-  it('follows the clock changes of its zone', () => {
+  it('a month follows the clock changes of its zone', () => {
     const march = monthOf(at('2026-03-15T12:00:00Z'), 'America/New_York');
     assert.deepEqual(
       [toRfc3339(march.startsAt), toRfc3339(march.endsAt)],
@@ -27,7 +27,7 @@ describe('a month', () => {
     assert.equal(monthOf(at('2026-04-01T04:00:00Z'), 'America/New_York').name, '2026-04');
   });
 
-  it('of one zone is not that of another', () => {
+  it('a month of one zone is not that of another', () => {
     const moment = at('2026-12-31T23:30:00Z');
     assert.deepEqual(
       ['America/Bogota', 'UTC', 'Europe/Madrid', 'Pacific/Kiritimati'].map(
@@ -37,7 +37,7 @@ describe('a month', () => {
     );
   });
 
-  it('is followed by the next without a gap, in every zone, for years', () => {
+  it('a month is followed by the next without a gap, in every zone, for years', () => {
     for (const zone of [
       'America/Bogota',
       'Europe/Madrid',
@@ -55,7 +55,7 @@ describe('a month', () => {
     }
   });
 
-  it('asks for a zone that exists', () => {
+  it('a month asks for a zone that exists', () => {
     assert.throws(() => monthOf(at('2026-11-15T00:00:00Z'), 'America/Atlantis'), RangeError);
     assert.deepEqual(['America/Bogota', 'UTC', 'America/Atlantis', '', 'local'].map(isTimeZone), [
       true,
@@ -68,7 +68,7 @@ describe('a month', () => {
 });
 
 describe('a day', () => {
-  it('begins and ends in the time zone, also when a clock change shortens or lengthens it', () => {
+  it('a day begins and ends in the time zone, also when a clock change shortens or lengthens it', () => {
     for (const [name, zone, from, to] of [
       ['2026-11-22', 'America/Bogota', '2026-11-22T05:00:00.000Z', '2026-11-23T05:00:00.000Z'],
       ['2026-03-08', 'America/New_York', '2026-03-08T05:00:00.000Z', '2026-03-09T04:00:00.000Z'],
@@ -77,12 +77,12 @@ describe('a day', () => {
       assert.deepEqual(dayNamed(name, zone), { from: at(from), to: at(to) }, name);
   });
 
-  it('has a name of ten characters, and exists', () => {
+  it('a day has a name of ten characters, and exists', () => {
     for (const name of ['', '2026-02-30', '2026-1-1', '20261122', '2026-11-22T00:00', 'x'])
       assert.equal(dayNamed(name, 'UTC'), null, name);
   });
 
-  it('and its times are shown with the difference to UTC', () => {
+  it('a day and its times are shown with the difference to UTC', () => {
     const moment = at('2026-07-01T02:03:04.567Z');
     assert.deepEqual(
       ['America/Bogota', 'UTC', 'Asia/Kathmandu'].map((zone) => localTime(moment, zone)),

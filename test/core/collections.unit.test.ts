@@ -3,7 +3,7 @@ import { compareText, groupBy } from '../../src/core/collections.js';
 import { newId } from '../../src/core/ids.js';
 
 describe('the order of ids', () => {
-  it('is that of their bytes, as the database sorts them', () => {
+  it('the order of ids is that of their bytes, as the database sorts them', () => {
     const ids = Array.from({ length: 200 }, newId).sort(() => Math.random() - 0.5);
     const bytes = ids.map((id) => Buffer.from(id.replaceAll('-', ''), 'hex')).sort(Buffer.compare);
     assert.deepEqual(
@@ -14,7 +14,7 @@ describe('the order of ids', () => {
 });
 
 describe('grouping', () => {
-  it('keeps the order of first appearance, of groups and within them', () => {
+  it('grouping keeps the order of first appearance, of groups and within them', () => {
     assert.deepEqual(
       [...groupBy([3, 1, 4, 1, 5, 9, 2, 6], (number) => number % 3)],
       [

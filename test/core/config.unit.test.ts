@@ -23,18 +23,18 @@ function faultsOf(environment: Record<string, string>): string[] {
 }
 
 describe('the configuration', () => {
-  it('is usable with what has no default', () => {
+  it('the configuration is usable with what has no default', () => {
     const config = readConfig({ ...required(), ...LEAST });
     assert.equal(config.PORT, 8080);
     assert.equal(config.FINGERPRINT_KEYS[0].id, 'one');
   });
 
-  it('names every variable that is missing at once', () => {
+  it('the configuration names every variable that is missing at once', () => {
     const faults = faultsOf({});
     for (const name of Object.keys(LEAST)) assert(faults.includes(name), name);
   });
 
-  it('names every fault at once, each with what is wrong', () => {
+  it('the configuration names every fault at once, each with what is wrong', () => {
     const environment = {
       ...required(),
       ...LEAST,
@@ -51,7 +51,7 @@ describe('the configuration', () => {
     ]);
   });
 
-  it('never shows a secret in a fault', () => {
+  it('the configuration never shows a secret in a fault', () => {
     const secret = 'c2VjcmV0';
     assert.throws(
       () => readConfig({ ...required(), ...LEAST, FINGERPRINT_KEYS: `one:${secret}` }),
@@ -62,11 +62,11 @@ describe('the configuration', () => {
     );
   });
 
-  it('treats an empty variable as not set', () => {
+  it('the configuration treats an empty variable as not set', () => {
     assert.equal(readConfig({ ...required(), ...LEAST, PORT: '' }).PORT, 8080);
   });
 
-  it('keeps old keys after the first', () => {
+  it('the configuration keeps old keys after the first', () => {
     const config = readConfig({ ...required(), ...LEAST, CURSOR_KEYS: `new:${KEY},old:${KEY}` });
     assert.deepEqual(
       config.CURSOR_KEYS.map((key) => [key.id, key.secret.length]),
@@ -77,7 +77,7 @@ describe('the configuration', () => {
     );
   });
 
-  it('accepts the address of a Redis, and never shows its password', () => {
+  it('the configuration accepts the address of a Redis, and never shows its password', () => {
     assert.equal(readConfig({ ...required(), ...LEAST }).REDIS_URL, undefined);
     for (const url of ['redis://127.0.0.1:6379', 'rediss://user:s3cret@cache.example/2'])
       assert.equal(readConfig({ ...required(), ...LEAST, REDIS_URL: url }).REDIS_URL, url);
@@ -88,7 +88,7 @@ describe('the configuration', () => {
       );
   });
 
-  it('refuses numbers outside their range and anything that is not a whole number', () => {
+  it('the configuration refuses numbers outside their range and anything that is not a whole number', () => {
     for (const [name, value] of [
       ['PORT', '65536'],
       ['PORT', '-1'],
@@ -103,12 +103,12 @@ describe('the configuration', () => {
       );
   });
 
-  it('says of every variable what it means', () => {
+  it('the configuration says of every variable what it means', () => {
     for (const [name, schema] of Object.entries(VARIABLES))
       assert((schema.description ?? '').length > 10, name);
   });
 
-  it('limits the rates that are set, at once in the usual proportion, and leaves the others as they are', () => {
+  it('the configuration limits the rates that are set, at once in the usual proportion, and leaves the others as they are', () => {
     const ratesOf = (RATE_LIMITS: string) =>
       readConfig({ ...required(), ...LEAST, RATE_LIMITS }).RATE_LIMITS;
     const usual = {
@@ -132,7 +132,7 @@ describe('the configuration', () => {
       );
   });
 
-  it('limits the new recipients of a token and of a tenant', () => {
+  it('the configuration limits the new recipients of a token and of a tenant', () => {
     const recipientsOf = (NEW_RECIPIENTS: string) =>
       readConfig({ ...required(), ...LEAST, NEW_RECIPIENTS }).NEW_RECIPIENTS;
     assert.deepEqual(recipientsOf(''), { ofToken: 100_000, ofTenant: 200_000 });

@@ -28,7 +28,7 @@ class Visitors {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('a fair queue', () => {
-  it('lets in as many tenants as there are places, and nobody twice', async () => {
+  it('a fair queue lets in as many tenants as there are places, and nobody twice', async () => {
     const visitors = new Visitors(2);
     for (const [tenant, name] of [
       ['a', 'a1'],
@@ -45,7 +45,7 @@ describe('a fair queue', () => {
     assert.deepEqual(visitors.came, ['a1', 'b', 'c', 'a2']);
   });
 
-  it('lets in next the one whose last turn is longest ago, however many others queued before', async () => {
+  it('a fair queue lets in next the one whose last turn is longest ago, however many others queued before', async () => {
     const visitors = new Visitors(1);
     await visitors.wants('a', 'a0');
     for (let at = 1; at <= 10; at += 1) void visitors.wants('a', `a${at}`);
@@ -55,7 +55,7 @@ describe('a fair queue', () => {
     assert.deepEqual(visitors.came, ['a0', 'b1', 'a1', 'b2']);
   });
 
-  it('forgets a tenant that gives up waiting, and says why', async () => {
+  it('a fair queue forgets a tenant that gives up waiting, and says why', async () => {
     const visitors = new Visitors(1);
     const [stopping, gone] = [new AbortController(), new AbortController()];
     gone.abort(new Error('gone'));
@@ -71,7 +71,7 @@ describe('a fair queue', () => {
 });
 
 describe('shares', () => {
-  it('are limited per tenant and in all, and free again once released', () => {
+  it('shares are limited per tenant and in all, and free again once released', () => {
     const shares = new ConcurrencyLimit(2, 3);
     const first = shares.take('a');
     shares.take('a');
@@ -83,7 +83,7 @@ describe('shares', () => {
     assert.throws(() => shares.take('a'), LimitReached);
   });
 
-  it('tell who is refused how many of the tenant were before, since it last got one', () => {
+  it('shares tell who is refused how many of the tenant were before, since it last got one', () => {
     const shares = new ConcurrencyLimit(1, 3);
     const before = (tenant: string): number => {
       try {

@@ -12,11 +12,11 @@ const schedule = (changed: Partial<FeeSchedule>): FeeSchedule => ({
 });
 
 describe('a fee', () => {
-  it('is nothing by default', () => {
+  it('a fee is nothing by default', () => {
     assert.equal(feeFor(schedule({}), 1_000_000n), 0n);
   });
 
-  it('rounds its share half up, in integers', () => {
+  it('a fee rounds its share half up, in integers', () => {
     const ten = schedule({ basisPoints: 10n });
     // 10 basis points of 499, 500, 1499 and 1500.
     assert.deepEqual(
@@ -25,11 +25,11 @@ describe('a fee', () => {
     );
   });
 
-  it('adds the flat part to the share', () => {
+  it('a fee adds the flat part to the share', () => {
     assert.equal(feeFor(schedule({ flatRaw: 250n, basisPoints: 100n }), 10_000n), 350n);
   });
 
-  it('is never under its floor nor over its cap', () => {
+  it('a fee is never under its floor nor over its cap', () => {
     const bounded = schedule({ basisPoints: 10n, floorRaw: 100n, capRaw: 500_000n });
     assert.deepEqual(
       [1n, 99_999n, 100_000n, 101_000n, 500_000_000n, 500_001_000n, MAX_RAW].map((raw) =>
@@ -39,7 +39,7 @@ describe('a fee', () => {
     );
   });
 
-  it('is exact beyond 2^53', () => {
+  it('a fee is exact beyond 2^53', () => {
     assert.equal(
       feeFor(schedule({ basisPoints: 10_000n }), 9_007_199_254_740_993n),
       9_007_199_254_740_993n,
@@ -47,11 +47,11 @@ describe('a fee', () => {
     assert.equal(feeFor(schedule({ basisPoints: 1n }), MAX_RAW), 922_337_203_685_478n);
   });
 
-  it('never leaves what a column holds', () => {
+  it('a fee never leaves what a column holds', () => {
     assert.equal(feeFor(schedule({ flatRaw: MAX_RAW, basisPoints: 10_000n }), MAX_RAW), MAX_RAW);
   });
 
-  it('never falls when the amount grows', () => {
+  it('a fee never falls when the amount grows', () => {
     const raw = fc.bigInt(0n, MAX_RAW);
     fc.assert(
       fc.property(raw, raw, fc.bigInt(0n, 10_000n), (a, b, basisPoints) => {

@@ -10,7 +10,7 @@ const key = (id: string, byte: number) => ({ id, secret: Buffer.alloc(32, byte) 
 describe('a fingerprint', () => {
   const keys: Keyring = [key('new', 1), key('old', 2)];
 
-  it('distinguishes the same request from another', () => {
+  it('a fingerprint distinguishes the same request from another', () => {
     const stored = requestFingerprint(keys, 'POST /v1/transfers {}');
     assert.equal(
       requestFingerprint(keys, 'POST /v1/transfers {}').compare(stored.keyId, stored.digest),
@@ -22,26 +22,26 @@ describe('a fingerprint', () => {
     );
   });
 
-  it('still knows what an older key made', () => {
+  it('a fingerprint still knows what an older key made', () => {
     const stored = requestFingerprint([key('old', 2)], 'x');
     assert.equal(requestFingerprint(keys, 'x').compare(stored.keyId, stored.digest), 'same');
     assert.equal(requestFingerprint(keys, 'y').compare(stored.keyId, stored.digest), 'other');
   });
 
-  it('cannot tell what a key made that is not here', () => {
+  it('a fingerprint cannot tell what a key made that is not here', () => {
     const stored = requestFingerprint([key('newer', 3)], 'x');
     assert.equal(requestFingerprint(keys, 'x').compare(stored.keyId, stored.digest), 'unknown_key');
     assert.equal(requestFingerprint(keys, 'y').compare(stored.keyId, stored.digest), 'unknown_key');
   });
 
-  it('does not tell the content without the key', () => {
+  it('a fingerprint does not tell the content without the key', () => {
     assert.notDeepEqual(
       requestFingerprint(keys, 'x').digest,
       requestFingerprint([key('new', 9)], 'x').digest,
     );
   });
 
-  it('of a command uses its parts unchanged', () => {
+  it('a fingerprint of a command uses its parts unchanged', () => {
     const one = commandFingerprint(['a', 'bc']);
     assert.equal(commandFingerprint(['a', 'bc']).compare(one.keyId, one.digest), 'same');
     assert.equal(commandFingerprint(['ab', 'c']).compare(one.keyId, one.digest), 'other');

@@ -4,14 +4,14 @@ import { asUuid, newId, parseUuid, timeOfId } from '../../src/core/ids.js';
 import { uuid } from '../../src/db/columns.js';
 
 describe('an id', () => {
-  it('is a UUID of version 7, no two the same', () => {
+  it('an id is a UUID of version 7, no two the same', () => {
     const ids = Array.from({ length: 5_000 }, () => newId());
     for (const id of ids)
       assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     assert.equal(new Set(ids).size, ids.length);
   });
 
-  it('sorts after those of every earlier millisecond', async () => {
+  it('an id sorts after those of every earlier millisecond', async () => {
     let before = newId();
     for (let count = 0; count < 20; count += 1) {
       await sleep(2);
@@ -21,7 +21,7 @@ describe('an id', () => {
     }
   });
 
-  it('sorts after those made before it, even within a millisecond', () => {
+  it('an id sorts after those made before it, even within a millisecond', () => {
     const ids = Array.from({ length: 20_000 }, () => newId());
     assert.deepEqual([...ids].sort(), ids);
   });
@@ -34,24 +34,24 @@ describe('an id', () => {
     };
     afterEach(() => (Date.now = now));
 
-    it('back by hours bears the time of its making, whatever the clock had been', () => {
+    it('an id made after the clock was set back by hours bears the time of its making, whatever the clock had been', () => {
       at(3_600_000);
       const id = asUuid(at(0));
       assert(Math.abs(timeOfId(id) - now()) < 1_000, new Date(timeOfId(id)).toISOString());
     });
 
-    it('back a little sorts after those made before it', () => {
+    it('an id made after the clock was set back a little sorts after those made before it', () => {
       const before = at(1_000);
       assert(at(0) > before);
     });
   });
 
-  it('is read in any case and stored in lower case', () => {
+  it('an id is read in any case and stored in lower case', () => {
     const id = newId();
     assert.equal(parseUuid(id.toUpperCase()), id);
   });
 
-  it('is not read from anything else', () => {
+  it('an id is not read from anything else', () => {
     const id = newId();
     for (const text of [
       '',
@@ -69,7 +69,7 @@ describe('an id', () => {
     assert.throws(() => asUuid('x'), TypeError);
   });
 
-  it('survives the database column', () => {
+  it('an id survives the database column', () => {
     const id = newId();
     assert.equal(uuid.parse(Buffer.from(uuid.literal(id).slice(2, -1), 'hex')), id);
   });

@@ -11,18 +11,18 @@ import {
 const shown = (at: Instant | null): string | null => (at === null ? null : toRfc3339(at));
 
 describe('an instant', () => {
-  it('is shown in RFC 3339, UTC, with milliseconds', () => {
+  it('an instant is shown in RFC 3339, UTC, with milliseconds', () => {
     assert.equal(
       toRfc3339(instant(Date.UTC(2026, 10, 30, 4, 59, 59, 7))),
       '2026-11-30T04:59:59.007Z',
     );
   });
 
-  it('is cut to whole milliseconds', () => {
+  it('an instant is cut to whole milliseconds', () => {
     assert.equal(instant(1.999), 1);
   });
 
-  it('is read with any offset', () => {
+  it('an instant is read with any offset', () => {
     for (const text of [
       '2026-11-30T05:00:00Z',
       '2026-11-30T00:00:00-05:00',
@@ -33,7 +33,7 @@ describe('an instant', () => {
       assert.equal(shown(parseRfc3339(text)), '2026-11-30T05:00:00.000Z', text);
   });
 
-  it('is read whatever the time zone of the machine', () => {
+  it('an instant is read whatever the time zone of the machine', () => {
     const before = process.env.TZ;
     try {
       for (const zone of ['America/Bogota', 'Asia/Kathmandu', 'UTC']) {
@@ -46,7 +46,7 @@ describe('an instant', () => {
     }
   });
 
-  it('finer than a millisecond is rounded towards the side that keeps an inclusive bound exact', () => {
+  it('an instant finer than a millisecond is rounded towards the side that keeps an inclusive bound exact', () => {
     const read = (fraction: string, round: 'up' | 'down'): string | null =>
       shown(parseRfc3339(`2026-11-30T05:00:00.${fraction}Z`, round));
     assert.equal(read('1234', 'down'), '2026-11-30T05:00:00.123Z');
@@ -85,15 +85,15 @@ describe('an instant', () => {
     '2026-11-30T05:00:00Z\n',
     '２０２６-11-30T05:00:00Z',
   ];
-  it('is not read from what names none', () => {
+  it('an instant is not read from what names none', () => {
     for (const text of none) assert.equal(parseRfc3339(text), null, text);
   });
 
-  it('knows leap days', () => {
+  it('an instant knows leap days', () => {
     assert.equal(shown(parseRfc3339('2028-02-29T00:00:00Z')), '2028-02-29T00:00:00.000Z');
   });
 
-  it('at either end of the calendar is accepted by the database, and so are those a millisecond from it', () => {
+  it('an instant at either end of the calendar is accepted by the database, and so are those a millisecond from it', () => {
     for (const text of [
       '0000-01-01T00:00:00+23:59',
       '0001-01-01T00:00:00Z',
@@ -113,13 +113,13 @@ describe('an instant', () => {
       }
   });
 
-  it('survives the database column', () => {
+  it('an instant survives the database column', () => {
     const at = instant(Date.UTC(2026, 10, 30, 23, 59, 59, 999));
     assert.equal(time.literal(at), "'2026-11-30 23:59:59.999'");
     assert.equal(time.parse('2026-11-30 23:59:59.999'), at);
   });
 
-  it('is the latest of several', () => {
+  it('an instant is the latest of several', () => {
     assert.equal(maxInstant(instant(2), instant(5), instant(3)), 5);
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { normaliseText, textFault, withEscapes } from '../../src/core/text.js';
 
 describe('text', () => {
-  it('is counted in code points', () => {
+  it('text is counted in code points', () => {
     assert.equal(textFault('🙂'.repeat(140), { max: 140 }), null);
     assert.equal(textFault('🙂'.repeat(141), { max: 140 }), 'too_long');
     assert.equal(textFault('x'.repeat(140), { max: 140 }), null);
@@ -11,12 +11,12 @@ describe('text', () => {
     assert.equal(textFault('🙂🙂', { min: 2, max: 5 }), null);
   });
 
-  it('may be empty unless it must not', () => {
+  it('text may be empty unless it must not', () => {
     assert.equal(textFault('', { max: 5 }), null);
     assert.equal(textFault('', { min: 1, max: 5 }), 'too_short');
   });
 
-  it('with control characters, line separators or lone surrogates is refused', () => {
+  it('text with control characters, line separators or lone surrogates is refused', () => {
     for (const text of [
       'a\u0000b',
       'a\nb',
@@ -32,7 +32,7 @@ describe('text', () => {
       assert.equal(textFault(text, { max: 10 }), 'control_character', JSON.stringify(text));
   });
 
-  it('in any script is accepted', () => {
+  it('text in any script is accepted', () => {
     for (const text of ['José Ñuñez', '日本語', 'العربية', '👩‍👩‍👧', 'a\u00a0b'])
       assert.equal(textFault(text, { max: 20 }), null, text);
   });
@@ -65,7 +65,7 @@ describe('text', () => {
   };
 
   for (const [what, text] of Object.entries(HIDING))
-    it(`with ${what} is refused, and shown with its escape`, () => {
+    it(`text with ${what} is refused, and shown with its escape`, () => {
       assert.equal(textFault(text, { max: 20 }), 'format_character');
       const shown = withEscapes(text);
       assert.match(shown, /^(Ana?|\\u|[\u0600-\u0fff])/);
@@ -74,7 +74,7 @@ describe('text', () => {
       assert.equal(JSON.parse(`"${shown}"`), text, 'a program reads the same text');
     });
 
-  it('may contain what shapes the letters and emoji next to it', () => {
+  it('text may contain what shapes the letters and emoji next to it', () => {
     for (const text of [
       'می\u200cخواهم',
       'ශ්\u200dරී ලංකා',
@@ -95,7 +95,7 @@ describe('text', () => {
     }
   });
 
-  it('of 100,000 characters is looked at in a moment, whatever it holds', () => {
+  it('text of 100,000 characters is looked at in a moment, whatever it holds', () => {
     for (const piece of [
       '\u0645\u200c',
       '👩\u200d',
@@ -107,7 +107,7 @@ describe('text', () => {
       assert.notEqual(withEscapes(piece.repeat(50_000)), '');
   });
 
-  it('is brought to NFC, so that what looks the same is the same', () => {
+  it('text is brought to NFC, so that what looks the same is the same', () => {
     assert.equal(normaliseText('Jose\u0301'), 'José');
     assert.equal(normaliseText('Jose\u0301').length, 4);
   });

@@ -5,7 +5,7 @@ describe('A spreader of bursts', () => {
   let now = 0;
   const spreader = (): BurstSpreader => new BurstSpreader(3, 500, () => now);
 
-  it('lets the first few of a key go at once, and sets the others apart', () => {
+  it('A spreader of bursts lets the first few of a key go at once, and sets the others apart', () => {
     const own = spreader();
     assert.deepEqual(
       Array.from({ length: 6 }, () => own.delayOf('acme')),
@@ -13,13 +13,13 @@ describe('A spreader of bursts', () => {
     );
   });
 
-  it('delays nobody for what another key does', () => {
+  it('A spreader of bursts delays nobody for what another key does', () => {
     const own = spreader();
     for (let count = 0; count < 100; count += 1) own.delayOf('acme');
     assert.equal(own.delayOf('globex'), 0);
   });
 
-  it('forgets with time: who has waited goes at once again', () => {
+  it('A spreader of bursts forgets with time: who has waited goes at once again', () => {
     const own = spreader();
     for (let count = 0; count < 4; count += 1) own.delayOf('acme');
     now += 2_000;

@@ -18,7 +18,7 @@ describe('the database', () => {
     db = await testDatabase();
   });
 
-  it('returns a row as it was written, whatever its text contains', async () => {
+  it('the database returns a row as it was written, whatever its text contains', async () => {
     const texts = [
       `O'Hara "x" \\ ; -- /* $1 ? ?? %s`,
       'ß ss É e\u0301',
@@ -39,7 +39,7 @@ describe('the database', () => {
     }
   });
 
-  it('writes nothing when the work throws', async () => {
+  it('the database writes nothing when the work throws', async () => {
     const { tenant } = await makeTenant(db.database);
     await assert.rejects(
       db.database.withTransaction(async (transaction) => {
@@ -53,7 +53,7 @@ describe('the database', () => {
     assert.equal((await db.database.reader.find(tenants, { id: tenant.id }))?.name, tenant.name);
   });
 
-  it('has everything that a transaction writes when it is about to commit it, and shows nobody anything yet', async () => {
+  it('the database has everything that a transaction writes when it is about to commit it, and shows nobody anything yet', async () => {
     const { tenant } = await makeTenant(db.database);
     const name = `new ${newId()}`;
     const nameOf = (rows: readonly Record<string, unknown>[]): unknown => rows[0]?.name;
@@ -75,7 +75,7 @@ describe('the database', () => {
     assert.equal((await db.database.reader.find(tenants, { id: tenant.id }))?.name, name);
   });
 
-  it('sees one moment in a snapshot while others write, and locks nothing', async () => {
+  it('the database sees one moment in a snapshot while others write, and locks nothing', async () => {
     const { tenant } = await makeTenant(db.database);
     const seen = await db.database.withSnapshot(async (reader) => {
       const before = await reader.find(tenants, { id: tenant.id });
@@ -88,7 +88,7 @@ describe('the database', () => {
     assert.equal((await db.database.reader.find(tenants, { id: tenant.id }))?.network, 'later');
   });
 
-  it('keeps connections for postings, whatever the number of other transactions that wait', async () => {
+  it('the database keeps connections for postings, whatever the number of other transactions that wait', async () => {
     const connections = {
       transactionConnections: 5,
       postingConnections: 2,
@@ -115,7 +115,7 @@ describe('the database', () => {
     await database.close();
   });
 
-  it('lets nobody wait for a place among the others for longer than their time, or to no end after failures', async () => {
+  it('the database lets nobody wait for a place among the others for longer than their time, or to no end after failures', async () => {
     const database = openDatabase(db.url, {
       transactionConnections: 3,
       postingConnections: 1,
@@ -136,7 +136,7 @@ describe('the database', () => {
     await database.close();
   });
 
-  it('is back at READ COMMITTED after a snapshot', async () => {
+  it('the database is back at READ COMMITTED after a snapshot', async () => {
     const one = openDatabase(db.url, { transactionConnections: 1 });
     await one.withSnapshot((reader) => reader.query('SELECT 1'), 5_000);
     const { tenant } = await makeTenant(db.database);
@@ -149,7 +149,7 @@ describe('the database', () => {
     await one.close();
   });
 
-  it('says that MySQL is unavailable when it refuses, stalls or hangs up, and never anything else', async () => {
+  it('the database says that MySQL is unavailable when it refuses, stalls or hangs up, and never anything else', async () => {
     const proxy = await Proxy.open(db.url);
     const database = openDatabase(proxy.through(db.url), { statementTimeoutMs: 1_000 });
     await database.reader.query('SELECT 1');
@@ -169,7 +169,7 @@ describe('the database', () => {
     await proxy.close();
   });
 
-  it('gives up a new connection that hangs before its first statement', async () => {
+  it('the database gives up a new connection that hangs before its first statement', async () => {
     const proxy = await Proxy.open(db.url);
     const database = openDatabase(proxy.through(db.url), {
       readConnections: 1,
@@ -190,7 +190,7 @@ describe('the database', () => {
     await proxy.close();
   });
 
-  it('gives up a transaction whose statements hang, including those queued behind another', async () => {
+  it('the database gives up a transaction whose statements hang, including those queued behind another', async () => {
     const proxy = await Proxy.open(db.url);
     const database = openDatabase(proxy.through(db.url), {
       transactionConnections: 1,
@@ -209,7 +209,7 @@ describe('the database', () => {
     await proxy.close();
   });
 
-  it('refuses a balance below zero by itself, whoever writes it', async () => {
+  it('the database refuses a balance below zero by itself, whoever writes it', async () => {
     const { desk } = openDesk(db.database);
     const account = await makeAccount(
       { database: db.database, desk },
@@ -224,7 +224,7 @@ describe('the database', () => {
     await admin.end();
   });
 
-  it('refuses a value that does not belong in its column', async () => {
+  it('the database refuses a value that does not belong in its column', async () => {
     assert.throws(() => accounts.column('status').column.parse('asleep'), TypeError);
     for (const status of ACCOUNT_STATUSES)
       assert.equal(accounts.column('status').column.parse(status), status);

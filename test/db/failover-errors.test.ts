@@ -57,14 +57,14 @@ describe('a server that is no longer the primary', () => {
   }
 
   for (const errno of [...REFUSED_WHOLE, ...UNKNOWN_AT_COMMIT]) {
-    it(`that answers ${errno} to a statement is left for the primary, and nothing happened`, async () => {
+    it(`a server that is no longer the primary that answers ${errno} to a statement is left for the primary, and nothing happened`, async () => {
       const [failure, isThere] = await failing((transaction) => transaction.execute(fail(errno)));
       assert(failure instanceof DatabaseUnavailable, String(failure));
       assert.equal(isThere, false);
       assert.deepEqual(told, ['found', 'lost', 'found']);
     });
 
-    it(`that answers ${errno} to a statement before the COMMIT in its text is left too, and nothing happened`, async () => {
+    it(`a server that is no longer the primary that answers ${errno} to a statement before the COMMIT in its text is left too, and nothing happened`, async () => {
       const [failure, isThere] = await failing(async (transaction) => {
         transaction.withCommit(['DO 1', fail(errno)]);
         return Promise.resolve();
@@ -76,14 +76,14 @@ describe('a server that is no longer the primary', () => {
 
     const isUnknown = UNKNOWN_AT_COMMIT.includes(errno);
     // No server answers so to COMMIT when a test asks for it.
-    it(`that answers ${errno} to COMMIT itself: ${isUnknown ? 'the outcome is unknown' : 'nothing happened'}`, () => {
+    it(`a server that is no longer the primary that answers ${errno} to COMMIT itself: ${isUnknown ? 'the outcome is unknown' : 'nothing happened'}`, () => {
       const answer = Object.assign(new Error('a test'), { errno });
       assert.equal(isUncommitted(answer, 2, 2), !isUnknown);
       assert(isUncommitted(answer, 1, 2));
     });
   }
 
-  it('whose connection breaks leaves the outcome unknown, however little of a text with COMMIT was answered', () => {
+  it('a server that is no longer the primary whose connection breaks leaves the outcome unknown, however little of a text with COMMIT was answered', () => {
     assert(
       !isUncommitted(
         Object.assign(new Error('lost'), { fatal: true, code: 'PROTOCOL_CONNECTION_LOST' }),
@@ -100,7 +100,7 @@ describe('a server that is no longer the primary', () => {
     );
   });
 
-  it('is never sent a statement that returns rows along with COMMIT, because answers are counted', async () => {
+  it('a server that is no longer the primary is never sent a statement that returns rows along with COMMIT, because answers are counted', async () => {
     const [failure] = await failing(async (transaction) => {
       transaction.withCommit(['SELECT 1']);
       return Promise.resolve();

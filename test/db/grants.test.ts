@@ -38,7 +38,7 @@ describe("the application's user", () => {
     );
 
   for (const table of FOR_EVER)
-    it(`may not change or delete what is in ${table}`, async () => {
+    it(`the application's user may not change or delete what is in ${table}`, async () => {
       const [columns] = await connection.query(`SHOW COLUMNS FROM ${table}`);
       const [column] = columns as { Field: string }[];
       await connection.query(`SELECT 1 FROM ${table} LIMIT 1`);
@@ -49,18 +49,18 @@ describe("the application's user", () => {
     });
 
   for (const table of NEVER_CHANGED)
-    it(`may not change what is in ${table}`, async () => {
+    it(`the application's user may not change what is in ${table}`, async () => {
       await denied(`UPDATE ${table} SET id=id`);
       await denied(`TRUNCATE TABLE ${table}`);
     });
 
-  it('may not change the schema', async () => {
+  it("the application's user may not change the schema", async () => {
     await denied('ALTER TABLE balances DROP CONSTRAINT balances_available');
     await denied('DROP TABLE entries');
     await denied('CREATE TABLE mine (id INT)');
   });
 
-  it('has rights on exactly the tables that exist', async () => {
+  it("the application's user has rights on exactly the tables that exist", async () => {
     const tables = await db.sql(
       `SELECT table_name AS name FROM information_schema.tables WHERE table_schema='${db.name}'`,
     );
@@ -95,7 +95,7 @@ describe("rights of the application's user beyond the list", () => {
   };
 
   for (const [what, statements] of Object.entries(TOO_MUCH))
-    it(`stop the migrations with the REVOKE that fixes it: ${what}`, async () => {
+    it(`rights of the application's user beyond the list stop the migrations with the REVOKE that fixes it: ${what}`, async () => {
       for (const statement of statements()) await db.sql(statement);
       const failure: unknown = await migrate(db).then(
         () => undefined,
@@ -109,7 +109,7 @@ describe("rights of the application's user beyond the list", () => {
       await migrate(db);
     });
 
-  it('keep API and worker from starting, with the same words', async () => {
+  it("rights of the application's user beyond the list keep API and worker from starting, with the same words", async () => {
     await db.sql(`GRANT DELETE ON ${db.name}.entries TO ${user}`);
     const env = testEnvironment(db.url, {
       PORT: '0',
@@ -124,7 +124,7 @@ describe("rights of the application's user beyond the list", () => {
     await db.sql(`REVOKE DELETE ON ${db.name}.entries FROM ${user}`);
   });
 
-  it('do not include a table that a later release added: processes of this one still start', async () => {
+  it("rights of the application's user beyond the list do not include a table that a later release added: processes of this one still start", async () => {
     await db.sql(`CREATE TABLE ${db.name}.of_a_later_release (id INT PRIMARY KEY)`);
     await db.sql(
       `GRANT SELECT, INSERT, UPDATE, DELETE ON ${db.name}.of_a_later_release TO ${user}`,
@@ -136,7 +136,7 @@ describe("rights of the application's user beyond the list", () => {
     await db.sql(`DROP TABLE ${db.name}.of_a_later_release`);
   });
 
-  it('are read from what either server answers, and no password hash is revealed', () => {
+  it("rights of the application's user beyond the list are read from what either server answers, and no password hash is revealed", () => {
     const read = (...lines: readonly string[]): string[] => excessiveRights('money', lines);
     assert.deepEqual(
       read(

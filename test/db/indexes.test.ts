@@ -65,7 +65,7 @@ describe('a transfer', () => {
     return found;
   }
 
-  it(`writes into at most ${MAX_INSERTS} B-trees, the primary keys included`, async () => {
+  it(`a transfer writes into at most ${MAX_INSERTS} B-trees, the primary keys included`, async () => {
     const [from, to] = [await bank.account({ funds: { COPM: 10n * LEAST } }), await bank.account()];
     // The first of a month makes rows that the others change.
     await bank.sent({ from, to, raw: LEAST });
@@ -244,7 +244,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
   ];
   for (const [name, filter, keep] of MOVEMENTS)
     for (const [bounded, bounds] of BOUNDS)
-      it(`${name}${bounded}, at any depth`, async () => {
+      it(`over forty thousand rows, a read looks at a bounded number of them: ${name}${bounded}, at any depth`, async () => {
         for (const before of [null, BigInt(ROWS / 2), 30n]) {
           const page = await within(MAX_READ, () =>
             readMovements(reader, accountId, { ...filter, ...bounds }, before, PAGE),
@@ -267,7 +267,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
   ];
   for (const [name, filter, keep] of LISTS)
     for (const [bounded, bounds] of BOUNDS)
-      it(`${name}${bounded}, at any depth`, async () => {
+      it(`over forty thousand rows, a read looks at a bounded number of them: ${name}${bounded}, at any depth`, async () => {
         const positions: readonly (TimePosition | null)[] = [
           null,
           { createdAt: at(ROWS / 2), id: MIN_ID },
@@ -283,7 +283,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
         }
       });
 
-  it('transfers by what no index covers: a page looks at two thousand rows, and the next goes on after them', async () => {
+  it('over forty thousand rows, a read looks at a bounded number of them: transfers by what no index covers: a page looks at two thousand rows, and the next goes on after them', async () => {
     const nobody = newId();
     for (const filter of [
       { destination: { destinationAccountId: nobody } },
@@ -339,7 +339,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
   ];
   for (const [name, filter, keep] of EVENTS)
     for (const [bounded, bounds] of BOUNDS)
-      it(`${name}${bounded}, in both orders`, async () => {
+      it(`over forty thousand rows, a read looks at a bounded number of them: ${name}${bounded}, in both orders`, async () => {
         for (const order of ['asc', 'desc'] as readonly EventOrder[]) {
           const page = await within(MAX_READ, () =>
             readEvents(reader, caller.tenantId, { ...filter, ...bounds }, order, null, PAGE),

@@ -74,7 +74,7 @@ describe('of several servers', () => {
     await turned.close();
   });
 
-  it('another that becomes the writer is used within two seconds, and requests meanwhile wait for it', async () => {
+  it('of several servers another that becomes the writer is used within two seconds, and requests meanwhile wait for it', async () => {
     await serverOf(database);
     await setReadOnly(0);
     // A moment in which this process stands still does not count.
@@ -100,7 +100,7 @@ describe('of several servers', () => {
     assert.equal(await serverOf(database), String(servers[1]!.port));
   });
 
-  it('none is used while two take writes, and both are named', async () => {
+  it('of several servers none is used while two take writes, and both are named', async () => {
     await setReadOnly();
     await assert.rejects(serverOf(database), /several do/);
     assert.deepEqual(told, [`refused ${name(0)} ${name(1)}`]);
@@ -108,7 +108,7 @@ describe('of several servers', () => {
     assert.equal(await serverOf(database), String(servers[0]!.port));
   });
 
-  it('none is used while none takes writes: that is 503, and known before it is asked', async () => {
+  it('of several servers none is used while none takes writes: that is 503, and known before it is asked', async () => {
     await serverOf(database);
     await setReadOnly(0, 1);
     await sleep(SEEN_MS);
@@ -140,7 +140,7 @@ describe('of several servers', () => {
 });
 
 describe('an address that leads to another server than before', () => {
-  it('is noticed on the connection that opens there, before anything is asked of it', async function () {
+  it('an address that leads to another server than before is noticed on the connection that opens there, before anything is asked of it', async function () {
     if (!PrivateMysql.isPossible) this.skip();
     const db = await testDatabase();
     const other = await PrivateMysql.start();

@@ -11,7 +11,7 @@ describe('the schema that the migrations create', () => {
     db = await testDatabase();
   });
 
-  it('has the tables that the code defines and that the application has rights to', async () => {
+  it('the schema that the migrations create has the tables that the code defines and that the application has rights to', async () => {
     const rows = await db.sql(
       `SELECT table_name AS name FROM information_schema.tables WHERE table_schema=DATABASE()`,
     );
@@ -28,7 +28,7 @@ describe('the schema that the migrations create', () => {
     );
   });
 
-  it('agrees with the definitions of the tables in every column and index', async () => {
+  it('the schema that the migrations create agrees with the definitions of the tables in every column and index', async () => {
     const url = new URL(db.adminUrl);
     url.pathname = `/${db.name}`;
     const [version] = await db.sql('SELECT VERSION() AS name');

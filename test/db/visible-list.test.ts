@@ -83,12 +83,12 @@ describe('a list of which a caller may see only part', () => {
     return seen;
   }
 
-  it('shows every row that stays once, while others leave the list between the statements of a page', async () => {
+  it('a list of which a caller may see only part shows every row that stays once, while others leave the list between the statements of a page', async () => {
     const leave = `UPDATE listed SET status='done' WHERE status<>'done' AND is_shown=0 ORDER BY created_at DESC LIMIT ${MOVING}`;
     assert.deepEqual(await walk(() => db.change(leave)), shown);
   });
 
-  it('shows every row that was there once, while others arrive between the statements of a page', async () => {
+  it('a list of which a caller may see only part shows every row that was there once, while others arrive between the statements of a page', async () => {
     assert.deepEqual(await walk(() => add(MOVING, () => false)), shown);
   });
 });

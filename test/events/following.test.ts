@@ -19,7 +19,7 @@ describe('the event log, followed while 64 writers write', () => {
     await api.stop();
   });
 
-  it('shows every event once and in order, and never one below what was already read', async () => {
+  it('the event log, followed while 64 writers write shows every event once and in order, and never one below what was already read', async () => {
     await followingStorm({ api, others: [other.baseUrl], writers: 64, transfers: 8 });
   });
 });

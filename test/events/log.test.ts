@@ -93,7 +93,7 @@ describe('GET /v1/events', () => {
     ).json;
   }
 
-  it('lists what happened, newest first, with a gapless sequence', () => {
+  it('GET /v1/events lists what happened, newest first, with a gapless sequence', () => {
     assert.deepEqual(
       all.map(({ sequence }) => sequence),
       Array.from({ length: EVENTS }, (_, index) => EVENTS - index),
@@ -124,11 +124,11 @@ describe('GET /v1/events', () => {
   });
 
   for (const limit of [1, 5, 24, 100])
-    it(`gives every event once when it is walked by ${limit}`, async () => {
+    it(`GET /v1/events gives every event once when it is walked by ${limit}`, async () => {
       assert.deepEqual(await walk(bank, `/v1/events?limit=${limit}`), all);
     });
 
-  it('has at most 25 on a page by default, and says where the log begins', async () => {
+  it('GET /v1/events has at most 25 on a page by default, and says where the log begins', async () => {
     const { json } = answered(await bank.get('/v1/events'), 200);
     assert.deepEqual(Object.keys(json).sort(), ['first_sequence', 'gaps', 'items', 'next_cursor']);
     assert.deepEqual(
@@ -139,7 +139,7 @@ describe('GET /v1/events', () => {
       answered(await bank.get(`/v1/events?limit=${limit}`), 400, 'invalid_field');
   });
 
-  it('of an empty log is an empty page without a first sequence, in either order', async () => {
+  it('GET /v1/events of an empty log is an empty page without a first sequence, in either order', async () => {
     const empty = await openBank(api);
     assert.deepEqual((await empty.get('/v1/events')).json, {
       items: [],
@@ -192,7 +192,7 @@ describe('GET /v1/events', () => {
     );
   });
 
-  it('follows the log with order=asc: next_cursor is never null, and continues with what came since', async () => {
+  it('GET /v1/events follows the log with order=asc: next_cursor is never null, and continues with what came since', async () => {
     const own = await openBank(api);
     const [from, to] = [await own.account({ funds: { COPM: 100n * LEAST } }), await own.account()];
     let cursor: unknown = null;
@@ -220,7 +220,7 @@ describe('GET /v1/events', () => {
     );
   });
 
-  it('refuses a cursor of another tenant, order or filter', async () => {
+  it('GET /v1/events refuses a cursor of another tenant, order or filter', async () => {
     const cursor = text((await bank.get('/v1/events?limit=2')).json.next_cursor);
     answered(await bank.get(`/v1/events?cursor=${cursor}`), 200);
     const stranger = await openBank(api);
@@ -243,7 +243,7 @@ describe('GET /v1/events', () => {
       answered(await bank.get(`/v1/events?${query}`), 400, 'invalid_field');
   });
 
-  it('holds the events of every account to a token of the tenant, roles or none', async () => {
+  it('GET /v1/events holds the events of every account to a token of the tenant, roles or none', async () => {
     await db.change(
       `DELETE FROM member_roles WHERE member_id=X'${bank.tenant.owner.id.replaceAll('-', '')}'`,
     );
@@ -251,7 +251,7 @@ describe('GET /v1/events', () => {
   });
 
   describe('/{id}', () => {
-    it('answers the event as the list shows it', async () => {
+    it('GET /v1/events /{id} answers the event as the list shows it', async () => {
       for (const event of all.slice(0, 6)) {
         const id = text(event.id);
         assert.deepEqual(answered(await bank.get(`/v1/events/${id}`), 200).json, event);
@@ -262,7 +262,7 @@ describe('GET /v1/events', () => {
       }
     });
 
-    it("answers the same 404 for another tenant's, a missing one, and a malformed id", async () => {
+    it("GET /v1/events /{id} answers the same 404 for another tenant's, a missing one, and a malformed id", async () => {
       const stranger = await openBank(api);
       const missing = answered(
         await stranger.get(`/v1/events/${randomUUID()}`),

@@ -11,7 +11,7 @@ import { assertLedgerSound } from '../support/world.js';
 const MANY = 6_000;
 
 describe('a batch that is being paid', () => {
-  it('shows no half of its file when its worker is killed while writing it, and delivers it whole afterwards', async () => {
+  it('a batch that is being paid shows no half of its file when its worker is killed while writing it, and delivers it whole afterwards', async () => {
     const [db, temporal] = [await testDatabase(), await testTemporal()];
     const worker = await WorkerProcess.prepare(db.url, temporal, serving('batches'));
     const api = await startTestApi(db, temporalEnvironment(temporal));

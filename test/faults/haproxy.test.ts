@@ -7,7 +7,7 @@ import { testTemporal } from '../support/temporal.js';
 describe('two API processes behind a proxy and two workers', function () {
   this.timeout(1_800_000);
   /** The one schedule of faults in `npm test`. The campaigns of `npm run prove` repeat each fault by itself. */
-  it('answer truthfully and end everything once, though each ends at every failpoint, commits are cut, and MySQL and Temporal fail', () =>
+  it('two API processes behind a proxy and two workers answer truthfully and end everything once, though each ends at every failpoint, commits are cut, and MySQL and Temporal fail', () =>
     twoOfEachCampaign({
       rounds: 1,
       apis: Haproxy.isPossible ? 2 : 1,
@@ -19,7 +19,7 @@ describe('two API processes behind a proxy and two workers', function () {
       betweenBatchesMs: 1_500,
     }));
 
-  it('lose no request, event or workflow task while they are upgraded one by one, to a release with changed workflows', async function () {
+  it('two API processes behind a proxy and two workers lose no request, event or workflow task while they are upgraded one by one, to a release with changed workflows', async function () {
     if (!Haproxy.isPossible) return this.skip();
     const db = await ownDatabase('fleet_upgrade');
     try {

@@ -128,7 +128,7 @@ describe('while MySQL is away', () => {
     return `${answer.status} ${(await answer.text()).trim()}`;
   };
 
-  it('and refuses connections, every endpoint is 503 ledger_unavailable within 5 s, token check included; then normal', async () => {
+  it('while MySQL is away and refuses connections, every endpoint is 503 ledger_unavailable within 5 s, token check included; then normal', async () => {
     await assertNormalSoon();
     proxy.refuse();
     for (const one of await askEverything()) assertUnavailable(one);
@@ -138,7 +138,7 @@ describe('while MySQL is away', () => {
     assert.deepEqual([await health('/livez'), await health('/readyz')], ['200 ok', '200 ready']);
   });
 
-  it('and hangs, every endpoint is 503 ledger_unavailable within 5 s, token check included; then normal', async () => {
+  it('while MySQL is away and hangs, every endpoint is 503 ledger_unavailable within 5 s, token check included; then normal', async () => {
     const { token } = bank;
     answered(await request(api.baseUrl, 'GET', '/v1/events', { token }), 200);
     proxy.stall();
@@ -150,7 +150,7 @@ describe('while MySQL is away', () => {
     await assertNormalSoon();
   });
 
-  it('and is slow, every endpoint still answers within 5 s: correctly, or 503', async () => {
+  it('while MySQL is away and is slow, every endpoint still answers within 5 s: correctly, or 503', async () => {
     // 0.8 s for each statement: most endpoints need several.
     proxy.delayMs = 400;
     for (const one of await askEverything())

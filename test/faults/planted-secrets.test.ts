@@ -285,7 +285,7 @@ describe('what is secret or personal in a request', () => {
     proxy.allow();
   }
 
-  it('appears in no log line, metric or error body, even when we fail', async () => {
+  it('what is secret or personal in a request appears in no log line, metric or error body, even when we fail', async () => {
     await goodRequests();
     await everyText();
     await refusedRequests();
@@ -316,7 +316,7 @@ describe('what is secret or personal in a request', () => {
     }
   });
 
-  it('is in the database only where it belongs: of a token, only its hash', async () => {
+  it('what is secret or personal in a request is in the database only where it belongs: of a token, only its hash', async () => {
     const dump = await db.sql('SELECT * FROM tokens');
     const keys = await db.sql('SELECT * FROM idempotency_keys');
     const text = JSON.stringify([dump, keys].map((rows) => rows.map(readable)));

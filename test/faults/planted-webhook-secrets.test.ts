@@ -35,7 +35,7 @@ describe('what is secret about a webhook endpoint', () => {
     await db.remove();
   });
 
-  it('appears in no log, metric, history or error: signing secrets, credentials in URLs, even when we fail', async () => {
+  it('what is secret about a webhook endpoint appears in no log, metric, history or error: signing secrets, credentials in URLs, even when we fail', async () => {
     const temporal = await newNamespace(sharedAddress(), 'hook_secrets');
     const set = await startTestApi(db);
     const bank = await openBank(set);

@@ -111,7 +111,7 @@ describe('while a key is rolled, old and new processes side by side', () => {
   for (const [what, { ask, status }] of Object.entries(asked)) {
     const replayed = status === 422 ? 422 : 200;
 
-    it(`${what} that a new process made is 503 at one without the key, never 409, and a replay wherever the key is`, async () => {
+    it(`while a key is rolled, old and new processes side by side: ${what} that a new process made is 503 at one without the key, never 409, and a replay wherever the key is`, async () => {
       const key = randomUUID();
       const made = answered(
         await ask(ahead, key),
@@ -127,7 +127,7 @@ describe('while a key is rolled, old and new processes side by side', () => {
       }
     });
 
-    it(`${what} that an old process made is a replay everywhere`, async () => {
+    it(`while a key is rolled, old and new processes side by side: ${what} that an old process made is a replay everywhere`, async () => {
       for (const maker of [behind, between]) {
         const key = randomUUID();
         const made = answered(
@@ -144,7 +144,7 @@ describe('while a key is rolled, old and new processes side by side', () => {
     });
   }
 
-  it('another request under the key is 409 wherever the key can be compared', async () => {
+  it('while a key is rolled, old and new processes side by side another request under the key is 409 wherever the key can be compared', async () => {
     const key = randomUUID();
     answered(await asked['a transfer']!.ask(ahead, key), 201);
     answered(await asked['a refusal that binds']!.ask(between, key), 409, 'idempotency_key_reused');

@@ -20,7 +20,7 @@ describe('a process that is told to stop', () => {
 
   after(() => healthy.stop());
 
-  it('answers what it has accepted, refuses what comes later, and exits; every answer is true', async () => {
+  it('a process that is told to stop answers what it has accepted, refuses what comes later, and exits; every answer is true', async () => {
     const bank = await openBank(healthy);
     const [from, to] = [
       await bank.account({ funds: { COPM: 100_000n * LEAST } }),
@@ -60,7 +60,7 @@ describe('a process that is told to stop', () => {
     await assertLedgerSound(db.database);
   });
 
-  it('first says that it is stopping, and serves until its balancer has noticed', async () => {
+  it('a process that is told to stop first says that it is stopping, and serves until its balancer has noticed', async () => {
     const delayMs = 5_000;
     const bank = await openBank(healthy);
     const [from, to] = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { run } from '../ops/ops.js';
 
 describe('an error that nobody caught', () => {
-  it('ends the process, and prints where it came from but nothing of the statement it carries', async () => {
+  it('an error that nobody caught ends the process, and prints where it came from but nothing of the statement it carries', async () => {
     const { code, stdout, stderr } = await run('test/support/uncaught-process.js', [], {});
     assert.equal(code, 1);
     assert.match(stdout, /uncaught exception/);
@@ -14,7 +14,7 @@ describe('an error that nobody caught', () => {
 });
 
 describe('a process that cannot start', () => {
-  it('has written what it logged just before', async () => {
+  it('a process that cannot start has written what it logged just before', async () => {
     const { code, stdout, stderr } = await run('test/support/refused-process.js', [], {});
     assert.equal(code, 1);
     assert.match(stdout, /the server takes no writes/);

@@ -40,13 +40,13 @@ describe('webhooks under faults', () => {
     await db.remove();
   });
 
-  it('reach other tenants while endpoints hang', async () => {
+  it('webhooks under faults reach other tenants while endpoints hang', async () => {
     const temporal = await newNamespace(sharedAddress(), 'hook_hangs');
     const counts = { endpoints: 20, tenants: 4, others: 2, warmUp: 5, transfers: 5 };
     await hangingEndpoints({ db, temporal, ...counts, isTimed: false });
   });
 
-  it('go on with the next worker when one is stopped in the middle: nothing is lost, nothing sent twice', async () => {
+  it('webhooks under faults go on with the next worker when one is stopped in the middle: nothing is lost, nothing sent twice', async () => {
     const temporal = await newNamespace(sharedAddress(), 'hook_stop');
     const worker = await WorkerProcess.start(db.url, temporal, serving('webhooks'));
     const api = await startTestApi(db, temporalEnvironment(temporal), { receiver: 'real' });
@@ -74,7 +74,7 @@ describe('webhooks under faults', () => {
     }
   });
 
-  it('arrive while Temporal is away, retries included; their workflow catches up when it is back, and continues as new when its history grows', async () => {
+  it('webhooks under faults arrive while Temporal is away, retries included; their workflow catches up when it is back, and continues as new when its history grows', async () => {
     const server = await PrivateTemporal.start({ 'limit.historyCount.suggestContinueAsNew': 40 });
     const { temporal } = server;
     const worker = await startTestWorker(db, temporal, { environment: serving('webhooks') });

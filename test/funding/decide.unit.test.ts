@@ -99,7 +99,7 @@ function codeOf(decision: Decision<unknown>): string | null {
 }
 
 describe('a pay-in', () => {
-  it('moves the money from the pay-in account of the tenant', () => {
+  it('a pay-in moves the money from the pay-in account of the tenant', () => {
     const [account, side] = [locked(), system()];
     const decision = decidePayIn(payIn(account, side, 5n), stateOf([account, side]));
     assert.ok(decision.outcome.done && decision.bindsKey);
@@ -133,12 +133,12 @@ describe('a pay-in', () => {
   });
 
   for (const status of ['active', 'frozen'] as const)
-    it(`reaches an account that is ${status}`, () => {
+    it(`a pay-in reaches an account that is ${status}`, () => {
       const [account, side] = [locked({ status }), system()];
       assert.equal(codeOf(decidePayIn(payIn(account, side, 1n), stateOf([account, side]))), null);
     });
 
-  it('does not reach a closed account', () => {
+  it('a pay-in does not reach a closed account', () => {
     const [account, side] = [locked({ status: 'closed' }), system()];
     assert.equal(
       codeOf(decidePayIn(payIn(account, side, 1n), stateOf([account, side]))),
@@ -150,7 +150,7 @@ describe('a pay-in', () => {
     ['another tenant', locked({ tenantId: newId() })],
     ['the system', system()],
   ] as const)
-    it(`does not find an account of ${what}`, () => {
+    it(`a pay-in does not find an account of ${what}`, () => {
       const side = system();
       assert.equal(
         codeOf(decidePayIn(payIn(account, side, 1n), stateOf([account, side]))),
@@ -158,7 +158,7 @@ describe('a pay-in', () => {
       );
     });
 
-  it('does not find an account that is not there', () => {
+  it('a pay-in does not find an account that is not there', () => {
     const [account, side] = [locked(), system()];
     assert.equal(codeOf(decidePayIn(payIn(account, side, 1n), stateOf([side]))), 'not_found');
   });
@@ -169,7 +169,7 @@ describe('a pay-in', () => {
     [0n, 1n],
     [1n, 1n],
   ] as const)
-    it(`fills an account with ${available} available and ${held} held up to 64 bits, and no further`, () => {
+    it(`a pay-in fills an account with ${available} available and ${held} held up to 64 bits, and no further`, () => {
       const [account, side] = [locked({}, { available, held }), system()];
       const room = MAX_RAW - available - held;
       assert.equal(codeOf(decidePayIn(payIn(account, side, room), stateOf([account, side]))), null);
@@ -179,7 +179,7 @@ describe('a pay-in', () => {
       );
     });
 
-  it('is out of range, by name, if the pay-in account would exceed 64 bits', () => {
+  it('a pay-in is out of range, by name, if the pay-in account would exceed 64 bits', () => {
     const [account, side] = [locked(), system(-MAX_RAW + 1n)];
     assert.equal(codeOf(decidePayIn(payIn(account, side, 1n), stateOf([account, side]))), null);
     const { outcome } = decidePayIn(payIn(account, side, 2n), stateOf([account, side]));
@@ -228,7 +228,7 @@ describe('an adjustment', () => {
     };
   }
 
-  it('moves nothing when it is proposed', () => {
+  it('an adjustment moves nothing when it is proposed', () => {
     const account = locked();
     assert.equal(proposed(account, 'out', 5n).status, 'proposed');
   });
@@ -237,7 +237,7 @@ describe('an adjustment', () => {
     ['in', 'adjustment_in', 5n, 'system_out'],
     ['out', 'adjustment_out', -5n, 'system_in'],
   ] as const)
-    it(`${direction} moves the money when a second person approves`, () => {
+    it(`an adjustment: ${direction} moves the money when a second person approves`, () => {
       const [account, side] = [locked({}, { available: 5n }), system()];
       const adjustment = proposed(account, direction, 5n);
       const { outcome, writes } = decideApproval(
@@ -255,7 +255,7 @@ describe('an adjustment', () => {
       );
     });
 
-  it('is not posted by who proposed it, whatever they are called now', () => {
+  it('an adjustment is not posted by who proposed it, whatever they are called now', () => {
     const [account, side] = [locked(), system()];
     const adjustment = proposed(account, 'in', 5n);
     const state = stateOf([account, side], adjustment);
@@ -265,7 +265,7 @@ describe('an adjustment', () => {
     }
   });
 
-  it('takes only what is available: held funds are not', () => {
+  it('an adjustment takes only what is available: held funds are not', () => {
     const [account, side] = [locked({}, { available: 4n, held: 10n }), system()];
     const adjustment = proposed(account, 'out', 5n);
     const { outcome } = decideApproval(
@@ -277,7 +277,7 @@ describe('an adjustment', () => {
     assert.deepEqual(outcome.refusal.details, { available: '4', requested: '5' });
   });
 
-  it('is out of range if a balance would exceed 64 bits', () => {
+  it('an adjustment is out of range if a balance would exceed 64 bits', () => {
     for (const [direction, available, systemHas] of [
       ['in', MAX_RAW, 0n],
       ['in', 0n, -MAX_RAW],
@@ -290,7 +290,7 @@ describe('an adjustment', () => {
     }
   });
 
-  it('empties a closed account, and never fills one', () => {
+  it('an adjustment empties a closed account, and never fills one', () => {
     const [account, side] = [locked({ status: 'closed' }, { available: 5n }), system()];
     assert.equal(
       codeOf(decideProposal(proposal(account, 'in', 5n), stateOf([account]))),
@@ -306,7 +306,7 @@ describe('an adjustment', () => {
   });
 
   for (const status of ['posted', 'rejected'] as const)
-    it(`that is ${status} is neither posted nor rejected again`, () => {
+    it(`an adjustment that is ${status} is neither posted nor rejected again`, () => {
       const [account, side] = [locked({}, { available: 5n }), system()];
       const adjustment: Adjustment = { ...proposed(account, 'out', 5n), status, decidedBy: 'mary' };
       for (const decide of [decideApproval, decideRejection]) {
@@ -319,7 +319,7 @@ describe('an adjustment', () => {
       }
     });
 
-  it('may be withdrawn by its proposer, and then moves nothing', () => {
+  it('an adjustment may be withdrawn by its proposer, and then moves nothing', () => {
     const [account, side] = [locked({}, { available: 5n }), system()];
     const adjustment = proposed(account, 'out', 5n);
     const { outcome, writes } = decideRejection(
@@ -330,7 +330,7 @@ describe('an adjustment', () => {
     assert.equal(outcome.resource.status, 'rejected');
   });
 
-  it('of another tenant is not found', () => {
+  it('an adjustment of another tenant is not found', () => {
     const [account, side] = [locked({ tenantId: newId() }, { available: 5n }), system()];
     const adjustment: Adjustment = {
       ...proposed(locked(), 'out', 5n),

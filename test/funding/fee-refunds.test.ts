@@ -97,7 +97,7 @@ describe('what a wrong fee schedule has charged', () => {
   const available = async ({ id }: Account): Promise<bigint> =>
     (await balanceOf(db.database, id)).available;
 
-  it('is proposed by one person and moves nothing', async () => {
+  it('what a wrong fee schedule has charged is proposed by one person and moves nothing', async () => {
     for (let sent = 0; sent < 3; sent += 1) await send();
     await charge(RIGHT);
     await send();
@@ -111,7 +111,7 @@ describe('what a wrong fee schedule has charged', () => {
     assert.equal(await available(from), before);
   });
 
-  it('is not given back if the fee account lacks it', async () => {
+  it('what a wrong fee schedule has charged is not given back if the fee account lacks it', async () => {
     const before = await available(from);
     answered(await bank.send({ from: fees, to, raw: LEAST }), 201);
     const refused = await approve('fees-1', 'leo');
@@ -123,7 +123,7 @@ describe('what a wrong fee schedule has charged', () => {
     assert.equal(await available(from), before);
   });
 
-  it('goes back by another person, once, whatever is repeated and under whatever name', async () => {
+  it('what a wrong fee schedule has charged goes back by another person, once, whatever is repeated and under whatever name', async () => {
     answered(await bank.send({ from: to, to: fees, raw: LEAST }), 201);
     const [paid, kept] = [await available(from), await available(fees)];
     assert.equal(shown(await approve('fees-1', 'leo')).posted, 3);
@@ -138,7 +138,7 @@ describe('what a wrong fee schedule has charged', () => {
     assert.deepEqual([await available(from), await available(fees)], [paid + owed, kept - owed]);
   });
 
-  it('is not what else begins with its name: that stays proposed, and every sum is shown before', async () => {
+  it('what a wrong fee schedule has charged is not what else begins with its name: that stays proposed, and every sum is shown before', async () => {
     await overcharged(2);
     shown(await propose('fees-3'));
     for (const [way, asset] of [
@@ -186,7 +186,7 @@ describe('what a wrong fee schedule has charged', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it("is not given back after the fee account's part was rejected, until that is proposed again and has arrived", async () => {
+  it("what a wrong fee schedule has charged is not given back after the fee account's part was rejected, until that is proposed again and has arrived", async () => {
     await overcharged(2);
     const owed = 2n * (WRONG - RIGHT);
     shown(await propose('fees-4'));
@@ -205,7 +205,7 @@ describe('what a wrong fee schedule has charged', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it('was not given back if it was rejected: it is proposed again, under the same name or another, and arrives once', async () => {
+  it('what a wrong fee schedule has charged was not given back if it was rejected: it is proposed again, under the same name or another, and arrives once', async () => {
     await overcharged(2);
     const owed = WRONG - RIGHT;
     shown(await propose('fees-5'));
@@ -226,7 +226,7 @@ describe('what a wrong fee schedule has charged', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it('is all that was charged by then, when it is proposed again after more has been', async () => {
+  it('what a wrong fee schedule has charged is all that was charged by then, when it is proposed again after more has been', async () => {
     await overcharged(1);
     shown(await propose('fees-7'));
     await overcharged(1);
@@ -240,7 +240,7 @@ describe('what a wrong fee schedule has charged', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it('goes back into the fee account if the payer has closed theirs', async () => {
+  it('what a wrong fee schedule has charged goes back into the fee account if the payer has closed theirs', async () => {
     const gone = await bank.account({ funds: { COPM: LEAST + WRONG } });
     await overcharged(1, gone);
     await overcharged(1);
@@ -259,7 +259,7 @@ describe('what a wrong fee schedule has charged', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it('is posted no further by somebody who is deactivated meanwhile, and goes on by another', async () => {
+  it('what a wrong fee schedule has charged is posted no further by somebody who is deactivated meanwhile, and goes on by another', async () => {
     await overcharged(2);
     shown(await propose('fees-9'));
     const zoe = await people.signIn('zoe', ['adjust']);
@@ -276,7 +276,7 @@ describe('what a wrong fee schedule has charged', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it("is found up to the last moment asked for, though a batch's bonuses get their ids only after they are dated", async () => {
+  it("what a wrong fee schedule has charged is found up to the last moment asked for, though a batch's bonuses get their ids only after they are dated", async () => {
     let at = systemClock();
     const world = await BatchWorld.open(db, { clock: () => at });
     const [source, receiver] = [
@@ -308,7 +308,7 @@ describe('what a wrong fee schedule has charged', () => {
     );
   });
 
-  it('is found of what was charged after the clock of the process had been hours ahead and was set back', async () => {
+  it('what a wrong fee schedule has charged is found of what was charged after the clock of the process had been hours ahead and was set back', async () => {
     const { now } = Date;
     Date.now = () => now() + 6 * 3_600_000;
     newId();
@@ -319,7 +319,7 @@ describe('what a wrong fee schedule has charged', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it('is refused with a reference that is none, bounds that cross, and half of what it needs', async () => {
+  it('what a wrong fee schedule has charged is refused with a reference that is none, bounds that cross, and half of what it needs', async () => {
     for (const none of ['no reference', 'fee-refund'])
       assert.match((await propose(none)).stderr, /reference/);
     const crossed = [

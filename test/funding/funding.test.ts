@@ -104,7 +104,7 @@ describe('pay-ins and adjustments', () => {
     assert.equal(await available(), 100n);
   });
 
-  it('many at the same time with one reference move money once', async () => {
+  it('pay-ins and adjustments many at the same time with one reference move money once', async () => {
     const all = await Promise.all(
       Array.from({ length: 30 }, () => payIn({ reference: 'wire-race' })),
     );
@@ -145,7 +145,7 @@ describe('pay-ins and adjustments', () => {
   });
 
   for (const reference of ['', 'a b', 'a/post', 'ñ', 'a'.repeat(65), 'a\n'])
-    it(`${JSON.stringify(reference.slice(0, 10))} is not a reference`, async () =>
+    it(`pay-ins and adjustments: ${JSON.stringify(reference.slice(0, 10))} is not a reference`, async () =>
       assert.equal(await codeOf(payIn({ reference })), 'invalid_field'));
 
   for (const raw of [0n, -1n])

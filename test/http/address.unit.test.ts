@@ -14,7 +14,7 @@ function from(peer: string, forwarded?: string): IncomingMessage {
 }
 
 describe('client addresses', () => {
-  it('without trusted proxies X-Forwarded-For says nothing', () => {
+  it('client addresses without trusted proxies X-Forwarded-For says nothing', () => {
     const addresses = new ClientAddresses([]);
     assert.equal(addresses.of(from('10.0.0.1', '1.2.3.4')), '10.0.0.1');
     assert.equal(addresses.of(from('::ffff:10.0.0.1')), '10.0.0.1');

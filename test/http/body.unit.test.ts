@@ -75,7 +75,7 @@ describe('bodies', () => {
     '{"raw":01}',
     'NaN',
   ])
-    it(`${JSON.stringify(text)} is not JSON`, () => refusedWith(text, '', 'not_json'));
+    it(`bodies: ${JSON.stringify(text)} is not JSON`, () => refusedWith(text, '', 'not_json'));
 
   for (const [name, bytes] of [
     ['Latin-1', Buffer.from('{"description":"a\xe9"}', 'latin1')],
@@ -83,7 +83,7 @@ describe('bodies', () => {
     ['an encoded surrogate', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
     ['UTF-16', Buffer.from('\ufeff{"a":1}', 'utf16le')],
   ] as const)
-    it(`${name} is not UTF-8`, () => refusedWith(bytes, '', 'not_utf8'));
+    it(`bodies: ${name} is not UTF-8`, () => refusedWith(bytes, '', 'not_utf8'));
 
   it('a field of another type has that problem alone: its length, of something else, is none', async () => {
     for (const events of ['', 'transfer.completed'])
@@ -97,7 +97,7 @@ describe('bodies', () => {
   });
 
   for (const text of ['[]', '"text"', 'null', '1', 'true'])
-    it(`${text} is not an object`, () => refusedWith(text, '', 'not_an_object'));
+    it(`bodies: ${text} is not an object`, () => refusedWith(text, '', 'not_an_object'));
 
   it('__proto__ and constructor are refused at any depth', async () => {
     await refusedWith('{"__proto__":{"a":1}}', '__proto__', 'forbidden_name');
@@ -107,7 +107,7 @@ describe('bodies', () => {
     assert.equal(({} as { a?: number }).a, undefined);
   });
 
-  it('eight levels are read, nine are refused', async () => {
+  it('bodies eight levels are read, nine are refused', async () => {
     const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
     assert.deepEqual(problemsOf(await post(nested(8))).at(-1), 'invalid_field a unknown');
     await refusedWith(nested(9), 'a.a.a.a.a.a.a.a', 'nested_too_deep');
@@ -125,7 +125,7 @@ describe('bodies', () => {
     assert.equal(problemsOf(await post({ [text]: text })).at(-1), `invalid_field ${text} unknown`);
   });
 
-  it('tens of thousands of levels are refused in no time', async () => {
+  it('bodies tens of thousands of levels are refused in no time', async () => {
     const before = process.cpuUsage();
     const arrays = await post('['.repeat(32_000) + ']'.repeat(32_000));
     assert.equal(arrays.json().error.details?.reason, 'nested_too_deep');
@@ -170,19 +170,19 @@ describe('bodies', () => {
     ]);
   });
 
-  it('null in a list is invalid_field: it is there', async () => {
+  it('bodies null in a list is invalid_field: it is there', async () => {
     const answer = await post({ ...VALID_BODY, events: [A_KEY, null] });
     assert.deepEqual(problemsOf(answer), ['invalid_field events.1 not_a_uuid']);
     assert.equal(answer.json().error.code, 'invalid_field');
   });
 
-  it('null for a field that may be absent says that it is absent', async () => {
+  it('bodies null for a field that may be absent says that it is absent', async () => {
     assert.equal((await post({ ...VALID_BODY, description: null })).status, 201);
     const { body } = asRequest(seen[0]) as { body: { description?: string } };
     assert.equal(body.description, undefined);
   });
 
-  it('unknown fields are refused at every depth', async () => {
+  it('bodies unknown fields are refused at every depth', async () => {
     const answer = await post({
       ...VALID_BODY,
       a: 1,
@@ -194,7 +194,7 @@ describe('bodies', () => {
     ]);
   });
 
-  it('of a key given twice in an object the last counts', async () => {
+  it('bodies of a key given twice in an object the last counts', async () => {
     const text = JSON.stringify(VALID_BODY).replace('"raw":"150000"', '"raw":"1","raw":"2"');
     assert.equal((await post(text)).status, 201);
     const { body } = asRequest(seen[0]) as { body: { amount: { raw: bigint } } };
@@ -240,7 +240,7 @@ describe('bodies', () => {
     );
   });
 
-  it('text is stored in NFC and counted in code points', async () => {
+  it('bodies text is stored in NFC and counted in code points', async () => {
     const family = '👩'.repeat(140);
     assert.equal((await post({ ...VALID_BODY, description: family })).status, 201);
     assert.equal((await post({ ...VALID_BODY, description: 'e\u0301'.repeat(140) })).status, 201);
@@ -259,14 +259,14 @@ describe('bodies', () => {
     ['a lone low surrogate', '"\\udc00 x"'],
     ['a line separator', '"\\u2028"'],
   ] as const)
-    it(`${name} in a text is refused`, () =>
+    it(`bodies: ${name} in a text is refused`, () =>
       refusedWith(
         JSON.stringify(VALID_BODY).replace('"Rent"', text),
         'description',
         'control_character',
       ));
 
-  it('hostile names come back as they are, in valid JSON', async () => {
+  it('bodies hostile names come back as they are, in valid JSON', async () => {
     for (const name of ['\ud800', '"', '\\', '\u2028', '<script>', 'a.b', '', 'x'.repeat(5_000)]) {
       const answer = await post({ ...VALID_BODY, [name]: 1 });
       assert.equal(answer.status, 400);

@@ -90,7 +90,7 @@ describe('cursors', () => {
   const [key] = KEYS;
   const newer = { id: 'k2', secret: Buffer.alloc(32, 9) };
 
-  it('after a rotation of keys the old cursors remain valid', () => {
+  it('cursors after a rotation of keys the old cursors remain valid', () => {
     const rotated = new Cursors([newer, key]);
     assert.deepEqual(rotated.decode(BINDING, cursors.encode(BINDING, position)), position);
   });

@@ -27,7 +27,7 @@ describe('docs', () => {
     call(world.url + path, { headers: { authorization: null, ...headers } });
 
   for (const path of PAGES)
-    it(`${path} is a separate page, without a token, under a strict policy`, async () => {
+    it(`docs: ${path} is a separate page, without a token, under a strict policy`, async () => {
       const answer = await get(path);
       assert.equal(answer.status, 200);
       assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8');
@@ -147,7 +147,7 @@ describe('docs', () => {
     assert.ok(again.endsWith('\r\n\r\n'));
   });
 
-  it('pages are read, not written: 405 with an Error object', async () => {
+  it('docs pages are read, not written: 405 with an Error object', async () => {
     const answer = await call(`${world.url}/docs`, { method: 'POST' });
     assert.equal(answer.status, 405);
     assert.equal(answer.headers.get('allow'), 'GET, HEAD');

@@ -52,7 +52,7 @@ describe('the OpenAPI document of the service', () => {
     );
   });
 
-  it('names every operation once, in camelCase, by a verb that fits its method', () => {
+  it('the OpenAPI document of the service names every operation once, in camelCase, by a verb that fits its method', () => {
     const names = operations.map(({ operation }) => String(operation.operationId));
     assert.ok(names.length > 40);
     for (const { method, path, operation } of operations) {
@@ -68,7 +68,7 @@ describe('the OpenAPI document of the service', () => {
     assert.equal(new Set([...names, ...hooks]).size, names.length + hooks.length);
   });
 
-  it('has its parts in the order in which they are read, and each operation in one of them', () => {
+  it('the OpenAPI document of the service has its parts in the order in which they are read, and each operation in one of them', () => {
     const tags = (document.tags as Json[]).map(({ name }) => name);
     assert.deepEqual(tags.slice(0, 2), ['Accounts', 'Transfers']);
     for (const { path, operation } of operations) {
@@ -77,7 +77,7 @@ describe('the OpenAPI document of the service', () => {
     }
   });
 
-  it('says which scopes and roles each operation requires, for machines and for people', () => {
+  it('the OpenAPI document of the service says which scopes and roles each operation requires, for machines and for people', () => {
     for (const { path, operation } of operations) {
       const said = object(operation['x-permission']);
       const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[said.operation as Operation];
@@ -95,7 +95,7 @@ describe('the OpenAPI document of the service', () => {
     }
   });
 
-  it('has a webhook for every type of event, with its own schema, and one for tests', () => {
+  it('the OpenAPI document of the service has a webhook for every type of event, with its own schema, and one for tests', () => {
     assert.deepEqual(Object.keys(webhooks), [...EVENT_TYPES, 'webhook.test']);
     const schemas = new Set<unknown>();
     for (const type of EVENT_TYPES) {
@@ -113,7 +113,7 @@ describe('the OpenAPI document of the service', () => {
     assert.deepEqual(Object.keys(object(object(union.discriminator).mapping)), [...EVENT_TYPES]);
   });
 
-  it('is valid by two validators', async () => {
+  it('the OpenAPI document of the service is valid by two validators', async () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document));
     assert.ok(valid, JSON.stringify(errors, null, 2));
     const config = await createConfig({ extends: ['spec', 'recommended'], rules: NOT_ASKED });
@@ -126,7 +126,7 @@ describe('the OpenAPI document of the service', () => {
     );
   });
 
-  it('has an example of every body, every answer that has one, and every error code', () => {
+  it('the OpenAPI document of the service has an example of every body, every answer that has one, and every error code', () => {
     for (const { method, path, operation } of operations) {
       const { requestBody, responses } = operation;
       const given = [
@@ -146,7 +146,7 @@ describe('the OpenAPI document of the service', () => {
     assert.deepEqual(Object.keys(examples), [...ERROR_CODES]);
   });
 
-  it('has no example that its own schema refuses', () => {
+  it('the OpenAPI document of the service has no example that its own schema refuses', () => {
     const ajv = new Ajv2020({ allErrors: true, strict: false });
     addFormats.default(ajv);
     ajv.addSchema(document, 'document');

@@ -47,7 +47,7 @@ describe('errors', () => {
     ],
   ];
   for (const [name, thrown] of AWAY)
-    it(`${name} is 503 ledger_unavailable on every endpoint, the token check included`, async () => {
+    it(`errors: ${name} is 503 ledger_unavailable on every endpoint, the token check included`, async () => {
       fault = thrown;
       for (const answer of [await read(), await move()]) {
         assert.equal(answer.status, 503);
@@ -73,7 +73,7 @@ describe('errors', () => {
     ],
   ];
   for (const [name, thrown] of OURS)
-    it(`${name} that is thrown is 500 without its text, and 503 where money moves`, async () => {
+    it(`errors: ${name} that is thrown is 500 without its text, and 503 where money moves`, async () => {
       fault = thrown;
       const answer = await read();
       assert.equal(answer.status, 500);

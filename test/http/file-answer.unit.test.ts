@@ -69,7 +69,7 @@ describe('file answers', () => {
     return received;
   };
 
-  it('arrive whole, to be saved under their name, and are not cached', async () => {
+  it('file answers arrive whole, to be saved under their name, and are not cached', async () => {
     const answer = await call(url());
     assert.equal(answer.status, 200);
     assert.equal(answer.text, 'a,b\r\n1,2\r\n');
@@ -81,7 +81,7 @@ describe('file answers', () => {
     assert.ok(answer.headers.has('ratelimit-limit'));
   });
 
-  it('keep the connection for the next request', async () => {
+  it('file answers keep the connection for the next request', async () => {
     const socket = await opened(world.port);
     const received = readAll(socket, 500);
     socket.write(
@@ -187,7 +187,7 @@ describe('file answers', () => {
     socket.destroy();
   });
 
-  it('are described in the OpenAPI document, and so are forms', async () => {
+  it('file answers are described in the OpenAPI document, and so are forms', async () => {
     const text = await (await fetch(`${world.url}/openapi.json`)).text();
     const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, Described>> };
     const file = paths['/v1/file']?.['get']?.responses['200'];

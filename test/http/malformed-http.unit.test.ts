@@ -65,12 +65,12 @@ describe('malformed HTTP', () => {
     ['the greeting of TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
   ];
   for (const [name, text] of MALFORMED)
-    it(`${name} is answered 400 with an Error object`, async () => {
+    it(`malformed HTTP: ${name} is answered 400 with an Error object`, async () => {
       assertRefused(await sendRaw(world.port, text));
       await assertAlive();
     });
 
-  it('headers that are too long are 400, and the client gets to read it', async () => {
+  it('malformed HTTP headers that are too long are 400, and the client gets to read it', async () => {
     const answer = await sendRaw(
       world.port,
       rawHead('GET /v1/transfers HTTP/1.1', `A: ${'x'.repeat(200_000)}`),
@@ -94,7 +94,7 @@ describe('malformed HTTP', () => {
     await assertAlive();
   });
 
-  it('headers that do not come in time are 400', async () => {
+  it('malformed HTTP headers that do not come in time are 400', async () => {
     const answer = await sendRaw(world.port, 'GET /v1/transfers HTTP/1.1\r\nHost: a\r\n', 4_000);
     assertRefused(answer);
     assert.equal(bodyOfRaw(answer).error.details?.reason, 'not_received_in_time');
@@ -156,7 +156,7 @@ describe('malformed HTTP', () => {
       assert.match(await readAll(socket), /^HTTP\/1.1 200 /);
     });
 
-    it('is answered if it came in time while the process stood still', async () => {
+    it('malformed HTTP of which the body comes late is answered if it came in time while the process stood still', async () => {
       const body = JSON.stringify(VALID_BODY);
       const socket = await opened(patient.port);
       socket.write(head(body.length));
@@ -167,7 +167,7 @@ describe('malformed HTTP', () => {
       socket.destroy();
     });
 
-    it('is abandoned at once if its client has gone before it was requested', async () => {
+    it('malformed HTTP of which the body comes late is abandoned at once if its client has gone before it was requested', async () => {
       let answer: () => void = () => undefined;
       known = new Promise((resolve) => (answer = resolve));
       const asking = new Promise<void>((resolve) => (asked = resolve));
@@ -186,7 +186,7 @@ describe('malformed HTTP', () => {
   });
 
   describe('that arrives in time while the process stands still', () => {
-    it('is answered where its headers were missing', async () => {
+    it('malformed HTTP that arrives in time while the process stands still is answered where its headers were missing', async () => {
       const socket = await opened(world.port);
       socket.write('GET /v1/transfers HTTP/1.1\r\nHost: a\r\n');
       await sleep(50);
@@ -195,7 +195,7 @@ describe('malformed HTTP', () => {
       assert.match(await readAll(socket), /^HTTP\/1.1 200 /);
     });
 
-    it('is answered where its body was missing', async () => {
+    it('malformed HTTP that arrives in time while the process stands still is answered where its body was missing', async () => {
       const body = JSON.stringify(VALID_BODY);
       const socket = await opened(world.port);
       socket.write(
@@ -214,7 +214,7 @@ describe('malformed HTTP', () => {
     });
   });
 
-  it('garbage after a request does not replace its answer', async () => {
+  it('malformed HTTP garbage after a request does not replace its answer', async () => {
     const answer = await sendRaw(
       world.port,
       `${rawHead('GET /v1/transfers HTTP/1.1')}garbage\r\n\r\n`,
@@ -267,7 +267,7 @@ describe('malformed HTTP', () => {
       );
     const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
 
-    it('chunks are put together', async () => {
+    it('malformed HTTP bodies in pieces chunks are put together', async () => {
       const text = `${head('Transfer-Encoding: chunked', 'Connection: close')}${[...body].map(chunk).join('')}0\r\n\r\n`;
       assert.match(await sendRaw(world.port, text), /^HTTP\/1.1 201 /);
     });
@@ -283,7 +283,7 @@ describe('malformed HTTP', () => {
       assert.match(await answer, /^HTTP\/1.1 201 /);
     });
 
-    it('chunks beyond 64 KiB are 413, which a client that keeps sending gets to read', async () => {
+    it('malformed HTTP bodies in pieces chunks beyond 64 KiB are 413, which a client that keeps sending gets to read', async () => {
       const text = `${head('Transfer-Encoding: chunked')}${chunk(' '.repeat(40_000)).repeat(10)}`;
       const answer = await sendRaw(world.port, text);
       assert.match(answer, /^HTTP\/1.1 413 /);

@@ -64,7 +64,7 @@ describe('the OpenAPI document', () => {
     return found;
   }
 
-  it('is OpenAPI 3.1 with every route and only these', () => {
+  it('the OpenAPI document is OpenAPI 3.1 with every route and only these', () => {
     assert.equal(document.openapi, '3.1.0');
     const named = Object.entries(document.paths).flatMap(([path, own]) =>
       Object.keys(own).map((method) => `${method} ${path}`),
@@ -93,7 +93,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('names for each route every status that its steps and its handler can answer', () => {
+  it('the OpenAPI document names for each route every status that its steps and its handler can answer', () => {
     const statuses = (method: string, path: string): string[] =>
       Object.keys(operation(method, path).responses);
     assert.deepEqual(statuses('post', '/v1/transfers'), [
@@ -122,7 +122,7 @@ describe('the OpenAPI document', () => {
     ]);
   });
 
-  it('describes the codes of a status', () => {
+  it('the OpenAPI document describes the codes of a status', () => {
     const { description } = operation('post', '/v1/transfers').responses['400'] ?? {
       description: '',
     };
@@ -130,7 +130,7 @@ describe('the OpenAPI document', () => {
       assert.ok(description.includes(code));
   });
 
-  it('describes the headers of every answer', () => {
+  it('the OpenAPI document describes the headers of every answer', () => {
     for (const { responses } of [
       operation('post', '/v1/transfers'),
       operation('get', '/v1/transfers'),
@@ -151,7 +151,7 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  it('requires the idempotency key where the check does', () => {
+  it('the OpenAPI document requires the idempotency key where the check does', () => {
     const refs = (one: Operation): (string | undefined)[] => one.parameters.map(({ $ref }) => $ref);
     assert.ok(
       refs(operation('post', '/v1/transfers')).includes('#/components/parameters/Idempotency-Key'),
@@ -161,7 +161,7 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  it('has scopes as alternatives, and the roles in words, from the table', () => {
+  it('the OpenAPI document has scopes as alternatives, and the roles in words, from the table', () => {
     const { security, description } = operation('get', '/v1/transfers');
     assert.deepEqual(
       security,
@@ -175,7 +175,7 @@ describe('the OpenAPI document', () => {
     assert.match(description, /`read` or `transfers`/);
   });
 
-  it('describes query and path parameters as they are checked', () => {
+  it('the OpenAPI document describes query and path parameters as they are checked', () => {
     const { parameters } = operation('get', '/v1/transfers');
     const limit = parameters.find(({ name }) => name === 'limit');
     assert.deepEqual(
@@ -188,7 +188,7 @@ describe('the OpenAPI document', () => {
     assert.deepEqual([id?.in, id?.required, id?.schema?.format], ['path', true, 'uuid']);
   });
 
-  it('describes the body as checked: required fields, no others, formats', () => {
+  it('the OpenAPI document describes the body as checked: required fields, no others, formats', () => {
     const schema = operation('post', '/v1/transfers').requestBody?.content['application/json']
       ?.schema;
     assert.ok(schema);
@@ -216,14 +216,14 @@ describe('a sentence that says too little', () => {
   const a = named('getA');
   const nothing = answers({ 200: null });
 
-  it('does not start: its name, whom it permits, what it answers and its summary are needed', () => {
+  it('a sentence that says too little does not start: its name, whom it permits, what it answers and its summary are needed', () => {
     assert.throws(() => new Api().get('/v1/a', reads, nothing, summary('x'), handler), /named/);
     assert.throws(() => new Api().get('/v1/a', a, nothing, summary('x'), handler), /permits/);
     assert.throws(() => new Api().get('/v1/a', a, reads, summary('x'), handler), /answers/);
     assert.throws(() => new Api().get('/v1/a', a, reads, nothing, handler), /summary/);
   });
 
-  it('does not start when it or its name is given twice, or it names one parameter in two ways', async () => {
+  it('a sentence that says too little does not start when it or its name is given twice, or it names one parameter in two ways', async () => {
     const api = new Api();
     api.get('/v1/a/{id}', a, reads, nothing, summary('x'), handler);
     assert.throws(

@@ -25,7 +25,7 @@ import {
 const BALANCER_MS = 2_000;
 
 describe('a client that reads nothing of its answer', () => {
-  it('loses its connection, and one that reads slowly gets all of it', async () => {
+  it('a client that reads nothing of its answer loses its connection, and one that reads slowly gets all of it', async () => {
     const part = 4 * 1024 * 1024;
     const text = 'x'.repeat(16 * part);
     const world = await startWorld({
@@ -108,7 +108,7 @@ describe('the admin port', () => {
     assert.deepEqual([answer.status, await answer.text()], [200, 'degraded\n']);
   });
 
-  it('from the moment it stops it is not ready', async () => {
+  it('the admin port from the moment it stops it is not ready', async () => {
     readiness.stop();
     assert.deepEqual(await readyz(), [503, 'stopping']);
     fitness = () => Promise.resolve('ready');
@@ -159,7 +159,7 @@ describe('the admin port', () => {
 });
 
 describe('request metrics', () => {
-  it('are by template, method and status; no path of a client becomes a label', async () => {
+  it('request metrics are by template, method and status; no path of a client becomes a label', async () => {
     const world = await startWorld({ routes: thingRoutes() });
     await call(`${world.url}/v1/transfers/018f0000-0000-7000-8000-0000000000ff?x=1`);
     await call(`${world.url}/v1/secret-path`);
@@ -252,7 +252,7 @@ describe('stopping', () => {
     assert.equal(world.server.inFlight(), 0);
   });
 
-  it('idle connections, used or never used, do not hold it up', async () => {
+  it('stopping idle connections, used or never used, do not hold it up', async () => {
     release();
     const unused = await opened(world.port);
     const used = await opened(world.port);
@@ -279,7 +279,7 @@ describe('stopping', () => {
     await stopped;
   });
 
-  it('after the grace what still hangs is cut off', async () => {
+  it('stopping after the grace what still hangs is cut off', async () => {
     const socket = await opened(world.port);
     const answer = readAll(socket);
     socket.write(rawHead('GET /v1/slow HTTP/1.1'));

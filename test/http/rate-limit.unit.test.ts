@@ -31,7 +31,7 @@ describe('rate limits', () => {
     assert.equal(buckets.take('a').allowed, false);
   });
 
-  it('over any time no more than burst and rate pass', () => {
+  it('rate limits over any time no more than burst and rate pass', () => {
     const buckets = new TokenBuckets({ perSecond: 100, burst: 200 }, 1, clock);
     let allowed = 0;
     for (let ms = 0; ms < 10_000; ms += 1) {
@@ -59,7 +59,7 @@ describe('rate limits', () => {
     assert.deepEqual(buckets.take('a').remaining, 99);
   });
 
-  it('tokens do not share a bucket, classes neither', () => {
+  it('rate limits tokens do not share a bucket, classes neither', () => {
     const rate = { perSecond: 1, burst: 1 };
     const limiter = new RateLimiter(
       eachRateClass(() => rate),
@@ -84,7 +84,7 @@ describe('rate limits', () => {
     assert.equal(new TokenBuckets({ perSecond: 1, burst: 2 }, 8, clock).take('a').allowed, true);
   });
 
-  it('full buckets are forgotten, and memory stays bounded when none is full', () => {
+  it('rate limits full buckets are forgotten, and memory stays bounded when none is full', () => {
     const buckets = new TokenBuckets({ perSecond: 1, burst: 10 }, 1, clock, 100);
     for (let token = 0; token < 100; token += 1) buckets.take(`old${token}`);
     later(1_000);

@@ -59,7 +59,7 @@ describe('a shared rate limit', () => {
     return own;
   };
 
-  it('grants one burst to all processes together, reports what is left, and refuses the rest', async () => {
+  it('a shared rate limit grants one burst to all processes together, reports what is left, and refuses the rest', async () => {
     const processes = [
       await connected(4),
       await connected(4),
@@ -87,7 +87,7 @@ describe('a shared rate limit', () => {
     }
   });
 
-  it('lets one through for each refill, whichever process it reaches', async () => {
+  it('a shared rate limit lets one through for each refill, whichever process it reaches', async () => {
     const rate = { perSecond: 10, burst: 5 };
     const [one, other] = [await connected(1, rate), await connected(1, rate)];
     const round = async (): Promise<{ allowed: number; most: number; longestMs: number }> => {
@@ -109,7 +109,7 @@ describe('a shared rate limit', () => {
     for (const { store } of [one, other]) store.close();
   });
 
-  it('that hangs keeps a request waiting for milliseconds, and the next ones for nothing', async () => {
+  it('a shared rate limit that hangs keeps a request waiting for milliseconds, and the next ones for nothing', async () => {
     const { limiter, store, changes, seen } = await connected(1, RATE, 20);
     await limiter.take('requests', 'hanging');
     redis.freeze();
@@ -137,7 +137,7 @@ describe('a shared rate limit', () => {
     store.close();
   });
 
-  it('that is gone refuses nobody, and is shared again when it is back, its scripts forgotten', async () => {
+  it('a shared rate limit that is gone refuses nobody, and is shared again when it is back, its scripts forgotten', async () => {
     const { take, store, changes } = await connected(2);
     await redis.kill();
     const states = [];
@@ -156,7 +156,7 @@ describe('a shared rate limit', () => {
     store.close();
   });
 
-  it('holds for two API processes: of 60 requests to both the burst passes, none of the rest, and no 5xx while Redis hangs', async () => {
+  it('a shared rate limit holds for two API processes: of 60 requests to both the burst passes, none of the rest, and no 5xx while Redis hangs', async () => {
     const db: TestDatabase = await testDatabase();
     const api = await startTestApi(db);
     const bank = await openBank(api);
@@ -202,7 +202,7 @@ describe('a shared rate limit', () => {
 });
 
 describe('a shared rate limit without its Redis', () => {
-  it('starts and decides all the same', async () => {
+  it('a shared rate limit without its Redis starts and decides all the same', async () => {
     const [port] = await freePorts(1);
     const { take, store, changes } = limiterOver(`redis://127.0.0.1:${port}`);
     assert.equal((await take('alone')).remaining, 19);

@@ -29,14 +29,14 @@ describe('the places of uploads', () => {
   const lost = (all: readonly UploadPlace[]): number[] =>
     all.flatMap((place, at) => (place.lost.aborted ? [at] : []));
 
-  it('are sixteen, and four of a tenant', async () => {
+  it('the places of uploads are sixteen, and four of a tenant', async () => {
     const own = await take('a', 4);
     assert.equal(await isFull('a'), true);
     own[0]!.leave();
     assert.equal(await isFull('a'), false);
   });
 
-  it('are waited for in order of arrival, and nobody waits for places that only another tenant may not have', async () => {
+  it('the places of uploads are waited for in order of arrival, and nobody waits for places that only another tenant may not have', async () => {
     places = new UploadPlaces(() => now, 60_000);
     const own = await take('a', 4);
     const admitted: string[] = [];
@@ -64,7 +64,7 @@ describe('the places of uploads', () => {
     assert.equal(lost(all).length, 1);
   });
 
-  it('when all are taken, a newcomer gets the slowest place of a tenant that has at least two more', async () => {
+  it('the places of uploads when all are taken, a newcomer gets the slowest place of a tenant that has at least two more', async () => {
     const all = await fourOfEach('a', 'b', 'c', 'd');
     now = 1_000;
     for (const [at, place] of all.entries()) place.received((at === 9 ? 100 : 900) * KIB);

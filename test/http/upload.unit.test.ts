@@ -184,7 +184,7 @@ describe('uploads', () => {
     assert.equal(seen.length, 0);
   });
 
-  it('long fields, many parts and endless part headers are refused', async () => {
+  it('uploads long fields, many parts and endless part headers are refused', async () => {
     for (const value of ['a'.repeat(9_000), 'a'.repeat(60_000)])
       assert.deepEqual(problemsOf(await post(SOURCE, { name: 'description', value }, FILE)), [
         'invalid_field description too_long',
@@ -205,7 +205,7 @@ describe('uploads', () => {
       ]);
   });
 
-  it('without a file it is the file that is missing', async () => {
+  it('uploads without a file it is the file that is missing', async () => {
     assert.deepEqual(problemsOf(await post(SOURCE)), ['missing_field file required']);
     const octets = { name: 'file', headers: ['Content-Type: application/octet-stream'] };
     for (const part of [
@@ -241,7 +241,7 @@ describe('uploads', () => {
     );
   });
 
-  it('fields are checked like those of a JSON body, all problems at once', async () => {
+  it('uploads fields are checked like those of a JSON body, all problems at once', async () => {
     assert.deepEqual(problemsOf(await post(FILE)), ['missing_field source_account required']);
     const answer = await post(
       { name: 'source_account', value: 'one' },
@@ -506,7 +506,7 @@ describe('uploads', () => {
       return asRequest(seen.at(-1)).idempotency?.fingerprint.digest.toString('hex') ?? '';
     }
 
-    it('is the same for the same bytes and fields, whatever names and order', async () => {
+    it('uploads the fingerprint is the same for the same bytes and fields, whatever names and order', async () => {
       const one = await fingerprintOf(SOURCE, { name: 'description', value: 'a' }, FILE);
       const same = {
         ...FILE,
@@ -517,7 +517,7 @@ describe('uploads', () => {
       assert.equal(await fingerprintOf(same, { name: 'description', value: 'a' }, SOURCE), one);
     });
 
-    it('is another for another byte or field', async () => {
+    it('uploads the fingerprint is another for another byte or field', async () => {
       const known = new Set<string>();
       const forms: readonly (readonly Part[])[] = [
         [SOURCE, FILE],
@@ -549,7 +549,7 @@ describe('uploads', () => {
 });
 
 describe('an upload whose place was lost in the turn in which it was given', () => {
-  it('is 429 unread: it would be one more than fit in memory', async () => {
+  it('an upload whose place was lost in the turn in which it was given is 429 unread: it would be one more than fit in memory', async () => {
     const place = {
       lost: AbortSignal.abort(),
       received: () => {},
@@ -576,7 +576,7 @@ describe('an upload whose place was lost in the turn in which it was given', () 
 });
 
 describe('the rate of uploads', () => {
-  it('is their own', async () => {
+  it('the rate of uploads is their own', async () => {
     const world = await startWorld({
       routes: uploadRoute(() => {}),
       rates: { uploads: { perSecond: 1 / 6, burst: 2 } },

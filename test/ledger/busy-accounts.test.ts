@@ -42,7 +42,7 @@ describe('an account whose row somebody keeps locked', () => {
     }
   }
 
-  it('delays its own commands, and others for no longer than one lock wait', async () => {
+  it('an account whose row somebody keeps locked delays its own commands, and others for no longer than one lock wait', async () => {
     const [lockedFrom, lockedTo] = await twoAccounts();
     const [from, to] = await twoAccounts();
     await whileLocked(lockedFrom.id, async () => {
@@ -59,7 +59,7 @@ describe('an account whose row somebody keeps locked', () => {
     assert((watched.retries.lock_wait ?? 0) > 0);
   });
 
-  it('delays no command that waits for another account once that one is free', async () => {
+  it('an account whose row somebody keeps locked delays no command that waits for another account once that one is free', async () => {
     const [[lockedFrom, lockedTo], [from, to]] = [await twoAccounts(), await twoAccounts()];
     const submit = (one: Account, other: Account) =>
       watched.desk.submit(testKind, move({ from: one, to: other, raw: 1n }));
@@ -79,7 +79,7 @@ describe('an account whose row somebody keeps locked', () => {
     });
   });
 
-  it('keeps nobody waiting for what its key has already bound', async () => {
+  it('an account whose row somebody keeps locked keeps nobody waiting for what its key has already bound', async () => {
     const [from, to] = await twoAccounts();
     const bound = [move({ from, to, raw: 1n }), move({ from, to, raw: 2n })];
     for (const command of bound)
@@ -94,7 +94,7 @@ describe('an account whose row somebody keeps locked', () => {
     });
   });
 
-  it('keeps nobody waiting for what its key has already bound where only another row of its group is locked', async () => {
+  it('an account whose row somebody keeps locked keeps nobody waiting for what its key has already bound where only another row of its group is locked', async () => {
     const [from, to] = await twoAccounts();
     const bound = move({ from, to, raw: 1n });
     assert((await watched.desk.submit(testKind, bound)).outcome.done);
@@ -111,7 +111,7 @@ describe('an account whose row somebody keeps locked', () => {
     }
   });
 
-  it('is posted to as before when the lock is gone', async () => {
+  it('an account whose row somebody keeps locked is posted to as before when the lock is gone', async () => {
     const [from, to] = await twoAccounts();
     let waiting: ReturnType<typeof watched.desk.submit> | undefined;
     await whileLocked(from.id, async () => {

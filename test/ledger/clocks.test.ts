@@ -82,7 +82,7 @@ describe("the database's clock", () => {
     ['ahead', 1],
     ['behind', -1],
   ] as const)
-    it(`dates what is posted by a process whose own clock is forty days ${way}`, async () => {
+    it(`the database's clock dates what is posted by a process whose own clock is forty days ${way}`, async () => {
       const off = deskOff(sign * 40 * 24 * HOUR_MS);
       const before = await databaseTime();
       assert((await pay(off)).outcome.done);
@@ -91,7 +91,7 @@ describe("the database's clock", () => {
       assert.deepEqual(off.ahead, []);
     });
 
-  it('is read behind the locks: what waited for a lock is dated after the wait', async () => {
+  it("the database's clock is read behind the locks: what waited for a lock is dated after the wait", async () => {
     const connection = await createConnection({ uri: db.adminUrl });
     try {
       await connection.query('START TRANSACTION');
@@ -118,7 +118,7 @@ describe("the database's clock", () => {
       [...dates].sort((a, b) => a - b),
     );
 
-  it("never runs backwards in the receiver's entries, though the servers' clocks differ", async () => {
+  it("the database's clock never runs backwards in the receiver's entries, though the servers' clocks differ", async () => {
     const other = await makeAccount({ database: db.database, desk: safe.desk }, tenant, {
       funds: { COPM: 1_000n },
     });
@@ -141,7 +141,7 @@ describe("the database's clock", () => {
     assert(dates[1]! >= dates[0]! && dates[0]! - systemClock() > 0);
   });
 
-  it('never runs backwards for a payer or for the pay-in account, whichever server posts', async () => {
+  it("the database's clock never runs backwards for a payer or for the pay-in account, whichever server posts", async () => {
     const [fast, slow] = [MAX_AHEAD_MS, -MAX_AHEAD_MS].map((ms) => deskOfServerOff(ms * 0.4)) as [
       WatchedDesk,
       WatchedDesk,
@@ -167,7 +167,7 @@ describe("the database's clock", () => {
     };
 
     for (const kind of KINDS)
-      it(`keeps no other account's ${kind}s from expiring, however many of its own come before`, async () => {
+      it(`the database's clock and an account that is dated too far ahead of it keeps no other account's ${kind}s from expiring, however many of its own come before`, async () => {
         const api = await startTestApi(db);
         try {
           const [ahead, other] = [
@@ -204,7 +204,7 @@ describe("the database's clock", () => {
         }
       });
 
-    it('is posted to by nobody, names itself, and fails no other command of its group', async () => {
+    it("the database's clock and an account that is dated too far ahead of it is posted to by nobody, names itself, and fails no other command of its group", async () => {
       const other = await makeAccount({ database: db.database, desk: safe.desk }, tenant, {
         funds: { COPM: 5n },
       });
@@ -223,7 +223,7 @@ describe("the database's clock", () => {
       assert((await pay(safe)).outcome.done);
     });
 
-    it('is usable again after an operator resets it, once, and the auditor knows why its time runs backwards', async () => {
+    it("the database's clock and an account that is dated too far ahead of it is usable again after an operator resets it, once, and the auditor knows why its time runs backwards", async () => {
       const unbounded = openDesk(db.database, {}, () => instant(systemClock() + 2 * HOUR_MS));
       assert((await pay(unbounded)).outcome.done);
       refused(await pay(safe));
@@ -245,7 +245,7 @@ describe("the database's clock", () => {
       assert.deepEqual(found, ['entry_time', 'audit_chain']);
     });
 
-    it('shows its movements within time bounds, from before and after the reset', async () => {
+    it("the database's clock and an account that is dated too far ahead of it shows its movements within time bounds, from before and after the reset", async () => {
       const ahead = 2 * HOUR_MS;
       const unbounded = openDesk(db.database, {}, () => instant(systemClock() + ahead));
       for (let posted = 0; posted < 3; posted += 1) assert((await pay(unbounded)).outcome.done);
@@ -293,7 +293,7 @@ describe("the database's clock", () => {
     }
   });
 
-  it('decides about expiries, whatever the clock of the process says', async () => {
+  it("the database's clock decides about expiries, whatever the clock of the process says", async () => {
     const healthy = await startTestApi(db);
     const off = await startTestApi(db, {}, { clock: new DatabaseClock(offBy(HOUR_MS * 24 * 40)) });
     const own = await openGuarded(healthy);
@@ -306,7 +306,7 @@ describe("the database's clock", () => {
     await Promise.all([off.stop(), healthy.stop()]);
   });
 
-  it('decides about retention and policies, though the clock of the process is forty days ahead', async () => {
+  it("the database's clock decides about retention and policies, though the clock of the process is forty days ahead", async () => {
     const healthy = await startTestApi(db);
     const off = await startTestApi(db, {}, { clock: new DatabaseClock(offBy(HOUR_MS * 24 * 40)) });
     const { database } = healthy.core;

@@ -56,7 +56,7 @@ describe('double entry', () => {
   };
 
   for (const asset of [...ASSETS, ANOTHER]) {
-    it(`accepts entries in ${asset} that sum to zero, and changes the balances`, () => {
+    it(`double entry accepts entries in ${asset} that sum to zero, and changes the balances`, () => {
       const { writes } = post(asset, [-5n, 5n]);
       const available = Array.from(writes.balances.values(), (balance) => [
         balance.asset,
@@ -68,7 +68,7 @@ describe('double entry', () => {
       ]);
     });
 
-    it(`refuses entries in ${asset} that do not sum to zero`, () => {
+    it(`double entry refuses entries in ${asset} that do not sum to zero`, () => {
       assert.throws(
         () => post(asset, [-5n, 6n]),
         new UnsoundDecision('the entries do not sum to zero'),

@@ -27,7 +27,7 @@ describe('amounts are exact', () => {
   const deps = () => ({ database: db.database, desk: watched.desk });
 
   for (const raw of [9_007_199_254_740_991n, 9_007_199_254_740_993n, MAX_RAW - 1n, MAX_RAW])
-    it(`${raw} goes in, is held, moves and comes out to the last unit`, async () => {
+    it(`amounts are exact: ${raw} goes in, is held, moves and comes out to the last unit`, async () => {
       const tenant = await makeTenant(db.database);
       const payer = await makeAccount(deps(), tenant, { funds: { DUSD: raw } });
       const receiver = await makeAccount(deps(), tenant);

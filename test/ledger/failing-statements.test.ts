@@ -76,7 +76,7 @@ describe('a group of which a statement fails', () => {
 
   for (const [table, event] of PLACES)
     for (const errno of ERRORS)
-      it(`at ${table}, with ${errno}, is known to have stored nothing, nobody is told otherwise, and the keys are free`, async () => {
+      it(`a group of which a statement fails at ${table}, with ${errno}, is known to have stored nothing, nobody is told otherwise, and the keys are free`, async () => {
         const { desk, seen } = openDesk(db.database);
         const commands = Array.from({ length: COMMANDS }, () =>
           move({ from: payer, to: receiver, raw: 1n }),
@@ -98,7 +98,7 @@ describe('a group of which a statement fails', () => {
         assert.equal((await balanceOf(db.database, receiver.id)).available, 1n + BigInt(COMMANDS));
       });
 
-  it('for a tenant without an event counter has stored nothing either, despite an earlier counter in the session', async () => {
+  it('a group of which a statement fails for a tenant without an event counter has stored nothing either, despite an earlier counter in the session', async () => {
     const { desk, retries } = openDesk(db.database, { commandTimeoutMs: 400 });
     const command = move({ from: payer, to: receiver, raw: 1n });
     const own = `tenant_id=X'${tenant.tenant.id.replaceAll('-', '')}'`;
@@ -118,7 +118,7 @@ describe('a group of which a statement fails', () => {
     ['audit_chains', 'UPDATE'],
   ] as const)
     for (const errno of ERRORS)
-      it(`at ${table}, of ${errno}, with an act for the audit log: an approval is 503, and its key is free`, async () => {
+      it(`a group of which a statement fails at ${table}, of ${errno}, with an act for the audit log: an approval is 503, and its key is free`, async () => {
         const api = await startTestApi(db);
         const guarded = await openGuarded(api);
         const { id } = await guarded.pend();

@@ -43,7 +43,7 @@ describe('the ledger writer', () => {
   const available = async (account: Account): Promise<bigint> =>
     (await balanceOf(db.database, account.id)).available;
 
-  it('answers nothing before its commit', async () => {
+  it('the ledger writer answers nothing before its commit', async () => {
     const proxy = await Proxy.open(db.url);
     const database = openDatabase(proxy.through(db.url));
     const { desk } = openDesk(database);
@@ -68,7 +68,7 @@ describe('the ledger writer', () => {
     await proxy.close();
   });
 
-  it('asks MySQL twice for a new key, and without a lock for one of many that are repeated', async () => {
+  it('the ledger writer asks MySQL twice for a new key, and without a lock for one of many that are repeated', async () => {
     const proxy = await Proxy.open(db.url);
     const database = openDatabase(proxy.through(db.url));
     const { desk } = openDesk(database);
@@ -92,7 +92,7 @@ describe('the ledger writer', () => {
     await Promise.all([database.close(), proxy.close()]);
   });
 
-  it('puts what is asked at the same time into one transaction', async () => {
+  it('the ledger writer puts what is asked at the same time into one transaction', async () => {
     const commands = Array.from({ length: 50 }, () => move({ from: payer, to: receiver, raw: 2n }));
     const before = watched.groups.length;
     const answers = await Promise.all(
@@ -104,7 +104,7 @@ describe('the ledger writer', () => {
     assert.equal(await available(receiver), 100n);
   });
 
-  it('puts at most so many commands into one transaction as it is told', async () => {
+  it('the ledger writer puts at most so many commands into one transaction as it is told', async () => {
     const small = openDesk(db.database, { maxGroup: 10 });
     const answers = await Promise.all(
       Array.from({ length: 25 }, () =>
@@ -119,7 +119,7 @@ describe('the ledger writer', () => {
     );
   });
 
-  it('does not split what is submitted together, even if the group becomes larger', async () => {
+  it('the ledger writer does not split what is submitted together, even if the group becomes larger', async () => {
     const small = openDesk(db.database, { maxGroup: 10 });
     const one = (): TestCommand => move({ from: payer, to: receiver, raw: 1n });
     const singles = Array.from({ length: 7 }, () => small.desk.submit(testKind, one()));
@@ -134,7 +134,7 @@ describe('the ledger writer', () => {
     );
   });
 
-  it('lets each command of a group see what the earlier ones did', async () => {
+  it('the ledger writer lets each command of a group see what the earlier ones did', async () => {
     const commands = Array.from({ length: 12 }, () =>
       move({ from: payer, to: receiver, raw: 100n }),
     );
@@ -148,7 +148,7 @@ describe('the ledger writer', () => {
     assert.equal(await available(payer), 0n);
   });
 
-  it('answers a refusal that binds in the same words forever', async () => {
+  it('the ledger writer answers a refusal that binds in the same words forever', async () => {
     const command = move({ from: payer, to: receiver, raw: 1_001n });
     const first = await watched.desk.submit(testKind, command);
     assert.deepEqual(first, { outcome: { done: false, refusal: SHORT_OF_FUNDS }, replayed: false });
@@ -157,7 +157,7 @@ describe('the ledger writer', () => {
     assert.deepEqual(again, { outcome: { done: false, refusal: SHORT_OF_FUNDS }, replayed: true });
   });
 
-  it('leaves no key behind a refusal that does not bind', async () => {
+  it('the ledger writer leaves no key behind a refusal that does not bind', async () => {
     const key = randomUUID();
     const spoil = (): Decision<never> => refuse({ code: 'not_found', message: 'not yet' }, false);
     const first = await watched.desk.submit(
@@ -176,7 +176,7 @@ describe('the ledger writer', () => {
     assert(second.outcome.done && !second.replayed);
   });
 
-  it('refuses a key with different content, in the same group and in another', async () => {
+  it('the ledger writer refuses a key with different content, in the same group and in another', async () => {
     const key = randomUUID();
     const five = move({ from: payer, to: receiver, raw: 5n, key });
     const six = move({ from: payer, to: receiver, raw: 6n, key });
@@ -191,7 +191,7 @@ describe('the ledger writer', () => {
     assert.equal(await available(receiver), 5n);
   });
 
-  it('fails only the command whose decision throws', async () => {
+  it('the ledger writer fails only the command whose decision throws', async () => {
     const thrower = move({
       from: payer,
       to: receiver,
@@ -257,7 +257,7 @@ describe('the ledger writer', () => {
   };
 
   for (const [what, spoil] of Object.entries(spoils))
-    it(`refuses a decision that ${what}, and keeps no trace of it`, async () => {
+    it(`the ledger writer refuses a decision that ${what}, and keeps no trace of it`, async () => {
       const command = move({
         from: payer,
         to: receiver,
@@ -278,7 +278,7 @@ describe('the ledger writer', () => {
       assert.equal(await available(receiver), 4n);
     });
 
-  it('tries the commands of a group one by one when a statement fails for what one of them holds', async () => {
+  it('the ledger writer tries the commands of a group one by one when a statement fails for what one of them holds', async () => {
     const good = Array.from({ length: 3 }, () => move({ from: payer, to: receiver, raw: 3n }));
     // The CHECK of the entries refuses it: an entry of nothing.
     const bad = move({
@@ -298,7 +298,7 @@ describe('the ledger writer', () => {
     assert.equal(await available(receiver), 9n);
   });
 
-  it('tries them one by one on a duplicate row, too', async () => {
+  it('the ledger writer tries them one by one on a duplicate row, too', async () => {
     const first = await watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));
     assert(first.outcome.done);
     const { id } = first.outcome.resource;
@@ -319,7 +319,7 @@ describe('the ledger writer', () => {
     assert.equal(await available(receiver), 3n);
   });
 
-  it('asks again which accounts to lock when a decision needs another one', async () => {
+  it('the ledger writer asks again which accounts to lock when a decision needs another one', async () => {
     let asked = 0;
     const forgetful: CommandKind<TestCommand, never> = {
       ...(testKind as unknown as CommandKind<TestCommand, never>),
@@ -346,7 +346,7 @@ describe('the ledger writer', () => {
     assert.equal(await available(receiver), 5n);
   });
 
-  it('answers 503 at once when too many wait', async () => {
+  it('the ledger writer answers 503 at once when too many wait', async () => {
     const { desk, seen } = openDesk(db.database, { maxQueue: 3 });
     const order: number[] = [];
     const answers = Array.from({ length: 5 }, async (_, index) => {
@@ -363,7 +363,7 @@ describe('the ledger writer', () => {
     assert.equal(await available(receiver), 3n);
   });
 
-  it('never dates an entry before the one that it follows, though the clock runs back', async () => {
+  it('the ledger writer never dates an entry before the one that it follows, though the clock runs back', async () => {
     let now = Date.now();
     const { desk } = openDesk(db.database, {}, () => (now -= 60_000) as never);
     for (let count = 0; count < 3; count += 1)
@@ -381,7 +381,7 @@ describe('the ledger writer', () => {
     );
   });
 
-  it('is idle when all that was asked has been answered', async () => {
+  it('the ledger writer is idle when all that was asked has been answered', async () => {
     let answered = 0;
     for (let count = 0; count < 20; count += 1)
       void watched.desk

@@ -11,7 +11,7 @@ describe('the desks of a process', () => {
   });
   afterEach(() => assertLedgerSound(db.database));
 
-  it('have their own queues: what waits at one delays nothing at another', async () => {
+  it('the desks of a process have their own queues: what waits at one delays nothing at another', async () => {
     const desks = new LedgerWriters(
       () =>
         openDesk(db.database, { maxGroup: 1, groupsInFlight: 1, commandTimeoutMs: 60_000 }).desk,

@@ -67,10 +67,10 @@ describe('the ledger writer, when MySQL fails', () => {
   };
 
   for (const fate of ['cut_before', 'cut_after', 'cut_racing'] as const)
-    it(`never moves money twice nor answers wrongly, though the connection is ${fate} COMMIT again and again`, () =>
+    it(`the ledger writer, when MySQL fails never moves money twice nor answers wrongly, though the connection is ${fate} COMMIT again and again`, () =>
       commitCutCampaign({ db, cuts: CUTS, fate }));
 
-  it('tries again on a new connection when one breaks before COMMIT', async () => {
+  it('the ledger writer, when MySQL fails tries again on a new connection when one breaks before COMMIT', async () => {
     const watched = openDesk(database);
     proxy.fateOf = first('cut_after', (data) => data.includes('FOR UPDATE'));
     const answer = await watched.desk.submit(testKind, one());
@@ -79,7 +79,7 @@ describe('the ledger writer, when MySQL fails', () => {
     assert.equal((await balanceOf(db.database, receiver.id)).available, 1n);
   });
 
-  it('finds by its key what was written and committed though the connection broke in the midst of it', async () => {
+  it('the ledger writer, when MySQL fails finds by its key what was written and committed though the connection broke in the midst of it', async () => {
     const watched = openDesk(database);
     proxy.fateOf = first('cut_after', (data) => data.includes('INSERT INTO entries'));
     const answer = await watched.desk.submit(testKind, one());
@@ -88,7 +88,7 @@ describe('the ledger writer, when MySQL fails', () => {
     assert.equal((await balanceOf(db.database, receiver.id)).available, 1n);
   });
 
-  it('goes on with other commands while nobody knows whether a group was committed', async () => {
+  it('the ledger writer, when MySQL fails goes on with other commands while nobody knows whether a group was committed', async () => {
     const watched = openDesk(database, { commandTimeoutMs: 6_000 });
     proxy.fateOf = (data) => (data.includes('INSERT INTO entries') ? 'cut_before' : 'pass');
     const lost = watched.desk.submit(testKind, one());
@@ -99,7 +99,7 @@ describe('the ledger writer, when MySQL fails', () => {
     assert(isUnavailable(await lost));
   });
 
-  it('answers 503 at once while MySQL refuses connections, and is normal once it accepts them again', async () => {
+  it('the ledger writer, when MySQL fails answers 503 at once while MySQL refuses connections, and is normal once it accepts them again', async () => {
     const { desk } = openDesk(database);
     assert((await desk.submit(testKind, one())).outcome.done);
     proxy.refuse();
@@ -110,7 +110,7 @@ describe('the ledger writer, when MySQL fails', () => {
     assert((await desk.submit(testKind, one())).outcome.done);
   });
 
-  it('answers 503 within 5 s while MySQL does not answer, and is normal when it does again', async () => {
+  it('the ledger writer, when MySQL fails answers 503 within 5 s while MySQL does not answer, and is normal when it does again', async () => {
     const { desk } = openDesk(database, { commandTimeoutMs: 2_000 });
     assert((await desk.submit(testKind, one())).outcome.done);
     proxy.stall();
@@ -124,7 +124,7 @@ describe('the ledger writer, when MySQL fails', () => {
     assert((await desk.submit(testKind, one())).outcome.done);
   });
 
-  it('releases its places if connections hang forever in the middle of a group', async () => {
+  it('the ledger writer, when MySQL fails releases its places if connections hang forever in the middle of a group', async () => {
     const { desk } = openDesk(database, { commandTimeoutMs: 700 });
     for (let count = 0; count < 6; count += 1) {
       proxy.fateOf = first('stall', (data) => data.includes('INSERT INTO'));
@@ -134,7 +134,7 @@ describe('the ledger writer, when MySQL fails', () => {
     assert((await desk.submit(testKind, one())).outcome.done);
   });
 
-  it('never decides a command whose time passed while it waited', async () => {
+  it('the ledger writer, when MySQL fails never decides a command whose time passed while it waited', async () => {
     const { desk } = openDesk(db.database, {
       commandTimeoutMs: 300,
       groupsInFlight: 1,
@@ -164,7 +164,7 @@ describe('the ledger writer, when MySQL fails', () => {
       );
   });
 
-  it('waits for a lock that another holds, and tries again when the wait is over', async () => {
+  it('the ledger writer, when MySQL fails waits for a lock that another holds, and tries again when the wait is over', async () => {
     const watched = openDesk(db.database);
     const other = await createConnection({ uri: db.adminUrl });
     await other.beginTransaction();
@@ -177,7 +177,7 @@ describe('the ledger writer, when MySQL fails', () => {
     assert((watched.retries.lock_wait ?? 0) > 0);
   });
 
-  it('begins again when the server ends it for a deadlock', async () => {
+  it('the ledger writer, when MySQL fails begins again when the server ends it for a deadlock', async () => {
     const watched = openDesk(db.database);
     const [low, high] = [payer.id, receiver.id].sort() as [typeof payer.id, typeof payer.id];
     const other = await createConnection({ uri: db.adminUrl });

@@ -60,7 +60,7 @@ describe('what the commands of one group ask of one table', () => {
     return { ...command, needs: [...command.needs, asked] };
   };
 
-  it('is found by each under the properties that it names, in whatever order', async () => {
+  it('what the commands of one group ask of one table is found by each under the properties that it names, in whatever order', async () => {
     for (const asked of [
       [whole(payer.id), byAccount(payer.id)],
       [byAccount(payer.id), whole(payer.id)],
@@ -82,7 +82,7 @@ describe('what the commands of one group ask of one table', () => {
     assert.deepEqual(watched.faults, []);
   });
 
-  it('is found where the keys differ in one property, in several, and in none', async () => {
+  it('what the commands of one group ask of one table is found where the keys differ in one property, in several, and in none', async () => {
     const of = (accountId: Uuid, month: string): Need =>
       need(monthTotals, { accountId, asset: 'COPM', month });
     await watched.desk.submit(testKind, move({ from: receiver, to: payer, raw: 2n }));
@@ -125,7 +125,7 @@ describe('what the commands of one group ask of one table', () => {
     assert.deepEqual(watched.faults, []);
   });
 
-  it('is never considered absent if it was not requested: a month changes only if it was read', async () => {
+  it('what the commands of one group ask of one table is never considered absent if it was not requested: a month changes only if it was read', async () => {
     const unread: TestCommand = { ...move({ from: receiver, to: payer, raw: 1n }), needs: [] };
     await watched.desk.submit(testKind, move({ from: receiver, to: payer, raw: 2n }));
     await freshGroups();

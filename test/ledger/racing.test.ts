@@ -18,12 +18,12 @@ describe('ledger writers that race on one database', () => {
 
   after(() => second.close());
 
-  it('let exactly one of 100 simultaneous requests with one key act, and give all the same resource', async () => {
+  it('ledger writers that race on one database let exactly one of 100 simultaneous requests with one key act, and give all the same resource', async () => {
     await sameKeyCampaign({ databases: [db.database], rounds: ROUNDS, width: 100 });
     await sameKeyCampaign({ databases: [db.database, second], rounds: ROUNDS, width: 100 });
   });
 
-  it('move money between the same accounts in opposite directions and answer every request', async () => {
+  it('ledger writers that race on one database move money between the same accounts in opposite directions and answer every request', async () => {
     await racingCampaign({ databases: [db.database, second], transfers: TRANSFERS, clients: 32 });
   });
 });

@@ -8,7 +8,7 @@ describe('the service and a reference ledger in memory', () => {
     db = await testDatabase();
   });
 
-  it('answer the same to every operation, refusal and read', async () => {
+  it('the service and a reference ledger in memory answer the same to every operation, refusal and read', async () => {
     // The short form; `npm run prove -- model` plays a million. MODEL_SEED repeats a run that failed.
     const seed = process.env.MODEL_SEED;
     await modelCampaign({

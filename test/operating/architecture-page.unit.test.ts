@@ -32,11 +32,11 @@ describe('docs/architecture.md', () => {
   const shown = layers();
   const files = FOLDERS.flatMap(filesUnder).filter((file) => file.endsWith('.ts'));
 
-  it('shows every folder of the code in one layer', () => {
+  it('docs/architecture.md shows every folder of the code in one layer', () => {
     assert.deepEqual([...shown.keys()].sort(), [...new Set(files.map(folderOf))].sort());
   });
 
-  it('shows a folder above all folders that it imports', () => {
+  it('docs/architecture.md shows a folder above all folders that it imports', () => {
     const layerOf = (file: string): number => shown.get(folderOf(file)) ?? -1;
     const upwards = files.flatMap((file) =>
       Array.from(

@@ -55,7 +55,7 @@ function given(text: string): string[] {
 
 describe('the Helm chart', () => {
   for (const [name, variables] of Object.entries(PARTS))
-    it(`gives ${name} no variable that config.ts does not know, and all that it must have`, () => {
+    it(`the Helm chart gives ${name} no variable that config.ts does not know, and all that it must have`, () => {
       const text = read(`templates/${name}.yaml`);
       const names = given(text);
       assert.deepEqual(
@@ -71,7 +71,7 @@ describe('the Helm chart', () => {
       );
     });
 
-  it('gives every program, the migrations too, what is set for all of them', () => {
+  it('the Helm chart gives every program, the migrations too, what is set for all of them', () => {
     for (const name of Object.keys(PARTS)) {
       const text = read(`templates/${name}.yaml`);
       assert.match(text, /include "money\.environment" \$part/, name);
@@ -81,7 +81,7 @@ describe('the Helm chart', () => {
     }
   });
 
-  it('has variables of its own values that every program knows or leaves alone, and none that is secret', () => {
+  it('the Helm chart has variables of its own values that every program knows or leaves alone, and none that is secret', () => {
     for (const variable of Object.keys(values.environment)) {
       assert.ok(variable in VARIABLES, variable);
       assert.doesNotMatch(
@@ -101,7 +101,7 @@ describe('the Helm chart', () => {
         assert.doesNotMatch(read(file), new RegExp(`\\b${name}\\b(?!_FILE)`), `${file}: ${name}`);
   });
 
-  it('limits the memory of each, and the processor of none', () => {
+  it('the Helm chart limits the memory of each, and the processor of none', () => {
     for (const name of Object.keys(PARTS) as (keyof typeof PARTS)[]) {
       assert.deepEqual(Object.keys(values[name].resources.limits), ['memory'], name);
       assert.deepEqual(
@@ -112,7 +112,7 @@ describe('the Helm chart', () => {
     }
   });
 
-  it('starts the programs as compose does', () => {
+  it('the Helm chart starts the programs as compose does', () => {
     const compose = readFileSync('docker-compose.yml', 'utf8');
     for (const name of ['worker', 'support']) {
       const command = /command: (\[.*\])/.exec(read(`templates/${name}.yaml`))?.[1] ?? 'none';

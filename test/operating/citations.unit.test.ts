@@ -36,7 +36,7 @@ function unwrapped(file: string): string {
 }
 
 describe('a page that is cited', () => {
-  it('exists', () => {
+  it('a page that is cited exists', () => {
     const missing = [...sources, ...PAGES].flatMap((file) =>
       Array.from(unwrapped(file).matchAll(/(?<![\w/.-])[\w./-]+\.md\b/g), ([page]) => page)
         .filter((page) => !MADE_BY_RUNNING.includes(page))
@@ -49,7 +49,7 @@ describe('a page that is cited', () => {
     assert.deepEqual(missing, []);
   });
 
-  it('has the heading that is cited', () => {
+  it('a page that is cited has the heading that is cited', () => {
     let seen = 0;
     const wrong = sources.flatMap((file) =>
       Array.from(

@@ -123,7 +123,7 @@ describe('docker-compose.yml', () => {
   const makeSecrets = (): unknown =>
     execFileSync('sh', [join(folder, 'make-secrets.sh')], { stdio: 'pipe' });
 
-  it('runs every process of the service from one image', () => {
+  it('docker-compose.yml runs every process of the service from one image', () => {
     assert.deepEqual(ours.map(([name]) => name).sort(), Object.keys(PROCESSES).sort());
     assert.equal(new Set(ours.map(([, { image }]) => image)).size, 1);
   });
@@ -132,7 +132,7 @@ describe('docker-compose.yml', () => {
     describe(`${name}`, () => {
       const { environment, secrets } = serviceOf(name);
 
-      it('gets no variable that config.ts does not know, and all that it must have', () => {
+      it(`docker-compose.yml ${name} gets no variable that config.ts does not know, and all that it must have`, () => {
         const given = Object.keys(environment).map(plainName);
         assert.deepEqual(
           given.filter(
@@ -150,7 +150,7 @@ describe('docker-compose.yml', () => {
         );
       });
 
-      it('gets what is secret by a file, and no other secret', () => {
+      it(`docker-compose.yml ${name} gets what is secret by a file, and no other secret`, () => {
         const files = Object.entries(environment).filter(([variable]) =>
           variable.endsWith('_FILE'),
         );
@@ -163,7 +163,7 @@ describe('docker-compose.yml', () => {
         assert.deepEqual(Object.keys(environment).filter(isSecret), []);
       });
 
-      it('starts with the secrets that make-secrets.sh writes, where nothing else is set', () => {
+      it(`docker-compose.yml ${name} starts with the secrets that make-secrets.sh writes, where nothing else is set`, () => {
         const set = Object.entries(environment).map(([variable, value]) => [
           variable,
           withDefaults(value).replace(SECRET_FILE, join(folder, 'secrets', '$1')),
@@ -173,7 +173,7 @@ describe('docker-compose.yml', () => {
     });
   }
 
-  it('lets the processes answer where their health is checked', () => {
+  it('docker-compose.yml lets the processes answer where their health is checked', () => {
     for (const name of ['api', 'worker']) {
       const { environment, healthcheck } = serviceOf(name);
       assert.match(
@@ -184,7 +184,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('gives processes more time to stop than they need', () => {
+  it('docker-compose.yml gives processes more time to stop than they need', () => {
     for (const name of ['api', 'worker']) {
       const seconds = Number(/^(\d+)s$/.exec(serviceOf(name).stop_grace_period ?? '')?.[1]);
       const graceMs = VARIABLES.SHUTDOWN_GRACE_MS.parse(undefined);
@@ -193,7 +193,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('has every secret in a file that make-secrets.sh writes once', () => {
+  it('docker-compose.yml has every secret in a file that make-secrets.sh writes once', () => {
     const files = Object.entries(compose.secrets).map(([name, { file }]) => {
       assert.equal(file, `./deploy/docker/secrets/${name}`);
       return name;
@@ -211,7 +211,7 @@ describe('docker-compose.yml', () => {
     assert.deepEqual([...used].sort(), files);
   });
 
-  it('holds no password, and asks for none in the environment', () => {
+  it('docker-compose.yml holds no password, and asks for none in the environment', () => {
     const text = read('docker-compose.yml');
     assert.doesNotMatch(text, /mysql:\/\/[^\s]*:[^\s]*@/);
     for (const [name, { environment }] of services)
@@ -223,7 +223,7 @@ describe('docker-compose.yml', () => {
         );
   });
 
-  it('pins every image, and has the tools of Temporal in the version of its server', () => {
+  it('docker-compose.yml pins every image, and has the tools of Temporal in the version of its server', () => {
     const tags = new Map<string, Set<string>>();
     for (const [name, { image, build }] of services) {
       if (build !== undefined) continue;
@@ -241,7 +241,7 @@ describe('docker-compose.yml', () => {
     assert.deepEqual([...(tags.get('temporalio/server') ?? [])], [module]);
   });
 
-  it('runs nobody as root, and gives nobody a capability or a way to one', () => {
+  it('docker-compose.yml runs nobody as root, and gives nobody a capability or a way to one', () => {
     for (const [name, { user, build, cap_drop: dropped, security_opt: security }] of services) {
       if (build === undefined) assert.match(user ?? 'root', /^[1-9]\d*:[1-9]\d*$/, name);
       else assert.equal(user, undefined, `${name} has the user of the image`);
@@ -250,14 +250,14 @@ describe('docker-compose.yml', () => {
     assert.match(read('Dockerfile'), /\nUSER 1000:1000\n(?!.*\nUSER )/);
   });
 
-  it('lets only the database write into its container', () => {
+  it('docker-compose.yml lets only the database write into its container', () => {
     assert.deepEqual(
       services.filter(([, { read_only: isReadOnly }]) => !isReadOnly).map(([name]) => name),
       ['mysql'],
     );
   });
 
-  it('keeps durable data in a volume, and mounts our files read-only', () => {
+  it('docker-compose.yml keeps durable data in a volume, and mounts our files read-only', () => {
     assert.deepEqual(Object.keys(compose.volumes), [
       'mysql-data',
       'ops-sessions',
@@ -279,7 +279,7 @@ describe('docker-compose.yml', () => {
       }
   });
 
-  it('opens ports only on loopback, and only those that people use', () => {
+  it('docker-compose.yml opens ports only on loopback, and only those that people use', () => {
     const open = services.flatMap(([name, { ports }]) => ports.map((port) => [name, port]));
     assert.deepEqual(open, [
       ['temporal-ui', '127.0.0.1:8233:8080'],
@@ -298,7 +298,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('has the proxy ask every process of the API, which believes it and nobody else', () => {
+  it('docker-compose.yml has the proxy ask every process of the API, which believes it and nobody else', () => {
     const config = read('deploy/haproxy/haproxy.cfg');
     const { environment } = serviceOf('api');
     assert.match(
@@ -325,14 +325,14 @@ describe('docker-compose.yml', () => {
     assert.ok(Number(environment.STOP_DELAY_MS) >= 2 * Number(everyMs) * Number(fall));
   });
 
-  it('keeps a bounded length of log of each container', () => {
+  it('docker-compose.yml keeps a bounded length of log of each container', () => {
     for (const [name, { logging }] of services) {
       assert.match(logging.options['max-size'], /^\d+m$/, name);
       assert.match(logging.options['max-file'], /^\d$/, name);
     }
   });
 
-  it('gives the API and the worker the same say about webhooks, and where tenants reach the API', () => {
+  it('docker-compose.yml gives the API and the worker the same say about webhooks, and where tenants reach the API', () => {
     for (const variable of ['WEBHOOK_ALLOWED_HOSTS', 'BASE_URL', 'ENCRYPTION_KEYS_FILE']) {
       const [api, worker] = ['api', 'worker'].map((name) => serviceOf(name).environment[variable]);
       assert.ok(api !== undefined, variable);
@@ -340,12 +340,12 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('lets the API, the worker and operators reach the same gateways', () => {
+  it('docker-compose.yml lets the API, the worker and operators reach the same gateways', () => {
     for (const name of ['api', 'worker', 'ops'])
       assert.equal(serviceOf(name).environment.PAYOUT_RAIL_URLS, '${PAYOUT_RAIL_URLS:-}', name);
   });
 
-  it('says as defaults what config.ts has', () => {
+  it('docker-compose.yml says as defaults what config.ts has', () => {
     for (const [name, [variables]] of Object.entries(PROCESSES))
       for (const [variable, given] of Object.entries(serviceOf(name).environment)) {
         const [, value] = /^\$\{[A-Z_]+:-(\d+)\}$/.exec(given) ?? [];
@@ -354,12 +354,12 @@ describe('docker-compose.yml', () => {
       }
   });
 
-  it('asks whatever runs on how it is', () => {
+  it('docker-compose.yml asks whatever runs on how it is', () => {
     for (const [name, { restart, healthcheck }] of services)
       assert.equal(healthcheck !== undefined, restart === 'unless-stopped', name);
   });
 
-  it('waits for a step to be done, and for a server to be healthy', () => {
+  it('docker-compose.yml waits for a step to be done, and for a server to be healthy', () => {
     for (const [name, { depends_on: needs }] of services)
       for (const [other, { condition }] of Object.entries(needs)) {
         const isStep = serviceOf(other).restart === 'no';
@@ -374,7 +374,7 @@ describe('docker-compose.yml', () => {
       assert.deepEqual(Object.keys(serviceOf(name).depends_on), ['migrate']);
   });
 
-  it('lets none take all the memory or all the processes of its machine', () => {
+  it('docker-compose.yml lets none take all the memory or all the processes of its machine', () => {
     for (const [name, { mem_limit: memory, pids_limit: pids }] of services) {
       assert.match(memory, /^(\d+m|[1-4]g)$/, name);
       assert.ok(pids >= 32 && pids <= 1_000, name);
@@ -387,7 +387,7 @@ describe('docker-compose.yml', () => {
     assert.equal(serviceOf('mysql').mem_limit, '3g');
   });
 
-  it('has scripts that a shell can read', () => {
+  it('docker-compose.yml has scripts that a shell can read', () => {
     for (const name of readdirSync('deploy/docker').filter((file) => file.endsWith('.sh'))) {
       const shell = /^#!\/bin\/(sh|bash)\n/.exec(read(join('deploy/docker', name)))?.[1];
       assert.ok(shell !== undefined, name);
@@ -411,7 +411,7 @@ describe('the Dockerfile', () => {
     .filter((word) => word.startsWith('dist/'))
     .map((program) => program.replace(/^dist\//, '').replace(/\.js$/, '.ts'));
 
-  it('makes every program that compose starts, and the bundle of the workflows', () => {
+  it('the Dockerfile makes every program that compose starts, and the bundle of the workflows', () => {
     assert.match(build, /npm run build/);
     assert.deepEqual([...new Set(programs)].sort(), [
       'src/ops/main.ts',
@@ -423,7 +423,7 @@ describe('the Dockerfile', () => {
     assert.ok(programs.every((program) => existsSync(program)));
   });
 
-  it('copies every folder that these programs and the workflows reach, and .dockerignore lets them in', () => {
+  it('the Dockerfile copies every folder that these programs and the workflows reach, and .dockerignore lets them in', () => {
     const reached = new Set<string>();
     const visit = (file: string): void => {
       if (reached.has(file)) return;
@@ -449,7 +449,7 @@ describe('the Dockerfile', () => {
     assert.deepEqual(allowed.map((line) => line.slice(1)).sort(), [...copied].sort());
   });
 
-  it('compiles with no more than what it copies, as the build does', () => {
+  it('the Dockerfile compiles with no more than what it copies, as the build does', () => {
     assert.ok(
       ['package.json', 'package-lock.json', 'tsconfig.json'].every((file) => copied.includes(file)),
     );
@@ -457,17 +457,17 @@ describe('the Dockerfile', () => {
     assert.match(build, /npm prune --omit=dev/);
   });
 
-  it('names its base by an exact version, the same for both stages', () => {
+  it('the Dockerfile names its base by an exact version, the same for both stages', () => {
     const bases = Array.from(read('Dockerfile').matchAll(/^FROM (\S+)/gm), ([, base = '']) => base);
     assert.deepEqual([bases.length, new Set(bases).size], [2, 1]);
     assert.match(bases[0] ?? '', /^node:\d+\.\d+\.\d+-[a-z-]+(@sha256:[0-9a-f]{64})?$/);
   });
 
-  it('keeps the large semi-space of the API', () => {
+  it('the Dockerfile keeps the large semi-space of the API', () => {
     assert.match(image, /--max-semi-space-size=64/);
   });
 
-  it('has a worker that collects its garbage before hundreds of megabytes have gathered', () => {
+  it('the Dockerfile has a worker that collects its garbage before hundreds of megabytes have gathered', () => {
     assert.match(
       read('docker-compose.yml'),
       /'--max-old-space-size=256', 'dist\/src\/processes\/worker.js'/,

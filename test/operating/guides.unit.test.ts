@@ -33,7 +33,7 @@ function rowsBelow(page: string, head: string): string[][] {
 }
 
 describe('the guides for tenants', () => {
-  it('list every column of a batch, whether it must be there, and what the template says of it', () => {
+  it('the guides for tenants list every column of a batch, whether it must be there, and what the template says of it', () => {
     const isRequired = (name: string): boolean => REQUIRED_COLUMNS.some((one) => one === name);
     assert.deepEqual(
       rowsBelow(BATCHES, 'Column'),
@@ -42,14 +42,14 @@ describe('the guides for tenants', () => {
     assert.ok(readFileSync(BATCHES, 'utf8').includes(`${MAX_ROWS.toLocaleString('en-US')} rows`));
   });
 
-  it('list every code of an errors file', () => {
+  it('the guides for tenants list every code of an errors file', () => {
     assert.deepEqual(
       rowsBelow(BATCHES, 'Code').map(([code]) => code),
       [...PROBLEM_CODES],
     );
   });
 
-  it('list every state of a payout, and every failure with its text', () => {
+  it('the guides for tenants list every state of a payout, and every failure with its text', () => {
     assert.deepEqual(
       rowsBelow(PAYOUTS, 'State')
         .map(([state]) => state)
@@ -59,7 +59,7 @@ describe('the guides for tenants', () => {
     assert.deepEqual(rowsBelow(PAYOUTS, 'Code'), Object.entries(FAILURES));
   });
 
-  it('list what the simulated rail does by the end of the account number', () => {
+  it('the guides for tenants list what the simulated rail does by the end of the account number', () => {
     assert.deepEqual(
       rowsBelow(PAYOUTS, 'Ending').map(([ending, meaning = '', states]) => [
         ending,
@@ -74,12 +74,12 @@ describe('the guides for tenants', () => {
     );
   });
 
-  it('name every asset', () => {
+  it('the guides for tenants name every asset', () => {
     const text = readFileSync('docs/guides/conventions.md', 'utf8');
     for (const asset of ASSETS) assert.ok(text.includes(`\`${asset}\``), asset);
   });
 
-  it('list every type of event, and whether webhooks may have it', () => {
+  it('the guides for tenants list every type of event, and whether webhooks may have it', () => {
     const written = rowsBelow(EVENTS, 'Type').map(([type, , , isOffered]) => [type, isOffered]);
     const offered = (type: string): string =>
       SUBSCRIBABLE_TYPES.some((one) => one === type) ? 'yes' : 'no';
@@ -89,7 +89,7 @@ describe('the guides for tenants', () => {
     );
   });
 
-  it('give the limits of a person', () => {
+  it('the guides for tenants give the limits of a person', () => {
     const head = tableRows(LIMITS).find(([first]) => first === 'Limit of a person') ?? [];
     const rows = new Map(rowsBelow(LIMITS, 'Limit of a person').map((row) => [row[0], row]));
     for (const asset of ASSETS)
@@ -101,7 +101,7 @@ describe('the guides for tenants', () => {
         );
   });
 
-  it('list every rate class, and which operations count in it', async () => {
+  it('the guides for tenants list every rate class, and which operations count in it', async () => {
     const { routes } = await describeApi({});
     const countedIn = (one: RateClass): string[] =>
       routes
@@ -116,7 +116,7 @@ describe('the guides for tenants', () => {
     );
   });
 
-  it('name every dated version of the API', () => {
+  it('the guides for tenants name every dated version of the API', () => {
     const text = readFileSync('docs/guides/versions.md', 'utf8');
     for (const version of API_VERSIONS) assert.ok(text.includes(`\`${version}\``), version);
   });

@@ -113,7 +113,7 @@ describe('what is seen from outside', () => {
       ...declared(await scraped(worker.adminUrl)),
     ]);
 
-  it('names metrics that processes have: every alert and every panel', async () => {
+  it('what is seen from outside names metrics that processes have: every alert and every panel', async () => {
     const names = await known();
     const missing = [...rules.map(({ expr }) => expr), ...shown]
       .flatMap(metricsOf)
@@ -121,7 +121,7 @@ describe('what is seen from outside', () => {
     assert.deepEqual([...new Set(missing)], []);
   });
 
-  it('is on a panel or in an alert, and on the page for operators: every metric of ours', async () => {
+  it('what is seen from outside is on a panel or in an alert, and on the page for operators: every metric of ours', async () => {
     const page = readFileSync(join(ROOT, 'docs/operations/monitoring.md'), 'utf8');
     const used = new Set([...rules.map(({ expr }) => expr), ...shown].flatMap(metricsOf));
     const ours = [...(await known())].filter((name) => !/^(process|nodejs)_/.test(name));
@@ -135,7 +135,7 @@ describe('what is seen from outside', () => {
     );
   });
 
-  it('leads from every alert to the page that says what to do', function () {
+  it('what is seen from outside leads from every alert to the page that says what to do', function () {
     // Those for operators' own incidents come with their list.
     if (!readdirSync(join(ROOT, 'docs/runbooks')).includes('README.md')) return this.skip();
     for (const { alert, annotations } of rules)
@@ -146,7 +146,7 @@ describe('what is seen from outside', () => {
       );
   });
 
-  it('has panels that do not overlap, each with its own id', () => {
+  it('what is seen from outside has panels that do not overlap, each with its own id', () => {
     assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, at) => `${x + (at % w)},${y + Math.floor(at / w)}`),
@@ -155,7 +155,7 @@ describe('what is seen from outside', () => {
     assert(panels.every(({ gridPos: { x, w } }) => x + w <= 24));
   });
 
-  it('has alerts that promtool finds well formed, and that fire on what they should and nothing else', async function () {
+  it('what is seen from outside has alerts that promtool finds well formed, and that fire on what they should and nothing else', async function () {
     if (tools === undefined) return this.skip();
     await promtool(tools, 'check', 'rules', ALERTS);
     const tested = join(OBSERVABILITY, 'alerts.test.yml');
@@ -165,12 +165,12 @@ describe('what is seen from outside', () => {
       assert(text.includes(`- name: ${alert}\n`), `${alert} is not tested`);
   });
 
-  it('has a configuration that promtool can read', async function () {
+  it('what is seen from outside has a configuration that promtool can read', async function () {
     if (tools === undefined) return this.skip();
     await promtool(tools, 'check', 'config', join(OBSERVABILITY, 'prometheus.yml'));
   });
 
-  it('calls the pods of the chart as the alerts know them', () => {
+  it('what is seen from outside calls the pods of the chart as the alerts know them', () => {
     // Debian's promtool knows nothing of Kubernetes.
     const config = readFileSync(join(OBSERVABILITY, 'prometheus-kubernetes.yml'), 'utf8');
     const [{ relabel_configs: steps }] = relabelSchema.parse(parse(config)).scrape_configs;
@@ -182,7 +182,7 @@ describe('what is seen from outside', () => {
     assert.equal(component, '__meta_kubernetes_pod_label_app_kubernetes_io_component');
   });
 
-  it('has panels whose every expression promtool can parse', async function () {
+  it('what is seen from outside has panels whose every expression promtool can parse', async function () {
     if (tools === undefined) return this.skip();
     const folder = await mkdtemp(join(tmpdir(), 'money-panels-'));
     try {
@@ -198,7 +198,7 @@ describe('what is seen from outside', () => {
     }
   });
 
-  it('fires if a real Prometheus scrapes a real worker and the audit has found something', async function () {
+  it('what is seen from outside fires if a real Prometheus scrapes a real worker and the audit has found something', async function () {
     if (tools === undefined) return this.skip();
     const port = new URL(worker.adminUrl).host;
     const prometheus = await PrivatePrometheus.start(tools, { 'money-worker': [port] }, 1);

@@ -71,7 +71,7 @@ function versionsOf(name: string, isShipped = false): readonly string[] {
 }
 
 describe('the packages', () => {
-  it('are compared as versions are', () => {
+  it('the packages are compared as versions are', () => {
     assert.deepEqual(
       ['3.1.1', '3.1.2', '3.2.0', '4.0.0', '2.9.9', '3.1.2-beta.1'].map((version) =>
         isMended(version, ['3.1.2']),
@@ -87,13 +87,13 @@ describe('the packages', () => {
   });
 
   for (const [name, least] of Object.entries({ ...LEAST, ...MIN_OF_TOOLS }))
-    it(`have ${name} in no version against which something was published: ${least.join(', ')} or later`, () => {
+    it(`the packages have ${name} in no version against which something was published: ${least.join(', ')} or later`, () => {
       const versions = versionsOf(name);
       if (name in LEAST) assert.ok(versionsOf(name, true).length > 0, `${name} is not among them`);
       for (const version of versions) assert.ok(isMended(version, least), `${name} ${version}`);
     });
 
-  it('are all in exact versions', () => {
+  it('the packages are all in exact versions', () => {
     const manifest = z
       .object({
         dependencies: z.record(z.string(), z.string()),
@@ -109,7 +109,7 @@ describe('the packages', () => {
 });
 
 describe('npm run sbom', () => {
-  it('lists as CycloneDX every package that is shipped, and none that is not', async () => {
+  it('npm run sbom lists as CycloneDX every package that is shipped, and none that is not', async () => {
     const { code, stdout, stderr } = await run('../scripts/sbom.mjs', [], {
       HOME: process.env.HOME ?? '',
     });
@@ -134,7 +134,7 @@ describe('npm run images:pin', () => {
   const DIGEST = `sha256:${'ab'.repeat(32)}`;
   const OTHER = `sha256:${'cd'.repeat(32)}`;
 
-  it('finds every image with a version, and writes the digest after it, replacing an older one', async () => {
+  it('npm run images:pin finds every image with a version, and writes the digest after it, replacing an older one', async () => {
     const { imagesIn, withDigests } = await load();
     const compose = readFileSync('docker-compose.yml', 'utf8');
     const named = new Set(imagesIn(compose));
@@ -159,7 +159,7 @@ describe('npm run images:pin', () => {
     assert.equal(built, `FROM node:20.19.5@${DIGEST} AS build\n`);
   });
 
-  it('asks the registry that the name means', async () => {
+  it('npm run images:pin asks the registry that the name means', async () => {
     const { placeOf } = await load();
     const hub = 'registry-1.docker.io';
     assert.deepEqual(placeOf('mysql:8.4.7'), {
@@ -179,7 +179,7 @@ describe('npm run images:pin', () => {
     });
   });
 
-  it('invents no digest if a registry does not answer', async () => {
+  it('npm run images:pin invents no digest if a registry does not answer', async () => {
     const { digestOf } = await load();
     await assert.rejects(
       digestOf('127.0.0.1:1/mysql:8.4.7'),

@@ -66,7 +66,7 @@ describe('the written pages', () => {
   for (const page of PAGES) {
     const text = readFileSync(page, 'utf8');
 
-    it(`${page} links to files and headings that exist, and to pictures that load fast`, () => {
+    it(`the written pages: ${page} links to files and headings that exist, and to pictures that load fast`, () => {
       for (const [, link = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
         if (link.startsWith('http')) continue;
         const [path = '', anchor] = link.split('#');
@@ -79,7 +79,7 @@ describe('the written pages', () => {
       }
     });
 
-    it(`${page} names files and folders of the repository that exist`, () => {
+    it(`the written pages: ${page} names files and folders of the repository that exist`, () => {
       for (const [, path = ''] of text.matchAll(
         new RegExp(`\`((?:${FOLDERS})/[^\`\\s:]*)\``, 'g'),
       )) {
@@ -88,7 +88,7 @@ describe('the written pages', () => {
       }
     });
 
-    it(`${page} names npm scripts, services and scripts of the shell that exist`, () => {
+    it(`the written pages: ${page} names npm scripts, services and scripts of the shell that exist`, () => {
       for (const [, name = ''] of text.matchAll(/npm run ([a-z][a-z:]*)/g))
         assert.ok(name in scripts, `npm run ${name}`);
       for (const [, name = ''] of text.matchAll(/--rm ([a-z][a-z-]*)/g))
@@ -96,12 +96,12 @@ describe('the written pages', () => {
       for (const [, file = ''] of text.matchAll(/^sh (\S+)/gm)) assert.ok(existsSync(file), file);
     });
 
-    it(`${page} names commands and options of the operators that exist`, () => {
+    it(`the written pages: ${page} names commands and options of the operators that exist`, () => {
       for (const call of opsCalls(page))
         if (!call.startsWith('…') && !call.includes(' …')) assertOpsCall(call);
     });
 
-    it(`${page} has shell blocks that a shell can read`, () => {
+    it(`the written pages: ${page} has shell blocks that a shell can read`, () => {
       for (const block of shellBlocks(page)) {
         const read = spawnSync('bash', ['-n'], { input: block, encoding: 'utf8' });
         assert.equal(read.status, 0, `${read.stderr}\n${block}`);
@@ -109,12 +109,12 @@ describe('the written pages', () => {
     });
   }
 
-  it('are all found, with their commands', () => {
+  it('the written pages are all found, with their commands', () => {
     assert.ok(PAGES.length > 30, PAGES.join(', '));
     assert.ok(PAGES.flatMap(opsCalls).length > 50);
   });
 
-  it('are reachable: each page is named by another', () => {
+  it('the written pages are reachable: each page is named by another', () => {
     const named = PAGES.flatMap((page) =>
       Array.from(readFileSync(page, 'utf8').matchAll(/\]\(([^)#\s]+)/g), ([, link = '']) =>
         join(dirname(page), link),
@@ -129,7 +129,7 @@ describe('the written pages', () => {
     );
   });
 
-  it('docs/testing.md names campaigns that exist', () => {
+  it('the written pages docs/testing.md names campaigns that exist', () => {
     const sources = [...filesUnder('test/prove'), ...filesUnder('test/campaigns')].map((file) =>
       readFileSync(file, 'utf8'),
     );
@@ -149,7 +149,7 @@ describe('the written pages', () => {
       );
   });
 
-  it('docs/runbooks/audit-finding.md says what each check of the audit means', () => {
+  it('the written pages docs/runbooks/audit-finding.md says what each check of the audit means', () => {
     const text = readFileSync('docs/runbooks/audit-finding.md', 'utf8');
     const names = filesUnder('src/auditor').flatMap((file) =>
       Array.from(
@@ -161,7 +161,7 @@ describe('the written pages', () => {
     for (const name of names) assert.ok(text.includes(`\`${name}\``), name);
   });
 
-  it('docs/support.md uses the names of the contracts', () => {
+  it('the written pages docs/support.md uses the names of the contracts', () => {
     const text = readFileSync('docs/support.md', 'utf8');
     const { approve, reject, cancel } = SIGNALS;
     const names = [approve, reject, cancel].map((signal) => `\`${signal}\``);

@@ -60,7 +60,7 @@ describe('a rail that does not answer', () => {
     now = () => instant(from + ms);
   };
 
-  it('is left alone after several payouts in a row had no answer: the others wait, without an attempt', async () => {
+  it('a rail that does not answer is left alone after several payouts in a row had no answer: the others wait, without an attempt', async () => {
     const { rail, queue } = over(...silent(3));
     const ids = await pay(4);
     for (const id of ids.slice(0, 3)) assert.equal((await queue.submit(id)).isHeld, false);
@@ -75,7 +75,7 @@ describe('a rail that does not answer', () => {
     assert.equal((await balanceOf(db.database, own.source.id)).held, 4n * LEAST);
   });
 
-  it('about one payout alone, however often it is asked, is not left alone', async () => {
+  it('a rail that does not answer about one payout alone, however often it is asked, is not left alone', async () => {
     const { submissions } = over(...silent(8));
     const [id] = await pay(1);
     await submissions.submit(id!);
@@ -84,14 +84,14 @@ describe('a rail that does not answer', () => {
     assert.deepEqual([state, failures], ['closed', 1]);
   });
 
-  it('but answers before too many had none is counted from the beginning', async () => {
+  it('a rail that does not answer but answers before too many had none is counted from the beginning', async () => {
     const { submissions } = over('silent', 'silent', say('completed'), 'silent', 'silent');
     for (const id of await pay(5)) await submissions.submit(id);
     const { state, failures } = await breaker();
     assert.deepEqual([state, failures], ['closed', 2]);
   });
 
-  it('is tried with one payout when it is time, by one worker, less and less often', async () => {
+  it('a rail that does not answer is tried with one payout when it is time, by one worker, less and less often', async () => {
     const words = silent(3);
     const { rail, submissions, recovery } = over(...words, ...silent(9));
     for (const id of await pay(3)) await submissions.submit(id);
@@ -110,7 +110,7 @@ describe('a rail that does not answer', () => {
     assert.deepEqual(pauses, [2_000, 4_000, 6_000, 6_000, 6_000]);
   });
 
-  it('is tried with a payout it has spoken of before; when it answers, waiting payouts are told and continue', async () => {
+  it('a rail that does not answer is tried with a payout it has spoken of before; when it answers, waiting payouts are told and continue', async () => {
     const { rail, submissions, queue, recovery } = over(
       say('accepted', null, 'R-known'),
       ...silent(3),
@@ -153,7 +153,7 @@ describe('a rail that does not answer', () => {
     await assertSameStory(own, waiting);
   });
 
-  it('may be handed a waiting payout as a trial if it has spoken of none; that attempt counts', async () => {
+  it('a rail that does not answer may be handed a waiting payout as a trial if it has spoken of none; that attempt counts', async () => {
     const { rail, queue, recovery, submissions } = over(...silent(3), say('completed'));
     const ids = await pay(4);
     for (const id of ids.slice(0, 3)) await submissions.submit(id);
@@ -169,7 +169,7 @@ describe('a rail that does not answer', () => {
     assert.equal((await breaker()).state, 'closed');
   });
 
-  it('is tried by another worker if the one that tried it died', async () => {
+  it('a rail that does not answer is tried by another worker if the one that tried it died', async () => {
     const { rail, submissions, breakers, recovery } = over(...silent(3), say('accepted'));
     for (const id of await pay(3)) await submissions.submit(id);
     later(1_001);
@@ -182,7 +182,7 @@ describe('a rail that does not answer', () => {
     assert.equal((await breaker()).state, 'closed');
   });
 
-  it('does not keep anybody from canceling what waits for it', async () => {
+  it('a rail that does not answer does not keep anybody from canceling what waits for it', async () => {
     const { submissions, queue } = over(...silent(3));
     const ids = await pay(4);
     for (const id of ids.slice(0, 3)) await submissions.submit(id);
@@ -194,7 +194,7 @@ describe('a rail that does not answer', () => {
     await assertSameStory(own, waiting);
   });
 
-  it('is shown to operators with what waits for it', async () => {
+  it('a rail that does not answer is shown to operators with what waits for it', async () => {
     const { submissions } = over(...silent(3));
     const ids = await pay(4);
     for (const id of ids.slice(0, 3)) await submissions.submit(id);
@@ -263,7 +263,7 @@ describe('a rail that does not answer', () => {
       await db.change(`UPDATE payouts SET rail='${HANGING}' WHERE id=${idLiteral(stuck)}`);
     };
 
-    it('does not keep the other from being tried while it hangs itself', async () => {
+    it('a rail that does not answer beside another does not keep the other from being tried while it hangs itself', async () => {
       await payOverBoth();
       await write(HANGING, { state: 'open', probeAt: now() });
       sweepBoth();
@@ -272,7 +272,7 @@ describe('a rail that does not answer', () => {
       await until('the other answers', async () => (await breaker()).state === 'closed');
     });
 
-    it('does not keep payouts waiting for the other from being told while its own are', async () => {
+    it('a rail that does not answer beside another does not keep payouts waiting for the other from being told while its own are', async () => {
       await payOverBoth();
       await write(HANGING, { wakeAt: now() });
       sweepBoth();
@@ -282,7 +282,7 @@ describe('a rail that does not answer', () => {
     });
   });
 
-  it('leaves its payouts approved: they are raised, until they are handed over or canceled', async () => {
+  it('a rail that does not answer leaves its payouts approved: they are raised, until they are handed over or canceled', async () => {
     const { stuck, submissions } = over(say('completed'));
     const [handed, canceled] = await pay(2);
     await stuck.flagUnsubmitted(300_000, 100);

@@ -25,11 +25,11 @@ function refusalOf(environment: Record<string, string>): string {
 }
 
 describe('the configuration of rails', () => {
-  it('has none by default: nothing is sent over a simulated rail by accident', () => {
+  it('the configuration of rails has none by default: nothing is sent over a simulated rail by accident', () => {
     assert.deepEqual(readConfig(REST).PAYOUT_RAILS, []);
   });
 
-  it('reads routes, addresses and keys, the first of which signs', () => {
+  it('the configuration of rails reads routes, addresses and keys, the first of which signs', () => {
     const config = readConfig({
       ...REST,
       PAYOUT_RAILS: 'Acme S.A./CO=http:bank-a, acme/*=simulated,*/US=simulated,*=http:bank-a',
@@ -47,7 +47,7 @@ describe('the configuration of rails', () => {
     );
   });
 
-  it('refuses what cannot be used, and a gateway without address or key', () => {
+  it('the configuration of rails refuses what cannot be used, and a gateway without address or key', () => {
     assert.match(refusalOf({ PAYOUT_RAILS: '*=bank-a' }), /bank-a is no rail/);
     assert.match(refusalOf({ PAYOUT_RAILS: 'acme/XX=simulated' }), /acme\/XX must be/);
     assert.match(refusalOf({ PAYOUT_RAILS: '/CO=simulated' }), /must be \*, tenant\/COUNTRY/);
@@ -57,7 +57,7 @@ describe('the configuration of rails', () => {
     assert.match(without, /bank-a has no key/);
   });
 
-  it('reads the times of each gateway: how long payouts may come back, how long it may still pay what it was handed', () => {
+  it('the configuration of rails reads the times of each gateway: how long payouts may come back, how long it may still pay what it was handed', () => {
     const days = 86_400_000;
     const worker = readWorkerConfig({
       ...REST,
@@ -95,7 +95,7 @@ describe('the configuration of rails', () => {
       );
   });
 
-  it('accepts a gateway over https, and over http only at a host the operator allows', () => {
+  it('the configuration of rails accepts a gateway over https, and over http only at a host the operator allows', () => {
     const keys = { PAYOUT_RAIL_KEYS: `bank-a=k1:${KEY}` };
     const open = { ...keys, PAYOUT_RAIL_URLS: 'bank-a=http://127.0.0.1:9999/v1' };
     const allowed = { ...open, PAYOUT_RAIL_ALLOWED_HOSTS: 'http://127.0.0.1:*' };
@@ -118,7 +118,7 @@ describe('the configuration of rails', () => {
     readOpsConfig({ ...REST, ...allowed });
   });
 
-  it('never shows a key in an error', () => {
+  it('the configuration of rails never shows a key in an error', () => {
     const secret = 'c2VjcmV0';
     const message = refusalOf({ PAYOUT_RAIL_KEYS: `bank-a=k1:${secret}` });
     assert(message.includes('PAYOUT_RAIL_KEYS') && !message.includes(secret));

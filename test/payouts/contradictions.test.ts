@@ -46,7 +46,7 @@ describe('a rail that contradicts the end we know', () => {
     ['returned', 'failed', 'voided'],
   ] as const)
     for (const word of words)
-      it(`is raised: ${word} after ${end}`, async () => {
+      it(`a rail that contradicts the end we know is raised: ${word} after ${end}`, async () => {
         const { id, rails, tell, isStuck } = await ended(
           end,
           end === 'completed' ? null : 'account_closed',
@@ -58,7 +58,7 @@ describe('a rail that contradicts the end we know', () => {
         await assertSameStory(own, id);
       });
 
-  it('is raised: another reference, whatever was said', async () => {
+  it('a rail that contradicts the end we know is raised: another reference, whatever was said', async () => {
     for (const end of ['completed', 'returned', 'failed'] as const) {
       const { tell, isStuck } = await ended(end);
       assert.equal(await tell(end), 'duplicate');
@@ -68,7 +68,7 @@ describe('a rail that contradicts the end we know', () => {
     }
   });
 
-  it('is raised: another reference while it is in progress, and the outcome does not hide it', async () => {
+  it('a rail that contradicts the end we know is raised: another reference while it is in progress, and the outcome does not hide it', async () => {
     const { id, tell, isStuck } = await ended('accepted');
     assert.equal(await tell('failed', 'account_closed', 'R-2'), 'conflict');
     assert.equal((await rowOf(db, id)).status, 'in_progress');
@@ -77,7 +77,7 @@ describe('a rail that contradicts the end we know', () => {
     await assertSameStory(own, id);
   });
 
-  it('is raised: another reference than that of the return, of what two people took for completed', async () => {
+  it('a rail that contradicts the end we know is raised: another reference than that of the return, of what two people took for completed', async () => {
     const { id, rails, tell } = await ended('accepted', null, null);
     await resolve(rails, db, id, 'completed');
     assert.equal((await rowOf(db, id)).railReference, null);
@@ -86,7 +86,7 @@ describe('a rail that contradicts the end we know', () => {
     assert.equal(await tell('completed', null, 'R-2'), 'conflict');
   });
 
-  it('is raised: what was never given to it', async () => {
+  it('a rail that contradicts the end we know is raised: what was never given to it', async () => {
     const id = await own.pay();
     assert.equal(await report(id, 'accepted'), 'conflict');
     assert.equal((await rowOf(db, id)).stuckReason, 'contradiction');
@@ -108,7 +108,7 @@ describe('a rail that contradicts the end we know', () => {
     };
     const held = async () => (await balanceOf(db.database, own.source.id)).held;
 
-    it('keeps it from being rejected, canceled and expired: its hold stays', async () => {
+    it('a rail that contradicts the end we know before it was handed over keeps it from being rejected, canceled and expired: its hold stays', async () => {
       const { id, rails } = await pending();
       for (const action of ['reject', 'cancel'] as const) {
         const { details } = answered(await own.act(action, id), 409, 'invalid_state');
@@ -126,7 +126,7 @@ describe('a rail that contradicts the end we know', () => {
       assert.equal(await held(), LEAST);
     });
 
-    it('lets it be approved, even after its time, and ended once two people have settled it', async () => {
+    it('a rail that contradicts the end we know before it was handed over lets it be approved, even after its time, and ended once two people have settled it', async () => {
       const { id, rails } = await pending();
       await expiresNow(id);
       answered(await own.act('approve', id), 200);
@@ -143,7 +143,7 @@ describe('a rail that contradicts the end we know', () => {
       assert.equal(await held(), 0n);
     });
 
-    it('keeps its last approval from rejecting it when its account may no longer send', async () => {
+    it('a rail that contradicts the end we know before it was handed over keeps its last approval from rejecting it when its account may no longer send', async () => {
       const { id } = await pending();
       const source = `WHERE id=X'${own.source.id.replaceAll('-', '')}'`;
       await db.change(`UPDATE accounts SET status='frozen' ${source}`);
@@ -154,7 +154,7 @@ describe('a rail that contradicts the end we know', () => {
     });
   });
 
-  it('is raised: asked about what it paid, it never heard of it', async () => {
+  it('a rail that contradicts the end we know is raised: asked about what it paid, it never heard of it', async () => {
     const id = await own.pay();
     const { submissions, poller } = railsOf(db, {
       rail: new ScriptedRail(say('completed'), null),
@@ -171,7 +171,7 @@ describe('a rail that contradicts the end we know', () => {
       `UPDATE payouts SET ask_at=IF(id=X'${id.replaceAll('-', '')}', '2026-01-01', NULL) WHERE ask_at IS NOT NULL`,
     );
 
-  it('is raised again by a new report after it was settled, but never by the same one', async () => {
+  it('a rail that contradicts the end we know is raised again by a new report after it was settled, but never by the same one', async () => {
     const { id, rails, tell, isStuck } = await ended('failed', 'account_closed');
     await tell('completed', null, 'R-1');
     await resolve(rails, db, id, 'unchanged');
@@ -205,7 +205,7 @@ describe('a rail that contradicts the end we know', () => {
       return all;
     };
 
-    it('is settled by nobody who has not seen it: the proposal of before is refused', async () => {
+    it('a rail that contradicts the end we know while a resolution is proposed is settled by nobody who has not seen it: the proposal of before is refused', async () => {
       const { id, rails, tell, isStuck } = await proposed();
       assert.equal(await tell('completed', null, 'R-2'), 'conflict');
       await assert.rejects(
@@ -218,7 +218,7 @@ describe('a rail that contradicts the end we know', () => {
       assert.equal(await tell('completed', null, 'R-2'), 'settled');
     });
 
-    it('is settled if it only repeats what the proposer has seen', async () => {
+    it('a rail that contradicts the end we know while a resolution is proposed is settled if it only repeats what the proposer has seen', async () => {
       const { id, rails, tell, isStuck } = await proposed();
       assert.equal(await tell('failed', 'account_closed'), 'conflict');
       await approve(rails, id);
@@ -226,7 +226,7 @@ describe('a rail that contradicts the end we know', () => {
     });
   });
 
-  it('is raised: accepted again after it was voided, even if it had been accepted before', async () => {
+  it('a rail that contradicts the end we know is raised: accepted again after it was voided, even if it had been accepted before', async () => {
     const id = await own.pay();
     const rails = railsOf(db, { rail: new ScriptedRail(say('accepted'), say('voided')) });
     await rails.submissions.submit(id);
@@ -235,7 +235,7 @@ describe('a rail that contradicts the end we know', () => {
     assert.equal((await rowOf(db, id)).stuckReason, 'contradiction');
   });
 
-  it('is raised by a stored statement, even if the report was settled before the payout was submitted', async () => {
+  it('a rail that contradicts the end we know is raised by a stored statement, even if the report was settled before the payout was submitted', async () => {
     const id = await own.pay();
     assert.equal(await report(id, 'failed'), 'conflict');
     await resolve(railsOf(db), db, id, 'unchanged');
@@ -253,7 +253,7 @@ describe('a rail that contradicts the end we know', () => {
     assert.deepEqual([status, stuckReason], ['in_progress', 'contradiction']);
   });
 
-  it('is asked again, sooner than usual, by the sweeper', async () => {
+  it('a rail that contradicts the end we know is asked again, sooner than usual, by the sweeper', async () => {
     const id = await own.pay();
     const rail = new ScriptedRail(say('failed'), say('completed'), 'silent', say('failed'));
     let now: Clock = systemClock;
@@ -313,7 +313,7 @@ describe('a rail that contradicts the end we know', () => {
       await assertLedgerSound(db.database);
     });
 
-    it('is refused once the account that gets the fee is closed', async () => {
+    it('a rail that contradicts the end we know and was right: two people settle a failed payout as completed is refused once the account that gets the fee is closed', async () => {
       const fees = await charge(own, 700n);
       const { id, rails, tell } = await ended('failed', 'account_closed');
       await tell('completed');
@@ -331,7 +331,7 @@ describe('a rail that contradicts the end we know', () => {
       assert.equal((await resolve(rails, db, id, 'unchanged')).stuckSince, null);
     });
 
-    it('is refused if the account lacks the funds: nothing is overdrawn', async () => {
+    it('a rail that contradicts the end we know and was right: two people settle a failed payout as completed is refused if the account lacks the funds: nothing is overdrawn', async () => {
       const { id, rails, tell, isStuck } = await ended('failed', 'account_closed');
       await own.pay(undefined, { raw: 10_000n * LEAST });
       await tell('completed');

@@ -41,7 +41,7 @@ describe('POST /v1/payouts', () => {
     await api.stop();
   });
 
-  it('approves at once what needs no approval, holds amount and fee, and says so in the log', async () => {
+  it('POST /v1/payouts approves at once what needs no approval, holds amount and fee, and says so in the log', async () => {
     const answer = answered(
       await own.ask({ raw: 5n * LEAST, description: 'to the bank' }),
       201,
@@ -79,7 +79,7 @@ describe('POST /v1/payouts', () => {
     await assertSameStory(own, id);
   });
 
-  it('keeps the account number and document sealed, each usable only for its own payout', async () => {
+  it('POST /v1/payouts keeps the account number and document sealed, each usable only for its own payout', async () => {
     const id = await own.pay();
     const secrets = await db.database.reader.find(payoutSecrets, { id });
     assert(secrets !== undefined);
@@ -94,7 +94,7 @@ describe('POST /v1/payouts', () => {
     assert(!dump.includes(accountNumber()) && !dump.includes(DOCUMENT));
   });
 
-  it('answers a repeated key with the payout as it is now, and 409 to another body', async () => {
+  it('POST /v1/payouts answers a repeated key with the payout as it is now, and 409 to another body', async () => {
     const key = randomUUID();
     const first = answered(await own.ask({}, { key }), 201).json;
     answered(await own.act('cancel', text(first.id), own.bank.token), 200);
@@ -109,7 +109,7 @@ describe('POST /v1/payouts', () => {
     );
   });
 
-  it('lists newest first, by status and source, page by page', async () => {
+  it('POST /v1/payouts lists newest first, by status and source, page by page', async () => {
     const ids = [await own.pay(), await own.pay(), await own.pay()];
     answered(await own.act('cancel', ids[1]!, own.bank.token), 200);
     const page = async (query: string) =>
@@ -129,7 +129,7 @@ describe('POST /v1/payouts', () => {
     assert.deepEqual(idsOf(await page(`source_account=${randomUUID()}`)), []);
   });
 
-  it('refuses an invalid destination, and says why', async () => {
+  it('POST /v1/payouts refuses an invalid destination, and says why', async () => {
     for (const [field, value, reason] of [
       ['type', 'account', 'not_one_of: bank_account'],
       ['country', 'XX', 'not_a_country'],
@@ -153,7 +153,7 @@ describe('POST /v1/payouts', () => {
     }
   });
 
-  it('refuses a country that no rail pays out to, and leaves the key free', async () => {
+  it('POST /v1/payouts refuses a country that no rail pays out to, and leaves the key free', async () => {
     const other = await startTestApi(db, { PAYOUT_RAILS: '*/US=simulated' });
     try {
       const key = randomUUID();
@@ -173,7 +173,7 @@ describe('POST /v1/payouts', () => {
     }
   });
 
-  it('follows the rules for all spending, in order', async () => {
+  it('POST /v1/payouts follows the rules for all spending, in order', async () => {
     answered(await own.ask({ raw: 1n }), 422, 'below_minimum');
     answered(await own.ask({ raw: 10_001n * LEAST }), 422, 'insufficient_funds');
     answered(await own.ask({ raw: 120_000_000_001n }), 422, 'above_per_operation_limit');
@@ -188,7 +188,7 @@ describe('POST /v1/payouts', () => {
     answered(await own.ask(), 422, 'capability_cannot_send');
   });
 
-  it('counts toward its month from creation, until it is canceled', async () => {
+  it('POST /v1/payouts counts toward its month from creation, until it is canceled', async () => {
     const used = async (): Promise<unknown> => {
       const { limits } = answered(
         await own.bank.get(`/v1/accounts/${own.source.id}/limits`),
@@ -202,7 +202,7 @@ describe('POST /v1/payouts', () => {
     assert.equal(await used(), '0');
   });
 
-  it('fixes the fee and holds it with the amount', async () => {
+  it('POST /v1/payouts fixes the fee and holds it with the amount', async () => {
     await charge(own, 500n);
     const id = await own.pay();
     assert.deepEqual((await own.get(id)).fee, { raw: '500', asset: 'COPM' });
@@ -212,7 +212,7 @@ describe('POST /v1/payouts', () => {
   describe('that needs approval', () => {
     beforeEach(() => own.guard(2));
 
-    it('waits with its money held, and emits no event', async () => {
+    it('POST /v1/payouts that needs approval waits with its money held, and emits no event', async () => {
       const id = await own.pend();
       const shown = await own.get(id);
       assert.deepEqual(
@@ -223,7 +223,7 @@ describe('POST /v1/payouts', () => {
       assert.equal((await balanceOf(db.database, own.source.id)).held, LEAST);
     });
 
-    it('is approved by the last approval needed; each member counts once, its creator never', async () => {
+    it('POST /v1/payouts that needs approval is approved by the last approval needed; each member counts once, its creator never', async () => {
       const id = await own.pend();
       answered(await own.act('approve', id, own.creator), 403, 'authority_insufficient');
       answered(await own.act('approve', id), 200);
@@ -234,7 +234,7 @@ describe('POST /v1/payouts', () => {
       await assertSameStory(own, id);
     });
 
-    it('is canceled by its creator, pending or approved, and not by an approver', async () => {
+    it('POST /v1/payouts that needs approval is canceled by its creator, pending or approved, and not by an approver', async () => {
       const [pending, approved] = [await own.pend(), await own.pend()];
       answered(await own.act('cancel', pending, own.approvers[0]), 403, 'authority_insufficient');
       answered(await own.act('cancel', pending), 200);
@@ -248,7 +248,7 @@ describe('POST /v1/payouts', () => {
       assert.equal((await balanceOf(db.database, own.source.id)).held, 0n);
     });
 
-    it('ends as canceled when its time is over, whoever notices first', async () => {
+    it('POST /v1/payouts that needs approval ends as canceled when its time is over, whoever notices first', async () => {
       const id = await own.pend();
       await db.change(
         `UPDATE payouts SET approval_expires_at='2020-01-01 00:00:00.000' WHERE id=X'${id.replaceAll('-', '')}'`,

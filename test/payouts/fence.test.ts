@@ -84,7 +84,7 @@ describe('a payout whose money was given back', () => {
     assert.equal(times(), 1);
   };
 
-  it('is not handed over again by an inquiry that hung meanwhile', async () => {
+  it('a payout whose money was given back is not handed over again by an inquiry that hung meanwhile', async () => {
     await lostOnce();
     const gate = gateway.hold('inquiry');
     const asking = rails.submissions.poll(id);
@@ -96,7 +96,7 @@ describe('a payout whose money was given back', () => {
     await neverPaid();
   });
 
-  it('is not handed over again by an operator whose retry hung meanwhile', async () => {
+  it('a payout whose money was given back is not handed over again by an operator whose retry hung meanwhile', async () => {
     await lostOnce();
     const gate = gateway.hold('inquiry');
     const retrying = run('src/ops/main.js', ['payouts', 'retry', id, '--json'], {
@@ -114,7 +114,7 @@ describe('a payout whose money was given back', () => {
     await neverPaid();
   });
 
-  it('is refused by the rail when an abandoned activity still had an order on its way', async () => {
+  it('a payout whose money was given back is refused by the rail when an abandoned activity still had an order on its way', async () => {
     const gate = gateway.hold('submission');
     const abandoned = rails.submissions.submit(id);
     await gate.arrived;

@@ -50,7 +50,7 @@ describe('a payout of a frozen account', () => {
     return { rail, ...railsOf(db, { rail }) };
   };
 
-  it('that was approved before is not handed to its rail, and can be canceled', async () => {
+  it('a payout of a frozen account that was approved before is not handed to its rail, and can be canceled', async () => {
     const { rail, queue } = over(say('completed'));
     await freeze();
     for (let times = 0; times < 2; times += 1) {
@@ -67,7 +67,7 @@ describe('a payout of a frozen account', () => {
     await assertSameStory(own, id);
   });
 
-  it('is handed over when the account may send again, and its workflow is told at once', async () => {
+  it('a payout of a frozen account is handed over when the account may send again, and its workflow is told at once', async () => {
     const { rail, queue } = over(say('completed'));
     await freeze();
     await queue.submit(id);
@@ -79,7 +79,7 @@ describe('a payout of a frozen account', () => {
     await assertSameStory(own, id);
   });
 
-  it('that was handed over before is asked about, and not given again before the account may send', async () => {
+  it('a payout of a frozen account that was handed over before is asked about, and not given again before the account may send', async () => {
     const { rail, queue } = over('silent', null, null, say('completed'));
     await queue.submit(id);
     await freeze();
@@ -94,7 +94,7 @@ describe('a payout of a frozen account', () => {
     await assertSameStory(own, id);
   });
 
-  it('that its rail has taken is asked about as usual, and not told of when it is unfrozen', async () => {
+  it('a payout of a frozen account that its rail has taken is asked about as usual, and not told of when it is unfrozen', async () => {
     const { queue } = over(say('accepted'), say('accepted'));
     await queue.submit(id);
     await freeze();
@@ -104,7 +104,7 @@ describe('a payout of a frozen account', () => {
     assert.equal((await told()).length, before);
   });
 
-  it('is not what a silent rail is tried with', async () => {
+  it('a payout of a frozen account is not what a silent rail is tried with', async () => {
     const { rail, recovery } = over(say('completed'));
     await freeze();
     const another = await openPayoutBank(api);

@@ -36,7 +36,7 @@ describe('a rail that hangs', () => {
 
   afterEach(() => assertLedgerSound(db.database));
 
-  it('delays only its own payouts, and pays each of them once when it answers again', async () => {
+  it('a rail that hangs delays only its own payouts, and pays each of them once when it answers again', async () => {
     const counts = { payouts: 30, measured: 4, approvals: 2 };
     await hangingRail({
       db,
@@ -48,7 +48,7 @@ describe('a rail that hangs', () => {
     });
   });
 
-  it('leaves its payouts approved: staff can cancel one by a signal, and the others are paid later', async () => {
+  it('a rail that hangs leaves its payouts approved: staff can cancel one by a signal, and the others are paid later', async () => {
     await db.change('DELETE FROM rail_breakers');
     const [well, hanging] = [
       new BankGateway('well', TEST_KEYRING),

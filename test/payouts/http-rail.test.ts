@@ -80,7 +80,7 @@ describe('the HTTP rail', () => {
     railsOf(db, { rails: new Map([[RAIL, over]]) }).submissions;
 
   describe('with the reference gateway', () => {
-    it('learns at once of what happens at once', async () => {
+    it('the HTTP rail with the reference gateway learns at once of what happens at once', async () => {
       const [done, failed] = [await own.pay(), await own.pay('01')];
       await submissions().submit(done);
       await submissions().submit(failed);
@@ -89,7 +89,7 @@ describe('the HTTP rail', () => {
       for (const id of [done, failed]) await assertSameStory(own, id);
     });
 
-    it('learns by signed callbacks of what happens later, including a return after completion', async () => {
+    it('the HTTP rail with the reference gateway learns by signed callbacks of what happens later, including a return after completion', async () => {
       const [failed, returned, done] = [
         await own.pay('02'),
         await own.pay('05'),
@@ -110,7 +110,7 @@ describe('the HTTP rail', () => {
       }
     });
 
-    it('leaves unanswered orders unknown, and asks; what was lost is submitted again', async () => {
+    it('the HTTP rail with the reference gateway leaves unanswered orders unknown, and asks; what was lost is submitted again', async () => {
       const [silent, lost] = [await own.pay('03'), await own.pay('07')];
       for (const id of [silent, lost]) {
         assert.equal((await submissions().submit(id)).payout.status, 'in_progress');
@@ -150,7 +150,7 @@ describe('the HTTP rail', () => {
       assert.equal((await rail.void(failed))?.status, 'failed');
     });
 
-    it('or pays, never both, while the order is on its way, 30 times', async () => {
+    it('the HTTP rail voids or pays, never both, while the order is on its way, 30 times', async () => {
       const ids = Array.from({ length: 30 }, () => newId());
       const holder = { holderName: HOLDER, holderDocument: DOCUMENT };
       const account = {
@@ -220,10 +220,10 @@ describe('the HTTP rail', () => {
       ],
       ['a closed connection', (request) => void request.socket.destroy()],
     ] as const satisfies readonly (readonly [string, RequestListener])[])
-      it(`not ${what}: the outcome stays unknown`, () =>
+      it(`the HTTP rail takes for an answer not ${what}: the outcome stays unknown`, () =>
         against(listener, (over) => assert.rejects(over.status(key), RailSilent)));
 
-    it('to a void "cannot_void" in the words of the protocol alone', async () => {
+    it('the HTTP rail takes for an answer to a void "cannot_void" in the words of the protocol alone', async () => {
       const said = (body: object) =>
         against(reply(501, JSON.stringify(body)), (over) => over.void(key));
       assert.equal(await said({ key, status: 'cannot_void' }), null);
@@ -285,7 +285,7 @@ describe('the HTTP rail', () => {
     };
     const status = async () => (await rowOf(db, id)).status;
 
-    it('once: repeated under another id they change nothing and are recorded, resent they leave no trace', async () => {
+    it('the HTTP rail takes callbacks once: repeated under another id they change nothing and are recorded, resent they leave no trace', async () => {
       const body = about();
       answered(await call(body), 200);
       const events = (await own.events(id)).length;
@@ -297,7 +297,7 @@ describe('the HTTP rail', () => {
       await assertSameStory(own, id);
     });
 
-    it('once, however many come at the same time', async () => {
+    it('the HTTP rail takes callbacks once, however many come at the same time', async () => {
       const body = about();
       const answers = await Promise.all(Array.from({ length: 10 }, () => call(body)));
       assert.deepEqual(
@@ -334,7 +334,7 @@ describe('the HTTP rail', () => {
       assert.deepEqual([await rowsOf(), await countedAs('late')], [rows, counted + 2]);
     });
 
-    it('in a loop at the cost of one row each, whatever they say; from strangers at no cost; all else goes on meanwhile', async () => {
+    it('the HTTP rail takes callbacks in a loop at the cost of one row each, whatever they say; from strangers at no cost; all else goes on meanwhile', async () => {
       const honest = await openPayoutBank(api);
       const [known, other] = [about(), about({ status: 'accepted' })];
       const reused = JSON.stringify({ ...(JSON.parse(known) as object), reference: 'R10' });
@@ -394,7 +394,7 @@ describe('the HTTP rail', () => {
       assert(!document.includes('/rails/'));
     });
 
-    it('that contradict what is settled: nothing changes, and operators are told', async () => {
+    it('the HTTP rail takes callbacks that contradict what is settled: nothing changes, and operators are told', async () => {
       answered(await call(about()), 200);
       answered(await call(about({ status: 'failed', failure: { code: 'account_closed' } })), 200);
       const { status: stays, stuckReason } = await rowOf(db, id);
@@ -403,7 +403,7 @@ describe('the HTTP rail', () => {
       await assertSameStory(own, id);
     });
 
-    it('with a failure in our own words, whatever the rail writes', async () => {
+    it('the HTTP rail takes callbacks with a failure in our own words, whatever the rail writes', async () => {
       const failure = {
         code: 'made up',
         message: 'account 4567891234003 of CC-79456123 is closed',

@@ -34,7 +34,7 @@ describe('the pauses between the questions of a workflow to a rail', () => {
     await worker.stop();
   });
 
-  it('are the shortest, twice that, four times that, and then the longest', async () => {
+  it('the pauses between the questions of a workflow to a rail are the shortest, twice that, four times that, and then the longest', async () => {
     const own = await openPayoutBank(api);
     const id = await own.pay('03');
     const tenantId = own.bank.tenant.tenant.id;

@@ -65,7 +65,7 @@ describe('a payout that was completed', () => {
     return poller.pollDue('simulated', 10);
   };
 
-  it('and came back is found returned by asking, even without a callback', async () => {
+  it('a payout that was completed and came back is found returned by asking, even without a callback', async () => {
     const rail = new ScriptedRail(
       say('completed'),
       say('completed'),
@@ -85,7 +85,7 @@ describe('a payout that was completed', () => {
     await assertSameStory(own, id);
   });
 
-  it("is no longer asked about once its rail's window has closed", async () => {
+  it("a payout that was completed is no longer asked about once its rail's window has closed", async () => {
     const rail = new ScriptedRail(
       say('completed'),
       say('completed'),
@@ -103,7 +103,7 @@ describe('a payout that was completed', () => {
     assert.equal(rail.asked.length, 3);
   });
 
-  it('is asked about by one of several workers, and again soon if the rail does not answer', async () => {
+  it('a payout that was completed is asked about by one of several workers, and again soon if the rail does not answer', async () => {
     const words = Array.from({ length: 8 }, () => say('completed'));
     const rail = new ScriptedRail(...words, 'silent', 'silent', 'silent', 'silent');
     const rails = over(rail);
@@ -128,7 +128,7 @@ describe('a payout that was completed', () => {
     }
   });
 
-  it('over a rail that does not answer holds up no other', async () => {
+  it('a payout that was completed over a rail that does not answer holds up no other', async () => {
     const hanging: Rail = { submit: () => never, status: () => never, void: () => never };
     const answering = new ScriptedRail(...Array.from({ length: 45 }, () => say('completed')));
     const rails = railsOf(db, {

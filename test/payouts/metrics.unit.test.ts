@@ -4,7 +4,7 @@ import { instant } from '../../src/core/instant.js';
 import { callbackMetrics } from '../../src/payouts/metrics.js';
 
 describe('callbacks that are not believed', () => {
-  it('are each counted, and logged once a minute per kind, with their number', async () => {
+  it('callbacks that are not believed are each counted, and logged once a minute per kind, with their number', async () => {
     const registry = new Registry();
     const told: unknown[] = [];
     let nowMs = 1_000_000;

@@ -74,7 +74,7 @@ describe('the operators of payouts', () => {
     return id;
   };
 
-  it('see whether each rail answers and what waits for it; plain `rails` says so too', async () => {
+  it('the operators of payouts see whether each rail answers and what waits for it; plain `rails` says so too', async () => {
     await db.change('DELETE FROM rail_breakers');
     const { submissions } = railsOf(db, { breaker: { opensAfter: 1, probeAfterMs: 600_000 } });
     await submissions.submit(await own.pay('03'));
@@ -91,7 +91,7 @@ describe('the operators of payouts', () => {
     assert.equal(code, 2, stderr);
   });
 
-  it('close the breaker of a rail that answers what they ask', async () => {
+  it('the operators of payouts close the breaker of a rail that answers what they ask', async () => {
     await db.change('DELETE FROM rail_breakers');
     const id = await own.pay('04');
     await railsOf(db, { breaker: { opensAfter: 1, probeAfterMs: 600_000 } }).submissions.submit(id);
@@ -104,7 +104,7 @@ describe('the operators of payouts', () => {
     assert.equal(rails.find(({ rail }) => rail === 'simulated')?.state, 'closed');
   });
 
-  it('see what is stuck and why, without a secret', async () => {
+  it('the operators of payouts see what is stuck and why, without a secret', async () => {
     const id = await silent();
     await railsOf(db).stuck.flagSilent(-1_000, 1_000);
     const stuck = await ops(['payouts', 'stuck', '--json']);
@@ -116,7 +116,7 @@ describe('the operators of payouts', () => {
       assert(!stdout.includes(accountNumber('03')) && !stdout.includes(DOCUMENT));
   });
 
-  it('resolve with a second person as completed, with everything the rail would have caused', async () => {
+  it('the operators of payouts resolve with a second person as completed, with everything the rail would have caused', async () => {
     const id = await silent();
     await json(
       'payouts',
@@ -170,7 +170,7 @@ describe('the operators of payouts', () => {
     await assertSameStory(own, id);
   });
 
-  it('resolve as failed or returned, and take a proposal back', async () => {
+  it('the operators of payouts resolve as failed or returned, and take a proposal back', async () => {
     const [failed, done] = [await silent(), await own.pay()];
     await railsOf(db).submissions.submit(done);
     await json(
@@ -232,7 +232,7 @@ describe('the operators of payouts', () => {
     });
   });
 
-  it('see what a rail said against what is known, ask it again, and settle that it was paid after all', async () => {
+  it('the operators of payouts see what a rail said against what is known, ask it again, and settle that it was paid after all', async () => {
     const id = await own.pay('01');
     const { submissions, callbacks } = railsOf(db);
     await submissions.submit(id);
@@ -268,7 +268,7 @@ describe('the operators of payouts', () => {
     await assertSameStory(own, id);
   });
 
-  it('are told until when nothing can be given back over a rail that cannot void', async () => {
+  it('the operators of payouts are told until when nothing can be given back over a rail that cannot void', async () => {
     const id = await silent();
     await db.change(`UPDATE payouts SET rail='http:gone' WHERE id=${idLiteral(id)}`);
     await json(
@@ -297,7 +297,7 @@ describe('the operators of payouts', () => {
     assert.equal((await rowOf(db, id)).status, 'failed');
   });
 
-  it('ask the rail at once, and decide what waits for approval', async () => {
+  it('the operators of payouts ask the rail at once, and decide what waits for approval', async () => {
     const lost = await own.pay('07');
     await railsOf(db).submissions.submit(lost);
     assert.equal((await json('payouts', 'retry', lost, '--as', 'leo')).status, 'completed');
@@ -320,7 +320,7 @@ describe('the operators of payouts', () => {
     );
   });
 
-  it("compare a day with the rail's statement: every difference, and none where they agree", async () => {
+  it("the operators of payouts compare a day with the rail's statement: every difference, and none where they agree", async () => {
     const today = new Date().toISOString().slice(0, 10);
     const [done, failed, open] = [await own.pay(), await own.pay('01'), await silent()];
     for (const id of [done, failed]) await railsOf(db).submissions.submit(id);
@@ -369,7 +369,7 @@ describe('the operators of payouts', () => {
     }
   });
 
-  it('seal account numbers under a new key, and they still open', async () => {
+  it('the operators of payouts seal account numbers under a new key, and they still open', async () => {
     const id = await own.pay();
     const next = `next:${Buffer.alloc(32, 8).toString('base64')}`;
     const { code, stderr } = await ops(['keys', 'rotate', '--json'], {

@@ -3,7 +3,7 @@ import { testDatabase } from '../support/database.js';
 import { testTemporal } from '../support/temporal.js';
 
 describe('a rail that loses, delays, repeats, reorders and contradicts', () => {
-  it('agrees with the ledger except for what is raised, whatever operators decide, statements say, and however the worker dies', async () => {
+  it('a rail that loses, delays, repeats, reorders and contradicts agrees with the ledger except for what is raised, whatever operators decide, statements say, and however the worker dies', async () => {
     const [db, temporal] = [await testDatabase(), await testTemporal()];
     await railsCampaign({
       db,

@@ -61,7 +61,7 @@ describe('an outcome that gives money back', () => {
   const words = async () =>
     (await saidOf(db, id)).map(({ kind, said, effect }) => `${kind} ${said ?? '-'} ${effect}`);
 
-  it("needs the rail's word that it will never pay, which is recorded with it", async () => {
+  it("an outcome that gives money back needs the rail's word that it will never pay, which is recorded with it", async () => {
     const { rail, rails } = await silent(VOIDED);
     assert.equal((await resolve(rails, db, id, 'failed')).status, 'failed');
     assert.deepEqual(rail.voided, [id]);
@@ -82,7 +82,7 @@ describe('an outcome that gives money back', () => {
     await assertSameStory(own, id);
   });
 
-  it('is not applied, nor is any other, once the rail has spoken, even if the proposer had a clock that was ahead', async () => {
+  it('an outcome that gives money back is not applied, nor is any other, once the rail has spoken, even if the proposer had a clock that was ahead', async () => {
     const { rails } = await silent();
     const { desk, calls } = rails;
     const wanted = {
@@ -108,7 +108,7 @@ describe('an outcome that gives money back', () => {
     await assertSameStory(own, id);
   });
 
-  it('is proposed for the payout as it was seen: not once the rail has reported its end, nor something contrary', async () => {
+  it('an outcome that gives money back is proposed for the payout as it was seen: not once the rail has reported its end, nor something contrary', async () => {
     const { rails } = await silent();
     const { desk, callbacks } = rails;
     const tell = (...what: Parameters<typeof say>) =>
@@ -143,7 +143,7 @@ describe('an outcome that gives money back', () => {
     await propose(await seen(db, id), 'unchanged');
   });
 
-  it('is not needed if the rail names the payment while being asked: it is not submitted again', async () => {
+  it('an outcome that gives money back is not needed if the rail names the payment while being asked: it is not submitted again', async () => {
     const rail = new ScriptedRail('silent');
     const rails = railsOf(db, {
       rail: {
@@ -162,7 +162,7 @@ describe('an outcome that gives money back', () => {
     assert.equal((await rowOf(db, id)).railReference, 'R-1');
   });
 
-  it('is not applied if the rail does not answer', async () => {
+  it('an outcome that gives money back is not applied if the rail does not answer', async () => {
     const { rails } = await silent('silent', VOIDED);
     await assert.rejects(resolve(rails, db, id, 'failed'), /the rail gave no answer/);
     assert.equal((await rowOf(db, id)).status, 'in_progress');
@@ -177,7 +177,7 @@ describe('an outcome that gives money back', () => {
     ['completed', 'completed'],
     ['returned', 'returned'],
   ] as const)
-    it(`is not applied if the rail says ${said}: that counts`, async () => {
+    it(`an outcome that gives money back is not applied if the rail says ${said}: that counts`, async () => {
       const { rails } = await silent(say(said));
       await assert.rejects(
         resolve(rails, db, id, 'failed'),
@@ -187,7 +187,7 @@ describe('an outcome that gives money back', () => {
       await assertSameStory(own, id);
     });
 
-  it('is not applied as returned if the rail has voided it: then it failed', async () => {
+  it('an outcome that gives money back is not applied as returned if the rail has voided it: then it failed', async () => {
     const { rails } = await silent(VOIDED);
     await assert.rejects(resolve(rails, db, id, 'returned'), /the rail says that it is voided/);
     assert.equal((await rowOf(db, id)).status, 'failed');
@@ -195,7 +195,7 @@ describe('an outcome that gives money back', () => {
     await assertSameStory(own, id);
   });
 
-  it('is applied as returned if the rail voids what two people took for completed', async () => {
+  it('an outcome that gives money back is applied as returned if the rail voids what two people took for completed', async () => {
     const { rails } = await silent(VOIDED);
     await resolve(rails, db, id, 'completed');
     assert.equal((await resolve(rails, db, id, 'returned')).status, 'returned');
@@ -205,7 +205,7 @@ describe('an outcome that gives money back', () => {
     await assertSameStory(own, id);
   });
 
-  it('asks the rail nothing if one person would decide alone, or no money comes back', async () => {
+  it('an outcome that gives money back asks the rail nothing if one person would decide alone, or no money comes back', async () => {
     const { rail, rails } = await silent();
     const { desk, calls } = rails;
     const quietMs = () => 0;
@@ -224,7 +224,7 @@ describe('an outcome that gives money back', () => {
     assert.deepEqual(rail.voided, []);
   });
 
-  it('is the one that the second person has seen: what is proposed in its place while the rail is asked waits', async () => {
+  it('an outcome that gives money back is the one that the second person has seen: what is proposed in its place while the rail is asked waits', async () => {
     const { rails } = await silent();
     const { desk } = rails;
     const maria = someone('maria');
@@ -253,7 +253,7 @@ describe('an outcome that gives money back', () => {
     await assertSameStory(own, id);
   });
 
-  it('is not applied if the rail names a second payment while it is asked: the money stays on hold', async () => {
+  it('an outcome that gives money back is not applied if the rail names a second payment while it is asked: the money stays on hold', async () => {
     const rail = new ScriptedRail(say('accepted'));
     const answer = async (): Promise<typeof VOIDED> => {
       const second = { key: id, ...say('completed', null, 'R-2'), callbackId: `second-${id}` };
@@ -274,7 +274,7 @@ describe('an outcome that gives money back', () => {
     await assertSameStory(own, id);
   });
 
-  it('is not applied by a process that lacks the rail while a worker has it, or had it within a day', async () => {
+  it('an outcome that gives money back is not applied by a process that lacks the rail while a worker has it, or had it within a day', async () => {
     const { rails } = await silent(VOIDED);
     const gone = railsOf(db, { rails: new Map() });
     const leasedUntil = (moment: string): Promise<unknown> =>
@@ -298,7 +298,7 @@ describe('an outcome that gives money back', () => {
   });
 
   describe('on a rail that cannot void', () => {
-    it('waits until it has been quiet since the last attempt, and says until when', async () => {
+    it('an outcome that gives money back on a rail that cannot void waits until it has been quiet since the last attempt, and says until when', async () => {
       let now: Clock = systemClock;
       const rail = new ScriptedRail('silent', null, 'silent', null, null);
       const rails = railsOf(db, { rail, clock: () => now() });
@@ -324,7 +324,7 @@ describe('an outcome that gives money back', () => {
       await assertSameStory(own, id);
     });
 
-    it('counts from the end of what a restore has lost: it may have been handed over until then', async () => {
+    it('an outcome that gives money back on a rail that cannot void counts from the end of what a restore has lost: it may have been handed over until then', async () => {
       let now: Clock = systemClock;
       const rails = railsOf(db, {
         rail: new ScriptedRail('silent', null, null),
@@ -355,7 +355,7 @@ describe('an outcome that gives money back', () => {
       await db.change('DELETE FROM restores');
     });
 
-    it('waits as long if the rail is no longer configured', async () => {
+    it('an outcome that gives money back on a rail that cannot void waits as long if the rail is no longer configured', async () => {
       const { rails } = await silent();
       const gone = railsOf(db, { rails: new Map() });
       await assert.rejects(
@@ -389,7 +389,7 @@ describe('the orders that a rail is given', () => {
     await api.stop();
   });
 
-  it('are numbered, each written before it leaves', async () => {
+  it('the orders that a rail is given are numbered, each written before it leaves', async () => {
     const seen: (number | null)[] = [];
     const rail = new ScriptedRail('silent', null, 'silent', null, say('completed'));
     const watching: Rail = {
@@ -412,7 +412,7 @@ describe('the orders that a rail is given', () => {
     );
   });
 
-  it('are a single one for a payout that is submitted twice, in sequence or at the same time', async () => {
+  it('the orders that a rail is given are a single one for a payout that is submitted twice, in sequence or at the same time', async () => {
     const later = new ScriptedRail(say('accepted'), say('accepted'));
     const { submissions } = railsOf(db, { rail: later });
     await submissions.submit(id);
@@ -426,7 +426,7 @@ describe('the orders that a rail is given', () => {
     assert.deepEqual([meanwhile.given.length, meanwhile.asked.length], [1, 1]);
   });
 
-  it('stop while a resolution is proposed; the rail is still asked about the payout', async () => {
+  it('the orders that a rail is given stop while a resolution is proposed; the rail is still asked about the payout', async () => {
     const rail = new ScriptedRail('silent', null, null, say('accepted'));
     const { submissions, desk } = railsOf(db, { rail });
     const { payout: submitted } = await submissions.submit(id);
@@ -439,7 +439,7 @@ describe('the orders that a rail is given', () => {
     assert.deepEqual([rail.given.length, rail.asked.length], [2, 2]);
   });
 
-  it('are asked for again by what was held up between the attempt and the call', async () => {
+  it('the orders that a rail is given are asked for again by what was held up between the attempt and the call', async () => {
     let elapsedMs = 0;
     const rail = new ScriptedRail('silent', say('completed'));
     // Each reading of the clock is much later, until it has been asked for again.

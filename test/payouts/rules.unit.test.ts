@@ -8,7 +8,7 @@ import { signed, verify, WINDOW_S } from '../../src/payouts/rails/signing.js';
 import { endOfNumber, nextInstant, nextPoll, transitionsOf } from '../../src/payouts/rules.js';
 
 describe('the failure that a rail reports', () => {
-  it('is one of ours for every code, known to us or not', () => {
+  it('the failure that a rail reports is one of ours for every code, known to us or not', () => {
     assert.equal(failureCode('account_closed'), 'account_closed');
     assert.equal(failureCode('what nobody has heard of'), 'rejected_by_bank');
     assert.equal(failureCode('toString'), 'rejected_by_bank');
@@ -20,7 +20,7 @@ describe('the transitions of a payout', () => {
   const base = { status: 'approved', createdAt: instant(1_000), approvalsRequired: null } as Payout;
   const at = (ms: number) => instant(ms);
 
-  it('are told by its times alone, the first by whether it needed approval', () => {
+  it('the transitions of a payout are told by its times alone, the first by whether it needed approval', () => {
     const never = {
       approvedAt: null,
       submittedAt: null,
@@ -57,7 +57,7 @@ describe('the transitions of a payout', () => {
     );
   });
 
-  it('never run backwards, whatever the clocks say', () => {
+  it('the transitions of a payout never run backwards, whatever the clocks say', () => {
     const payout = {
       ...base,
       approvedAt: at(1_000),
@@ -85,12 +85,12 @@ describe('a payout that has ended', () => {
     return asked;
   };
 
-  it('as completed is asked about after an hour, then less and less often, and last when the window closes', () => {
+  it('a payout that has ended as completed is asked about after an hour, then less and less often, and last when the window closes', () => {
     const asked = untilOver(completed, 0).map((at) => at / HOUR);
     assert.deepEqual(asked, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 1_440]);
   });
 
-  it('is not asked about otherwise: its workflow asks, or nothing can come of it', () => {
+  it('a payout that has ended is not asked about otherwise: its workflow asks, or nothing can come of it', () => {
     for (const change of [
       { endedAt: null, status: 'in_progress' },
       { status: 'failed' },
@@ -99,7 +99,7 @@ describe('a payout that has ended', () => {
       assert.equal(nextPoll({ ...completed, ...change }, instant(0), window), null);
   });
 
-  it('is asked about sooner while its rail contradicts it, for as long as that takes', () => {
+  it('a payout that has ended is asked about sooner while its rail contradicts it, for as long as that takes', () => {
     const raised = { ...completed, status: 'failed', stuckSince: instant(0) } as const;
     const pauses = untilOver(raised, 0)
       .slice(0, 9)
@@ -110,7 +110,7 @@ describe('a payout that has ended', () => {
 });
 
 describe('an account number', () => {
-  it('shows at most its last four characters, and never more than half of it', () => {
+  it('an account number shows at most its last four characters, and never more than half of it', () => {
     for (const [number, shown] of [
       ['1234', '34'],
       ['12345', '45'],
@@ -131,7 +131,7 @@ describe('the rail of a payout', () => {
     rail,
   });
 
-  it('is the one with the most specific route: the tenant before the country', () => {
+  it('the rail of a payout is the one with the most specific route: the tenant before the country', () => {
     const routes = [
       route('*', '*', 'a'),
       route('*', 'CO', 'b'),
@@ -145,7 +145,7 @@ describe('the rail of a payout', () => {
     assert.equal(chooseRail([route(tenant.id, 'CO', 'e')], tenant, 'CO'), 'e');
   });
 
-  it('is none if no route fits', () => {
+  it('the rail of a payout is none if no route fits', () => {
     assert.equal(chooseRail([], tenant, 'CO'), null);
     assert.equal(
       chooseRail([route('acme', 'US', 'a'), route('globex', '*', 'b')], tenant, 'CO'),
@@ -155,7 +155,7 @@ describe('the rail of a payout', () => {
 });
 
 describe('the table of endings', () => {
-  it('has each ending and each name once, and one scenario for all other numbers', () => {
+  it('the table of endings has each ending and each name once, and one scenario for all other numbers', () => {
     assert.equal(new Set(SCENARIOS.map(({ ending }) => ending)).size, SCENARIOS.length);
     assert.equal(new Set(SCENARIOS.map(({ name }) => name)).size, SCENARIOS.length);
     for (const { ending, name } of SCENARIOS)
@@ -175,7 +175,7 @@ describe('a signed message', () => {
     body: Buffer.from('{"a":1}'),
   } as const;
 
-  it('is genuine under each key that is known, within the window in both directions', () => {
+  it('a signed message is genuine under each key that is known, within the window in both directions', () => {
     for (const key of keys)
       assert.equal(verify(keys, signed(key, message, now), message, now), 'genuine');
     const headers = signed(keys[0], message, now);
@@ -184,7 +184,7 @@ describe('a signed message', () => {
     assert.equal(verify(keys, headers, message, instant(now - WINDOW_S * 1_000 - 1)), 'late');
   });
 
-  it('is forged if anything that was signed differs', () => {
+  it('a signed message is forged if anything that was signed differs', () => {
     const headers = signed(keys[0], message, now);
     const wrong = (changed: object, of = headers) =>
       assert.equal(verify(keys, of, { ...message, ...changed }, now), 'forged');

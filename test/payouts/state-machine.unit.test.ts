@@ -77,7 +77,7 @@ const rowOf = (status: PayoutStatus, report: ReportStatus): string[] => [
 ];
 
 describe('what a report does to a payout', () => {
-  it('is as written by hand, in every state', () => {
+  it('what a report does to a payout is as written by hand, in every state', () => {
     for (const status of PAYOUT_STATUSES) {
       const written = NEVER_SUBMITTED.includes(status) ? 'pending_approval' : status;
       assert.deepEqual(
@@ -87,7 +87,7 @@ describe('what a report does to a payout', () => {
     }
   });
 
-  it('is a contradiction wherever the rail names the payment otherwise', () => {
+  it('what a report does to a payout is a contradiction wherever the rail names the payment otherwise', () => {
     for (const status of PAYOUT_STATUSES)
       for (const report of REPORTS)
         for (const reporter of REPORTERS) {
@@ -108,7 +108,7 @@ describe('what a report does to a payout', () => {
         }
   });
 
-  it('can be settled by two people in these states', () => {
+  it('what a report does to a payout can be settled by two people in these states', () => {
     assert.deepEqual(statesFor('completed', 'staff'), ['in_progress', 'failed']);
     assert.deepEqual(statesFor('failed', 'staff'), ['in_progress']);
     assert.deepEqual(statesFor('returned', 'staff'), ['in_progress', 'completed']);
@@ -124,7 +124,7 @@ describe('the page for operators', () => {
     row.map((cell) => cell.replaceAll('`', '')),
   );
 
-  it('has the table of states and reports', () => {
+  it('the page for operators has the table of states and reports', () => {
     const head = ['State', 'Report', 'Callback', 'Poll', 'Statement', 'Staff'];
     const begin = rows.findIndex((row) => row.join() === head.join()) + 2;
     const shown = Object.keys(STATE_MACHINE)
@@ -149,7 +149,7 @@ describe('the page for operators', () => {
     assert.deepEqual(rows.slice(begin, begin + expected.length), expected);
   });
 
-  it('says what each effect is', () => {
+  it('the page for operators says what each effect is', () => {
     const begin = rows.findIndex(([first]) => first === 'Effect') + 2;
     const texts = Object.entries(EFFECTS).map(([effect, text]) => [
       effect,

@@ -150,7 +150,7 @@ describe('the statements of a rail', () => {
     return [Number(statements?.n), Number(lines?.n)];
   };
 
-  it('are stored line by line, and the same file again changes nothing', async () => {
+  it('the statements of a rail are stored line by line, and the same file again changes nothing', async () => {
     const [done, failed] = [await paid(), await paid('01')];
     const day = endedOn(done);
     const first = await take(day, [lineOf(done), lineOf(failed)]);
@@ -159,7 +159,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual([words(again), again.again, await stored()], [[], true, [1, 2]]);
   });
 
-  it('match around midnight: a line may be on the next day, and nothing is missing before that day was told', async () => {
+  it('the statements of a rail match around midnight: a line may be on the next day, and nothing is missing before that day was told', async () => {
     const payout = await paid();
     const delayMs = overMidnight(payout);
     assert.deepEqual(words(await take(endedOn(payout), [], { delayMs })), []);
@@ -167,13 +167,13 @@ describe('the statements of a rail', () => {
     assert.deepEqual(words(await take(endedOn(payout), [], { delayMs })), []);
   });
 
-  it('match a line of an earlier day: the rail may know of an outcome before we do', async () => {
+  it('the statements of a rail match a line of an earlier day: the rail may know of an outcome before we do', async () => {
     const payout = await paid();
     assert.deepEqual(words(await take(endedOn(payout, -1), [lineOf(payout)])), []);
     assert.deepEqual(words(await take(endedOn(payout), [])), []);
   });
 
-  it('report as missing what none of them has once its last day is in, and only for that day', async () => {
+  it('the statements of a rail report as missing what none of them has once its last day is in, and only for that day', async () => {
     const payout = await paid();
     const delayMs = overMidnight(payout);
     await take(endedOn(payout), [], { delayMs });
@@ -184,7 +184,7 @@ describe('the statements of a rail', () => {
     assert.equal(await stuck(payout.id), null);
   });
 
-  it('need not list what the rail voided: it had no outcome there', async () => {
+  it('the statements of a rail need not list what the rail voided: it had no outcome there', async () => {
     const payout = await paid('03');
     const rail = rails.get(railOf(country)) ?? assert.fail('there is no such rail');
     const said = (await rail.void(payout.id)) ?? assert.fail('the rail cannot void');
@@ -198,7 +198,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual(words(await take(endedOn(failed), [])), []);
   });
 
-  it('say that a payout may be paid twice: a second completed line on another day', async () => {
+  it('the statements of a rail say that a payout may be paid twice: a second completed line on another day', async () => {
     const payout = await paid();
     await take(endedOn(payout), [lineOf(payout)]);
     const next = await take(endedOn(payout, 1), [lineOf(payout)]);
@@ -212,7 +212,7 @@ describe('the statements of a rail', () => {
     assert.equal((await fromStatements(payout.id)).length, 1);
   });
 
-  it('say that a payout may be paid twice: a second completed line with another reference on the same day', async () => {
+  it('the statements of a rail say that a payout may be paid twice: a second completed line with another reference on the same day', async () => {
     const payout = await paid();
     const found = await take(endedOn(payout), [
       lineOf(payout),
@@ -226,7 +226,7 @@ describe('the statements of a rail', () => {
     assert.equal(await stuck(payout.id), 'contradiction');
   });
 
-  it('may have the very same line twice, which is an error of the file and raises nothing', async () => {
+  it('the statements of a rail may have the very same line twice, which is an error of the file and raises nothing', async () => {
     const payout = await paid();
     assert.deepEqual(words(await take(endedOn(payout), [lineOf(payout), lineOf(payout)])), [
       `twice ${payout.id}`,
@@ -234,7 +234,7 @@ describe('the statements of a rail', () => {
     assert.equal(await stuck(payout.id), null);
   });
 
-  it('raise a payout listed with another reference or another amount', async () => {
+  it('the statements of a rail raise a payout listed with another reference or another amount', async () => {
     const [renamed, less] = [await paid(), await paid()];
     const lines = [lineOf(renamed, { reference: 'OTHER-2' }), lineOf(less, { raw: less.raw - 1n })];
     assert.deepEqual(words(await take(endedOn(renamed), lines)), [
@@ -245,7 +245,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual(await fromStatements(renamed.id), ['completed conflict OTHER-2']);
   });
 
-  it('raise a failed payout that they say was paid, and move no money', async () => {
+  it('the statements of a rail raise a failed payout that they say was paid, and move no money', async () => {
     const payout = await paid('01');
     const before = await balanceOf(db.database, own.source.id);
     const found = await take(endedOn(payout), [lineOf(payout, { status: 'completed' })]);
@@ -257,7 +257,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual(await balanceOf(db.database, own.source.id), before);
   });
 
-  it('raise a payout in progress whose outcome they state, but do not settle it: a file is not the word of two people', async () => {
+  it('the statements of a rail raise a payout in progress whose outcome they state, but do not settle it: a file is not the word of two people', async () => {
     const payout = await paid('03');
     const before = await balanceOf(db.database, own.source.id);
     const today = dayOf(systemClock());
@@ -272,7 +272,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual(await balanceOf(db.database, own.source.id), before);
   });
 
-  it('keep a payout from being handed over again, whatever its rail says of it later', async () => {
+  it('the statements of a rail keep a payout from being handed over again, whatever its rail says of it later', async () => {
     for (const status of ['completed', 'failed'] as const) {
       const id = await own.pay(undefined, { destination: { country } });
       const scripted = new ScriptedRail('silent', null, null);
@@ -290,7 +290,7 @@ describe('the statements of a rail', () => {
     }
   });
 
-  it('keep what was proposed before from being applied: the rail is not asked to void what it says was paid', async () => {
+  it('the statements of a rail keep what was proposed before from being applied: the rail is not asked to void what it says was paid', async () => {
     const id = await own.pay(undefined, { destination: { country } });
     const scripted = new ScriptedRail('silent');
     const here = railsOf(db, { rails: new Map([[railOf(country), scripted]]) });
@@ -312,7 +312,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual([scripted.voided, (await rowOf(db, id)).status], [[], 'in_progress']);
   });
 
-  it("raise a payout that ended otherwise after they had stated its outcome, with that day's statement", async () => {
+  it("the statements of a rail raise a payout that ended otherwise after they had stated its outcome, with that day's statement", async () => {
     const payout = await paid('03');
     const today = dayOf(systemClock());
     await take(instant(today - DAY_MS), [lineOf(payout, { status: 'failed', reference: 'R-4' })]);
@@ -334,7 +334,7 @@ describe('the statements of a rail', () => {
     assert.equal(await stuck(payout.id), 'contradiction');
   });
 
-  it('count as corrected: what an earlier version said stays stored, but is no longer a line', async () => {
+  it('the statements of a rail count as corrected: what an earlier version said stays stored, but is no longer a line', async () => {
     const [payout, other] = [await paid(), await paid()];
     const stranger = { ...lineOf(payout), payoutKey: newId() };
     const day = endedOn(payout);
@@ -356,14 +356,14 @@ describe('the statements of a rail', () => {
     assert.deepEqual(words(await take(endedOn(payout, 1), [lineOf(payout)])), []);
   });
 
-  it('miss a line that a correction removed, on whatever day its payout ended', async () => {
+  it('the statements of a rail miss a line that a correction removed, on whatever day its payout ended', async () => {
     const payout = await paid();
     for (const days of [-3, -2, -1, 0])
       await take(endedOn(payout, days), days === -3 ? [lineOf(payout)] : []);
     assert.deepEqual(words(await take(endedOn(payout, -3), [])), [`missing_there ${payout.id}`]);
   });
 
-  it('may lack a day: it is named as long as outcomes wait for it, and they are looked up when it arrives', async () => {
+  it('the statements of a rail may lack a day: it is named as long as outcomes wait for it, and they are looked up when it arrives', async () => {
     const [payout, lost] = [await paid(), await paid()];
     await take(endedOn(payout, -1), []);
     for (const days of [1, 2]) {
@@ -378,7 +378,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual(words(await take(endedOn(payout, 2), [])), []);
   });
 
-  it('cover a day up to the moment they were taken, and no further', async () => {
+  it('the statements of a rail cover a day up to the moment they were taken, and no further', async () => {
     const payout = await paid();
     const before = instant(payout.endedAt! - 1);
     assert.deepEqual(words(await take(endedOn(payout), [], { at: before })), []);
@@ -387,7 +387,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual(await stored(), [2, 0]);
   });
 
-  it('are taken once by two operators at the same moment', async () => {
+  it('the statements of a rail are taken once by two operators at the same moment', async () => {
     const payout = await paid();
     const taken = await Promise.all([1, 2, 3].map(() => take(endedOn(payout), [lineOf(payout)])));
     assert.deepEqual(taken.map(words), [[], [], []]);

@@ -65,7 +65,7 @@ describe('a payout whose money cannot go where it belongs', () => {
       assert.equal(answer.status, 303, answer.text);
     };
 
-    it('is flagged and found by the audit until two people at the support desk have emptied the account', async () => {
+    it('a payout whose money cannot go where it belongs because it was returned to a closed account is flagged and found by the audit until two people at the support desk have emptied the account', async () => {
       assert(maria !== undefined && leo !== undefined);
       const id = await given(say('completed'), { raw: ALL });
       await closeAccount(db.database, systemClock, own.source.id, {
@@ -106,7 +106,7 @@ describe('a payout whose money cannot go where it belongs', () => {
     });
   });
 
-  it('because the account that gets its fee is full: flagged, asked again, and completed once there is room', async () => {
+  it('a payout whose money cannot go where it belongs because the account that gets its fee is full: flagged, asked again, and completed once there is room', async () => {
     const fees = await charge(own, 700n);
     const id = await own.pay();
     await adjust(fees, 'in', MAX_RAW - 100n);
@@ -126,7 +126,7 @@ describe('a payout whose money cannot go where it belongs', () => {
     await adjust(fees, 'out', MAX_RAW - 400n);
   });
 
-  it('keeps its money on hold when its rail reports a failure after a payment that could not be posted', async () => {
+  it('a payout whose money cannot go where it belongs keeps its money on hold when its rail reports a failure after a payment that could not be posted', async () => {
     const fees = await charge(own, 700n);
     const id = await own.pay();
     await adjust(fees, 'in', MAX_RAW);
@@ -137,7 +137,7 @@ describe('a payout whose money cannot go where it belongs', () => {
     await adjust(fees, 'out', MAX_RAW);
   });
 
-  it('because its account is full when it comes back: flagged, asked again, and returned once there is room', async () => {
+  it('a payout whose money cannot go where it belongs because its account is full when it comes back: flagged, asked again, and returned once there is room', async () => {
     const id = await given(say('completed'));
     const room = MAX_RAW - 9_999n * LEAST - 5n;
     await adjust(own.source, 'in', room);
@@ -151,7 +151,7 @@ describe('a payout whose money cannot go where it belongs', () => {
     await assertSameStory(own, id);
   });
 
-  it('is not resolved as completed by two people while a balance would overflow, and nothing is recorded as done', async () => {
+  it('a payout whose money cannot go where it belongs is not resolved as completed by two people while a balance would overflow, and nothing is recorded as done', async () => {
     const fees = await charge(own, 700n);
     const id = await own.pay();
     await adjust(fees, 'in', MAX_RAW);

@@ -67,7 +67,7 @@ describe('the workflow of a payout', () => {
       async () => (await stateOf(id).catch(() => null))?.status === 'pending_approval',
     );
 
-  it('brings each ending in the table to its state, paid at most once, with its events', async () => {
+  it('the workflow of a payout brings each ending in the table to its state, paid at most once, with its events', async () => {
     const ids = await Promise.all(SCENARIOS.map(({ ending }) => own.pay(ending ?? undefined)));
     for (const [index, { name, steps }] of SCENARIOS.entries()) {
       const wanted = ['approved', 'in_progress', ...steps.map(({ status }) => status)];
@@ -98,7 +98,7 @@ describe('the workflow of a payout', () => {
     await workflowOf(temporal, ids[open]!).terminate('of a test');
   });
 
-  it('waits for approvals as a transfer does: through the API, and by staff signals', async () => {
+  it('the workflow of a payout waits for approvals as a transfer does: through the API, and by staff signals', async () => {
     await own.guard(2);
     const id = await own.pend();
     await untilWaiting(id);
@@ -115,7 +115,7 @@ describe('the workflow of a payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('refuses staff actions that are no longer possible, and says so', async () => {
+  it('the workflow of a payout refuses staff actions that are no longer possible, and says so', async () => {
     const id = await own.pay('03');
     await untilStatus(own, id, ['in_progress']);
     await workflowOf(temporal, id).signal('cancel', await newSignature(db.database));
@@ -125,7 +125,7 @@ describe('the workflow of a payout', () => {
     await workflowOf(temporal, id).terminate('of a test');
   });
 
-  it('ends with a rejection, and nothing reaches the rail', async () => {
+  it('the workflow of a payout ends with a rejection, and nothing reaches the rail', async () => {
     await own.guard(1);
     const id = await own.pend();
     await untilWaiting(id);
@@ -135,7 +135,7 @@ describe('the workflow of a payout', () => {
     assert.deepEqual(await paidTimes(db, [id]), [0]);
   });
 
-  it('ends as canceled when nobody approves in time', async () => {
+  it('the workflow of a payout ends as canceled when nobody approves in time', async () => {
     await own.guard(1);
     const id = await own.pend();
     await untilWaiting(id);
@@ -148,7 +148,7 @@ describe('the workflow of a payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('holds no secret and no name: neither its history nor its attributes', async () => {
+  it('the workflow of a payout holds no secret and no name: neither its history nor its attributes', async () => {
     const id = await own.pay('06', { description: 'a description of nobody else' });
     await untilStatus(own, id, ['completed']);
     await untilEnded(id);

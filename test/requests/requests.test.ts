@@ -64,7 +64,7 @@ describe('GET /v1/requests/{request_id}', () => {
   const transfer = (raw = LEAST): Json => transferBody({ from: payer, to: ana, raw });
   const stored = async (): Promise<number> => (await db.sql('SELECT id FROM requests')).length;
 
-  it('shows at once a request that created a transfer, bonus or payout; nothing was written for it', async () => {
+  it('GET /v1/requests/{request_id} shows at once a request that created a transfer, bonus or payout; nothing was written for it', async () => {
     const bonus = {
       source_account: payer.id,
       recipient: { account_id: ana.id },
@@ -92,7 +92,7 @@ describe('GET /v1/requests/{request_id}', () => {
     assert.equal(await stored(), before);
   });
 
-  it('shows 202 for what waits for approval', async () => {
+  it('GET /v1/requests/{request_id} shows 202 for what waits for approval', async () => {
     const policy = { threshold: (5n * LEAST).toString(), approvals: 1 };
     const path = `/v1/accounts/${payer.id}/approval_policies/COPM`;
     answered(await bank.request('PUT', path, { body: policy }), 200);
@@ -102,7 +102,7 @@ describe('GET /v1/requests/{request_id}', () => {
     answered(await bank.request('DELETE', path), 204);
   });
 
-  it('shows a refusal with its code, and a replay with what the key had created', async () => {
+  it('GET /v1/requests/{request_id} shows a refusal with its code, and a replay with what the key had created', async () => {
     const common = { method: 'POST', path: '/v1/transfers' };
     const poor = answered(
       await post('/v1/transfers', transfer(10n ** 9n)),
@@ -135,7 +135,7 @@ describe('GET /v1/requests/{request_id}', () => {
     });
   });
 
-  it('shows acts on a resource by their path, which contains only ids', async () => {
+  it('GET /v1/requests/{request_id} shows acts on a resource by their path, which contains only ids', async () => {
     const { id } = answered(await post('/v1/transfers', transfer()), 201).json;
     const act = answered(
       await bank.request('POST', `/v1/transfers/${text(id)}/approve`),
@@ -156,7 +156,7 @@ describe('GET /v1/requests/{request_id}', () => {
     assert.equal((await told(answered(alias, 200))).method, 'PUT');
   });
 
-  it('knows nothing of reads, unknown paths and unknown ids', async () => {
+  it('GET /v1/requests/{request_id} knows nothing of reads, unknown paths and unknown ids', async () => {
     const read = await bank.get('/v1/transfers');
     const unknown = await bank.request('POST', '/v1/nothing');
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -166,7 +166,7 @@ describe('GET /v1/requests/{request_id}', () => {
     assert.equal((await ask(idOf(read))).text, missing);
   });
 
-  it('shows a request only to its own member and tenant, by a token with a scope that it required', async () => {
+  it('GET /v1/requests/{request_id} shows a request only to its own member and tenant, by a token with a scope that it required', async () => {
     const made = answered(await post('/v1/transfers', transfer()), 201);
     const refused = answered(
       await post('/v1/transfers', transfer(10n ** 9n)),
@@ -196,7 +196,7 @@ describe('GET /v1/requests/{request_id}', () => {
       answered(await ask(idOf(answer), await bank.issue(owner, ['transfers'])), 200);
   });
 
-  it('shows what a request that was answered as unknown created nonetheless', async () => {
+  it('GET /v1/requests/{request_id} shows what a request that was answered as unknown created nonetheless', async () => {
     const made = answered(await post('/v1/transfers', transfer()), 201);
     const { tenant, owner } = bank.tenant;
     const id = idOf(made) as Uuid;
@@ -224,7 +224,7 @@ describe('GET /v1/requests/{request_id}', () => {
     );
   });
 
-  it('forgets a request after 30 days, and the sweeper removes what it had written', async () => {
+  it('GET /v1/requests/{request_id} forgets a request after 30 days, and the sweeper removes what it had written', async () => {
     const made = answered(await post('/v1/transfers', transfer()), 201);
     const refused = answered(await post('/v1/transfers', {}), 400, 'missing_field');
     await told(refused);
@@ -252,7 +252,7 @@ describe('GET /v1/requests/{request_id}', () => {
     answered(await ask(idOf(made)), 200);
   });
 
-  it('finds in the lists what a request made', async () => {
+  it('GET /v1/requests/{request_id} finds in the lists what a request made', async () => {
     const key = randomUUID();
     const made = answered(await post('/v1/transfers', transfer(), { key }), 201);
     const again = answered(await post('/v1/transfers', transfer(), { key }), 200);

@@ -66,7 +66,7 @@ describe('a rail that is asked only after the ledger was opened', () => {
     });
   };
 
-  it('gives nothing back that it has paid: what was approved meanwhile is in progress, and goes on', async () => {
+  it('a rail that is asked only after the ledger was opened gives nothing back that it has paid: what was approved meanwhile is in progress, and goes on', async () => {
     const paid = await own.pend();
     await openWithout();
     await service.paidThere(paid);
@@ -77,7 +77,7 @@ describe('a rail that is asked only after the ledger was opened', () => {
     await assertGoesOn(paid);
   });
 
-  it('gives nothing back that it does not answer about: what was approved meanwhile is in progress, and goes on', async () => {
+  it('a rail that is asked only after the ledger was opened gives nothing back that it does not answer about: what was approved meanwhile is in progress, and goes on', async () => {
     const unclear = await own.pend();
     await openWithout();
     await approve(unclear);
@@ -91,7 +91,7 @@ describe('a rail that is asked only after the ledger was opened', () => {
     await assertGoesOn(unclear);
   });
 
-  it('lets members end what was approved meanwhile and it does not know', async () => {
+  it('a rail that is asked only after the ledger was opened lets members end what was approved meanwhile and it does not know', async () => {
     const unknown = await own.pend();
     await openWithout();
     await approve(unknown);
@@ -100,7 +100,7 @@ describe('a rail that is asked only after the ledger was opened', () => {
     answered(await own.act('cancel', unknown), 200);
   });
 
-  it('lets members end what it contradicted long before, if that was settled and it does not know it now', async () => {
+  it('a rail that is asked only after the ledger was opened lets members end what it contradicted long before, if that was settled and it does not know it now', async () => {
     const id = await own.pend();
     const { calls } = railsOf(db);
     const said = { status: 'completed', reference: 'S-1', failureCode: null } as const;
@@ -115,7 +115,7 @@ describe('a rail that is asked only after the ledger was opened', () => {
     answered(await own.act('cancel', id), 200);
   });
 
-  it('does not end the alarm of a payout that a statement has listed as paid since', async () => {
+  it('a rail that is asked only after the ledger was opened does not end the alarm of a payout that a statement has listed as paid since', async () => {
     const id = await own.pend();
     await openWithout();
     await approve(id);
@@ -149,7 +149,7 @@ describe('a rail that is asked only after the ledger was opened', () => {
     });
   });
 
-  it('contradicts nothing that is handed over while it is being asked', async () => {
+  it('a rail that is asked only after the ledger was opened contradicts nothing that is handed over while it is being asked', async () => {
     const ids = [await own.pend(), await own.pend()];
     await openWithout();
     const { submissions, simulated } = railsOf(db);
@@ -177,7 +177,7 @@ describe('a rail that is asked only after the ledger was opened', () => {
     await settleAskedPayouts(deps, restore, [SIMULATED]);
   });
 
-  it('is asked for an earlier restore too when a later one is finished, which shows what is then found', async () => {
+  it('a rail that is asked only after the ledger was opened is asked for an earlier restore too when a later one is finished, which shows what is then found', async () => {
     const [paid, unknown] = [await own.pend(), await own.pend()];
     await service.paidThere(paid);
     await openWithout();

@@ -5,7 +5,7 @@ import { testDatabase } from '../support/database.js';
 import { testTemporal } from '../support/temporal.js';
 
 describe('a database that is put back under load', () => {
-  it('posts nothing until the restore is finished, uses no sequence twice, lists every later payment, and continues what waited', async () => {
+  it('a database that is put back under load posts nothing until the restore is finished, uses no sequence twice, lists every later payment, and continues what waited', async () => {
     const adminUrl = process.env.TEST_MYSQL_ADMIN_URL;
     assert.ok(adminUrl, 'TEST_MYSQL_ADMIN_URL is not set');
     const copier = new RowCopier(await testDatabase(), adminUrl);

@@ -38,7 +38,7 @@ describe('finishing a restore', () => {
   const proveLeo = async (): Promise<StaffIdentity> =>
     proven(await addStaff(db.database, { name: 'leo', rights: ['manage'] }));
 
-  it('is for the restore that is open, or else the youngest, whatever their ids are', async () => {
+  it('finishing a restore is for the restore that is open, or else the youngest, whatever their ids are', async () => {
     const { database } = db;
     const finished = (id: string, beganAt: Instant) => ({
       ...newRestore('migration', beganAt),
@@ -64,7 +64,7 @@ describe('finishing a restore', () => {
     );
   });
 
-  it('follows a copy that the migrations closed, and said so, whose id is ordered by time like any other', async () => {
+  it('finishing a restore follows a copy that the migrations closed, and said so, whose id is ordered by time like any other', async () => {
     const name = `${db.name}_new`;
     await db.change(`CREATE USER '${name}'@'%' IDENTIFIED BY 'test-only'`);
     const url = new URL(db.url);
@@ -81,7 +81,7 @@ describe('finishing a restore', () => {
     assert.equal((await service.finish()).code, 0);
   });
 
-  it('asks a rail that was left out when it is repeated without that option, before and after the ledger is open', async () => {
+  it('finishing a restore asks a rail that was left out when it is repeated without that option, before and after the ledger is open', async () => {
     await service.begin();
     const keys = [await service.paidThere()];
     // The audit holds it up.
@@ -119,7 +119,7 @@ describe('finishing a restore', () => {
     );
   });
 
-  it("opens the ledger with the rail's payments out of reach: neither time nor anybody gives back what was paid", async () => {
+  it("finishing a restore opens the ledger with the rail's payments out of reach: neither time nor anybody gives back what was paid", async () => {
     const own = await openPayoutBank(api);
     const approved = await own.pay();
     await own.guard();
@@ -162,7 +162,7 @@ describe('finishing a restore', () => {
     });
   });
 
-  it('lets nobody end what a rail that was left out may have, until it is asked and does not know it', async () => {
+  it('finishing a restore lets nobody end what a rail that was left out may have, until it is asked and does not know it', async () => {
     const own = await openPayoutBank(api);
     const approved = [await own.pay(), await own.pay()];
     await own.guard();
@@ -206,7 +206,7 @@ describe('finishing a restore', () => {
     assert.deepEqual(await paidTimes(db, [...approved, late]), [1, 1, 1]);
   });
 
-  it('does not open the ledger while payouts take a rail that is not configured, unless that is left out', async () => {
+  it('finishing a restore does not open the ledger while payouts take a rail that is not configured, unless that is left out', async () => {
     const own = await openPayoutBank(api);
     const id = await own.pay();
     await db.change(`UPDATE payouts SET rail='http:elsewhere' WHERE id=${idLiteral(id)}`);
@@ -234,7 +234,7 @@ describe('finishing a restore', () => {
     assert.equal((await rowOf(db, id)).status, 'completed');
   });
 
-  it('does not open the ledger before every rail that was ever used is configured or left out, even if all its payouts are ended or lost', async () => {
+  it('finishing a restore does not open the ledger before every rail that was ever used is configured or left out, even if all its payouts are ended or lost', async () => {
     const own = await openPayoutBank(api);
     const id = await own.pay();
     answered(await own.act('cancel', id, own.bank.token), 200);
@@ -263,7 +263,7 @@ describe('finishing a restore', () => {
     assert.equal((await service.finish()).code, 0);
   });
 
-  it('names the rails that it asks before it does anything: one that was first used in the lost time is in no row', async () => {
+  it('finishing a restore names the rails that it asks before it does anything: one that was first used in the lost time is in no row', async () => {
     await service.begin();
     const args = await service.people.withCode(['restore', 'finish', '--as', 'leo']);
     const unsure = await run('src/ops/main.js', args, service.people.env);
@@ -276,7 +276,7 @@ describe('finishing a restore', () => {
     assert.equal((await service.finish()).code, 0);
   });
 
-  it('lets nobody cancel what was approved and its rail does not answer about', async () => {
+  it('finishing a restore lets nobody cancel what was approved and its rail does not answer about', async () => {
     const own = await openPayoutBank(api);
     const id = await own.pay();
     await service.begin();
@@ -290,7 +290,7 @@ describe('finishing a restore', () => {
     assert.deepEqual([(await rowOf(db, id)).status, await paidTimes(db, [id])], ['completed', [1]]);
   });
 
-  it('keeps payouts from ending before it opens the ledger, however many they are, not in that moment', async () => {
+  it('finishing a restore keeps payouts from ending before it opens the ledger, however many they are, not in that moment', async () => {
     const own = await openPayoutBank(api);
     const approved = await own.pay();
     await own.guard();
@@ -325,7 +325,7 @@ describe('finishing a restore', () => {
     );
   });
 
-  it('ends with a rail whose list does not advance, as with one that does not answer', async () => {
+  it('finishing a restore ends with a rail whose list does not advance, as with one that does not answer', async () => {
     const [low, high] = [
       '11111111-1111-7111-8111-111111111111',
       '22222222-2222-7222-8222-222222222222',

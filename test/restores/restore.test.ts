@@ -18,14 +18,14 @@ import { heldUp, type TestDatabase, testDatabase } from '../support/database.js'
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 
 describe('what a restore leaves out and finds', () => {
-  it('is more sequences than a tenant can have used, up to a round number', () => {
+  it('what a restore leaves out and finds is more sequences than a tenant can have used, up to a round number', () => {
     assert.equal(skipFor({ restoredTo: 0, until: 600_000 }), 6_000_000n);
     assert.equal(skipFor({ restoredTo: 0, until: 1 }), 1_000_000n);
     assert.equal(throughFor(4_711n, 1_000_000n), 2_000_000n);
     assert.equal(throughFor(0n, 1_000_000n), 1_000_000n);
   });
 
-  it('is a payment whose approval was lost, a different amount, and an order that the rail no longer knows', () => {
+  it('what a restore leaves out and finds is a payment whose approval was lost, a different amount, and an order that the rail no longer knows', () => {
     const payout = { asset: 'COPM', raw: 5n, railReference: null } as const;
     const said = (status: 'accepted' | 'completed' | 'failed', raw = 5n) =>
       ({ status, amount: { raw, asset: 'COPM' } }) as const;
@@ -85,7 +85,7 @@ describe('a restore', () => {
     ops('restore', 'begin', '--reason', 'a test', '--as', 'maria', ...more);
   const own = () => idLiteral(bank.tenant.tenant.id);
 
-  it('is begun by a manager, at a moment that fits the data, and once', async () => {
+  it('a restore is begun by a manager, at a moment that fits the data, and once', async () => {
     const [from, to] = [await bank.account({ funds: { COPM: 10n * LEAST } }), await bank.account()];
     answered(await bank.send({ from, to, raw: LEAST }), 201);
     const refused = async (
@@ -137,7 +137,7 @@ describe('a restore', () => {
     );
   });
 
-  it('closes the ledger for every process, and the person who began it cannot open it', async () => {
+  it('a restore closes the ledger for every process, and the person who began it cannot open it', async () => {
     await verify();
     assert.equal((await begin('--to', toRfc3339(systemClock()), '--skip', '10')).code, 0);
     assert.equal((await begin('--nothing-lost')).code, 1);
@@ -157,7 +157,7 @@ describe('a restore', () => {
     );
   });
 
-  it('is finished by another person: the log continues after the gap, which is announced, and so does the audit log', async () => {
+  it('a restore is finished by another person: the log continues after the gap, which is announced, and so does the audit log', async () => {
     const before = await heads();
     const finished = await ops('restore', 'finish', '--as', 'leo', '--json');
     assert.deepEqual([finished.code, finished.stdout.trim()], [0, '[]'], finished.stderr);
@@ -182,7 +182,7 @@ describe('a restore', () => {
     assert.equal(await (await fetch(`${api.adminUrl}/readyz`)).text(), 'ready\n');
   });
 
-  it('keeps the log in order of time: bounds find what is before, in and after the gap', async () => {
+  it('a restore keeps the log in order of time: bounds find what is before, in and after the gap', async () => {
     const [row] = await db.sql(
       `SELECT announced_at AS at FROM event_gaps WHERE tenant_id=${own()}`,
     );
@@ -199,7 +199,7 @@ describe('a restore', () => {
     assert.equal(await count(`${lower}=${time(at + 3_600_000)}`), 0);
   });
 
-  it('leaves no other gap: one that is not announced is found by the auditor', async () => {
+  it('a restore leaves no other gap: one that is not announced is found by the auditor', async () => {
     const announced = await db.sql(
       `SELECT HEX(restore_id) AS restore, after_sequence AS after FROM event_gaps WHERE tenant_id=${own()}`,
     );
@@ -213,7 +213,7 @@ describe('a restore', () => {
     );
   });
 
-  it('lets an endpoint that was behind cross the gap at once', async () => {
+  it('a restore lets an endpoint that was behind cross the gap at once', async () => {
     const body = { url: 'https://example.com/hook', events: ['account.verified'] };
     const { id } = answered(
       await bank.request('POST', '/v1/webhook_endpoints', { body }),
@@ -240,7 +240,7 @@ describe('a restore', () => {
     assert.ok(rounds.reduce((sum, count) => sum + count, 0) >= 2);
   });
 
-  it('is noticed by a copy that is loaded, by processes under which a row disappears, and ended where nothing was lost', async () => {
+  it('a restore is noticed by a copy that is loaded, by processes under which a row disappears, and ended where nothing was lost', async () => {
     for (const statement of copyMark(systemClock, db.name)
       .split(/;\n/)
       .filter((text) => text.trim() !== ''))
@@ -283,7 +283,7 @@ describe('a restore', () => {
     await verify();
   });
 
-  it('is not opened by somebody who is deactivated while they finish it, but by another then', async () => {
+  it('a restore is not opened by somebody who is deactivated while they finish it, but by another then', async () => {
     const zoe = await people.signIn('zoe', ['manage']);
     assert.equal((await begin('--to', toRfc3339(systemClock()), '--skip', '10')).code, 0);
     const { code, stderr } = await heldUp(

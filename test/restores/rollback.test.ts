@@ -162,7 +162,7 @@ for (const restarted of [false, true]) {
       await assertLedgerSound(db.database);
     });
 
-    it('is closed although postings followed, and stays open once a restore has been finished', async () => {
+    it(`a database that is put back to a snapshot under clients ${how} is closed although postings followed, and stays open once a restore has been finished`, async () => {
       await service.goesOn(db);
       snapshot = await Snapshot.take(db);
       await service.goesOn(db);
@@ -256,7 +256,7 @@ describe('a process that starts', () => {
   const firstPosting = (guard: RollbackGuard): Promise<void> =>
     db.database.withPosting((transaction) => guard.admit(transaction));
 
-  it('closes the ledger before its first posting if a row that Temporal remembers is missing', async () => {
+  it('a process that starts closes the ledger before its first posting if a row that Temporal remembers is missing', async () => {
     const { events, ...rest } = await stored();
     const event = events.find(({ id }) => id !== null);
     assert.ok(event);
@@ -288,7 +288,7 @@ describe('a process that starts', () => {
     }
   });
 
-  it('keeps the ledger open for another database, after a finished restore, and for events that retention removed', async () => {
+  it('a process that starts keeps the ledger open for another database, after a finished restore, and for events that retention removed', async () => {
     const { firstTenant, ...rest } = await stored();
     const check = async (checkpoint: unknown): Promise<void> => {
       const guard = newGuard();
@@ -315,7 +315,7 @@ describe('a process that starts', () => {
     await db.change('DELETE FROM event_removals');
   });
 
-  it('checks what it posted itself before its first posting on another connection', async () => {
+  it('a process that starts checks what it posted itself before its first posting on another connection', async () => {
     const guard = newGuard();
     await guard.check();
     await guard.check();

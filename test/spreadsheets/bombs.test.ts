@@ -48,7 +48,7 @@ describe('files that are larger than they look', () => {
       assert.equal((await read(make({ ...FULL, by: 4 }))).code, code);
     });
 
-  it('format codes that open what they do not close are read once each, and counted by their tags', async () => {
+  it('files that are larger than they look format codes that open what they do not close are read once each, and counted by their tags', async () => {
     const head = `<styleSheet xmlns="${MAIN}"><numFmts>`;
     const styles = (tags: number, length: number): Buffer => {
       const own = `<numFmt numFmtId="200" formatCode="${'['.repeat(length)}"/>`;

@@ -4,7 +4,7 @@ import { openSheet } from '../../src/spreadsheets/open-sheet.js';
 import { problemOf, rowsOf, textsOf } from './workbooks.js';
 
 describe('CSV', () => {
-  it('is read with commas or semicolons, as the header has them', async () => {
+  it('CSV is read with commas or semicolons, as the header has them', async () => {
     const want = [
       ['a', 'b;c'],
       ['1', '2'],
@@ -19,7 +19,7 @@ describe('CSV', () => {
     assert.deepEqual(await textsOf('alone\nx\n'), [['alone'], ['x']]);
   });
 
-  it('ends its lines in any way, with or without the last one', async () => {
+  it('CSV ends its lines in any way, with or without the last one', async () => {
     for (const end of ['\n', '\r\n', '\r'])
       for (const last of ['', end])
         assert.deepEqual(await textsOf(`a,b${end}1,2${end}3,4${last}`), [
@@ -29,7 +29,7 @@ describe('CSV', () => {
         ]);
   });
 
-  it('may begin with a byte order mark', async () => {
+  it('CSV may begin with a byte order mark', async () => {
     assert.deepEqual(await textsOf('\ufeffa,b\n'), [['a', 'b']]);
     assert.deepEqual(await textsOf('\ufeff"a",b\n'), [['a', 'b']]);
   });
@@ -102,7 +102,7 @@ describe('CSV', () => {
     ['UTF-16, the other way', Buffer.from('\ufeffa,b\n', 'utf16le').swap16()],
     ['a NUL', Buffer.from('a,b\n1\0,2\n')],
   ] as const)
-    it(`${what} is bad_encoding`, async () => {
+    it(`CSV: ${what} is bad_encoding`, async () => {
       assert.equal(await problemOf(bytes), 'bad_encoding');
     });
 
@@ -118,7 +118,7 @@ describe('CSV', () => {
     }
   });
 
-  it('gives every row before a misplaced quotation mark, however slowly its rows are taken', async () => {
+  it('CSV gives every row before a misplaced quotation mark, however slowly its rows are taken', async () => {
     for (const pause of [null, () => new Promise(setImmediate)]) {
       let rows = 0;
       const reading = async (): Promise<void> => {
@@ -132,7 +132,7 @@ describe('CSV', () => {
     }
   });
 
-  it('has at most a hundred columns and a hundred thousand rows besides the header', async () => {
+  it('CSV has at most a hundred columns and a hundred thousand rows besides the header', async () => {
     assert.equal((await textsOf(`${'a,'.repeat(99)}a\n`))[0]?.length, 100);
     assert.equal((await textsOf(`${'a,'.repeat(100)},,,,\n`))[0]?.length, 100);
     assert.equal(await problemOf(`${'a,'.repeat(100)}a\n`), 'too_many_columns');
@@ -140,14 +140,14 @@ describe('CSV', () => {
     assert.equal(await problemOf('a\n\n'.repeat(100_002)), 'too_many_rows');
   });
 
-  it('without content has no rows', async () => {
+  it('CSV without content has no rows', async () => {
     for (const text of ['\n', ',', '\ufeff', ' ', '""']) {
       const rows = await rowsOf(text);
       assert.equal(rows.length, text === ' ' ? 1 : 0, JSON.stringify(text));
     }
   });
 
-  it('may be left in the middle', async () => {
+  it('CSV may be left in the middle', async () => {
     const source = bytesOf([Buffer.from('a,b\n'.repeat(500_000))]);
     for (let round = 0; round < 20; round += 1) for await (const _ of openSheet(source)) break;
   });

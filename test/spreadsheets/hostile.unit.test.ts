@@ -31,7 +31,7 @@ describe('hostile workbooks', () => {
   const isUnreadable = async (file: Buffer, what?: string): Promise<void> =>
     assert.equal(await problemOf(file), 'unreadable_file', what);
 
-  it('are distinguished from good ones', async () => {
+  it('hostile workbooks are distinguished from good ones', async () => {
     assert.deepEqual(await textsOf(workbook(sheetXml(ROWS))), TEXTS);
     assert.deepEqual(
       await textsOf(withSheet({ descriptor: true })),
@@ -44,7 +44,7 @@ describe('hostile workbooks', () => {
     assert.deepEqual(await textsOf(zipOf(folders)), TEXTS);
   });
 
-  it('cut at every hundredth, and at every byte of the end, are unreadable', async () => {
+  it('hostile workbooks cut at every hundredth, and at every byte of the end, are unreadable', async () => {
     const whole = workbook(sheetXml(ROWS));
     for (let part = 0; part < 100; part += 1) {
       const cut = whole.subarray(0, Math.floor((whole.length * part) / 100));
@@ -54,7 +54,7 @@ describe('hostile workbooks', () => {
       await isUnreadable(whole.subarray(0, whole.length - missing));
   });
 
-  it('with any bit turned over give a reason or the same rows', async () => {
+  it('hostile workbooks with any bit turned over give a reason or the same rows', async () => {
     const whole = workbook(sheetXml(ROWS));
     const random = seeded(7);
     let same = 0;
@@ -72,7 +72,7 @@ describe('hostile workbooks', () => {
     assert.ok(same < 240, `${same} of 600 went unnoticed`);
   });
 
-  it('whose directory says another size, checksum or place are unreadable', async () => {
+  it('hostile workbooks whose directory says another size, checksum or place are unreadable', async () => {
     await isUnreadable(withSheet({ says: { crc: 1 } }));
     await isUnreadable(withSheet({ says: { size: 1 } }));
     await isUnreadable(withSheet({ says: { size: 100_000 } }));
@@ -88,12 +88,12 @@ describe('hostile workbooks', () => {
     await isUnreadable(withSheet({ packed: Buffer.from('no deflate') }));
   });
 
-  it('with a password are unreadable', async () => {
+  it('hostile workbooks with a password are unreadable', async () => {
     await isUnreadable(withSheet({ says: { flags: 1 } }));
     await isUnreadable(withSheet({ says: { flags: 0x41 } }));
   });
 
-  it('with names twice, or that lead out of the archive, are unreadable', async () => {
+  it('hostile workbooks with names twice, or that lead out of the archive, are unreadable', async () => {
     const parts = workbookParts(sheetXml(ROWS));
     const second = { name: SHEET, data: sheetXml('') };
     await isUnreadable(zipOf([...parts, second]));
@@ -102,7 +102,7 @@ describe('hostile workbooks', () => {
       await isUnreadable(zipOf([...parts, { name, data: 'x' }]), name);
   });
 
-  it('with more entries than a workbook has are unreadable', async () => {
+  it('hostile workbooks with more entries than a workbook has are unreadable', async () => {
     const more = Array.from({ length: 2_000 }, (_, at) => ({
       name: `x${at}`,
       data: '',
@@ -111,7 +111,7 @@ describe('hostile workbooks', () => {
     await isUnreadable(zipOf([...workbookParts(sheetXml(ROWS)), ...more]));
   });
 
-  it('that hold archives are read no deeper', async () => {
+  it('hostile workbooks that hold archives are read no deeper', async () => {
     const inner = workbook(sheetXml(ROWS));
     await isUnreadable(workbook(inner));
     const beside = [
@@ -130,7 +130,7 @@ describe('hostile workbooks', () => {
     ['an external type', '<!DOCTYPE x SYSTEM "http://127.0.0.1/x.dtd">'],
     ['an empty type', '<!DOCTYPE worksheet>'],
   ] as const)
-    it(`${what} makes every part unreadable`, async () => {
+    it(`hostile workbooks: ${what} makes every part unreadable`, async () => {
       const sheet = `${document}<worksheet xmlns="${MAIN}"><sheetData><row><c t="inlineStr"><is><t>&b;&a;</t></is></c></row></sheetData></worksheet>`;
       await isUnreadable(workbook(sheet));
       // Also where nothing refers to what it declares.
@@ -143,7 +143,7 @@ describe('hostile workbooks', () => {
       );
     });
 
-  it('whose XML is not well-formed are unreadable', async () => {
+  it('hostile workbooks whose XML is not well-formed are unreadable', async () => {
     const good = sheetXml(ROWS);
     for (const sheet of [
       good.slice(0, -5),
@@ -165,7 +165,7 @@ describe('hostile workbooks', () => {
     await isUnreadable(workbook(Buffer.from(good.replace('12', '1\u00002'))), 'NUL');
   });
 
-  it('that are not workbooks are neither kind; what is not even an archive is reported at once', async () => {
+  it('hostile workbooks that are not workbooks are neither kind; what is not even an archive is reported at once', async () => {
     assert.equal(await kindOf(workbook(sheetXml(ROWS))), 'xlsx');
     await isNeither(zipOf([{ name: 'word/document.xml', data: 'x' }]));
     await isNeither(
@@ -176,7 +176,7 @@ describe('hostile workbooks', () => {
     await isNeither(Buffer.from('PK\x03\x04'));
   });
 
-  it('other kinds of files are neither, and text of any encoding is CSV', async () => {
+  it('hostile workbooks other kinds of files are neither, and text of any encoding is CSV', async () => {
     for (const head of [
       '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1',
       '%PDF-1.7',
@@ -202,7 +202,7 @@ describe('the bytes of a file', () => {
       file.subarray(at * size, (at + 1) * size),
     );
 
-  it('may come in pieces of any size', async () => {
+  it('the bytes of a file may come in pieces of any size', async () => {
     for (const size of [1, 7, 100, file.length]) {
       const rows: unknown[] = [];
       for await (const row of openSheet(bytesOf(pieces(size)))) rows.push(row);
@@ -210,7 +210,7 @@ describe('the bytes of a file', () => {
     }
   });
 
-  it('are not requested if nobody wants more rows', async () => {
+  it('the bytes of a file are not requested if nobody wants more rows', async () => {
     const large = workbook(sheetXml(ROWS.repeat(50_000)));
     let bytes = 0;
     const source: ByteSource = {

@@ -33,7 +33,7 @@ describe('finished files as they are downloaded', () => {
     assert.deepEqual(read, [0, 1, 2]);
   });
 
-  it('files and formats that are downloaded at once are not mixed up', async () => {
+  it('finished files as they are downloaded files and formats that are downloaded at once are not mixed up', async () => {
     const files = new StoredFiles();
     const others = ['A', 'B'].map((letter) =>
       PIECES.map((piece) => piece.replaceAll(/\w/g, letter)),

@@ -129,7 +129,7 @@ const FORMULAS = [
 ];
 
 describe('the result file', () => {
-  it('has the columns of the interface, and the outcome of each row', async () => {
+  it('the result file has the columns of the interface, and the outcome of each row', async () => {
     const want = [
       [
         'row',
@@ -175,7 +175,7 @@ describe('the result file', () => {
     }
   });
 
-  it('is CSV as programs expect it: UTF-8 with its mark, CRLF, quotes doubled', async () => {
+  it('the result file is CSV as programs expect it: UTF-8 with its mark, CRLF, quotes doubled', async () => {
     const text = (await result('csv', [{ ...FAILED, message: 'a "b", c' }])).toString('utf8');
     assert.ok(text.startsWith('\ufeffrow,reference,'));
     assert.ok(
@@ -184,7 +184,7 @@ describe('the result file', () => {
     assert.equal(parse(text, { bom: true }).length, 2);
   });
 
-  it('is XLSX that another program reads: numbers of rows are numbers, all else is text', async () => {
+  it('the result file is XLSX that another program reads: numbers of rows are numbers, all else is text', async () => {
     const sheet = await opened(await result('xlsx', [PAID, FAILED]));
     assert.equal(sheet.rowCount, 3);
     assert.equal(sheet.getCell('A2').value, 2);
@@ -198,12 +198,12 @@ describe('the result file', () => {
     assert.ok((sheet.getColumn(3).width ?? 0) > 30);
   });
 
-  it('without rows has its header', async () => {
+  it('the result file without rows has its header', async () => {
     for (const format of ['csv', 'xlsx'] as const)
       assert.equal((await rowsOf(await result(format, []))).length, 1);
   });
 
-  it('is written in a separate thread if it is large, with the same cells to the last byte', async () => {
+  it('the result file is written in a separate thread if it is large, with the same cells to the last byte', async () => {
     const rows = Array.from({ length: 1_500 }, (_, index) => cells({ ...PAID, number: index + 2 }));
     async function* pieces(): AsyncGenerator<readonly TableRow[]> {
       for (let at = 0; at < rows.length; at += 300)
@@ -221,7 +221,7 @@ describe('the result file', () => {
     });
   });
 
-  it('whose rows fail, or that is no longer wanted, is not written', async () => {
+  it('the result file whose rows fail, or that is no longer wanted, is not written', async () => {
     const stop = new AbortController();
     async function* endless(): AsyncGenerator<readonly TableRow[]> {
       for (let row = 2; ; row += 1) {
@@ -243,7 +243,7 @@ describe('the result file', () => {
     });
   });
 
-  it('that finds no space fails without ending anything else, in either thread', async () => {
+  it('the result file that finds no space fails without ending anything else, in either thread', async () => {
     const paths = { csv: '/dev/full', xlsx: '/dev/full' };
     async function* pieces(): AsyncGenerator<readonly TableRow[]> {
       for (let row = 2; row < 5_000; row += 1)
@@ -266,7 +266,7 @@ describe('the result file', () => {
 });
 
 describe('the errors file', () => {
-  it('has the columns of the interface; a problem of the whole file has no row', async () => {
+  it('the errors file has the columns of the interface; a problem of the whole file has no row', async () => {
     const rows = [
       ERROR,
       {
@@ -299,7 +299,7 @@ describe('exported cells', () => {
   }
 
   for (const column of ['reference', 'message', 'code', 'recipient'] as const)
-    it(`none of ${column} in a CSV can be taken for a formula`, async () => {
+    it(`exported cells none of ${column} in a CSV can be taken for a formula`, async () => {
       for (const text of FORMULAS) {
         const file = (await result('csv', [{ ...FAILED, [column]: text }])).toString('utf8');
         for (const cell of cellsSeen(file))
@@ -318,7 +318,7 @@ describe('exported cells', () => {
       assert.doesNotMatch(cell, /^[\s"\p{Cc}]*[=+\-@＝＋－＠|%]/u, cell);
   });
 
-  it('phones and aliases stay as they are, so that the file can be used again', async () => {
+  it('exported cells phones and aliases stay as they are, so that the file can be used again', async () => {
     for (const party of ['+573001112233', '$ana', '018f0000-0000-7000-8000-0000000000ff']) {
       const [, row] = await textsOf(await result('csv', [{ ...PAID, recipient: party }]));
       assert.equal(row?.[2], party);
@@ -334,7 +334,7 @@ describe('exported cells', () => {
     assert.equal(csvCell('+573001112233', 'text'), `"'+573001112233"`, 'where no phone belongs');
   });
 
-  it('in an XLSX every one is text, unchanged but for control characters', async () => {
+  it('exported cells in an XLSX every one is text, unchanged but for control characters', async () => {
     const rows = FORMULAS.map((text) => ({
       ...FAILED,
       reference: text,
@@ -354,7 +354,7 @@ describe('exported cells', () => {
         assert.ok(cell === null || cell.kind === 'text');
   });
 
-  it('contain no control characters, show invisible ones, and otherwise come back unchanged', async () => {
+  it('exported cells contain no control characters, show invisible ones, and otherwise come back unchanged', async () => {
     const text = 'a\0b\x1bc\u0085d\ne\r\n\tf\u2028g\ud800h\uffff <&> "\' _x0041_ ]]> ñ€👩‍👧 \u202e';
     const want = 'abc d e f gh <&> "\' _x0041_ ]]> ñ€👩‍👧 \\u202e';
     for (const format of ['csv', 'xlsx'] as const) {
@@ -363,7 +363,7 @@ describe('exported cells', () => {
     }
   });
 
-  it('longer than a spreadsheet’s cell are cut in an XLSX', async () => {
+  it('exported cells longer than a spreadsheet’s cell are cut in an XLSX', async () => {
     const sheet = await opened(await result('xlsx', [{ ...FAILED, message: '<'.repeat(50_000) }]));
     assert.equal(sheet.getCell('J2').text.length, 32_767);
   });
@@ -372,7 +372,7 @@ describe('exported cells', () => {
 describe('the template', () => {
   const HEADER = ['recipient', 'amount', 'asset', 'description', 'reference'];
 
-  it('has the columns and an example row in both formats', async () => {
+  it('the template has the columns and an example row in both formats', async () => {
     for (const bytes of [templateCsv(), await templateXlsx()]) {
       const [header, example, ...more] = await textsOf(bytes);
       assert.deepEqual(header, HEADER);
@@ -383,7 +383,7 @@ describe('the template', () => {
     }
   });
 
-  it('explains each column in a note, and what is typed stays text', async () => {
+  it('the template explains each column in a note, and what is typed stays text', async () => {
     const sheet = await opened(await templateXlsx());
     for (const letter of 'ABCDE') {
       const { note } = sheet.getCell(`${letter}1`);

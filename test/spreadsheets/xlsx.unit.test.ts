@@ -34,7 +34,7 @@ async function kindsOf(
 }
 
 describe('XLSX cells', () => {
-  it('numbers keep their text, never rounded', async () => {
+  it('XLSX cells numbers keep their text, never rounded', async () => {
     const numbers = [
       '9007199254740993',
       '9223372036854775807',
@@ -98,7 +98,7 @@ describe('XLSX cells', () => {
     }
   });
 
-  it('texts are shared, inline or the result of nothing', async () => {
+  it('XLSX cells texts are shared, inline or the result of nothing', async () => {
     const cells =
       '<c t="s"><v>0</v></c><c t="inlineStr"><is><t>a &amp; b</t></is></c><c t="str"><v>c</v></c>';
     assert.deepEqual(await kindsOf(cells), ['text first', 'text a & b', 'text c']);
@@ -127,7 +127,7 @@ describe('XLSX cells', () => {
     ]);
   });
 
-  it('booleans, errors and ISO dates are recognised', async () => {
+  it('XLSX cells booleans, errors and ISO dates are recognised', async () => {
     const cells =
       '<c t="b"><v>1</v></c><c t="b"><v>0</v></c><c t="e"><v>#N/A</v></c><c t="d"><v>2026-11-01</v></c>';
     assert.deepEqual(await kindsOf(cells), [
@@ -138,7 +138,7 @@ describe('XLSX cells', () => {
     ]);
   });
 
-  it('rich text is one text, without its phonetic hints', async () => {
+  it('XLSX cells rich text is one text, without its phonetic hints', async () => {
     const rich =
       '<r><t>two </t></r><r><rPr><b/></rPr><t xml:space="preserve">runs</t></r><rPh sb="0" eb="1"><t>NO</t></rPh>';
     const changes = {
@@ -150,7 +150,7 @@ describe('XLSX cells', () => {
     assert.deepEqual(await kindsOf(cells, changes), ['text two runs', 'text b', 'text two runs']);
   });
 
-  it('texts of extensions are part of no text and no cell', async () => {
+  it('XLSX cells texts of extensions are part of no text and no cell', async () => {
     const strings =
       '<x:si xmlns:x="urn:x"><t>8</t></x:si><si><t>150000</t><x:r xmlns:x="urn:x"><t>9</t></x:r></si>';
     const cell = '<c t="inlineStr"><is><t>a</t></is><extLst><ext><t>b</t></ext></extLst></c>';
@@ -160,7 +160,7 @@ describe('XLSX cells', () => {
     );
   });
 
-  it('spaces, CDATA, references and escapes are preserved', async () => {
+  it('XLSX cells spaces, CDATA, references and escapes are preserved', async () => {
     const items =
       '<si><t xml:space="preserve"> a </t></si><si><t><![CDATA[<b>]]>&#241;&#x20AC;</t></si><si><t>c_x000A_d_x005F_x0041_</t></si>';
     const cells = [0, 1, 2].map((at) => `<c t="s"><v>${at}</v></c>`).join('');
@@ -169,7 +169,7 @@ describe('XLSX cells', () => {
     ]);
   });
 
-  it('empty cells of every kind are none', async () => {
+  it('XLSX cells empty cells of every kind are none', async () => {
     const cells = [
       '<c/>',
       '<c s="1"/>',
@@ -206,7 +206,7 @@ describe('XLSX cells', () => {
     assert.equal(cell?.text, 'ñ'.repeat(2_048));
   });
 
-  it('dates are recognised by the format of their style, built-in or custom', async () => {
+  it('XLSX cells dates are recognised by the format of their style, built-in or custom', async () => {
     const own =
       '<numFmts><numFmt numFmtId="170" formatCode="dd/mm/yyyy"/><numFmt numFmtId="171" formatCode="0.00"/></numFmts>';
     const ids = [0, 14, 22, 45, 49, 2, 170, 171, 57];
@@ -273,7 +273,7 @@ describe('XLSX rows', () => {
   const numbers = async (rows: string): Promise<number[]> =>
     (await rowsOf(workbook(sheetXml(rows)))).map(({ number }) => number);
 
-  it('have the numbers that a spreadsheet shows, named or counted', async () => {
+  it('XLSX rows have the numbers that a spreadsheet shows, named or counted', async () => {
     const cell = '<c><v>1</v></c>';
     assert.deepEqual(
       await numbers(`<row r="1">${cell}</row><row r="5">${cell}</row><row>${cell}</row>`),
@@ -285,14 +285,14 @@ describe('XLSX rows', () => {
     );
   });
 
-  it('have their cells where they belong, named or counted', async () => {
+  it('XLSX rows have their cells where they belong, named or counted', async () => {
     assert.deepEqual(
       await texts('<row><c r="B1"><v>1</v></c><c><v>2</v></c><c r="AA1"><v>3</v></c></row>'),
       [[null, '1', '2', ...Array.from({ length: 23 }, () => null), '3']],
     );
   });
 
-  it('out of order, or twice, make the file unreadable', async () => {
+  it('XLSX rows out of order, or twice, make the file unreadable', async () => {
     for (const rows of [
       '<row r="2"/><row r="1"/>',
       '<row r="2"/><row r="2"/>',
@@ -309,7 +309,7 @@ describe('XLSX rows', () => {
       assert.equal(await problemOf(workbook(sheetXml(rows))), 'unreadable_file', rows);
   });
 
-  it('of a hundred columns are read, one more is too many; empty ones do not count', async () => {
+  it('XLSX rows of a hundred columns are read, one more is too many; empty ones do not count', async () => {
     const row = (cells: number, more = ''): Buffer =>
       workbook(sheetXml(`<row>${'<c><v>1</v></c>'.repeat(cells)}${more}</row>`));
     assert.equal((await textsOf(row(100)))[0]?.length, 100);
@@ -319,7 +319,7 @@ describe('XLSX rows', () => {
     assert.equal(await problemOf(row(1, '<c r="ZZZZZZZZ1"><v>1</v></c>')), 'too_many_columns');
   });
 
-  it('of a hundred thousand and a header are read, one more is too many', async () => {
+  it('XLSX rows of a hundred thousand and a header are read, one more is too many', async () => {
     const of = (count: number): Buffer =>
       workbook(sheetXml('<row><c><v>1</v></c></row><row/>'.repeat(count)));
     assert.equal((await rowsOf(of(100_001))).length, 100_001);
@@ -333,7 +333,7 @@ describe('XLSX rows', () => {
     assert.deepEqual(await textsOf(workbook(sheet)), [['1']]);
   });
 
-  it('in a second table of the same sheet make the file unreadable', async () => {
+  it('XLSX rows in a second table of the same sheet make the file unreadable', async () => {
     const table = '<sheetData><row><c><v>1</v></c></row></sheetData>';
     assert.equal(
       await problemOf(workbook(xml(`<worksheet xmlns="${MAIN}">${table}${table}</worksheet>`))),
@@ -341,14 +341,14 @@ describe('XLSX rows', () => {
     );
   });
 
-  it('outside of the sheet data are none', async () => {
+  it('XLSX rows outside of the sheet data are none', async () => {
     const sheet = xml(
       `<worksheet xmlns="${MAIN}" xmlns:x14="urn:x"><row><c><v>9</v></c></row><sheetData><row><c><v>1</v></c><x14:c><v>8</v></x14:c><c><v>2</v></c></row><x14:row><c><v>8</v></c><v>8</v></x14:row><row><c><v>3</v></c></row></sheetData><extLst><ext><row><c><v>7</v></c></row></ext></extLst></worksheet>`,
     );
     assert.deepEqual(await textsOf(workbook(sheet)), [['1', '2'], ['3']]);
   });
 
-  it('under a prefix, in UTF-16 and in strict files are the same', async () => {
+  it('XLSX rows under a prefix, in UTF-16 and in strict files are the same', async () => {
     const plain = `<?xml version="1.0" encoding="UTF-16"?><x:worksheet xmlns:x="${STRICT}"><x:sheetData><x:row r="1"><x:c t="inlineStr"><x:is><x:t>ñ€</x:t></x:is></x:c><c><v>9</v></c></x:row></x:sheetData></x:worksheet>`;
     const utf16 = Buffer.from(`\ufeff${plain}`, 'utf16le');
     const swapped = Buffer.from(utf16).swap16();
@@ -376,7 +376,7 @@ describe('the first sheet', () => {
       'xl/worksheets/sheet2.xml': one('two'),
     });
 
-  it('is the first in the order of the workbook, whatever the names of the parts', async () => {
+  it('the first sheet is the first in the order of the workbook, whatever the names of the parts', async () => {
     const rels = relsXml(
       ['b', 'worksheet', 'worksheets/sheet2.xml'],
       ['a', 'worksheet', '/xl/worksheets/sheet1.xml'],
@@ -387,7 +387,7 @@ describe('the first sheet', () => {
     );
   });
 
-  it('is one that can be seen, and one with cells', async () => {
+  it('the first sheet is one that can be seen, and one with cells', async () => {
     const rels = relsXml(
       ['c', 'chartsheet', 'chartsheets/sheet1.xml'],
       ['a', 'worksheet', './worksheets/../worksheets/sheet1.xml'],
@@ -405,7 +405,7 @@ describe('the first sheet', () => {
     );
   });
 
-  it('that is missing, external or no sheet makes the file unreadable', async () => {
+  it('the first sheet that is missing, external or no sheet makes the file unreadable', async () => {
     const sheet = '<sheet name="x" r:id="a"/>';
     const bad: readonly (readonly [string, string])[] = [
       [sheets(), relsXml(['a', 'worksheet', 'worksheets/sheet1.xml'])],
@@ -420,7 +420,7 @@ describe('the first sheet', () => {
       assert.equal(await problemOf(book(list, rels)), 'unreadable_file', rels);
   });
 
-  it('that two relationships name, or texts of which there are two, make the file unreadable', async () => {
+  it('the first sheet that two relationships name, or texts of which there are two, make the file unreadable', async () => {
     const [first, second] = ['worksheets/sheet1.xml', 'worksheets/sheet2.xml'];
     for (const rels of [
       relsXml(['a', 'worksheet', first], ['a', 'worksheet', second]),
@@ -437,7 +437,7 @@ describe('the first sheet', () => {
       );
   });
 
-  it('is found even if the parts are elsewhere, or their names in a different case', async () => {
+  it('the first sheet is found even if the parts are elsewhere, or their names in a different case', async () => {
     const parts = workbookParts(one('one'), {
       '_rels/.rels': relsXml(['r', 'officeDocument', '/Office/Book.xml']),
       'office/_rels/book.xml.RELS': relsXml(['rId1', 'worksheet', '/XL/worksheets/SHEET1.xml']),
@@ -478,7 +478,7 @@ describe('workbooks of programs', () => {
     );
   });
 
-  it('exceljs, whole and streamed, agrees with what it was given', async () => {
+  it('workbooks of programs exceljs, whole and streamed, agrees with what it was given', async () => {
     const book = new ExcelJS.Workbook();
     const sheet = book.addWorksheet('A & B');
     const given = Array.from({ length: 500 }, (_, at) => [

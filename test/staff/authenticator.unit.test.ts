@@ -18,14 +18,14 @@ describe("an authenticator's code", () => {
     [2_000_000_000, '69279037'],
     [20_000_000_000, '65353130'],
   ] as const)
-    it(`is ${eight.slice(2)} at ${seconds} s, as RFC 6238 has it`, () =>
+    it(`an authenticator's code is ${eight.slice(2)} at ${seconds} s, as RFC 6238 has it`, () =>
       assert.equal(codeAt(secret, instant(seconds * 1_000)), eight.slice(2)));
 
   const factor = newFactor(KEYS, PERSON);
   const at = instant(1_800_000_000_000 + 10_000);
   const step = BigInt(Math.floor(at / STEP_MS));
 
-  it('is found with its step of the clock: this one, the one before and the one after, and no other', () => {
+  it("an authenticator's code is found with its step of the clock: this one, the one before and the one after, and no other", () => {
     for (const [steps, expected] of [
       [-2, null],
       [-1, step - 1n],
@@ -42,7 +42,7 @@ describe("an authenticator's code", () => {
     }
   });
 
-  it('has the same step whenever in its 30 seconds, and in the 30 before and after, it is looked at', () => {
+  it("an authenticator's code has the same step whenever in its 30 seconds, and in the 30 before and after, it is looked at", () => {
     const code = codeAt(factor.secret, at);
     const begin = Number(step) * STEP_MS;
     for (const offset of [-STEP_MS, -1, 0, STEP_MS - 1, STEP_MS, 2 * STEP_MS - 1])
@@ -59,11 +59,11 @@ describe("an authenticator's code", () => {
       );
   });
 
-  it('is of the secret that is sealed for this person: in the place of another it cannot be opened', () => {
+  it("an authenticator's code is of the secret that is sealed for this person: in the place of another it cannot be opened", () => {
     assert.throws(() => stepOf(KEYS, newId(), factor.sealed, codeAt(factor.secret, at), at));
   });
 
-  it('is read by an app from the address, which is of this service, this name and this secret', () => {
+  it("an authenticator's code is read by an app from the address, which is of this service, this name and this secret", () => {
     const { protocol, host, pathname, searchParams } = new URL(factor.url);
     assert.deepEqual([protocol, host], ['otpauth:', 'totp']);
     assert.match(decodeURIComponent(pathname), /maria$/);
@@ -75,7 +75,7 @@ describe("an authenticator's code", () => {
     assert(!factor.sealed.bytes.includes(factor.secret));
   });
 
-  it('is of a secret that nobody else has', () => {
+  it("an authenticator's code is of a secret that nobody else has", () => {
     assert.notEqual(newFactor(KEYS, PERSON).secret, factor.secret);
   });
 });

@@ -64,7 +64,7 @@ describe('one person', () => {
     );
   };
 
-  it('added under a name that looks the same stays one, with the authenticator that was there', async () => {
+  it('one person added under a name that looks the same stays one, with the authenticator that was there', async () => {
     for (const [what, way] of Object.entries(WAYS)) {
       const name = way(maria.name);
       const again = await addStaff(db.database, { name, rights: maria.rights });
@@ -86,7 +86,7 @@ describe('one person', () => {
     );
   });
 
-  it('never counts as two: posts none of their own adjustments by any name, and no service does it for them', async () => {
+  it('one person never counts as two: posts none of their own adjustments by any name, and no service does it for them', async () => {
     const { tenantId, id: accountId } = account;
     const wanted = {
       tenantId,
@@ -116,7 +116,7 @@ describe('one person', () => {
     assert.equal((await balanceOf(db.database, accountId)).available, available + LEAST);
   });
 
-  it('never counts as two: applies none of their own resolutions by any name, and no service does it for them', async () => {
+  it('one person never counts as two: applies none of their own resolutions by any name, and no service does it for them', async () => {
     const id = await own.pay('03');
     const { submissions, desk, calls } = railsOf(db);
     await submissions.submit(id);
@@ -144,7 +144,7 @@ describe('one person', () => {
     );
   });
 
-  it('is nowhere two: gets no new authenticator by themselves, nor by the one who proposed it', async () => {
+  it('one person is nowhere two: gets no new authenticator by themselves, nor by the one who proposed it', async () => {
     const deps = staffPartsOf(db.database);
     const [leo, eva, lost] = [
       await hire(db.database),

@@ -56,7 +56,7 @@ const byPeople = (act: string): boolean =>
 
 describe('what one of the staff may do', () => {
   for (const act of ACTS)
-    it(`${act} asks for the right to ${NEEDS[act]}${byPeople(act) ? ', and is done by people alone' : ''}`, () => {
+    it(`what one of the staff may do: ${act} asks for the right to ${NEEDS[act]}${byPeople(act) ? ', and is done by people alone' : ''}`, () => {
       for (const right of STAFF_RIGHTS) {
         const may = (kind: 'person' | 'service'): boolean =>
           actRefusal(act, { name: 'ana', kind, rights: [right] }) === null;
@@ -67,7 +67,7 @@ describe('what one of the staff may do', () => {
       }
     });
 
-  it('asks for a code at every act by a signal, of two people everywhere, and where money moves at the support desk', () => {
+  it('what one of the staff may do asks for a code at every act by a signal, of two people everywhere, and where money moves at the support desk', () => {
     const asking = (door: StaffDoor): readonly string[] =>
       ACTS.filter((act) => asksForCode(act, door));
     assert.deepEqual(asking('temporal'), ACTS);
@@ -76,7 +76,7 @@ describe('what one of the staff may do', () => {
     assert.deepEqual([...asking('support')].sort(), [...ofTwo, ...MOVES_MONEY].sort());
   });
 
-  it('is only to look, without any right', () => {
+  it('what one of the staff may do is only to look, without any right', () => {
     const nobody = { name: 'ana', kind: 'person', rights: [] } as const;
     assert.deepEqual(
       STAFF_RIGHTS.filter((right) => rightRefusal(nobody, right) === null),
@@ -84,7 +84,7 @@ describe('what one of the staff may do', () => {
     );
   });
 
-  it('is decided by id for a second person: a different one, whatever the names, and nobody if the first is unknown', () => {
+  it('what one of the staff may do is decided by id for a second person: a different one, whatever the names, and nobody if the first is unknown', () => {
     const [one, other] = [newId(), newId()];
     assert.equal(secondPersonRefusal(one, other), null);
     assert.equal(secondPersonRefusal(one, one)?.code, 'authority_insufficient');
@@ -93,7 +93,7 @@ describe('what one of the staff may do', () => {
 });
 
 describe('the pause after wrong codes in a row', () => {
-  it('is none for four, 30 s for the fifth, then twice the last each time, an hour at most', () => {
+  it('the pause after wrong codes in a row is none for four, 30 s for the fifth, then twice the last each time, an hour at most', () => {
     const pauses = Array.from({ length: 16 }, (_, index) => {
       const until = lockedUntil(index, NOW);
       return until === null ? 0 : (until - NOW) / 1_000;
@@ -105,7 +105,7 @@ describe('the pause after wrong codes in a row', () => {
     assert.equal(lockedUntil(1_000_000, NOW), NOW + 3_600_000);
   });
 
-  it('is over at its end', () => {
+  it('the pause after wrong codes in a row is over at its end', () => {
     const until = instant(NOW + 30_000);
     assert.equal(isLocked({ lockedUntil: until }, instant(until - 1)), true);
     assert.equal(isLocked({ lockedUntil: until }, until), false);

@@ -43,7 +43,7 @@ describe('a signal of the staff', () => {
     ];
   }
 
-  it('belongs to its sender, by the code of the moment at which the server received it', async () => {
+  it('a signal of the staff belongs to its sender, by the code of the moment at which the server received it', async () => {
     assert.deepEqual(await verify({ reason: '  because  of it ' }), [
       `${signature.actor}: because of it`,
       null,
@@ -51,7 +51,7 @@ describe('a signal of the staff', () => {
     assert.deepEqual(asked, [['transfer', 'approve', 7]]);
   });
 
-  it('that is refused leaves one line with the attempt, the tenant, the sender and the reason, but never the code', async () => {
+  it('a signal of the staff that is refused leaves one line with the attempt, the tenant, the sender and the reason, but never the code', async () => {
     const [refused, line] = await verify({ actor: 'Mallory' });
     assert.equal(refused, 'Mallory is not active staff');
     const [, action, actor, details] = line as unknown[];
@@ -60,7 +60,7 @@ describe('a signal of the staff', () => {
     assert(!JSON.stringify(line).includes(signature.code));
   });
 
-  it('is proven only for this act on this resource, for this reason: its id opens no other', async () => {
+  it('a signal of the staff is proven only for this act on this resource, for this reason: its id opens no other', async () => {
     const signal = { ...signature, number: 7, action: 'approve', actId: newId() } as const;
     const about = (subjectId = newId()) =>
       ({ tenantId: newId(), subjectType: 'transfer', subjectId }) as const;
@@ -80,17 +80,17 @@ describe('a signal of the staff', () => {
     }
   });
 
-  it('without a code is refused, and the history is not searched for it', async () => {
+  it('a signal of the staff without a code is refused, and the history is not searched for it', async () => {
     assert.equal((await verify({ code: null }))[0], 'no code was given');
     assert.deepEqual(asked, []);
   });
 
-  it('that the history does not have is refused, and its code stays good', async () => {
+  it('a signal of the staff that the history does not have is refused, and its code stays good', async () => {
     assert.equal((await verify({ number: 8 }))[0], 'nobody knows when it came: ask again');
     assert.equal((await verify({}))[0], `${signature.actor}: ${REASON}`);
   });
 
-  it('without a reason is refused after one without a name, and before its code is checked', async () => {
+  it('a signal of the staff without a reason is refused after one without a name, and before its code is checked', async () => {
     assert.equal((await verify({ actor: null, reason: null }))[0], 'no actor was named');
     assert.equal(
       (await verify({ reason: null, code: 'wrong' }))[0],

@@ -58,7 +58,7 @@ describe('a claim of one of the staff', () => {
   const rowOf = async ({ id }: Staff): Promise<Staff> =>
     (await db.database.reader.find(staff, { id }))!;
 
-  it('is proven by the code of its moment: it names who it is by id, with the rights, and the use is noted', async () => {
+  it('a claim of one of the staff is proven by the code of its moment: it names who it is by id, with the rights, and the use is noted', async () => {
     const verified = await verify();
     assert('identity' in verified);
     const { id, name, kind, rights } = ana;
@@ -67,7 +67,7 @@ describe('a claim of one of the staff', () => {
     assert.deepEqual(await lines(), []);
   });
 
-  it('is proven for one person only: the same purpose claimed by another is refused, and recorded', async () => {
+  it('a claim of one of the staff is proven for one person only: the same purpose claimed by another is refused, and recorded', async () => {
     const purpose = randomUUID();
     const bob = await hire(db.database);
     assert.equal(
@@ -85,7 +85,7 @@ describe('a claim of one of the staff', () => {
     assert.equal((await lines()).length, 2);
   });
 
-  it('is locked where the wrong codes were given, and never at the command line for those given elsewhere', async () => {
+  it('a claim of one of the staff is locked where the wrong codes were given, and never at the command line for those given elsewhere', async () => {
     for (let wrong = 0; wrong < 5; wrong += 1) await verify({ code: wrongCode(ana, now) });
     assert.match(said(await verify({ door: 'temporal' })), /is locked until/);
     assert.equal(said(await verify({ door: 'ops' })), 'verified');
@@ -95,12 +95,12 @@ describe('a claim of one of the staff', () => {
     assert.match(said(await verify({ door: 'ops' })), /is locked until/);
   });
 
-  it('accepts a code as authenticators show it, with a space', async () => {
+  it('a claim of one of the staff accepts a code as authenticators show it, with a space', async () => {
     const code = codeOf(ana, now);
     assert.equal(said(await verify({ code: ` ${code.slice(0, 3)} ${code.slice(3)}` })), 'verified');
   });
 
-  it('is judged for the moment at which it came, 10 minutes ago at most', async () => {
+  it('a claim of one of the staff is judged for the moment at which it came, 10 minutes ago at most', async () => {
     const [receivedAt, code] = [now, codeOf(ana, now)];
     now = instant(BEGAN + 10 * MINUTE_MS + 1);
     assert.match(said(await verify({ receivedAt, code })), /older than 10 minutes/);
@@ -109,12 +109,12 @@ describe('a claim of one of the staff', () => {
     assert.equal(said(await verify({ receivedAt, code })), 'verified');
   });
 
-  it('is refused if the time of its arrival is unknown', async () => {
+  it('a claim of one of the staff is refused if the time of its arrival is unknown', async () => {
     assert.match(said(await verify({ receivedAt: null })), /nobody knows when it came/);
     assert.equal((await rowOf(ana)).failedCodes, 0);
   });
 
-  it('accepts a code once: for anything else it counts as used, wherever it is given, though it is still shown', async () => {
+  it('a claim of one of the staff accepts a code once: for anything else it counts as used, wherever it is given, though it is still shown', async () => {
     assert.equal(said(await verify({ door: 'ops' })), 'verified');
     for (const door of ['ops', 'support', 'temporal'] as const)
       assert.equal(said(await verify({ door })), 'the code was used before');
@@ -122,7 +122,7 @@ describe('a claim of one of the staff', () => {
     assert.equal(said(await verify()), 'verified');
   });
 
-  it('has the same result for the same purpose, whatever has happened since, and is used up and recorded once', async () => {
+  it('a claim of one of the staff has the same result for the same purpose, whatever has happened since, and is used up and recorded once', async () => {
     const [good, bad] = [claim(), claim({ code: wrongCode(ana, now) })];
     for (let round = 0; round < 3; round += 1) {
       assert.equal(said(await verifyClaim(deps, good)), 'verified');
@@ -147,7 +147,7 @@ describe('a claim of one of the staff', () => {
     ['no code is given', { code: null }, /no code was given/, null],
     ['an empty code is given', { code: '' }, /no code was given/, null],
   ] as const)
-    it(`is refused if ${what}: recorded once, and no code is used up or counted`, async () => {
+    it(`a claim of one of the staff is refused if ${what}: recorded once, and no code is used up or counted`, async () => {
       const { name } = ana;
       assert.match(said(await verify(changes)), words);
       const [line, ...more] = await lines();
@@ -160,7 +160,7 @@ describe('a claim of one of the staff', () => {
       assert.equal(said(await verify()), 'verified');
     });
 
-  it('is refused without the right, for a person who is no longer active, and for a service', async () => {
+  it('a claim of one of the staff is refused without the right, for a person who is no longer active, and for a service', async () => {
     const bob = await hire(db.database, ['cancel']);
     assert.match(
       said(await verify({ name: bob.name, code: codeOf(bob, now) })),
@@ -182,7 +182,7 @@ describe('a claim of one of the staff', () => {
     assert.equal((await lines()).length, 4);
   });
 
-  it("accepts neither another person's code nor text that is not a code", async () => {
+  it("a claim of one of the staff accepts neither another person's code nor text that is not a code", async () => {
     const bob = await hire(db.database);
     const wrong = [
       codeOf(bob, now),
@@ -203,7 +203,7 @@ describe('a claim of one of the staff', () => {
     assert.equal((await rowOf(ana)).failedCodes, 0);
   });
 
-  it('counts a used code as a wrong one, so that nobody can try old ones endlessly', async () => {
+  it('a claim of one of the staff counts a used code as a wrong one, so that nobody can try old ones endlessly', async () => {
     await verify();
     for (let count = 1; count <= 5; count += 1) {
       assert.equal(said(await verify()), 'the code was used before');
@@ -212,7 +212,7 @@ describe('a claim of one of the staff', () => {
     assert.match(said(await verify()), /is locked until/);
   });
 
-  it('of twenty at once with one code one counts', async () => {
+  it('a claim of one of the staff of twenty at once with one code one counts', async () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => verify()));
     const words = all.map(said);
     assert.equal(words.filter((one) => one === 'verified').length, 1);
@@ -229,7 +229,7 @@ describe('a claim of one of the staff', () => {
     assert.equal((await lines()).length, 19);
   });
 
-  it('with one purpose twenty times at once has one result, recorded once', async () => {
+  it('a claim of one of the staff with one purpose twenty times at once has one result, recorded once', async () => {
     for (const [one, words] of [
       [claim(), 'verified'],
       [claim({ code: wrongCode(ana, now) }), 'the code is wrong'],
@@ -242,14 +242,14 @@ describe('a claim of one of the staff', () => {
     assert.equal((await lines()).length, 3);
   });
 
-  it('never succeeds with wrong codes, however many', async () => {
+  it('a claim of one of the staff never succeeds with wrong codes, however many', async () => {
     await wrongCodesCampaign({ db, codes: 300 });
   });
 
   describe('whose answer was lost', () => {
     for (const fate of ['cut_before', 'cut_after'] as const)
       for (const isRight of [true, false])
-        it(`returns its result, ${isRight ? 'right' : 'wrong'}, when it is repeated: ${fate} COMMIT`, async () => {
+        it(`a claim of one of the staff whose answer was lost returns its result, ${isRight ? 'right' : 'wrong'}, when it is repeated: ${fate} COMMIT`, async () => {
           now = systemClock();
           const proxy = await Proxy.open(db.url);
           const database = openDatabase(proxy.through(db.url));

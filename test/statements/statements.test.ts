@@ -115,7 +115,7 @@ describe('statements', () => {
     return rows;
   };
 
-  it('have their figures at once: opening and closing are the balances of those moments', async () => {
+  it('statements have their figures at once: opening and closing are the balances of those moments', async () => {
     for (const asset of ['COPM', 'DUSD']) {
       const answer = answered(await askStatement(bank, { ...period(3, 14), asset }), 201);
       const { id, created_at: createdAt, ...shown } = answer.json;
@@ -136,7 +136,7 @@ describe('statements', () => {
     }
   });
 
-  it('have every movement of the period once their files are made, in both files alike', async () => {
+  it('statements have every movement of the period once their files are made, in both files alike', async () => {
     const { id, opening_balance: opening, closing_balance: closing } = await made();
     await makeStatements(api);
     const { status, movements, files } = await statementOf(bank, id);
@@ -191,7 +191,7 @@ describe('statements', () => {
     assert.deepEqual(await sheetOf(id), withoutGuard(await linesOf(id)));
   });
 
-  it('run no formula, whatever people have called themselves and their transfers', async () => {
+  it('statements run no formula, whatever people have called themselves and their transfers', async () => {
     const { id } = await made({ ...period(0, 20), account: person });
     const sent = await made(period(0, 20));
     await makeStatements(api);
@@ -205,7 +205,7 @@ describe('statements', () => {
     assert((await linesOf(sent.id)).some((line) => line[9] === "'=1+1" && line[7] === '$ana'));
   });
 
-  it('of a period without movements have only both balances, and may begin before the account did', async () => {
+  it('statements of a period without movements have only both balances, and may begin before the account did', async () => {
     const quiet = await made({ account: payer, from: at(1000), to: at(2000) });
     const early = await made({ account: payer, from: instant(0), to: at(-1) });
     await makeStatements(api);
@@ -214,7 +214,7 @@ describe('statements', () => {
     assert.equal((await statementOf(bank, early.id)).movements, 0);
   });
 
-  it('of thousands of movements are written apart, and agree to the last', async () => {
+  it('statements of thousands of movements are written apart, and agree to the last', async () => {
     const account = await bank.account();
     await payIn(account, 2_500);
     now = instant(START + 2 * HOUR_MS);
@@ -240,7 +240,7 @@ describe('statements', () => {
       );
   }
 
-  it('are made once for a key', async () => {
+  it('statements are made once for a key', async () => {
     const key = randomUUID();
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => askStatement(bank, period(3, 14), { key })),
@@ -284,7 +284,7 @@ describe('statements', () => {
     ['a field that there is not', () => ({ format: 'csv' }), 'format', 'unknown'],
   ];
   for (const [what, changed, field, reason] of WRONG)
-    it(`are refused for ${what}`, async () => {
+    it(`statements are refused for ${what}`, async () => {
       const body = {
         account_id: payer.id,
         asset: 'COPM',
@@ -300,7 +300,7 @@ describe('statements', () => {
       assert.deepEqual([details?.field, details?.reason], [field, reason]);
     });
 
-  it('are nothing to another tenant, and to a member without a role in the account', async () => {
+  it('statements are nothing to another tenant, and to a member without a role in the account', async () => {
     const { id } = await made();
     await makeStatements(api);
     const stranger = await openBank(api);
@@ -333,7 +333,7 @@ describe('statements', () => {
     assert.deepEqual(seen, { items: [], next_cursor: null });
   });
 
-  it('are listed newest first, of one account or of all', async () => {
+  it('statements are listed newest first, of one account or of all', async () => {
     const own = await openBank(api);
     const [one, other] = [await own.account(), await own.account()];
     const ids: unknown[] = [];
@@ -357,7 +357,7 @@ describe('statements', () => {
       answered(await own.get(`/v1/statements?${query}`), 400, 'invalid_field');
   });
 
-  it('are refused beyond what a tenant may have: too many that wait, and too many rows', async () => {
+  it('statements are refused beyond what a tenant may have: too many that wait, and too many rows', async () => {
     const own = await openBank(api);
     const account = await own.account();
     const ask = (): Promise<TestAnswer> => askStatement(own, { ...period(3, 14), account });
@@ -392,7 +392,7 @@ describe('statements', () => {
     answered(await ask(), 201);
   });
 
-  it('lose their files after a while, and keep their figures', async () => {
+  it('statements lose their files after a while, and keep their figures', async () => {
     const { id, opening_balance: opening } = await made();
     await makeStatements(api);
     assert.equal(await removeOldFiles(db.database, instant(now - DAY_MS), 20), 0);
@@ -404,7 +404,7 @@ describe('statements', () => {
     assert.deepEqual(await db.sql('SELECT owner_id FROM generated_file_pieces'), []);
   });
 
-  it('whose making was cut off are made by another process, once its time is over', async () => {
+  it('statements whose making was cut off are made by another process, once its time is over', async () => {
     await makeStatements(api);
     const { id } = await made();
     const { database } = api.core;
@@ -427,7 +427,7 @@ describe('statements', () => {
     assert((await linesOf(id)).length > 3);
   });
 
-  it('that another process has made meanwhile keep their files when the frozen one resumes', async () => {
+  it('statements that another process has made meanwhile keep their files when the frozen one resumes', async () => {
     await makeStatements(api);
     const { id } = await made();
     const { database } = api.core;
@@ -461,7 +461,7 @@ describe('statements', () => {
     assert.deepEqual([Number(row?.files_run), row?.status], [1, 'ready']);
   });
 
-  it('that two processes claim at once are made by one of them', async () => {
+  it('statements that two processes claim at once are made by one of them', async () => {
     await makeStatements(api);
     const { id } = await made();
     const { database } = api.core;

@@ -12,14 +12,14 @@ function failureOf(fault: unknown): ApplicationFailure {
 }
 
 describe('what a history keeps of a failed activity', () => {
-  it('is our own answer, which is retried unless there is nothing', () => {
+  it('what a history keeps of a failed activity is our own answer, which is retried unless there is nothing', () => {
     const unavailable = failureOf(ledgerUnavailable());
     assert.deepEqual([unavailable.type, unavailable.nonRetryable], ['ledger_unavailable', false]);
     const missing = failureOf(new ApiError(NOT_FOUND));
     assert.deepEqual([missing.type, missing.nonRetryable], ['not_found', true]);
   });
 
-  it("contains nothing of a driver's message, which quotes the statement", () => {
+  it("what a history keeps of a failed activity contains nothing of a driver's message, which quotes the statement", () => {
     const fault = Object.assign(new Error("near 'Ana Pérez +573001112233'"), { errno: 1064 });
     const failure = failureOf(fault);
     assert.equal(failure.message, 'Error (1064)');
@@ -27,7 +27,7 @@ describe('what a history keeps of a failed activity', () => {
     assert(!JSON.stringify(failure).includes('Ana'));
   });
 
-  it("leaves Temporal's own failures as they are", () => {
+  it("what a history keeps of a failed activity leaves Temporal's own failures as they are", () => {
     const canceled = new CancelledFailure('canceled');
     assert.equal(activityFailure(canceled), canceled);
   });
@@ -36,13 +36,13 @@ describe('what a history keeps of a failed activity', () => {
 describe('an id that was only claimed to be one', () => {
   const claimed = "00000000-0000-0000-0000-000000000000'; UPDATE balances SET available=1; -- ";
 
-  it('does not become SQL', () => {
+  it('an id that was only claimed to be one does not become SQL', () => {
     assert.throws(() => uuid.literal(claimed as Uuid), TypeError);
     assert.throws(() => uuid.literal(newId().toUpperCase() as Uuid), TypeError);
     assert.match(uuid.literal(newId()), /^X'[0-9a-f]{32}'$/);
   });
 
-  it('is refused where an activity receives it', () => {
+  it('an id that was only claimed to be one is refused where an activity receives it', () => {
     assert.throws(() => asUuid(claimed), TypeError);
   });
 });

@@ -14,11 +14,11 @@ describe('pending transfers', () => {
 
   after(() => api.stop());
 
-  it('end once, by one event, when approve, reject, cancel and expiry come together', async () => {
+  it('pending transfers end once, by one event, when approve, reject, cancel and expiry come together', async () => {
     await racesCampaign({ db, api, rounds: 50, seed: 20_261_101 });
   });
 
-  it('are paid once however often and late the activities run', async () => {
+  it('pending transfers are paid once however often and late the activities run', async () => {
     await activitiesCampaign({ db, api, transfers: 60, calls: 2_000, seed: 20_261_102 });
   });
 });

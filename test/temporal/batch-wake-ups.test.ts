@@ -97,7 +97,7 @@ describe('a wake-up that arrives while the workflow of a batch is busy', () => {
 
   const file = payroll([['$ana', LEAST.toString(), 'COPM']]);
 
-  it('reading the batch makes it look again: the batch was executed in between', async () => {
+  it('a wake-up that arrives while the workflow of a batch is busy reading the batch makes it look again: the batch was executed in between', async () => {
     const batch = await world.ready(payer, file);
     const gate = new Gate();
     let reads = 0;
@@ -120,7 +120,7 @@ describe('a wake-up that arrives while the workflow of a batch is busy', () => {
     assert(reads > 2);
   });
 
-  it('paying makes it look again: the batch was paused, and resumed in between', async () => {
+  it('a wake-up that arrives while the workflow of a batch is busy paying makes it look again: the batch was paused, and resumed in between', async () => {
     const batch = await world.ready(payer, file);
     resourceOf(await world.execute(batch));
     await pauseBatch(world.deps, batch.id, TEST_ACTOR, 'ticket 7');
@@ -144,7 +144,7 @@ describe('a wake-up that arrives while the workflow of a batch is busy', () => {
     });
   });
 
-  it('validating makes it look again: the batch was executed as soon as it was ready', async () => {
+  it('a wake-up that arrives while the workflow of a batch is busy validating makes it look again: the batch was executed as soon as it was ready', async () => {
     const batch = await world.uploaded(payer, file);
     const gate = new Gate();
     const validateBatch: BatchActivities['validateBatch'] = async (batchId) => {

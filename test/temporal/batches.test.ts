@@ -86,7 +86,7 @@ describe('the workflow of a batch', () => {
     }
   }
 
-  it('validates a file on its own, and waits for somebody to execute it', async () => {
+  it('the workflow of a batch validates a file on its own, and waits for somebody to execute it', async () => {
     const id = await payroll.ready(5);
     const { type, workflowId, taskQueue } = await batchWorkflow(temporal, id).describe();
     assert.deepEqual([type, workflowId, taskQueue], ['bonusBatch', batchWorkflowId(id), 'batches']);
@@ -109,7 +109,7 @@ describe('the workflow of a batch', () => {
     assert.deepEqual(await batchEvents(db, id), ['ready']);
   });
 
-  it('shows only ids and states: search attributes, summary, and no memo', async () => {
+  it('the workflow of a batch shows only ids and states: search attributes, summary, and no memo', async () => {
     const id = await payroll.ready(1);
     const described = await until('it is found as ready', async () => {
       const one = await batchWorkflow(temporal, id).describe();
@@ -126,7 +126,7 @@ describe('the workflow of a batch', () => {
     assert.deepEqual(described.one.memo ?? {}, {});
   });
 
-  it('rejects a file with its errors, and ends', async () => {
+  it('the workflow of a batch rejects a file with its errors, and ends', async () => {
     const id = await payroll.upload(
       csvOf([
         ['$nobody', LEAST.toString(), 'COPM', null, null],
@@ -145,7 +145,7 @@ describe('the workflow of a batch', () => {
     assert.equal(errors.text.trim().split('\r\n').length, 3);
   });
 
-  it('pays every row once it is executed, and ends', async () => {
+  it('the workflow of a batch pays every row once it is executed, and ends', async () => {
     const id = await payroll.ready(250);
     await payroll.execute(id);
     await payroll.until(id, 'completed');
@@ -160,7 +160,7 @@ describe('the workflow of a batch', () => {
     assert.equal(attributes.find(({ key }) => key.name === 'BusinessStatus')?.value, 'completed');
   });
 
-  it('ends as partially failed if the funds do not suffice, with the rows paid that they cover', async () => {
+  it('the workflow of a batch ends as partially failed if the funds do not suffice, with the rows paid that they cover', async () => {
     const poor = await openPayrollBank(api, 3n * LEAST);
     const id = await poor.ready(5);
     await poor.execute(id);
@@ -171,7 +171,7 @@ describe('the workflow of a batch', () => {
     assert.deepEqual(await batchEvents(db, id), ['ready', 'partially_failed']);
   });
 
-  it('is paused, resumed and canceled by active staff, each recorded with its reason', async () => {
+  it('the workflow of a batch is paused, resumed and canceled by active staff, each recorded with its reason', async () => {
     const ana = await hire(db.database, ['cancel', 'pause']);
     const sign = async (): Promise<Signature> => {
       await forgetCodes(db.change);
@@ -206,7 +206,7 @@ describe('the workflow of a batch', () => {
     assert.equal(object(JSON.parse(acts[2]!.details)).reason, REASON);
   });
 
-  it('ignores a signal that is malformed or from somebody without the right, and says so', async () => {
+  it('the workflow of a batch ignores a signal that is malformed or from somebody without the right, and says so', async () => {
     const [pauser, pausing, canceling] = [
       await newSignature(db.database, ['pause']),
       await newSignature(db.database, ['approve', 'pause']),
@@ -247,7 +247,7 @@ describe('the workflow of a batch', () => {
     await untilBatchEnded(temporal, id);
   });
 
-  it('is withdrawn through the API, or by a signal from staff with the right to cancel, and ends', async () => {
+  it('the workflow of a batch is withdrawn through the API, or by a signal from staff with the right to cancel, and ends', async () => {
     const signature = await newSignature(db.database, ['cancel']);
     const [byApi, bySignal] = [await payroll.ready(2), await payroll.ready(2)];
     assert.equal(
@@ -273,7 +273,7 @@ describe('the workflow of a batch', () => {
     assert.equal(object(JSON.parse(act!.details)).reason, REASON);
   });
 
-  it('lapses by the sweeper when nobody has executed it in time, and ends', async () => {
+  it('the workflow of a batch lapses by the sweeper when nobody has executed it in time, and ends', async () => {
     const id = await payroll.ready(1);
     await db.change(
       `UPDATE bonus_batches SET created_at=created_at - INTERVAL 31 DAY, validated_at=validated_at - INTERVAL 31 DAY
@@ -286,7 +286,7 @@ describe('the workflow of a batch', () => {
     assert.deepEqual(await batchEvents(db, id), ['ready', 'rejected']);
   });
 
-  it('is uploaded and executed while Temporal is away, and goes on when it is back', async () => {
+  it('the workflow of a batch is uploaded and executed while Temporal is away, and goes on when it is back', async () => {
     const cutOff = await startTestApi(db, temporalEnvironment(AWAY));
     try {
       const own = await openPayrollBank(cutOff);
@@ -306,7 +306,7 @@ describe('the workflow of a batch', () => {
     }
   });
 
-  it('continues where its worker was stopped, in the middle of validating or paying', async () => {
+  it('the workflow of a batch continues where its worker was stopped, in the middle of validating or paying', async () => {
     const id = await payroll.upload(payroll.file(20_000));
     await until('it has begun to read', async () => Number((await payroll.read(id)).rows) > 0);
     await worker.stop();
@@ -327,7 +327,7 @@ describe('the workflow of a batch', () => {
     assert.deepEqual(await batchEvents(db, paid), ['ready', 'completed']);
   });
 
-  it('gets a new workflow after one was terminated by hand', async () => {
+  it('the workflow of a batch gets a new workflow after one was terminated by hand', async () => {
     const id = await payroll.ready(3);
     await batchWorkflow(temporal, id).terminate('by a mistake');
     await payroll.execute(id).then(() => payroll.until(id, 'completed'));
@@ -343,7 +343,7 @@ describe('the workflow of a batch', () => {
     assert.equal(await assertPaidOnce(db, lost, 3), 3);
   });
 
-  it('goes on though its workflow was not notified of its execution', async () => {
+  it('the workflow of a batch goes on though its workflow was not notified of its execution', async () => {
     const id = await payroll.ready(3);
     await until('it waits', async () => (await batchState(temporal, id))?.status === 'ready');
     const cutOff = await startTestApi(db, temporalEnvironment(AWAY));
@@ -361,7 +361,7 @@ describe('the workflow of a batch', () => {
     assert.equal(await assertPaidOnce(db, id, 3), 3);
   });
 
-  it('does nothing a second time when its activities run twice, concurrently or late', async () => {
+  it('the workflow of a batch does nothing a second time when its activities run twice, concurrently or late', async () => {
     const work = batchServiceOf(api.core);
     const both = <T>(act: () => Promise<T>): Promise<readonly T[]> => Promise.all([act(), act()]);
     const id = await payroll.upload(payroll.file(1_500));
@@ -379,7 +379,7 @@ describe('the workflow of a batch', () => {
     assert.deepEqual(await batchEvents(db, id), ['ready', 'completed']);
   });
 
-  it('made the SDK warn of nothing but what was cut off and terminated', () => {
+  it('the workflow of a batch made the SDK warn of nothing but what was cut off and terminated', () => {
     const expected = /activity failed|task not found when completing/i;
     const told = sdkWarnings.slice(warnedBefore).filter((message) => !expected.test(message));
     assert.deepEqual(told, []);

@@ -20,11 +20,11 @@ describe('the bundle of the workflows', () => {
   const packageOf = (name: string): string | undefined =>
     /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(name)?.[1];
 
-  it('is small: one import too many would make it several times as large', () => {
+  it('the bundle of the workflows is small: one import too many would make it several times as large', () => {
     assert(statSync(BUNDLE_FILE).size <= MAX_BYTES, `${statSync(BUNDLE_FILE).size} bytes`);
   });
 
-  it('contains of our own code the workflows, contracts, rules and pure core, and nothing of activities', () => {
+  it('the bundle of the workflows contains of our own code the workflows, contracts, rules and pure core, and nothing of activities', () => {
     const own = modules.filter((name) => name.startsWith('./dist/'));
     assert(
       own.includes('./dist/workflows/transfer.js') &&
@@ -36,7 +36,7 @@ describe('the bundle of the workflows', () => {
     );
   });
 
-  it('contains no package but the SDK and what it needs', () => {
+  it('the bundle of the workflows contains no package but the SDK and what it needs', () => {
     const packages = new Set(modules.flatMap((name) => packageOf(name) ?? []));
     assert(packages.has('@temporalio/workflow'));
     assert.deepEqual(
@@ -45,7 +45,7 @@ describe('the bundle of the workflows', () => {
     );
   });
 
-  it('asks Node for nothing', () => {
+  it('the bundle of the workflows asks Node for nothing', () => {
     const asked = [...code.matchAll(/(?:require|import)\((["'])([^"']+)\1\)/g)].map(
       ([, , name]) => name!,
     );
@@ -58,19 +58,19 @@ describe('the bundle of the workflows', () => {
     assert.deepEqual([builtins, ofOurs], [[], []]);
   });
 
-  it('exports workflows and nothing else, each under the name by which it is started', () => {
+  it('the bundle of the workflows exports workflows and nothing else, each under the name by which it is started', () => {
     const exported = Object.entries(workflows);
     assert.deepEqual(exported.map(([name]) => name).sort(), Object.values(WORKFLOW_TYPES).sort());
     for (const [name, workflow] of exported)
       assert.equal(workflow.constructor.name, 'AsyncFunction', name);
   });
 
-  it('is listed in docs/architecture.md, workflow by workflow', () => {
+  it('the bundle of the workflows is listed in docs/architecture.md, workflow by workflow', () => {
     const listed = tableRows('docs/architecture.md').map(([name]) => name);
     for (const type of Object.values(WORKFLOW_TYPES)) assert(listed.includes(type), type);
   });
 
-  it('has a recorded history of every workflow', () => {
+  it('the bundle of the workflows has a recorded history of every workflow', () => {
     const folder = join(dirname(BUNDLE_FILE), '../test/histories');
     const recorded = existsSync(folder) ? readdirSync(folder) : [];
     for (const type of Object.values(WORKFLOW_TYPES))

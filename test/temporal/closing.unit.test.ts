@@ -21,7 +21,7 @@ describe('the client of Temporal', () => {
   });
   after(() => server.close());
 
-  it('lets a call that is being retried end before it closes the connection', async () => {
+  it('the client of Temporal lets a call that is being retried end before it closes the connection', async () => {
     const { port } = server.address() as AddressInfo;
     const client = new TemporalClient({
       address: `127.0.0.1:${port}`,

@@ -50,7 +50,7 @@ describe('a transfer whose time is over', () => {
     await api.stop();
   });
 
-  it("is ended by its workflow's timer if no sweeper runs", async () => {
+  it("a transfer whose time is over is ended by its workflow's timer if no sweeper runs", async () => {
     const { pend, source } = await openGuardedBank(api);
     const id = await pend();
     await until(
@@ -71,7 +71,7 @@ describe('a transfer whose time is over', () => {
     }
   });
 
-  it('is ended by the sweeper if Temporal is away, and its workflow ends when Temporal is back', async () => {
+  it('a transfer whose time is over is ended by the sweeper if Temporal is away, and its workflow ends when Temporal is back', async () => {
     const guarded = await openGuardedBank(api);
     const ids = await guarded.pendMany(3);
     for (const id of ids)
@@ -97,7 +97,7 @@ describe('a transfer whose time is over', () => {
     await worker.stop();
   });
 
-  it('cannot be approved, however late the timer: a signal finds it expired, and settles it so', async () => {
+  it('a transfer whose time is over cannot be approved, however late the timer: a signal finds it expired, and settles it so', async () => {
     const { pend } = await openGuardedBank(api);
     const id = await pend();
     const worker = await startTestWorker(db, temporal, {
@@ -117,7 +117,7 @@ describe('a transfer whose time is over', () => {
     }
   });
 
-  it('cannot be approved through the API either, while nobody sweeps: 409 expired, and so it is', async () => {
+  it('a transfer whose time is over cannot be approved through the API either, while nobody sweeps: 409 expired, and so it is', async () => {
     const guarded = await openGuardedBank(api);
     const id = await guarded.pend();
     await moveExpiry(db, id, Date.now() - 1);

@@ -197,14 +197,14 @@ describe('a signal that is malformed, or from somebody without the right', () =>
   };
 
   for (const [what, { input, words }] of Object.entries(malformed))
-    it(`changes nothing and is recorded: ${what}`, async () => {
+    it(`a signal that is malformed, or from somebody without the right changes nothing and is recorded: ${what}`, async () => {
       const id = await pending();
       await sendSignal(temporal, id, 'approve', ...input());
       await assertRefused(id, ['approve'], words);
       await assertStillWorks(id);
     });
 
-  it('changes nothing when the staff member is no longer active, from that moment on', async () => {
+  it('a signal that is malformed, or from somebody without the right changes nothing when the staff member is no longer active, from that moment on', async () => {
     const gone = await hire(db.database);
     const id = await pending();
     await dismiss(db.database, gone);
@@ -213,7 +213,7 @@ describe('a signal that is malformed, or from somebody without the right', () =>
     await assertStillWorks(id);
   });
 
-  it('changes nothing without the right to it: approving for approve and reject, cancelling for cancel', async () => {
+  it('a signal that is malformed, or from somebody without the right changes nothing without the right to it: approving for approve and reject, cancelling for cancel', async () => {
     const [canceler, approver] = [
       await hire(db.database, ['cancel']),
       await hire(db.database, ['approve']),
@@ -230,7 +230,7 @@ describe('a signal that is malformed, or from somebody without the right', () =>
     await assertStillWorks(id);
   });
 
-  it('does not keep a good one behind it from counting: of several at once, each is handled in order', async () => {
+  it('a signal that is malformed, or from somebody without the right does not keep a good one behind it from counting: of several at once, each is handled in order', async () => {
     const id = await pending();
     const bad = { actor: 'Mallory', reason: REASON };
     const good = await newSignature(db.database);
@@ -247,7 +247,7 @@ describe('a signal that is malformed, or from somebody without the right', () =>
     );
   });
 
-  it('ends nothing twice: of contrary ones at once, one counts, and later ones are recorded as too late', async () => {
+  it('a signal that is malformed, or from somebody without the right ends nothing twice: of contrary ones at once, one counts, and later ones are recorded as too late', async () => {
     const id = await pending();
     const signatures = [await newSignature(db.database), await newSignature(db.database)];
     const sent = await Promise.allSettled(
@@ -268,13 +268,13 @@ describe('a signal that is malformed, or from somebody without the right', () =>
     await assertEnds(db, new Map([[id, won === 'transfer.reject' ? 'rejected' : 'canceled']]));
   });
 
-  it('that has no handler is left alone', async () => {
+  it('a signal that is malformed, or from somebody without the right that has no handler is left alone', async () => {
     const id = await pending();
     await workflowOf(temporal, id).signal('expire', await newSignature(db.database));
     await assertStillWorks(id);
   });
 
-  it('changes nothing once the API has settled it, though the workflow has not heard yet', async () => {
+  it('a signal that is malformed, or from somebody without the right changes nothing once the API has settled it, though the workflow has not heard yet', async () => {
     const id = await pending();
     // Nobody polls while both are decided.
     await worker.deps.workers.stop();
@@ -292,7 +292,7 @@ describe('a signal that is malformed, or from somebody without the right', () =>
   });
 
   for (const [what, payloads] of Object.entries(UNDECODABLE))
-    it(`changes nothing, is recorded and breaks nothing if it cannot be decoded: ${what}`, async () => {
+    it(`a signal that is malformed, or from somebody without the right changes nothing, is recorded and breaks nothing if it cannot be decoded: ${what}`, async () => {
       const id = await pending();
       await temporal.client.workflowService.signalWorkflowExecution({
         namespace: temporal.namespace,

@@ -73,7 +73,7 @@ describe('the outbox', () => {
     });
   const bankOf = (own: TestApi): Promise<GuardedBank> => openGuardedBank(own);
 
-  it('keeps what the API could not announce, which still answers 202; the sweeper announces it', async () => {
+  it('the outbox keeps what the API could not announce, which still answers 202; the sweeper announces it', async () => {
     await worker.stop();
     const { pendMany } = await bankOf(cutOff);
     const ids = await pendMany(5);
@@ -89,7 +89,7 @@ describe('the outbox', () => {
     }
   });
 
-  it('drops what was settled before it was announced: no workflow is started for it', async () => {
+  it('the outbox drops what was settled before it was announced: no workflow is started for it', async () => {
     await worker.stop();
     const guarded = await bankOf(cutOff);
     const [approved, canceled] = (await guarded.pendMany(2)) as [Uuid, Uuid];
@@ -106,7 +106,7 @@ describe('the outbox', () => {
     }
   });
 
-  it('takes entries twice, late and in any order: one workflow, and one end', async () => {
+  it('the outbox takes entries twice, late and in any order: one workflow, and one end', async () => {
     const guarded = await bankOf(api);
     const ids = await guarded.pendMany(4);
     const rows = await Promise.all(ids.map((id) => readTransfer(db, id)));
@@ -134,7 +134,7 @@ describe('the outbox', () => {
     await assertEnds(db, new Map(ids.map((id) => [id, 'completed'])));
   });
 
-  it('gives each entry to one of two sweepers that claim at the same time', async () => {
+  it('the outbox gives each entry to one of two sweepers that claim at the same time', async () => {
     await worker.stop();
     const guarded = await bankOf(cutOff);
     const transfer = await readTransfer(db, await guarded.pend());
@@ -166,7 +166,7 @@ describe('the outbox', () => {
     await until('its entries are gone', () => isEmpty(transfer.id));
   });
 
-  it('keeps what Temporal refuses with the reason, at growing intervals, and it gets through once accepted', async () => {
+  it('the outbox keeps what Temporal refuses with the reason, at growing intervals, and it gets through once accepted', async () => {
     const late = connectTemporal(sharedAddress(), namespaceName('late'));
     const own = await startTestApi(db, temporalEnvironment(AWAY));
     const refused = await startTestWorker(db, late, {
@@ -196,7 +196,7 @@ describe('the outbox', () => {
     }
   });
 
-  it('shows how many entries wait and how old the oldest is, and says when Temporal is away', async () => {
+  it('the outbox shows how many entries wait and how old the oldest is, and says when Temporal is away', async () => {
     await worker.stop();
     const away = await startTestWorker(db, AWAY, {
       environment: serving('approvals'),
@@ -234,7 +234,7 @@ describe('the outbox', () => {
       worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
     };
 
-    it('continues after the workflow was terminated by hand', async () => {
+    it('the outbox and what is no longer in it continues after the workflow was terminated by hand', async () => {
       const guarded = await bankOf(api);
       const [lost, kept] = (await guarded.pendMany(2)) as [Uuid, Uuid];
       for (const id of [lost, kept]) await untilWaiting(temporal, id);
@@ -251,7 +251,7 @@ describe('the outbox', () => {
       assert.equal(endOf(await readTransfer(db, lost)), 'completed');
     });
 
-    it('continues with an empty Temporal beside the database', async () => {
+    it('the outbox and what is no longer in it continues with an empty Temporal beside the database', async () => {
       const guarded = await bankOf(api);
       const ids = await guarded.pendMany(3);
       for (const id of ids) await untilWaiting(temporal, id);
@@ -285,7 +285,7 @@ describe('the outbox', () => {
       }
     });
 
-    it('is left alone if its workflow runs and shows its status', async () => {
+    it('the outbox and what is no longer in it is left alone if its workflow runs and shows its status', async () => {
       const { pend } = await bankOf(api);
       const id = await pend();
       await untilWaiting(temporal, id);
@@ -294,7 +294,7 @@ describe('the outbox', () => {
       assert.deepEqual(await outboxOf(db, id), []);
     });
 
-    it('ends with the next reconciliation if its workflow runs on after its end', async () => {
+    it('the outbox and what is no longer in it ends with the next reconciliation if its workflow runs on after its end', async () => {
       const guarded = await bankOf(api);
       const id = await guarded.pend();
       await untilWaiting(temporal, id);
@@ -305,7 +305,7 @@ describe('the outbox', () => {
       });
     });
 
-    it('is read again by every workflow after a restore, even if its status is the same', async () => {
+    it('the outbox and what is no longer in it is read again by every workflow after a restore, even if its status is the same', async () => {
       const guarded = await openGuardedBank(api, { approvals: 2 });
       const id = await guarded.pend();
       await untilWaiting(temporal, id);
@@ -321,7 +321,7 @@ describe('the outbox', () => {
       assert.equal(rows.length, 0);
     });
 
-    it('is not announced again while it has an entry, even a dead letter', async () => {
+    it('the outbox and what is no longer in it is not announced again while it has an entry, even a dead letter', async () => {
       await worker.stop();
       const { pend } = await bankOf(cutOff);
       const id = await pend();

@@ -91,7 +91,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
     },
   });
 
-  it('affects no other entry if its resource cannot be read', async () => {
+  it('an entry of the outbox that cannot be relayed affects no other entry if its resource cannot be read', async () => {
     const [unreadable, ...others] = (await bank.pendMany(3)) as [Uuid, ...Uuid[]];
     const { relay, seen } = relayOver({
       ...transferResource,
@@ -106,7 +106,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
     assert.deepEqual([row?.attempts, row?.lastError], [1, 'unexpected value later']);
   });
 
-  it('becomes a dead letter after so many tries, which nobody takes until an operator releases it', async () => {
+  it('an entry of the outbox that cannot be relayed becomes a dead letter after so many tries, which nobody takes until an operator releases it', async () => {
     const [poisoned, other] = (await bank.pendMany(2)) as [Uuid, Uuid];
     const { relay, seen } = relayOver(refusedFor(poisoned));
     for (let tries = 0; tries < MAX_TRIES; tries += 1) await relay.relay(await claimAll());
@@ -125,7 +125,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
     assert.equal(await workflowStatus(temporal, poisoned), 'RUNNING');
   });
 
-  it('does not become one if nothing gets through: there is no such namespace, however often it is tried', async () => {
+  it('an entry of the outbox that cannot be relayed does not become one if nothing gets through: there is no such namespace, however often it is tried', async () => {
     const id = await bank.pend();
     const nowhere = clientTo({ address: sharedAddress(), namespace: namespaceName('nowhere') });
     const { relay, seen } = relayOver(transferResource, nowhere);
@@ -135,7 +135,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
     assert.equal((await outboxOf(db, id))[0]?.deadAt, null);
   });
 
-  it('is claimed after every entry that has been due for longer', async () => {
+  it('an entry of the outbox that cannot be relayed is claimed after every entry that has been due for longer', async () => {
     const ids = await bank.pendMany(3);
     for (const [index, id] of ids.entries())
       await db.sql(
@@ -149,7 +149,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
     );
   });
 
-  it('is announced once for all entries about one resource', async () => {
+  it('an entry of the outbox that cannot be relayed is announced once for all entries about one resource', async () => {
     const id = await bank.pend();
     answered(await bank.act('cancel', id), 200);
     const rows = await claimAll();

@@ -67,12 +67,12 @@ describe('the reconciliation', () => {
     });
   const lost = (): Uuid[] => ids.filter((_, index) => index % 2 === 1);
 
-  it('compares everything that waits, oldest first, and announces what has no workflow', async () => {
+  it('the reconciliation compares everything that waits, oldest first, and announces what has no workflow', async () => {
     await sweepOf().run(new AbortController().signal);
     assert.deepEqual([compared, announced], [ids, lost()]);
   });
 
-  it('goes on where it was once Temporal is back', async () => {
+  it('the reconciliation goes on where it was once Temporal is back', async () => {
     const sweep = sweepOf();
     isAway = true;
     for (let round = 0; round < 3; round += 1)
@@ -83,7 +83,7 @@ describe('the reconciliation', () => {
     assert.deepEqual(announced, lost());
   });
 
-  it('begins again before a workflow looks by itself, and not at once', async () => {
+  it('the reconciliation begins again before a workflow looks by itself, and not at once', async () => {
     const sweep = sweepOf();
     const { signal } = new AbortController();
     await sweep.run(signal);
@@ -95,7 +95,7 @@ describe('the reconciliation', () => {
     assert.equal(compared.length, 2 * MANY);
   });
 
-  it('stops when its process has lost the sweep, and goes on when it has it again', async () => {
+  it('the reconciliation stops when its process has lost the sweep, and goes on when it has it again', async () => {
     const sweep = sweepOf();
     await sweep.run(AbortSignal.abort());
     assert.equal(compared.length, 0);

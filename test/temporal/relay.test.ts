@@ -82,7 +82,7 @@ describe('what the relay says of an entry', () => {
     return [id, row];
   };
 
-  it('is stored when it returns: what Temporal refused has its reason, its count and a later time', async () => {
+  it('what the relay says of an entry is stored when it returns: what Temporal refused has its reason, its count and a later time', async () => {
     const rows = [await pended(), await pended()];
     await relayTo(
       { address: sharedAddress(), namespace: namespaceName('nowhere') },
@@ -99,7 +99,7 @@ describe('what the relay says of an entry', () => {
     );
   });
 
-  it('is stored when it returns: what it did not try because Temporal is away is due at once and counts no attempt', async () => {
+  it('what the relay says of an entry is stored when it returns: what it did not try because Temporal is away is due at once and counts no attempt', async () => {
     const [id, row] = await pended();
     const outbox = new Outbox(db.database, systemClock);
     assert.equal(await outbox.release({ resourceId: id }), 1);

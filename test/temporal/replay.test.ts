@@ -63,12 +63,12 @@ describe('a recorded history', () => {
   });
 
   for (const name of recorded)
-    it(`replays on the workflows as they are: ${name}`, () => {
+    it(`a recorded history replays on the workflows as they are: ${name}`, () => {
       assert.ok(outcomes.has(name), 'it was not replayed');
       assert.ifError(outcomes.get(name));
     });
 
-  it('does not replay after a careless change to a workflow', async () => {
+  it('a recorded history does not replay after a careless change to a workflow', async () => {
     const bundle = readFileSync(BUNDLE_FILE, 'utf8');
     const changed = bundle.replace(
       'await activities.read(resourceId)',
@@ -105,24 +105,24 @@ describe('a current history', () => {
     await worker.stop();
   });
 
-  it('replays, whichever way its transfer went', async () => {
+  it('a current history replays, whichever way its transfer went', async () => {
     const [one, two] = [await openGuardedBank(api), await openGuardedBank(api, { approvals: 2 })];
     await replayAndRecord(await playTransfers({ db, temporal, one, two, sign }));
   });
 
-  it('replays, whatever its webhook endpoint went through', async () => {
+  it('a current history replays, whatever its webhook endpoint went through', async () => {
     await replayAndRecord(await playWebhooks({ api, temporal, sign }));
   });
 
-  it('replays, whichever way its batch went', async () => {
+  it('a current history replays, whichever way its batch went', async () => {
     await replayAndRecord(await playBatches({ api, temporal, sign }));
   });
 
-  it('replays, whichever way its payout went', async () => {
+  it('a current history replays, whichever way its payout went', async () => {
     await replayAndRecord(await playPayouts({ db, api, temporal, sign }));
   });
 
-  it('replays, if it was an audit', async () => {
+  it('a current history replays, if it was an audit', async () => {
     const workflowId = AUDIT_SCHEDULE_ID;
     await temporal.client.workflow.execute('ledgerAudit', {
       workflowId,

@@ -50,7 +50,7 @@ describe('personal data of a pending transfer', () => {
     temporal = await newNamespace(sharedAddress(), 'secrets');
   });
 
-  it('is in no history, memo, search attribute, log line or metric: names, phones, documents, descriptions, reasons', async () => {
+  it('personal data of a pending transfer is in no history, memo, search attribute, log line or metric: names, phones, documents, descriptions, reasons', async () => {
     const set = await startTestApi(db);
     const guarded = await openGuardedBank(set, { tenant: { name: plant('the tenant', 'T ') } });
     const { bank, source, target, approvers } = guarded;

@@ -53,7 +53,7 @@ describe('the moment a signal arrived', () => {
     await client.close();
   });
 
-  it('is what the server wrote, by name and number, through every page of the history', async () => {
+  it('the moment a signal arrived is what the server wrote, by name and number, through every page of the history', async () => {
     const before = Date.now();
     await workflow.signal('cancel');
     const after = Date.now();
@@ -79,7 +79,7 @@ describe('the moment a signal arrived', () => {
     assert.equal(await times.receivedAt(run, approved(MANY)), all[MANY - 1]?.at);
   });
 
-  it('is read once for many waiting signals', async () => {
+  it('the moment a signal arrived is read once for many waiting signals', async () => {
     await Promise.all(
       Array.from({ length: AT_ONCE }, (_, index) => times.receivedAt(run, approved(index + 1))),
     );
@@ -88,13 +88,13 @@ describe('the moment a signal arrived', () => {
     assert.equal(reads, 1);
   });
 
-  it('is found for a signal that arrived after the history was read', async () => {
+  it('the moment a signal arrived is found for a signal that arrived after the history was read', async () => {
     assert.equal(await times.receivedAt(run, { ...SILENT, action: 'reject', number: 1 }), null);
     await workflow.signal('reject');
     assert.notEqual(await times.receivedAt(run, { ...SILENT, action: 'reject', number: 1 }), null);
   });
 
-  it('is null for a signal that never arrived, and for a run that never existed', async () => {
+  it('the moment a signal arrived is null for a signal that never arrived, and for a run that never existed', async () => {
     for (const number of [0, -1, 1.5, MANY + 1, Number.NaN])
       assert.equal(await times.receivedAt(run, approved(number)), null, String(number));
     assert.equal(await times.receivedAt({ ...run, runId: randomUUID() }, approved(1)), null);
@@ -104,7 +104,7 @@ describe('the moment a signal arrived', () => {
     );
   });
 
-  it('is null for a signal that said something else than is claimed of it', async () => {
+  it('the moment a signal arrived is null for a signal that said something else than is claimed of it', async () => {
     assert.notEqual(await times.receivedAt(run, approved(1)), null);
     for (const other of [
       { actor: 'Ana' },
@@ -127,7 +127,7 @@ describe('the moment a signal arrived', () => {
     );
   });
 
-  it('is asked for again after Temporal was away', async () => {
+  it('the moment a signal arrived is asked for again after Temporal was away', async () => {
     const away = new TemporalClient({
       address: '127.0.0.1:1',
       namespace: temporal.namespace,

@@ -115,7 +115,7 @@ describe("a signal's code", () => {
     worker = await startWorker();
   }
 
-  it('counts if it was right when the signal arrived, even if the worker was away for minutes', async () => {
+  it("a signal's code counts if it was right when the signal arrived, even if the worker was away for minutes", async () => {
     const [ana, id] = [await hire(db.database), await pending()];
     await lookedAtLater(id, 9, signatureOf(ana));
     await untilEnded(temporal, id);
@@ -123,7 +123,7 @@ describe("a signal's code", () => {
     assert.deepEqual(await refusals(id), []);
   });
 
-  it('is wrong if it is right only when the worker looks', async () => {
+  it("a signal's code is wrong if it is right only when the worker looks", async () => {
     const [ana, id] = [await hire(db.database), await pending()];
     await lookedAtLater(id, 5, {
       ...signatureOf(ana),
@@ -134,7 +134,7 @@ describe("a signal's code", () => {
     await assertEnds(db, new Map([[id, 'pending_approval']]));
   });
 
-  it('is too old after 10 minutes: it is refused, shown, and neither used up nor counted as wrong', async () => {
+  it("a signal's code is too old after 10 minutes: it is refused, shown, and neither used up nor counted as wrong", async () => {
     const [ana, id] = [await hire(db.database), await pending()];
     const signature = signatureOf(ana);
     await lookedAtLater(id, 11, signature);
@@ -147,7 +147,7 @@ describe("a signal's code", () => {
     await assertEnds(db, new Map([[id, 'completed']]));
   });
 
-  it('counts for only one of two signals that bring it at the same moment', async () => {
+  it("a signal's code counts for only one of two signals that bring it at the same moment", async () => {
     for (let round = 0; round < 5; round += 1) {
       const [ana, one, other] = [await hire(db.database), await pending(), await pending()];
       const signature = signatureOf(ana);
@@ -167,7 +167,7 @@ describe("a signal's code", () => {
     }
   });
 
-  it('is worthless in a history: whoever reads it there cannot use it again, for this or anything else', async () => {
+  it("a signal's code is worthless in a history: whoever reads it there cannot use it again, for this or anything else", async () => {
     const [ana, first, second] = [await hire(db.database), await pending(), await pending()];
     const signature = signatureOf(ana);
     await sendSignal(temporal, first, 'approve', signature);
@@ -178,7 +178,7 @@ describe("a signal's code", () => {
     await assertEnds(db, new Map([[second, 'pending_approval']]));
   });
 
-  it("is worth nothing in a workflow that is not the resource's own, though the service's worker runs it", async () => {
+  it("a signal's code is worth nothing in a workflow that is not the resource's own, though the service's worker runs it", async () => {
     const [ana, id] = [await hire(db.database), await pending()];
     const other = await temporal.client.workflow.start('transfer', {
       ...{ workflowId: `transfer/${newId()}`, taskQueue: 'approvals' },
@@ -199,7 +199,7 @@ describe("a signal's code", () => {
     ['another name', { actor: 'Mallory' }],
     ['another reason', { reason: 'the real one' }],
   ] as const)
-    it(`is worth nothing where somebody's own workflow says that it came in a signal that had ${what}`, async () => {
+    it(`a signal's code is worth nothing where somebody's own workflow says that it came in a signal that had ${what}`, async () => {
       const [ana, id] = [await hire(db.database), await pending()];
       const signature = signatureOf(ana);
       const { workflowId } = workflowOf(temporal, id);
@@ -221,7 +221,7 @@ describe("a signal's code", () => {
       await assertEnds(db, new Map([[id, 'pending_approval']]));
     });
 
-  it('is accepted however the name is written: case, width and accents make nobody someone else', async () => {
+  it("a signal's code is accepted however the name is written: case, width and accents make nobody someone else", async () => {
     const ana = await hire(db.database);
     const [, own = ''] = ana.name.split(' ');
     for (const name of [
@@ -240,7 +240,7 @@ describe("a signal's code", () => {
     }
   });
 
-  it('opens nothing where a hundred wrong ones come, which lock the person, and the right one then opens', async () => {
+  it("a signal's code opens nothing where a hundred wrong ones come, which lock the person, and the right one then opens", async () => {
     const [ana, id] = [await hire(db.database), await pending()];
     const before = await stateOf(temporal, id);
     for (let index = 0; index < MANY; index += 1)

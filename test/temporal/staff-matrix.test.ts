@@ -208,7 +208,7 @@ describe('an act of the staff by a signal', () => {
     )
       continue;
 
-    it(`${name}: impossible without the right to ${right}, and with it only by the right code`, async () => {
+    it(`an act of the staff by a signal: ${name}: impossible without the right to ${right}, and with it only by the right code`, async () => {
       const target = await targets[type]!();
       await waits(target);
       if (name === 'webhook.resume')
@@ -253,7 +253,7 @@ describe('an act of the staff by a signal', () => {
     });
   }
 
-  it('is too old if 10 minutes pass before it is handled: that is said and recorded, and nothing changes', async () => {
+  it('an act of the staff by a signal is too old if 10 minutes pass before it is handled: that is said and recorded, and nothing changes', async () => {
     for (const [type, signal] of [
       ['transfer', 'approve'],
       ['payout', 'reject'],

@@ -51,7 +51,7 @@ describe('a sweep that several worker processes know', () => {
       limitMs: TAKEN_OVER_MS,
     });
 
-  it('is done by one of them at a time, whichever come and go', async () => {
+  it('a sweep that several worker processes know is done by one of them at a time, whichever come and go', async () => {
     const counts = new Map<string, number>();
     let most = 0;
     const sweeps = NAMES.map((name): Sweep => {
@@ -77,7 +77,7 @@ describe('a sweep that several worker processes know', () => {
     assert.equal(most, 1, 'two did one at the same time');
   });
 
-  it('is taken over within ten seconds of a crash, and at once if its process stopped', async () => {
+  it('a sweep that several worker processes know is taken over within ten seconds of a crash, and at once if its process stopped', async () => {
     const proxy = await Proxy.open(db.url);
     const stopping = open(NAMES.map(idle));
     await untilAllHeld(stopping);
@@ -97,7 +97,7 @@ describe('a sweep that several worker processes know', () => {
     await proxy.close();
   });
 
-  it('ends in a process that cannot renew its lease, before another process has it', async () => {
+  it('a sweep that several worker processes know ends in a process that cannot renew its lease, before another process has it', async () => {
     const proxy = await Proxy.open(db.url);
     let signal: AbortSignal | undefined;
     const run = async (given: AbortSignal): Promise<boolean> => {
@@ -118,7 +118,7 @@ describe('a sweep that several worker processes know', () => {
     await proxy.close();
   });
 
-  it('is not continued by a process that was frozen until its lease had expired', async () => {
+  it('a sweep that several worker processes know is not continued by a process that was frozen until its lease had expired', async () => {
     let rounds = 0;
     const run = async (): Promise<boolean> => {
       rounds += 1;
@@ -135,7 +135,7 @@ describe('a sweep that several worker processes know', () => {
     assert.equal(rounds, 1);
   });
 
-  it('is taken again by a process that keeps running while its rows are lost, as when a database is restored', async () => {
+  it('a sweep that several worker processes know is taken again by a process that keeps running while its rows are lost, as when a database is restored', async () => {
     const own = open(NAMES.map(idle));
     await untilAllHeld(own);
     await db.sql("UPDATE sweep_leases SET holder=NULL, lease_until='2026-01-01'");
@@ -148,7 +148,7 @@ describe('a sweep that several worker processes know', () => {
     await until('it sweeps', () => NAMES.every((name) => own.swept.includes(name)));
   });
 
-  it('goes on at once while more is left, and else after its pause', async () => {
+  it('a sweep that several worker processes know goes on at once while more is left, and else after its pause', async () => {
     let rounds = 0;
     const run = (): Promise<boolean> => Promise.resolve((rounds += 1) < 4);
     open([{ name: 'busy', everyMs: 3_600_000, run }]);
@@ -157,7 +157,7 @@ describe('a sweep that several worker processes know', () => {
     assert.equal(rounds, 4);
   });
 
-  it('is repeated after a failure, and stops no other', async () => {
+  it('a sweep that several worker processes know is repeated after a failure, and stops no other', async () => {
     const failing: Sweep = { ...idle('one'), run: () => Promise.reject(new Error('a bug')) };
     const own = open([failing, idle('two')]);
     await until('it has failed', () => own.failed.length > 3);
@@ -169,7 +169,7 @@ describe('a sweep that several worker processes know', () => {
     );
   });
 
-  it('starts no sweep before the database clock could be read', async () => {
+  it('a sweep that several worker processes know starts no sweep before the database clock could be read', async () => {
     let failures = 2;
     const own = open([idle('one')], db.url, () =>
       failures-- > 0 ? Promise.reject(new Error('not yet')) : Promise.resolve(),
@@ -179,7 +179,7 @@ describe('a sweep that several worker processes know', () => {
     assert.deepEqual(own.failed, []);
   });
 
-  it('is done by every process if it says so, even if no lease can be had', async () => {
+  it('a sweep that several worker processes know is done by every process if it says so, even if no lease can be had', async () => {
     const sweeps: Sweep[] = [{ ...idle('in each'), inEach: true }];
     const both = [open(sweeps), open(sweeps)];
     await until('both have done it', () => both.every(({ swept }) => swept.length > 5));

@@ -71,7 +71,7 @@ describe('TLS with Temporal', () => {
     }
   }
 
-  it('works for whoever trusts the authority and has a certificate', () =>
+  it('TLS with Temporal works for whoever trusts the authority and has a certificate', () =>
     ask(material(authority, client)));
 
   it('a server signed by another authority, with another name or an expired certificate is refused', async () => {
@@ -97,7 +97,7 @@ describe('TLS with Temporal', () => {
     await writeFile(fileOf('key'), own.key);
   }
 
-  it('certificates renewed on both sides, even by another authority, are picked up by a running client', async () => {
+  it('TLS with Temporal certificates renewed on both sides, even by another authority, are picked up by a running client', async () => {
     await write(authority, client);
     const [ca, certificate, key] = ['ca', 'certificate', 'key'].map(
       (what) => () => readFileSync(fileOf(what), 'utf8'),
@@ -117,7 +117,7 @@ describe('TLS with Temporal', () => {
     }
   });
 
-  it('and by running workers', async () => {
+  it('TLS with Temporal and by running workers', async () => {
     await write(authority, client);
     const db = await testDatabase();
     const behind = { address: `127.0.0.1:${front.port}`, namespace: temporal.namespace };

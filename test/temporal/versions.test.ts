@@ -81,7 +81,7 @@ describe('workers that tell Temporal which release they are', () => {
     ).length;
   };
 
-  it('hand waiting workflows on to the release that becomes current, and back, and no workflow task fails', async () => {
+  it('workers that tell Temporal which release they are hand waiting workflows on to the release that becomes current, and back, and no workflow task fails', async () => {
     const first = await workerOf('1');
     await makeCurrent('1');
     const [one, other] = await guarded.pendMany(2);
@@ -104,7 +104,7 @@ describe('workers that tell Temporal which release they are', () => {
     await assertLedgerSound(db.database);
   });
 
-  it('are checked before a release: what is open there replays on it', async () => {
+  it('workers that tell Temporal which release they are are checked before a release: what is open there replays on it', async () => {
     const worker = await workerOf('3');
     await makeCurrent('3');
     await guarded

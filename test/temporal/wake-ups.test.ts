@@ -149,7 +149,7 @@ describe('what reaches a workflow while it is looking', () => {
     return { calls: script.calls.map(([name]) => name), acts, result };
   }
 
-  it('is noticed: news of an endpoint while its workflow is looking makes it look again', async () => {
+  it('what reaches a workflow while it is looking is noticed: news of an endpoint while its workflow is looking makes it look again', async () => {
     const { calls } = await run('webhookEndpoint', 'webhooks', (id) => [
       {
         call: 'checkEndpoint',
@@ -162,7 +162,7 @@ describe('what reaches a workflow while it is looking', () => {
     assert.equal(calls.length, 3);
   });
 
-  it('is noticed: what staff ask of an endpoint meanwhile is done before it rests or ends', async () => {
+  it('what reaches a workflow while it is looking is noticed: what staff ask of an endpoint meanwhile is done before it rests or ends', async () => {
     const { calls } = await run('webhookEndpoint', 'webhooks', (id) => [
       {
         call: 'checkEndpoint',
@@ -183,7 +183,7 @@ describe('what reaches a workflow while it is looking', () => {
     assert.equal(calls.length, 3);
   });
 
-  it('is noticed: a change while a batch is read, validated or paid makes the workflow read it again', async () => {
+  it('what reaches a workflow while it is looking is noticed: a change while a batch is read, validated or paid makes the workflow read it again', async () => {
     const paused: BatchPayment = { state: batchIn('executing', { isPaused: true }), end: 'paused' };
     const { result } = await run('bonusBatch', 'batches', (id) => [
       { call: 'readBatch', answers: batchIn('validating') },
@@ -197,7 +197,7 @@ describe('what reaches a workflow while it is looking', () => {
     assert.deepEqual(result, batchIn('completed'));
   });
 
-  it('is noticed: what staff ask of a batch while it is being paid is seen when paying has ended', async () => {
+  it('what reaches a workflow while it is looking is noticed: what staff ask of a batch while it is being paid is seen when paying has ended', async () => {
     const paid: BatchPayment = { state: batchIn('executing', { isPaused: true }), end: 'paused' };
     const { acts } = await run('bonusBatch', 'batches', (id) => [
       { call: 'readBatch', answers: batchIn('executing') },
@@ -215,7 +215,7 @@ describe('what reaches a workflow while it is looking', () => {
     assert.equal(acts.length, 1);
   });
 
-  it('is noticed: a change while what waits for approval is read makes the workflow read it again', async () => {
+  it('what reaches a workflow while it is looking is noticed: a change while what waits for approval is read makes the workflow read it again', async () => {
     const { calls, result } = await run('transfer', 'approvals', (id) => [
       { call: 'readTransfer', answers: waiting(), meanwhile: changed(id) },
       { call: 'readTransfer', answers: waiting(), meanwhile: changed(id) },
@@ -225,7 +225,7 @@ describe('what reaches a workflow while it is looking', () => {
     assert.equal((result as ApprovalState).status, 'completed');
   });
 
-  it('is handled in order: several staff acts in turn, including those of the same person', async () => {
+  it('what reaches a workflow while it is looking is handled in order: several staff acts in turn, including those of the same person', async () => {
     const asked = [
       ['approve', 'ana'],
       ['cancel', 'eva'],
@@ -253,7 +253,7 @@ describe('what reaches a workflow while it is looking', () => {
     assert.equal(new Set(seen.map(({ actId }) => actId)).size, asked.length);
   });
 
-  it('is handled even after the act that ended it: what staff asked too late is recorded', async () => {
+  it('what reaches a workflow while it is looking is handled even after the act that ended it: what staff asked too late is recorded', async () => {
     const act = (action: string) => (id: string) => () =>
       signal(id, action, { actor: 'ana', reason: 'why' });
     const { acts, result } = await run('transfer', 'approvals', (id) => [

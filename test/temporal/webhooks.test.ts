@@ -137,7 +137,7 @@ describe('the workflow of a webhook endpoint', () => {
     return own;
   }
 
-  it('exists from registration, and hears nothing of events that arrive, signed, as they stand in the log', async () => {
+  it('the workflow of a webhook endpoint exists from registration, and hears nothing of events that arrive, signed, as they stand in the log', async () => {
     const own = await open();
     await untilWell(temporal, own.id);
     const { type, workflowId, taskQueue, historyLength } = await hookWorkflow(
@@ -163,7 +163,7 @@ describe('the workflow of a webhook endpoint', () => {
     assert.equal(receiver.at(own.path).length, 1);
   });
 
-  it('is found by its tenant, its endpoint and its status, and holds nothing but ids and states', async () => {
+  it('the workflow of a webhook endpoint is found by its tenant, its endpoint and its status, and holds nothing but ids and states', async () => {
     const own = waiting();
     const { tenant } = own.bank.tenant;
     assert.deepEqual(await hookAttributes(temporal, own.id), [
@@ -183,7 +183,7 @@ describe('the workflow of a webhook endpoint', () => {
     );
   });
 
-  it('repeats an attempt that was answered 500, with the same id and bytes, and says what it is waiting for', async () => {
+  it('the workflow of a webhook endpoint repeats an attempt that was answered 500, with the same id and bytes, and says what it is waiting for', async () => {
     const own = waiting();
     const said = await hookDetails(temporal, own.id);
     await signalHook(temporal, own.id, 'retry_now', await sign());
@@ -212,7 +212,7 @@ describe('the workflow of a webhook endpoint', () => {
     assert.deepEqual(await actsOf(own), [act, act]);
   });
 
-  it('is told when its endpoint begins to fail and when it is well again, and of no event in between', async () => {
+  it('the workflow of a webhook endpoint is told when its endpoint begins to fail and when it is well again, and of no event in between', async () => {
     const own = await open();
     await untilWell(temporal, own.id);
     const signals = async (): Promise<number> => {
@@ -234,7 +234,7 @@ describe('the workflow of a webhook endpoint', () => {
     assert.equal(new Set(transfersAt(receiver, own.path)).size, 6);
   });
 
-  it('sends nothing between a pause and a resume by signals, then all that waited, and exists all the while', async () => {
+  it('the workflow of a webhook endpoint sends nothing between a pause and a resume by signals, then all that waited, and exists all the while', async () => {
     const own = waiting();
     await signalHook(temporal, own.id, 'pause', await sign());
     await untilDetails(temporal, own.id, new RegExp(`^paused by ${ana.name} since`));
@@ -261,7 +261,7 @@ describe('the workflow of a webhook endpoint', () => {
     assert.deepEqual(await actsOf(own), acts);
   });
 
-  it('records what is on its way when it is paused, and sends it once', async () => {
+  it('the workflow of a webhook endpoint records what is on its way when it is paused, and sends it once', async () => {
     const own = await open();
     let answer = (_: number): void => undefined;
     receiver.reply = ({ path }) =>
@@ -276,7 +276,7 @@ describe('the workflow of a webhook endpoint', () => {
     assert.equal(receiver.at(own.path).length, 1);
   });
 
-  it('does nothing for a signal that is malformed or from somebody without the right, records it and says so', async () => {
+  it('the workflow of a webhook endpoint does nothing for a signal that is malformed or from somebody without the right, records it and says so', async () => {
     const own = await open();
     let answer = (_: number): void => undefined;
     receiver.reply = ({ path }) =>
@@ -313,7 +313,7 @@ describe('the workflow of a webhook endpoint', () => {
     assert.equal((await actsOf(own)).length, expected);
   });
 
-  it('recovers what came while the receiver was down', async () => {
+  it('the workflow of a webhook endpoint recovers what came while the receiver was down', async () => {
     const own = await open();
     const since = new Date(Date.now() - 1_000).toISOString();
     await receiver.close();
@@ -340,7 +340,7 @@ describe('the workflow of a webhook endpoint', () => {
     await assertGenuine(receiver, own);
   });
 
-  it('says that its endpoint is disabled when the receiver answers 410, and is well when it is enabled again', async () => {
+  it('the workflow of a webhook endpoint says that its endpoint is disabled when the receiver answers 410, and is well when it is enabled again', async () => {
     const own = await open();
     receiver.reply = ({ path }) => (path === own.path ? 410 : 200);
     const transfer = await own.send();
@@ -367,7 +367,7 @@ describe('the workflow of a webhook endpoint', () => {
     await untilWell(temporal, own.id);
   });
 
-  it('ends when its paused endpoint is deleted', async () => {
+  it('the workflow of a webhook endpoint ends when its paused endpoint is deleted', async () => {
     const own = waiting();
     await signalHook(temporal, own.id, 'pause', await sign());
     await untilDetails(temporal, own.id, /^paused/);
@@ -376,7 +376,7 @@ describe('the workflow of a webhook endpoint', () => {
     assert.equal(await hookDetails(temporal, own.id), 'deleted');
   });
 
-  it('ends when canceled by hand, and the next thing it must be told starts it again', async () => {
+  it('the workflow of a webhook endpoint ends when canceled by hand, and the next thing it must be told starts it again', async () => {
     const own = waiting();
     await hookWorkflow(temporal, own.id).cancel();
     await until('it is canceled', async () => (await hookStatus(temporal, own.id)) === 'CANCELLED');
@@ -388,5 +388,6 @@ describe('the workflow of a webhook endpoint', () => {
     assert.equal(await hookStatus(temporal, own.id), 'RUNNING');
   });
 
-  it('made the SDK warn of nothing', () => assert.deepEqual(sdkWarnings.slice(warnedBefore), []));
+  it('the workflow of a webhook endpoint made the SDK warn of nothing', () =>
+    assert.deepEqual(sdkWarnings.slice(warnedBefore), []));
 });

@@ -65,7 +65,7 @@ describe('the worker', () => {
 
   after(() => assertLedgerSound(db.database));
 
-  it('registers the search attributes that a namespace lacks, and leaves those that it has', async () => {
+  it('the worker registers the search attributes that a namespace lacks, and leaves those that it has', async () => {
     const temporal = await newNamespace(sharedAddress(), 'fresh');
     const { operatorService } = temporal.client.connection;
     const known = async (): Promise<string[]> => {
@@ -89,7 +89,7 @@ describe('the worker', () => {
     await (await startTestWorker(db, temporal, { environment: serving('approvals') })).stop();
   });
 
-  it('finishes what is running when told to stop, and the next one continues: nothing is lost, nothing done twice', async () => {
+  it('the worker finishes what is running when told to stop, and the next one continues: nothing is lost, nothing done twice', async () => {
     const temporal = await newNamespace(sharedAddress(), 'stopping');
     const worker = await WorkerProcess.start(db.url, temporal, serving('approvals'));
     const api = await startTestApi(db, temporalEnvironment(temporal));
@@ -131,7 +131,7 @@ describe('the worker', () => {
       await server.remove();
     });
 
-    it('hands on to the next run what it is about and why the last signal changed nothing, of a transfer and of a batch', async () => {
+    it('the worker on a server that suggests continuing as new early hands on to the next run what it is about and why the last signal changed nothing, of a transfer and of a batch', async () => {
       const worker = await startTestWorker(db, temporal, {
         environment: serving('approvals', 'batches'),
       });
@@ -171,7 +171,7 @@ describe('the worker', () => {
       }
     });
 
-    it('continues a flooded workflow as new: every signal is handled once, and observers see no difference', async () => {
+    it('the worker on a server that suggests continuing as new early continues a flooded workflow as new: every signal is handled once, and observers see no difference', async () => {
       const worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
       try {
         const { pend } = await openGuardedBank(api);

@@ -61,7 +61,7 @@ describe('the workflow of a pending transfer', () => {
     await worker.stop();
   });
 
-  it('is started at once under the id of its transfer, and the outbox entry is gone', async () => {
+  it('the workflow of a pending transfer is started at once under the id of its transfer, and the outbox entry is gone', async () => {
     const id = await guarded.pend();
     const state = await untilWaiting(temporal, id);
     assert.equal(state.status, 'pending_approval');
@@ -79,7 +79,7 @@ describe('the workflow of a pending transfer', () => {
     );
   });
 
-  it('shows only ids and states: search attributes, summary, details and query', async () => {
+  it('the workflow of a pending transfer shows only ids and states: search attributes, summary, details and query', async () => {
     const id = await guarded.pend(123_456n);
     const { expiresAt, ...state } = await untilWaiting(temporal, id);
     const due = (await readTransfer(db, id)).approvalExpiresAt!;
@@ -109,7 +109,7 @@ describe('the workflow of a pending transfer', () => {
     );
   });
 
-  it('is found by its tenant and its business status, which follows its transfer', async () => {
+  it('the workflow of a pending transfer is found by its tenant and its business status, which follows its transfer', async () => {
     const own = await openGuardedBank(api);
     const ids = await own.pendMany(2);
     const find = async (status: string): Promise<string[]> => {
@@ -139,7 +139,7 @@ describe('the workflow of a pending transfer', () => {
     ['reject', 'rejected', 'rejected'],
     ['cancel', 'canceled', 'rejected'],
   ] as const) {
-    it(`ends when the API has settled it: ${action}`, async () => {
+    it(`the workflow of a pending transfer ends when the API has settled it: ${action}`, async () => {
       const id = await guarded.pend();
       await untilWaiting(temporal, id);
       assert.equal(answered(await guarded.act(action, id), 200).json.status, status);
@@ -151,7 +151,7 @@ describe('the workflow of a pending transfer', () => {
       await assertEnds(db, new Map([[id, end]]));
     });
 
-    it(`settles it when active staff signal ${action}, and ends; whoever asks later finds it so`, async () => {
+    it(`the workflow of a pending transfer settles it when active staff signal ${action}, and ends; whoever asks later finds it so`, async () => {
       const id = await guarded.pend();
       await untilWaiting(temporal, id);
       await sendSignal(temporal, id, action, await newSignature(db.database));
@@ -161,7 +161,7 @@ describe('the workflow of a pending transfer', () => {
       assert.equal(found, status);
     });
 
-    it(`leaves the same audit row by a signal as by an operator's command: ${action}`, async () => {
+    it(`the workflow of a pending transfer leaves the same audit row by a signal as by an operator's command: ${action}`, async () => {
       const ana = await hire(db.database);
       const [bySignal, byCommand] = await guarded.pendMany(2);
       await untilWaiting(temporal, bySignal!);
@@ -193,7 +193,7 @@ describe('the workflow of a pending transfer', () => {
     });
   }
 
-  it('needs a member and the staff for two approvals, and counts the staff once, whoever of them', async () => {
+  it('the workflow of a pending transfer needs a member and the staff for two approvals, and counts the staff once, whoever of them', async () => {
     const [ana, eva] = [await hire(db.database), await hire(db.database)];
     const own = await openGuardedBank(api, { approvals: 2 });
     const id = await own.pend();
@@ -234,7 +234,7 @@ describe('the workflow of a pending transfer', () => {
     assert.equal(await own.bank.available(own.target), 100_000n);
   });
 
-  it('needs two members for two approvals, and hears of each', async () => {
+  it('the workflow of a pending transfer needs two members for two approvals, and hears of each', async () => {
     const own = await openGuardedBank(api, { approvals: 2 });
     const id = await own.pend();
     await untilWaiting(temporal, id);
@@ -248,7 +248,7 @@ describe('the workflow of a pending transfer', () => {
     await assertEnds(db, new Map([[id, 'completed']]));
   });
 
-  it('ends when its time is over, settled by whoever notices first', async () => {
+  it('the workflow of a pending transfer ends when its time is over, settled by whoever notices first', async () => {
     const own = await openGuardedBank(api);
     const id = await own.pend();
     await untilWaiting(temporal, id);
@@ -259,7 +259,7 @@ describe('the workflow of a pending transfer', () => {
     assert.equal(await own.bank.available(own.source), available + 100_000n);
   });
 
-  it('rejects by the rule that the last approval breaks: what was verified and active may no longer be', async () => {
+  it('the workflow of a pending transfer rejects by the rule that the last approval breaks: what was verified and active may no longer be', async () => {
     const own = await openGuardedBank(api);
     const id = await own.pend();
     await untilWaiting(temporal, id);
@@ -272,7 +272,7 @@ describe('the workflow of a pending transfer', () => {
     await assertEnds(db, new Map([[id, 'capability_cannot_send']]));
   });
 
-  it('is told of a signal that comes when all is settled: its workflow is gone', async () => {
+  it('the workflow of a pending transfer is told of a signal that comes when all is settled: its workflow is gone', async () => {
     const id = await guarded.pend();
     await untilWaiting(temporal, id);
     answered(await guarded.act('cancel', id), 200);
@@ -283,5 +283,6 @@ describe('the workflow of a pending transfer', () => {
     assert.equal(await workflowStatus(temporal, id), 'COMPLETED');
   });
 
-  it('made the SDK warn of nothing', () => assert.deepEqual(sdkWarnings.slice(warnedBefore), []));
+  it('the workflow of a pending transfer made the SDK warn of nothing', () =>
+    assert.deepEqual(sdkWarnings.slice(warnedBefore), []));
 });

@@ -106,7 +106,7 @@ describe('a trace', () => {
   const arrivedOf = (id: string) =>
     receiver.arrived.find((delivery) => delivery.body.includes(id))!;
 
-  it('leads from the request over desk, outbox, workflow and activity to the rail and the webhook, and holds nothing personal', async () => {
+  it('a trace leads from the request over desk, outbox, workflow and activity to the rail and the webhook, and holds nothing personal', async () => {
     const traceId = randomBytes(16).toString('hex');
     const spanId = randomBytes(8).toString('hex');
     const id = await paid(api, { traceparent: `00-${traceId}-${spanId}-01` });
@@ -168,7 +168,7 @@ describe('a trace', () => {
       );
   });
 
-  it('that its sender does not keep is not kept, and an invalid traceparent begins a new one', async () => {
+  it('a trace that its sender does not keep is not kept, and an invalid traceparent begins a new one', async () => {
     const traceId = randomBytes(16).toString('hex');
     const unkept = await paid(api, { traceparent: `00-${traceId}-${'1'.repeat(16)}-00` });
     assert.deepEqual(
@@ -179,7 +179,7 @@ describe('a trace', () => {
     assert.match(String(arrivedOf(own).headers.traceparent), TRACEPARENT);
   });
 
-  it('is none without an endpoint: nothing is stored, sent or passed on', async () => {
+  it('a trace is none without an endpoint: nothing is stored, sent or passed on', async () => {
     await worker.stop();
     const [other, others] = await Promise.all([
       ApiProcess.start(db.url, environment),

@@ -88,7 +88,7 @@ describe('an amount is taken exactly or not at all', () => {
   ];
 
   for (const [what, raw] of MALFORMED)
-    it(`with ${what} is 400 {field: "amount.raw", reason: "not_an_integer_string"}`, async () => {
+    it(`an amount is taken exactly or not at all with ${what} is 400 {field: "amount.raw", reason: "not_an_integer_string"}`, async () => {
       const { details } = answered(await post(raw), 400, 'invalid_field');
       assert.deepEqual([details?.field, details?.reason], ['amount.raw', 'not_an_integer_string']);
     });
@@ -112,13 +112,13 @@ describe('an amount is taken exactly or not at all', () => {
   ];
 
   for (const [what, raw] of BEYOND)
-    it(`${what} is 400 {field: "amount.raw", reason: "out_of_range"}`, async () => {
+    it(`an amount is taken exactly or not at all: ${what} is 400 {field: "amount.raw", reason: "out_of_range"}`, async () => {
       const { details } = answered(await post(raw), 400, 'invalid_field');
       assert.deepEqual([details?.field, details?.reason], ['amount.raw', 'out_of_range']);
     });
 
   for (const raw of [2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, MAX - 1n, MAX])
-    it(`${raw} is well formed, and refused in exactly that number`, async () => {
+    it(`an amount is taken exactly or not at all: ${raw} is well formed, and refused in exactly that number`, async () => {
       const { details, text } = answered(
         await post(raw.toString()),
         422,

@@ -76,7 +76,7 @@ describe('while MySQL goes away in the middle, what ends a transfer that waits',
 
   for (const fate of ['cut_before', 'cut_after', 'cut_racing'] as const)
     for (const verb of VERBS)
-      it(`${verb}, its COMMIT ${fate.replace('_', ' ')}: 200 is true, 503 is unknown, and asked again it has one end`, async () => {
+      it(`while MySQL goes away in the middle, what ends a transfer that waits: ${verb}, its COMMIT ${fate.replace('_', ' ')}: 200 is true, 503 is unknown, and asked again it has one end`, async () => {
         const before = await own.money();
         const { status, rejection } = ENDS[verb];
         cut(fate);
@@ -120,7 +120,7 @@ describe('while MySQL goes away in the middle, what ends a transfer that waits',
     }
   });
 
-  it('is 503 ledger_unavailable with nobody to ask, and nothing has happened; then it acts once', async () => {
+  it('while MySQL goes away in the middle, what ends a transfer that waits is 503 ledger_unavailable with nobody to ask, and nothing has happened; then it acts once', async () => {
     const ids = await Promise.all(VERBS.map(async () => (await own.pend()).id));
     const keys = VERBS.map(() => randomUUID());
     const all = (api: TestApi): Promise<TestAnswer[]> =>
@@ -134,7 +134,7 @@ describe('while MySQL goes away in the middle, what ends a transfer that waits',
       await assertEnded(own, ids[index], ENDS[verb].status, ENDS[verb].rejection);
   });
 
-  it('and what begins one: 503 is unknown, and the same request with the same key has one hold', async () => {
+  it('while MySQL goes away in the middle, what ends a transfer that waits and what begins one: 503 is unknown, and the same request with the same key has one hold', async () => {
     const before = await own.money();
     const wanted = { from: own.guarded, to: own.receiver, raw: THRESHOLD };
     for (const fate of ['cut_before', 'cut_after', 'cut_racing'] as const) {

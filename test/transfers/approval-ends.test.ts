@@ -66,7 +66,7 @@ describe('a transfer that waits for approval ends', () => {
   describe('with the last approval', () => {
     const approve = (id: unknown): Promise<TestAnswer> => own.act('approve', id, 'approver');
 
-    it('as rejected with capability_cannot_send if its source is no longer verified', async () => {
+    it('a transfer that waits for approval ends with the last approval as rejected with capability_cannot_send if its source is no longer verified', async () => {
       const before = await own.money();
       const { id } = await own.pend();
       await db.change(`UPDATE accounts SET verified_at=NULL WHERE id=${idLiteral(own.guarded.id)}`);
@@ -76,7 +76,7 @@ describe('a transfer that waits for approval ends', () => {
       await assertGivenBack(before);
     });
 
-    it('as rejected with not_found if its destination was closed meanwhile', async () => {
+    it('a transfer that waits for approval ends with the last approval as rejected with not_found if its destination was closed meanwhile', async () => {
       const before = await own.money();
       const { id } = await own.pend();
       await closeAccount(db.database, systemClock, own.receiver.id, DECIDED);
@@ -86,7 +86,7 @@ describe('a transfer that waits for approval ends', () => {
       await assertGivenBack(before);
     });
 
-    it('as rejected with not_found if its destination has left the network, and as completed if it is still in it', async () => {
+    it('a transfer that waits for approval ends with the last approval as rejected with not_found if its destination has left the network, and as completed if it is still in it', async () => {
       const network = `net-${randomUUID()}`;
       own = await openGuarded(api, {}, { tenant: { network } });
       const neighbour = await openBank(api, { network });
@@ -108,13 +108,13 @@ describe('a transfer that waits for approval ends', () => {
       assert.equal(answered(await approve(reachable), 200).json.status, 'completed');
     });
 
-    it('as completed if the destination is frozen: it can receive', async () => {
+    it('a transfer that waits for approval ends with the last approval as completed if the destination is frozen: it can receive', async () => {
       const { id } = await own.pend();
       await setStatus(db, own.receiver, 'frozen');
       assert.equal(answered(await approve(id), 200).json.status, 'completed');
     });
 
-    it('and not with an earlier one: what was frozen may be active again by then', async () => {
+    it('a transfer that waits for approval ends with the last approval and not with an earlier one: what was frozen may be active again by then', async () => {
       await own.setPolicy({ approvals: 2 });
       const { id } = await own.pend();
       await freezeAccount(db.database, systemClock, own.guarded.id, DECIDED);
@@ -123,7 +123,7 @@ describe('a transfer that waits for approval ends', () => {
       assert.equal(answered(await own.act('approve', id, 'second'), 200).json.status, 'completed');
     });
 
-    it('as completed though limits shrank and funds are gone since: they were checked and held at its creation', async () => {
+    it('a transfer that waits for approval ends with the last approval as completed though limits shrank and funds are gone since: they were checked and held at its creation', async () => {
       const person = await own.account({ type: 'person', funds: { COPM: THRESHOLD } });
       await own.setPolicy({ accountId: person.id });
       const { id } = await own.pend({ from: person });
@@ -135,7 +135,7 @@ describe('a transfer that waits for approval ends', () => {
       assert.equal(await own.bank.available(own.receiver), THRESHOLD);
     });
 
-    it('as rejected if the receiver can hold no more, and nothing is lost', async () => {
+    it('a transfer that waits for approval ends with the last approval as rejected if the receiver can hold no more, and nothing is lost', async () => {
       const network = `net-${randomUUID()}`;
       own = await openGuarded(api, {}, { tenant: { network } });
       const full = await openBank(api, { network });
@@ -150,7 +150,7 @@ describe('a transfer that waits for approval ends', () => {
       assert.equal(await full.available(to), 2n ** 63n - THRESHOLD);
     });
 
-    it('and the approval that found this is a replay of its key forever after', async () => {
+    it('a transfer that waits for approval ends with the last approval and the approval that found this is a replay of its key forever after', async () => {
       const { id } = await own.pend();
       await freezeAccount(db.database, systemClock, own.guarded.id, DECIDED);
       const key = randomUUID();
@@ -162,7 +162,7 @@ describe('a transfer that waits for approval ends', () => {
   });
 
   describe('when its time is over', () => {
-    it('and the timer finds another end: it changes nothing', async () => {
+    it('a transfer that waits for approval ends when its time is over and the timer finds another end: it changes nothing', async () => {
       const { id } = await own.pend();
       const { json } = answered(await own.act('approve', id, 'approver'), 200);
       pass(EXPIRES_IN_S * 1_000);
@@ -170,7 +170,7 @@ describe('a transfer that waits for approval ends', () => {
       assert.deepEqual(await assertEnded(own, id, 'completed'), json);
     });
 
-    it('as expired, whatever keeps older ones of another account from it', async () => {
+    it('a transfer that waits for approval ends when its time is over as expired, whatever keeps older ones of another account from it', async () => {
       const hurried = await startTestApi(db, { COMMAND_TIMEOUT_MS: '3000' }, { clock: () => now });
       const approvals = approvalsOf(hurried);
       while ((await approvals.expireDue(500)) > 0);
@@ -260,7 +260,7 @@ describe('a transfer that waits for approval ends', () => {
         ['2036-02', '2036-03'],
       ],
     ] as const)
-      it(`its own month gets its share back, the month in the tenant's time zone at its creation: ${timeZone}`, async () => {
+      it(`a transfer that waits for approval ends in another month than it began its own month gets its share back, the month in the tenant's time zone at its creation: ${timeZone}`, async () => {
         at('2035-12-31T00:00:00.000Z');
         own = await openGuarded(
           api,
@@ -294,7 +294,7 @@ describe('a transfer that waits for approval ends', () => {
         assert.deepEqual(await months(), { [own1]: THRESHOLD });
       });
 
-    it('restored allowance can be used again, to the last unit, and what waits cannot', async () => {
+    it('a transfer that waits for approval ends in another month than it began restored allowance can be used again, to the last unit, and what waits cannot', async () => {
       const payer = await own.account({ type: 'person', funds: { COPM: 2n * MONTH } });
       await own.setPolicy({ accountId: payer.id, threshold: LEAST });
       const maximum = 1_200_000_000n;
@@ -325,7 +325,7 @@ describe('a transfer that waits for approval ends', () => {
       await charge(FEE);
     });
 
-    it('held with the amount from the start, and released with it; it uses none of the month', async () => {
+    it('a transfer that waits for approval ends with the fee of its creation held with the amount from the start, and released with it; it uses none of the month', async () => {
       const before = await own.money();
       const { id, fee } = await own.pend();
       assert.deepEqual(fee, { raw: FEE.toString(), asset: 'COPM' });
@@ -339,7 +339,7 @@ describe('a transfer that waits for approval ends', () => {
       assert.equal(await own.bank.available(fees), 0n);
     });
 
-    it('must be covered: one unit less is insufficient_funds, and not held', async () => {
+    it('a transfer that waits for approval ends with the fee of its creation must be covered: one unit less is insufficient_funds, and not held', async () => {
       const poor = await own.account({ funds: { COPM: THRESHOLD + FEE - 1n } });
       await own.setPolicy({ accountId: poor.id });
       const wanted = { from: poor, to: own.receiver, raw: THRESHOLD };
@@ -351,7 +351,7 @@ describe('a transfer that waits for approval ends', () => {
       assert.equal(await own.bank.available(fees), FEE);
     });
 
-    it('though schedule and fee account have changed since', async () => {
+    it('a transfer that waits for approval ends with the fee of its creation though schedule and fee account have changed since', async () => {
       const before = await own.money();
       const { id } = await own.pend();
       const next = await own.bank.account();
@@ -367,7 +367,7 @@ describe('a transfer that waits for approval ends', () => {
       });
     });
 
-    it('so the account that waits for the fee is not closed before, though it is no longer the fee account', async () => {
+    it('a transfer that waits for approval ends with the fee of its creation so the account that waits for the fee is not closed before, though it is no longer the fee account', async () => {
       const { id } = await own.pend();
       await collect(await own.bank.account());
       const closing = await closeAccount(db.database, systemClock, fees.id, DECIDED).catch(
@@ -382,7 +382,7 @@ describe('a transfer that waits for approval ends', () => {
       assert.equal((await closeAccount(db.database, systemClock, fees.id, DECIDED)).changed, true);
     });
 
-    it('which the source pays as a separate movement when it completes, dated then', async () => {
+    it('a transfer that waits for approval ends with the fee of its creation which the source pays as a separate movement when it completes, dated then', async () => {
       const { id } = await own.pend();
       pass(60_000);
       answered(await own.act('approve', id, 'approver'), 200);
@@ -399,7 +399,7 @@ describe('a transfer that waits for approval ends', () => {
     });
   });
 
-  it('and not by closing its source: an account with held funds stays open', async () => {
+  it('a transfer that waits for approval ends and not by closing its source: an account with held funds stays open', async () => {
     const all = await own.account({ funds: { COPM: THRESHOLD } });
     await own.setPolicy({ accountId: all.id });
     const { id } = await own.pend({ from: all });

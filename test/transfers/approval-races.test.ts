@@ -73,7 +73,7 @@ describe('what ends a transfer that waits, at the same time', () => {
     );
   }
 
-  it(`approve, reject, cancel and expiry leave one end, one event and one release: ${ROUNDS} rounds`, async () => {
+  it(`what ends a transfer that waits, at the same time approve, reject, cancel and expiry leave one end, one event and one release: ${ROUNDS} rounds`, async () => {
     const approvals = approvalsOf(api);
     const before = await own.money();
     const ids: unknown[] = [];

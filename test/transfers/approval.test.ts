@@ -46,7 +46,7 @@ describe('POST /v1/transfers that needs approval', () => {
   const isReplay = ({ headers }: TestAnswer): boolean =>
     headers.get('svc-idempotent-replayed') === 'true';
 
-  it('answers 202 with the transfer that waits, and what it waits for', async () => {
+  it('POST /v1/transfers that needs approval answers 202 with the transfer that waits, and what it waits for', async () => {
     const transfer = await own.pend({ description: 'Rent' });
     const { id, created_at: createdAt, approval, ...rest } = transfer;
     assert.deepEqual(rest, {
@@ -66,7 +66,7 @@ describe('POST /v1/transfers that needs approval', () => {
     assert.deepEqual(listed, [transfer]);
   });
 
-  it('holds the amount and uses its share of the month at once; nothing moves and there is no event', async () => {
+  it('POST /v1/transfers that needs approval holds the amount and uses its share of the month at once; nothing moves and there is no event', async () => {
     const before = await own.money();
     const { id } = await own.pend();
     assert.deepEqual(await own.money(), {
@@ -87,7 +87,7 @@ describe('POST /v1/transfers that needs approval', () => {
     assert.deepEqual(Object.values(hold ?? {}), [THRESHOLD.toString(), THRESHOLD.toString()]);
   });
 
-  it('writes one entry for its workflow in the same transaction; an instant one writes none', async () => {
+  it('POST /v1/transfers that needs approval writes one entry for its workflow in the same transaction; an instant one writes none', async () => {
     const entries = (): Promise<Record<string, unknown>[]> =>
       db.sql(`SELECT LOWER(HEX(resource_id)) AS id, resource_type AS type FROM outbox
               WHERE tenant_id=${idLiteral(own.guarded.tenantId)}`);
@@ -97,7 +97,7 @@ describe('POST /v1/transfers that needs approval', () => {
     assert.deepEqual(await entries(), [{ id: text(id).replaceAll('-', ''), type: 'transfer' }]);
   });
 
-  it('waits when the threshold is reached exactly; one unit below it completes at once', async () => {
+  it('POST /v1/transfers that needs approval waits when the threshold is reached exactly; one unit below it completes at once', async () => {
     const below = await own.bank.sent({ from: own.guarded, to: own.receiver, raw: THRESHOLD - 1n });
     assert.deepEqual([below.status, below.approval, below.rejection], ['completed', null, null]);
     await own.pend({ raw: THRESHOLD });
@@ -128,7 +128,7 @@ describe('POST /v1/transfers that needs approval', () => {
     await own.bank.sent({ from: poor, to: own.receiver, raw: LEAST });
   });
 
-  it('is refused by a rule at once, and not held: 422 comes before the wait', async () => {
+  it('POST /v1/transfers that needs approval is refused by a rule at once, and not held: 422 comes before the wait', async () => {
     const before = await own.money();
     const send = (raw: bigint): Promise<TestAnswer> =>
       own.bank.send({ from: own.guarded, to: own.receiver, raw }, { token: own.tokens.creator });
@@ -140,7 +140,7 @@ describe('POST /v1/transfers that needs approval', () => {
     assert.equal(await own.used(), 0n);
   });
 
-  it('repeated with its key answers 200, a replay, with the transfer in its current state', async () => {
+  it('POST /v1/transfers that needs approval repeated with its key answers 200, a replay, with the transfer in its current state', async () => {
     const key = randomUUID();
     const first = await own.pend({}, { key });
     const again = async (): Promise<TestAnswer> => {
@@ -157,7 +157,7 @@ describe('POST /v1/transfers that needs approval', () => {
     assert.equal(await own.bank.available(own.receiver), THRESHOLD);
   });
 
-  it('keeps its key: to approve or execute something with it is 409, whatever the path names', async () => {
+  it('POST /v1/transfers that needs approval keeps its key: to approve or execute something with it is 409, whatever the path names', async () => {
     const key = randomUUID();
     await own.pend({}, { key });
     for (const id of [randomUUID(), 'no-id'])
@@ -175,7 +175,7 @@ describe('POST /v1/transfers that needs approval', () => {
       }
   });
 
-  it('keeps a description of 140 code points, and refuses 141', async () => {
+  it('POST /v1/transfers that needs approval keeps a description of 140 code points, and refuses 141', async () => {
     const description = '💸'.repeat(140);
     assert.equal((await own.pend({ description })).description, description);
     const wanted = {
@@ -187,7 +187,7 @@ describe('POST /v1/transfers that needs approval', () => {
     answered(await own.bank.send(wanted), 400, 'invalid_field');
   });
 
-  it('to another tenant of the network waits too; the receiver sees its movement once it is approved', async () => {
+  it('POST /v1/transfers that needs approval to another tenant of the network waits too; the receiver sees its movement once it is approved', async () => {
     const network = `net-${randomUUID()}`;
     own = await openGuarded(api, {}, { tenant: { network } });
     const neighbour = await openBank(api, { network });
@@ -208,7 +208,7 @@ describe('POST /v1/transfers that needs approval', () => {
   });
 
   describe('and then POST …/approve', () => {
-    it('by an approver, admin or owner completes it: 200, the money is there, one transfer.completed', async () => {
+    it('POST /v1/transfers that needs approval and then POST …/approve by an approver, admin or owner completes it: 200, the money is there, one transfer.completed', async () => {
       for (const [count, person] of APPROVERS.entries()) {
         const before = await own.money();
         const { id, approval, ...pending } = await own.pend();
@@ -229,7 +229,7 @@ describe('POST /v1/transfers that needs approval', () => {
     });
   });
 
-  it('is found by its key while it waits, and by status as it moves on', async () => {
+  it('POST /v1/transfers that needs approval is found by its key while it waits, and by status as it moves on', async () => {
     const key = randomUUID();
     const body = transferBody({ from: own.guarded, to: own.receiver, raw: THRESHOLD });
     const { json } = answered(await own.bank.request('POST', '/v1/transfers', { body, key }), 202);

@@ -66,7 +66,7 @@ describe('POST /v1/transfers: a malformed request', () => {
     });
   }
 
-  it('with hundreds of wrong fields is answered with the first fifty', async () => {
+  it('POST /v1/transfers: a malformed request with hundreds of wrong fields is answered with the first fifty', async () => {
     const unknown = Object.fromEntries(
       Array.from({ length: 900 }, (_, index) => [`extra_${index}`, index]),
     );
@@ -86,7 +86,7 @@ describe('POST /v1/transfers: a malformed request', () => {
   ];
 
   for (const field of REQUIRED)
-    it(`without ${field}, or with null for it, is 400 missing_field {field: "${field}"}`, async () => {
+    it(`POST /v1/transfers: a malformed request without ${field}, or with null for it, is 400 missing_field {field: "${field}"}`, async () => {
       for (const value of [undefined, null])
         assertProblem(await post(changed(field, value)), 'missing_field', field, 'required');
     });
@@ -123,11 +123,11 @@ describe('POST /v1/transfers: a malformed request', () => {
   ];
 
   for (const [field, value, reason] of MALFORMED)
-    it(`with ${field} ${JSON.stringify(value)} is 400 invalid_field {reason: "${reason}"}`, async () => {
+    it(`POST /v1/transfers: a malformed request with ${field} ${JSON.stringify(value)} is 400 invalid_field {reason: "${reason}"}`, async () => {
       assertProblem(await post(changed(field, value)), 'invalid_field', field, reason);
     });
 
-  it('whose destination is its source is 400 same_as_source, however the ids are spelled', async () => {
+  it('POST /v1/transfers: a malformed request whose destination is its source is 400 same_as_source, however the ids are spelled', async () => {
     for (const id of [payer.id, payer.id.toUpperCase()])
       assertProblem(
         await post(changed('destination.account_id', id)),
@@ -137,7 +137,7 @@ describe('POST /v1/transfers: a malformed request', () => {
       );
   });
 
-  it('is answered with every problem at once; the first one leads', async () => {
+  it('POST /v1/transfers: a malformed request is answered with every problem at once; the first one leads', async () => {
     const body = {
       destination: { type: 'card', account_id: 'x' },
       amount: { raw: 1.5 },
@@ -179,11 +179,11 @@ describe('POST /v1/transfers: a malformed request', () => {
   ];
 
   for (const [what, body, reason] of NO_OBJECT)
-    it(`whose body is ${what} is 400 invalid_field {field: ""}`, async () => {
+    it(`POST /v1/transfers: a malformed request whose body is ${what} is 400 invalid_field {field: ""}`, async () => {
       assertProblem(await post(body), 'invalid_field', '', reason);
     });
 
-  it('with prototype keys at any depth is 400, and nothing reaches an object', async () => {
+  it('POST /v1/transfers: a malformed request with prototype keys at any depth is 400, and nothing reaches an object', async () => {
     for (const name of ['__proto__', 'constructor'])
       for (const [prefix, body] of [
         ['', `{"${name}":{"polluted":true},${JSON.stringify(good).slice(1)}`],
@@ -198,7 +198,7 @@ describe('POST /v1/transfers: a malformed request', () => {
     assert.equal(({} as Json).polluted, undefined);
   });
 
-  it('nested over eight levels is 400, however deep', async () => {
+  it('POST /v1/transfers: a malformed request nested over eight levels is 400, however deep', async () => {
     const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
     answered(await post(nested(8)), 400, 'missing_field');
     for (const depth of [9, 5_000]) {
@@ -211,14 +211,14 @@ describe('POST /v1/transfers: a malformed request', () => {
     );
   });
 
-  it('over 64 KiB is 413 body_too_large, be its length announced or not', async () => {
+  it('POST /v1/transfers: a malformed request over 64 KiB is 413 body_too_large, be its length announced or not', async () => {
     const body = JSON.stringify({ ...good, description: 'x'.repeat(64 * 1024) });
     answered(await post(body), 413, 'body_too_large');
     const { status } = await raw([], body, { chunked: true });
     assert.equal(status, 413);
   });
 
-  it('that is not application/json in UTF-8 is 415 unsupported_media_type', async () => {
+  it('POST /v1/transfers: a malformed request that is not application/json in UTF-8 is 415 unsupported_media_type', async () => {
     for (const type of [
       'text/plain',
       'application/x-www-form-urlencoded',
@@ -237,19 +237,19 @@ describe('POST /v1/transfers: a malformed request', () => {
     );
   });
 
-  it('that is not UTF-8 is 400', async () => {
+  it('POST /v1/transfers: a malformed request that is not UTF-8 is 400', async () => {
     const latin1 = Buffer.from(JSON.stringify({ ...good, description: 'Café' }), 'latin1');
     const { status, text } = await raw([], latin1);
     assert.deepEqual([status, text.includes('not_utf8')], [400, true]);
   });
 
-  it('without Idempotency-Key is 400 missing_idempotency_key, and with anything but a UUID 400 invalid_field', async () => {
+  it('POST /v1/transfers: a malformed request without Idempotency-Key is 400 missing_idempotency_key, and with anything but a UUID 400 invalid_field', async () => {
     answered(await post(good, { key: null }), 400, 'missing_idempotency_key');
     for (const key of ['x', '', randomUUID().slice(1), `${randomUUID()}, ${randomUUID()}`])
       assertProblem(await post(good, { key }), 'invalid_field', 'Idempotency-Key', 'not_a_uuid');
   });
 
-  it('with a repeated header that must be unique is refused', async () => {
+  it('POST /v1/transfers: a malformed request with a repeated header that must be unique is refused', async () => {
     for (const [name, value, status] of [
       ['Idempotency-Key', randomUUID(), 400],
       ['Content-Type', 'application/json', 400],
@@ -264,13 +264,13 @@ describe('POST /v1/transfers: a malformed request', () => {
     }
   });
 
-  it('with a version that is not known, or with a query, is 400', async () => {
+  it('POST /v1/transfers: a malformed request with a version that is not known, or with a query, is 400', async () => {
     answered(await post(good, { headers: { 'svc-version': '2020-01-01' } }), 400, 'invalid_field');
     const answer = await bank.request('POST', '/v1/transfers?dry_run=true', { body: good });
     assertProblem(answer, 'invalid_field', 'dry_run', 'unknown');
   });
 
-  it('has a request id and an Error object whatever was wrong with it', async () => {
+  it('POST /v1/transfers: a malformed request has a request id and an Error object whatever was wrong with it', async () => {
     for (const answer of [
       await post('{'),
       await post(good, { key: null }),

@@ -42,7 +42,7 @@ describe('POST /v1/transfers', () => {
 
   afterEach(() => assertLedgerSound(db.database));
 
-  it('answers 201 with the completed transfer, and moves exactly the amount', async () => {
+  it('POST /v1/transfers answers 201 with the completed transfer, and moves exactly the amount', async () => {
     const answer = answered(
       await bank.send({ from: payer, to: receiver, raw: 150_000n, description: 'Rent' }),
       201,
@@ -69,7 +69,7 @@ describe('POST /v1/transfers', () => {
     );
   });
 
-  it('moves each asset separately', async () => {
+  it('POST /v1/transfers moves each asset separately', async () => {
     await bank.sent({ from: payer, to: receiver, raw: LEAST, asset: 'DUSD' });
     assert.deepEqual(
       [await bank.available(payer, 'COPM'), await bank.available(receiver, 'COPM')],
@@ -81,12 +81,12 @@ describe('POST /v1/transfers', () => {
     );
   });
 
-  it('moves all that is available, to the last unit', async () => {
+  it('POST /v1/transfers moves all that is available, to the last unit', async () => {
     await bank.sent({ from: payer, to: receiver, raw: 10n * LEAST });
     assert.equal(await bank.available(payer), 0n);
   });
 
-  it('answers a repeated request 200 with the same transfer, says that it is a replay, and moves nothing', async () => {
+  it('POST /v1/transfers answers a repeated request 200 with the same transfer, says that it is a replay, and moves nothing', async () => {
     const key = randomUUID();
     const first = answered(
       await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }),
@@ -101,7 +101,7 @@ describe('POST /v1/transfers', () => {
     assert.equal(await bank.available(receiver), LEAST);
   });
 
-  it('treats the same content in different JSON as the same request', async () => {
+  it('POST /v1/transfers treats the same content in different JSON as the same request', async () => {
     const key = randomUUID();
     const {
       source_account: source,
@@ -121,7 +121,7 @@ describe('POST /v1/transfers', () => {
     assert.equal(again.json.id, first.json.id);
   });
 
-  it('compares keys without regard to case', async () => {
+  it('POST /v1/transfers compares keys without regard to case', async () => {
     const key = randomUUID();
     const first = answered(
       await bank.send({ from: payer, to: receiver, raw: LEAST }, { key: key.toUpperCase() }),
@@ -139,7 +139,7 @@ describe('POST /v1/transfers', () => {
     );
   });
 
-  it('answers a used key with another body 409 idempotency_key_reused, and keeps the first result', async () => {
+  it('POST /v1/transfers answers a used key with another body 409 idempotency_key_reused, and keeps the first result', async () => {
     const key = randomUUID();
     const first = answered(
       await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }),
@@ -163,7 +163,7 @@ describe('POST /v1/transfers', () => {
     assert.equal(await bank.available(receiver), LEAST);
   });
 
-  it('keeps the keys of tenants apart', async () => {
+  it('POST /v1/transfers keeps the keys of tenants apart', async () => {
     const key = randomUUID();
     const stranger = await openBank(api);
     const from = await stranger.account({ funds: { COPM: LEAST } });
@@ -173,7 +173,7 @@ describe('POST /v1/transfers', () => {
     assert.notEqual(one.json.id, other.json.id);
   });
 
-  it('replays to any token of the tenant with the scope, even if the member no longer has a role', async () => {
+  it('POST /v1/transfers replays to any token of the tenant with the scope, even if the member no longer has a role', async () => {
     const key = randomUUID();
     const first = answered(
       await bank.send({ from: payer, to: receiver, raw: LEAST }, { key }),
@@ -192,7 +192,7 @@ describe('POST /v1/transfers', () => {
     );
   });
 
-  it('replays a transfer whose destination was closed and whose source was frozen since', async () => {
+  it('POST /v1/transfers replays a transfer whose destination was closed and whose source was frozen since', async () => {
     const key = randomUUID();
     const first = answered(
       await bank.send({ from: payer, to: receiver, raw: 10n * LEAST }, { key }),
@@ -208,7 +208,7 @@ describe('POST /v1/transfers', () => {
     assert.equal(again.json.id, first.json.id);
   });
 
-  it('accepts no description, null and an empty one', async () => {
+  it('POST /v1/transfers accepts no description, null and an empty one', async () => {
     for (const [description, shown] of [
       [undefined, null],
       [null, null],
@@ -224,7 +224,7 @@ describe('POST /v1/transfers', () => {
     }
   });
 
-  it('keeps a description in NFC, counted in code points: 140 are the most', async () => {
+  it('POST /v1/transfers keeps a description in NFC, counted in code points: 140 are the most', async () => {
     const sent = async (description: string): Promise<unknown> =>
       (await bank.sent({ from: payer, to: receiver, raw: LEAST, description })).description;
     assert.equal(await sent('Cafe\u0301'), 'Caf\u00e9');
@@ -244,7 +244,7 @@ describe('POST /v1/transfers', () => {
     }
   });
 
-  it('accepts ids in upper case, and shows them in lower case', async () => {
+  it('POST /v1/transfers accepts ids in upper case, and shows them in lower case', async () => {
     const body = {
       ...transferBody({ from: payer, to: receiver, raw: LEAST }),
       source_account: payer.id.toUpperCase(),
@@ -253,7 +253,7 @@ describe('POST /v1/transfers', () => {
     assert.equal(answer.json.source_account, payer.id);
   });
 
-  it('of a field given twice in an object the last one counts', async () => {
+  it('POST /v1/transfers of a field given twice in an object the last one counts', async () => {
     const body = JSON.stringify(transferBody({ from: payer, to: receiver, raw: LEAST })).replace(
       '"raw":',
       '"raw":"999999","raw":',
@@ -262,7 +262,7 @@ describe('POST /v1/transfers', () => {
     assert.deepEqual(answer.json.amount, { raw: LEAST.toString(), asset: 'COPM' });
   });
 
-  it('pays to another tenant of the network, still as internal; the transfer belongs to the sender', async () => {
+  it('POST /v1/transfers pays to another tenant of the network, still as internal; the transfer belongs to the sender', async () => {
     const network = `net-${randomUUID()}`;
     const [own, other] = [await openBank(api, { network }), await openBank(api, { network })];
     const from = await own.account({ funds: { COPM: LEAST } });
@@ -281,19 +281,19 @@ describe('POST /v1/transfers', () => {
     );
   });
 
-  it('pays to a frozen account, which receives and cannot send', async () => {
+  it('POST /v1/transfers pays to a frozen account, which receives and cannot send', async () => {
     await setStatus(db, receiver, 'frozen');
     await bank.sent({ from: payer, to: receiver, raw: LEAST });
     assert.equal(await bank.available(receiver), LEAST);
   });
 
-  it('pays to an unverified account', async () => {
+  it('POST /v1/transfers pays to an unverified account', async () => {
     const unverified = await bank.account({ isVerified: false, type: 'person' });
     await bank.sent({ from: payer, to: unverified, raw: LEAST });
     assert.equal(await bank.available(unverified), LEAST);
   });
 
-  it('writes one transfer.completed into the log, whose object is the transfer', async () => {
+  it('POST /v1/transfers writes one transfer.completed into the log, whose object is the transfer', async () => {
     const own = await openBank(api);
     const from = await own.account({ funds: { COPM: LEAST } });
     const transfer = await own.sent({ from, to: await own.account(), raw: LEAST });

@@ -51,7 +51,7 @@ describe('the fee of a transfer', () => {
   const movements = (account: Account): Promise<Json[]> =>
     walk(bank, `/v1/accounts/${account.id}/movements`);
 
-  it('is paid on top by the source, into the fee account, and shown on the transfer', async () => {
+  it('the fee of a transfer is paid on top by the source, into the fee account, and shown on the transfer', async () => {
     await charge({ flatRaw: 700n });
     const transfer = await bank.sent({ from: payer, to: receiver, raw: LEAST });
     assert.deepEqual(transfer.fee, { raw: '700', asset: 'COPM' });
@@ -67,7 +67,7 @@ describe('the fee of a transfer', () => {
     assert.deepEqual(object(object(event?.data).object).fee, { raw: '700', asset: 'COPM' });
   });
 
-  it('is a separate movement, fee_out, and adjustment_in at the fee account, related to the transfer', async () => {
+  it('the fee of a transfer is a separate movement, fee_out, and adjustment_in at the fee account, related to the transfer', async () => {
     await charge({ flatRaw: 700n });
     const { id, created_at: createdAt } = await bank.sent({
       from: payer,
@@ -127,7 +127,7 @@ describe('the fee of a transfer', () => {
     );
   });
 
-  it('is flat plus basis points, rounded half up, not under the floor nor over the cap', async () => {
+  it('the fee of a transfer is flat plus basis points, rounded half up, not under the floor nor over the cap', async () => {
     for (const [schedule, raw, fee] of [
       [{ flatRaw: 0n }, LEAST, 0n],
       [{ basisPoints: 25n }, 100_000n, 250n],
@@ -145,7 +145,7 @@ describe('the fee of a transfer', () => {
     }
   });
 
-  it('must be covered too: insufficient_funds asks for amount and fee', async () => {
+  it('the fee of a transfer must be covered too: insufficient_funds asks for amount and fee', async () => {
     await charge({ flatRaw: 700n });
     const poor = await bank.account({ funds: { COPM: LEAST + 699n } });
     const refused = answered(
@@ -159,7 +159,7 @@ describe('the fee of a transfer', () => {
     assert.equal(await bank.available(poor), 0n);
   });
 
-  it('is charged only in the asset of its schedule', async () => {
+  it('the fee of a transfer is charged only in the asset of its schedule', async () => {
     await charge({ flatRaw: 700n });
     assert.deepEqual(
       (await bank.sent({ from: payer, to: receiver, raw: LEAST, asset: 'DUSD' })).fee,
@@ -176,7 +176,7 @@ describe('the fee of a transfer', () => {
     );
   });
 
-  it('is not paid by the fee account itself, and is paid when the fee account is who receives', async () => {
+  it('the fee of a transfer is not paid by the fee account itself, and is paid when the fee account is who receives', async () => {
     await charge({ flatRaw: 700n });
     assert.deepEqual((await bank.sent({ from: payer, to: feeAccount, raw: LEAST })).fee, {
       raw: '700',
@@ -190,7 +190,7 @@ describe('the fee of a transfer', () => {
     assert.equal(await bank.available(feeAccount), 700n);
   });
 
-  it('does not count in the month, nor against the maximum', async () => {
+  it('the fee of a transfer does not count in the month, nor against the maximum', async () => {
     await charge({ basisPoints: 10_000n });
     const person = await bank.account({ type: 'person', funds: { COPM: 20_000_000_000n } });
     const maximum = 1_200_000_000n;
@@ -204,7 +204,7 @@ describe('the fee of a transfer', () => {
     assert.equal(refused.details?.used, (4n * maximum).toString());
   });
 
-  it('is the one of the moment: a changed or removed schedule touches no earlier transfer, and no replay', async () => {
+  it('the fee of a transfer is the one of the moment: a changed or removed schedule touches no earlier transfer, and no replay', async () => {
     await charge({ flatRaw: 700n });
     const key = '0197a000-0000-7000-8000-00000000000a';
     const first = await bank.sent({ from: payer, to: receiver, raw: LEAST }, { key });
@@ -226,7 +226,7 @@ describe('the fee of a transfer', () => {
     assert.deepEqual((await bank.get(`/v1/transfers/${String(first.id)}`)).json, first);
   });
 
-  it('goes to the new fee account from the moment it is set', async () => {
+  it('the fee of a transfer goes to the new fee account from the moment it is set', async () => {
     await charge({ flatRaw: 700n });
     await bank.sent({ from: payer, to: receiver, raw: LEAST });
     const next = await bank.account();
@@ -235,7 +235,7 @@ describe('the fee of a transfer', () => {
     assert.deepEqual([await bank.available(feeAccount), await bank.available(next)], [700n, 700n]);
   });
 
-  it('is right for every transfer while schedule and fee account change under load', async () => {
+  it('the fee of a transfer is right for every transfer while schedule and fee account change under load', async () => {
     await charge({ flatRaw: 100n });
     const next = await bank.account();
     const sending = Promise.all(

@@ -46,7 +46,7 @@ describe("the month's allowance", () => {
       await own.sent({ from: payer, to, raw: left < MAXIMUM ? left : MAXIMUM });
   }
 
-  it('is used to the last unit; one more is 422 monthly_limit_exceeded {used, limit, resets_at}', async () => {
+  it("the month's allowance is used to the last unit; one more is 422 monthly_limit_exceeded {used, limit, resets_at}", async () => {
     const payer = await person(2n * MONTH);
     await useAllBut(LEAST, payer);
     const refused = answered(
@@ -68,7 +68,7 @@ describe("the month's allowance", () => {
     assert.equal(full.details?.used, MONTH.toString());
   });
 
-  it('renews at the first instant of the month in Bogotá, which is 05:00 UTC', async () => {
+  it("the month's allowance renews at the first instant of the month in Bogotá, which is 05:00 UTC", async () => {
     const payer = await person(10n * MONTH);
     at('2031-02-01T04:59:59.999Z');
     await useAllBut(0n, payer);
@@ -101,7 +101,7 @@ describe("the month's allowance", () => {
     // Summer time begins within the month: the end is not the beginning plus whole days.
     ['Europe/Madrid', '2031-03-31T21:59:59.999Z', '2031-03-31T22:00:00.000Z'],
   ] as const)
-    it(`is that of the tenant's time zone: in ${timeZone} it renews at ${first}`, async () => {
+    it(`the month's allowance is that of the tenant's time zone: in ${timeZone} it renews at ${first}`, async () => {
       const own = await openBank(api, { timeZone });
       const [payer, to] = [await person(10n * MONTH, own), await own.account()];
       at(last);
@@ -116,7 +116,7 @@ describe("the month's allowance", () => {
       await own.sent({ from: payer, to, raw: LEAST });
     });
 
-  it('stays used when the clock runs back over the edge of a month', async () => {
+  it("the month's allowance stays used when the clock runs back over the edge of a month", async () => {
     const payer = await person(10n * MONTH);
     at('2031-02-01T05:00:00.000Z');
     await useAllBut(0n, payer);
@@ -130,7 +130,7 @@ describe("the month's allowance", () => {
     assert.equal(refused.details?.resets_at, '2031-03-01T05:00:00.000Z');
   });
 
-  it('is one for each asset and each account', async () => {
+  it("the month's allowance is one for each asset and each account", async () => {
     const [payer, other] = [await person(10n * MONTH), await person(10n * MONTH)];
     await useAllBut(0n, payer);
     await bank.sent({ from: payer, to: receiver, raw: LEAST, asset: 'DUSD' });
@@ -142,7 +142,7 @@ describe("the month's allowance", () => {
     );
   });
 
-  it('counts what leaves, not what comes in', async () => {
+  it("the month's allowance counts what leaves, not what comes in", async () => {
     const payer = await person(MONTH);
     const person2 = await person(LEAST);
     await useAllBut(0n, payer, bank, person2);
@@ -155,7 +155,7 @@ describe("the month's allowance", () => {
     assert.equal(refused.details?.used, MONTH.toString());
   });
 
-  it('is not passed by one unit when 64 send at the same time', async () => {
+  it("the month's allowance is not passed by one unit when 64 send at the same time", async () => {
     const payer = await person(10n * MONTH);
     const raw = MONTH / 50n;
     const answers = await Promise.all(
@@ -177,7 +177,7 @@ describe("the month's allowance", () => {
     );
   });
 
-  it('is not passed by one unit by 64 senders of uneven amounts, and what was refused would have passed it', async () => {
+  it("the month's allowance is not passed by one unit by 64 senders of uneven amounts, and what was refused would have passed it", async () => {
     const payer = await person(10n * MONTH);
     const wanted = Array.from({ length: 64 }, (_, index) => LEAST + BigInt(index) * 7_919_333n);
     let used = 0n;

@@ -58,7 +58,7 @@ describe('GET /v1/transfers', () => {
   const at = (offset: number): string => toRfc3339(instant(START + offset));
   const ids = (items: readonly Json[]): unknown[] => items.map(({ id }) => id);
 
-  it('lists newest first; next_cursor is null on the last page', async () => {
+  it('GET /v1/transfers lists newest first; next_cursor is null on the last page', async () => {
     const { json } = answered(await bank.get('/v1/transfers?limit=30'), 200);
     assert.deepEqual(Object.keys(json).sort(), ['items', 'next_cursor']);
     assert.equal(json.next_cursor, null);
@@ -71,7 +71,7 @@ describe('GET /v1/transfers', () => {
     return [...transfers].sort((a, b) => (order(a) < order(b) ? 1 : -1));
   }
 
-  it('has 25 on a page by default, and 1 to 100 with a limit', async () => {
+  it('GET /v1/transfers has 25 on a page by default, and 1 to 100 with a limit', async () => {
     assert.equal(list((await bank.get('/v1/transfers')).json.items).length, 25);
     for (const limit of [1, 7, 100])
       assert.equal(
@@ -87,11 +87,11 @@ describe('GET /v1/transfers', () => {
   });
 
   for (const limit of [1, 2, 7, 10, 15, 29, 30])
-    it(`gives every transfer once when it is walked by ${limit}`, async () => {
+    it(`GET /v1/transfers gives every transfer once when it is walked by ${limit}`, async () => {
       assert.deepEqual(await walk(bank, `/v1/transfers?limit=${limit}`), sorted(made));
     });
 
-  it('accepts a different limit along the way', async () => {
+  it('GET /v1/transfers accepts a different limit along the way', async () => {
     const first = answered(await bank.get('/v1/transfers?limit=4'), 200).json;
     const rest = await walk(bank, `/v1/transfers?limit=9&cursor=${text(first.next_cursor)}`).catch(
       () => null,
@@ -162,7 +162,7 @@ describe('GET /v1/transfers', () => {
     assert.equal(list((await bank.get(`/v1/transfers?${query}`)).json.items).length, 3);
   });
 
-  it('combines filters', async () => {
+  it('GET /v1/transfers combines filters', async () => {
     const { id } = accounts[1]!;
     const query = `source_account=${id}&status=completed&created_at[gte]=${at(2)}&created_at[lte]=${at(7)}`;
     const expected = made.filter(
@@ -177,7 +177,7 @@ describe('GET /v1/transfers', () => {
     );
   });
 
-  it('finds what an idempotency key made, and nothing for one that made nothing', async () => {
+  it('GET /v1/transfers finds what an idempotency key made, and nothing for one that made nothing', async () => {
     for (const [key, id] of keys)
       assert.deepEqual(
         ids(list((await bank.get(`/v1/transfers?idempotency_key=${key}`)).json.items)),
@@ -195,7 +195,7 @@ describe('GET /v1/transfers', () => {
     assert.deepEqual((await stranger.get(`/v1/transfers?idempotency_key=${key}`)).json.items, []);
   });
 
-  it('refuses an unknown, repeated or malformed parameter', async () => {
+  it('GET /v1/transfers refuses an unknown, repeated or malformed parameter', async () => {
     for (const query of [
       'colour=red',
       'limit=5&limit=5',
@@ -213,7 +213,7 @@ describe('GET /v1/transfers', () => {
       answered(await bank.get(`/v1/transfers?${query}`), 400, 'invalid_field');
   });
 
-  it('refuses a cursor of another tenant, of other filters, of another list, without its filters, or edited', async () => {
+  it('GET /v1/transfers refuses a cursor of another tenant, of other filters, of another list, without its filters, or edited', async () => {
     const query = `source_account=${accounts[0]!.id}&limit=2`;
     const cursor = text((await bank.get(`/v1/transfers?${query}`)).json.next_cursor);
     answered(await bank.get(`/v1/transfers?${query}&cursor=${cursor}`), 200);
@@ -246,7 +246,7 @@ describe('GET /v1/transfers', () => {
       answered(await bank.get(`/v1/transfers?${query}&cursor=${edited}`), 400, 'invalid_field');
   });
 
-  it('gives no transfer twice and skips no earlier one, while new ones are made', async () => {
+  it('GET /v1/transfers gives no transfer twice and skips no earlier one, while new ones are made', async () => {
     const own = await openBank(api);
     const [from, to] = [
       await own.account({ funds: { COPM: 1_000n * LEAST } }),
@@ -267,7 +267,7 @@ describe('GET /v1/transfers', () => {
     assert.deepEqual(ids(seen).sort(), ids(old).sort());
   });
 
-  it('omits what the member has no role in: a role in source or destination shows a transfer', async () => {
+  it('GET /v1/transfers omits what the member has no role in: a role in source or destination shows a transfer', async () => {
     const member = await addMember(
       db.database,
       systemClock,
@@ -298,7 +298,7 @@ describe('GET /v1/transfers', () => {
   });
 
   describe('/{id}', () => {
-    it('answers the transfer as it was created', async () => {
+    it('GET /v1/transfers /{id} answers the transfer as it was created', async () => {
       for (const transfer of made.slice(0, 5)) {
         const id = text(transfer.id);
         assert.deepEqual(answered(await bank.get(`/v1/transfers/${id}`), 200).json, transfer);
@@ -309,7 +309,7 @@ describe('GET /v1/transfers', () => {
       }
     });
 
-    it("answers the same 404 for another tenant's, a missing one, and a malformed id", async () => {
+    it("GET /v1/transfers /{id} answers the same 404 for another tenant's, a missing one, and a malformed id", async () => {
       const stranger = await openBank(api);
       const missing = answered(
         await stranger.get(`/v1/transfers/${randomUUID()}`),
@@ -323,7 +323,7 @@ describe('GET /v1/transfers', () => {
         );
     });
 
-    it('accepts no query', async () => {
+    it('GET /v1/transfers /{id} accepts no query', async () => {
       answered(
         await bank.get(`/v1/transfers/${text(made[0]!.id)}?expand=fee`),
         400,

@@ -58,7 +58,7 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
 
   const random = (): { id: Uuid } => ({ id: asUuid(randomUUID()) });
 
-  it('answers every account that cannot be reached 404, to the byte as one that does not exist', async () => {
+  it('POST /v1/transfers: who may pay from where to where answers every account that cannot be reached 404, to the byte as one that does not exist', async () => {
     const closed = await bank.account();
     await setStatus(db, closed, 'closed');
     const missing = visible(
@@ -76,13 +76,13 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
       assert.deepEqual(visible(await bank.send({ from, to: receiver, raw: LEAST })), missing);
   });
 
-  it('answers 404 for a tenant of no network, though the other has none either', async () => {
+  it('POST /v1/transfers: who may pay from where to where answers 404 for a tenant of no network, though the other has none either', async () => {
     const [one, other] = [await openBank(api), await openBank(api)];
     const from = await one.account({ funds: { COPM: LEAST } });
     answered(await one.send({ from, to: await other.account(), raw: LEAST }), 404, 'not_found');
   });
 
-  it('answers 404 before 403: a foreign account reveals nothing about roles', async () => {
+  it('POST /v1/transfers: who may pay from where to where answers 404 before 403: a foreign account reveals nothing about roles', async () => {
     const nobody = await bank.issue(
       await addMember(db.database, systemClock, bank.tenant.tenant.id, randomUUID(), TEST_ACTOR),
     );
@@ -98,7 +98,7 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
     );
   });
 
-  it('answers 403 before 422: without the right nothing is revealed about limits and funds', async () => {
+  it('POST /v1/transfers: who may pay from where to where answers 403 before 422: without the right nothing is revealed about limits and funds', async () => {
     const nobody = await bank.issue(
       await addMember(db.database, systemClock, bank.tenant.tenant.id, randomUUID(), TEST_ACTOR),
     );
@@ -110,7 +110,7 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
       );
   });
 
-  it('lets operators, admins and owners of the source pay, viewers and approvers not, nor owners of the destination', async () => {
+  it('POST /v1/transfers: who may pay from where to where lets operators, admins and owners of the source pay, viewers and approvers not, nor owners of the destination', async () => {
     const member = await addMember(
       db.database,
       systemClock,
@@ -138,7 +138,7 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
     });
   });
 
-  it('binds no key by a 400, a 403, a 404 or a 409: the same key acts once the cause is gone', async () => {
+  it('POST /v1/transfers: who may pay from where to where binds no key by a 400, a 403, a 404 or a 409: the same key acts once the cause is gone', async () => {
     const own = await openBank(api);
     const member = await addMember(
       db.database,
@@ -178,7 +178,7 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
     );
   });
 
-  it('answers the key before all that: what a used key is asked again is a replay or 409, never 404 or 403', async () => {
+  it('POST /v1/transfers: who may pay from where to where answers the key before all that: what a used key is asked again is a replay or 409, never 404 or 403', async () => {
     const own = await openBank(api);
     const [from, to] = [await own.account({ funds: { COPM: 10n * LEAST } }), await own.account()];
     const key = randomUUID();

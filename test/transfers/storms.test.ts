@@ -39,12 +39,12 @@ describe('POST /v1/transfers, at the same time', () => {
     await sameBodyStorm({ ...storm, rounds: ROUNDS, width: 100 });
   });
 
-  it('with one key and two bodies does one of them once, and answers the other 409', async () => {
+  it('POST /v1/transfers, at the same time with one key and two bodies does one of them once, and answers the other 409', async () => {
     await twoBodiesStorm({ api, rounds: ROUNDS, width: 100 });
     await twoBodiesStorm({ ...storm, rounds: ROUNDS, width: 100 });
   });
 
-  it('with one key, half of them refused without binding it, acts once for the others', async () => {
+  it('POST /v1/transfers, at the same time with one key, half of them refused without binding it, acts once for the others', async () => {
     await unboundStorm({ ...storm, rounds: ROUNDS, width: 60 });
   });
 
@@ -56,7 +56,7 @@ describe('POST /v1/transfers, at the same time', () => {
     await drainStorm({ ...storm, clients: CLIENTS, transfers: 300, feeRaw: 333n });
   });
 
-  it('everybody pays everybody over two processes, and no request is answered by a deadlock', async () => {
+  it('POST /v1/transfers, at the same time everybody pays everybody over two processes, and no request is answered by a deadlock', async () => {
     await mutualStorm({ ...storm, clients: CLIENTS, rounds: 6 });
   });
 });

@@ -206,11 +206,11 @@ const REFUSED_URLS = {
 describe('the address guard', () => {
   const guard = guardWith({ resolve: async () => ['93.184.216.34'] });
 
-  it('knows at least 60 forms of forbidden hosts', () =>
+  it('the address guard knows at least 60 forms of forbidden hosts', () =>
     assert.ok(new Set(FORBIDDEN_HOSTS).size >= 60));
 
   for (const host of FORBIDDEN_HOSTS)
-    it(`refuses https://${host}/`, () => {
+    it(`the address guard refuses https://${host}/`, () => {
       const parsed = guard.parseUrl(`https://${host}/hook`);
       assert.ok(!parsed.ok);
       assert.ok(['forbidden_address', 'malformed'].includes(parsed.reason));
@@ -218,7 +218,7 @@ describe('the address guard', () => {
 
   for (const [reason, urls] of Object.entries(REFUSED_URLS))
     for (const url of urls)
-      it(`calls ${JSON.stringify(url.slice(0, 60))} ${reason}`, async () => {
+      it(`the address guard calls ${JSON.stringify(url.slice(0, 60))} ${reason}`, async () => {
         assert.deepEqual(guard.parseUrl(url), { ok: false, reason });
         assert.deepEqual(await guard.checkUrl(url), { ok: false, reason });
       });
@@ -233,7 +233,7 @@ describe('the address guard', () => {
     ['https://134744072/', 'https://8.8.8.8/'],
     ['https://[2606:4700::1111]/', 'https://[2606:4700::1111]/'],
   ] as const)
-    it(`takes ${given} as ${stored}`, async () =>
+    it(`the address guard takes ${given} as ${stored}`, async () =>
       assert.deepEqual(await guard.checkUrl(given), { ok: true, url: stored }));
 
   for (const address of [
@@ -253,7 +253,7 @@ describe('the address guard', () => {
     '2606:4700::1111',
     '2a00::1',
   ])
-    it(`calls ${address}, next to a special range, public`, () =>
+    it(`the address guard calls ${address}, next to a special range, public`, () =>
       assert.ok(isPublicAddress(address)));
 
   for (const text of [
@@ -267,7 +267,7 @@ describe('the address guard', () => {
     '[2606:4700::1111]',
     'one',
   ])
-    it(`calls ${JSON.stringify(text)}, which is not a canonical address, not public`, () =>
+    it(`the address guard calls ${JSON.stringify(text)}, which is not a canonical address, not public`, () =>
       assert.ok(!isPublicAddress(text)));
 });
 
@@ -276,7 +276,7 @@ describe('a host name', () => {
     guardWith({ resolve: async () => answer });
   const URL_OF_NAME = 'https://hooks.acme.example/';
 
-  it('gets deliveries if all of its addresses are public', async () => {
+  it('a host name gets deliveries if all of its addresses are public', async () => {
     const guard = resolving('93.184.216.34', '2606:2800::1');
     assert.deepEqual(await guard.resolve(new URL(URL_OF_NAME)), {
       ok: true,
@@ -298,7 +298,7 @@ describe('a host name', () => {
     '64:ff9b::a00:1',
     'garbage',
   ])
-    it(`is refused when one of its addresses is ${forbidden}`, async () => {
+    it(`a host name is refused when one of its addresses is ${forbidden}`, async () => {
       for (const answer of [
         [forbidden],
         ['93.184.216.34', forbidden],
@@ -310,24 +310,24 @@ describe('a host name', () => {
         });
     });
 
-  it('is unresolvable when it has no address, or its name servers fail', async () => {
+  it('a host name is unresolvable when it has no address, or its name servers fail', async () => {
     const failing = guardWith({ resolve: () => Promise.reject(new Error('SERVFAIL')) });
     for (const guard of [resolving(), failing])
       assert.deepEqual(await guard.checkUrl(URL_OF_NAME), { ok: false, reason: 'unresolvable' });
   });
 
-  it('is not waited for longer than five seconds', async () => {
+  it('a host name is not waited for longer than five seconds', async () => {
     const guard = guardWith({ resolve: () => new Promise(() => undefined) });
     assert.deepEqual(await guard.checkUrl(URL_OF_NAME), { ok: false, reason: 'unresolvable' });
   });
 
-  it('is asked of the real name servers, where .invalid has no address', async () =>
+  it('a host name is asked of the real name servers, where .invalid has no address', async () =>
     assert.deepEqual(await guardWith().checkUrl('https://hooks.invalid/'), {
       ok: false,
       reason: 'unresolvable',
     }));
 
-  it('is left to a proxy, except for hosts that are forbidden as written', async () => {
+  it('a host name is left to a proxy, except for hosts that are forbidden as written', async () => {
     const guard = guardWith({
       namesAreLeftToProxy: true,
       resolve: () => Promise.reject(new Error('asked')),
@@ -356,7 +356,7 @@ describe("the operator's list", () => {
     'http://[::1]:8080/',
     'http://[0:0::1]:8080/',
   ])
-    it(`lets ${url} pass`, () => assert.ok(guard.parseUrl(url).ok));
+    it(`the operator's list lets ${url} pass`, () => assert.ok(guard.parseUrl(url).ok));
 
   for (const url of [
     'https://127.0.0.1/',
@@ -373,10 +373,10 @@ describe("the operator's list", () => {
     'http://user@127.0.0.1/',
     'http://127.0.0.1/#x',
   ])
-    it(`is compared with the parsed URL: ${url} is not on it`, () =>
+    it(`the operator's list is compared with the parsed URL: ${url} is not on it`, () =>
       assert.ok(!guard.parseUrl(url).ok));
 
-  it('resolves its names like the machine does, whatever their addresses', async () => {
+  it("the operator's list resolves its names like the machine does, whatever their addresses", async () => {
     const local = guardWith({
       allowedHosts: allow('http://localhost:*'),
       resolve: () => Promise.reject(new Error('asked')),
@@ -402,7 +402,7 @@ describe("the operator's list", () => {
     ['http://[::1]:*', { protocol: 'http:', hostname: '[::1]', port: null }],
     ['http://127.1', { protocol: 'http:', hostname: '127.0.0.1', port: '' }],
   ] as const)
-    it(`reads ${text}`, () => assert.deepEqual(parseAllowedHost(text), entry));
+    it(`the operator's list reads ${text}`, () => assert.deepEqual(parseAllowedHost(text), entry));
 
   for (const text of [
     '',
@@ -422,7 +422,8 @@ describe("the operator's list", () => {
     'http://localhost:80:80',
     'http://[::1',
   ])
-    it(`does not take ${JSON.stringify(text)}`, () => assert.equal(parseAllowedHost(text), null));
+    it(`the operator's list does not take ${JSON.stringify(text)}`, () =>
+      assert.equal(parseAllowedHost(text), null));
 });
 
 describe('not one packet', () => {
@@ -442,7 +443,7 @@ describe('not one packet', () => {
 
   const touched = (): number => canaries.reduce((sum, { connections }) => sum + connections(), 0);
 
-  it('reaches a forbidden address that a URL names, at an attempt', async () => {
+  it('not one packet reaches a forbidden address that a URL names, at an attempt', async () => {
     const sender = senderWith({
       guard: guardWith({ resolve: async () => ['127.0.0.1'] }),
       timeoutMs: 2_000,
@@ -460,7 +461,7 @@ describe('not one packet', () => {
     assert.equal(touched(), 0);
   });
 
-  it('reaches a forbidden address behind a name', async () => {
+  it('not one packet reaches a forbidden address behind a name', async () => {
     for (const address of [
       '127.0.0.1',
       '::1',
@@ -484,7 +485,7 @@ describe('not one packet', () => {
     assert.equal(touched(), 0);
   });
 
-  it('reaches a forbidden address that a name has changed to since its registration', async () => {
+  it('not one packet reaches a forbidden address that a name has changed to since its registration', async () => {
     const { port } = canaries[0]!;
     const url = `https://hooks.acme.example:${port}/`;
     const answers = [['93.184.216.34'], ['127.0.0.1'], ['93.184.216.34', '127.0.0.1']];
@@ -498,7 +499,7 @@ describe('not one packet', () => {
     assert.equal(touched(), 0);
   });
 
-  it('goes unheard: the canaries do hear what is sent to them', async () => {
+  it('not one packet goes unheard: the canaries do hear what is sent to them', async () => {
     const before = touched();
     const { port } = canaries[0]!;
     const sender = senderWith({ timeoutMs: 200 });

@@ -45,7 +45,7 @@ describe('the stored results of runs', () => {
     then: 'keep',
   });
 
-  it('are refused if another run has taken the endpoint, even together with its results', async () => {
+  it('the stored results of runs are refused if another run has taken the endpoint, even together with its results', async () => {
     const [first, own] = [await hooked(api), await hooked(api)];
     const [leader, stale, fresh] = [
       await claimed(first.id),
@@ -63,7 +63,7 @@ describe('the stored results of runs', () => {
     assert.notEqual(await deps.store.recover(fresh), null);
   });
 
-  it('of an endpoint that is being changed wait for that, and delay no others', async () => {
+  it('the stored results of runs of an endpoint that is being changed wait for that, and delay no others', async () => {
     const [first, changed, other] = [await hooked(api), await hooked(api), await hooked(api)];
     const [leader, locked, free] = [
       await claimed(first.id),

@@ -139,7 +139,7 @@ describe('the dispatcher of a worker', () => {
     await db.change(insertSql(eventCounters, counters));
   }
 
-  it('sends events straight from the log, each once, in order, signed, and tells no workflow', async () => {
+  it('the dispatcher of a worker sends events straight from the log, each once, in order, signed, and tells no workflow', async () => {
     const own = await Promise.all([hooked(api), hooked(api), hooked(api)]);
     const before = await Promise.all(own.map(({ id }) => noticesOf(api, id)));
     begin();
@@ -167,7 +167,7 @@ describe('the dispatcher of a worker', () => {
     );
   });
 
-  it('shares the endpoints with another process: nothing is skipped, and nothing is sent twice', async () => {
+  it('the dispatcher of a worker shares the endpoints with another process: nothing is skipped, and nothing is sent twice', async () => {
     const own = await Promise.all(Array.from({ length: 8 }, () => hooked(api)));
     begin();
     begin();
@@ -181,7 +181,7 @@ describe('the dispatcher of a worker', () => {
     assert.deepEqual(failures, []);
   });
 
-  it('looks again as soon as an endpoint is left with more to send, without waiting for the next look', async () => {
+  it('the dispatcher of a worker looks again as soon as an endpoint is left with more to send, without waiting for the next look', async () => {
     const own = await hooked(api);
     const gate = new Gate();
     receiver.reply = () => gate.reply();
@@ -197,7 +197,7 @@ describe('the dispatcher of a worker', () => {
     await until('the second arrives', () => arrivedAt(own).length === 2);
   });
 
-  it('sends a long backlog, no more than eight at a time', async () => {
+  it('the dispatcher of a worker sends a long backlog, no more than eight at a time', async () => {
     const own = await hooked(api);
     await emit(api, own, 300);
     let [now, most] = [0, 0];
@@ -214,7 +214,7 @@ describe('the dispatcher of a worker', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 300 });
   });
 
-  it('sends up to 24 new events, eight at a time, before anything is written about them', async () => {
+  it('the dispatcher of a worker sends up to 24 new events, eight at a time, before anything is written about them', async () => {
     const own = await hooked(api);
     await emit(api, own, 24);
     let [now, most] = [0, 0];
@@ -233,7 +233,7 @@ describe('the dispatcher of a worker', () => {
     assert.deepEqual(arrivedAt(own), await ids(own));
   });
 
-  it('begins no more of the new events once one has failed', async () => {
+  it('the dispatcher of a worker begins no more of the new events once one has failed', async () => {
     const own = await hooked(api);
     await emit(api, own, 20);
     receiver.reply = () => 500;
@@ -245,7 +245,7 @@ describe('the dispatcher of a worker', () => {
     assert.equal((await endpointOf(api, own.id)).cursorSequence, 8n);
   });
 
-  it('stores what was begun when time is up, and goes on with the rest: each arrives once', async () => {
+  it('the dispatcher of a worker stores what was begun when time is up, and goes on with the rest: each arrives once', async () => {
     const own = await hooked(api);
     await emit(api, own, 24);
     receiver.reply = async () => {
@@ -263,7 +263,7 @@ describe('the dispatcher of a worker', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 24 });
   });
 
-  it('reaches others, and the same endpoint too, while a delivery hangs, however few slots there are', async () => {
+  it('the dispatcher of a worker reaches others, and the same endpoint too, while a delivery hangs, however few slots there are', async () => {
     const [stuck, own] = [await hooked(api), await hooked(api)];
     const gate = new Gate();
     let hangs = true;
@@ -290,7 +290,7 @@ describe('the dispatcher of a worker', () => {
     assert.equal(arrivedAt(stuck).length, 3);
   });
 
-  it('leaves what failed to its workflow, which is told once, with a head start', async () => {
+  it('the dispatcher of a worker leaves what failed to its workflow, which is told once, with a head start', async () => {
     const own = await hooked(api);
     const before = await noticesOf(api, own.id);
     receiver.reply = () => 500;
@@ -311,7 +311,7 @@ describe('the dispatcher of a worker', () => {
     assert.equal((await endpointOf(api, own.id)).waitsUntil, waitsUntil);
   });
 
-  it('retries what the workflow has not, tells it again if that fails, and of the end', async () => {
+  it('the dispatcher of a worker retries what the workflow has not, tells it again if that fails, and of the end', async () => {
     const own = await hooked(api);
     receiver.reply = () => 500;
     begin();
@@ -335,7 +335,7 @@ describe('the dispatcher of a worker', () => {
     assert.deepEqual([waitsUntil, nextDueAt, failuresInRow], [null, null, 0]);
   });
 
-  it('leaves a probed endpoint alone except for the probe: events wait for it', async () => {
+  it('the dispatcher of a worker leaves a probed endpoint alone except for the probe: events wait for it', async () => {
     const own = await hooked(api);
     receiver.reply = () => 500;
     begin();
@@ -363,7 +363,7 @@ describe('the dispatcher of a worker', () => {
     await until('all come with the probe', () => arrivedAt(own).length === tried + 4);
   });
 
-  it('sends events to a probed endpoint with its next probe, however late its retry is', async () => {
+  it('the dispatcher of a worker sends events to a probed endpoint with its next probe, however late its retry is', async () => {
     const own = await hooked(api);
     const [probeAt, later] = [instant(Date.now() + 3_000), instant(Date.now() + 86_400_000)];
     const probed = {
@@ -384,7 +384,7 @@ describe('the dispatcher of a worker', () => {
     assert(Date.now() >= probeAt);
   });
 
-  it('reaches a tenant with new events despite any number of endpoints that wait for their probes', async () => {
+  it('the dispatcher of a worker reaches a tenant with new events despite any number of endpoints that wait for their probes', async () => {
     const [like, own] = [await hooked(api), await hooked(api)];
     const [failingSince, probeAt] = [instant(Date.now()), instant(Date.now() + 3_600_000)];
     await standBefore(like, 600, { failuresInRow: 5, failingSince, probeAt, nextDueAt: probeAt });
@@ -393,7 +393,7 @@ describe('the dispatcher of a worker', () => {
     await until('it arrives', () => arrivedAt(own).length === 1);
   });
 
-  it('reaches a tenant with new events despite any number of endpoints that other processes send to', async () => {
+  it('the dispatcher of a worker reaches a tenant with new events despite any number of endpoints that other processes send to', async () => {
     const [like, own] = [await hooked(api), await hooked(api)];
     await standBefore(like, 600, {
       leaseUntil: instant(Date.now() + 3_600_000),
@@ -404,7 +404,7 @@ describe('the dispatcher of a worker', () => {
     await until('it arrives', () => arrivedAt(own).length === 1);
   });
 
-  it('reaches healthy endpoints that are due, while any number of failing ones wait for room', async () => {
+  it('the dispatcher of a worker reaches healthy endpoints that are due, while any number of failing ones wait for room', async () => {
     const [stuck, own, ...failing] = await Promise.all(
       Array.from({ length: 6 }, () => hooked(api)),
     );
@@ -435,7 +435,7 @@ describe('the dispatcher of a worker', () => {
     );
   });
 
-  it('reaches healthy endpoints while any number of endpoints answer with 200, but slowly', async () => {
+  it('the dispatcher of a worker reaches healthy endpoints while any number of endpoints answer with 200, but slowly', async () => {
     const [gate, [own, ...slow]] = [
       new Gate(),
       await Promise.all(Array.from({ length: 7 }, () => hooked(api))),
@@ -459,7 +459,7 @@ describe('the dispatcher of a worker', () => {
     await until('the others have theirs', () => slow.every((one) => arrivedAt(one).length === 2));
   });
 
-  it('sends new events though something is always due: by turns, however few slots there are', async () => {
+  it('the dispatcher of a worker sends new events though something is always due: by turns, however few slots there are', async () => {
     const [own, ...due] = await Promise.all(Array.from({ length: 9 }, () => hooked(api)));
     assert(own !== undefined);
     let isOver = false;
@@ -473,7 +473,7 @@ describe('the dispatcher of a worker', () => {
     await keeping;
   });
 
-  it('sends nothing to a paused endpoint, and everything that waited when it is resumed', async () => {
+  it('the dispatcher of a worker sends nothing to a paused endpoint, and everything that waited when it is resumed', async () => {
     const own = await hooked(api);
     const ana = proven(
       await addStaff(api.core.database, { name: 'who pauses', rights: ['pause'] }),
@@ -489,7 +489,7 @@ describe('the dispatcher of a worker', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 3 });
   });
 
-  it('sends an event again that is redelivered while a run is at its endpoint', async () => {
+  it('the dispatcher of a worker sends an event again that is redelivered while a run is at its endpoint', async () => {
     const own = await hooked(api);
     begin();
     await emit(api, own, 1);
@@ -509,7 +509,7 @@ describe('the dispatcher of a worker', () => {
     );
   });
 
-  it('sends an event again that is redelivered while its first delivery is in flight, or not stored yet', async () => {
+  it('the dispatcher of a worker sends an event again that is redelivered while its first delivery is in flight, or not stored yet', async () => {
     const own = await hooked(api);
     const gate = new Gate();
     receiver.reply = () => gate.reply();
@@ -524,7 +524,7 @@ describe('the dispatcher of a worker', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 2 });
   });
 
-  it('sends an event again that is redelivered while a run whose claim has expired may still store its first delivery', async () => {
+  it('the dispatcher of a worker sends an event again that is redelivered while a run whose claim has expired may still store its first delivery', async () => {
     const own = await hooked(api);
     const gate = new Gate();
     receiver.reply = () => gate.reply();
@@ -539,7 +539,7 @@ describe('the dispatcher of a worker', () => {
     await until('it comes again', () => arrivedAt(own).length >= 2);
   });
 
-  it('sends an event again that is redelivered while its redelivery is in flight', async () => {
+  it('the dispatcher of a worker sends an event again that is redelivered while its redelivery is in flight', async () => {
     const own = await hooked(api);
     begin();
     await emit(api, own, 1);
@@ -557,7 +557,7 @@ describe('the dispatcher of a worker', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 3 });
   });
 
-  it('sends what it had chosen when the database failed', async () => {
+  it('the dispatcher of a worker sends what it had chosen when the database failed', async () => {
     const own = await hooked(api);
     await emit(api, own, 1);
     const flaky = Object.create(api.core.database) as Database;
@@ -570,7 +570,7 @@ describe('the dispatcher of a worker', () => {
     assert.equal(failures.length, 1);
   });
 
-  it('that dies before it has stored is followed by another: the same id, the same bytes, nothing skipped', async () => {
+  it('the dispatcher of a worker that dies before it has stored is followed by another: the same id, the same bytes, nothing skipped', async () => {
     const own = await hooked(api);
     const dying = openDatabase(db.url);
     receiver.reply = async () => {
@@ -590,7 +590,7 @@ describe('the dispatcher of a worker', () => {
     assert.equal(new Set(receiver.at(own.url).map(({ id, body }) => `${id} ${body}`)).size, 3);
   });
 
-  it('stores what was in flight when it is stopped, and what it cuts off uses no step', async () => {
+  it('the dispatcher of a worker stores what was in flight when it is stopped, and what it cuts off uses no step', async () => {
     const [quick, stuck] = [await hooked(api), await hooked(api)];
     const gate = new Gate();
     receiver.reply = () => gate.reply();

@@ -65,7 +65,7 @@ describe('an egress proxy', () => {
     });
   }
 
-  it('carries deliveries to names that only it resolves, over TLS with the receiver itself', async () => {
+  it('an egress proxy carries deliveries to names that only it resolves, over TLS with the receiver itself', async () => {
     const asked: string[] = [];
     const server = createHttpsServer(
       makeCertificate({ subject: NAME, names: [NAME] }, authority),
@@ -88,7 +88,7 @@ describe('an egress proxy', () => {
     assert.deepEqual([asked, proxy.asked], [[NAME], [{ authority: `${NAME}:443`, credentials }]]);
   });
 
-  it('sees no delivery whose certificate is not for the name', async () => {
+  it('an egress proxy sees no delivery whose certificate is not for the name', async () => {
     const server = createHttpsServer(
       makeCertificate({ subject: 'x', names: ['evil.example'] }, authority),
     );
@@ -98,7 +98,7 @@ describe('an egress proxy', () => {
     assert.ok(result.outcome === 'failed' && result.reason === 'tls', JSON.stringify(result));
   });
 
-  it('carries plain HTTP to hosts of the list, and the same bytes arrive', async () => {
+  it('an egress proxy carries plain HTTP to hosts of the list, and the same bytes arrive', async () => {
     const receiver = await httpReceiver();
     const proxy = await proxyThat(passingTo(() => receiver.port));
     const body = Buffer.from('{"d":"🦄"}');
@@ -116,7 +116,7 @@ describe('an egress proxy', () => {
     assert.equal(proxy.asked[0]!.authority, `${NAME}:8080`);
   });
 
-  it('is not even asked for an address that is forbidden as written', async () => {
+  it('an egress proxy is not even asked for an address that is forbidden as written', async () => {
     const proxy = await proxyThat((client) => client.destroy());
     for (const host of [
       '127.0.0.1',
@@ -148,7 +148,7 @@ describe('an egress proxy', () => {
     ],
   };
   for (const [what, [answer, message]] of Object.entries(REFUSALS))
-    it(`that ${what} is a failed connection`, async () => {
+    it(`an egress proxy that ${what} is a failed connection`, async () => {
       const result = await send(through(await proxyThat(answer)), `https://${NAME}/`);
       assert.ok(
         result.outcome === 'failed' && result.reason === 'connection',
@@ -157,7 +157,7 @@ describe('an egress proxy', () => {
       assert.match(result.message, message);
     });
 
-  it('that hangs costs an attempt its time and leaves nothing behind', async () => {
+  it('an egress proxy that hangs costs an attempt its time and leaves nothing behind', async () => {
     const proxy = await proxyThat((client) => void client.resume().on('end', () => client.end()));
     const sender = senderWith({
       guard: guardWith({ namesAreLeftToProxy: true }),

@@ -41,7 +41,7 @@ describe('a run of the dispatcher', () => {
     await db.remove();
   });
 
-  it('sends every event since the registration once, as the log has it, signed with the secret', async () => {
+  it('a run of the dispatcher sends every event since the registration once, as the log has it, signed with the secret', async () => {
     const own = await hooked(api);
     await emit(api, own, 250);
     const result = await dispatched(partsOf(api, receiver), own.id);
@@ -67,7 +67,7 @@ describe('a run of the dispatcher', () => {
     assert.deepEqual([cursorSequence, leaseUntil, lastSuccessAt === null], [250n, null, false]);
   });
 
-  it('begins no more than eight attempts at a time', async () => {
+  it('a run of the dispatcher begins no more than eight attempts at a time', async () => {
     const own = await hooked(api);
     await emit(api, own, 40);
     let [now, most] = [0, 0];
@@ -81,7 +81,7 @@ describe('a run of the dispatcher', () => {
     assert.equal(most, 8);
   });
 
-  it('leaves a slow receiver with a backlog after five seconds, though its attempts overlap', async () => {
+  it('a run of the dispatcher leaves a slow receiver with a backlog after five seconds, though its attempts overlap', async () => {
     const own = await hooked(api);
     await emit(api, own, 200);
     let sent = 0;
@@ -99,7 +99,7 @@ describe('a run of the dispatcher', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: sent });
   });
 
-  it('counts as lost what retention removed before it was read, not what it removes afterwards', async () => {
+  it('a run of the dispatcher counts as lost what retention removed before it was read, not what it removes afterwards', async () => {
     const own = await hooked(api);
     await emit(api, own, 20);
     const tenant = idLiteral(own.account.tenantId);
@@ -120,7 +120,7 @@ describe('a run of the dispatcher', () => {
     assert.deepEqual([lostFrom, lostTo], [1n, 5n]);
   });
 
-  it('is not delayed by an endpoint that hangs', async () => {
+  it('a run of the dispatcher is not delayed by an endpoint that hangs', async () => {
     const [stuck, own] = [await hooked(api), await hooked(api)];
     const gate = new Gate();
     receiver.reply = ({ url }) => (url === stuck.url ? gate.reply() : 200);
@@ -137,7 +137,7 @@ describe('a run of the dispatcher', () => {
     assert.deepEqual([await statesOf(api, stuck.id), cursorSequence], [{ pending: 8 }, 8n]);
   });
 
-  it('sends two at a time to a receiver that answers nothing, and eight again once it answers', async () => {
+  it('a run of the dispatcher sends two at a time to a receiver that answers nothing, and eight again once it answers', async () => {
     const own = await hooked(api);
     const gate = new Gate();
     receiver.reply = () => gate.reply();
@@ -156,7 +156,7 @@ describe('a run of the dispatcher', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 21 });
   });
 
-  it('that is abandoned before it has stored sends the same delivery again: the same id, the same bytes, nothing skipped', async () => {
+  it('a run of the dispatcher that is abandoned before it has stored sends the same delivery again: the same id, the same bytes, nothing skipped', async () => {
     const own = await hooked(api);
     await emit(api, own, 30);
     // Its connections break while it holds results that nobody has stored.
@@ -190,7 +190,7 @@ describe('a run of the dispatcher', () => {
     assert.equal(attempts.length, 30);
   });
 
-  it('keeps its claim while an attempt is in flight', async () => {
+  it('a run of the dispatcher keeps its claim while an attempt is in flight', async () => {
     const own = await hooked(api);
     await emit(api, own, 1);
     const gate = new Gate();
@@ -212,7 +212,7 @@ describe('a run of the dispatcher', () => {
     assert.equal(receiver.at(own.url).length, 1);
   });
 
-  it('that was overtaken by another can write nothing', async () => {
+  it('a run of the dispatcher that was overtaken by another can write nothing', async () => {
     const own = await hooked(api);
     await emit(api, own, 4);
     const gate = new Gate();
@@ -231,7 +231,7 @@ describe('a run of the dispatcher', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 4 });
   });
 
-  it('cut off by a stop uses no step: the delivery is sent again at once', async () => {
+  it('a run of the dispatcher cut off by a stop uses no step: the delivery is sent again at once', async () => {
     const own = await hooked(api);
     await emit(api, own, 1);
     receiver.reply = () => failedWith('canceled');
@@ -248,7 +248,7 @@ describe('a run of the dispatcher', () => {
     assert.equal((await dispatched(partsOf(api, receiver), own.id)).attempts, 1);
   });
 
-  it('sends nothing to an endpoint that is paused, and begins nothing new when it is paused meanwhile', async () => {
+  it('a run of the dispatcher sends nothing to an endpoint that is paused, and begins nothing new when it is paused meanwhile', async () => {
     const own = await hooked(api);
     await emit(api, own, 40);
     const operating = api.core;
@@ -273,7 +273,7 @@ describe('a run of the dispatcher', () => {
     assert.equal((await dispatched(partsOf(api, receiver), own.id)).attempts, 32);
   });
 
-  it('skips events that nobody subscribed to without writing a row, and starts at the head of the log', async () => {
+  it('a run of the dispatcher skips events that nobody subscribed to without writing a row, and starts at the head of the log', async () => {
     const bank = await openBank(api);
     const account = await bank.account();
     await emit(api, { account }, 5);

@@ -28,7 +28,7 @@ describe('the slots for endpoints', () => {
     return slot;
   };
 
-  it('give slow slots to the tenant with the fewest first, and those it holds count', () => {
+  it('the slots for endpoints give slow slots to the tenant with the fewest first, and those it holds count', () => {
     const slots = new EndpointSlots(4);
     const many = Array.from({ length: 6 }, () => endpoint(large));
     const few = [endpoint(small), endpoint(small)];
@@ -42,7 +42,7 @@ describe('the slots for endpoints', () => {
     assert.equal(chosen(slots, many).length, 4);
   });
 
-  it('count an endpoint as slow by its last attempt, whatever its result, and no longer once it is quick', () => {
+  it('the slots for endpoints count an endpoint as slow by its last attempt, whatever its result, and no longer once it is quick', () => {
     const slots = new EndpointSlots(1);
     const slow = endpoint(small, false);
     slots.attempted(slow.id, PROMPT_MS);
@@ -52,7 +52,7 @@ describe('the slots for endpoints', () => {
     assert.deepEqual(chosen(slots, [slow]), [slow]);
   });
 
-  it('leave an endpoint where it is while every slow slot is taken', () => {
+  it('the slots for endpoints leave an endpoint where it is while every slow slot is taken', () => {
     const slots = new EndpointSlots(1);
     enterSlow(slots, large);
     const slot = enterSlow(slots, small);

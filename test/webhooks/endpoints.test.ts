@@ -69,7 +69,7 @@ describe('webhook endpoints', () => {
     events: ['transfer.completed'],
   });
 
-  it('show what was registered, and the secret once', async () => {
+  it('webhook endpoints show what was registered, and the secret once', async () => {
     const body = {
       url: newUrl(),
       events: ['payout.failed', 'transfer.completed', 'payout.failed'],
@@ -91,7 +91,7 @@ describe('webhook endpoints', () => {
     assert.deepEqual(await walk(bank, `${PATH}?limit=1`), [read]);
   });
 
-  it('accept the seven types that are offered, and no other', async () => {
+  it('webhook endpoints accept the seven types that are offered, and no other', async () => {
     assert.deepEqual(
       answered(await post({ url: newUrl(), events: TYPES }), 201).json.events,
       TYPES,
@@ -118,7 +118,7 @@ describe('webhook endpoints', () => {
     answered(await post(good(), null), 400, 'missing_idempotency_key');
   });
 
-  it('are neither registered at nor moved to a forbidden address; the reason is given', async () => {
+  it('webhook endpoints are neither registered at nor moved to a forbidden address; the reason is given', async () => {
     const { id, url } = answered(await post(good()), 201).json;
     for (const [wrong, reason] of [
       ['http://example.com/hook', 'https_only'],
@@ -135,7 +135,7 @@ describe('webhook endpoints', () => {
     assert.equal((await bank.get(`${PATH}/${text(id)}`)).json.url, url);
   });
 
-  it('are refused with every problem of the request at once, the first one leading', async () => {
+  it('webhook endpoints are refused with every problem of the request at once, the first one leading', async () => {
     const { id } = answered(await post(good()), 201).json;
     const body = { url: 'http://example.com/hook', events: [], colour: 'red' };
     for (const answer of [
@@ -152,7 +152,7 @@ describe('webhook endpoints', () => {
     }
   });
 
-  it('are sixteen at most; the refusal binds its key, a deleted one makes room', async () => {
+  it('webhook endpoints are sixteen at most; the refusal binds its key, a deleted one makes room', async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, () => post(good())));
     assert.deepEqual(ids.map(({ status }) => status).sort(), [
       ...Array(16).fill(201),
@@ -168,7 +168,7 @@ describe('webhook endpoints', () => {
   });
 
   describe('by one key', () => {
-    it("are registered once; the replay shows the endpoint's current state, without its secret", async () => {
+    it("webhook endpoints by one key are registered once; the replay shows the endpoint's current state, without its secret", async () => {
       const [key, body] = [randomUUID(), good()];
       const { secret: _, ...first } = answered(await post(body, key), 201).json;
       const path = `${PATH}/${text(first.id)}`;
@@ -193,7 +193,7 @@ describe('webhook endpoints', () => {
       assert.deepEqual(await walk(bank, PATH), []);
     });
 
-    it('and a hundred requests at the same time are one: one sees the secret, the others a replay', async () => {
+    it('webhook endpoints by one key and a hundred requests at the same time are one: one sees the secret, the others a replay', async () => {
       const [key, body] = [randomUUID(), good()];
       const answers = await Promise.all(Array.from({ length: 100 }, () => post(body, key)));
       assert.deepEqual(answers.map(({ status }) => status).sort(), [...Array(99).fill(200), 201]);
@@ -201,7 +201,7 @@ describe('webhook endpoints', () => {
       assert.equal(new Set(answers.map(({ json }) => json.id)).size, 1);
     });
 
-    it('that a transfer has used are refused, and the other way round', async () => {
+    it('webhook endpoints by one key that a transfer has used are refused, and the other way round', async () => {
       const [from, to] = [
         await bank.account({ funds: { COPM: 1_000_000n } }),
         await bank.account(),
@@ -217,7 +217,7 @@ describe('webhook endpoints', () => {
       );
     });
 
-    it('leave no key where nothing was registered', async () => {
+    it('webhook endpoints by one key leave no key where nothing was registered', async () => {
       const [key, body] = [randomUUID(), good()];
       answered(await post({ ...body, url: 'http://x' }, key), 400, 'invalid_field');
       const nobody = await addMember(
@@ -239,7 +239,7 @@ describe('webhook endpoints', () => {
     });
   });
 
-  it('whose COMMIT is not answered exist or not, never twice: the key tells', async () => {
+  it('webhook endpoints whose COMMIT is not answered exist or not, never twice: the key tells', async () => {
     const proxy = await Proxy.open(db.url);
     const cut = await startTestApi(
       { url: proxy.through(db.url) },
@@ -273,7 +273,7 @@ describe('webhook endpoints', () => {
     }
   });
 
-  it('that are deleted are gone, and deleting one again is not an error', async () => {
+  it('webhook endpoints that are deleted are gone, and deleting one again is not an error', async () => {
     const { id } = await register(bank, ['account.verified']);
     const path = `${PATH}/${text(id)}`;
     for (let times = 0; times < 2; times += 1)
@@ -289,7 +289,7 @@ describe('webhook endpoints', () => {
       answered(await bank.request(method, path + suffix, { body }), 404, 'not_found');
   });
 
-  it('that are deleted are shown as registered, without the secret, when their registration is repeated', async () => {
+  it('webhook endpoints that are deleted are shown as registered, without the secret, when their registration is repeated', async () => {
     const [body, key] = [
       { url: newUrl(), events: ['account.verified', 'payout.failed'] },
       randomUUID(),
@@ -306,7 +306,7 @@ describe('webhook endpoints', () => {
     answered(await bank.request('GET', path), 404, 'not_found');
   });
 
-  it('are changed as the body says; what it does not name stays', async () => {
+  it('webhook endpoints are changed as the body says; what it does not name stays', async () => {
     const {
       id,
       secret: _,
@@ -365,7 +365,7 @@ describe('webhook endpoints', () => {
       assert.deepEqual(await walk(bank, '/v1/events'), []);
     });
 
-    it('are asked once, and a failure is shown', async () => {
+    it('webhook endpoints that are tested are asked once, and a failure is shown', async () => {
       const { id, url } = await register(bank, ['account.verified']);
       receiver.reply = () => 500;
       answered(await bank.request('POST', `${PATH}/${text(id)}/test`), 202);
@@ -375,7 +375,7 @@ describe('webhook endpoints', () => {
       assert.deepEqual([delivery?.status, delivery?.next_attempt_at], ['failed', null]);
     });
 
-    it('delay nobody if they hang: the request is answered, and a tenant may have eight at most', async () => {
+    it('webhook endpoints that are tested delay nobody if they hang: the request is answered, and a tenant may have eight at most', async () => {
       const { id, url } = await register(bank, ['account.verified']);
       const gate = new Gate();
       receiver.reply = () => gate.reply();
@@ -390,7 +390,7 @@ describe('webhook endpoints', () => {
       gate.open(200);
     });
 
-    it('and redeliveries have a separate rate for each token: sixty a minute', async () => {
+    it('webhook endpoints that are tested and redeliveries have a separate rate for each token: sixty a minute', async () => {
       const limited = await startTestApi(db, { RATE_LIMITS: 'redeliver=60' });
       const path = `/v1/events/${randomUUID()}/redeliver`;
       const ask = (): Promise<TestAnswer> => limited.request('POST', path, { token: bank.token });
@@ -406,7 +406,7 @@ describe('webhook endpoints', () => {
     });
   });
 
-  it('show their deliveries in pages of at most 200 attempts, however many are asked for', async () => {
+  it('webhook endpoints show their deliveries in pages of at most 200 attempts, however many are asked for', async () => {
     const endpointId = asUuid(text(answered(await post(good()), 201).json.id));
     const at = systemClock();
     const made = Array.from({ length: 45 }, (_, index): WebhookDelivery => {
@@ -450,7 +450,7 @@ describe('webhook endpoints', () => {
     assert.equal(items.length, made.length, 'operators, who have no cursor, see all');
   });
 
-  it('keep their secrets sealed: none is in any table, answer or line of the log', async () => {
+  it('webhook endpoints keep their secrets sealed: none is in any table, answer or line of the log', async () => {
     const lines: string[] = [];
     const logged = await startTestApi(
       db,
@@ -494,7 +494,7 @@ describe('webhook endpoints', () => {
     await logged.stop();
   });
 
-  it('of a tenant are managed by an admin or owner of any of its accounts', async () => {
+  it('webhook endpoints of a tenant are managed by an admin or owner of any of its accounts', async () => {
     const member = await addMember(
       db.database,
       systemClock,

@@ -58,7 +58,7 @@ describe('an endpoint that fails', () => {
     );
   const isDue = (own: Hooked): Promise<boolean> => takes(api, own, clock.now());
 
-  it('gets the same bytes again, and its attempts are shown with status, duration and the answer', async () => {
+  it('an endpoint that fails gets the same bytes again, and its attempts are shown with status, duration and the answer', async () => {
     const own = await hooked(api);
     await emit(api, own, 1);
     const replies: Reply[] = [
@@ -107,7 +107,7 @@ describe('an endpoint that fails', () => {
     );
   });
 
-  it('is due again when its retry is, and not before; what it waits for is described in words', async () => {
+  it('an endpoint that fails is due again when its retry is, and not before; what it waits for is described in words', async () => {
     const own = await failing(2);
     assert.deepEqual(await statesOf(api, own.id), { retrying: 2 });
     assert((await dueIn(own)).every((seconds) => seconds >= 2 && seconds <= 5));
@@ -124,7 +124,7 @@ describe('an endpoint that fails', () => {
     assert.equal(await isDue(own), true);
   });
 
-  it('does not delay new deliveries by its retries', async () => {
+  it('an endpoint that fails does not delay new deliveries by its retries', async () => {
     let fails = 2;
     const own = await failing(3, () => ((fails -= 1) >= 0 ? 503 : 200));
     assert.deepEqual(await statesOf(api, own.id), { retrying: 2, delivered: 1 });
@@ -133,13 +133,13 @@ describe('an endpoint that fails', () => {
     assert.equal((await run(own.id)).attempts, 5);
   });
 
-  it('is asked again no sooner than its Retry-After says', async () => {
+  it('an endpoint that fails is asked again no sooner than its Retry-After says', async () => {
     const own = await failing(1, () => answeredWith(429, { retryAfterMs: 3_600 * SECOND }));
     const [seconds] = await dueIn(own);
     assert(seconds !== undefined && seconds > 3_590 && seconds <= 3_600);
   });
 
-  it('is probed after five failures in a row: only the oldest is sent, the others wait without using up a step', async () => {
+  it('an endpoint that fails is probed after five failures in a row: only the oldest is sent, the others wait without using up a step', async () => {
     const own = await failing(20);
     const tried = receiver.at(own.url).length;
     assert(tried >= 5 && tried <= 12, `${tried} attempts`);
@@ -165,7 +165,7 @@ describe('an endpoint that fails', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 20 });
   });
 
-  it("is tried at once on an operator's request", async () => {
+  it("an endpoint that fails is tried at once on an operator's request", async () => {
     const own = await failing(6);
     receiver.reply = () => 200;
     assert.equal((await run(own.id)).attempts, 0);
@@ -178,7 +178,7 @@ describe('an endpoint that fails', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 6 });
   });
 
-  it('is retried at once by one act once: repeated, it hurries nothing that has failed since', async () => {
+  it('an endpoint that fails is retried at once by one act once: repeated, it hurries nothing that has failed since', async () => {
     const own = await failing(3);
     const ana = proven(
       await addStaff(api.core.database, { name: 'who retries once', rights: ['pause'] }),
@@ -195,7 +195,7 @@ describe('an endpoint that fails', () => {
     assert.equal(await isDue(own), true);
   });
 
-  it('is probed at once when its tenant recovers', async () => {
+  it('an endpoint that fails is probed at once when its tenant recovers', async () => {
     const own = await failing(6);
     receiver.reply = () => 200;
     assert.equal((await run(own.id)).attempts, 0);
@@ -209,7 +209,7 @@ describe('an endpoint that fails', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 6 });
   });
 
-  it('by 410 is disabled, and gets nothing until it is enabled; then all that it did not get', async () => {
+  it('an endpoint that fails by 410 is disabled, and gets nothing until it is enabled; then all that it did not get', async () => {
     const own = await failing(3, () => 410);
     const path = `/v1/webhook_endpoints/${own.id}`;
     const shown = answered(await own.bank.get(path), 200).json;
@@ -227,7 +227,7 @@ describe('an endpoint that fails', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 5 });
   });
 
-  it('for five days is disabled with the reason; enabled, it gets what it missed since five days before', async () => {
+  it('an endpoint that fails for five days is disabled with the reason; enabled, it gets what it missed since five days before', async () => {
     const own = await failing(1);
     for (const seconds of [6, 331, 2_000, 8_000, 20_000, 40_000, 40_000, 96_000, 96_000]) {
       clock.pass(seconds * SECOND);
@@ -251,7 +251,7 @@ describe('an endpoint that fails', () => {
     assert.deepEqual(states, ['event delivered', 'event failed']);
   });
 
-  it('is tried at its new address, with the same bytes', async () => {
+  it('an endpoint that fails is tried at its new address, with the same bytes', async () => {
     const own = await failing(1);
     const url = newUrl();
     const path = `/v1/webhook_endpoints/${own.id}`;
@@ -265,7 +265,7 @@ describe('an endpoint that fails', () => {
     );
   });
 
-  it('gets nothing more of a removed type, and of an added one only what comes later', async () => {
+  it('an endpoint that fails gets nothing more of a removed type, and of an added one only what comes later', async () => {
     const own = await failing(2);
     const path = `/v1/webhook_endpoints/${own.id}`;
     await emit(api, own, 3, 'payout.failed');
@@ -279,7 +279,7 @@ describe('an endpoint that fails', () => {
     assert.equal((await endpointOf(api, own.id)).cursorSequence, 7n);
   });
 
-  it('is signed with the new secret after a rotation, and for 24 hours with the one before too', async () => {
+  it('an endpoint that fails is signed with the new secret after a rotation, and for 24 hours with the one before too', async () => {
     const own = await hooked(api);
     const path = `/v1/webhook_endpoints/${own.id}/rotate_secret`;
     const rotated = answered(await own.bank.request('POST', path), 200).json;

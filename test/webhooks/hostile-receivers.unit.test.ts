@@ -80,7 +80,7 @@ describe('an attempt ends in time at a receiver that', () => {
       await Promise.all([hangs(200), hangs(600)]);
     });
 
-  it('never accepts the connection', async () => {
+  it('an attempt ends in time at a receiver that never accepts the connection', async () => {
     // A thread that listens and then stands still, with a backlog that others have filled.
     const thread = new Worker(
       `const { parentPort } = require('node:worker_threads');
@@ -106,7 +106,7 @@ describe('an attempt ends in time at a receiver that', () => {
     }
   });
 
-  it('accepts the connection but reads no byte of a long request', async () => {
+  it('an attempt ends in time at a receiver that accepts the connection but reads no byte of a long request', async () => {
     const receiver = await listening(createServer((socket) => socket.pause()));
     const result = await timed(
       send(senderWith({ timeoutMs: 300 }), receiver.url, 'x'.repeat(20_000_000)),
@@ -115,7 +115,7 @@ describe('an attempt ends in time at a receiver that', () => {
     assertTook(result.tookMs, 300);
   });
 
-  it('begins a TLS handshake and does not continue', async () => {
+  it('an attempt ends in time at a receiver that begins a TLS handshake and does not continue', async () => {
     const receiver = await tcpReceiver(() => undefined);
     const result = await timed(
       send(senderWith({ timeoutMs: 300 }), receiver.url.replace('http:', 'https:')),
@@ -124,7 +124,7 @@ describe('an attempt ends in time at a receiver that', () => {
     assertTook(result.tookMs, 300);
   });
 
-  it('has name servers that do not answer', async () => {
+  it('an attempt ends in time at a receiver that has name servers that do not answer', async () => {
     const guard = guardWith({ resolve: () => new Promise(() => undefined) });
     const result = await timed(
       send(senderWith({ guard, timeoutMs: 300 }), 'https://hooks.acme.example/'),
@@ -133,7 +133,7 @@ describe('an attempt ends in time at a receiver that', () => {
     assertTook(result.tookMs, 300);
   });
 
-  it('drips its answer: the status counts, with as much of the body as arrived', async () => {
+  it('an attempt ends in time at a receiver that drips its answer: the status counts, with as much of the body as arrived', async () => {
     const receiver = await tcpReceiver((socket) =>
       drip(socket, ['HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n', 'drop ']),
     );
@@ -143,7 +143,7 @@ describe('an attempt ends in time at a receiver that', () => {
     assertTook(result.tookMs, 400);
   });
 
-  it('breaks off its answer: the status counts', async () => {
+  it('an attempt ends in time at a receiver that breaks off its answer: the status counts', async () => {
     const receiver = await tcpReceiver((socket) => {
       socket.write('HTTP/1.1 503 Busy\r\nretry-after: 9\r\ncontent-length: 9999\r\n\r\nhalf');
       setTimeout(() => socket.resetAndDestroy(), 100);
@@ -166,7 +166,7 @@ describe('an attempt ends in time at a receiver that', () => {
     ['sends chunks without an end', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'],
     ['sends until it closes', 'HTTP/1.1 200 OK\r\n\r\n'],
   ] as const)
-    it(`${what}: at most 64 KiB are read, and the connection is closed`, async () => {
+    it(`an attempt ends in time at a receiver that ${what}: at most 64 KiB are read, and the connection is closed`, async () => {
       const piece = Buffer.alloc(65_536, 'x');
       const chunk = Buffer.concat([Buffer.from('10000\r\n'), piece, Buffer.from('\r\n')]);
       let socket: Socket | undefined;
@@ -187,7 +187,7 @@ describe('an attempt ends in time at a receiver that', () => {
       assert.ok((socket?.bytesWritten ?? Infinity) < 32_000_000);
     });
 
-  it('sends headers without an end', async () => {
+  it('an attempt ends in time at a receiver that sends headers without an end', async () => {
     const receiver = await tcpReceiver((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n');
       flood(socket, Buffer.from(`x-a: ${'b'.repeat(1_000)}\r\n`));
@@ -202,12 +202,12 @@ describe('an attempt ends in time at a receiver that', () => {
     ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx'],
     ['a header with a NUL', 'HTTP/1.1 200 OK\r\nx: a\u0000b\r\n\r\n'],
   ] as const)
-    it(`answers ${what}`, async () => {
+    it(`an attempt ends in time at a receiver that answers ${what}`, async () => {
       const receiver = await tcpReceiver((socket) => socket.write(answer));
       assertFailed(await send(senderWith(), receiver.url), 'invalid_answer');
     });
 
-  it('answers garbage in a chunk: the status counts', async () => {
+  it('an attempt ends in time at a receiver that answers garbage in a chunk: the status counts', async () => {
     const receiver = await tcpReceiver((socket) =>
       socket.write('HTTP/1.1 202 OK\r\ntransfer-encoding: chunked\r\n\r\nzzzz\r\n'),
     );
@@ -215,7 +215,7 @@ describe('an attempt ends in time at a receiver that', () => {
     assert.ok(result.outcome === 'answered' && result.status === 202, JSON.stringify(result));
   });
 
-  it('answers 101: it is not a success, and no other protocol is spoken', async () => {
+  it('an attempt ends in time at a receiver that answers 101: it is not a success, and no other protocol is spoken', async () => {
     const receiver = await tcpReceiver((socket) =>
       socket.write('HTTP/1.1 101 Switching\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n'),
     );
@@ -234,7 +234,7 @@ describe('an attempt ends in time at a receiver that', () => {
       assertFailed(await send(senderWith(), receiver.url), 'connection');
     });
 
-  it('answers before it has read the request, and closes', async () => {
+  it('an attempt ends in time at a receiver that answers before it has read the request, and closes', async () => {
     const receiver = await tcpReceiver((socket) =>
       socket.end('HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\n\r\n'),
     );
@@ -245,7 +245,7 @@ describe('an attempt ends in time at a receiver that', () => {
     );
   });
 
-  it('leaves no connection behind, whatever it did', async () => {
+  it('an attempt ends in time at a receiver that leaves no connection behind, whatever it did', async () => {
     const sender = senderWith({ timeoutMs: 200 });
     const receivers = await Promise.all(Object.values(HANGING).map((speak) => tcpReceiver(speak)));
     await Promise.all(receivers.map(({ url }) => send(sender, url)));

@@ -70,7 +70,7 @@ describe('recover', () => {
       .sort((one, other) => one - other);
   };
 
-  it('resends what has got no 2xx since then, and nothing else', async () => {
+  it('recover resends what has got no 2xx since then, and nothing else', async () => {
     const own = await hooked(api);
     await emit(api, own, 1);
     clock.pass(10 * 60_000);
@@ -99,7 +99,7 @@ describe('recover', () => {
     assert.equal((await run(own.id)).attempts, 0);
   });
 
-  it('goes back to before the registration, and makes due what waits for its retry', async () => {
+  it('recover goes back to before the registration, and makes due what waits for its retry', async () => {
     const bank = await openBank(api);
     const account = await bank.account();
     await emit(api, { account }, 3);
@@ -113,7 +113,7 @@ describe('recover', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 4 });
   });
 
-  it('goes back thirty days and not further, and not into the future; a disabled endpoint is enabled first', async () => {
+  it('recover goes back thirty days and not further, and not into the future; a disabled endpoint is enabled first', async () => {
     const own = await hooked(api);
     answered(await recover(own, 30 * DAY - 60_000), 202);
     for (const ago of [30 * DAY + 60_000, -60_000]) {
@@ -125,7 +125,7 @@ describe('recover', () => {
     assert.deepEqual(refused.details, { current: 'disabled', allowed: ['enabled'] });
   });
 
-  it('sends what lies between the cursor and the head of the log of a type that was just added, and nothing twice', async () => {
+  it('recover sends what lies between the cursor and the head of the log of a type that was just added, and nothing twice', async () => {
     const own = await hooked(api);
     await emit(api, own, 2);
     await run(own.id);
@@ -143,7 +143,7 @@ describe('recover', () => {
     assert.equal((await endpointOf(api, own.id)).recoverAfter, null);
   });
 
-  it('sends a type that was exchanged for another though the cursor is moved over it without a run', async () => {
+  it('recover sends a type that was exchanged for another though the cursor is moved over it without a run', async () => {
     const own = await hooked(api);
     await emit(api, own, 3, 'payout.failed');
     await change(own, { events: ['payout.failed'] });
@@ -155,7 +155,7 @@ describe('recover', () => {
     assert.deepEqual(await arrived(own), [1, 2, 3]);
   });
 
-  it('requested again with less while it runs goes through everything first requested', async () => {
+  it('recover requested again with less while it runs goes through everything first requested', async () => {
     const own = await hooked(api);
     await emit(api, own, 30);
     clock.pass(10 * MINUTE);
@@ -172,7 +172,7 @@ describe('recover', () => {
     assert.equal((await arrived(own)).length, 35);
   });
 
-  it('requested while a delivery is in flight, even twice, does not send that again', async () => {
+  it('recover requested while a delivery is in flight, even twice, does not send that again', async () => {
     const own = await hooked(api);
     await emit(api, own, 2);
     const gate = new Gate();
@@ -190,7 +190,7 @@ describe('recover', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 2 });
   });
 
-  it('requested while a delivery is in its last attempt sends that again if it fails', async () => {
+  it('recover requested while a delivery is in its last attempt sends that again if it fails', async () => {
     const own = await hooked(api);
     receiver.reply = () => 500;
     await emit(api, own, 1);
@@ -213,7 +213,7 @@ describe('recover', () => {
     assert.deepEqual(await statesOf(api, own.id), { failed: 1, delivered: 1 });
   });
 
-  it('still goes back to before the registration if the endpoint is disabled and enabled meanwhile', async () => {
+  it('recover still goes back to before the registration if the endpoint is disabled and enabled meanwhile', async () => {
     const bank = await openBank(api);
     const account = await bank.account();
     await emit(api, { account }, 3);
@@ -226,7 +226,7 @@ describe('recover', () => {
     assert.deepEqual(await arrived(own), [1, 2, 3, 4]);
   });
 
-  it('does not resend a delivered event whose row grew old meanwhile', async () => {
+  it('recover does not resend a delivered event whose row grew old meanwhile', async () => {
     const own = await hooked(api);
     await emit(api, own, 3);
     await run(own.id);
@@ -260,7 +260,7 @@ describe('recover', () => {
       return own;
     };
 
-    it('sends what an endpoint has missed, and nothing that it has got, however long it was disabled', async () => {
+    it('recover by enabling sends what an endpoint has missed, and nothing that it has got, however long it was disabled', async () => {
       const own = await disabled();
       clock.pass(90 * DAY);
       await tidy();
@@ -270,7 +270,7 @@ describe('recover', () => {
       assert.deepEqual(await arrived(own), [3]);
     });
 
-    it('leaves nothing behind: the rows kept for it are removed once it is done', async () => {
+    it('recover by enabling leaves nothing behind: the rows kept for it are removed once it is done', async () => {
       const own = await disabled();
       clock.pass(90 * DAY);
       await tidy();

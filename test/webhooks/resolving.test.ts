@@ -33,7 +33,7 @@ describe('the host of an endpoint is looked up', () => {
 
   const body = (url = newUrl()): object => ({ url, events: ['transfer.completed'] });
 
-  it('for a registration only by one who may register', async () => {
+  it('the host of an endpoint is looked up for a registration only by one who may register', async () => {
     answered(
       await bank.request('POST', PATH, { body: body(), token: powerless }),
       403,
@@ -44,7 +44,7 @@ describe('the host of an endpoint is looked up', () => {
     assert.equal(receiver.resolved.length, 1);
   });
 
-  it('for a change only if the endpoint exists and the member manages it', async () => {
+  it('the host of an endpoint is looked up for a change only if the endpoint exists and the member manages it', async () => {
     const { id } = await register(bank, ['transfer.completed']);
     const stranger = await openBank(api);
     await stranger.account();
@@ -62,7 +62,7 @@ describe('the host of an endpoint is looked up', () => {
     assert.equal(receiver.resolved.length, 1);
   });
 
-  it('not for an address that is wrong as written, which is 400 whoever sends it', async () => {
+  it('the host of an endpoint is looked up not for an address that is wrong as written, which is 400 whoever sends it', async () => {
     for (const token of [bank.token, powerless])
       answered(
         await bank.request('POST', PATH, { body: body('http://plain.example/'), token }),
@@ -72,7 +72,7 @@ describe('the host of an endpoint is looked up', () => {
     assert.deepEqual(receiver.resolved, []);
   });
 
-  it('not for a key that is bound to another request, which is 409', async () => {
+  it('the host of an endpoint is looked up not for a key that is bound to another request, which is 409', async () => {
     const key = randomUUID();
     answered(await bank.request('POST', PATH, { body: body(), key }), 201);
     receiver.resolved.length = 0;

@@ -32,7 +32,7 @@ const waitOf = (
 
 describe('an attempt', () => {
   for (const status of [200, 201, 204, 299])
-    it(`answered ${status} ends the delivery as delivered`, () =>
+    it(`an attempt answered ${status} ends the delivery as delivered`, () =>
       assert.deepEqual(after(3, answeredWith(status)), {
         state: 'delivered',
         steps: 4,
@@ -43,16 +43,16 @@ describe('an attempt', () => {
   for (const result of [100, 199, 300, 301, 307, 400, 404, 410, 500].map((status) =>
     answeredWith(status),
   ))
-    it(`answered ${result.outcome === 'answered' ? result.status : ''} is a failure`, () =>
+    it(`an attempt answered ${result.outcome === 'answered' ? result.status : ''} is a failure`, () =>
       assert.equal(after(0, result).state, 'retrying'));
 
-  it('that fails is repeated after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h, 24 h, 24 h', () =>
+  it('an attempt that fails is repeated after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h, 24 h, 24 h', () =>
     assert.deepEqual(
       Array.from({ length: 9 }, (_, step) => waitOf(step)),
       [5_000, 300_000, 0.5 * HOUR, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR, 24 * HOUR, 24 * HOUR],
     ));
 
-  it('is made ten times over about 75 hours; then the delivery has failed', () => {
+  it('an attempt is made ten times over about 75 hours; then the delivery has failed', () => {
     assert.equal(SCHEDULE_MS.length, 10);
     const hours = SCHEDULE_MS.reduce((sum, ms) => sum + ms) / HOUR;
     assert(hours > 75 && hours < 76);
@@ -65,14 +65,14 @@ describe('an attempt', () => {
     });
   });
 
-  it('is spread by a tenth to either side', () => {
+  it('an attempt is spread by a tenth to either side', () => {
     assert.deepEqual(
       [waitOf(1, answeredWith(500), 0), waitOf(1, answeredWith(500), 1)],
       [270_000, 330_000],
     );
   });
 
-  it('honours Retry-After on 429 and 503 up to a day, and never comes before its own time', () => {
+  it('an attempt honours Retry-After on 429 and 503 up to a day, and never comes before its own time', () => {
     for (const status of [429, 503]) {
       assert.equal(waitOf(0, answeredWith(status, { retryAfterMs: 90_000 })), 90_000);
       assert.equal(waitOf(0, answeredWith(status, { retryAfterMs: 48 * HOUR })), 24 * HOUR);
@@ -81,7 +81,7 @@ describe('an attempt', () => {
     assert.equal(waitOf(0, answeredWith(500, { retryAfterMs: 90_000 })), 5_000);
   });
 
-  it('of a type that is no longer subscribed to is the last one', () => {
+  it('an attempt of a type that is no longer subscribed to is the last one', () => {
     assert.equal(after(0, answeredWith(500), MIDDLE, false).state, 'ended');
     assert.equal(after(0, answeredWith(200), MIDDLE, false).state, 'delivered');
   });
@@ -104,12 +104,12 @@ function failedTimes(count: number, health = FINE): Health {
 }
 
 describe('an endpoint', () => {
-  it('is probed after five failures in a row, and not after four', () => {
+  it('an endpoint is probed after five failures in a row, and not after four', () => {
     assert.equal(failedTimes(4).probeAt, null);
     assert.equal(failedTimes(5).probeAt, later(5_000));
   });
 
-  it('is probed after 5 s, 10 s, 20 s … up to 5 minutes', () => {
+  it('an endpoint is probed after 5 s, 10 s, 20 s … up to 5 minutes', () => {
     const waits: number[] = [];
     let health = failedTimes(5);
     for (let times = 0; times < 9; times += 1) {
@@ -124,22 +124,22 @@ describe('an endpoint', () => {
     assert.equal(probeWaitMs(1_000), 300_000);
   });
 
-  it('does not wait longer because of what was in flight when the failures began', () =>
+  it('an endpoint does not wait longer because of what was in flight when the failures began', () =>
     assert.equal(failedTimes(8).probeAt, failedTimes(5).probeAt));
 
-  it('is fine again after one 2xx', () => {
+  it('an endpoint is fine again after one 2xx', () => {
     assert.deepEqual(healthAfter(failedTimes(8), answeredWith(204), true, later(1)), {
       ...FINE,
       lastSuccessAt: later(1),
     });
   });
 
-  it('that answers 410 is disabled at once', () => {
+  it('an endpoint that answers 410 is disabled at once', () => {
     const { status, disabledReason, disabledAt } = healthAfter(FINE, answeredWith(410), false, NOW);
     assert.deepEqual([status, disabledReason, disabledAt], ['disabled', 'answered_410', NOW]);
   });
 
-  it('that only fails for five days is disabled, at the first failure after them', () => {
+  it('an endpoint that only fails for five days is disabled, at the first failure after them', () => {
     const failing = failedTimes(1);
     assert.equal(
       healthAfter(failing, answeredWith(500), false, later(FAILING_MS - 1)).status,
@@ -159,7 +159,7 @@ describe('an endpoint', () => {
     );
   });
 
-  it('that is disabled keeps the reason it was disabled for', () => {
+  it('an endpoint that is disabled keeps the reason it was disabled for', () => {
     const disabled: Health = {
       ...FINE,
       status: 'disabled',
@@ -172,7 +172,7 @@ describe('an endpoint', () => {
     );
   });
 
-  it('is due at its earliest delivery, but not before the next probe', () => {
+  it('an endpoint is due at its earliest delivery, but not before the next probe', () => {
     assert.equal(nextDue(null, failedTimes(5)), null);
     assert.equal(nextDue(NOW, FINE), NOW);
     assert.equal(nextDue(NOW, failedTimes(5)), later(5_000));
@@ -189,31 +189,31 @@ describe('the window', () => {
       now,
     );
 
-  it('holds eight', () => {
+  it('the window holds eight', () => {
     assert.equal(lane({ pending: 1, inFlight: 7 }), 'pending');
     assert.equal(lane({ pending: 1, inFlight: 8 }), null);
     assert.equal(lane({}), null);
   });
 
-  it('holds two while its receiver is silent', () => {
+  it('the window holds two while its receiver is silent', () => {
     assert.equal(lane({ pending: 1, inFlight: 1, isSilent: true }), 'pending');
     assert.equal(lane({ pending: 1, inFlight: 2, isSilent: true }), null);
   });
 
-  it('gives retries at most half of it while new deliveries wait, and all of it when none do', () => {
+  it('the window gives retries at most half of it while new deliveries wait, and all of it when none do', () => {
     assert.equal(lane({ pending: 1, retries: 1, inFlight: 3, retriesInFlight: 3 }), 'retries');
     assert.equal(lane({ pending: 1, retries: 1, inFlight: 4, retriesInFlight: 4 }), 'pending');
     assert.equal(lane({ retries: 1, inFlight: 7, retriesInFlight: 7 }), 'retries');
   });
 
-  it('lets one probe through when its time has come, and nothing else', () => {
+  it('the window lets one probe through when its time has come, and nothing else', () => {
     const failing = failedTimes(5);
     assert.equal(lane({ pending: 9, retries: 9 }, failing, later(4_999)), null);
     assert.equal(lane({ pending: 9, retries: 9 }, failing, later(5_000)), 'probe');
     assert.equal(lane({ pending: 9, retries: 9, inFlight: 1 }, failing, later(5_000)), null);
   });
 
-  it('lets nothing through to a disabled endpoint', () =>
+  it('the window lets nothing through to a disabled endpoint', () =>
     assert.equal(lane({ pending: 1 }, { ...FINE, status: 'disabled' }), null));
 });
 
@@ -275,7 +275,8 @@ describe('what an endpoint waits for', () => {
     ],
     [words({}, { status: 'deleted' }), 'deleted'],
   ] as const)
-    it(`is described in words: ${expected}`, () => assert.equal(shown, expected));
+    it(`what an endpoint waits for is described in words: ${expected}`, () =>
+      assert.equal(shown, expected));
 });
 
 describe('an endpoint that was sent to', () => {

@@ -31,7 +31,7 @@ const BODIES = {
 describe('a delivery to a receiver', () => {
   afterEach(closeAll);
 
-  it('is a signed POST of exactly these bytes', async () => {
+  it('a delivery to a receiver is a signed POST of exactly these bytes', async () => {
     const receiver = await httpReceiver(
       (response) => void response.writeHead(200, { 'x-any': 'y' }).end('thanks'),
     );
@@ -82,7 +82,7 @@ describe('a delivery to a receiver', () => {
   for (const status of [
     200, 204, 299, 300, 301, 302, 303, 307, 308, 400, 401, 404, 410, 429, 500, 503,
   ])
-    it(`is answered by ${status}, and no redirect is followed`, async () => {
+    it(`a delivery to a receiver is answered by ${status}, and no redirect is followed`, async () => {
       const elsewhere = await httpReceiver();
       const receiver = await httpReceiver(
         (response) => void response.writeHead(status, { location: elsewhere.url }).end(),
@@ -91,7 +91,7 @@ describe('a delivery to a receiver', () => {
       assert.equal(elsewhere.connections(), 0);
     });
 
-  it('shows the first KiB of the answer as printable text', async () => {
+  it('a delivery to a receiver shows the first KiB of the answer as printable text', async () => {
     const receiver = await httpReceiver(
       (response) => void response.end(Buffer.from(`\u001b[31m${'é'.repeat(2_000)}`)),
     );
@@ -99,7 +99,7 @@ describe('a delivery to a receiver', () => {
     assert.equal(responseHead, `\uFFFD[31m${'é'.repeat(509)}`);
   });
 
-  it('gets nothing unpacked: a compressed answer stays compressed', async () => {
+  it('a delivery to a receiver gets nothing unpacked: a compressed answer stays compressed', async () => {
     const receiver = await httpReceiver(
       (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end('no gzip'),
     );
@@ -107,14 +107,14 @@ describe('a delivery to a receiver', () => {
     assert.equal(receiver.requests[0]!.headers['accept-encoding'], undefined);
   });
 
-  it('says how long a receiver asks us to wait', async () => {
+  it('a delivery to a receiver says how long a receiver asks us to wait', async () => {
     const receiver = await httpReceiver(
       (response) => void response.writeHead(429, { 'retry-after': '7' }).end(),
     );
     assert.equal(answered(await send(senderWith(), receiver.url)).retryAfterMs, 7_000);
   });
 
-  it('is canceled at once by its signal', async () => {
+  it('a delivery to a receiver is canceled at once by its signal', async () => {
     const receiver = await httpReceiver(() => undefined);
     const stop = new AbortController();
     const sending = send(senderWith({ timeoutMs: 60_000 }), receiver.url, '{}', stop.signal);
@@ -127,7 +127,7 @@ describe('a delivery to a receiver', () => {
     assert.equal(receiver.requests.length, 1);
   });
 
-  it('counts as answered when it is canceled after the status came', async () => {
+  it('a delivery to a receiver counts as answered when it is canceled after the status came', async () => {
     const receiver = await tcpReceiver((socket) =>
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'),
     );
@@ -141,7 +141,7 @@ describe('a delivery to a receiver', () => {
     );
   });
 
-  it('is canceled when the sender closes, and afterwards none begins', async () => {
+  it('a delivery to a receiver is canceled when the sender closes, and afterwards none begins', async () => {
     const receiver = await httpReceiver(() => undefined);
     const sender = senderWith({ timeoutMs: 60_000 });
     const sending = [send(sender, receiver.url), send(sender, receiver.url)];
@@ -152,7 +152,7 @@ describe('a delivery to a receiver', () => {
     assert.equal(receiver.requests.length, 2);
   });
 
-  it('reveals nothing of the address or the URL when it fails', async () => {
+  it('a delivery to a receiver reveals nothing of the address or the URL when it fails', async () => {
     const closed = await httpReceiver();
     await closeAll();
     const result = await send(
@@ -193,7 +193,7 @@ describe('a connection', () => {
     return { sender: senderWith({ guard }), asked: () => asked };
   };
 
-  it('is reused for the next delivery to the same host, whose addresses are resolved for each attempt', async () => {
+  it('a connection is reused for the next delivery to the same host, whose addresses are resolved for each attempt', async () => {
     const receiver = await httpReceiver(undefined, '0.0.0.0');
     const { sender, asked } = withAnswers([['127.0.0.1']]);
     for (let i = 0; i < 5; i++) answered(await send(sender, `http://${NAME}:${receiver.port}/`));
@@ -201,7 +201,7 @@ describe('a connection', () => {
     assert.equal(receiver.requests[0]!.headers.host, `${NAME}:${receiver.port}`);
   });
 
-  it('is not reused if the host has other addresses by then', async () => {
+  it('a connection is not reused if the host has other addresses by then', async () => {
     const receiver = await httpReceiver(undefined, '0.0.0.0');
     const { sender } = withAnswers([
       ['127.0.0.1'],
@@ -213,7 +213,7 @@ describe('a connection', () => {
     assert.equal(receiver.connections(), 3);
   });
 
-  it('is refused an address that a name has changed to since its last attempt', async () => {
+  it('a connection is refused an address that a name has changed to since its last attempt', async () => {
     const receiver = await httpReceiver(undefined, '0.0.0.0');
     const { sender } = withAnswers([['127.0.0.1'], []]);
     answered(await send(sender, `http://${NAME}:${receiver.port}/`));
@@ -222,7 +222,7 @@ describe('a connection', () => {
     assert.equal(receiver.requests.length, 1);
   });
 
-  it('goes to the address that was checked, though the name changes its answer between check and connect', async () => {
+  it('a connection goes to the address that was checked, though the name changes its answer between check and connect', async () => {
     const [checked, canary] = [await httpReceiver(undefined, '127.0.0.2'), await httpReceiver()];
     assert.notEqual(checked.port, canary.port);
     // A name that the machine itself resolves to 127.0.0.1, and the guard once to 127.0.0.2.
@@ -237,13 +237,13 @@ describe('a connection', () => {
     assert.deepEqual([asked, checked.requests.length, canary.connections()], [1, 1, 0]);
   });
 
-  it('is tried with the next address if the first does not accept it', async () => {
+  it('a connection is tried with the next address if the first does not accept it', async () => {
     const receiver = await httpReceiver(undefined, '127.0.0.2');
     const { sender } = withAnswers([['127.0.0.3', '127.0.0.2']]);
     answered(await send(sender, `http://${NAME}:${receiver.port}/`));
   });
 
-  it('that the receiver closed while it was idle costs the delivery nothing', async () => {
+  it('a connection that the receiver closed while it was idle costs the delivery nothing', async () => {
     let served = 0;
     // Answers once, and resets the connection when it is used again.
     const receiver = await tcpReceiver((socket) => {
@@ -256,14 +256,14 @@ describe('a connection', () => {
     assert.equal(served, 3);
   });
 
-  it('is a failure if a receiver closes it for good', async () => {
+  it('a connection is a failure if a receiver closes it for good', async () => {
     const receiver = await tcpReceiver((socket) => socket.resetAndDestroy());
     const result = await send(senderWith(), receiver.url);
     assert.ok(result.outcome === 'failed' && result.reason === 'connection');
     assert.equal(receiver.connections(), 1);
   });
 
-  it('is not limited: a hundred that hang delay no other', async () => {
+  it('a connection is not limited: a hundred that hang delay no other', async () => {
     const hanging = await httpReceiver(() => undefined);
     const receiver = await httpReceiver();
     const sender = senderWith({ timeoutMs: 3_000 });
@@ -298,14 +298,14 @@ describe('Retry-After', () => {
     ['2026-11-21T12:00:30Z', null],
     ['Xxx, 99 Xxx 2026 12:00:00 GMT', null],
   ] as const)
-    it(`${JSON.stringify(given)} is ${waitMs} ms`, () => {
+    it(`Retry-After: ${JSON.stringify(given)} is ${waitMs} ms`, () => {
       for (const status of [429, 503])
         assert.equal(retryAfterMs(status, { 'retry-after': given }, NOW), waitMs);
       for (const status of [200, 302, 500])
         assert.equal(retryAfterMs(status, { 'retry-after': given }, NOW), null);
     });
 
-  it('may be absent', () => assert.equal(retryAfterMs(503, {}, NOW), null));
+  it('Retry-After may be absent', () => assert.equal(retryAfterMs(503, {}, NOW), null));
 });
 
 describe('the head of an answer', () => {
@@ -322,5 +322,5 @@ describe('the head of an answer', () => {
     ['exactly a KiB', Buffer.from('x'.repeat(1_024)), 'x'.repeat(1_024)],
     ['nothing', Buffer.alloc(0), ''],
   ] as const)
-    it(`keeps ${what} printable`, () => assert.equal(headText(bytes), shown));
+    it(`the head of an answer keeps ${what} printable`, () => assert.equal(headText(bytes), shown));
 });

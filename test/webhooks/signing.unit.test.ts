@@ -32,14 +32,14 @@ function problemsOf(
 const GOOD = { 'Svc-Signature': null, 'webhook-signature': null };
 
 describe('a delivery', () => {
-  it('is signed as Standard Webhooks has it', () => {
+  it('a delivery is signed as Standard Webhooks has it', () => {
     const headers = signatureHeaders(STANDARD);
     assert.equal(headers['webhook-id'], STANDARD.id);
     assert.equal(headers['webhook-timestamp'], '1614265330');
     assert.equal(headers['webhook-signature'], STANDARD_SIGNATURE);
   });
 
-  it('carries the lowercase hexadecimal HMAC-SHA256 of its bytes, keyed with the secret as shown', () => {
+  it('a delivery carries the lowercase hexadecimal HMAC-SHA256 of its bytes, keyed with the secret as shown', () => {
     // openssl dgst -sha256 -hmac whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
     assert.equal(
       signatureHeaders(STANDARD)['Svc-Signature'],
@@ -51,7 +51,7 @@ describe('a delivery', () => {
     assert.match(signatureHeaders(STANDARD)['Svc-Signature']!, /^[0-9a-f]{64}$/);
   });
 
-  it('has no header of an old secret when there is none', () =>
+  it('a delivery has no header of an old secret when there is none', () =>
     assert.deepEqual(Object.keys(signatureHeaders(STANDARD)).sort(), [
       'Svc-Signature',
       'webhook-id',
@@ -59,7 +59,7 @@ describe('a delivery', () => {
       'webhook-timestamp',
     ]));
 
-  it('is signed with both secrets while the old one is in force', () => {
+  it('a delivery is signed with both secrets while the old one is in force', () => {
     const rotated: Signable = { ...STANDARD, secret: OTHER, previousSecret: STANDARD.secret };
     const headers = signatureHeaders(rotated);
     assert.equal(
@@ -72,7 +72,7 @@ describe('a delivery', () => {
     assert.deepEqual([previous, more], [STANDARD_SIGNATURE, []]);
   });
 
-  it('signs the bytes, whatever they are', () => {
+  it('a delivery signs the bytes, whatever they are', () => {
     const bodies = [
       Buffer.alloc(0),
       Buffer.from([0, 255, 128, 10]),
@@ -86,7 +86,7 @@ describe('a delivery', () => {
       );
   });
 
-  it('cannot be signed with something that is not a secret', () => {
+  it('a delivery cannot be signed with something that is not a secret', () => {
     for (const secret of [
       '',
       'whsec_',
@@ -100,7 +100,7 @@ describe('a delivery', () => {
 });
 
 describe('a new secret', () => {
-  it('has at least 192 random bits after its prefix', () => {
+  it('a new secret has at least 192 random bits after its prefix', () => {
     const secrets = Array.from({ length: 1_000 }, newSecret);
     assert.equal(new Set(secrets).size, secrets.length);
     for (const secret of secrets) {
@@ -113,10 +113,10 @@ describe('a new secret', () => {
 describe('a receiver', () => {
   const delivery = { body: STANDARD.body, headers: signatureHeaders(STANDARD) };
 
-  it('finds nothing wrong with a delivery of ours', () =>
+  it('a receiver finds nothing wrong with a delivery of ours', () =>
     assert.deepEqual(problemsOf(delivery, STANDARD.secret), GOOD));
 
-  it('accepts a delivery during a rotation with the new secret and with the old one', () => {
+  it('a receiver accepts a delivery during a rotation with the new secret and with the old one', () => {
     const headers = signatureHeaders({
       ...STANDARD,
       secret: OTHER,
@@ -132,7 +132,7 @@ describe('a receiver', () => {
     'another secret': { ...delivery, headers: signatureHeaders({ ...STANDARD, secret: OTHER }) },
     'no signature at all': { ...delivery, headers: {} },
   }))
-    it(`refuses ${what} by both signatures`, () => {
+    it(`a receiver refuses ${what} by both signatures`, () => {
       const problems = problemsOf(received, STANDARD.secret);
       assert.ok(
         problems['Svc-Signature'] !== null && problems['webhook-signature'] !== null,
@@ -151,7 +151,7 @@ describe('a receiver', () => {
     ['webhook-timestamp', '1614265330.0'],
     ['webhook-timestamp', ''],
   ] as const)
-    it(`says which signature fails when ${header} is ${JSON.stringify(value)}`, () => {
+    it(`a receiver says which signature fails when ${header} is ${JSON.stringify(value)}`, () => {
       const problems = problemsOf(
         { ...delivery, headers: { ...delivery.headers, [header]: value } },
         STANDARD.secret,
@@ -164,7 +164,7 @@ describe('a receiver', () => {
       assert.equal(problems[other], null);
     });
 
-  it('refuses a delivery from another time, five minutes being the limit', () => {
+  it('a receiver refuses a delivery from another time, five minutes being the limit', () => {
     const at = (nowS: number): string | null =>
       problemsOf(delivery, STANDARD.secret, nowS)['webhook-signature']!;
     for (const away of [0, 300, -300]) assert.equal(at(STANDARD.timestampS + away), null);

@@ -61,7 +61,7 @@ describe('webhooks', () => {
   const path = ({ id }: Hooked): string => `/v1/webhook_endpoints/${id}`;
 
   describe('that are due', () => {
-    it('are those with an event of their types ahead, without a live run, and no others', async () => {
+    it('webhooks that are due are those with an event of their types ahead, without a live run, and no others', async () => {
       const [own, other] = [await hooked(api), await hooked(api, ['payout.failed'])];
       assert.deepEqual([await due(own), await due(other)], [false, false]);
       await emit(api, own, 1);
@@ -99,7 +99,7 @@ describe('webhooks', () => {
   });
 
   describe('that were missed', () => {
-    it('are made due: an event that no sender has seen, one for an endpoint that is probed at its probe', async () => {
+    it('webhooks that were missed are made due: an event that no sender has seen, one for an endpoint that is probed at its probe', async () => {
       const [own, probed] = [await hooked(api), await hooked(api)];
       const probeAt = instant(clock.now() + 60_000);
       await db.change(updateSql(webhookEndpoints, { probeAt }, { id: probed.id }));
@@ -114,7 +114,7 @@ describe('webhooks', () => {
       assert.equal((await run(own.id)).attempts, 1);
     });
 
-    it('are made due though their retry is due only later, and at their probe if they are probed', async () => {
+    it('webhooks that were missed are made due though their retry is due only later, and at their probe if they are probed', async () => {
       const [own, probed] = [await hooked(api), await hooked(api)];
       const [probeAt, later] = [instant(clock.now() + 60_000), instant(clock.now() + DAY)];
       await db.change(updateSql(webhookEndpoints, { nextDueAt: later }, { id: own.id }));
@@ -141,7 +141,7 @@ describe('webhooks', () => {
     const redeliver = (own: Hooked, id: string) =>
       own.bank.request('POST', `/v1/events/${id}/redeliver`);
 
-    it('sends the one event again to each endpoint that has had it, with the same id and bytes', async () => {
+    it('webhooks redeliver sends the one event again to each endpoint that has had it, with the same id and bytes', async () => {
       const own = await hooked(api);
       const second = await hooked(api, ['account.verified', 'payout.failed'], own.bank);
       const other = await hooked(api, ['payout.failed'], own.bank);
@@ -169,7 +169,7 @@ describe('webhooks', () => {
       );
     });
 
-    it('leaves to the cursor what it will still deliver, and skips disabled endpoints', async () => {
+    it('webhooks redeliver leaves to the cursor what it will still deliver, and skips disabled endpoints', async () => {
       const own = await hooked(api);
       const off = await hooked(api, ['account.verified'], own.bank);
       answered(await own.bank.request('PATCH', path(off), { body: { status: 'disabled' } }), 200);
@@ -184,7 +184,7 @@ describe('webhooks', () => {
     });
   });
 
-  it('keep attempts and deliveries for thirty days, a disabled endpoint too where enabling it would not look at them', async () => {
+  it('webhooks keep attempts and deliveries for thirty days, a disabled endpoint too where enabling it would not look at them', async () => {
     const [own, off] = [await hooked(api), await hooked(api)];
     await emit(api, own, 3);
     await run(own.id);
@@ -234,7 +234,7 @@ describe('webhooks', () => {
     );
   });
 
-  it('have their secrets resealed under the first key, and sign as before; a missing key is reported', async () => {
+  it('webhooks have their secrets resealed under the first key, and sign as before; a missing key is reported', async () => {
     const own = await hooked(api);
     answered(await own.bank.request('POST', `${path(own)}/rotate_secret`), 200);
     const old: SecretKey = { id: 'test', secret: Buffer.alloc(32, 7) };
@@ -271,7 +271,7 @@ describe('webhooks', () => {
       }
     };
 
-    it('is forever unless an operator sets it, to at least thirty days', async () => {
+    it('webhooks retention is forever unless an operator sets it, to at least thirty days', async () => {
       const own = await hooked(api);
       await emit(api, own, 2);
       clock.pass(1_000 * DAY);
@@ -282,7 +282,7 @@ describe('webhooks', () => {
       );
     });
 
-    it('removes only the oldest: lists begin later, an earlier cursor has expired, and an endpoint left behind continues', async () => {
+    it('webhooks retention removes only the oldest: lists begin later, an earlier cursor has expired, and an endpoint left behind continues', async () => {
       const bank = await openBank(api);
       const account = await bank.account();
       const behind = await hooked(api, ['account.verified'], bank);
@@ -326,7 +326,7 @@ describe('webhooks', () => {
       );
     });
 
-    it('expires cursors and positions behind which something is missing, and no other: of a rare type, a time to come, an idle log', async () => {
+    it('webhooks retention expires cursors and positions behind which something is missing, and no other: of a rare type, a time to come, an idle log', async () => {
       const bank = await openBank(api);
       const account = await bank.account();
       const client = new MoneyClient({ baseUrl: api.baseUrl, token: bank.token });
@@ -374,7 +374,7 @@ describe('webhooks', () => {
       assert.deepEqual([last.event.sequence, resumed.value?.event.sequence], [4, 5]);
     });
 
-    it('ends a delivery whose event is gone, without an attempt, and shows it as lost', async () => {
+    it('webhooks retention ends a delivery whose event is gone, without an attempt, and shows it as lost', async () => {
       const own = await hooked(api);
       await emit(api, own, 1);
       await run(own.id);

@@ -56,7 +56,7 @@ describe('a delivery over TLS', () => {
     assert.match(result.message, code);
   };
 
-  it('goes to a receiver whose certificate names it, though it is connected to by its address', async () => {
+  it('a delivery over TLS goes to a receiver whose certificate names it, though it is connected to by its address', async () => {
     const receiver = await tlsReceiver(
       makeCertificate({ subject: NAME, names: [NAME] }, authority),
     );
@@ -68,7 +68,7 @@ describe('a delivery over TLS', () => {
     assert.deepEqual(receiver.asked, [NAME]);
   });
 
-  it('goes to an address that the certificate names as an address', async () => {
+  it('a delivery over TLS goes to an address that the certificate names as an address', async () => {
     const receiver = await tlsReceiver(
       makeCertificate({ subject: 'any', names: ['127.0.0.1'] }, authority),
     );
@@ -111,14 +111,14 @@ describe('a delivery over TLS', () => {
     ],
   };
   for (const [what, [certificate, code]] of Object.entries(BAD))
-    it(`sends nothing when the certificate is ${what}`, async () => {
+    it(`a delivery over TLS sends nothing when the certificate is ${what}`, async () => {
       const receiver = await tlsReceiver(certificate);
       const result = await send(trusting(), `https://${NAME}:${receiver.port}/`);
       assertTls(result, code);
       assert.equal(receiver.requests(), 0);
     });
 
-  it('sends nothing over a version of TLS that is out of date', async () => {
+  it('a delivery over TLS sends nothing over a version of TLS that is out of date', async () => {
     const certificate = makeCertificate({ subject: NAME, names: [NAME] }, authority);
     const receiver = await tlsReceiver(certificate, {
       minVersion: 'TLSv1',
@@ -128,7 +128,7 @@ describe('a delivery over TLS', () => {
     assertTls(await send(trusting(), `https://${NAME}:${receiver.port}/`), /EPROTO|ERR_SSL/);
   });
 
-  it('fails as TLS at a receiver that speaks only HTTP', async () => {
+  it('a delivery over TLS fails as TLS at a receiver that speaks only HTTP', async () => {
     const receiver = await httpReceiver();
     assertTls(await send(trusting(), `https://${NAME}:${receiver.port}/`), /ERR_SSL|EPROTO/);
     assert.equal(receiver.requests.length, 0);
