@@ -29,7 +29,7 @@ export async function findManaged(
 
 /**
  * Locks an endpoint for a change, after the check, so that a caller cannot wait for another
- * tenant's row. Throws the same.
+ * tenant's row. Throws as `findManaged` does.
  */
 export async function lockManaged(
   transaction: Transaction,
@@ -40,7 +40,7 @@ export async function lockManaged(
   return lock(transaction, { id, tenantId });
 }
 
-/** Any endpoint, locked: for operators. Throws not_found. */
+/** Locks an endpoint of any tenant, for operators. Throws not_found. */
 export function lockEndpoint(transaction: Transaction, id: Uuid): Promise<WebhookEndpoint> {
   return lock(transaction, { id });
 }

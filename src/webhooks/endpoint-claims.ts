@@ -41,8 +41,8 @@ export interface ClaimedEndpoint {
 }
 
 /**
- * Claims the endpoints that are free and have not moved; skips endpoints that are locked, without
- * waiting.
+ * Claims the endpoints that are free and whose cursors have not moved; skips endpoints that are
+ * locked, without waiting.
  */
 export async function claim(
   transaction: Transaction,
