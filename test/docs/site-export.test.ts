@@ -13,7 +13,7 @@ import { linksOf } from './links.js';
 const EXPORT = fileURLToPath(new URL('../../scripts/docs-site.js', import.meta.url));
 
 describe('npm run docs:site', () => {
-  it('writes the site as files that lead to one another wherever they stand', async () => {
+  it('npm run docs:site writes the site as files that lead to one another wherever they stand', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'site-'));
     try {
       const env = {
@@ -54,7 +54,7 @@ describe('npm run docs:site', () => {
     }
   });
 
-  it('says what is wrong with an address', async () => {
+  it('npm run docs:site says what is wrong with an address', async () => {
     const env = { PATH: process.env.PATH, DOCS_URL: 'nowhere' };
     await assert.rejects(promisify(execFile)(process.execPath, [EXPORT, 'never-made'], { env }), {
       code: 2,

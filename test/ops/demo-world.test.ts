@@ -74,7 +74,7 @@ describe('the demo world', () => {
   const caller = (token: string | undefined) =>
     new Authenticator(test.database.reader, systemClock).authenticate(token ?? '', '127.0.0.1');
 
-  it('has the accounts that docs/demo-world.md lists', () => {
+  it('the demo world has the accounts that docs/demo-world.md lists', () => {
     const { acme, globex, initech } = world.tenants;
     const named = (of: z.infer<typeof tenant>) =>
       Object.entries(of.accounts).map(([name, { alias, type }]) => [name, alias, type]);
@@ -98,7 +98,7 @@ describe('the demo world', () => {
     assert.ok(phones.every((phone) => phone?.startsWith('+57300')));
   });
 
-  it('has the money that docs/demo-world.md lists, from pay-ins', async () => {
+  it('the demo world has the money that docs/demo-world.md lists, from pay-ins', async () => {
     const has = async (of: z.infer<typeof tenant>, name: string) => {
       const id = asUuid(of.accounts[name]?.id ?? '');
       return [
@@ -129,12 +129,12 @@ describe('the demo world', () => {
     return (await Promise.all(all)).map(({ limits }) => limits.openBatches);
   };
 
-  it('has a hundred times the usual room for uploads', async () => {
+  it('the demo world has a hundred times the usual room for uploads', async () => {
     const most = 100n * DEFAULT_QUOTAS.openBatches;
     assert.deepEqual(await openBatches(), [most, most, most]);
   });
 
-  it('verifies all but carla', async () => {
+  it('the demo world verifies all but carla', async () => {
     const rows = await test.sql(
       "SELECT name FROM accounts WHERE type<>'system' AND verified_at IS NULL",
     );
@@ -149,7 +149,7 @@ describe('the demo world', () => {
     assert.deepEqual(declared, [{ count: '9' }]);
   });
 
-  it('has acme and initech in one network, and globex in none', async () => {
+  it('the demo world has acme and initech in one network, and globex in none', async () => {
     const rows = await test.database.reader.select(tenants, {});
     const networkOf = new Map(rows.map(({ name, network }) => [name, network]));
     assert.notEqual(networkOf.get('acme'), null);
@@ -157,7 +157,7 @@ describe('the demo world', () => {
     assert.equal(networkOf.get('globex'), null);
   });
 
-  it('charges for bonuses and payouts in COPM, into the account fees', async () => {
+  it('the demo world charges for bonuses and payouts in COPM, into the account fees', async () => {
     const { acme } = world.tenants;
     const row = await test.database.reader.find(tenants, { id: asUuid(acme.id) });
     assert.equal(row?.feeAccountId, acme.accounts.fees?.id);
@@ -178,7 +178,7 @@ describe('the demo world', () => {
     );
   });
 
-  it('has a member with each role in every account of acme, and a token with every scope', async () => {
+  it('the demo world has a member with each role in every account of acme, and a token with every scope', async () => {
     const { acme } = world.tenants;
     const members: [string, Role][] = [
       ['owner', 'owner'],
@@ -203,7 +203,7 @@ describe('the demo world', () => {
     assert.equal(seen.size, 5);
   });
 
-  it('has a token of the owner for each single scope', async () => {
+  it('the demo world has a token of the owner for each single scope', async () => {
     const { acme } = world.tenants;
     assert.equal(Object.keys(acme.tokens).length, 11);
     const owner = await caller(acme.tokens.owner);
@@ -213,10 +213,10 @@ describe('the demo world', () => {
     }
   });
 
-  it('keeps the tokens where only their owner can read them', () =>
+  it('the demo world keeps the tokens where only their owner can read them', () =>
     assert.equal(statSync(tokensFile).mode & 0o777, 0o600));
 
-  it('is the same at the next start, and touches nothing that people have changed', async () => {
+  it('the demo world is the same at the next start, and touches nothing that people have changed', async () => {
     await test.sql("UPDATE accounts SET alias='$anita', status='frozen' WHERE alias='$ana'");
     await test.sql('UPDATE fee_schedules SET basis_points=20');
     await test.sql('UPDATE tenant_quotas SET open_batches=7');
@@ -235,7 +235,7 @@ describe('the demo world', () => {
     assert.deepEqual(await openBatches(), [7n, 7n, 7n]);
   });
 
-  it('gets back what it lacks', async () => {
+  it('the demo world gets back what it lacks', async () => {
     await test.sql("DELETE FROM fee_schedules WHERE operation='bonus'");
     await test.sql("DELETE FROM member_roles WHERE role='operator'");
     await test.sql('DELETE FROM tenant_quotas');
@@ -245,7 +245,7 @@ describe('the demo world', () => {
     assert.equal((await test.sql('SELECT 1 FROM fee_schedules')).length, 2);
   });
 
-  it('has new tokens when their file was lost, and the old ones are revoked', async () => {
+  it('the demo world has new tokens when their file was lost, and the old ones are revoked', async () => {
     rmSync(tokensFile);
     const again = await make();
     for (const [name, of] of Object.entries(world.tenants))
@@ -277,7 +277,7 @@ describe('the demo world', () => {
         .code;
     };
 
-    it('are two people with every right and an authenticator, and the service that made it', async () => {
+    it('the staff of the demo world are two people with every right and an authenticator, and the service that made it', async () => {
       const rows = await test.database.reader.select(staff, {}, { orderBy: ['name'] });
       assert.deepEqual(
         rows.map(({ name, kind, active, rights, factorSecret }) => [
@@ -298,14 +298,14 @@ describe('the demo world', () => {
       assert.equal(statSync(staffFile).mode & 0o777, 0o600);
     });
 
-    it('sign in by the codes that demo:code prints, one after the other within half a minute', async () => {
+    it('the staff of the demo world sign in by the codes that demo:code prints, one after the other within half a minute', async () => {
       assert.deepEqual(
         [await login('demo-lead'), await login('demo-lead'), await login('demo-support')],
         [0, 0, 0],
       );
     });
 
-    it('have the same code until it is used, and no other name has any', async () => {
+    it('the staff of the demo world have the same code until it is used, and no other name has any', async () => {
       await forgetCodes(test.sql);
       // Another half minute may begin in between.
       let before = await printed('demo-support');
@@ -333,7 +333,7 @@ describe('the demo world', () => {
       for (const name of ['demo-lead', 'demo-support']) assert.equal(await login(name), 0);
     });
 
-    it('stay as they are at the next start: who was deactivated, too', async () => {
+    it('the staff of the demo world stay as they are at the next start: who was deactivated, too', async () => {
       await test.sql("UPDATE staff SET rights='read' WHERE name='demo-support'");
       await test.sql("UPDATE staff SET active=0 WHERE name='demo-lead'");
       const before = await test.sql('SELECT * FROM staff ORDER BY name');

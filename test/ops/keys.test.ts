@@ -58,7 +58,7 @@ describe('the keys, as operators see them', () => {
     assert.equal(seen.at(-1)?.[0], seen.at(-1)?.[1]);
   });
 
-  it('list shows how many fingerprints each has', async () => {
+  it('keys list shows how many fingerprints each has', async () => {
     const rows = z
       .array(z.object({ key_id: z.string(), fingerprints: z.number() }))
       .parse(await ops('keys', 'list'));
@@ -66,7 +66,7 @@ describe('the keys, as operators see them', () => {
     assert(!rows.some(({ key_id: id }) => id === 'sha256'));
   });
 
-  it('roll says of a key that nobody uses to put it last everywhere, and only then first', async () => {
+  it('keys roll says of a key that nobody uses to put it last everywhere, and only then first', async () => {
     const [fingerprints, cursors, sealed] = ROWS.parse(await ops('keys', 'roll', 'k9'));
     assert.deepEqual(
       [fingerprints?.made_under_it, cursors?.made_under_it, sealed?.made_under_it],
@@ -81,7 +81,7 @@ describe('the keys, as operators see them', () => {
     }
   });
 
-  it('roll says of a key in use which others stay', async () => {
+  it('keys roll says of a key in use which others stay', async () => {
     const [fingerprints] = ROWS.parse(await ops('keys', 'roll', 'rolled'));
     assert.equal(fingerprints?.keyring, 'FINGERPRINT_KEYS');
     assert.equal(fingerprints.made_under_it, 3);

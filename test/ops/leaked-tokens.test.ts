@@ -38,7 +38,7 @@ describe('the tokens of a member', () => {
   const ops = (...args: readonly string[]): Promise<Ran> =>
     run('src/ops/main.js', ['tokens', ...args, '--json'], people.env);
 
-  it('end all at once by one command, those of others do not, and the audit log has each', async () => {
+  it('the tokens of a member end all at once by one command, those of others do not, and the audit log has each', async () => {
     const { id: tenantId, name } = bank.tenant.tenant;
     const member = await addMember(db.database, systemClock, tenantId, 'leaky', TEST_ACTOR);
     const made = await Promise.all([1, 2, 3].map(() => makeToken(db.database, member)));
@@ -71,7 +71,7 @@ describe('the tokens of a member', () => {
     assert.deepEqual([again.code, JSON.parse(again.stdout)], [0, []]);
   });
 
-  it('are named by a key id or by their member, not by both and not by half', async () => {
+  it('the tokens of a member are named by a key id or by their member, not by both and not by half', async () => {
     const { name } = bank.tenant.tenant;
     for (const args of [
       [],
@@ -82,7 +82,7 @@ describe('the tokens of a member', () => {
       assert.equal((await ops('revoke', ...args, '--yes')).code, 2, args.join(' '));
   });
 
-  it('show when they were last used, about, written once in some minutes however often they are used', async () => {
+  it('the tokens of a member show when they were last used, about, written once in some minutes however often they are used', async () => {
     let now = systemClock();
     const uses = new TokenUses(db.database, () => now);
     const { token } = await makeToken(db.database, bank.tenant.owner);
@@ -111,7 +111,7 @@ describe('the tokens of a member', () => {
     assert.equal(row?.last_used_at, new Date(now).toISOString());
   });
 
-  it('whose use cannot be written are recorded by their next use', async () => {
+  it('the tokens of a member whose use cannot be written are recorded by their next use', async () => {
     const away = openDatabase('mysql://nobody:none@127.0.0.1:1/none');
     let isAway = true;
     const database: Pick<Database, 'withTransaction'> = {

@@ -76,7 +76,7 @@ describe('the commands of the pages', () => {
 
   const walkthrough = (heading: string): string[] => shellBlocks('docs/walkthrough.md', heading);
 
-  it('send a first transfer, which sent again moves nothing', async () => {
+  it('the commands of the pages send a first transfer, which sent again moves nothing', async () => {
     const [send = '', ...look] = shellBlocks('README.md', 'A first transfer');
     const output = await printed(send, send.slice(send.indexOf('curl')), ...look);
     assert.match(output, /HTTP\/1\.1 201 [\s\S]*HTTP\/1\.1 200 /);
@@ -84,7 +84,7 @@ describe('the commands of the pages', () => {
     assert.match(output, /transfer\.completed/);
   });
 
-  it('let a transfer wait, and approve it', async () => {
+  it('the commands of the pages let a transfer wait, and approve it', async () => {
     const output = await printed(
       ...walkthrough('Shorthands'),
       ...walkthrough('A transfer that waits'),
@@ -92,14 +92,14 @@ describe('the commands of the pages', () => {
     assert.match(output, /pending_approval[\s\S]*HTTP\/1\.1 200 [\s\S]*"status":"completed"/);
   });
 
-  it('register, show and steer a webhook endpoint', async () => {
+  it('the commands of the pages register, show and steer a webhook endpoint', async () => {
     const output = await printed(...walkthrough('Shorthands'), ...walkthrough('Webhooks'));
     assert.match(output, /"secret":"whsec_/);
     assert.match(output, /paused/);
     assert.doesNotMatch(output, /"error"/);
   });
 
-  it('upload a payroll, and give out the template', async () => {
+  it('the commands of the pages upload a payroll, and give out the template', async () => {
     const [upload = ''] = walkthrough('A payroll from a file');
     const output = await printed(
       ...walkthrough('Shorthands'),
@@ -109,12 +109,12 @@ describe('the commands of the pages', () => {
     assert.equal(readFileSync(join(folder, 'payroll.xlsx')).subarray(0, 2).toString(), 'PK');
   });
 
-  it('create a payout', async () => {
+  it('the commands of the pages create a payout', async () => {
     const output = await printed(...walkthrough('Shorthands'), ...walkthrough('A payout'));
     assert.match(output, /"status":"approved"/);
   });
 
-  it('set up a second tenant that can send', async () => {
+  it('the commands of the pages set up a second tenant that can send', async () => {
     const output = await printed(...walkthrough('Shorthands'), ...walkthrough('A second tenant'));
     assert.match(output, /svc_live_/);
     const ready = await test.sql(
@@ -127,7 +127,7 @@ describe('the commands of the pages', () => {
     );
   });
 
-  it('name paths of the API that its document describes, and pages that are served', async () => {
+  it('the commands of the pages name paths of the API that its document describes, and pages that are served', async () => {
     const { json } = await api.request('GET', '/openapi.json');
     const routes = Object.keys(object(json.paths)).map((path) => path.split('/'));
     const isDescribed = (path: string): boolean => {

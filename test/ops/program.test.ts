@@ -40,10 +40,10 @@ describe('the exit code of the operators', () => {
     [new CommitUnknown('no answer'), 3],
     [ledgerUnavailable(), 3],
   ] as const)
-    it(`of ${failure.name}${failure instanceof ApiError ? ` ${failure.refusal.code}` : ''} is ${code}`, () =>
+    it(`the exit code of the operators of ${failure.name}${failure instanceof ApiError ? ` ${failure.refusal.code}` : ''} is ${code}`, () =>
       assert.equal(exitCodeOf(failure), code));
 
-  it('is 2 from npm run ops too, which does not blame the database for a wrong word', () => {
+  it('the exit code of the operators is 2 from npm run ops too, which does not blame the database for a wrong word', () => {
     const { status, stderr } = spawnSync(
       process.execPath,
       [join(ROOT, 'scripts/ops.mjs'), 'acounts'],
@@ -58,7 +58,7 @@ describe('the exit code of the operators', () => {
     );
   });
 
-  it('is 0 if it is done, 1 if it cannot be done, 2 if it is used wrongly, as docs/operations/command-line.md says', () => {
+  it('the exit code of the operators is 0 if it is done, 1 if it cannot be done, 2 if it is used wrongly, as docs/operations/command-line.md says', () => {
     assert.equal(ended('--help').status, 0);
     assertRefused(1, 'tenants', 'list', '--json');
     assertRefused(2, 'tenants', 'no-such-command');
@@ -73,7 +73,7 @@ describe('the exit code of the operators', () => {
     );
   });
 
-  it('is 3, with a reason, if what it prints cannot be written', function () {
+  it('the exit code of the operators is 3, with a reason, if what it prints cannot be written', function () {
     if (!existsSync('/dev/full')) this.skip();
     const { status, stderr } = spawnSync(
       'sh',
@@ -86,7 +86,7 @@ describe('the exit code of the operators', () => {
     assert.equal(status, 3);
   });
 
-  it('is its own, and the command goes on to its end, if nobody reads on what it prints', () => {
+  it('the exit code of the operators is its own, and the command goes on to its end, if nobody reads on what it prints', () => {
     const own = `
       import { Command } from 'commander';
       import { runProgram } from ${JSON.stringify(RUN_COMMAND)};
@@ -146,7 +146,7 @@ describe('tables of the operators', () => {
   }
 
   for (const width of [40, 60, 80, 120])
-    it(`are at most ${width} columns wide on a terminal of ${width}`, () => {
+    it(`tables of the operators are at most ${width} columns wide on a terminal of ${width}`, () => {
       for (const text of [
         printed(width, (output) => output.list(rows, '')),
         printed(width, (output) => output.one(rows[0]!)),
@@ -159,7 +159,7 @@ describe('tables of the operators', () => {
       }
     });
 
-  it('keep an id in one piece as long as it fits, so that it can be copied', () => {
+  it('tables of the operators keep an id in one piece as long as it fits, so that it can be copied', () => {
     for (const width of [60, 80])
       assert.match(
         printed(width, (output) => output.list(rows, '')),
@@ -167,7 +167,7 @@ describe('tables of the operators', () => {
       );
   });
 
-  it('have a row for each thing if it fits, or if the width is unknown', () => {
+  it('tables of the operators have a row for each thing if it fits, or if the width is unknown', () => {
     for (const width of [200, undefined]) {
       const text = printed(width, (output) => output.list(rows, ''));
       assert.match(text.split('\n')[1] ?? '', /id .* name .* description/);
@@ -192,7 +192,7 @@ describe('the completion of a shell', () => {
     return said.stdout.split('\n').filter((line) => line !== '');
   }
 
-  it('offers every command and option at its place', () => {
+  it('the completion of a shell offers every command and option at its place', () => {
     assert.deepEqual(offered('ten'), ['tenants']);
     assert.deepEqual(offered('tenants', 'add', '--net'), ['--network']);
     assert.deepEqual(offered('--json', 'tenants', 'pol'), ['policy-delay'], 'after an option');
@@ -210,7 +210,7 @@ describe('the completion of a shell', () => {
     for (const child of program.commands.slice(0, 6)) visit(child, [child.name()]);
   });
 
-  it('is a script that zsh reads, with what each word means', function () {
+  it('the completion of a shell is a script that zsh reads, with what each word means', function () {
     assert.match(zsh, /^#compdef money-ops\n/);
     assert.match(zsh, /'\/tenants'\) found=\('add:/);
     if (spawnSync('zsh', ['--version']).error !== undefined) return this.skip();
@@ -245,25 +245,25 @@ describe('money-ops as a package', () => {
       cwd: tmpdir(),
     });
 
-  it('says its version', () => {
+  it('money-ops as a package says its version', () => {
     const { status, stdout } = called('--version');
     assert.deepEqual([status, stdout], [0, `${version} (API ${CURRENT_VERSION})\n`]);
   });
 
-  it('names itself in its help, its examples and its remarks', () => {
+  it('money-ops as a package names itself in its help, its examples and its remarks', () => {
     const { stdout } = called('tenants', 'add', '--help');
     assert.match(stdout, /^Usage: money-ops tenants add /);
     assert.match(stdout, /Examples:\n {2}\$ money-ops tenants add /);
     assert.doesNotMatch(called('--help').stdout, /npm run/);
   });
 
-  it('ends with 2 when it is called wrongly, and says nothing on standard output', () => {
+  it('money-ops as a package ends with 2 when it is called wrongly, and says nothing on standard output', () => {
     const { status, stdout, stderr } = called('tenants', 'add');
     assert.deepEqual([status, stdout], [2, '']);
     assert.match(stderr, /^error: /);
   });
 
-  it('holds what the service runs, and neither tests nor sources', () => {
+  it('money-ops as a package holds what the service runs, and neither tests nor sources', () => {
     const files = execFileSync('find', ['.', '-type', 'f'], {
       cwd: join(folder, 'package'),
       encoding: 'utf8',

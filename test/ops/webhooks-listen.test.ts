@@ -79,7 +79,7 @@ describe('npm run ops -- webhooks listen', () => {
     while (lines.length < count) await once(child!.stdout!, 'data');
   }
 
-  it('says what arrives in a line, and that its signatures are good', async () => {
+  it('npm run ops -- webhooks listen says what arrives in a line, and that its signatures are good', async () => {
     await listen();
     assert.equal(await deliver(EVENT, signed(EVENT)), 200);
     assert.equal(await deliver(EVENT, signed(EVENT)), 200);
@@ -95,7 +95,7 @@ describe('npm run ops -- webhooks listen', () => {
     assert.deepEqual(await once(child!, 'close'), [0, null]);
   });
 
-  it('answers as it is told, after the delay it is told', async () => {
+  it('npm run ops -- webhooks listen answers as it is told, after the delay it is told', async () => {
     await listen('--answer', '500', '--delay-ms', '300');
     const startedAt = performance.now();
     assert.equal(await deliver(EVENT, signed(EVENT)), 500);
@@ -103,7 +103,7 @@ describe('npm run ops -- webhooks listen', () => {
     assert.match(lines[0] ?? (await shown(1), lines[0]!), /signatures good {2}answered 500$/);
   });
 
-  it('says which signature fails, and answers 401', async () => {
+  it('npm run ops -- webhooks listen says which signature fails, and answers 401', async () => {
     await listen();
     const good = signed(EVENT);
     assert.equal(await deliver(EVENT, signed(EVENT, newSecret())), 401);
@@ -126,7 +126,7 @@ describe('npm run ops -- webhooks listen', () => {
     );
   });
 
-  it('prints a line of JSON for each with --json', async () => {
+  it('npm run ops -- webhooks listen prints a line of JSON for each with --json', async () => {
     await listen('--json');
     await deliver(EVENT, signed(EVENT));
     await shown(1);
@@ -144,7 +144,7 @@ describe('npm run ops -- webhooks listen', () => {
     });
   });
 
-  it('shows a body that is not an event without obeying it', async () => {
+  it('npm run ops -- webhooks listen shows a body that is not an event without obeying it', async () => {
     await listen();
     const bodies = [
       '',
@@ -159,7 +159,7 @@ describe('npm run ops -- webhooks listen', () => {
       assert.match(line, /^[\d:.]+ {2}no event {2}\d+ bytes {2}signatures good {2}answered 200$/);
   });
 
-  it('needs a secret, a port, and sensible numbers', async () => {
+  it('npm run ops -- webhooks listen needs a secret, a port, and sensible numbers', async () => {
     const port = ['--port', '0'];
     for (const [args, message] of [
       [['--port', '0'], /--secret is required/],
@@ -175,7 +175,7 @@ describe('npm run ops -- webhooks listen', () => {
     }
   });
 
-  it('says when the port is taken', async () => {
+  it('npm run ops -- webhooks listen says when the port is taken', async () => {
     const { port } = await listening(createServer());
     const { code, stderr } = await run(
       'development/ops.js',

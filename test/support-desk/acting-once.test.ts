@@ -79,7 +79,7 @@ describe('a form of the support desk that is sent again', () => {
     ['a batch', batch, 'bonus_batch'],
     ['an endpoint', endpoint, 'webhook'],
   ] as const) {
-    it(`resumes ${what} once: what somebody has paused since stays paused`, async () => {
+    it(`a form of the support desk that is sent again resumes ${what} once: what somebody has paused since stays paused`, async () => {
       const { id, page, pausedBy } = await make();
       await sent(leo, page, 'pause');
       const fields = await sent(maria, page, 'resume');
@@ -91,7 +91,7 @@ describe('a form of the support desk that is sent again', () => {
       assert.equal((await done(id)).length, 3);
     });
 
-    it(`that found ${what} as it was wanted finds it so for good`, async () => {
+    it(`a form of the support desk that is sent again that found ${what} as it was wanted finds it so for good`, async () => {
       const { id, page, pausedBy } = await make();
       await sent(leo, page, 'pause');
       const fields = { ...(await maria.form(page, 'resume')), reason: REASON };
@@ -118,7 +118,7 @@ describe('a form of the support desk that is sent again', () => {
     });
   }
 
-  it('that was refused stays refused, though it would be possible now', async () => {
+  it('a form of the support desk that is sent again that was refused stays refused, though it would be possible now', async () => {
     const { id, page, pausedBy } = await batch();
     const status = (to: string): Promise<unknown> =>
       db.sql(`UPDATE bonus_batches SET status='${to}' WHERE id=${idLiteral(id)}`);
@@ -138,7 +138,7 @@ describe('a form of the support desk that is sent again', () => {
     assert.equal((await desk.acts(id)).length, 1);
   });
 
-  it('makes one proposal for a payout, also after somebody has rejected it', async () => {
+  it('a form of the support desk that is sent again makes one proposal for a payout, also after somebody has rejected it', async () => {
     const paying = await openPayoutBank(api);
     const id = await paying.pay('03');
     await submitAndRaise(db, id);

@@ -20,7 +20,7 @@ describe("a batch's page at the support desk", () => {
   afterEach(() => assertLedgerSound(db.database));
   after(() => desk.stop());
 
-  it('lists the rows that were paid before, although the line endings of the file differ', async () => {
+  it("a batch's page at the support desk lists the rows that were paid before, although the line endings of the file differ", async () => {
     const world = await BatchWorld.open(db);
     await world.account({ alias: '$dora' });
     const payer = await world.account({ funds: { COPM: 10n * LEAST } });

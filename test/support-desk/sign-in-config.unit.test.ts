@@ -12,12 +12,12 @@ const read = (environment: Readonly<Record<string, string>>) =>
   readSupportConfig(testEnvironment('mysql://user:password@127.0.0.1:3306/money', environment));
 
 describe('the configuration of signing in at the support desk', () => {
-  it('is only by name and code by default', () => {
+  it('the configuration of signing in at the support desk is only by name and code by default', () => {
     const config = read({});
     assert.deepEqual([providerOf(config), config.SUPPORT_CODE_SIGN_IN], [null, 'on']);
   });
 
-  it("accepts a provider, the desk's client id there, and the rights of its groups", () => {
+  it("the configuration of signing in at the support desk accepts a provider, the desk's client id there, and the rights of its groups", () => {
     const config = read({
       ...ISSUER,
       SUPPORT_OIDC_CLIENT_SECRET: 'secret',
@@ -41,7 +41,7 @@ describe('the configuration of signing in at the support desk', () => {
     assert.equal(providerOf(read(ISSUER))?.clientSecret, null);
   });
 
-  it('accepts a provider by http only on this machine', () => {
+  it('the configuration of signing in at the support desk accepts a provider by http only on this machine', () => {
     for (const host of ['127.0.0.1', 'localhost', '[::1]'])
       assert(providerOf(read({ ...ISSUER, SUPPORT_OIDC_ISSUER: `http://${host}:8090` })) !== null);
   });
@@ -79,7 +79,7 @@ describe('the configuration of signing in at the support desk', () => {
     ['another scope', { ...ISSUER, SUPPORT_OIDC_SCOPE: 'profile' }, /must begin with openid/],
     ['neither on nor off', { SUPPORT_CODE_SIGN_IN: 'no' }, /SUPPORT_CODE_SIGN_IN/],
   ] as const)
-    it(`is refused with ${what}`, () => {
+    it(`the configuration of signing in at the support desk is refused with ${what}`, () => {
       assert.throws(
         () => read(environment),
         (failure) => failure instanceof ConfigError && fault.test(failure.message),

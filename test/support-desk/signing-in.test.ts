@@ -32,7 +32,7 @@ describe('signing in at the support desk', () => {
         ?.n,
     );
 
-  it('shows only the form to anybody not signed in, and leads back to the requested page', async () => {
+  it('signing in at the support desk shows only the form to anybody not signed in, and leads back to the requested page', async () => {
     const stranger = new Visitor(desk.url, await desk.hire(name()));
     for (const path of [
       '/',
@@ -60,7 +60,7 @@ describe('signing in at the support desk', () => {
       );
   });
 
-  it('creates a session with an id that nobody knew before, and ends the one that the browser brought', async () => {
+  it('signing in at the support desk creates a session with an id that nobody knew before, and ends the one that the browser brought', async () => {
     const visitor = await desk.staffed(name());
     const first = visitor.cookies.get('desk') ?? '';
     assert.match(first, /^sst_[A-Za-z0-9_-]{43}$/);
@@ -89,7 +89,7 @@ describe('signing in at the support desk', () => {
     assert.notDeepEqual(fields, form);
   });
 
-  it('sets a cookie that no script reads and no other site sends, over TLS only for this host', async () => {
+  it('signing in at the support desk sets a cookie that no script reads and no other site sends, over TLS only for this host', async () => {
     const visitor = new Visitor(desk.url, await desk.hire(name()));
     const answer = await visitor.signIn(await desk.freshCode(visitor.person));
     assert.match(
@@ -113,7 +113,7 @@ describe('signing in at the support desk', () => {
     }
   });
 
-  it('says of a wrong name the same as of a wrong code, and records each once', async () => {
+  it('signing in at the support desk says of a wrong name the same as of a wrong code, and records each once', async () => {
     const known = new Visitor(desk.url, await desk.hire(name()));
     const before = await refusals();
     const texts = [
@@ -127,14 +127,14 @@ describe('signing in at the support desk', () => {
     assert.equal(known.cookies.has('desk'), false);
   });
 
-  it('accepts a code once', async () => {
+  it('signing in at the support desk accepts a code once', async () => {
     const person = await desk.hire(name());
     const code = await desk.freshCode(person);
     assert.equal((await new Visitor(desk.url, person).signIn(code)).status, 303);
     assert.equal((await new Visitor(desk.url, person).signIn(code)).status, 401);
   });
 
-  it('is over after half an hour without a page, after eight hours, when it is revoked, signed out, or the person is', async () => {
+  it('signing in at the support desk is over after half an hour without a page, after eight hours, when it is revoked, signed out, or the person is', async () => {
     const idle = await desk.staffed(name());
     moved.ms = 29 * MINUTE_MS;
     assert.equal(await isIn(idle), true);
@@ -165,7 +165,7 @@ describe('signing in at the support desk', () => {
     assert.equal(await isIn(gone), false);
   });
 
-  it('accepts only a few attempts from one address, whatever it claims', async () => {
+  it('signing in at the support desk accepts only a few attempts from one address, whatever it claims', async () => {
     const visitor = new Visitor(desk.url, await desk.hire(name()));
     const { fields } = formOf((await visitor.get('/sign-in')).text, '/sign-in');
     const attempt = (address: string): Promise<Answer> =>
@@ -185,7 +185,7 @@ describe('signing in at the support desk', () => {
     assert.equal((await attempt('203.0.113.8')).status, 401);
   });
 
-  it('counts the attempts of one IPv6 network together, and IPv4 written as IPv6 as IPv4', async () => {
+  it('signing in at the support desk counts the attempts of one IPv6 network together, and IPv4 written as IPv6 as IPv4', async () => {
     const visitor = new Visitor(desk.url, await desk.hire(name()));
     const { fields } = formOf((await visitor.get('/sign-in')).text, '/sign-in');
     const attempt = async (address: string): Promise<number> =>

@@ -165,7 +165,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.equal(await isIn(), false);
   }
 
-  it('asks for a code the first time, and from then on lets the account in without one', async () => {
+  it("sign-in by the company's identity provider asks for a code the first time, and from then on lets the account in without one", async () => {
     const seen = await signedIn();
     assert.equal(seen.headers.get('refresh'), '0; url=/');
     assert.equal(await isIn(), true);
@@ -188,7 +188,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.deepEqual(acts.reverse(), ['staff.set', 'staff.bind', 'staff.sign_in', 'staff.sign_in']);
   });
 
-  it('ends the session that the browser had, though its cookie does not come along on the way back', async () => {
+  it("sign-in by the company's identity provider ends the session that the browser had, though its cookie does not come along on the way back", async () => {
     await signedIn();
     const before = browser.cookie('desk') ?? '';
     await begin();
@@ -197,7 +197,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.equal(await findSession(deps(), before, 'support'), null);
   });
 
-  it('begins no more for one IPv6 network than for one address', async () => {
+  it("sign-in by the company's identity provider begins no more for one IPv6 network than for one address", async () => {
     openDesk({ trustedProxies: ['127.0.0.1'] });
     const statuses = [];
     for (let host = 0; host < 22; host += 1) {
@@ -209,7 +209,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.deepEqual(statuses, [...Array.from({ length: 20 }, () => 302), 429, 429]);
   });
 
-  it('knows somebody whose name at the provider has changed, and not by somebody else’s name', async () => {
+  it("sign-in by the company's identity provider knows somebody whose name at the provider has changed, and not by somebody else’s name", async () => {
     await signedIn();
     const other = await addStaff(db.database, { name: `Sofia ${count}`, rights: ['read'] });
     provider.person = { subject: `subject-${count}`, name: other.name };
@@ -218,7 +218,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.equal((await session())?.identity.id, person.id);
   });
 
-  it('gives no session before the code; a wrong code gives none, counts towards the lock-out, and is recorded once', async () => {
+  it("sign-in by the company's identity provider gives no session before the code; a wrong code gives none, counts towards the lock-out, and is recorded once", async () => {
     const page = await begin();
     assert.equal(await isIn(), false);
     const wrong = await bind(page, '000000');
@@ -235,7 +235,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.equal(browser.cookie('desk-bind'), undefined);
   });
 
-  it('refuses a code there that was given elsewhere', async () => {
+  it("sign-in by the company's identity provider refuses a code there that was given elsewhere", async () => {
     const code = await freshCode();
     const other = new DeskBrowser(home);
     const form = await other.get('/sign-in');
@@ -244,7 +244,7 @@ describe("sign-in by the company's identity provider", () => {
     await notIn(await bind(await begin(), code), 401, /does not count/);
   });
 
-  it('refuses a form of another site, and one of another sign-in', async () => {
+  it("sign-in by the company's identity provider refuses a form of another site, and one of another sign-in", async () => {
     const page = await begin();
     await notIn(
       await bind(page, await freshCode(), 'http://evil.example'),
@@ -263,7 +263,7 @@ describe("sign-in by the company's identity provider", () => {
     await notIn(await browser.post('/sign-in/provider/bind', fields), 403, /Not accepted/);
   });
 
-  it('refuses who is nobody of the staff, whatever their name looks like', async () => {
+  it("sign-in by the company's identity provider refuses who is nobody of the staff, whatever their name looks like", async () => {
     for (const name of ['stranger', '', '<script>alert(1)</script>', 'x'.repeat(200), 'a\u202eb']) {
       provider.person = { subject: `stranger-${count}`, name };
       browser = new DeskBrowser(home);
@@ -274,7 +274,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.equal((await refusals('')).length >= 5, true);
   });
 
-  it('refuses a deactivated person, at the provider and with an existing session', async () => {
+  it("sign-in by the company's identity provider refuses a deactivated person, at the provider and with an existing session", async () => {
     await signedIn();
     await deactivateStaff(db.database, systemClock, person, operatorActor('lead'));
     assert.equal(await isIn(), false);
@@ -283,7 +283,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.match(String(await refusals(person.id)), /is not active staff/);
   });
 
-  it('refuses another account under the name of somebody who is bound, and a service', async () => {
+  it("sign-in by the company's identity provider refuses another account under the name of somebody who is bound, and a service", async () => {
     await signedIn();
     provider.person = { subject: `thief-${count}`, name: person.name };
     browser = new DeskBrowser(home);
@@ -299,7 +299,7 @@ describe("sign-in by the company's identity provider", () => {
     await notIn(await begin(), 403, /Not signed in/);
   });
 
-  it('binds one account to one person, and one person to one account, whatever races', async () => {
+  it("sign-in by the company's identity provider binds one account to one person, and one person to one account, whatever races", async () => {
     const subject = (id: string, name = person.name) => ({
       ...{ issuer: provider.issuer, subject: `${id}-${count}`, name, rights: null },
     });
@@ -335,22 +335,22 @@ describe("sign-in by the company's identity provider", () => {
     ['no subject', { sub: undefined }],
     ['no nonce', { nonce: undefined }],
   ] as const)
-    it(`refuses an ID token with ${what}, signed by the provider itself`, async () => {
+    it(`sign-in by the company's identity provider refuses an ID token with ${what}, signed by the provider itself`, async () => {
       provider.tamper = (own) => ({ ...own, ...claims });
       await notIn(await begin(), 403, /did not say who you are/);
     });
 
-  it('refuses an ID token that another key signed', async () => {
+  it("sign-in by the company's identity provider refuses an ID token that another key signed", async () => {
     provider.isForged = true;
     await notIn(await begin(), 403, /did not say who you are/);
   });
 
-  it('accepts an ID token that is signed again with the same content, so the refusals above are for the content', async () => {
+  it("sign-in by the company's identity provider accepts an ID token that is signed again with the same content, so the refusals above are for the content", async () => {
     provider.tamper = (own) => own;
     assert.match((await begin()).text, /Is this you/);
   });
 
-  it('refuses a way back with another state, without one, or with an error', async () => {
+  it("sign-in by the company's identity provider refuses a way back with another state, without one, or with an error", async () => {
     for (const change of [
       (query: URLSearchParams) => query.set('state', 'another'),
       (query: URLSearchParams) => query.delete('state'),
@@ -369,7 +369,7 @@ describe("sign-in by the company's identity provider", () => {
     }
   });
 
-  it('refuses a way back twice, in another browser, and after ten minutes', async () => {
+  it("sign-in by the company's identity provider refuses a way back twice, in another browser, and after ten minutes", async () => {
     const url = await callback();
     const flow = browser.cookies.get('127.0.0.1 desk-flow');
     assert(flow !== undefined);
@@ -389,7 +389,7 @@ describe("sign-in by the company's identity provider", () => {
     await notIn(await browser.once(fresh.href, false), 403, /over ten minutes ago/);
   });
 
-  it('opens no sealed cookie in the place of another, nor one that was changed', async () => {
+  it("sign-in by the company's identity provider opens no sealed cookie in the place of another, nor one that was changed", async () => {
     await begin();
     const bindCookie = browser.cookies.get('127.0.0.1 desk-bind');
     assert(bindCookie !== undefined);
@@ -402,7 +402,7 @@ describe("sign-in by the company's identity provider", () => {
     }
   });
 
-  it('leads to no page but the desk’s own', async () => {
+  it("sign-in by the company's identity provider leads to no page but the desk’s own", async () => {
     await signedIn();
     for (const next of [
       'https://evil.example/',
@@ -419,7 +419,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.equal((await begin('/transfers/0190')).headers.get('refresh'), '0; url=/transfers/0190');
   });
 
-  it('says on a separate page that the provider is away; name and code still work', async () => {
+  it("sign-in by the company's identity provider says on a separate page that the provider is away; name and code still work", async () => {
     provider.isAway = true;
     openDesk();
     await notIn(await begin(), 503, /does not answer now.*sign in with your name and a code/s);
@@ -438,7 +438,7 @@ describe("sign-in by the company's identity provider", () => {
     assert.equal(await isIn(), true);
   });
 
-  it('is the only way in if name and code are switched off, and no way without a provider', async () => {
+  it("sign-in by the company's identity provider is the only way in if name and code are switched off, and no way without a provider", async () => {
     openDesk({ withCode: false });
     const page = await browser.get('/sign-in');
     assert(!page.text.includes('name="code"'));
@@ -456,7 +456,7 @@ describe("sign-in by the company's identity provider", () => {
       assert.equal((await new DeskBrowser(home).once(path)).status, 404);
   });
 
-  it('gives the rights that a person has and a group gives, in all that the session does, and lets nobody in without', async () => {
+  it("sign-in by the company's identity provider gives the rights that a person has and a group gives, in all that the session does, and lets nobody in without", async () => {
     openDesk({}, true);
     const own = provider.person;
     assert(own !== null);
@@ -481,12 +481,12 @@ describe("sign-in by the company's identity provider", () => {
     }
   });
 
-  it('asks for a code of our own all the same where money moves', () => {
+  it("sign-in by the company's identity provider asks for a code of our own all the same where money moves", () => {
     for (const act of ['transfer.approve', 'payout.approve', 'adjustment.propose'] as const)
       assert.equal(asksForCode(act, 'support'), true);
   });
 
-  it("lets a manager unlink somebody's account: their sessions end, and only their code links a new one", async () => {
+  it("sign-in by the company's identity provider lets a manager unlink somebody's account: their sessions end, and only their code links a new one", async () => {
     await signedIn();
     const lead = proven(await addStaff(db.database, { name: `Lead ${count}`, rights: ['manage'] }));
     const clerk = proven(
@@ -507,14 +507,14 @@ describe("sign-in by the company's identity provider", () => {
     await signedIn();
   });
 
-  it('asks the provider no more often for one address than people sign in', async () => {
+  it("sign-in by the company's identity provider asks the provider no more often for one address than people sign in", async () => {
     const statuses: number[] = [];
     for (let attempt = 0; attempt < 25; attempt += 1)
       statuses.push((await browser.once('/sign-in/provider')).status);
     assert.deepEqual([...new Set(statuses)], [302, 429]);
   });
 
-  it('brings a real browser back from the provider signed in, whose strict cookies no other site has sent', async function () {
+  it("sign-in by the company's identity provider brings a real browser back from the provider signed in, whose strict cookies no other site has sent", async function () {
     const executablePath = process.env.TEST_CHROMIUM;
     if (executablePath === undefined) return this.skip();
     const chrome = await chromium.launch({ executablePath, chromiumSandbox: false });
@@ -535,7 +535,7 @@ describe("sign-in by the company's identity provider", () => {
     }
   });
 
-  it('logs no code, token, name or subject', () => {
+  it("sign-in by the company's identity provider logs no code, token, name or subject", () => {
     const all = lines.join('');
     assert.match(all, /signed nobody in/);
     for (const secret of ['subject-', 'Maria', 'maria', 'code=', provider.clientSecret, 'eyJ'])
