@@ -11,11 +11,10 @@ import {
   type BonusBatchRow,
   bonusBatchRows,
   bonusBatchStorage,
-  storageOf,
 } from '../../db/entities/bonuses.js';
 import { outbox } from '../../db/entities/outbox.js';
 import { accounts } from '../../db/entities/parties.js';
-import { behindSql, insertSql, literal, updateSql, upsertSql } from '../../db/statements.js';
+import { behindSql, insertSql, literal, updateSql } from '../../db/statements.js';
 import { transact } from '../../db/transact.js';
 import { batchRefusal } from '../../approvals/rules.js';
 import { appendEvents } from '../../ledger/event-log.js';
@@ -87,8 +86,7 @@ export class ValidationRecord {
         ...{ hiddenRows: 0, skippedSheets: 0 },
       };
       await transaction.execute(updateSql(bonusBatches, again, { id: batchId }));
-      // An older release of the API may not have inserted this row.
-      await transaction.execute(upsertSql(bonusBatchStorage, [storageOf(found)], ['problemRows']));
+      await transaction.execute(updateSql(bonusBatchStorage, { problemRows: 0 }, { batchId }));
       const batch = { ...found, ...again };
       if (!leavesQueue(batch)) return [batch, null] as const;
       await lockQueue(transaction, batch.tenantId);
