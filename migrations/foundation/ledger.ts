@@ -113,6 +113,14 @@ export const LEDGER = [
     CONSTRAINT audit_findings_acknowledged CHECK (acknowledged_at is null = (acknowledged_by is null))) ${TABLE}`,
   `CREATE TABLE audit_passes (
     id ${ID}, began_at ${TIME}, ended_at ${TIME}, PRIMARY KEY (id), KEY ended (ended_at)) ${TABLE}`,
+  `CREATE TABLE daily_totals (
+    tenant_id ${ID}, asset ${ASSET} NOT NULL, day CHAR(10) ${ASCII} NOT NULL, moved BIGINT NOT NULL,
+    moved_count INT NOT NULL, failed BIGINT NOT NULL, failed_count INT NOT NULL,
+    pending BIGINT NOT NULL, pending_count INT NOT NULL,
+    PRIMARY KEY (tenant_id, asset, day), KEY busiest (day, moved_count)) ${TABLE}`,
+  `CREATE TABLE daily_totals_positions (
+    name ${ascii(60)} NOT NULL, position BIGINT NOT NULL,
+    PRIMARY KEY (name)) ${TABLE}`,
   `CREATE TABLE sweep_leases (
     name VARCHAR(100) NOT NULL, holder ${ID_OR_NULL}, worker VARCHAR(200) NULL, taken_at ${TIME},
     lease_until ${TIME},

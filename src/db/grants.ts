@@ -63,6 +63,8 @@ export const GRANTS: Readonly<Record<string, string>> = {
   staff_factor_resets: READ_WRITE,
   outbox: `${READ_WRITE}, DELETE`,
   sweep_leases: READ_WRITE,
+  daily_totals: READ_WRITE,
+  daily_totals_positions: READ_WRITE,
   bonuses: APPEND_ONLY,
   bonus_references: APPEND_ONLY,
   bonus_batches: READ_WRITE,

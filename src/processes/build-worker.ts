@@ -26,6 +26,7 @@ import { requestsSweep } from '../requests/sweeps.js';
 import { restoreMetrics } from '../restores/metrics.js';
 import { SheetReaders } from '../spreadsheets/worker-thread/sheet-readers.js';
 import { expiredStatementsSweep, statementsSweep } from '../statements/sweeps.js';
+import { dailyTotalsSweep } from '../support/totals-sweep.js';
 import { railQueue, TASK_QUEUES } from '../temporal/contracts.js';
 import {
   outboxMetrics,
@@ -205,6 +206,7 @@ function buildWorkerServices(
       statementsSweep(core, 'long'),
       expiredStatementsSweep(core, config.STATEMENTS_KEPT_DAYS),
       railEventsSweep(core, config.RAIL_EVENTS_KEPT_DAYS),
+      dailyTotalsSweep(core),
       buildReconciliation(config, core, bridge),
     ],
   };

@@ -2,6 +2,7 @@ import type { Table } from '../table.js';
 import * as approvals from './approvals.js';
 import * as audits from './audits.js';
 import * as bonuses from './bonuses.js';
+import * as dailyTotals from './daily-totals.js';
 import * as events from './events.js';
 import * as generatedFiles from './generated-files.js';
 import * as identity from './identity.js';
@@ -20,8 +21,9 @@ import * as sweeps from './sweeps.js';
 import * as webhooks from './webhooks.js';
 
 const FILES = [
-  ...[approvals, audits, bonuses, events, generatedFiles, identity, ledger, operations],
+  ...[approvals, audits, bonuses, dailyTotals, events, generatedFiles, identity, ledger],
   ...[
+    operations,
     outbox,
     parties,
     payouts,

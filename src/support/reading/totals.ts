@@ -1,0 +1,71 @@
+import type { Asset } from '../../core/amount.js';
+import { localTime } from '../../core/calendar.js';
+import type { Uuid } from '../../core/ids.js';
+import { type Instant, instant } from '../../core/instant.js';
+import type { Reader } from '../../db/database.js';
+import { type DailyTotal, dailyTotals } from '../../db/entities/daily-totals.js';
+import { type Tenant, tenants } from '../../db/entities/parties.js';
+import { literals } from '../../db/statements.js';
+
+/** Daily totals of tenants, for charts. */
+
+export interface TenantTotals {
+  readonly tenant: Tenant;
+  readonly asset: Asset;
+  /** One per day, oldest first. The last is the current day. */
+  readonly days: readonly Pick<DailyTotal, Measure>[];
+}
+export type Measure =
+  'moved' | 'movedCount' | 'failed' | 'failedCount' | 'pending' | 'pendingCount';
+
+const DAYS = 14;
+const DAY_MS = 86_400_000;
+const MAX_SHOWN = 8;
+
+/** Returns the totals of the tenants that moved money most often in the last two days. */
+export async function readBusiest(reader: Reader, now: Instant): Promise<readonly TenantTotals[]> {
+  // The current day in every time zone, and the day before.
+  const days = [0, 1, 2].map((back) => dayOf(now, 'UTC', back - 1));
+  const rows = await reader.list(
+    dailyTotals,
+    `FORCE INDEX (busiest) WHERE day IN (${literals(dailyTotals, 'day', days)})
+     ORDER BY day DESC, moved_count DESC LIMIT ${MAX_SHOWN * 3}`,
+  );
+  const ids = [...new Set(rows.map(({ tenantId }) => tenantId))].slice(0, MAX_SHOWN);
+  return readTotals(reader, ids, now);
+}
+
+export async function readTotals(
+  reader: Reader,
+  tenantIds: readonly Uuid[],
+  now: Instant,
+): Promise<readonly TenantTotals[]> {
+  if (tenantIds.length === 0) return [];
+  const [own, rows] = await Promise.all([
+    reader.select(tenants, { id: tenantIds }, { orderBy: ['name'] }),
+    reader.list(
+      dailyTotals,
+      `WHERE tenant_id IN (${literals(dailyTotals, 'tenantId', tenantIds)})
+       AND day>='${dayOf(now, 'UTC', DAYS + 1)}' ORDER BY asset, day`,
+    ),
+  ]);
+  return own.flatMap((tenant) => {
+    const ofTenant = rows.filter(({ tenantId }) => tenantId === tenant.id);
+    return [...new Set(ofTenant.map(({ asset }) => asset))].map((asset) => ({
+      tenant,
+      asset,
+      days: Array.from({ length: DAYS }, (_, index) => {
+        const day = dayOf(now, tenant.timeZone, DAYS - 1 - index);
+        return ofTenant.find((row) => row.asset === asset && row.day === day) ?? NOTHING;
+      }),
+    }));
+  });
+}
+
+const NOTHING: Pick<DailyTotal, Measure> = {
+  ...{ moved: 0n, movedCount: 0, failed: 0n, failedCount: 0, pending: 0n, pendingCount: 0 },
+};
+
+function dayOf(now: Instant, timeZone: string, back: number): string {
+  return localTime(instant(now - back * DAY_MS), timeZone).slice(0, 10);
+}

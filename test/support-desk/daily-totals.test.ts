@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { localTime } from '../../src/core/calendar.js';
+import { instant, type Instant } from '../../src/core/instant.js';
+import { dailyTotals } from '../../src/db/entities/daily-totals.js';
+import { readTotals } from '../../src/support/reading/totals.js';
+import { dailyTotalsSweep } from '../../src/support/totals-sweep.js';
+import { startTestApi, type TestApi } from '../support/api.js';
+import { answered, LEAST } from '../support/bank.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { type GuardedBank, openGuarded, THRESHOLD } from '../support/guarded.js';
+import { assertLedgerSound } from '../support/world.js';
+
+describe('the daily totals of a tenant', () => {
+  let db: TestDatabase;
+  let api: TestApi;
+  let own: GuardedBank;
+
+  before(async () => {
+    db = await testDatabase();
+    api = await startTestApi(db);
+    own = await openGuarded(api);
+  });
+  afterEach(() => assertLedgerSound(db.database));
+  after(() => api.stop());
+
+  const later = (ms: number): Instant => instant(api.core.clock() + ms);
+  /** Rounds of the sweep until nothing is left. */
+  const sweep = async (now = later(0)): Promise<void> => {
+    const { run } = dailyTotalsSweep({ database: api.core.database, clock: () => now });
+    while (await run(new AbortController().signal));
+  };
+  const totals = () =>
+    api.core.database.reader.select(dailyTotals, { tenantId: own.bank.tenant.tenant.id });
+
+  it('counts each end of a transfer once, and what is pending, in the tenant’s time zone', async () => {
+    const { guarded: from, receiver: to } = own;
+    await own.bank.sent({ from, to, raw: LEAST });
+    await own.bank.sent({ from, to, raw: 2n * LEAST });
+    const [rejected, approved] = [await own.pend(), await own.pend()];
+    await own.pend();
+    await own.act('reject', rejected.id, 'approver');
+    await own.act('approve', approved.id, 'approver');
+    await sweep();
+    await Promise.all([sweep(), sweep()]);
+    const { id: tenantId, timeZone } = own.bank.tenant.tenant;
+    const expected = {
+      ...{ tenantId, asset: 'COPM', day: localTime(later(0), timeZone).slice(0, 10) },
+      ...{ moved: THRESHOLD + 3n * LEAST, movedCount: 3 },
+      ...{ failed: THRESHOLD, failedCount: 1, pending: THRESHOLD, pendingCount: 1 },
+    };
+    assert.deepEqual(await totals(), [expected]);
+    const [shown] = await readTotals(api.core.database.reader, [tenantId], later(0));
+    assert.equal(shown?.days.length, 14);
+    assert.equal(shown.days.at(-1)?.moved, expected.moved);
+    assert.equal(shown.days.at(0)?.moved, 0n);
+  });
+
+  it('counts bonuses once, after a minute, and removes what is pending no more', async () => {
+    const [before] = await totals();
+    const { creator: token } = own.tokens;
+    const body = {
+      source_account: own.guarded.id,
+      recipient: { account_id: own.receiver.id },
+      amount: { raw: LEAST.toString(), asset: 'COPM' },
+    };
+    answered(await own.bank.request('POST', '/v1/bonuses', { body, token }), 201);
+    const waiting = await db.sql(`SELECT LOWER(HEX(resource_id)) AS id FROM holds WHERE remaining>0
+      AND account_id=X'${own.guarded.id.replaceAll('-', '')}'`);
+    for (const { id } of waiting)
+      await own.act(
+        'cancel',
+        String(id).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
+        'creator',
+      );
+    await sweep();
+    assert.equal((await totals())[0]?.moved, before?.moved);
+    await sweep(later(61_000));
+    await sweep(later(122_000));
+    const after = (await totals()).reduce((sum, { moved }) => sum + moved, 0n);
+    assert.equal(after, (before?.moved ?? 0n) + LEAST);
+    assert.equal((await totals()).find(({ day }) => day === before?.day)?.pending, 0n);
+  });
+});
