@@ -1,3 +1,4 @@
+import { counted } from '../core/plural.js';
 import type { RateState } from '../http/rate-limit.js';
 
 /** Thrown to show an error page. The texts are complete sentences. */
@@ -18,7 +19,7 @@ export function noSuchPage(): DeskError {
   return new DeskError(
     404,
     'Not found',
-    'There is nothing here. Search for the id, the alias or the key that you have.',
+    'This page does not exist. Search for the id, name, alias or reference that you have.',
   );
 }
 
@@ -26,5 +27,10 @@ export function noSuchPage(): DeskError {
 export function assertAllowed({ allowed, retryAfterS }: RateState): void {
   const headers = { 'Retry-After': `${retryAfterS}` };
   if (!allowed)
-    throw new DeskError(429, 'Too many attempts', `Try again in ${retryAfterS} seconds.`, headers);
+    throw new DeskError(
+      429,
+      'Too many attempts',
+      `Try again in ${counted(retryAfterS, 'second')}.`,
+      headers,
+    );
 }

@@ -18,7 +18,7 @@ export async function readForm(
   response: ServerResponse,
 ): Promise<URLSearchParams> {
   if (!FORM_TYPE.test(headerText(request, 'content-type') ?? ''))
-    throw new DeskError(415, 'This is no form', 'The desk takes what its own forms send.');
+    throw new DeskError(415, 'Not a form', 'The desk accepts only its own forms.');
   const bytes = await readBody(request, response, BODY_MS);
   const text = bytes.toString('utf8');
   if (!Buffer.from(text).equals(bytes)) throw new ApiError(invalidField('', 'not_utf8'));

@@ -45,8 +45,8 @@ export function html(strings: TemplateStringsArray, ...contents: readonly Conten
 }
 
 function contextsOf(strings: TemplateStringsArray): readonly Context[] {
-  if (/<(?:script|style|!--)/i.test(strings.join('')))
-    throw new TypeError('a template contains a script, style or comment');
+  if (/<(?:script(?! defer src="")|style|!--)/i.test(strings.join('')))
+    throw new TypeError('a template contains an inline script, a style or a comment');
   let context: Context = 'text';
   const contexts = strings.map((literal) => {
     for (const sign of literal) context = contextAfter(context, sign);

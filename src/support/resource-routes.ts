@@ -14,7 +14,9 @@ import { batchKind } from './resources/batches.js';
 import { endpointKind } from './resources/endpoints.js';
 import { payoutKind } from './resources/payouts.js';
 import type { ResourceKind } from './resources/resource-kind.js';
+import { tenantKind } from './resources/tenants.js';
 import { transferKind } from './resources/transfers.js';
+import { textOf } from './routes.js';
 import {
   type DeskContext,
   type DeskRouter,
@@ -34,22 +36,19 @@ export function resourceRoutes(router: DeskRouter, site: Site): void {
   addResourceKind(router, site, endpointKind);
   addResourceKind(router, site, adjustmentKind);
   addResourceKind(router, site, accountKind);
+  addResourceKind(router, site, tenantKind);
   router.get('/search', async (context) => {
     if (personOf(context) === null) return;
     const { text, amount, asset, day, from } = context.query;
     const wanted = {
-      text: one(text),
-      amount: one(amount),
-      asset: one(asset),
-      day: one(day),
-      from: one(from),
+      text: textOf(text),
+      amount: textOf(amount),
+      asset: textOf(asset),
+      day: textOf(day),
+      from: textOf(from),
     };
-    sendPage(context, await searchPage(site.database.reader, wanted));
+    sendPage(context, await searchPage(site.database.reader, site.clock(), wanted));
   });
-}
-
-function one(value: unknown): string {
-  return typeof value === 'string' ? value.trim() : '';
 }
 
 function addResourceKind<Resource>(

@@ -60,17 +60,27 @@ export function nextOf(given: unknown): string {
     : '/';
 }
 
-export function waitingRoutes(router: DeskRouter, { database: { reader } }: Site): void {
+export function waitingRoutes(router: DeskRouter, { database: { reader }, clock }: Site): void {
   router.get('/', async (context) => {
     if (personOf(context) === null) return;
-    sendPage(context, await startPage(reader));
+    sendPage(context, await startPage(reader, clock()));
   });
   router.get('/waiting/:kind', async (context) => {
     if (personOf(context) === null) return;
     const kind = WAITING_KINDS.find((one) => one === context.params.kind);
     if (kind === undefined) throw noSuchPage();
-    sendPage(context, await waitingPage(reader, kind, pageOf(context)));
+    const { tenant, least, asset } = context.query;
+    const query = { tenant: textOf(tenant), least: textOf(least), asset: textOf(asset) };
+    sendPage(
+      context,
+      await waitingPage(reader, clock(), kind, { page: pageOf(context), ...query }),
+    );
   });
+}
+
+/** Returns the value of a parameter that is given once, without spaces around it. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value.trim() : '';
 }
 
 function pageOf({ query: { page = '1' } }: DeskContext): number {

@@ -12,6 +12,7 @@ import { isFormToken, isFromOurPage, readForm, TOKEN_FIELD } from './forms.js';
 import { documentOf, type Page } from './pages/layout.js';
 import type { DeskDeps, DeskSettings, SignedInPerson } from './deps.js';
 import { DeskSessions } from './sessions.js';
+import { SCRIPT, SCRIPT_PATH } from './script.js';
 import { ICON, ICON_PATH, STYLE, STYLE_PATH } from './style.js';
 import { errorPage } from './pages/error.js';
 
@@ -34,12 +35,12 @@ export type DeskContext = Koa.ParameterizedContext<DeskState>;
 export type DeskRouter = Router<DeskState>;
 
 /**
- * Loads only the desk's own style sheet and pictures, sends forms only to the desk, and prevents
- * framing by other pages.
+ * Loads only the desk's own style sheet, script and pictures, sends forms only to the desk, and
+ * prevents framing by other pages.
  */
 const HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy':
-    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   'X-Frame-Options': 'DENY',
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
@@ -105,14 +106,13 @@ export function createSite({ deps, settings, logger, registry, routes }: SiteOpt
   return app;
 }
 
+/** For assets whose path contains a hash of their content. */
+const UNTIL_CHANGED = 'public, max-age=31536000, immutable';
+
 async function serveAssets(context: DeskContext, next: Koa.Next): Promise<void> {
   const asset = [
-    {
-      path: STYLE_PATH,
-      type: 'text/css; charset=utf-8',
-      text: STYLE,
-      cache: 'public, max-age=31536000, immutable',
-    },
+    { path: STYLE_PATH, type: 'text/css; charset=utf-8', text: STYLE, cache: UNTIL_CHANGED },
+    { path: SCRIPT_PATH, type: 'text/javascript', text: SCRIPT, cache: UNTIL_CHANGED },
     { path: ICON_PATH, type: 'image/svg+xml', text: ICON, cache: 'public, max-age=86400' },
   ].find(({ path }) => path === context.path);
   if (asset === undefined || (context.method !== 'GET' && context.method !== 'HEAD')) return next();
@@ -167,7 +167,7 @@ export function personOf(context: DeskContext): SignedInPerson | null {
 }
 
 const FORGED =
-  'This form did not come from a page of the desk, or you have signed in anew since. Open the page again, and fill it in there.';
+  'This form did not come from a page of the desk, or you have signed in again since it was shown. Reload the page and fill it in again.';
 
 /**
  * Returns a form that the secret's owner filled in on one of the desk's pages. Throws `DeskError`.

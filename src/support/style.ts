@@ -1,77 +1,155 @@
 import { hash } from 'node:crypto';
 
-/** The only style sheet, light or dark as the device prefers, with one column that fits a phone. */
+/** The only style sheet: light or dark as the device prefers, tables that become cards on phones. */
 export const STYLE = `
 :root {
   color-scheme: light dark;
-  --back: #f6f7f9; --card: #ffffff; --text: #1b2330; --soft: #4d5a6b; --line: #c9d1db;
-  --link: #0b57a4; --act: #0b57a4; --on-act: #ffffff; --stop: #a31621; --on-stop: #ffffff;
-  --good: #e3f4e8; --good-line: #1f7a3d; --bad: #fdeaea; --bad-line: #a31621; --wait: #fff6dd; --wait-line: #8a5a00;
+  --back: #f5f6f8; --card: #ffffff; --text: #1a2130; --soft: #566074; --line: #dde2e9;
+  --field: #8a94a6; --link: #0a4fa3; --act: #0a4fa3; --on-act: #ffffff; --stop: #a31621;
+  --on-stop: #ffffff; --hover: #f0f4fa;
+  --good: #e2f5e8; --on-good: #14592b; --bad: #fde8e8; --on-bad: #8f1019; --wait: #fff2d1;
+  --on-wait: #6b4500; --none: #eceff3; --on-none: #404a5c;
+  --small: 0.8125rem; --large: 1.625rem; --gap: 1rem;
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --back: #12161c; --card: #1b222b; --text: #e8edf3; --soft: #aab6c4; --line: #3b4756;
-    --link: #8fc2ff; --act: #8fc2ff; --on-act: #0c1520; --stop: #ff9b9b; --on-stop: #2a0a0c;
-    --good: #14301d; --good-line: #6fd08f; --bad: #3a1618; --bad-line: #ff9b9b; --wait: #33290f; --wait-line: #f0c463;
+    --back: #10141b; --card: #181e27; --text: #e6eaf0; --soft: #a3aebe; --line: #2c3542;
+    --field: #66738a; --link: #8fc0ff; --act: #8fc0ff; --on-act: #0b1420; --stop: #ff9c9c;
+    --on-stop: #2a0a0c; --hover: #202836;
+    --good: #143322; --on-good: #8fe3ad; --bad: #3d181b; --on-bad: #ffb3b3; --wait: #382c0d;
+    --on-wait: #f5cf7d; --none: #2a3341; --on-none: #c4cdd9;
   }
 }
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--back); color: var(--text); font: 1rem/1.5 system-ui, 'Liberation Sans', sans-serif; }
-a { color: var(--link); }
+body {
+  margin: 0; background: var(--back); color: var(--text);
+  font: 0.9375rem/1.5 system-ui, 'Liberation Sans', sans-serif;
+}
+a { color: var(--link); text-underline-offset: 0.15em; }
 a:focus-visible, button:focus-visible, input:focus-visible, select:focus-visible, summary:focus-visible {
   outline: 3px solid var(--link); outline-offset: 2px;
 }
 .skip { position: absolute; left: -100vw; }
 .skip:focus { left: 1rem; top: 0.5rem; background: var(--card); padding: 0.5rem; }
-header, main, footer { max-width: 60rem; margin: 0 auto; padding: 0 1rem; }
-header { display: flex; flex-wrap: wrap; gap: 0.5rem 1.25rem; align-items: center; padding-top: 0.75rem; padding-bottom: 0.75rem; }
-header nav { display: flex; gap: 1.25rem; flex: 1 1 auto; }
-header nav a { padding: 0.5rem 0; }
-header form { display: flex; gap: 0.75rem; align-items: center; }
-.who { color: var(--soft); overflow-wrap: anywhere; }
-main { padding-bottom: 3rem; }
-h1 { font-size: 1.5rem; line-height: 1.25; margin: 0.5rem 0 1rem; overflow-wrap: anywhere; }
-h2 { font-size: 1.15rem; margin: 2rem 0 0.75rem; }
-h3 { font-size: 1rem; margin: 0 0 0.25rem; overflow-wrap: anywhere; }
-p { margin: 0.5rem 0; overflow-wrap: anywhere; }
+.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .soft { color: var(--soft); }
-.card { background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; padding: 0.9rem 1rem; }
-ul.cards, ol.story { list-style: none; margin: 0; padding: 0; display: grid; gap: 0.6rem; }
-ul.plain { list-style: none; margin: 0; padding: 0; }
+header, main { max-width: 90rem; margin: 0 auto; padding: 0 1.5rem; }
+header {
+  display: flex; flex-wrap: wrap; gap: 0.5rem 1.5rem; align-items: center;
+  padding-top: 0.75rem; padding-bottom: 0.75rem; border-bottom: 1px solid var(--line);
+}
+header nav { display: flex; gap: 1.25rem; }
+header a { padding: 0.5rem 0; text-decoration: none; }
+header form { display: flex; gap: 0.5rem; align-items: center; }
+header form.find { flex: 1 1 18rem; max-width: 32rem; margin-left: auto; }
+.brand { font-weight: 700; color: var(--text); }
+.who { color: var(--soft); overflow-wrap: anywhere; }
+main { padding-top: 1rem; padding-bottom: 4rem; }
+.title { display: flex; flex-wrap: wrap; gap: 0.25rem 0.75rem; align-items: center; margin: 0.5rem 0 1.25rem; }
+h1 { font-size: var(--large); line-height: 1.2; letter-spacing: -0.01em; margin: 0; overflow-wrap: anywhere; }
+h2 { font-size: 1.0625rem; line-height: 1.3; margin: 2.25rem 0 0.75rem; }
+h3 { font-size: 0.9375rem; margin: 1.25rem 0 0.25rem; overflow-wrap: anywhere; }
+p { margin: 0.5rem 0; overflow-wrap: anywhere; }
+.card { background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; padding: 1rem; }
+ul.plain, ol.story, ul.counts { list-style: none; margin: 0; padding: 0; }
 ul.plain li { overflow-wrap: anywhere; }
-dl { display: grid; grid-template-columns: minmax(7rem, 12rem) 1fr; gap: 0.35rem 1rem; margin: 0; }
+dl { display: grid; grid-template-columns: 7rem 1fr; gap: 0.5rem 1rem; margin: 0; }
 dt { color: var(--soft); }
 dd { margin: 0; overflow-wrap: anywhere; min-width: 0; }
 dd p { margin: 0; }
-ol.story > li { border-left: 3px solid var(--line); padding: 0.1rem 0 0.1rem 0.9rem; }
-ol.story time { color: var(--soft); font-size: 0.9rem; display: block; }
-.tag { display: inline-block; border: 1px solid var(--line); border-radius: 1rem; padding: 0 0.6rem; font-size: 0.9rem; }
-.tag.wait { background: var(--wait); border-color: var(--wait-line); }
-.tag.good { background: var(--good); border-color: var(--good-line); }
-.tag.bad { background: var(--bad); border-color: var(--bad-line); }
-.notice { border: 1px solid var(--line); border-left-width: 6px; border-radius: 0.4rem; padding: 0.6rem 0.9rem; margin: 0 0 1rem; }
-.notice.good { background: var(--good); border-color: var(--good-line); }
-.notice.bad { background: var(--bad); border-color: var(--bad-line); }
-.notice.wait { background: var(--wait); border-color: var(--wait-line); }
-form.stacked { display: grid; gap: 0.75rem; max-width: 32rem; }
-form.stacked label { display: grid; gap: 0.2rem; font-weight: 600; }
-form.stacked .hint { font-weight: 400; color: var(--soft); font-size: 0.9rem; }
-input, select, button { font: inherit; color: inherit; }
-input, select { font-weight: 400; }
-input, select { width: 100%; padding: 0.55rem 0.6rem; border: 1px solid var(--soft); border-radius: 0.35rem; background: var(--back); }
-button { border: 1px solid var(--act); border-radius: 0.35rem; padding: 0.55rem 1rem; background: var(--act); color: var(--on-act); font-weight: 600; cursor: pointer; min-height: 2.75rem; }
+.columns { display: grid; gap: 0 2rem; }
+.columns > div { min-width: 0; }
+.columns section:first-child > h2 { margin-top: 0; }
+.links { display: flex; flex-wrap: wrap; gap: 0.5rem 1.25rem; }
+@media (min-width: 62rem) {
+  .columns { grid-template-columns: minmax(22rem, 27rem) 1fr; align-items: start; }
+}
+table { width: 100%; border-collapse: separate; border-spacing: 0; background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; }
+th, td { padding: 0.6rem 0.75rem; text-align: left; vertical-align: top; overflow-wrap: anywhere; }
+thead th { color: var(--soft); font-size: var(--small); font-weight: 600; white-space: nowrap; }
+tbody th, tbody td { border-top: 1px solid var(--line); font-weight: 400; }
+tbody tr:hover { background: var(--hover); }
+tbody tr:last-child > :first-child { border-bottom-left-radius: 0.5rem; }
+tbody tr:last-child > :last-child { border-bottom-right-radius: 0.5rem; }
+td p { margin: 0 0 0.25rem; }
+td .soft, td code { font-size: var(--small); }
+.amount { font-variant-numeric: tabular-nums; white-space: nowrap; }
+a.amount { font-weight: 600; }
+.due { white-space: nowrap; }
+td .due { display: block; }
+td code:not(.id), td .plain { overflow-wrap: break-word; }
+time { font-variant-numeric: tabular-nums; }
+.chart { display: block; margin-top: 0.35rem; max-width: 100%; }
+.chart.moved { fill: var(--link); }
+.chart.pending { fill: var(--on-wait); }
+.chart.failed { fill: var(--on-bad); }
+code { font: 0.8125rem/1.4 ui-monospace, 'Liberation Mono', monospace; overflow-wrap: anywhere; }
+code.id { user-select: all; }
+ol.story > li { position: relative; border-left: 2px solid var(--line); padding: 0 0 0.9rem 1.1rem; overflow-wrap: anywhere; }
+ol.story > li::before {
+  content: ''; position: absolute; left: -0.375rem; top: 0.4rem; width: 0.625rem; height: 0.625rem;
+  border-radius: 50%; background: var(--soft); border: 2px solid var(--back);
+}
+ol.story > li:last-child { border-color: transparent; }
+ol.story time { color: var(--soft); font-size: var(--small); display: block; }
+.tag { display: inline-block; border-radius: 1rem; padding: 0 0.6rem; font-size: var(--small); font-weight: 600; white-space: nowrap; background: var(--none); color: var(--on-none); }
+.good { background: var(--good); color: var(--on-good); }
+.bad { background: var(--bad); color: var(--on-bad); }
+.wait { background: var(--wait); color: var(--on-wait); }
+.notice { border-left: 5px solid currentColor; border-radius: 0.4rem; padding: 0.6rem 0.9rem; margin: 0 0 1rem; }
+.notice a { color: inherit; }
+form.stacked { display: grid; gap: 0.85rem; max-width: 32rem; }
+form.stacked label, form.filter label { display: grid; gap: 0.2rem; font-weight: 600; }
+form.stacked .hint { font-weight: 400; color: var(--soft); font-size: var(--small); }
+form.filter { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: end; margin: 1.25rem 0 0.75rem; }
+form.filter label { flex: 0 1 12rem; font-size: var(--small); }
+input, select, button, .button { font: inherit; color: inherit; }
+input, select {
+  width: 100%; min-height: 2.5rem; padding: 0.4rem 0.65rem; border: 1px solid var(--field);
+  border-radius: 0.35rem; background: var(--card); font-weight: 400;
+}
+::placeholder { color: var(--soft); opacity: 1; }
+button, .button {
+  border: 1px solid var(--act); border-radius: 0.35rem; padding: 0.4rem 1rem; min-height: 2.5rem;
+  background: var(--act); color: var(--on-act); font-weight: 600; cursor: pointer;
+}
 button.stop { background: var(--stop); border-color: var(--stop); color: var(--on-stop); }
-button.quiet { background: transparent; color: var(--link); border-color: var(--line); }
+button.quiet, .button { background: var(--card); color: var(--link); border-color: var(--field); white-space: nowrap; text-decoration: none; }
+button.copy { min-height: 1.5rem; padding: 0 0.5rem; font-size: var(--small); }
 details { background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; margin-bottom: 0.6rem; }
-summary { cursor: pointer; font-weight: 600; padding: 0.75rem 1rem; }
+summary { cursor: pointer; font-weight: 600; padding: 0.7rem 1rem; }
+.keys details[data-key='a'] > summary::after { content: 'A'; float: right; color: var(--soft); border: 1px solid var(--line); border-radius: 0.25rem; padding: 0 0.4rem; font-size: var(--small); }
 details > form, details > p { margin: 0; padding: 0 1rem 1rem; }
 details > p { padding-bottom: 0.75rem; }
-nav.pages { display: flex; gap: 1.25rem; margin-top: 1rem; }
-.counts { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); gap: 0.6rem; list-style: none; margin: 0; padding: 0; }
-.counts strong { display: block; font-size: 1.5rem; line-height: 1.2; }
-@media (max-width: 34rem) {
-  dl { grid-template-columns: 1fr; gap: 0; }
-  dd { margin-bottom: 0.5rem; }
+nav.pages { display: flex; gap: 0.75rem; margin-top: 1rem; }
+.counts { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: 0.6rem; }
+.counts a { display: block; height: 100%; background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; padding: 0.75rem 1rem; color: var(--soft); text-decoration: none; }
+.counts a:hover, .counts a[aria-current] { border-color: var(--link); }
+.counts strong { display: block; font-size: var(--large); line-height: 1.2; color: var(--text); }
+@media (max-width: 60rem) {
+  table, tbody, tbody tr, tbody th, tbody td { display: block; }
+  table { background: none; border: 0; }
+  thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  tbody tr { background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; padding: 0.75rem 1rem; margin-bottom: 0.6rem; }
+  tbody th, tbody td { border: 0; padding: 0.15rem 0; }
+  tbody th { font-size: 1.0625rem; font-weight: 600; }
+  td.none { display: none; }
+  tbody td[data-label] { display: grid; grid-template-columns: 7rem 1fr; gap: 0.75rem; }
+  tbody td[data-label]::before { content: attr(data-label); color: var(--soft); font-size: var(--small); }
+}
+@media (max-width: 40rem) {
+  header, main { padding-left: 1rem; padding-right: 1rem; }
+  header form.find { order: 3; flex-basis: 100%; max-width: none; }
+  header form[method='post'] { margin-left: auto; }
+  .counts { grid-template-columns: repeat(2, 1fr); }
+  form.filter label { flex: 1 1 8rem; }
+  h1 { font-size: 1.375rem; }
+}
+@media print {
+  :root { color-scheme: light; --back: #fff; --text: #000; --soft: #333; --link: #000; }
+  header, nav, form, details, .copy, .skip { display: none; }
+  main { max-width: none; padding: 0; }
+  tr, li, .card { break-inside: avoid; }
 }
 `;
 

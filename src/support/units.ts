@@ -1,4 +1,13 @@
-import { type Amount, type Asset, isAsset, LISTED_ASSETS, parseRaw } from '../core/amount.js';
+import {
+  type Amount,
+  type Asset,
+  ASSETS,
+  isAsset,
+  LISTED_ASSETS,
+  MAX_RAW,
+  parseRaw,
+} from '../core/amount.js';
+import type { AmountRange } from './reading/search.js';
 
 /**
  * Parses `1500.00` to the asset's smallest unit. Returns null for malformed text or too many
@@ -23,4 +32,21 @@ export function parsePrinted(text: string, asset: Asset): Amount | null {
   const isGrouped = /^[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?$/.test(number);
   const raw = parseUnits(isGrouped ? number.replaceAll(',', '') : number, named);
   return raw === null ? null : { raw, asset: named };
+}
+
+/**
+ * Returns the amounts whose printed form begins with this text: `25,000` means 25,000.00 to
+ * 25,000.99, and `25,000.5` means 25,000.50 to 25,000.59. Searches all assets unless the text or
+ * `asset` names one. Returns an empty list for malformed text.
+ */
+export function amountsBeginning(text: string, asset: Asset | null): readonly AmountRange[] {
+  const decimals = /\.([0-9]*)/.exec(text)?.[1] ?? '';
+  const complete = text.replace(/\.(?=\s|$)/, '');
+  return ASSETS.flatMap((one): AmountRange[] => {
+    const parsed = parsePrinted(complete, asset ?? one);
+    if (parsed?.asset !== one) return [];
+    const step = 10n ** BigInt(LISTED_ASSETS[one].scale - decimals.length);
+    const most = parsed.raw + step - 1n;
+    return [{ asset: one, least: parsed.raw, most: most > MAX_RAW ? MAX_RAW : most }];
+  });
 }

@@ -296,6 +296,7 @@ describe('at the support desk', () => {
     const transfer = await own.pend({ raw: 1_234_567n }, { key });
     const id = text(transfer.id);
     const account = await own.account({ alias: '$customer' });
+    const named = await own.account({ name: 'Quetzal Ramírez' });
     const day = localTime(instant(Date.parse(text(transfer.created_at))), 'America/Bogota').slice(
       0,
       10,
@@ -310,10 +311,13 @@ describe('at the support desk', () => {
       answered(await own.bank.get(`/v1/transfers/${id}`), 200).headers.get('svc-request-id') ?? '';
     assert.match(await found({ text: request }), /the request arrived at/);
     for (const unknown of ['nothing has this', 'María Peña', '😀', 'ﬀ'])
-      assert.match(await found({ text: unknown }), /Not looked through/, unknown);
+      assert.match(await found({ text: unknown }), /No results.*Not searched/s, unknown);
     const ofFuture = 'ffffffff-ffff-7fff-bfff-ffffffffffff';
-    assert.match(await found({ text: ofFuture }), /the request arrived at.*Nothing/s);
-    assert.match(await found({ amount: '1.00' }), /Choose the day/);
+    assert.match(await found({ text: ofFuture }), /the request arrived at.*No results/s);
+    assert.match(await found({ amount: '1.x' }), /is not an amount/);
+    for (const text of ['12,345.6', '12,345', '12345.67 COPM', key.slice(0, 12)])
+      assert((await found({ text })).includes(`href="/transfers/${id}"`), text);
+    assert((await found({ text: 'quetzal ra' })).includes(`href="/accounts/${named.id}"`));
     assert.match(await found({ day: '2026-02-30' }), /Choose the day/);
   });
 });

@@ -7,6 +7,8 @@ import { setPolicy } from '../../src/approvals/policies.js';
 import { addMember } from '../../src/access/members.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Staff } from '../../src/db/entities/staff.js';
+import type { Uuid } from '../../src/core/ids.js';
+import { dailyTotalsSweep } from '../../src/support/totals-sweep.js';
 import { proposeAdjustment } from '../../src/funding/adjustments.js';
 import { openPayoutBank, rowOf, submitAndRaise } from '../payouts/support.js';
 import { startTestApi, type TestApi } from '../support/api.js';
@@ -17,10 +19,17 @@ import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 import { startTestDesk, type TestDesk } from './desk.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const DESKTOP = { width: 1000, height: 800 };
-const PHONE = { width: 360, height: 740 };
+const DESKTOP = { width: 1440, height: 900 };
+const PHONE = { width: 390, height: 844 };
 /** Where the pictures of docs/support.md go; unset: none is made. */
 const PICTURES = process.env.SCREENSHOTS;
+
+/** Further transfers that need approval. */
+const OTHERS = [
+  [40n, 'Rent December'],
+  [7n, 'Cleaning'],
+  [120n, 'Supplier 88, second part'],
+] as const;
 
 describe('in a browser, the support desk', () => {
   let db: TestDatabase;
@@ -57,10 +66,11 @@ describe('in a browser, the support desk', () => {
     await page.getByLabel('Name').fill(person.name);
     await page.getByLabel('Code').fill(await desk.freshCode(person));
     await page.getByRole('button', { name: 'Sign in' }).click();
-    assert.equal(await page.locator('h1').textContent(), 'What waits');
+    assert.equal(await page.locator('h1').textContent(), 'Needs attention');
   };
-  const picture = async (page: Page, name: string): Promise<void> => {
-    if (PICTURES !== undefined) await page.screenshot({ path: join(PICTURES, `desk-${name}.png`) });
+  const picture = async (page: Page, name: string, fullPage = false): Promise<void> => {
+    if (PICTURES !== undefined)
+      await page.screenshot({ path: join(PICTURES, `desk-${name}.png`), fullPage });
   };
   /** Opens the form under this button's name, fills it in and sends it. */
   const send = async (
@@ -85,6 +95,7 @@ describe('in a browser, the support desk', () => {
     payoutId: string;
     accountId: string;
     adjustmentId: string;
+    tenantId: string;
   }> {
     const bank = await openBank(api, { name: 'acme' });
     const { tenant } = bank.tenant;
@@ -102,6 +113,8 @@ describe('in a browser, the support desk', () => {
     const token = await bank.issue(asker);
     const wanted = { from, to, raw: 15n * LEAST, description: 'Invoice 2231' };
     const transfer = answered(await bank.send(wanted, { token }), 202).json;
+    for (const [raw, description] of OTHERS)
+      answered(await bank.send({ from, to, raw: raw * LEAST, description }, { token }), 202);
     const paying = await openPayoutBank(api);
     const payoutId = await paying.pay('03');
     await submitAndRaise(db, payoutId);
@@ -113,6 +126,7 @@ describe('in a browser, the support desk', () => {
       `UPDATE accounts SET name='Globex Treasury' WHERE id=${idLiteral(paying.source.id)}`,
     );
     await db.sql('DELETE FROM outbox');
+    await addTotals(tenant.id);
     const { resource } = await proposeAdjustment(desk.core, {
       ...{
         tenantId: tenant.id,
@@ -122,23 +136,39 @@ describe('in a browser, the support desk', () => {
       },
       ...{ reference: 'case-118', reason: 'Paid in twice', by: proven(leo) },
     });
-    return { transferId: text(transfer.id), payoutId, accountId: to.id, adjustmentId: resource.id };
+    const tenantId = tenant.id;
+    const transferId = text(transfer.id);
+    return { transferId, payoutId, accountId: to.id, adjustmentId: resource.id, tenantId };
+  }
+
+  /** Totals of today by the sweep, and some for the days before it. */
+  async function addTotals(tenantId: Uuid): Promise<void> {
+    await dailyTotalsSweep(desk.core).run(new AbortController().signal);
+    await db.sql(
+      `INSERT INTO daily_totals WITH RECURSIVE days AS (SELECT 1 AS n UNION ALL SELECT n+1 FROM days WHERE n<13)
+       SELECT ${idLiteral(tenantId)}, 'COPM', DATE_FORMAT(NOW()-INTERVAL n DAY,'%Y-%m-%d'), 30000000+(n*7919 MOD 11)*9000000,
+         200+n, (n MOD 3)*400000, n MOD 3, 2000000+(n MOD 4)*900000, n MOD 4 FROM days`,
+    );
   }
 
   it('works without JavaScript, has no fault that axe finds, and never scrolls sideways on a phone', async () => {
-    const { transferId, payoutId, accountId, adjustmentId } = await makeWorld();
+    const { transferId, payoutId, accountId, adjustmentId, tenantId } = await makeWorld();
+    await assertShortcuts(transferId);
     const plain = await browser.newContext({ javaScriptEnabled: false, viewport: DESKTOP });
     const page = await plain.newPage();
     await page.goto(`${desk.url}/`);
     await picture(page, 'sign-in');
     await signIn(page, maria);
-    await picture(page, 'start');
+    await picture(page, 'start', true);
     await page.goto(`${desk.url}/search?text=${encodeURIComponent('$ana')}`);
-    assert.equal(await page.getByRole('link', { name: 'Account of Ana M. P.' }).count(), 1);
+    assert.equal(await page.getByRole('link', { name: 'Ana M. P.' }).count(), 1);
+    await page.goto(`${desk.url}/waiting/transfers`);
+    await picture(page, 'list');
     await page.goto(`${desk.url}/`);
     await page.locator(`a[href="/transfers/${transferId}"]`).click();
     await assertFine(await plain.storageState(), [
-      ...['/', '/search', '/search?text=%24ana', '/waiting/transfers'],
+      ...['/', '/search', '/search?text=%24ana', '/waiting/transfers?tenant=acme&least=1'],
+      ...['/waiting/stuck', '/waiting/endpoints', '/waiting/batches', `/tenants/${tenantId}`],
       ...[
         `/transfers/${transferId}`,
         `/payouts/${payoutId}`,
@@ -151,18 +181,19 @@ describe('in a browser, the support desk', () => {
     assert.match((await page.getByRole('status').textContent()) ?? '', /Done: Approve/);
     await db.sql('DELETE FROM outbox');
     await page.reload();
-    await page.mouse.wheel(0, 600);
-    await picture(page, 'story');
+    await picture(page, 'story', true);
+    await page.goto(`${desk.url}/accounts/${accountId}`);
+    await picture(page, 'account', true);
     assert.equal(
       (await api.core.database.reader.query(`SELECT 1 FROM transfers WHERE status='completed'`))
         .length,
       1,
     );
     await page.goto(`${desk.url}/payouts/${payoutId}`);
-    await page.locator('summary', { hasText: 'Propose what became of it' }).click();
-    await page.getByLabel('What became of it').selectOption('completed');
-    await page.locator('summary', { hasText: 'Propose what became of it' }).click();
-    await send(page, 'Propose what became of it', 'Bank statement of today', maria, 'propose');
+    await page.locator('summary', { hasText: 'Propose the outcome' }).click();
+    await page.getByLabel('Outcome').selectOption('completed');
+    await page.locator('summary', { hasText: 'Propose the outcome' }).click();
+    await send(page, 'Propose the outcome', 'Bank statement of today', maria, 'propose');
     assert.equal(
       await page.locator('summary', { hasText: 'Apply the resolution' }).count(),
       0,
@@ -190,12 +221,33 @@ describe('in a browser, the support desk', () => {
 
   type State = Awaited<ReturnType<BrowserContext['storageState']>>;
 
-  /** Every page, on a desk by day and on a phone by night. */
+  /** Opens the first waiting transfer's form by "a" and the next transfer by "n". */
+  async function assertShortcuts(transferId: string): Promise<void> {
+    const context = await browser.newContext({ viewport: DESKTOP });
+    const page = await context.newPage();
+    await signIn(page, leo);
+    await page.goto(`${desk.url}/transfers/${transferId}`);
+    await page.keyboard.press('a');
+    const reason = page.locator('details[open] input[name=reason]');
+    assert.equal(await page.evaluate('document.activeElement.name'), 'reason');
+    await page.keyboard.type('an');
+    assert.equal(await reason.inputValue(), 'an', 'letters typed into a field');
+    await page.reload();
+    await page.keyboard.press('n');
+    await page.waitForURL((url) => url.pathname !== `/transfers/${transferId}`);
+    assert.match(new URL(page.url()).pathname, /^\/transfers\//);
+    assert.equal((await page.getByRole('button', { name: /^Copy / }).count()) > 0, true);
+    await context.close();
+  }
+
+  /** Every page at both widths and in both colour schemes. */
   async function assertFine(storageState: State, paths: readonly string[]): Promise<void> {
     const faults: string[] = [];
-    for (const [viewport, colorScheme] of [
-      [DESKTOP, 'light'],
-      [PHONE, 'dark'],
+    for (const [viewport, colorScheme, size] of [
+      [DESKTOP, 'light', 'wide'],
+      [DESKTOP, 'dark', 'wide-dark'],
+      [PHONE, 'light', 'phone'],
+      [PHONE, 'dark', 'phone-dark'],
     ] as const) {
       const context = await browser.newContext({ storageState, viewport, colorScheme });
       const page = await context.newPage();
@@ -206,11 +258,12 @@ describe('in a browser, the support desk', () => {
       for (const path of paths) {
         await page.goto(desk.url + path);
         for (const summary of await page.locator('summary').all()) await summary.click();
-        faults.push(...(await look(page)).map((fault) => `${path} (${colorScheme}): ${fault}`));
+        faults.push(...(await look(page)).map((fault) => `${path} (${size}): ${fault}`));
+        if (path === '/' && colorScheme === 'dark') await picture(page, `start-${size}`);
       }
       await page.context().clearCookies();
       await page.goto(`${desk.url}/sign-in`);
-      faults.push(...(await look(page)).map((fault) => `/sign-in (${colorScheme}): ${fault}`));
+      faults.push(...(await look(page)).map((fault) => `/sign-in (${size}): ${fault}`));
       await context.close();
     }
     assert.deepEqual(faults, []);

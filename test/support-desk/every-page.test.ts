@@ -169,7 +169,9 @@ describe('every page of the support desk', () => {
 
   const linked = (answer: Answer, path: string): string[] =>
     Array.from(
-      answer.text.matchAll(new RegExp(`<h3><a href="/${path}/([^"]+)"`, 'g')),
+      answer.text.matchAll(
+        new RegExp(`<th scope="row">\\s*<a class="\\w+" href="/${path}/([^"]+)"`, 'g'),
+      ),
       ([, id = '']) => id,
     );
 

@@ -51,6 +51,7 @@ describe('a template of HTML', () => {
       () => raw`<p title="${markup}"></p>`,
       () => raw`<p title="${[markup]}"></p>`,
       () => raw`<script>${word}</script>`,
+      () => raw`<script defer src="${word}" nonce=${word}></script>`,
       () => raw`<!-- ${word} -->`,
       () => raw`<p title="${word}`,
       () => raw`${word}<p`,

@@ -55,7 +55,7 @@ export const accounts = defineTable(
       phone: ['tenantId', 'phone'],
       systemRole: ['tenantId', 'systemRole'],
     },
-    indexes: { byPhone: ['phone'], created: ['tenantId', 'createdAt', 'id'] },
+    indexes: { byName: ['name'], byPhone: ['phone'], created: ['tenantId', 'createdAt', 'id'] },
   },
 );
 export type Account = RowOf<typeof accounts>;

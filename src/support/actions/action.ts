@@ -69,7 +69,7 @@ export function actionIdOf(
     throw new DeskError(
       403,
       'Not accepted',
-      'This form is not one of this page. Open the page again.',
+      'This form does not belong to this page. Reload the page.',
     );
   return id;
 }

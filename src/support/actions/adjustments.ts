@@ -20,7 +20,7 @@ export const ADJUSTMENT_ACTIONS: readonly DeskAction<Adjustment>[] = [
     verb: 'approve',
     name: 'adjustment.approve',
     label: 'Post',
-    explanation: 'The money moves at once. Nobody posts what they proposed themselves.',
+    explanation: 'Moves the money immediately. You cannot post your own proposal.',
     isOpen: ({ status, proposedById }, by) => status === 'proposed' && proposedById !== by.id,
     run: async (deps, adjustment, { by, reason }) =>
       assertOwn((await approveAdjustment(deps, adjustment, by, reason)).resource, by),
@@ -29,7 +29,8 @@ export const ADJUSTMENT_ACTIONS: readonly DeskAction<Adjustment>[] = [
     verb: 'reject',
     name: 'adjustment.reject',
     label: 'Reject',
-    explanation: 'Ends the proposal; nothing moves. Whoever made it may take it back so.',
+    explanation:
+      'Ends the proposal. No money moves. You can also withdraw your own proposal this way.',
     isStop: true,
     isOpen: ({ status }) => status === 'proposed',
     run: async (deps, adjustment, { by, reason }) =>
@@ -51,7 +52,7 @@ export const ACCOUNT_ACTIONS: readonly DeskAction<Account>[] = [
     name: 'adjustment.propose',
     label: 'Propose an adjustment',
     explanation:
-      "Puts money into the account or takes it out, once a second person posts it. The account's owner reads the reason with the movement.",
+      "Adds money to the account or removes it, after a second person has posted it. The account's owner can read the reason.",
     fields: ({ status }, given) =>
       adjustmentFields(status === 'closed' ? ['out'] : ADJUSTMENT_DIRECTIONS, given),
     // A payout may have been returned to a closed account, which is then emptied.
@@ -101,13 +102,12 @@ function adjustmentFields(
       </select></label
     >
     <label
-      >Amount<span class="hint">As 1500.00, with a point and no other signs</span
+      >Amount<span class="hint">Such as 1500.00, without commas</span
       ><input name="amount" required inputmode="decimal" value="${given?.get('amount') ?? ''}"
     /></label>
     <label
       >Reference<span class="hint"
-        >Your own name for it, such as case-118: letters, digits, points, dashes. Used again, it
-        moves nothing again</span
+        >Such as case-118: letters, digits, points, dashes. A reference moves money only once</span
       >
       <input
         name="reference"

@@ -14,11 +14,11 @@ const LABELS: Readonly<Record<ApprovalAction, string>> = {
 
 const EXPLANATIONS: Readonly<Record<ApprovalAction, string>> = {
   approve:
-    'Gives one approval for support, which counts once whoever of the staff gives it. With the last one that it needs, the money moves.',
+    'Records the approval of support. Support counts as one approver, whoever on the staff approves. The last approval moves the money.',
   reject:
-    'Ends it against the wish of whoever asked for it. Nothing leaves the account. The tenant reads the reason.',
+    'Ends it against the wish of the requester. No money leaves the account. The tenant can read the reason.',
   cancel:
-    'Ends it because whoever asked for it no longer wants it. Nothing leaves the account. The tenant reads the reason.',
+    'Ends it because the requester no longer wants it. No money leaves the account. The tenant can read the reason.',
 };
 
 /**

@@ -15,18 +15,18 @@ const BATCH_WORDS: Readonly<
 > = {
   pause: {
     label: 'Pause',
-    explanation: 'Pays no further row until it is resumed.',
+    explanation: 'Pays no further rows until the batch is resumed.',
     isOpen: (batch) =>
       PAUSABLE.includes(batch.status) && !isPaused(batch) && batch.canceledAt === null,
   },
   resume: {
     label: 'Resume',
-    explanation: 'Goes on paying where it stood.',
+    explanation: 'Continues to pay the remaining rows.',
     isOpen: (batch) => isPaused(batch),
   },
   cancel: {
     label: 'Cancel',
-    explanation: 'Ends it: no further row is paid. What was paid stays paid; the other rows fail.',
+    explanation: 'Ends the batch. Paid rows stay paid, and all other rows fail.',
     isOpen: (batch) => CANCELABLE.includes(batch.status) && batch.canceledAt === null,
   },
 };
@@ -50,7 +50,7 @@ export const ENDPOINT_ACTIONS: readonly DeskAction<WebhookEndpoint>[] = [
     verb: 'pause',
     name: 'webhook.pause',
     label: 'Pause',
-    explanation: 'Nothing more is sent until it is resumed. What waits keeps its place.',
+    explanation: 'Sends nothing until the endpoint is resumed. Its deliveries stay in order.',
     isOpen: ({ status, pausedAt }) => status !== 'deleted' && pausedAt === null,
     run: async (deps, { id }, { by, reason, actId }) =>
       void (await pause(deps, id, by, { reason }, actId)),
@@ -59,7 +59,7 @@ export const ENDPOINT_ACTIONS: readonly DeskAction<WebhookEndpoint>[] = [
     verb: 'resume',
     name: 'webhook.resume',
     label: 'Resume',
-    explanation: 'Sending goes on where it stood.',
+    explanation: 'Continues to send, in order.',
     isOpen: ({ status, pausedAt }) => status !== 'deleted' && pausedAt !== null,
     run: async (deps, { id }, { by, reason, actId }) =>
       void (await resume(deps, id, by, { reason }, actId)),
@@ -68,7 +68,7 @@ export const ENDPOINT_ACTIONS: readonly DeskAction<WebhookEndpoint>[] = [
     verb: 'retry',
     name: 'webhook.retry_now',
     label: 'Retry now',
-    explanation: 'What waits for a retry is tried at once.',
+    explanation: 'Retries all failed deliveries immediately.',
     isOpen: ({ status, pausedAt }) => status === 'enabled' && pausedAt === null,
     run: async (deps, { id }, { by, reason, actId }) =>
       void (await retryNow(deps, id, by, { reason }, actId)),

@@ -20,10 +20,10 @@ import { approvalActions } from './approvals.js';
 type Outcome = PayoutResolution['outcome'];
 
 const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
-  completed: 'completed: the bank paid it',
-  failed: 'failed: the bank never paid it, and the money goes back to the account',
-  returned: 'returned: the bank paid it and gave it back, and the money goes back to the account',
-  unchanged: 'unchanged: it is right as it is, and need not be raised any more',
+  completed: 'completed: the bank has paid it',
+  failed: 'failed: the bank never paid it, and the money returns to the account',
+  returned: 'returned: the bank paid it and sent it back, and the money returns to the account',
+  unchanged: 'unchanged: its status is correct, and it is no longer shown as stuck',
 };
 
 /**
@@ -34,9 +34,9 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
   {
     verb: 'propose',
     name: 'payout.resolve_propose',
-    label: 'Propose what became of it',
+    label: 'Propose the outcome',
     explanation:
-      'By what the bank says, never by a guess. Nothing moves until a second person applies it.',
+      'Ask the bank first; never guess. No money moves until a second person applies the proposal.',
     fields: (seen, given) =>
       html`${stateField(seen)}${outcomeField(seen.payout, given?.get('outcome') ?? null)}`,
     isOpen: ({ payout, open }) => open === undefined && possible(payout).length > 0,
@@ -51,7 +51,7 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
     name: 'payout.resolve_approve',
     label: 'Apply the resolution',
     explanation:
-      'What was proposed is done to the money. Before money is given back, the rail is asked to say that it will never pay.',
+      'Carries out the proposed outcome. Before money returns to the account, the rail must confirm that it will never pay.',
     fields: seenField,
     isOpen: ({ open }, by) => open !== undefined && open.proposedById !== by.id,
     run: async ({ database, release }, payout, { by, reason, form }) => {
@@ -63,7 +63,8 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
     verb: 'dismiss',
     name: 'payout.resolve_reject',
     label: 'Reject the resolution',
-    explanation: 'Ends the proposal; nothing else changes. Whoever made it may take it back so.',
+    explanation:
+      'Ends the proposal. Nothing else changes. You can also withdraw your own proposal this way.',
     isStop: true,
     fields: seenField,
     isOpen: ({ open }) => open !== undefined,
@@ -142,7 +143,7 @@ function possible(payout: Payout): readonly Outcome[] {
 function outcomeField(payout: Payout, given: string | null): Html {
   const outcomes = possible(payout).map((outcome) => [outcome, OUTCOME_WORDS[outcome]] as const);
   return html`<label
-    >What became of it<select name="outcome" required>
+    >Outcome<select name="outcome" required>
       <option value="">Choose</option>
       ${options(outcomes, given)}
     </select></label

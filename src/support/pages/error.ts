@@ -19,13 +19,9 @@ export function errorPage(failure: unknown, requestId: string): ErrorPage {
     return noticePage(ERRORS[code].status, 'Not accepted', `${message}.`, failure.headers);
   }
   if (isUnavailable(failure))
-    return noticePage(
-      503,
-      'No answer',
-      'The database does not answer now, so nothing can be shown. Try again in a moment.',
-    );
-  const text = `Something failed on our side. If it stays, tell whoever runs the service this id: ${requestId}`;
-  return { ...noticePage(500, 'Something failed', text), isFault: true };
+    return noticePage(503, 'No answer', 'The database does not respond. Try again in a moment.');
+  const text = `An internal error occurred. If it happens again, give the operator this id: ${requestId}`;
+  return { ...noticePage(500, 'Internal error', text), isFault: true };
 }
 
 function noticePage(
@@ -35,6 +31,6 @@ function noticePage(
   headers: ErrorPage['headers'] = {},
 ): ErrorPage {
   const content = html`${notice('bad', text)}
-    <p><a href="/">What waits</a></p>`;
+    <p><a href="/">Needs attention</a></p>`;
   return { page: { title, content, status }, headers, isFault: false };
 }

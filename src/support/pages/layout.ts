@@ -1,19 +1,26 @@
 import { formatAmount, type Amount } from '../../core/amount.js';
 import { localTime } from '../../core/calendar.js';
+import { counted } from '../../core/plural.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
 import type { StaffValue } from '../../http/resource.js';
 import { formToken, TOKEN_FIELD } from '../forms.js';
 import { type Content, html, type Html } from '../html.js';
 import type { SignedInPerson } from '../deps.js';
+import { SCRIPT_PATH } from '../script.js';
 import { ICON_PATH, STYLE_PATH } from '../style.js';
 
 export interface Page {
   readonly title: string;
+  /** Content beside the title. */
+  readonly beside?: Content;
   readonly content: Html;
   readonly status?: number;
 }
 
-export function documentOf({ title, content }: Page, person: SignedInPerson | null): string {
+export function documentOf(
+  { title, beside, content }: Page,
+  person: SignedInPerson | null,
+): string {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -22,12 +29,18 @@ export function documentOf({ title, content }: Page, person: SignedInPerson | nu
         <title>${title} – Support desk</title>
         <link rel="stylesheet" href="${STYLE_PATH}" />
         <link rel="icon" href="${ICON_PATH}" type="image/svg+xml" />
+        <script defer src="${SCRIPT_PATH}"></script>
       </head>
       <body>
         <a class="skip" href="#main">To the content</a>
-        <header>${person === null ? html`<p class="who">Support desk</p>` : bar(person)}</header>
+        <header>
+          <a class="brand" href="/">Support desk</a>${person === null ? '' : bar(person)}
+        </header>
         <main id="main">
-          <h1>${title}</h1>
+          <div class="title">
+            <h1>${title}</h1>
+            ${beside}
+          </div>
           ${content}
         </main>
       </body>
@@ -35,7 +48,19 @@ export function documentOf({ title, content }: Page, person: SignedInPerson | nu
 }
 
 function bar(person: SignedInPerson): Html {
-  return html`<nav aria-label="Desk"><a href="/">What waits</a><a href="/search">Search</a></nav>
+  return html`<nav aria-label="Desk">
+      <a href="/">Needs attention</a><a href="/search">Search</a>
+    </nav>
+    <form class="find" role="search" method="get" action="/search">
+      <input
+        name="text"
+        type="search"
+        aria-label="Search"
+        placeholder="Id, name, reference, amount"
+        maxlength="255"
+      />
+      <button class="quiet">Find</button>
+    </form>
     <form method="post" action="/sign-out">
       ${tokenField(person.secret)}<span class="who">${person.identity.name}</span
       ><button class="quiet">Sign out</button>
@@ -69,7 +94,7 @@ export type Fact = readonly [label: string, value: Content];
 
 /** Shows facts as a list. Omits facts without a value. */
 export function facts(all: readonly Fact[]): Html {
-  const shown = all.filter(([, value]) => value !== null && value !== undefined && value !== '');
+  const shown = all.filter(([, value]) => !isEmpty(value));
   return html`<dl>
     ${shown.map(
       ([label, value]) =>
@@ -77,6 +102,10 @@ export function facts(all: readonly Fact[]): Html {
           <dd>${value}</dd>`,
     )}
   </dl>`;
+}
+
+function isEmpty(value: Content): boolean {
+  return value === null || value === undefined || value === false || value === '';
 }
 
 /** Returns the facts of a resource that its definition shows on the support desk. */
@@ -97,7 +126,36 @@ export function timeOrNull(at: Instant | null, timeZone: string): Html | null {
 }
 
 export function amount(of: Amount): Html {
-  return html`<strong>${formatAmount(of)}</strong>`;
+  return html`<strong class="amount">${formatAmount(of)}</strong>`;
+}
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+] as const;
+
+/** Formats the distance between two instants in its largest unit, such as "12 min" or "3 days". */
+export function distance(one: Instant, other: Instant): string {
+  const ms = Math.abs(one - other);
+  const [unit, size] = UNITS.find(([, least]) => ms >= least) ?? ['s', 1_000];
+  const count = Math.floor(ms / size);
+  return unit === 'day' ? counted(count, unit) : `${count} ${unit}`;
+}
+
+/** Shows what happens or happened, such as "Expires in 12 min", with its time. */
+export function dated(text: string, at: Instant, timeZone: string): Html {
+  return html`<span class="due">${text}</span> <span class="soft">${time(at, timeZone)}</span>`;
+}
+
+/** Shows an id that one click selects as a whole. The script adds a button that copies it. */
+export function idText(id: string): Html {
+  return html`<code class="id">${id}</code>`;
+}
+
+/** Returns the last characters of an id, which differ between resources created together. */
+export function shortId(id: string): string {
+  return id.slice(-8);
 }
 
 const GOOD = new Set(['completed', 'posted', 'applied', 'enabled', 'active', 'delivered', 'ready']);
@@ -109,18 +167,51 @@ const WAITING = new Set([
   'validating',
   'proposed',
   'paused',
+  'pending',
+  'retrying',
+]);
+const BAD = new Set([
+  ...['rejected', 'failed', 'expired', 'returned', 'stuck', 'disabled', 'partially_failed'],
+  ...['frozen', 'canceled'],
 ]);
 
 /** Shows a status. The colour adds no information. */
 export function tag(status: string): Html {
-  const kind = GOOD.has(status) ? 'good' : WAITING.has(status) ? 'wait' : 'bad';
+  const kinds = { good: GOOD, wait: WAITING, bad: BAD };
+  const [kind] = Object.entries(kinds).find(([, statuses]) => statuses.has(status)) ?? ['none'];
   return html`<span class="tag ${kind}">${status.replaceAll('_', ' ')}</span>`;
 }
 
-export function cards(items: readonly Html[]): Html {
-  return html`<ul class="cards">
-    ${items.map((item) => html`<li class="card">${item}</li>`)}
-  </ul>`;
+/**
+ * Shows rows with the same columns as a table, or as cards on narrow screens. The first cell of a
+ * row is its heading.
+ */
+export function table(label: string, rows: readonly (readonly Fact[])[]): Html {
+  const headings = (rows[0] ?? []).map(([heading]) => html`<th scope="col">${heading}</th>`);
+  const lines = rows.map(([first, ...cells]) => {
+    const rest = cells.map(([heading, value]) =>
+      isEmpty(value)
+        ? html`<td class="none"></td>`
+        : html`<td data-label="${heading}"><div>${value}</div></td>`,
+    );
+    return html`<tr>
+      <th scope="row">${first?.[1]}</th>
+      ${rest}
+    </tr>`;
+  });
+  return html`<table>
+    <caption class="hidden">
+      ${label}
+    </caption>
+    <thead>
+      <tr>
+        ${headings}
+      </tr>
+    </thead>
+    <tbody>
+      ${lines}
+    </tbody>
+  </table>`;
 }
 
 export function section(id: string, heading: string, content: Content): Html {
@@ -131,7 +222,12 @@ export function section(id: string, heading: string, content: Content): Html {
 }
 
 export type ResourcePath =
-  'transfers' | 'payouts' | 'batches' | 'endpoints' | 'adjustments' | 'accounts';
+  'transfers' | 'payouts' | 'batches' | 'endpoints' | 'adjustments' | 'accounts' | 'tenants';
+
+/** Returns the fact that names a resource's tenant. */
+export function tenantFact(id: string, name: string): Fact {
+  return ['Tenant', html`<a class="plain" href="${pathOf('tenants', id)}">${name}</a>`];
+}
 
 export function pathOf(path: ResourcePath, id: string): string {
   return `/${path}/${id}`;

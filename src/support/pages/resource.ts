@@ -5,17 +5,22 @@ import type { SignedInPerson } from '../deps.js';
 import type { TimelineLine } from '../reading/timeline.js';
 import { type Fact, facts, notice, type Page, section, time, tokenField } from './layout.js';
 
-/** Content of a resource's page: facts, actions and timeline. */
+/** Content of a resource's page. */
 export interface Shown {
   readonly title: string;
+  /** Status, shown beside the title. */
+  readonly status: Content;
   readonly facts: readonly Fact[];
-  /** Content between the actions and the timeline. */
+  /** Sections after the timeline. */
   readonly more?: Content;
-  readonly timeline: readonly TimelineLine[];
+  /** Null if no changes are recorded for this kind. */
+  readonly timeline: readonly TimelineLine[] | null;
   /** Time zone of the tenant, for the timeline. */
   readonly timeZone: string;
   /** URL of the workflow in the Temporal UI. Null without a workflow. */
   readonly workflow: string | null;
+  /** Path of the next resource that needs the same decision. */
+  readonly next?: string | null;
 }
 
 export interface FailedAction {
@@ -52,12 +57,25 @@ export function resourcePage<Resource>(
   const forms = own.map((action) =>
     actionForm(stage, action, failed?.verb === action.verb ? failed : null),
   );
+  const links = [
+    shown.workflow !== null &&
+      html`<a href="${shown.workflow}" rel="noreferrer">Workflow in the Temporal UI</a>`,
+    typeof shown.next === 'string' &&
+      html`<a rel="next" href="${shown.next}">Next one that needs attention</a>`,
+  ].filter((link) => link !== false);
   const content = html`${result === null ? '' : resultNotice(result)}
-    <div class="card">${facts(shown.facts)}</div>
-    ${shown.workflow === null ? '' : html`<p><a href="${shown.workflow}" rel="noreferrer">Its workflow in the Temporal UI</a></p>`}
-    ${forms.length === 0 ? '' : section('acts', 'What you can do', forms)} ${shown.more}
-    ${section('story', 'What happened', timelineList(shown))}`;
-  return { title: shown.title, content, status: failed?.status ?? 200 };
+    <div class="columns">
+      <div class="side">
+        <div class="card">${facts(shown.facts)}</div>
+        ${links.length > 0 && html`<p class="links">${links}</p>`}
+      </div>
+      <div>
+        ${forms.length === 0 ? '' : section('acts', 'Actions', forms)}
+        ${shown.timeline !== null && section('story', 'Timeline', timelineList(shown.timeline, shown.timeZone))}
+      </div>
+    </div>
+    ${shown.more}`;
+  return { title: shown.title, status: failed?.status ?? 200, beside: shown.status, content };
 }
 
 /** Shows the form again while the database does not respond. */
@@ -67,7 +85,7 @@ export function unknownPage<Resource>(
   failed: FailedAction,
 ): Page {
   const content = html`${resultNotice(failed)}${actionForm(stage, action, failed)}
-    <p><a href="${stage.path}">Its page</a></p>`;
+    <p><a href="${stage.path}">Back to the page</a></p>`;
   return { title: action.label, content, status: failed.status };
 }
 
@@ -79,7 +97,7 @@ function resultNotice(result: FailedAction | string): Html {
     'wait',
     html`<p>
       <strong>It is not known whether this was done.</strong> The ledger did not answer. Send the
-      same form below once more in a moment: it acts once, and says what became of it.
+      form below again in a moment. It acts only once, and then shows the result.
     </p>`,
   );
 }
@@ -96,9 +114,7 @@ function actionForm<Resource>(
       : actionField(person, action.verb, id);
   const code = asksForCode(action.name, 'support')
     ? html`<label
-        >Code<span class="hint"
-          >Six digits that you have not used yet: after one was used, wait for the next</span
-        >
+        >Code<span class="hint">The six digits from your authenticator. Each code works once</span>
         <input
           name="code"
           required
@@ -114,23 +130,30 @@ function actionForm<Resource>(
       ${tokenField(person.secret)}${field} ${action.fields?.(resource, given) ?? ''}
       <label
         >Reason<span class="hint"
-          >Up to 140 characters, kept with your name. No names or numbers of customers</span
+          >Up to 140 characters, stored with your name. Do not write customers' names or
+          numbers</span
         >
         <input name="reason" required maxlength="140" value="${given?.get('reason') ?? ''}"
       /></label>
       ${code}
       <div><button class="${action.isStop === true ? 'stop' : 'go'}">${action.label}</button></div>
     </form>`;
-  return failed === null ? html`<details>${form}</details>` : html`<details open>${form}</details>`;
+  const key = KEYS[action.verb] ?? '';
+  return failed === null
+    ? html`<details data-key="${key}">${form}</details>`
+    : html`<details data-key="${key}" open>${form}</details>`;
 }
 
-function timelineList({ timeline, timeZone }: Shown): Html {
-  if (timeline.length === 0) return html`<p>Nothing is written down.</p>`;
+/** Keys that open a form, by verb. */
+const KEYS: Readonly<Record<string, string>> = { approve: 'a', apply: 'a' };
+
+function timelineList(timeline: readonly TimelineLine[], timeZone: string): Html {
+  if (timeline.length === 0) return html`<p class="soft">No changes are recorded.</p>`;
   return html`<ol class="story">
     ${timeline.map(
       ({ at, what, by, details }) =>
         html`<li>
-          ${time(at, timeZone)} <strong>${what}</strong>${by === null ? '' : html`, by ${by}`}
+          <strong>${what}</strong>${by === null ? '' : html`, by ${by}`} ${time(at, timeZone)}
           ${
             details.length === 0
               ? ''

@@ -15,7 +15,7 @@ export function signInPage(
   status = 200,
 ): Page {
   const content = html`${refused === null ? '' : notice('bad', refused)}
-  ${next === '/' ? '' : html`<p>You opened a page from elsewhere. If you are signed in already, <a href="${next}">go on to it</a>.</p>`}
+  ${next === '/' ? '' : html`<p>You followed a link from another site. If you are already signed in, <a href="${next}">continue</a>.</p>`}
   ${ways.withProvider && html`<p class="card"><a href="${providerPath(next)}">Sign in with your company's account</a></p>`}
   ${ways.withCode && codeForm(secret, next)}`;
   return { title: 'Sign in', content, status };
@@ -38,7 +38,7 @@ function codeForm(secret: string, next: string): Html {
         maxlength="80"
     /></label>
     <label
-      >Code<span class="hint">The six digits that your authenticator shows now</span>
+      >Code<span class="hint">The six digits from your authenticator</span>
       <input
         name="code"
         required
@@ -52,5 +52,5 @@ function codeForm(secret: string, next: string): Html {
 }
 
 /** Reveals neither which of the two was wrong nor whether the name exists. */
-export const NOT_SIGNED_IN = html`Nobody signs in with this name and code. A code counts once: wait
-until your authenticator shows the next one. After several wrong codes none counts for a while.`;
+export const NOT_SIGNED_IN = html`The name or the code is wrong. Each code works once: wait until
+your authenticator shows the next one. After several wrong codes, no code works for a while.`;

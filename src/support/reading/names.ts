@@ -1,6 +1,6 @@
 import type { Uuid } from '../../core/ids.js';
 import type { Reader } from '../../db/database.js';
-import { tenants } from '../../db/entities/parties.js';
+import { members, tenants } from '../../db/entities/parties.js';
 import { readNames } from './transfers.js';
 
 /** Names for ids. Accounts have the names that other tenants see. */
@@ -9,6 +9,7 @@ export interface Names {
   /** Returns the tenant's time zone, in which the desk shows times. */
   timeZone(tenantId: Uuid): string;
   account(id: Uuid): string;
+  person(memberId: Uuid): string;
 }
 
 /** A resource with its tenant and accounts. */
@@ -17,6 +18,8 @@ interface Owned {
   readonly sourceAccountId?: Uuid;
   readonly destinationAccountId?: Uuid;
   readonly accountId?: Uuid;
+  /** Member who requested it. */
+  readonly createdBy?: Uuid;
 }
 
 export async function namesOf(reader: Reader, owned: readonly Owned[]): Promise<Names> {
@@ -26,17 +29,21 @@ export async function namesOf(reader: Reader, owned: readonly Owned[]): Promise<
     one.destinationAccountId,
     one.accountId,
   ]);
-  const [accounts, found] = await Promise.all([
+  const creators = [...new Set(owned.flatMap(({ createdBy }) => createdBy ?? []))];
+  const [accounts, found, people] = await Promise.all([
     readNames(
       reader,
       accountIds.filter((id) => id !== undefined),
     ),
     ids.length === 0 ? [] : reader.select(tenants, { id: ids }),
+    creators.length === 0 ? [] : reader.select(members, { id: creators }),
   ]);
+  const nameOf = new Map(people.map(({ id, name }) => [id, name]));
   const known = new Map(found.map((tenant) => [tenant.id, tenant]));
   return {
     tenant: (id) => known.get(id)?.name ?? id,
     timeZone: (id) => known.get(id)?.timeZone ?? 'UTC',
     account: (id) => accounts.get(id) ?? id,
+    person: (id) => nameOf.get(id) ?? id,
   };
 }

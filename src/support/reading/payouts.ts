@@ -1,5 +1,6 @@
 import { isExpired, waitingOf } from '../../approvals/rules.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
+import { counted } from '../../core/plural.js';
 import type { Reader } from '../../db/database.js';
 import {
   type Payout,
@@ -28,16 +29,16 @@ export function stuckText({
   if (stuckReason === 'contradiction' && status === 'pending_approval')
     return 'its rail knows of it, or was not asked when the database was restored';
   if (stuckReason === 'contradiction')
-    return 'the rail contradicts what it said before, or what we know';
+    return 'the rail contradicts its earlier report or our records';
   if (stuckReason === 'account_closed')
-    return 'it was returned after its account was closed: two people empty the account by an adjustment';
+    return 'it was returned after its account was closed: two people must empty the account by an adjustment';
   if (stuckReason === 'overflow')
-    return 'its outcome cannot be posted: a balance would be larger than the ledger can hold';
+    return 'its outcome cannot be posted because a balance would exceed what the ledger can hold';
   if (status === 'completed')
-    return 'a statement says that it was returned, which its rail has not reported';
+    return 'a statement shows that it was returned, which its rail has not reported';
   return status === 'approved'
-    ? 'it is approved, and was not handed to its rail'
-    : 'the rail has not said what became of it';
+    ? 'it is approved, but was not submitted to its rail'
+    : 'the rail has not reported the outcome';
 }
 
 /** Returns a message between the service and the rail, as one line. */
@@ -75,10 +76,17 @@ export function payoutWaitsFor(payout: Payout, now: Instant): string {
   const waiting = waitingOf(payout);
   if (payout.status === 'pending_approval' && waiting !== null)
     return isExpired(waiting, now) && payout.stuckSince === null
-      ? 'nothing: its time is over, and a worker ends it as canceled within seconds'
-      : `${waiting.required - waiting.received} of ${waiting.required} approval(s)`;
-  if (payout.status === 'approved') return 'a worker, which hands it to its rail';
+      ? 'nothing: it has expired, and a worker cancels it within seconds'
+      : counted(waiting.required - waiting.received, 'more approval');
+  if (payout.status === 'approved') return 'a worker, which submits it to its rail';
   return payout.status === 'in_progress'
-    ? 'its rail, to say what became of it'
+    ? 'its rail, to report the outcome'
     : `nothing: it is ${payout.status}`;
+}
+
+/** Returns a code with its reason, in words. Returns null without a code. */
+export function endText(code: string | null, reason: string | null): string | null {
+  if (code === null) return null;
+  const words = code.replaceAll('_', ' ');
+  return reason === null || reason === '' ? words : `${words}: ${reason}`;
 }

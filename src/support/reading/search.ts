@@ -1,5 +1,5 @@
 import { parseAlias, parsePhone } from '../../accounts/identifiers.js';
-import type { Amount } from '../../core/amount.js';
+import type { Asset } from '../../core/amount.js';
 import { dayNamed } from '../../core/calendar.js';
 import { firstIdAt, parseUuid, timeOfId, type Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
@@ -15,22 +15,33 @@ import {
   type Transfer,
   transfers,
 } from '../../db/entities/operations.js';
-import { type Account, accounts } from '../../db/entities/parties.js';
+import { type Account, accounts, type Tenant, tenants } from '../../db/entities/parties.js';
 import { type Payout, payouts } from '../../db/entities/payouts.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
 import { columnList, literal } from '../../db/statements.js';
 import { parseRow, type Table } from '../../db/table.js';
+import { idsNamedLike, idsReferencedLike } from './search-beginnings.js';
 
 /** Searches across all tenants, using the existing indexes. */
 
-export interface SearchResult {
-  readonly transfers: readonly Transfer[];
-  readonly payouts: readonly Payout[];
-  readonly batches: readonly BonusBatch[];
-  readonly endpoints: readonly WebhookEndpoint[];
-  readonly adjustments: readonly Adjustment[];
-  readonly accounts: readonly Account[];
+/** Amounts from `least` to `most`, both inclusive. */
+export interface AmountRange {
+  readonly asset: Asset;
+  readonly least: bigint;
+  readonly most: bigint;
 }
+
+/** Rows of each kind of resource that the desk lists. */
+export interface Rows {
+  readonly transfers: Transfer;
+  readonly payouts: Payout;
+  readonly batches: BonusBatch;
+  readonly endpoints: WebhookEndpoint;
+  readonly adjustments: Adjustment;
+  readonly accounts: Account;
+  readonly tenants: Tenant;
+}
+export type SearchResult = { readonly [Kind in keyof Rows]: readonly Rows[Kind][] };
 
 export const MAX_FOUND = 25;
 /** Maximum of rows of a table that one search examines. */
@@ -58,16 +69,16 @@ async function idsAbout(reader: Reader, id: Uuid): Promise<readonly Uuid[]> {
 
 async function findResources(reader: Reader, ids: readonly Uuid[]): Promise<SearchResult> {
   const id = [...new Set(ids)];
-  const [ofTransfers, ofPayouts, batches, endpoints, ofAdjustments, ofAccounts] = await Promise.all(
-    [
+  const [ofTransfers, ofPayouts, batches, endpoints, ofAdjustments, ofAccounts, ofTenants] =
+    await Promise.all([
       reader.select(transfers, { id }),
       reader.select(payouts, { id }),
       reader.select(bonusBatches, { id }),
       reader.select(webhookEndpoints, { id }),
       reader.select(adjustments, { id }),
       reader.select(accounts, { id }),
-    ],
-  );
+      reader.select(tenants, { id }),
+    ]);
   const own = ofAccounts.filter(({ type }) => type !== 'system');
   return {
     transfers: ofTransfers,
@@ -76,6 +87,7 @@ async function findResources(reader: Reader, ids: readonly Uuid[]): Promise<Sear
     endpoints,
     adjustments: ofAdjustments,
     accounts: own,
+    tenants: ofTenants,
   };
 }
 
@@ -161,13 +173,13 @@ interface MadeWithin {
 }
 
 /**
- * Returns operations created in these windows, oldest first. With `amount`, returns only operations
- * of exactly this amount.
+ * Returns operations created in these windows, oldest first. With `amounts`, returns only operations
+ * whose amount is in one of these ranges.
  */
 export async function findMadeWithin(
   reader: Reader,
   windows: readonly Window[],
-  amount: Amount | null,
+  amounts: readonly AmountRange[] | null,
 ): Promise<MadeWithin> {
   const from = instant(Math.min(...windows.map((window) => window.from)));
   const to = instant(Math.max(...windows.map((window) => window.to)));
@@ -178,10 +190,11 @@ export async function findMadeWithin(
        ORDER BY id LIMIT 1 OFFSET ${MAX_EXAMINED}`,
     );
     const stop = last === undefined ? null : uuid.parse(last.id);
-    const wanted =
-      amount === null
-        ? ''
-        : ` AND t.asset=${string.literal(amount.asset)} AND t.${sum}=${amount.raw}`;
+    const ranges = amounts?.map(
+      ({ asset, least, most }) =>
+        `(t.asset=${string.literal(asset)} AND t.${sum} BETWEEN ${least} AND ${most})`,
+    );
+    const wanted = ranges === undefined ? '' : ` AND (${ranges.join(' OR ')})`;
     const rows = await reader.query(
       `SELECT ${columnList(table, 't')} FROM ${table.name} t FORCE INDEX (PRIMARY)
        STRAIGHT_JOIN tenants o ON o.id=t.tenant_id
@@ -205,7 +218,7 @@ export async function findMadeWithin(
   return {
     found: {
       ...{ transfers: ofTransfers.items, payouts: ofPayouts.items, batches: batches.items },
-      ...{ adjustments: ofAdjustments.items, endpoints: [], accounts: [] },
+      ...{ adjustments: ofAdjustments.items, endpoints: [], accounts: [], tenants: [] },
     },
     stoppedAt: stops.length === 0 ? null : instant(Math.min(...stops)),
   };
@@ -215,7 +228,13 @@ export function countFound(found: SearchResult): number {
   return Object.values(found).reduce((sum, items) => sum + items.length, 0);
 }
 
-/** Searches by anything that the text may be: an id, an alias, a phone or a key. */
+/** Shortest beginning that is searched for. */
+const MIN_BEGINNING = 2;
+
+/**
+ * Searches by anything that the text may be: an id, an alias, a phone or a key, or else the
+ * beginning of a name or reference.
+ */
 export async function findByText(reader: Reader, text: string): Promise<SearchResult> {
   const id = parseUuid(text);
   if (id !== null) {
@@ -223,5 +242,18 @@ export async function findByText(reader: Reader, text: string): Promise<SearchRe
     if (countFound(found) > 0) return found;
   }
   const [named, keyed] = await Promise.all([idsNamed(reader, text), idsOfKey(reader, text)]);
-  return findResources(reader, [...named, ...keyed]);
+  const exact = await findResources(reader, [...named, ...keyed]);
+  if (countFound(exact) > 0 || text.length < MIN_BEGINNING || id !== null) return exact;
+  const [namedLike, referencedLike] = await Promise.all([
+    idsNamedLike(reader, text),
+    idsReferencedLike(reader, text),
+  ]);
+  const about = await Promise.all(referencedLike.map((one) => idsAbout(reader, one)));
+  return findResources(reader, [...namedLike, ...about.flat()]);
 }
+
+/** Returns the last days, for searches that name none. */
+export function recentWindow(now: Instant): Window {
+  return { from: instant(now - RECENT_DAYS * 86_400_000), to: instant(now + 1), timeZone: null };
+}
+export const RECENT_DAYS = 7;

@@ -2,12 +2,14 @@ import { listActs, parseDetails } from '../../access/audit-log.js';
 import { type Amount, formatAmount } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import { localTime } from '../../core/calendar.js';
+import { counted } from '../../core/plural.js';
 import { type Instant, parseRfc3339 } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import type { AuditRow } from '../../db/entities/identity.js';
-import type { Entry } from '../../db/entities/ledger.js';
+import { type Entry, type Hold, holds } from '../../db/entities/ledger.js';
 import { members } from '../../db/entities/parties.js';
-import { approvals } from '../../db/entities/approvals.js';
+import { type Approval, approvals } from '../../db/entities/approvals.js';
+import type { EventRow } from '../../db/entities/events.js';
 import { deliveriesOf, entriesOf, eventsAbout, type DeliveryHistory } from './ledger.js';
 import { readNames } from './transfers.js';
 
@@ -17,6 +19,18 @@ export interface TimelineLine {
   readonly what: string;
   readonly by: string | null;
   readonly details: readonly string[];
+}
+
+/** Rows about a resource, and its timeline. */
+export interface History {
+  readonly timeline: readonly TimelineLine[];
+  readonly entries: readonly Entry[];
+  readonly hold: Hold | undefined;
+  readonly approvals: readonly Approval[];
+  readonly events: readonly EventRow[];
+  readonly deliveries: readonly DeliveryHistory[];
+  /** Returns the name of an account or approver. */
+  nameOf(id: Uuid): string;
 }
 
 interface Subject {
@@ -32,14 +46,12 @@ interface Subject {
 
 const MAX_ACTIONS = 200;
 
-export async function readTimeline(
-  reader: Reader,
-  subject: Subject,
-): Promise<readonly TimelineLine[]> {
+export async function readHistory(reader: Reader, subject: Subject): Promise<History> {
   const { id, tenantId, timeZone, accountIds, lines } = subject;
-  const [acts, given] = await Promise.all([
+  const [acts, given, hold] = await Promise.all([
     listActs(reader, { subjectId: id }, MAX_ACTIONS),
-    reader.select(approvals, { resourceId: id }),
+    reader.select(approvals, { resourceId: id }, { orderBy: ['createdAt', 'id'] }),
+    reader.find(holds, { resourceId: id }),
   ]);
   const known = [
     ...subject.instants,
@@ -52,26 +64,34 @@ export async function readTimeline(
     entriesOf(reader, place),
     eventsAbout(reader, place),
   ]);
-  const [names, people, deliveries] = await Promise.all([
+  const approvers = given.flatMap(({ memberId }) => memberId ?? []);
+  const [accountNames, people, deliveries] = await Promise.all([
     readNames(
       reader,
       entries.map(({ accountId }) => accountId),
     ),
-    readPeople(reader, acts),
+    readPeople(reader, acts, approvers),
     deliveriesOf(reader, tenantId, events),
   ]);
-  return [
+  const nameOf = (one: Uuid): string => accountNames.get(one) ?? people.get(`member:${one}`) ?? one;
+  const timeline = [
     ...lines,
     ...acts.reverse().map((act) => actionLine(act, people, timeZone)),
-    ...entries.map((entry) => entryLine(entry, names.get(entry.accountId) ?? entry.accountId)),
-    ...events.map(({ createdAt, type, id: eventId, sequence }) => ({
-      at: createdAt,
-      what: `Event ${type}`,
-      by: null,
-      details: [`number ${sequence} of the tenant's log, ${eventId}`],
-    })),
-    ...deliveries.flatMap(attemptLines),
+    ...entries.map((entry) => entryLine(entry, nameOf(entry.accountId))),
+    ...events.map(({ createdAt, type }) => line(createdAt, `Event ${type} recorded`)),
+    ...deliveries.flatMap(deliveryLine),
   ].sort((one, other) => one.at - other.at);
+  return { timeline, entries, hold, approvals: given, events, deliveries, nameOf };
+}
+
+/** Returns a line of the timeline. */
+export function line(
+  at: Instant,
+  what: string,
+  by: string | null = null,
+  ...details: readonly string[]
+): TimelineLine {
+  return { at, what, by, details };
 }
 
 /** Returns only staff actions, for resources without postings and events. */
@@ -82,16 +102,20 @@ export async function readStaffActions(
 ): Promise<readonly TimelineLine[]> {
   const acts = await listActs(reader, { subjectId: id }, MAX_ACTIONS);
   const people = await readPeople(reader, acts);
-  return acts.reverse().map((act) => actionLine(act, people, timeZone));
+  return acts
+    .map((act) => actionLine(act, people, timeZone))
+    .sort((one, other) => one.at - other.at);
 }
 
 async function readPeople(
   reader: Reader,
   acts: readonly AuditRow[],
+  others: readonly Uuid[] = [],
 ): Promise<ReadonlyMap<string, string>> {
-  const ids = acts.flatMap(({ actorClaimed: name }) =>
+  const own = acts.flatMap(({ actorClaimed: name }) =>
     name.startsWith('member:') ? [name.slice('member:'.length) as Uuid] : [],
   );
+  const ids = [...own, ...others];
   const found = ids.length === 0 ? [] : await reader.select(members, { id: [...new Set(ids)] });
   return new Map(found.map(({ id, name }) => [`member:${id}`, name]));
 }
@@ -103,13 +127,21 @@ const WORDS: Readonly<Record<string, string>> = {
   cancel: 'Canceled',
   pause: 'Paused',
   resume: 'Resumed',
-  retry_now: 'Retry asked for',
+  retry_now: 'Retry requested',
   propose: 'Proposed',
+  open: 'Opened',
   resolve_propose: 'Resolution proposed',
   resolve_approve: 'Resolution applied',
   resolve_reject: 'Resolution rejected',
-  void: 'Rail asked to void it',
+  void: 'Rail asked to cancel the payment',
   retry: 'Rail asked again',
+};
+
+export const CHANNELS: Readonly<Record<AuditRow['channel'], string>> = {
+  api: 'API',
+  ops: 'command line',
+  temporal: 'signal',
+  support: 'support desk',
 };
 
 function actionLine(
@@ -120,7 +152,8 @@ function actionLine(
   const verb = act.action.slice(act.action.indexOf('.') + 1);
   const isRefused = verb.endsWith('_refused');
   const plain = isRefused ? verb.slice(0, -'_refused'.length) : verb;
-  const word = WORDS[plain] ?? plain.replaceAll('_', ' ');
+  const words = plain.replaceAll('_', ' ');
+  const word = WORDS[plain] ?? words.slice(0, 1).toUpperCase() + words.slice(1);
   const details = Object.entries(parseDetails(act))
     .filter(([, value]) => value !== null && value !== '')
     .map(([name, value]) => {
@@ -128,53 +161,24 @@ function actionLine(
       return `${name.replaceAll('_', ' ')}: ${at === null ? String(value) : localTime(at, timeZone)}`;
     });
   const name = people.get(act.actorClaimed) ?? act.actorClaimed;
-  const door = {
-    api: "the tenant's program",
-    ops: 'command line',
-    temporal: 'signal',
-    support: 'support desk',
-  };
   const what = isRefused ? `Refused: ${word.toLowerCase()}` : word;
   return {
     at: act.at,
     what,
-    by: `${name === '' ? 'nobody named' : name} (${door[act.channel]})`,
+    by: `${name === '' ? 'no name given' : name} (${CHANNELS[act.channel]})`,
     details,
   };
 }
 
-function entryLine(
-  { raw, asset, kind, seq, createdAt, totalAfter }: Entry,
-  account: string,
-): TimelineLine {
+function entryLine({ raw, asset, createdAt }: Entry, account: string): TimelineLine {
   const sum: Amount = { raw: raw < 0n ? -raw : raw, asset };
-  return {
-    at: createdAt,
-    what: `Ledger: ${formatAmount(sum)} ${raw < 0n ? 'from' : 'to'} ${account}`,
-    by: null,
-    details: [
-      `${kind.replaceAll('_', ' ')}, entry ${seq}, ${formatAmount({ raw: totalAfter, asset })} after it`,
-    ],
-  };
+  return line(createdAt, `Ledger: ${formatAmount(sum)} ${raw < 0n ? 'from' : 'to'} ${account}`);
 }
 
-/** Length to which the response of a receiver is cut. */
-const MAX_SHOWN = 200;
-
-export function attemptLines({
-  url,
-  delivery,
-  attempts,
-}: DeliveryHistory): readonly TimelineLine[] {
-  return attempts.map(({ at, status, failure, message, response, durationMs }, index) => ({
-    at,
-    what: `Webhook ${delivery.eventType}, attempt ${index + 1}: ${status ?? failure ?? 'no answer'}`,
-    by: null,
-    details: [
-      url,
-      `${durationMs} ms, now ${delivery.state}`,
-      message ?? '',
-      (response ?? '').slice(0, MAX_SHOWN),
-    ].filter((detail) => detail !== ''),
-  }));
+/** Returns a line for the last attempt of a delivery. */
+function deliveryLine({ url, delivery, attempts }: DeliveryHistory): readonly TimelineLine[] {
+  const last = attempts.at(-1);
+  if (last === undefined) return [];
+  const count = counted(attempts.length, 'attempt');
+  return [line(last.at, `Webhook ${delivery.eventType} ${delivery.state}`, null, url, count)];
 }

@@ -1,5 +1,6 @@
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
+import { counted } from '../../core/plural.js';
 import type { Reader } from '../../db/database.js';
 import { type Approval, approvals } from '../../db/entities/approvals.js';
 import type { Transfer } from '../../db/entities/operations.js';
@@ -105,11 +106,10 @@ function waitsFor(
   const waiting = waitingOf(transfer);
   if (waiting === null || transfer.status !== 'pending_approval')
     return `nothing: it is ${transfer.status}`;
-  if (isExpired(waiting, at))
-    return 'nothing: its time is over, and a worker ends it as expired within seconds';
-  const { required, received } = waiting;
-  const orSupport = given.some(({ approver }) => approver === SUPPORT)
-    ? '; support has approved already, and counts once'
-    : ', or of support';
-  return `${required - received} of ${required} approval(s): of an approver, admin or owner of its account but ${creator}, who created it${orSupport}`;
+  if (isExpired(waiting, at)) return 'nothing: it has expired, and a worker ends it within seconds';
+  const count = counted(waiting.required - waiting.received, 'more approval');
+  const people = `from an approver, admin or owner of its account other than ${creator}, who created it`;
+  return given.some(({ approver }) => approver === SUPPORT)
+    ? `${count}, ${people}; support has approved already`
+    : `${count}, from support or ${people}`;
 }

@@ -2,9 +2,11 @@ import { formatAmount } from '../../core/amount.js';
 import { type Adjustment, adjustments } from '../../db/entities/operations.js';
 import { ADJUSTMENT_ACTIONS } from '../actions/adjustments.js';
 import { html } from '../html.js';
-import { amount, pathOf, tag, time, timeOrNull } from '../pages/layout.js';
-import { readTimeline } from '../reading/timeline.js';
+import { historySections } from '../pages/history.js';
+import { amount, idText, pathOf, tag, tenantFact, time, timeOrNull } from '../pages/layout.js';
+import { readHistory } from '../reading/timeline.js';
 import { namesOf } from '../reading/names.js';
+import { nextWaiting } from '../reading/waiting.js';
 import type { ResourceKind } from './resource-kind.js';
 
 export const adjustmentKind: ResourceKind<Adjustment> = {
@@ -16,15 +18,16 @@ export const adjustmentKind: ResourceKind<Adjustment> = {
     const { id, tenantId, accountId, direction } = adjustment;
     const names = await namesOf(reader, [adjustment]);
     const timeZone = names.timeZone(tenantId);
-    const timeline = await readTimeline(reader, {
+    const history = await readHistory(reader, {
       ...{ id, tenantId, timeZone, accountIds: [accountId], lines: [] },
       instants: [adjustment.createdAt, adjustment.decidedAt],
     });
+    const next = await nextWaiting(reader, 'adjustments', id);
     const way = direction === 'in' ? 'into' : 'out of';
     return {
       title: `Adjustment of ${formatAmount(adjustment)} ${way} an account`,
+      status: tag(adjustment.status),
       facts: [
-        ['Status', tag(adjustment.status)],
         ['Amount', amount(adjustment)],
         [
           'Account',
@@ -32,15 +35,17 @@ export const adjustmentKind: ResourceKind<Adjustment> = {
         ],
         ['Reason', adjustment.reason],
         ['Reference', adjustment.reference],
-        ['Tenant', names.tenant(tenantId)],
+        tenantFact(tenantId, names.tenant(tenantId)),
         ['Proposed by', adjustment.proposedBy],
         ['Proposed', time(adjustment.createdAt, timeZone)],
         ['Decided by', adjustment.decidedBy],
         ['Decided', timeOrNull(adjustment.decidedAt, timeZone)],
-        ['Id', id],
+        ['Id', idText(id)],
       ],
-      timeline,
+      timeline: history.timeline,
+      more: historySections(history, timeZone),
       timeZone,
+      next: next === null ? null : pathOf('adjustments', next),
       workflow: null,
     };
   },

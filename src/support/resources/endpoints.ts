@@ -4,9 +4,11 @@ import { readDeliveries, type ShownDelivery } from '../../webhooks/queries.js';
 import { webhookWorkflowId } from '../../temporal/contracts.js';
 import { ENDPOINT_ACTIONS } from '../actions/controls.js';
 import { type Content, html } from '../html.js';
-import { cards, facts, section, tag, time, timeOrNull } from '../pages/layout.js';
+import { attemptTable } from '../pages/history.js';
+import { idText, section, tenantFact, time, timeOrNull } from '../pages/layout.js';
+import { endpointStatus } from '../pages/rows.js';
 import { namesOf } from '../reading/names.js';
-import { attemptLines, readStaffActions } from '../reading/timeline.js';
+import { readStaffActions } from '../reading/timeline.js';
 import { type ResourceKind, workflowLink } from './resource-kind.js';
 
 const SHOWN_DELIVERIES = 20;
@@ -18,7 +20,7 @@ export const endpointKind: ResourceKind<WebhookEndpoint> = {
   subjectOf: ({ id, tenantId }) => ({ id, tenantId, subjectType: 'webhook_endpoint' }),
   async show(site, endpoint) {
     const { reader } = site.database;
-    const { id, tenantId, url, pausedAt, lostFrom, lostTo } = endpoint;
+    const { id, tenantId, url, lostFrom, lostTo } = endpoint;
     const names = await namesOf(reader, [endpoint]);
     const timeZone = names.timeZone(tenantId);
     const [described, { items }, acts] = await Promise.all([
@@ -26,15 +28,12 @@ export const endpointKind: ResourceKind<WebhookEndpoint> = {
       readDeliveries(reader, id, null, SHOWN_DELIVERIES),
       readStaffActions(reader, id, timeZone),
     ]);
-    const tried = items.flatMap(({ delivery, attempts }) =>
-      attemptLines({ url: '', delivery, attempts }),
-    );
     return {
       title: `Webhook endpoint ${url}`,
+      status: endpointStatus(endpoint),
       facts: [
-        ['Status', [tag(endpoint.status), pausedAt === null ? '' : html` ${tag('paused')}`]],
         ['Disabled', endpoint.disabledReason?.replaceAll('_', ' ') ?? null],
-        ['Waits for', described.text],
+        ['State', described.text],
         ['Paused by', endpoint.pausedBy],
         ['Failing since', timeOrNull(endpoint.failingSince, timeZone)],
         ['Failures in a row', endpoint.failuresInRow === 0 ? null : endpoint.failuresInRow],
@@ -42,12 +41,12 @@ export const endpointKind: ResourceKind<WebhookEndpoint> = {
         ['Next probe', timeOrNull(endpoint.probeAt, timeZone)],
         ['Events', described.types.join(', ')],
         ['Lost', lostFrom === null || lostTo === null ? null : `events ${lostFrom} to ${lostTo}`],
-        ['Tenant', names.tenant(tenantId)],
+        tenantFact(tenantId, names.tenant(tenantId)),
         ['Registered', time(endpoint.createdAt, timeZone)],
-        ['Id', id],
+        ['Id', idText(id)],
       ],
       more: deliveryList(items, timeZone),
-      timeline: [...acts, ...tried].sort((one, other) => one.at - other.at),
+      timeline: acts,
       timeZone,
       workflow: workflowLink(site, webhookWorkflowId(id)),
     };
@@ -55,18 +54,10 @@ export const endpointKind: ResourceKind<WebhookEndpoint> = {
 };
 
 function deliveryList(items: readonly ShownDelivery[], timeZone: string): Content {
-  const shown = items.map(({ delivery, attempts }) => {
-    const last = attempts.at(-1);
-    return html`<h3>${delivery.eventType}</h3>
-      ${facts([
-        ['Status', tag(delivery.state)],
-        ['Event', delivery.eventId],
-        ['Attempts', attempts.length],
-        ['Last answer', last === undefined ? null : (last.status ?? last.failure)],
-        ['Next attempt', timeOrNull(delivery.nextAttemptAt, timeZone)],
-      ])}`;
-  });
-  return (
-    items.length > 0 && section('sent', `Deliveries, the newest ${items.length}`, cards(shown))
-  );
+  const shown = items.map(({ delivery, attempts }) => [
+    html`<h3>${delivery.eventType}</h3>
+      <p>Event ${idText(delivery.eventId)}</p>`,
+    attemptTable({ url: '', delivery, attempts }, timeZone),
+  ]);
+  return items.length > 0 && section('sent', `Deliveries, the newest ${items.length}`, shown);
 }

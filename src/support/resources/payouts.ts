@@ -1,15 +1,21 @@
 import { formatAmount } from '../../core/amount.js';
-import type { Instant } from '../../core/instant.js';
-import { members } from '../../db/entities/parties.js';
 import { payoutRailEvents, payouts } from '../../db/entities/payouts.js';
 import { readSeen, type SeenPayout } from '../../payouts/resolutions.js';
 import { transitionsOf } from '../../payouts/rules.js';
 import { payoutWorkflowId } from '../../temporal/contracts.js';
 import { PAYOUT_ACTIONS } from '../actions/resolutions.js';
 import { html } from '../html.js';
-import { amount, pathOf, tag, time, timeOrNull } from '../pages/layout.js';
-import { railEventText, payoutWaitsFor, resolutionLine, stuckText } from '../reading/payouts.js';
-import { readTimeline, type TimelineLine } from '../reading/timeline.js';
+import { historySections, railSection } from '../pages/history.js';
+import { amount, idText, pathOf, tag, tenantFact, time, timeOrNull } from '../pages/layout.js';
+import {
+  endText,
+  payoutWaitsFor,
+  railEventText,
+  resolutionLine,
+  stuckText,
+} from '../reading/payouts.js';
+import { line, readHistory, type TimelineLine } from '../reading/timeline.js';
+import { nextWaiting } from '../reading/waiting.js';
 import { namesOf } from '../reading/names.js';
 import { type ResourceKind, workflowLink } from './resource-kind.js';
 
@@ -24,30 +30,34 @@ export const payoutKind: ResourceKind<SeenPayout> = {
   async show(site, { payout, open }) {
     const { reader } = site.database;
     const { id, tenantId, sourceAccountId: from, feeAccountId, asset, createdBy } = payout;
-    const [said, names, creator] = await Promise.all([
+    const [reports, names] = await Promise.all([
       reader.select(payoutRailEvents, { payoutId: id }, { orderBy: ['id'] }),
       namesOf(reader, [payout]),
-      reader.find(members, { id: createdBy }),
     ]);
     const timeZone = names.timeZone(tenantId);
-    const asker = creator?.name ?? createdBy;
+    const asker = names.person(createdBy);
     const lines: readonly TimelineLine[] = [
-      timelineLine(payout.createdAt, 'Asked for', `${asker} (member of the tenant)`),
+      line(payout.createdAt, 'Requested', `${asker} (member of the tenant)`),
       ...transitionsOf(payout)
         .filter(({ status }) => status !== 'pending_approval')
-        .map(({ status, at }) => timelineLine(at, `Became ${status.replaceAll('_', ' ')}`)),
-      ...said.map((event) =>
-        timelineLine(event.at, `Rail ${event.rail}`, null, railEventText(event)),
-      ),
+        .map(({ status, at }) => line(at, `Became ${status.replaceAll('_', ' ')}`)),
+      ...reports.map((event) => line(event.at, `Rail ${event.rail}`, null, railEventText(event))),
     ];
+    const isStuck = payout.stuckSince !== null;
+    const next = await nextWaiting(reader, isStuck ? 'stuck' : 'payouts', id);
     const accountIds = [from, ...(feeAccountId === null ? [] : [feeAccountId])];
     const instants = [payout.createdAt, payout.approvalExpiresAt];
-    const { failureCode: failure, rejectionCode: rejection } = payout;
+    const history = await readHistory(reader, {
+      ...{ id, tenantId, timeZone, accountIds, instants, lines },
+    });
     return {
       title: `Payout of ${formatAmount(payout)}`,
+      status: [tag(payout.status), isStuck ? html` ${tag('stuck')}` : ''],
       facts: [
-        ['Status', tag(payout.status)],
-        ['Waits for', payoutWaitsFor(payout, site.clock())],
+        [
+          payout.status === 'pending_approval' ? 'Needs' : 'Waits for',
+          isOpen(payout) ? payoutWaitsFor(payout, site.clock()) : null,
+        ],
         ['Stuck since', timeOrNull(payout.stuckSince, timeZone)],
         ['Stuck because', stuckText(payout)],
         ['Proposed', open === undefined ? null : resolutionLine(open)],
@@ -65,30 +75,24 @@ export const payoutKind: ResourceKind<SeenPayout> = {
           `${payout.holderName}, ${payout.country} ${payout.bankCode} ****${payout.accountEnd}`,
         ],
         ['Description', payout.description],
-        ['Tenant', names.tenant(tenantId)],
-        ['Asked for by', asker],
-        ['Asked for', time(payout.createdAt, timeZone)],
+        tenantFact(tenantId, names.tenant(tenantId)),
+        ['Requested by', asker],
+        ['Requested', time(payout.createdAt, timeZone)],
         ['Rail', payout.rail],
         ["Rail's reference", payout.railReference],
-        [
-          'Ended because',
-          rejection === null ? null : `${rejection}: ${payout.rejectionReason ?? 'no reason'}`,
-        ],
-        ['Failed because', failure === null ? null : `${failure}: ${payout.failureMessage ?? ''}`],
-        ['Id', id],
+        ['Ended because', endText(payout.rejectionCode, payout.rejectionReason)],
+        ['Failed because', endText(payout.failureCode, payout.failureMessage)],
+        ['Id', idText(id)],
       ],
-      timeline: await readTimeline(reader, { id, tenantId, timeZone, accountIds, instants, lines }),
+      timeline: history.timeline,
+      more: [historySections(history, timeZone), railSection(reports, timeZone)],
       timeZone,
+      next: next === null ? null : pathOf('payouts', next),
       workflow: workflowLink(site, payoutWorkflowId(id)),
     };
   },
 };
 
-function timelineLine(
-  at: Instant,
-  what: string,
-  by: string | null = null,
-  ...details: readonly string[]
-): TimelineLine {
-  return { at, what, by, details };
+function isOpen({ status }: SeenPayout['payout']): boolean {
+  return status === 'pending_approval' || status === 'approved' || status === 'in_progress';
 }

@@ -3,9 +3,21 @@ import { type Transfer, transfers } from '../../db/entities/operations.js';
 import { transferResource } from '../../transfers/schemas.js';
 import { approvalActions } from '../actions/approvals.js';
 import { html } from '../html.js';
-import { amount, pathOf, publicFacts, tag, time, timeOrNull } from '../pages/layout.js';
+import { historySections } from '../pages/history.js';
+import {
+  amount,
+  idText,
+  pathOf,
+  publicFacts,
+  tag,
+  tenantFact,
+  time,
+  timeOrNull,
+} from '../pages/layout.js';
+import { endText } from '../reading/payouts.js';
 import { namesOf } from '../reading/names.js';
-import { readTimeline } from '../reading/timeline.js';
+import { line, readHistory } from '../reading/timeline.js';
+import { nextWaiting } from '../reading/waiting.js';
 import { readTransferDetails } from '../reading/transfers.js';
 import { type ResourceKind, workflowLink } from './resource-kind.js';
 
@@ -31,31 +43,21 @@ export const transferKind: ResourceKind<Transfer> = {
     } = transfer;
     const accountIds = [from, to, ...(feeAccountId === null ? [] : [feeAccountId])];
     const timeZone = (await namesOf(reader, [transfer])).timeZone(tenantId);
-    const [details, story] = await Promise.all([
+    const [details, next] = await Promise.all([
       readTransferDetails(reader, transfer, site.clock()),
-      readTimeline(reader, {
-        ...{
-          id,
-          tenantId,
-          timeZone,
-          accountIds,
-          instants: [createdAt, transfer.approvalExpiresAt],
-        },
-        lines: [],
-      }),
+      nextWaiting(reader, 'transfers', id),
     ]);
     const { rejectionCode: code, rejectionReason: reason } = transfer;
-    const asked = {
-      at: createdAt,
-      what: 'Asked for',
-      by: `${details.createdBy} (member of the tenant)`,
-      details: [],
-    };
+    const history = await readHistory(reader, {
+      ...{ id, tenantId, timeZone, accountIds },
+      instants: [createdAt, transfer.approvalExpiresAt],
+      lines: [line(createdAt, 'Requested', `${details.createdBy} (member of the tenant)`)],
+    });
     return {
       title: `Transfer of ${formatAmount(transfer)}`,
+      status: tag(transfer.status),
       facts: [
-        ['Status', tag(transfer.status)],
-        ['Waits for', details.waitsFor],
+        ['Needs', transfer.status === 'pending_approval' ? details.waitsFor : null],
         [
           'Expires',
           transfer.status === 'pending_approval'
@@ -67,22 +69,20 @@ export const transferKind: ResourceKind<Transfer> = {
         ['From', html`<a href="${pathOf('accounts', from)}">${details.source}</a>`],
         ['To', html`<a href="${pathOf('accounts', to)}">${details.destination}</a>`],
         ...publicFacts(transferResource.presentToStaff('desk', transfer)),
-        ['Tenant', details.tenant],
-        ['Asked for by', details.createdBy],
-        ['Asked for', time(createdAt, timeZone)],
-        [
-          'Approved by',
-          details.approvals.length === 0 ? null : details.approvals.map(({ by }) => by).join('; '),
-        ],
-        ['Ended because', code === null ? null : `${code}${reason === null ? '' : `: ${reason}`}`],
+        tenantFact(tenantId, details.tenant),
+        ['Requested by', details.createdBy],
+        ['Requested', time(createdAt, timeZone)],
+        ['Ended because', endText(code, reason)],
         [
           'Temporal',
-          details.outbox.length === 0 ? null : 'has yet to be told; it is tried again and again',
+          details.outbox.length === 0 ? null : 'is not notified yet; the service keeps trying',
         ],
-        ['Id', id],
+        ['Id', idText(id)],
       ],
-      timeline: [asked, ...story],
+      timeline: history.timeline,
+      more: historySections(history, timeZone),
       timeZone,
+      next: next === null ? null : pathOf('transfers', next),
       workflow: workflowLink(site, details.workflowId),
     };
   },

@@ -1,0 +1,218 @@
+import { formatAmount } from '../../core/amount.js';
+import type { Uuid } from '../../core/ids.js';
+import { counted } from '../../core/plural.js';
+import type { Instant } from '../../core/instant.js';
+import { displayName } from '../../accounts/display-name.js';
+import { isExpired, SUPPORT, waitingOf } from '../../approvals/rules.js';
+import { isPaused, pendingRows } from '../../batches/rules.js';
+import type { Reader } from '../../db/database.js';
+import { approvals } from '../../db/entities/approvals.js';
+import type { BonusBatch } from '../../db/entities/bonuses.js';
+import type { Transfer } from '../../db/entities/operations.js';
+import { type Payout, payoutResolutions } from '../../db/entities/payouts.js';
+import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
+import { type Content, html, type Html } from '../html.js';
+import { type Names, namesOf } from '../reading/names.js';
+import { resolutionLine, stuckText } from '../reading/payouts.js';
+import type { Rows } from '../reading/search.js';
+import {
+  dated,
+  distance,
+  type Fact,
+  pathOf,
+  type ResourcePath,
+  shortId,
+  table,
+  tag,
+  tenantFact,
+  time,
+} from './layout.js';
+
+/** Tables of resources. The first column links to the resource. */
+
+interface Context extends Names {
+  readonly now: Instant;
+  /** Whether support has approved the resource. */
+  hasSupport(id: Uuid): boolean;
+  /** Returns the resolutions that are proposed for a payout. */
+  proposals(id: Uuid): readonly string[];
+}
+
+type RowOf<Row> = (row: Row, context: Context) => readonly Fact[];
+
+export async function tableOf<K extends keyof Rows>(
+  reader: Reader,
+  now: Instant,
+  kind: K,
+  label: string,
+  rows: readonly Rows[K][],
+): Promise<Html> {
+  const rowOf: RowOf<Rows[K]> = ROWS[kind];
+  const all: readonly Rows[keyof Rows][] = rows;
+  const ids = all.map(({ id }) => id);
+  const owned = all.flatMap((row) => ('tenantId' in row ? [row] : []));
+  const hasApprovals = (kind === 'transfers' || kind === 'payouts') && ids.length > 0;
+  const [names, given, proposed] = await Promise.all([
+    namesOf(reader, owned),
+    hasApprovals ? reader.select(approvals, { resourceId: ids, approver: SUPPORT }) : [],
+    hasApprovals && kind === 'payouts'
+      ? reader.select(payoutResolutions, { payoutId: ids, status: 'proposed' })
+      : [],
+  ]);
+  const supported = new Set(given.map(({ resourceId }) => resourceId));
+  const context: Context = {
+    ...names,
+    now,
+    hasSupport: (id) => supported.has(id),
+    proposals: (id) => proposed.filter(({ payoutId }) => payoutId === id).map(resolutionLine),
+  };
+  return table(
+    label,
+    rows.map((row) => [...rowOf(row, context), ['Id', html`<code>${shortId(row.id)}</code>`]]),
+  );
+}
+
+const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
+  transfers: (transfer, context) =>
+    operationRow('transfers', transfer, context, context.account(transfer.destinationAccountId)),
+  payouts: (payout, context) =>
+    operationRow(
+      'payouts',
+      payout,
+      context,
+      `${payout.holderName}, ${payout.country} ${payout.bankCode} ****${payout.accountEnd}`,
+    ),
+  batches(batch, context) {
+    const { id, asset, totalRaw: raw, rowsPaid, rowsFailed, createdAt, tenantId } = batch;
+    const isExecuting = batch.status === 'executing';
+    return [
+      ['Batch', link('batches', id, batchTitle(batch))],
+      ['Total', asset === null ? null : formatAmount({ raw, asset })],
+      ['From', context.account(batch.sourceAccountId)],
+      ['Description', batch.description],
+      ['Status', batchStatus(batch)],
+      [
+        'Rows',
+        isExecuting
+          ? `${rowsPaid} paid, ${rowsFailed} failed, ${pendingRows(batch)} to be paid`
+          : null,
+      ],
+      tenantFact(tenantId, context.tenant(tenantId)),
+      ['Requested by', context.person(batch.createdBy)],
+      ['Time', ago('Uploaded', createdAt, context, tenantId)],
+    ];
+  },
+  endpoints(endpoint, context) {
+    const { failingSince, lastSuccessAt, tenantId } = endpoint;
+    const { now } = context;
+    const zone = context.timeZone(tenantId);
+    return [
+      ['Address', link('endpoints', endpoint.id, endpoint.url)],
+      ['Status', endpointStatus(endpoint)],
+      ['Disabled', endpoint.disabledReason?.replaceAll('_', ' ') ?? null],
+      tenantFact(tenantId, context.tenant(tenantId)),
+      [
+        'Time',
+        failingSince === null
+          ? null
+          : dated(`Failing for ${distance(failingSince, now)}`, failingSince, zone),
+      ],
+      ['Last success', lastSuccessAt === null ? 'none' : time(lastSuccessAt, zone)],
+    ];
+  },
+  adjustments(adjustment, context) {
+    const { id, tenantId, createdAt } = adjustment;
+    return [
+      ['Amount', link('adjustments', id, formatAmount(adjustment), 'amount')],
+      ['Direction', adjustment.direction === 'in' ? 'into the account' : 'out of the account'],
+      ['Account', context.account(adjustment.accountId)],
+      ['Reason', adjustment.reason],
+      ['Reference', adjustment.reference],
+      ['Status', tag(adjustment.status)],
+      tenantFact(tenantId, context.tenant(tenantId)),
+      ['Proposed by', adjustment.proposedBy],
+      ['Time', ago('Proposed', createdAt, context, tenantId)],
+    ];
+  },
+  accounts: ({ id, type, name, alias, status, tenantId }, context) => [
+    ['Account', link('accounts', id, displayName(type, name))],
+    ['Alias', alias],
+    ['Type', type],
+    ['Status', tag(status)],
+    tenantFact(tenantId, context.tenant(tenantId)),
+  ],
+  tenants: ({ id, name, network, timeZone }) => [
+    ['Tenant', link('tenants', id, name)],
+    ['Network', network],
+    ['Time zone', timeZone],
+  ],
+};
+
+function link(path: ResourcePath, id: string, text: string, kind = 'plain'): Html {
+  return html`<a class="${kind}" href="${pathOf(path, id)}">${text}</a>`;
+}
+
+function operationRow(
+  path: 'transfers' | 'payouts',
+  operation: Transfer | Payout,
+  context: Context,
+  to: string,
+): readonly Fact[] {
+  const { id, tenantId } = operation;
+  return [
+    ['Amount', link(path, id, formatAmount(operation), 'amount')],
+    ['From', context.account(operation.sourceAccountId)],
+    ['To', to],
+    ['Description', operation.description],
+    ['Status', [tag(operation.status), html`<div>${needs(operation, context)}</div>`]],
+    ['Due', urgency(operation, context)],
+    tenantFact(tenantId, context.tenant(tenantId)),
+    [
+      'Requested',
+      html`<span class="due">${context.person(operation.createdBy)}</span>
+        <span class="soft">${time(operation.createdAt, context.timeZone(tenantId))}</span>`,
+    ],
+  ];
+}
+
+function needs(operation: Transfer | Payout, context: Context): Content {
+  if ('stuckSince' in operation && operation.stuckSince !== null) {
+    const lines = [stuckText(operation) ?? '', ...context.proposals(operation.id)];
+    return lines.map((line) => html`<p>${line}</p>`);
+  }
+  const waiting = waitingOf(operation);
+  if (waiting === null || waiting.status !== 'pending_approval') return null;
+  if (isExpired(waiting, context.now)) return 'nothing: it has expired';
+  const people = `an approver other than ${context.person(operation.createdBy)}`;
+  const from = context.hasSupport(operation.id) ? people : `support or ${people}`;
+  return `${counted(waiting.required - waiting.received, 'more approval')} from ${from}`;
+}
+
+/** Shows when the operation expires, or how long it has been stuck. Returns null otherwise. */
+function urgency(operation: Transfer | Payout, context: Context): Content {
+  const { status, approvalExpiresAt, tenantId } = operation;
+  const { now } = context;
+  const zone = context.timeZone(tenantId);
+  if ('stuckSince' in operation && operation.stuckSince !== null)
+    return dated(`Stuck for ${distance(operation.stuckSince, now)}`, operation.stuckSince, zone);
+  if (status === 'pending_approval' && approvalExpiresAt !== null && approvalExpiresAt > now)
+    return dated(`Expires in ${distance(approvalExpiresAt, now)}`, approvalExpiresAt, zone);
+  return null;
+}
+
+function ago(what: string, at: Instant, { now, timeZone }: Context, tenantId: Uuid): Html {
+  return dated(`${what} ${distance(at, now)} ago`, at, timeZone(tenantId));
+}
+
+export function batchTitle({ status, rowCount }: BonusBatch): string {
+  if (status === 'validating') return 'Batch that is being validated';
+  return `Batch of ${rowCount} ${rowCount === 1 ? 'bonus' : 'bonuses'}`;
+}
+
+export function batchStatus(batch: BonusBatch): Content {
+  return [tag(batch.status), isPaused(batch) ? html` ${tag('paused')}` : ''];
+}
+
+export function endpointStatus({ status, pausedAt }: WebhookEndpoint): Content {
+  return [tag(status), pausedAt === null ? '' : html` ${tag('paused')}`];
+}
