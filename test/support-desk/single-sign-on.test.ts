@@ -446,7 +446,7 @@ describe("sign-in by the company's identity provider", () => {
     const other = await new DeskBrowser(home).get('/sign-in');
     assert.equal(other.status, 200);
     const fields = { form_token: 'x', name: person.name, code: await freshCode(), next: '/' };
-    await notIn(await browser.post('/sign-in', fields), 404, /nothing here/);
+    await notIn(await browser.post('/sign-in', fields), 404, /does not exist/);
     await signedIn();
     openDesk({ provider: null });
     const without = await new DeskBrowser(home).get('/sign-in');
