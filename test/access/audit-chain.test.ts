@@ -25,12 +25,24 @@ const AGAIN =
   'INSERT INTO audit_log (id, tenant_id, at, channel, actor_claimed, action, subject_type, subject_id, details';
 const COPIED = "tenant_id, at, channel, 'mallory', action, subject_type, subject_id, details";
 
+/** A change of each column that the hash of an act covers. Its chain and number follow below. */
+const CHANGES = [
+  ['id', uuid.literal(newId())],
+  ['at', 'at + INTERVAL 1 SECOND'],
+  ['channel', "'api'"],
+  ['actor_claimed', "'mallory'"],
+  ['action', "'member.none'"],
+  ['subject_type', "'account'"],
+  ['subject_id', "'nobody'"],
+  ['details', `'{"scopes":"all"}'`],
+] as const;
+
 const DAMAGES: readonly Damage[] = [
-  {
-    name: 'a changed act',
-    sql: (at) => [`UPDATE audit_log SET actor_claimed='mallory' WHERE ${at(2)}`],
+  ...CHANGES.map(([column, value]): Damage => ({
+    name: `an act with another ${column}`,
+    sql: (at) => [`UPDATE audit_log SET ${column}=${value} WHERE ${at(2)}`],
     found: [['audit_chain', 2, /not what was written/]],
-  },
+  })),
   {
     name: 'an act whose hash was made to fit it',
     sql: (at) => [

@@ -99,6 +99,19 @@ describe('the ledger writer, when MySQL fails', () => {
     assert(isUnavailable(await lost));
   });
 
+  it('the ledger writer answers with the result of another process that has used its key since a lost COMMIT', async () => {
+    const watched = openDesk(database, { commandTimeoutMs: 10_000 });
+    const command = one();
+    proxy.fateOf = first('cut_before', (data) => data.includes('INSERT INTO entries'));
+    const lost = watched.desk.submit(testKind, command);
+    while (watched.seen.unknown === 0) await sleep(20);
+    const again = move({ from: payer, to: receiver, raw: 1n, key: command.key });
+    const other = await openDesk(db.database).desk.submit(testKind, again);
+    assert(other.outcome.done && !other.replayed);
+    assert.deepEqual(await lost, { ...other, replayed: true });
+    assert.equal((await balanceOf(db.database, receiver.id)).available, 1n);
+  });
+
   it('the ledger writer, when MySQL fails answers 503 at once while MySQL refuses connections, and is normal once it accepts them again', async () => {
     const { desk } = openDesk(database);
     assert((await desk.submit(testKind, one())).outcome.done);
