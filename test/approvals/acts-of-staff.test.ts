@@ -20,7 +20,7 @@ import {
   THRESHOLD,
   type Verb,
 } from '../support/guarded.js';
-import { assertLedgerSound, someone, TEST_ACTOR } from '../support/world.js';
+import { someone, TEST_ACTOR } from '../support/world.js';
 import { addStaff, codeOf, forgetCodes, proven, signalsOf } from '../support/staff.js';
 
 /** What somebody of the staff signed, by the command line or a signal. */
@@ -63,7 +63,6 @@ for (const kind of KINDS)
       own = await openGuarded(api, {}, { kind });
     });
 
-    afterEach(() => assertLedgerSound(db.database));
     after(() => api.stop());
 
     function nameOf(name: string): string {

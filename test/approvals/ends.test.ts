@@ -21,7 +21,7 @@ import {
   rejectionOf,
   type Verb,
 } from '../support/guarded.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { TEST_ACTOR } from '../support/world.js';
 
 /** What is the same of whatever waits for approval. (docs/contract.md, Approval) */
 
@@ -49,7 +49,6 @@ for (const kind of KINDS)
       own = await openGuarded(api, {}, { kind });
     });
 
-    afterEach(() => assertLedgerSound(db.database));
     after(() => api.stop());
 
     /** Nothing is held, nothing left, and nothing of the month is used. */

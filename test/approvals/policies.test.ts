@@ -25,7 +25,7 @@ import {
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { describedApi } from '../support/described.js';
 import { type GuardedBank, openGuarded, THRESHOLD } from '../support/guarded.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { TEST_ACTOR } from '../support/world.js';
 
 const GOOD = { threshold: '1000000', approvals: 2, expires_in_s: 86_400, refuses_batches: false };
 /** What the policy says about batches, by its number of approvals. */
@@ -58,7 +58,6 @@ describe('an approval policy', () => {
     receiver = await own.account();
   });
 
-  afterEach(() => assertLedgerSound(db.database));
   after(() => api.stop());
 
   const pathOf = (asset = 'COPM', of: Pick<Account, 'id'> = account): string =>

@@ -30,8 +30,6 @@ describe('an operator at a batch that is executing', () => {
     payer = await world.account({ funds: { COPM: 1_000n * LEAST } });
   });
 
-  afterEach(() => assertLedgerSound(db.database));
-
   const acts = async (): Promise<unknown[]> => {
     const rows = await db.sql(
       `SELECT action, actor_claimed, details FROM audit_log WHERE tenant_id=${idLiteral(world.tenant.tenant.id)}

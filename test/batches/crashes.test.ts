@@ -5,7 +5,7 @@ import { batchCuts } from '../campaigns/batch-cuts.js';
 import { idLiteral, LEAST } from '../support/bank.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import { isCommit, Proxy } from '../support/proxy.js';
-import { assertLedgerSound, balanceOf } from '../support/world.js';
+import { balanceOf } from '../support/world.js';
 import { BatchWorld, payroll } from './support.js';
 
 describe('a batch whose payment is interrupted', () => {
@@ -14,8 +14,6 @@ describe('a batch whose payment is interrupted', () => {
   before(async () => {
     db = await testDatabase();
   });
-
-  afterEach(() => assertLedgerSound(db.database));
 
   const amountOf = (index: number): bigint => LEAST + BigInt(index);
   const fileOf = (rows: number): Buffer =>

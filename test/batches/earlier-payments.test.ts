@@ -8,7 +8,6 @@ import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, idLiteral, type Json, LEAST, openBank } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { describedApi } from '../support/described.js';
-import { assertLedgerSound } from '../support/world.js';
 import { payroll, ServedBatches } from './support.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -36,7 +35,6 @@ describe('the review of a batch reports earlier payments', () => {
     served = new ServedBatches(bank);
   });
 
-  afterEach(() => assertLedgerSound(db.database));
   after(() => api.stop());
 
   /** A file of rows that pay accounts under references. */

@@ -43,8 +43,6 @@ describe('the execution of a batch', () => {
     bruno = await world.account({ alias: '$bruno' });
   });
 
-  afterEach(() => assertLedgerSound(db.database));
-
   const source = (copm: bigint, type: 'person' | 'business' = 'business'): Promise<Account> =>
     world.account({ type, funds: { COPM: copm } });
   const pays = (...amounts: readonly bigint[]): Buffer =>

@@ -18,7 +18,7 @@ import {
   openBank,
 } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { TEST_ACTOR } from '../support/world.js';
 import { fileMaker, payroll, ServedBatches } from './support.js';
 
 const MIN = LEAST.toString();
@@ -40,7 +40,6 @@ describe('the files that a batch gives back', () => {
     ana = await bank.account();
   });
   after(() => api.stop());
-  afterEach(() => assertLedgerSound(db.database));
 
   const shown = async (id: Uuid): Promise<Json> =>
     answered(await bank.get(`/v1/bonus_batches/${id}`), 200).json;

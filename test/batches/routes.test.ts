@@ -15,7 +15,6 @@ import {
   walk,
 } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
 import { paidBatch, payroll, ServedBatches } from './support.js';
 
 describe('batches over HTTP', () => {
@@ -39,8 +38,6 @@ describe('batches over HTTP', () => {
     payer = await bank.account({ funds: { COPM: 10n * LEAST } });
     ana = await bank.account({ alias: '$ana' });
   });
-
-  afterEach(() => assertLedgerSound(db.database));
 
   const file = (...amounts: readonly bigint[]): Buffer =>
     payroll(amounts.map((raw, index) => ['$ana', raw.toString(), 'COPM', null, `r${index}`]));

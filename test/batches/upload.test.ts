@@ -7,7 +7,7 @@ import { deleteUploadedBytes } from '../../src/batches/retention.js';
 import { idLiteral, LEAST } from '../support/bank.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import { isCommit, Proxy } from '../support/proxy.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { TEST_ACTOR } from '../support/world.js';
 import { BatchWorld, codeOf, payroll, resourceOf } from './support.js';
 
 const FILE = payroll([['$ana', LEAST.toString(), 'COPM']]);
@@ -26,8 +26,6 @@ describe('the upload of a batch', () => {
     source = await world.account();
     await world.account({ alias: '$ana' });
   });
-
-  afterEach(() => assertLedgerSound(db.database));
 
   const chunks = async (): Promise<number> => {
     const [row] = await db.sql(

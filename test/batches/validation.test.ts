@@ -8,7 +8,7 @@ import { MAX_ROWS } from '../../src/batches/rules.js';
 import { validateBatch } from '../../src/batches/validation/run.js';
 import { idLiteral, LEAST, object } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { TEST_ACTOR } from '../support/world.js';
 import {
   BatchWorld,
   codeOf,
@@ -40,8 +40,6 @@ describe('the validation of a batch', () => {
     source = await world.account({ alias: '$payroll' });
     ana = await world.account({ alias: '$ana', phone: nextPhone() });
   });
-
-  afterEach(() => assertLedgerSound(db.database));
 
   const nextPhone = (): string => `+57${(phone += 1)}`;
 

@@ -13,7 +13,7 @@ import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral, LEAST, object, openBank, text } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { describedApi } from '../support/described.js';
-import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
+import { balanceOf, TEST_ACTOR } from '../support/world.js';
 import { BatchWorld, codeOf, payroll, readyBatch, rejectedBatch, resourceOf } from './support.js';
 
 const DAY_MS = 86_400_000;
@@ -38,8 +38,6 @@ describe('a batch that is ready', () => {
     ana = await world.account({ alias: '$ana' });
     payer = await world.account({ funds: { COPM: 1_000n * LEAST } });
   });
-
-  afterEach(() => assertLedgerSound(db.database));
 
   const withdraw = (
     { id }: Pick<BonusBatch, 'id'>,

@@ -25,7 +25,7 @@ import {
   walk,
 } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, setFee, TEST_ACTOR } from '../support/world.js';
+import { setFee, TEST_ACTOR } from '../support/world.js';
 
 describe('POST /v1/bonuses', () => {
   let db: TestDatabase;
@@ -47,8 +47,6 @@ describe('POST /v1/bonuses', () => {
     payer = await bank.account({ funds: { COPM: 100n * LEAST, DUSD: 100n * LEAST } });
     receiver = await bank.account({ alias: '$ana', phone: nextPhone() });
   });
-
-  afterEach(() => assertLedgerSound(db.database));
 
   const nextPhone = (): string => `+57${(phone += 1)}`;
 

@@ -11,7 +11,6 @@ import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { freePorts } from '../support/service-process.js';
 import { newNamespace, sharedAddress, temporalEnvironment } from '../support/temporal.js';
 import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
-import { assertLedgerSound } from '../support/world.js';
 import { type Block, blocksOf, difference, WRITTEN_PAGES } from './blocks.js';
 
 const WRITTEN_URL = 'http://127.0.0.1:8080';
@@ -74,7 +73,6 @@ const title = 'what the pages of the site show';
       await test.sql(`DROP USER '${test.name}'@'%'`);
       await test.close();
     });
-    afterEach(() => assertLedgerSound(test.database));
 
     /** As it is for whoever pastes it here. */
     function addressed(block: Block, port: number): string {

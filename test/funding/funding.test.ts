@@ -16,7 +16,6 @@ import { recordPayIn, type WantedPayIn } from '../../src/funding/pay-ins.js';
 import type { FundingDeps } from '../../src/funding/reference.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import {
-  assertLedgerSound,
   balanceOf,
   makeAccount,
   makeTenant,
@@ -48,7 +47,6 @@ describe('pay-ins and adjustments', () => {
     world = await makeTenant(test.database);
     account = await makeAccount(deps, world);
   });
-  afterEach(() => assertLedgerSound(test.database));
 
   const payIn = (changes: Partial<WantedPayIn> = {}) =>
     recordPayIn(deps, {

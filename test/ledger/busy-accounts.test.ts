@@ -4,13 +4,7 @@ import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { move, testKind } from '../support/kinds.js';
-import {
-  assertLedgerSound,
-  makeAccount,
-  makeTenant,
-  openDesk,
-  type WatchedDesk,
-} from '../support/world.js';
+import { makeAccount, makeTenant, openDesk, type WatchedDesk } from '../support/world.js';
 
 describe('an account whose row somebody keeps locked', () => {
   let own: TestDatabase;
@@ -122,6 +116,4 @@ describe('an account whose row somebody keeps locked', () => {
     await watched.desk.idle();
     assert.deepEqual(watched.faults, []);
   });
-
-  afterEach(() => assertLedgerSound(own.database));
 });

@@ -59,8 +59,6 @@ describe("the database's clock", () => {
     receiver = await makeAccount(deps, tenant);
   });
 
-  afterEach(() => assertLedgerSound(db.database));
-
   const offBy = (offMs: number) => (): Instant => instant(systemClock() + offMs);
   /** A desk of a process whose own clock is off. */
   const deskOff = (offMs: number): WatchedDesk =>

@@ -4,14 +4,7 @@ import { ApiError } from '../../src/core/errors.js';
 import { uuid } from '../../src/db/columns.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { MONTH, move, reserve, settle, testKind } from '../support/kinds.js';
-import {
-  assertLedgerSound,
-  fund,
-  makeAccount,
-  makeTenant,
-  openDesk,
-  type WatchedDesk,
-} from '../support/world.js';
+import { fund, makeAccount, makeTenant, openDesk, type WatchedDesk } from '../support/world.js';
 
 describe('amounts are exact', () => {
   let db: TestDatabase;
@@ -21,8 +14,6 @@ describe('amounts are exact', () => {
     db = await testDatabase();
     watched = openDesk(db.database);
   });
-
-  afterEach(() => assertLedgerSound(db.database));
 
   const deps = () => ({ database: db.database, desk: watched.desk });
 

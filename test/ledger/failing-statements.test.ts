@@ -55,8 +55,6 @@ describe('a group of which a statement fails', () => {
     await deps.desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));
   });
 
-  afterEach(() => assertLedgerSound(db.database));
-
   const failing = async <T>(
     table: string,
     event: string,

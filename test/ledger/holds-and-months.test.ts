@@ -6,7 +6,6 @@ import type { Decision } from '../../src/ledger/writer/types.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import { MONTH, move, reserve, settle, testKind } from '../support/kinds.js';
 import {
-  assertLedgerSound,
   balanceOf,
   makeAccount,
   makeTenant,
@@ -31,8 +30,6 @@ describe('what is held and what a month has used', () => {
     payer = await makeAccount(deps, tenant, { funds: { COPM: 100n } });
     receiver = await makeAccount(deps, tenant);
   });
-
-  afterEach(() => assertLedgerSound(db.database));
 
   const pend = async (raw: bigint): Promise<Transfer> => {
     const { outcome } = await watched.desk.submit(

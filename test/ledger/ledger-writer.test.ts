@@ -10,7 +10,6 @@ import { openDatabase, type TestDatabase, testDatabase } from '../support/databa
 import { move, SHORT_OF_FUNDS, type TestCommand, testKind } from '../support/kinds.js';
 import { isCommit, Proxy } from '../support/proxy.js';
 import {
-  assertLedgerSound,
   balanceOf,
   makeAccount,
   makeTenant,
@@ -37,8 +36,6 @@ describe('the ledger writer', () => {
     payer = await makeAccount(deps, tenant, { funds: { COPM: 1_000n } });
     receiver = await makeAccount(deps, tenant);
   });
-
-  afterEach(() => assertLedgerSound(db.database));
 
   const available = async (account: Account): Promise<bigint> =>
     (await balanceOf(db.database, account.id)).available;

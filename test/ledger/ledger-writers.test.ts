@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { LedgerWriters } from '../../src/ledger/writer/ledger-writer.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { move, testKind } from '../support/kinds.js';
-import { assertLedgerSound, makeAccount, makeTenant, openDesk } from '../support/world.js';
+import { makeAccount, makeTenant, openDesk } from '../support/world.js';
 
 describe('the desks of a process', () => {
   let db: TestDatabase;
   before(async () => {
     db = await testDatabase();
   });
-  afterEach(() => assertLedgerSound(db.database));
 
   it('the desks of a process have their own queues: what waits at one delays nothing at another', async () => {
     const desks = new LedgerWriters(

@@ -6,7 +6,6 @@ import { type Need, need } from '../../src/ledger/writer/types.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { MONTH, move, SHORT_OF_FUNDS, type TestCommand, testKind } from '../support/kinds.js';
 import {
-  assertLedgerSound,
   makeAccount,
   makeTenant,
   openDesk,
@@ -39,8 +38,6 @@ describe('what the commands of one group ask of one table', () => {
     await watched.desk.idle();
     watched.groups.length = 0;
   };
-
-  afterEach(() => assertLedgerSound(db.database));
 
   const whole = (accountId: Uuid): Need =>
     need(monthTotals, { accountId, asset: 'COPM', month: MONTH });

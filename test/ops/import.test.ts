@@ -10,7 +10,7 @@ import { readAccountDetails } from '../../src/accounts/directory.js';
 import { systemClock } from '../../src/core/instant.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
-import { assertLedgerSound, makeTenant, TEST_ACTOR, type TestTenant } from '../support/world.js';
+import { makeTenant, TEST_ACTOR, type TestTenant } from '../support/world.js';
 import { type Ran, run } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 
@@ -37,7 +37,6 @@ describe('the import of accounts', () => {
   beforeEach(async () => {
     world = await makeTenant(test.database);
   });
-  afterEach(() => assertLedgerSound(test.database));
   after(() => {
     people.remove();
     rmSync(folder, { recursive: true });

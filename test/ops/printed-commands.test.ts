@@ -9,7 +9,6 @@ import { startTestApi, type TestApi } from '../support/api.js';
 import { object } from '../support/bank.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { forgetCodes } from '../support/staff.js';
-import { assertLedgerSound } from '../support/world.js';
 import { makeDemoWorld, TEST_KEYS } from './ops.js';
 import { OPS_IN_SHELL, OpsForShells } from './shell-ops.js';
 
@@ -51,7 +50,6 @@ describe('the commands of the pages', () => {
     await test.close();
   });
   beforeEach(() => forgetCodes(test.sql));
-  afterEach(() => assertLedgerSound(test.database));
 
   /** What they print when they run one after the other in one shell. Fails when one of them does. */
   async function printed(...blocks: readonly string[]): Promise<string> {

@@ -9,13 +9,7 @@ import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/in
 import type { Account } from '../../src/db/entities/parties.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { move, testKind } from '../support/kinds.js';
-import {
-  assertLedgerSound,
-  fund,
-  openDesk,
-  TEST_ACTOR,
-  type WatchedDesk,
-} from '../support/world.js';
+import { fund, openDesk, TEST_ACTOR, type WatchedDesk } from '../support/world.js';
 import { type Ran, run, runSetAhead } from './ops.js';
 
 type Line = Readonly<Record<string, unknown>>;
@@ -60,7 +54,6 @@ describe('npm run ops -- reports', () => {
     await pay(200n);
     now = systemClock();
   });
-  afterEach(() => assertLedgerSound(db.database));
 
   async function pay(raw: bigint): Promise<void> {
     const { outcome } = await desk.submit(testKind, move({ from: own[0]!, to: own[1]!, raw }));

@@ -11,7 +11,6 @@ import { request, startTestApi, type TestApi } from '../support/api.js';
 import { answered, object, text } from '../support/bank.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { forgetCodes } from '../support/staff.js';
-import { assertLedgerSound } from '../support/world.js';
 import { makeDemoWorld, TEST_KEYS } from './ops.js';
 import { OPS_IN_SHELL, OpsForShells } from './shell-ops.js';
 
@@ -77,7 +76,6 @@ describe('the runbooks, in the demo world:', () => {
     await test.remove();
   });
   beforeEach(() => forgetCodes(test.sql));
-  afterEach(() => assertLedgerSound(api.core.database));
 
   /** Something for each page to be done to: a payout that nobody knows of, an endpoint, a token. */
   async function incidents(

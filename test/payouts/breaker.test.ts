@@ -13,7 +13,7 @@ import { idLiteral, LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { sweeperOf } from '../support/sweepers.js';
 import { until } from '../support/temporal.js';
-import { assertLedgerSound, balanceOf } from '../support/world.js';
+import { balanceOf } from '../support/world.js';
 import { ScriptedRail, say } from './scripted-rail.js';
 import {
   assertSameStory,
@@ -44,7 +44,6 @@ describe('a rail that does not answer', () => {
     now = systemClock;
   });
 
-  afterEach(() => assertLedgerSound(db.database));
   after(() => api.stop());
 
   const over = (...words: ConstructorParameters<typeof ScriptedRail>) => {

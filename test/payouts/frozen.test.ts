@@ -9,7 +9,7 @@ import { newBreaker } from '../../src/payouts/breaker.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
+import { balanceOf, TEST_ACTOR } from '../support/world.js';
 import { ScriptedRail, say } from './scripted-rail.js';
 import {
   assertSameStory,
@@ -39,7 +39,6 @@ describe('a payout of a frozen account', () => {
     id = await own.pay();
   });
 
-  afterEach(() => assertLedgerSound(db.database));
   after(() => api.stop());
 
   const freeze = () => freezeAccount(db.database, systemClock, own.source.id, DECIDED);

@@ -21,7 +21,7 @@ import {
   transferBody,
 } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { TEST_ACTOR } from '../support/world.js';
 import { payoutBody } from '../payouts/support.js';
 
 const DAY_MS = 86_400_000;
@@ -41,7 +41,6 @@ describe('GET /v1/requests/{request_id}', () => {
     ana = await bank.account();
   });
   after(() => api.stop());
-  afterEach(() => assertLedgerSound(db.database));
 
   const idOf = ({ headers }: TestAnswer): string => text(headers.get('svc-request-id'));
   const ask = (id: string, token = bank.token): Promise<TestAnswer> =>

@@ -19,7 +19,7 @@ import {
 } from '../payouts/support.js';
 import { answered, idLiteral, LEAST } from '../support/bank.js';
 import { type TestDatabase } from '../support/database.js';
-import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
+import { balanceOf, TEST_ACTOR } from '../support/world.js';
 import { idsOf, RestoredService } from './support.js';
 
 describe('a rail that is asked only after the ledger was opened', () => {
@@ -36,7 +36,6 @@ describe('a rail that is asked only after the ledger was opened', () => {
     await own.guard();
   });
   after(() => service.stop());
-  afterEach(() => assertLedgerSound(db.database));
 
   const statusOf = async (id: Uuid) => (await rowOf(db, id)).status;
   /** The ledger is open and the rail was left out; no worker hands over what members approve. */

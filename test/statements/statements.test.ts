@@ -24,7 +24,7 @@ import {
   walk,
 } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { TEST_ACTOR } from '../support/world.js';
 import { askStatement, makeStatements, statementOf } from './support.js';
 
 const START = Date.parse('2032-05-01T12:00:00.000Z');
@@ -80,7 +80,6 @@ describe('statements', () => {
     now = instant(START + HOUR_MS);
   });
   after(() => api.stop());
-  afterEach(() => assertLedgerSound(db.database));
 
   const at = (offset: number): Instant => instant(START + offset);
   const period = (from: number, to: number, account = payer) => ({

@@ -32,11 +32,20 @@ export function testDatabase(): Promise<TestDatabase> {
   return opened;
 }
 
-/** Ends what `testDatabase` opened. Its next call empties it: no file meets what another has left, nor audits it again. */
-export async function closeTestDatabase(): Promise<void> {
-  const closing = opened;
+/**
+ * Hands what `testDatabase` opened to `audit`, and closes it. Its next call empties the database, so that no file meets what another
+ * has left.
+ */
+export async function closeTestDatabase(
+  audit: (database: Database) => Promise<void>,
+): Promise<void> {
+  const closing = await opened;
   opened = undefined;
-  await (await closing)?.close();
+  try {
+    if (closing !== undefined) await audit(closing.database);
+  } finally {
+    await closing?.close();
+  }
 }
 
 async function open(): Promise<TestDatabase> {

@@ -12,7 +12,7 @@ import { LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { serving, type TestTemporal, testTemporal, until } from '../support/temporal.js';
 import { startTestWorker } from '../support/temporal-worker.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { TEST_ACTOR } from '../support/world.js';
 import { signalsOf } from '../support/staff.js';
 
 /** Served here alone: the service's own workers leave these workflows be. */
@@ -61,7 +61,6 @@ describe('a wake-up that arrives while the workflow of a batch is busy', () => {
     const work = batchServiceOf(world.deps);
     real = batchActivities(work, signalsOf(db.database), new AbortController().signal);
   });
-  afterEach(() => assertLedgerSound(db.database));
 
   async function withWorkflow(
     batchId: Uuid,

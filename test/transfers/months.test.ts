@@ -5,7 +5,6 @@ import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, idLiteral, LEAST, openBank } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
 
 const MAXIMUM = 1_200_000_000n;
 const MONTH = 5_000_000_000n;
@@ -34,8 +33,6 @@ describe("the month's allowance", () => {
     // Of each test's own: what is posted to an account is never dated before the last posting to it.
     receiver = await bank.account();
   });
-
-  afterEach(() => assertLedgerSound(db.database));
 
   const person = (funds: bigint, own = bank): Promise<Account> =>
     own.account({ type: 'person', funds: { COPM: funds, DUSD: funds } });

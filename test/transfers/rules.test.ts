@@ -12,7 +12,6 @@ import {
   setStatus,
 } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
 
 /** The limits of docs/contract.md, written out, so that a changed limit is seen. */
 const LIMITS = {
@@ -41,8 +40,6 @@ describe('POST /v1/transfers: the rules about money', () => {
   });
 
   after(() => api.stop());
-
-  afterEach(() => assertLedgerSound(db.database));
 
   /** The 422 with exactly these details. */
   function assertRefused(answer: TestAnswer, code: string, details: Json): void {
