@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { issueToken, revokeToken, type WantedToken } from '../../src/access/tokens.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { SCOPES } from '../../src/core/permissions.js';
-import { PATIENT, request, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { ApiProcess } from '../support/api-process.js';
+import { request, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { answered, type Bank, during, LEAST, openBank } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
@@ -129,7 +128,7 @@ describe('a token', () => {
   });
 
   it('a token that is revoked is refused one second later at every process, also one that knew it', async () => {
-    const other = await ApiProcess.start(db.url, PATIENT);
+    const other = await startTestApi(db);
     const { text, keyId } = await issue();
     const everywhere = (): Promise<TestAnswer[]> =>
       Promise.all(

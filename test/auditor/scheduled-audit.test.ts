@@ -10,7 +10,7 @@ import { startTestApi, type TestApi } from '../support/api.js';
 import { type Bank, idLiteral, LEAST, openBank } from '../support/bank.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import { newNamespace, serving, sharedAddress, until } from '../support/temporal.js';
-import { WorkerProcess } from '../support/worker-process.js';
+import { startTestWorker } from '../support/temporal-worker.js';
 import { assertLedgerSound } from '../support/world.js';
 
 /** More than a slice of transfers, keys, events and ledger transactions. */
@@ -138,20 +138,19 @@ describe('the audit that runs by itself', () => {
     const temporal = await newNamespace(sharedAddress(), 'audit');
     const handle = temporal.client.schedule.getHandle(AUDIT_SCHEDULE_ID);
     await damaged(async () => {
-      const every = { ...serving('approvals'), AUDIT_PASS_EVERY_S: '1' };
-      const worker = await WorkerProcess.start(db.url, temporal, every);
+      const environment = { ...serving('approvals'), AUDIT_PASS_EVERY_S: '1' };
+      const worker = await startTestWorker(db, temporal, { environment });
       await until('it has found it', async () => (await openFindings()).length > 0, {
         limitMs: 120_000,
       });
-      assert.match(await worker.metrics(), /^audit_findings_open 1$/m);
-      assert.match(await worker.metrics(), /^audit_rows_total [1-9]/m);
+      const metrics = await (await fetch(`${worker.adminUrl}/metrics`)).text();
+      assert.match(metrics, /^audit_findings_open 1$/m);
+      assert.match(metrics, /^audit_rows_total [1-9]/m);
       await worker.stop();
       await handle.describe();
     });
-    const idle = await WorkerProcess.start(db.url, temporal, {
-      ...serving('approvals'),
-      AUDIT_PASS_EVERY_S: '0',
-    });
+    const environment = { ...serving('approvals'), AUDIT_PASS_EVERY_S: '0' };
+    const idle = await startTestWorker(db, temporal, { environment });
     await until('the schedule is gone', () =>
       handle.describe().then(
         () => false,

@@ -1,17 +1,16 @@
 import { followingStorm } from '../campaigns/http-following.js';
-import { PATIENT, startTestApi, type TestApi } from '../support/api.js';
-import { ApiProcess } from '../support/api-process.js';
+import { startTestApi, type TestApi } from '../support/api.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 
 describe('the event log, followed while 64 writers write', () => {
   let db: TestDatabase;
   let api: TestApi;
-  let other: ApiProcess;
+  let other: TestApi;
 
   before(async () => {
     db = await testDatabase();
     api = await startTestApi(db);
-    other = await ApiProcess.start(db.url, PATIENT);
+    other = await startTestApi(db);
   });
 
   after(async () => {

@@ -8,7 +8,13 @@ import { answered, idLiteral, LEAST, openBank, text, transferBody } from '../sup
 import type { TestDatabase } from '../support/database.js';
 import { HttpReceiver } from '../support/http-receiver.js';
 import { keptByTemporal } from '../support/kept-by-temporal.js';
-import { newNamespace, sharedAddress, temporalEnvironment, until } from '../support/temporal.js';
+import {
+  newNamespace,
+  serving,
+  sharedAddress,
+  temporalEnvironment,
+  until,
+} from '../support/temporal.js';
 import { newSignature } from '../support/temporal-world.js';
 import { readHook, signalHook } from '../support/webhook-world.js';
 import { WorkerProcess } from '../support/worker-process.js';
@@ -50,7 +56,10 @@ describe('what is secret about a webhook endpoint', () => {
       ...{ ...temporalEnvironment(temporal), ...logged },
       WEBHOOK_PROXY_URL: proxy,
     });
-    const worker = await WorkerProcess.start(db.url, temporal, logged);
+    const worker = await WorkerProcess.start(db.url, temporal, {
+      ...serving('webhooks'),
+      ...logged,
+    });
     const answers: string[] = [];
     try {
       const ask = async (method: string, path: string, body?: object): Promise<TestAnswer> => {

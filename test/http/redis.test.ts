@@ -4,8 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eachRateClass, type RateState } from '../../src/http/rate-limit.js';
 import { RedisBuckets } from '../../src/http/redis-buckets.js';
 import { SharedRateLimiter } from '../../src/http/shared-rate-limit.js';
-import { request, startTestApi } from '../support/api.js';
-import { ApiProcess } from '../support/api-process.js';
+import { request, startTestApi, type TestApi } from '../support/api.js';
 import { openBank } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { freePorts } from '../support/service-process.js';
@@ -17,8 +16,10 @@ const RATE = { perSecond: 0.1, burst: 20 };
 const PATIENT_MS = 10_000;
 
 /** How many requests these processes have decided without Redis. */
-async function decidedAlone(processes: readonly ApiProcess[]): Promise<number> {
-  const texts = await Promise.all(processes.map((one) => one.metrics()));
+async function decidedAlone(apis: readonly TestApi[]): Promise<number> {
+  const texts = await Promise.all(
+    apis.map(async ({ adminUrl }) => (await fetch(`${adminUrl}/metrics`)).text()),
+  );
   return texts.reduce(
     (sum, text) => sum + Number(/^rate_limit_decided_alone_total (\d+)/m.exec(text)?.[1]),
     0,
@@ -156,15 +157,12 @@ describe('a shared rate limit', () => {
     store.close();
   });
 
-  it('a shared rate limit holds for two API processes: of 60 requests to both the burst passes, none of the rest, and no 5xx while Redis hangs', async () => {
+  it('a shared rate limit holds for two APIs: of 60 requests to both the burst passes, none of the rest, and no 5xx while Redis hangs', async () => {
     const db: TestDatabase = await testDatabase();
     const api = await startTestApi(db);
     const bank = await openBank(api);
     const environment = { REDIS_URL: redis.url, RATE_LIMITS: 'requests=1/30' };
-    const processes = [
-      await ApiProcess.start(db.url, environment),
-      await ApiProcess.start(db.url, environment),
-    ];
+    const processes = [await startTestApi(db, environment), await startTestApi(db, environment)];
     try {
       const ask = async (count: number, token: string): Promise<number[]> => {
         const statuses: number[] = [];

@@ -4,7 +4,7 @@ import { request, startTestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
 import { answered, LEAST, text, transferBody } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { temporalEnvironment, testTemporal, until } from '../support/temporal.js';
+import { serving, temporalEnvironment, testTemporal, until } from '../support/temporal.js';
 import { openGuardedBank } from '../support/temporal-world.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { assertLedgerSound } from '../support/world.js';
@@ -21,7 +21,11 @@ describe('API and worker on the Node of the image, beside the oldest that is sup
 
   it('API and worker on the Node of the image, beside the oldest that is supported move money at once, after an approval and from a file', async () => {
     const temporal = await testTemporal();
-    const environment = { ...temporalEnvironment(temporal), NODE: NODE! };
+    const environment = {
+      ...temporalEnvironment(temporal),
+      ...serving('approvals', 'batches'),
+      NODE: NODE!,
+    };
     const here = await startTestApi(db, temporalEnvironment(temporal));
     const { bank, source, pend, approvers } = await openGuardedBank(here);
     const [free, payee] = [

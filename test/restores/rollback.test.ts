@@ -10,8 +10,7 @@ import { newRestore, openRestore } from '../../src/restores/opening.js';
 import { RollbackGuard } from '../../src/restores/rollback-guard.js';
 import { TemporalClient } from '../../src/temporal/client.js';
 import { SignedInPeople } from '../ops/signed-in.js';
-import { ApiProcess } from '../support/api-process.js';
-import { request, startTestApi, type TestApi } from '../support/api.js';
+import { startTestApi, type TestApi } from '../support/api.js';
 import { type Bank, idLiteral, LEAST, openBank, transferBody } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { PrivateMysql } from '../support/private-mysql.js';
@@ -23,29 +22,28 @@ import {
   type TestTemporal,
   until,
 } from '../support/temporal.js';
-import { WorkerProcess } from '../support/worker-process.js';
+import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
 import { assertLedgerSound } from '../support/world.js';
 import { ReplicaPair } from './replica-pair.js';
 import { Snapshot } from './snapshot.js';
 
-const CLIENTS = 4;
+const CLIENTS = 2;
 /** Between two requests of a client: without it, clients take the processors from what is tested. */
-const PAUSE_MS = 50;
-const API_PROCESSES = 2;
-/** More than two of the checks that each process makes. */
-const TWO_CHECKS_MS = 12_000;
+const PAUSE_MS = 100;
+const APIS = 2;
 
-/** Processes of the service over a database, and clients that keep sending transfers even if they are refused. */
+/** The service over a database, and clients that keep sending transfers even if they are refused. */
 class BusyService {
   acknowledged = 0;
   refused = 0;
   private isStopped = false;
   private clients: Promise<unknown> = Promise.resolve();
+  private apis: readonly TestApi[] = [];
+  private worker: TestWorker | undefined;
 
   private constructor(
+    private readonly url: string,
     private readonly temporal: TestTemporal,
-    private readonly apis: readonly ApiProcess[],
-    private readonly worker: WorkerProcess,
     private readonly bank: Bank,
     private readonly accounts: readonly [Account, Account],
   ) {}
@@ -60,16 +58,8 @@ class BusyService {
     ] as const;
     await setUp.stop();
     const temporal = await newNamespace(sharedAddress(), 'rollback');
-    const environment = temporalEnvironment(temporal);
-    const processes = Array.from({ length: API_PROCESSES }, () =>
-      ApiProcess.start(url, environment),
-    );
-    const own = { ...serving('approvals'), AUDIT_PASS_EVERY_S: '1' };
-    const [worker, ...apis] = await Promise.all([
-      WorkerProcess.start(url, temporal, own),
-      ...processes,
-    ]);
-    const service = new BusyService(temporal, apis, worker, bank, accounts);
+    const service = new BusyService(url, temporal, bank, accounts);
+    await service.startAll();
     service.clients = Promise.all(
       Array.from({ length: CLIENTS }, (_, index) => service.client(index)),
     );
@@ -78,10 +68,11 @@ class BusyService {
 
   private async client(index: number): Promise<void> {
     const [from, to] = this.accounts;
-    const { baseUrl } = this.apis[index % this.apis.length]!;
     while (!this.isStopped) {
       const options = { token: this.bank.token, body: transferBody({ from, to, raw: LEAST }) };
-      const answer = await request(baseUrl, 'POST', '/v1/transfers', options).catch(() => null);
+      const answer = await this.apis[index % APIS]
+        ?.request('POST', '/v1/transfers', options)
+        .catch(() => null);
       if (answer?.status === 201) this.acknowledged += 1;
       else this.refused += 1;
       await sleep(PAUSE_MS);
@@ -109,19 +100,29 @@ class BusyService {
     }
   }
 
-  async killAll(): Promise<void> {
-    await Promise.all([...this.apis, this.worker].map((process) => process.kill()));
+  /** Makes the checks that each API and worker makes every 5 s. */
+  async check(): Promise<void> {
+    await Promise.all([...this.apis, this.worker!].map(({ core }) => core.rollbacks.check()));
   }
 
-  /** Does not wait for the processes, because on a closed ledger they never become ready. */
-  startAll(): void {
-    for (const process of [...this.apis, this.worker]) process.start().catch(() => undefined);
+  async stopAll(): Promise<void> {
+    const { apis, worker } = this;
+    [this.apis, this.worker] = [[], undefined];
+    await Promise.all([...apis.map((api) => api.stop()), worker?.stop()]);
+  }
+
+  async startAll(): Promise<void> {
+    const { url, temporal } = this;
+    const environment = { ...serving('approvals'), AUDIT_PASS_EVERY_S: '1' };
+    this.worker = await startTestWorker({ url }, temporal, { environment });
+    const start = (): Promise<TestApi> => startTestApi({ url }, temporalEnvironment(temporal));
+    this.apis = await Promise.all(Array.from({ length: APIS }, start));
   }
 
   async stop(): Promise<void> {
     this.isStopped = true;
     await this.clients;
-    await this.killAll();
+    await this.stopAll();
   }
 }
 
@@ -139,84 +140,73 @@ async function assertCloses(service: BusyService, db: TestDatabase): Promise<voi
   assert.equal(await countOf(db), count);
 }
 
-for (const restarted of [false, true]) {
-  const how = restarted ? 'and all processes are restarted' : 'while its processes run';
+describe('a ledger that is put back to a snapshot under clients', () => {
+  let db: TestDatabase;
+  let service: BusyService;
+  let people: SignedInPeople;
 
-  describe(`a database that is put back to a snapshot under clients ${how}`, () => {
-    let db: TestDatabase;
-    let snapshot: Snapshot;
-    let service: BusyService;
-    let people: SignedInPeople;
+  before(async () => {
+    db = await testDatabase();
+    people = new SignedInPeople(db);
+    await people.signIn('maria', ['manage']);
+    await people.signIn('leo', ['manage']);
+    service = await BusyService.start(db);
+  });
+  after(async () => {
+    await service.stop();
+    people.remove();
+    await assertLedgerSound(db.database);
+  });
 
-    before(async () => {
-      db = await testDatabase();
-      people = new SignedInPeople(db);
-      await people.signIn('maria', ['manage']);
-      await people.signIn('leo', ['manage']);
-      service = await BusyService.start(db);
-    });
-    after(async () => {
-      await service.stop();
-      people.remove();
-      await snapshot.remove();
-      await assertLedgerSound(db.database);
-    });
-
-    it(`a database that is put back to a snapshot under clients ${how} is closed although postings followed, and stays open once a restore has been finished`, async () => {
+  for (const restarted of [false, true])
+    it(`a ledger that is put back to a snapshot under clients is closed ${restarted ? 'by processes that start' : 'while processes run'}, although postings followed, and stays open once a restore is finished`, async () => {
       await service.goesOn(db);
-      snapshot = await Snapshot.take(db);
+      const snapshot = await Snapshot.take(db);
       await service.goesOn(db);
-      if (restarted) await service.killAll();
+      if (restarted) await service.stopAll();
       await snapshot.putBack();
-      if (restarted) service.startAll();
+      if (restarted) await service.startAll();
       await assertCloses(service, db);
-      const begun = await people.ops(
-        'restore',
-        'begin',
-        '--reason',
-        'a test',
-        '--nothing-lost',
-        '--as',
-        'maria',
-      );
-      assert.equal(begun.code, 0, begun.stderr);
-      const finished = await people.ops('restore', 'finish', '--as', 'leo');
-      assert.equal(finished.code, 0, finished.stderr);
+      const reason = ['--reason', 'a test', '--nothing-lost'];
+      for (const args of [
+        ['begin', ...reason, '--as', 'maria'],
+        ['finish', '--as', 'leo'],
+      ]) {
+        const { code, stderr } = await people.ops('restore', ...args);
+        assert.equal(code, 0, stderr);
+      }
       await service.goesOn(db);
-      if (restarted) await sleep(TWO_CHECKS_MS);
+      await service.check();
       assert.equal(await openRestore(db.database.current), undefined);
+      await snapshot.remove();
     });
+});
+
+describe('a replica that lacks the last transactions', () => {
+  let pair: ReplicaPair;
+  let service: BusyService;
+
+  before(async function () {
+    if (!PrivateMysql.isPossible) this.skip();
+    pair = await ReplicaPair.start();
+    service = await BusyService.start(pair.source, pair.url);
+  });
+  after(async () => {
+    await service.stop();
+    await assertLedgerSound(pair.replica.database);
+    await pair.remove();
   });
 
-  describe(`a replica that lacks the last transactions and is promoted under clients ${how}`, () => {
-    let pair: ReplicaPair;
-    let service: BusyService;
-
-    before(async function () {
-      if (!PrivateMysql.isPossible) this.skip();
-      pair = await ReplicaPair.start();
-      service = await BusyService.start(pair.source, pair.url);
-    });
-    after(async () => {
-      await service.stop();
-      await assertLedgerSound(pair.replica.database);
-      await pair.remove();
-    });
-
-    it(restarted ? 'is closed' : 'is closed before anything is posted to it', async () => {
-      await pair.caughtUp();
-      await pair.stopReplicating();
-      await service.goesOn(pair.source);
-      if (restarted) await service.killAll();
-      const count = await countOf(pair.replica);
-      await pair.promote();
-      if (restarted) service.startAll();
-      await assertCloses(service, pair.replica);
-      // How long a process that starts waits for Temporal has a limit, which a busy machine may exceed.
-      if (!restarted) assert.equal(await countOf(pair.replica), count);
-    });
+  it('a replica that lacks the last transactions is closed before anything is posted to it when it is promoted under clients', async () => {
+    await pair.caughtUp();
+    await pair.stopReplicating();
+    await service.goesOn(pair.source);
+    const count = await countOf(pair.replica);
+    await pair.promote();
+    await assertCloses(service, pair.replica);
+    assert.equal(await countOf(pair.replica), count);
   });
-}
+});
 
 describe('a process that starts', () => {
   let db: TestDatabase;

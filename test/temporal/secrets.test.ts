@@ -10,6 +10,7 @@ import { type TestDatabase, testDatabase } from '../support/database.js';
 import { keptByTemporal } from '../support/kept-by-temporal.js';
 import {
   newNamespace,
+  serving,
   sharedAddress,
   temporalEnvironment,
   type TestTemporal,
@@ -73,7 +74,10 @@ describe('personal data of a pending transfer', () => {
     await set.stop();
     const logged = { LOG_LEVEL: 'debug' };
     const api = await ApiProcess.start(db.url, { ...temporalEnvironment(temporal), ...logged });
-    const worker = await WorkerProcess.start(db.url, temporal, logged);
+    const worker = await WorkerProcess.start(db.url, temporal, {
+      ...serving('approvals'),
+      ...logged,
+    });
     try {
       const ask = (path: string, token: string, body?: object) =>
         request(api.baseUrl, 'POST', path, { token, body });

@@ -7,6 +7,7 @@ import { answered } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import {
   newNamespace,
+  serving,
   sharedAddress,
   temporalEnvironment,
   type TestTemporal,
@@ -37,7 +38,10 @@ describe('workers that tell Temporal which release they are', () => {
 
   const workerOf = (buildId: string): Promise<TestWorker> =>
     startTestWorker(db, temporal, {
-      environment: { TEMPORAL_WORKER_VERSION: `${DEPLOYMENT}.${buildId}` },
+      environment: {
+        ...serving('approvals'),
+        TEMPORAL_WORKER_VERSION: `${DEPLOYMENT}.${buildId}`,
+      },
     });
 
   /**

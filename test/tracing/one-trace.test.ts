@@ -13,6 +13,7 @@ import { type TestDatabase, testDatabase } from '../support/database.js';
 import { HttpReceiver } from '../support/http-receiver.js';
 import {
   newNamespace,
+  serving,
   sharedAddress,
   temporalEnvironment,
   type TestTemporal,
@@ -59,6 +60,7 @@ describe('a trace', () => {
     const [key] = TEST_KEYRING;
     environment = {
       ...temporalEnvironment(temporal),
+      ...serving('payouts', 'webhooks'),
       PAYOUT_RAILS: `*=http:${NAME}`,
       PAYOUT_RAIL_URLS: `${NAME}=${gateway.url}`,
       PAYOUT_RAIL_KEYS: `${NAME}=${key.id}:${key.secret.toString('base64')}`,

@@ -5,8 +5,7 @@ import {
   twoBodiesStorm,
   unboundStorm,
 } from '../campaigns/http-storms.js';
-import { PATIENT, startTestApi, type TestApi } from '../support/api.js';
-import { ApiProcess } from '../support/api-process.js';
+import { startTestApi, type TestApi } from '../support/api.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 
 /** Short forms; `npm run prove` has the full counts. */
@@ -16,13 +15,13 @@ const CLIENTS = 64;
 describe('POST /v1/transfers, at the same time', () => {
   let db: TestDatabase;
   let api: TestApi;
-  let other: ApiProcess;
+  let other: TestApi;
   let storm: { api: TestApi; others: string[] };
 
   before(async () => {
     db = await testDatabase();
     api = await startTestApi(db);
-    other = await ApiProcess.start(db.url, PATIENT);
+    other = await startTestApi(db);
     storm = { api, others: [other.baseUrl] };
   });
 
