@@ -99,6 +99,9 @@ export function number(text: string): Cell {
   return { kind: 'number', text };
 }
 
+/** One for all tests of a process, because each would start a thread of its own. */
+const SHEETS = new SheetReaders();
+
 /** What the workflow of a batch calls, with readers of its own, and shares and a budget that nobody uses up. */
 export function batchServiceOf(
   deps: Pick<BatchWorkflowDeps, 'database' | 'desk' | 'clock'> & Partial<BatchWorkflowDeps>,
@@ -111,7 +114,7 @@ export function batchServiceOf(
   const own = {
     baseUrl: BASE_URL,
     notifier: NOBODY,
-    sheets: new SheetReaders(),
+    sheets: SHEETS,
     failpoints: new Failpoints(null),
     shares,
     recipientBudget: boundless(database),

@@ -90,7 +90,7 @@ async function withClients(
   campaign: FailoverCampaign,
 ): Promise<string[]> {
   const clients = await Clients.start(db, apis[0]!.baseUrl, campaign.clients, campaign.pauseMs);
-  const readers = apis.map((api) => new Reader(clients, api));
+  const readers = apis.map((api) => new Reader(clients, api, campaign.pauseMs ?? ASK_EVERY_MS));
   try {
     return await runEvents(group, db, clients, readers, campaign);
   } finally {
@@ -203,6 +203,7 @@ class Reader {
   constructor(
     private readonly clients: Clients,
     private readonly api: ApiProcess,
+    private readonly pauseMs: number,
   ) {
     this.running = this.run().catch((fault: unknown) => {
       this.fault = fault;
@@ -210,7 +211,7 @@ class Reader {
   }
 
   private async run(): Promise<void> {
-    for (; this.isRunning && this.fault === null; await sleep(ASK_EVERY_MS)) {
+    for (; this.isRunning && this.fault === null; await sleep(this.pauseMs)) {
       const id = this.clients.acknowledgedBefore(MAX_STALE_MS);
       if (id === null) continue;
       const answer = await request(this.api.baseUrl, 'GET', `/v1/transfers/${id}`, {

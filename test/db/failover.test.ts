@@ -5,8 +5,8 @@ import { MysqlGroup, realMysql } from '../support/mysql-group.js';
 
 /** The full counts, and how long it takes, are for `npm run prove -- failover failover-galera`. */
 const SHORT = {
-  clients: 8,
-  pauseMs: 150,
+  clients: 4,
+  pauseMs: 200,
   switchovers: 1,
   kills: 1,
   pauses: 0,
