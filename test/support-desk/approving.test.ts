@@ -82,6 +82,29 @@ describe('at the support desk', () => {
     await assertLedgerSound(db.database);
   });
 
+  it('lists what needs approval by tenant and smallest amount, with who may approve it', async () => {
+    const id = text((await own.pend({ raw: 7_654_321n })).id);
+    const list = async (query: Record<string, string>): Promise<string> =>
+      (await maria.get(`/waiting/transfers?${new URLSearchParams(query).toString()}`)).text;
+    const { name } = own.bank.tenant.tenant;
+    const found = await list({ tenant: name, least: '76,543.21', asset: 'COPM' });
+    assert(found.includes(`href="/transfers/${id}"`), found);
+    assert.match(found, /1 more approval from support or an approver other than creator/);
+    assert.match(found, /Expires in 59 min/);
+    for (const query of [
+      { tenant: name, least: '76,543.22', asset: 'COPM' },
+      { tenant: name, least: '1', asset: 'DUSD' },
+    ])
+      assert(!(await list(query)).includes(`href="/transfers/${id}"`), JSON.stringify(query));
+    assert.match(
+      await list({ tenant: 'nobody' }),
+      /&quot;nobody&quot; is not the name of a tenant/,
+    );
+    assert.match(await list({ least: '1.x' }), /&quot;1\.x&quot; is not an amount/);
+    const page = (await maria.get(`/tenants/${own.bank.tenant.tenant.id}`)).text;
+    assert(page.includes(`href="/transfers/${id}"`), 'the tenant’s newest transfers');
+  });
+
   it('requests are counted by the route of their page, refused ones too', async () => {
     await maria.get(`/transfers/${await pend()}`);
     await maria.get('/transfers/12');
