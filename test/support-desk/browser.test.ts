@@ -159,7 +159,7 @@ describe('in a browser, the support desk', () => {
     await page.goto(`${desk.url}/`);
     await picture(page, 'sign-in');
     await signIn(page, maria);
-    await picture(page, 'start', true);
+    await picture(page, 'start');
     await page.goto(`${desk.url}/search?text=${encodeURIComponent('$ana')}`);
     assert.equal(await page.getByRole('link', { name: 'Ana M. P.' }).count(), 1);
     await page.goto(`${desk.url}/waiting/transfers`);
