@@ -21,7 +21,8 @@ export function goneAct(): ActResult {
 
 export function goneBatch(): BatchState {
   const none = { rows: 0, rejected: 0, paid: 0, failed: 0 };
-  return { ...none, status: GONE, isPaused: false, pauseReason: null, rejection: null };
+  const nothing = { amount: null, pauseReason: null, rejection: null };
+  return { ...none, ...nothing, status: GONE, isPaused: false };
 }
 
 /** Returns the result of `work`, or `gone` if it throws `not_found`. */

@@ -132,6 +132,9 @@ export async function waitForApproval(
     await condition(
       () => front.hasSignals,
       Math.min(lookAgainMs, Math.max(untilDueMs, AFTER_THE_SWEEPER_MS)),
+      {
+        summary: untilDueMs > lookAgainMs ? 'Regular check for changes' : 'Expiry of the approval',
+      },
     );
   }
 }

@@ -4,7 +4,6 @@ import {
   continueAsNew,
   defineQuery,
   defineSignal,
-  proxyActivities,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -17,7 +16,14 @@ import {
   QUERIES,
   SIGNALS,
 } from '../src/temporal/contracts.js';
-import { ATTEMPT, Notice, SIGNED_INPUT, SignalReader, View } from './common.js';
+import {
+  ATTEMPT,
+  describedActivities,
+  Notice,
+  SIGNED_INPUT,
+  SignalReader,
+  View,
+} from './common.js';
 
 /**
  * Activities that send a heartbeat every 2 s. After 10 s without one, an activity is lost with its
@@ -29,8 +35,18 @@ const LONG_WORK = {
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 } as const;
 
-const { validateBatch, payBatch } = proxyActivities<BatchActivities>(LONG_WORK);
-const { readBatch, actOnBatch } = proxyActivities<BatchActivities>(ATTEMPT);
+const { validateBatch, payBatch } = describedActivities<
+  Pick<BatchActivities, 'validateBatch' | 'payBatch'>
+>(LONG_WORK, {
+  validateBatch: 'Validate the file of the batch',
+  payBatch: 'Pay the next rows of the batch',
+});
+const { readBatch, actOnBatch } = describedActivities<
+  Pick<BatchActivities, 'readBatch' | 'actOnBatch'>
+>(ATTEMPT, {
+  readBatch: 'Read the batch',
+  actOnBatch: 'Apply an action of the staff to the batch',
+});
 
 /**
  * State after the upload, known without reading it. Most batches are validated in the first
@@ -38,6 +54,7 @@ const { readBatch, actOnBatch } = proxyActivities<BatchActivities>(ATTEMPT);
  */
 const UPLOADED: BatchState = {
   status: 'validating',
+  amount: null,
   rows: 0,
   rejected: 0,
   paid: 0,
@@ -50,6 +67,9 @@ const UPLOADED: BatchState = {
 /** Pause when MySQL did not return the remaining rows. Doubles each time. */
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
+/** Summaries of the timers. */
+const RETRY = { summary: 'Retry: MySQL did not return the remaining rows' };
+const CHECK = { summary: 'Regular check of the batch' };
 
 /**
  * Workflow of a batch of bonuses, from its upload to its end. Validates the file, waits for
@@ -62,7 +82,12 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
   const inbox = { isChanged: true };
   const isChanged = (): boolean => inbox.isChanged;
   const notice = new Notice(input);
-  const view = new View<BatchState>(notice, ({ status }) => status, detailsOf);
+  const view = new View<BatchState>(
+    notice,
+    ({ status }) => status,
+    detailsOf,
+    ({ amount }) => amount,
+  );
   setHandler(defineSignal(SIGNALS.changed), () => void (inbox.isChanged = true), {
     description: 'It changed elsewhere: look again.',
   });
@@ -95,13 +120,13 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
       const payment = await payBatch(batchId);
       state = payment.state;
       view.update(state);
-      if (payment.end === 'unavailable') await condition(isChanged, pauseMs);
+      if (payment.end === 'unavailable') await condition(isChanged, pauseMs, RETRY);
       pauseMs =
         payment.end === 'unavailable' ? Math.min(pauseMs * 2, MAX_PAUSE_MS) : FIRST_PAUSE_MS;
     } else {
       await condition(allHandlersFinished);
       if (state.status !== 'ready' && state.status !== 'executing') return state;
-      await condition(isChanged, lasting.lookAgainMs);
+      await condition(isChanged, lasting.lookAgainMs, CHECK);
       inbox.isChanged = false;
       state = await readBatch(batchId);
     }

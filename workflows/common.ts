@@ -1,5 +1,8 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import {
+  type ActivityInterfaceFor,
+  type ActivityOptions,
+  proxyActivities,
   setCurrentDetails,
   upsertSearchAttributes,
   uuid4,
@@ -13,6 +16,7 @@ import {
 } from '../src/temporal/contracts.js';
 
 const BUSINESS_STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.businessStatus, 'KEYWORD');
+const AMOUNT = defineSearchAttributeKey(SEARCH_ATTRIBUTES.amount, 'KEYWORD');
 
 /**
  * Options of short activities. An attempt is lost after 15 s, because a command takes at most 4 s
@@ -22,6 +26,18 @@ export const ATTEMPT = {
   startToCloseTimeout: '15 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 } as const;
+
+/** Returns activities, each with the summary that the Temporal UI shows in a workflow's history. */
+export function describedActivities<A>(
+  options: ActivityOptions,
+  summaries: Readonly<Record<keyof A & string, string>>,
+): ActivityInterfaceFor<A> {
+  const described = Object.entries<string>(summaries).map(([name, summary]) => [
+    name,
+    proxyActivities<A>({ ...options, summary })[name as keyof A],
+  ]);
+  return Object.fromEntries(described) as ActivityInterfaceFor<A>;
+}
 
 /** Description of every staff signal, shown where Temporal's UI sends signals. */
 export const SIGNED_INPUT =
@@ -55,9 +71,14 @@ export function clockTime(at: Date): string {
   return `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-export function showStatus(status: string): void {
-  if (workflowInfo().typedSearchAttributes.get(BUSINESS_STATUS) !== status)
-    upsertSearchAttributes([{ key: BUSINESS_STATUS, value: status }]);
+/** Updates the search attributes of the workflow. A null amount leaves `Amount` as it is. */
+export function showStatus(status: string, amount: string | null = null): void {
+  const shown = workflowInfo().typedSearchAttributes;
+  const changed = [
+    { key: BUSINESS_STATUS, value: status },
+    ...(amount === null ? [] : [{ key: AMOUNT, value: amount }]),
+  ].filter(({ key, value }) => shown.get(key) !== value);
+  if (changed.length > 0) upsertSearchAttributes(changed);
 }
 
 /**
@@ -103,11 +124,12 @@ export class View<State> {
     private readonly notice: Notice,
     private readonly statusOf: (state: State) => string,
     private readonly waitingForOf: (state: State) => string,
+    private readonly amountOf: (state: State) => string | null = () => null,
   ) {}
 
   update(state: State): void {
     this.state = state;
-    showStatus(this.statusOf(state));
+    showStatus(this.statusOf(state), this.amountOf(state));
     this.show();
   }
 

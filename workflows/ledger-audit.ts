@@ -1,17 +1,21 @@
-import { proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { AuditActivities } from '../activities/audit.js';
 import type { AuditResult } from '../src/temporal/contracts.js';
+import { describedActivities } from './common.js';
 
 /**
  * An audit lasts until the next is due, or longer for a large ledger. It sends a heartbeat every 5
  * s. It is retried until it ends, because a retry continues, and without audits no checkpoint is
  * stored.
  */
-const { auditLedger } = proxyActivities<AuditActivities>({
-  startToCloseTimeout: '90 days',
-  heartbeatTimeout: '30 seconds',
-  retry: { initialInterval: '5 seconds', maximumInterval: '1 minute' },
-});
+const { auditLedger } = describedActivities<AuditActivities>(
+  {
+    startToCloseTimeout: '90 days',
+    heartbeatTimeout: '30 seconds',
+    retry: { initialInterval: '5 seconds', maximumInterval: '1 minute' },
+  },
+  { auditLedger: 'Audit the ledger, and wait until the next audit is due' },
+);
 
 /**
  * Audits the whole ledger. Started by the schedule `ledger-audit`, whose name begins the workflow

@@ -2,20 +2,25 @@ import {
   ActivityFailure,
   condition,
   continueAsNew,
-  proxyActivities,
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { PayoutActivities } from '../activities/payouts.js';
+import type { PayoutActivities, RailActivities } from '../activities/payouts.js';
 import {
   type ApprovalState,
   type PayoutWorkflowInput,
   railQueue,
 } from '../src/temporal/contracts.js';
 import { WorkflowInterface, waitForApproval } from './approval.js';
-import { ATTEMPT, clockTime } from './common.js';
+import { ATTEMPT, clockTime, describedActivities } from './common.js';
 
-const { readPayout, actOnPayout, expirePayout } = proxyActivities<PayoutActivities>(ATTEMPT);
+const { readPayout, actOnPayout, expirePayout } = describedActivities<
+  Omit<PayoutActivities, keyof RailActivities>
+>(ATTEMPT, {
+  readPayout: 'Read the payout',
+  actOnPayout: 'Apply a decision of support to the payout',
+  expirePayout: 'Read the payout, and expire it if it is due',
+});
 /**
  * A rail has 10 s for each response and may be called twice. A command takes at most 4 s in MySQL
  * before and after.
@@ -56,7 +61,9 @@ export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState>
       if (workflowInfo().continueAsNewSuggested)
         await continueAsNew<typeof payout>(front.nextInput({ ...input, asked }));
       front.update(state);
-      if (await condition(() => front.hasSignals, pauseMs)) continue;
+      const summary =
+        state.status === 'approved' ? 'Next attempt to submit the payout' : 'Next status request';
+      if (await condition(() => front.hasSignals, pauseMs, { summary })) continue;
       const after = await turnOf(resourceId, state);
       if (state.status === 'in_progress' && after.isHeld !== true) asked += 1;
       state = front.update(after);
@@ -70,10 +77,14 @@ async function turnOf(resourceId: string, { status, rail }: ApprovalState): Prom
     rail === undefined
       ? {}
       : { taskQueue: railQueue(rail), scheduleToStartTimeout: MAX_TIME_IN_QUEUE };
-  const { submitPayout, askRail } = proxyActivities<PayoutActivities>({
-    ...RAIL_ATTEMPT,
-    ...queue,
-  });
+  const named = rail === undefined ? 'its rail' : `the rail ${rail}`;
+  const { submitPayout, askRail } = describedActivities<RailActivities>(
+    { ...RAIL_ATTEMPT, ...queue },
+    {
+      submitPayout: `Submit the payout to ${named}`,
+      askRail: `Ask ${named} for the outcome of the payout`,
+    },
+  );
   try {
     return await (status === 'approved' ? submitPayout(resourceId) : askRail(resourceId));
   } catch (failure) {

@@ -1,11 +1,17 @@
-import { continueAsNew, proxyActivities } from '@temporalio/workflow';
+import { continueAsNew } from '@temporalio/workflow';
 import type { TransferActivities } from '../activities/transfers.js';
 import type { ApprovalState, ApprovalWorkflowInput } from '../src/temporal/contracts.js';
 import { WorkflowInterface, waitForApproval } from './approval.js';
-import { ATTEMPT } from './common.js';
+import { ATTEMPT, describedActivities } from './common.js';
 
-const { readTransfer, actOnTransfer, expireTransfer } =
-  proxyActivities<TransferActivities>(ATTEMPT);
+const { readTransfer, actOnTransfer, expireTransfer } = describedActivities<TransferActivities>(
+  ATTEMPT,
+  {
+    readTransfer: 'Read the transfer',
+    actOnTransfer: 'Apply a decision of support to the transfer',
+    expireTransfer: 'Read the transfer, and expire it if it is due',
+  },
+);
 
 /** Workflow of a transfer that waits for approval. Its id is `transfer/{id}`. */
 export async function transfer(input: ApprovalWorkflowInput): Promise<ApprovalState> {

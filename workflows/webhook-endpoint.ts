@@ -4,7 +4,6 @@ import {
   continueAsNew,
   defineQuery,
   defineSignal,
-  proxyActivities,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -17,9 +16,21 @@ import {
   SIGNALS,
   type WebhookWorkflowInput,
 } from '../src/temporal/contracts.js';
-import { ATTEMPT, Notice, SIGNED_INPUT, SignalReader, View } from './common.js';
+import {
+  ATTEMPT,
+  describedActivities,
+  Notice,
+  SIGNED_INPUT,
+  SignalReader,
+  View,
+} from './common.js';
 
-const { checkEndpoint, actOnEndpoint } = proxyActivities<WebhookActivities>(ATTEMPT);
+const { checkEndpoint, actOnEndpoint } = describedActivities<WebhookActivities>(ATTEMPT, {
+  checkEndpoint: 'Read the endpoint, and mark it as due if its backoff has ended',
+  actOnEndpoint: 'Apply an action of the staff to the endpoint',
+});
+/** Summary of the timer that ends with the backoff. */
+const BACKOFF = { summary: 'Backoff of the endpoint until its next attempt' };
 
 /**
  * A webhook endpoint, from its registration to its deletion. Its id: `webhook/{endpointId}`. The
@@ -66,6 +77,6 @@ export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<Endp
     if (wasWoken()) continue;
     if (state.isOver) return state;
     if (state.nextDueAt === null) await condition(wasWoken);
-    else await condition(wasWoken, Math.max(Date.parse(state.nextDueAt) - Date.now(), 1));
+    else await condition(wasWoken, Math.max(Date.parse(state.nextDueAt) - Date.now(), 1), BACKOFF);
   }
 }

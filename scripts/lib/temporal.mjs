@@ -1,6 +1,6 @@
 import { answersOk } from './ports.mjs';
 
-const SEARCH_ATTRIBUTES = ['TenantId', 'ResourceId', 'AccountId', 'BusinessStatus'];
+const SEARCH_ATTRIBUTES = ['TenantId', 'ResourceId', 'AccountId', 'BusinessStatus', 'Amount'];
 
 /** The part that runs the development server, with its state in `database` or, without one, in memory. */
 export function temporalPart(program, { ports, log, database }) {

@@ -1,4 +1,5 @@
-import { type BatchStatus, bonusBatches } from '../db/entities/bonuses.js';
+import { formatAmount } from '../core/amount.js';
+import { type BatchStatus, type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import { literals } from '../db/statements.js';
 import {
   batchWorkflowId,
@@ -11,6 +12,11 @@ import { MAY_HAVE_WORKFLOW_SQL } from './validation/tenant-queue.js';
 /** Includes `ready`, which waits for execution. */
 const UNFINISHED: readonly BatchStatus[] = ['validating', 'ready', 'executing'];
 
+/** Returns the formatted total of a batch, or null until its file has been validated. */
+export function totalText({ asset, totalRaw: raw }: BonusBatch): string | null {
+  return asset === null ? null : formatAmount({ raw, asset });
+}
+
 export const batchResource = workflowResource({
   resourceType: 'bonus_batch',
   workflowType: 'bonusBatch',
@@ -20,8 +26,9 @@ export const batchResource = workflowResource({
   states: UNFINISHED,
   from: `bonus_batches t FORCE INDEX (by_status)
     WHERE t.status IN (${literals(bonusBatches, 'status', UNFINISHED)}) AND ${MAY_HAVE_WORKFLOW_SQL}`,
-  about: ({ id, status, fileBytes }) => ({
-    summary: `Batch of bonuses from a file of ${Math.ceil(fileBytes / 1024)} KiB`,
-    input: { batchId: id, status } satisfies ResourceInput<BatchWorkflowInput>,
+  about: (batch) => ({
+    amount: totalText(batch),
+    summary: `Batch of bonuses from a file of ${Math.ceil(batch.fileBytes / 1024)} KiB`,
+    input: { batchId: batch.id, status: batch.status } satisfies ResourceInput<BatchWorkflowInput>,
   }),
 });

@@ -17,6 +17,7 @@ import { BatchFiles } from './files.js';
 import type { RowStep } from './metrics.js';
 import { isPaused, MAX_ROWS } from './rules.js';
 import { validateBatch, type ValidationWatch } from './validation/run.js';
+import { totalText } from './workflow-resource.js';
 
 export interface BatchWorkflowDeps extends DatabaseDeps {
   readonly recipientBudget: RecipientBudget;
@@ -134,6 +135,7 @@ function stateOf(batch: BonusBatch | undefined): BatchState {
   const { status, rowCount, rowsRejected, rowsPaid, rowsFailed, pauseReason } = batch;
   return {
     status,
+    amount: totalText(batch),
     rows: rowCount,
     rejected: rowsRejected,
     paid: rowsPaid,

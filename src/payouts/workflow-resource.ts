@@ -22,6 +22,7 @@ export const payoutResource = workflowResource({
   states: UNFINISHED,
   from: `payouts t FORCE INDEX (expiring) WHERE t.status IN (${literals(payouts, 'status', UNFINISHED)})`,
   about: (payout) => ({
+    amount: formatAmount(payout),
     summary: `Payout of ${formatAmount(payout)} over the rail ${payout.rail}`,
     input: {
       resourceId: payout.id,

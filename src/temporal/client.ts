@@ -354,8 +354,9 @@ function searchAttributesOf({
   resourceId,
   accountId,
   status,
+  amount,
 }: WorkflowStart): TypedSearchAttributes {
-  const values = { tenantId, resourceId, accountId, businessStatus: status };
+  const values = { tenantId, resourceId, accountId, businessStatus: status, amount };
   return new TypedSearchAttributes(
     Object.entries(SEARCH_ATTRIBUTES).flatMap(([name, attribute]) => {
       const value = values[name as keyof typeof values];

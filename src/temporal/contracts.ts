@@ -80,13 +80,15 @@ export interface AuditProgress extends AuditResult {
 
 /**
  * Search attributes for finding workflows in the Temporal UI, for example `TenantId="…" AND
- * BusinessStatus="pending_approval"`. All have the type Keyword.
+ * BusinessStatus="pending_approval"`. All have the type Keyword. `Amount` is a text such as
+ * `1,234.56 COPM`, because an Int of the SDK is a float.
  */
 export const SEARCH_ATTRIBUTES = {
   tenantId: 'TenantId',
   resourceId: 'ResourceId',
   accountId: 'AccountId',
   businessStatus: 'BusinessStatus',
+  amount: 'Amount',
 } as const;
 
 export const SIGNALS = {
@@ -259,6 +261,8 @@ export interface BatchAct extends StaffSignal {
 
 export interface BatchState {
   readonly status: string;
+  /** Total, formatted like the search attribute. Null until the file has been validated. */
+  readonly amount: string | null;
   readonly rows: number;
   readonly rejected: number;
   readonly paid: number;

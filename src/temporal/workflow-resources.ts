@@ -14,6 +14,8 @@ export interface WorkflowStart {
   readonly accountId: Uuid | null;
   /** Status of the resource, shown as `BusinessStatus`. */
   readonly status: string;
+  /** Amount of the resource with its asset, shown as `Amount`. Null if it has none yet. */
+  readonly amount: string | null;
   readonly workflowId: string;
   /**
    * Summary that the UI shows next to the id. Contains ids, amounts and states, never personal
@@ -66,7 +68,7 @@ interface ResourceSpec<Row> extends Pick<
   readonly shownStatus?: string;
   readonly about: (
     row: Row,
-  ) => Pick<WorkflowStart, 'summary' | 'input'> & Partial<Pick<WorkflowStart, 'status'>>;
+  ) => Pick<WorkflowStart, 'summary' | 'input'> & Partial<Pick<WorkflowStart, 'status' | 'amount'>>;
 }
 
 const parseListed = rowParser({ id: uuid, tenantId: uuid, status: string });
@@ -88,6 +90,7 @@ export function workflowResource<Row extends WaitingRow>(
       tenantId,
       accountId,
       status,
+      amount: null,
       workflowId: named.workflowIdOf(resourceId),
       ...about(row),
     };

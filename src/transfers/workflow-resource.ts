@@ -23,6 +23,7 @@ export const transferResource = workflowResource({
   states: ['pending_approval'],
   from: `${WAITING_TRANSFERS} AND h.expires_at IS NOT NULL AND t.status='pending_approval'`,
   about: (transfer) => ({
+    amount: formatAmount(transfer),
     summary: `Transfer of ${formatAmount(transfer)} that needs ${transfer.approvalsRequired ?? 0} approval(s)`,
     input: {
       resourceId: transfer.id,

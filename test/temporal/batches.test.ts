@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { formatAmount } from '../../src/core/amount.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { batchResource } from '../../src/batches/workflow-resource.js';
 import { batchWorkflowId } from '../../src/temporal/contracts.js';
@@ -97,6 +98,7 @@ describe('the workflow of a batch', () => {
     assert.deepEqual(await batchState(temporal, id), {
       status: 'ready',
       ...{
+        amount: formatAmount({ raw: 5n * LEAST, asset: 'COPM' }),
         rows: 5,
         rejected: 0,
         paid: 0,
@@ -119,8 +121,11 @@ describe('the workflow of a batch', () => {
       return all.get('BusinessStatus') === 'ready' && { one, all };
     });
     assert.deepEqual(
-      ['TenantId', 'ResourceId', 'AccountId'].map((name) => described.all.get(name)),
-      [payroll.bank.tenant.tenant.id, id, payroll.source.id],
+      ['TenantId', 'ResourceId', 'AccountId', 'Amount'].map((name) => described.all.get(name)),
+      [
+        ...[payroll.bank.tenant.tenant.id, id, payroll.source.id],
+        formatAmount({ raw: LEAST, asset: 'COPM' }),
+      ],
     );
     assert.equal(await described.one.staticSummary(), 'Batch of bonuses from a file of 1 KiB');
     assert.deepEqual(described.one.memo ?? {}, {});

@@ -38,6 +38,7 @@ const well: EndpointView = {
 };
 const over: EndpointView = { ...well, status: 'deleted', isOver: true };
 const counts = {
+  amount: null,
   rows: 1,
   rejected: 0,
   paid: 0,

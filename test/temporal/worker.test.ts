@@ -73,13 +73,14 @@ describe('the worker', () => {
         namespace: temporal.namespace,
       });
       return Object.keys(customAttributes).filter((name) =>
-        /^(TenantId|ResourceId|AccountId|BusinessStatus)$/.test(name),
+        /^(TenantId|ResourceId|AccountId|BusinessStatus|Amount)$/.test(name),
       );
     };
     assert.deepEqual(await known(), []);
     const worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
     assert.deepEqual((await known()).sort(), [
       'AccountId',
+      'Amount',
       'BusinessStatus',
       'ResourceId',
       'TenantId',

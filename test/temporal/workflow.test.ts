@@ -104,9 +104,25 @@ describe('the workflow of a pending transfer', () => {
     );
     const { tenant } = guarded.bank.tenant;
     assert.deepEqual(
-      ['TenantId', 'ResourceId', 'AccountId', 'BusinessStatus'].map((name) => attributes.get(name)),
-      [tenant.id, id, guarded.source.id, 'pending_approval'],
+      ['TenantId', 'ResourceId', 'AccountId', 'BusinessStatus', 'Amount'].map((name) =>
+        attributes.get(name),
+      ),
+      [tenant.id, id, guarded.source.id, 'pending_approval', '1,234.56 COPM'],
     );
+  });
+
+  it('the workflow of a pending transfer names its activities and its timer in its history', async () => {
+    const id = await guarded.pend();
+    await untilWaiting(temporal, id);
+    const summaries = await until('its timer runs', async () => {
+      const { events = [] } = await workflowOf(temporal, id).fetchHistory();
+      const found = (events ?? []).flatMap(({ userMetadata }) => {
+        const data = userMetadata?.summary?.data;
+        return data ? [String(JSON.parse(Buffer.from(data).toString()))] : [];
+      });
+      return found.at(-1) === 'Regular check for changes' && found;
+    });
+    assert.ok(summaries.includes('Read the transfer'), summaries.join());
   });
 
   it('the workflow of a pending transfer is found by its tenant and its business status, which follows its transfer', async () => {
