@@ -4,7 +4,5 @@ import { existsSync } from 'node:fs';
 
 const checkout = new URL('../scripts/ops.mjs', import.meta.url);
 await import(
-  existsSync(checkout)
-    ? checkout.href
-    : new URL('../dist/src/ops/money-ops.js', import.meta.url).href
+  existsSync(checkout) ? checkout.href : new URL('../dist/src/ops/main.js', import.meta.url).href
 );

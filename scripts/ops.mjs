@@ -24,13 +24,11 @@ const env =
   process.env.MYSQL_URL || !runs
     ? process.env
     : { ...process.env, ...readJson(join(RUN, 'runtime.json')).settings };
-const program = basename(process.argv[1]).startsWith('money-ops') ? 'money-ops.js' : 'ops.js';
-const args = [
-  '--enable-source-maps',
-  join(ROOT, 'dist/development', program),
-  ...process.argv.slice(2),
-];
-const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', env });
+const program = join(ROOT, 'dist/development/ops.js');
+const args = ['--enable-source-maps', program, ...process.argv.slice(2)];
+// The program names itself in its help as it was called (src/ops/help.ts).
+const argv0 = basename(process.argv[1]);
+const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', env, argv0 });
 // 2: it was called wrongly, and has said how.
 if (status !== 0 && status !== 2 && !env.MYSQL_URL) {
   process.stderr.write(

@@ -26,8 +26,8 @@ in the database. What it does follows from the account number's ending (docs/pay
         z.url({ error: 'must be an address' }).default('http://127.0.0.1:8080'),
       ),
     }),
-    run: async ({ database, clock, output, railConfig }, { name, port, service }) => {
-      const keys = railConfig.PAYOUT_RAIL_KEYS.get(name);
+    run: async ({ database, clock, output, config }, { name, port, service }) => {
+      const keys = config.PAYOUT_RAIL_KEYS.get(name);
       if (keys === undefined) throw new OpsError(`PAYOUT_RAIL_KEYS has no key of ${name}`);
       const rail = new SimulatedRail(database, clock, `gateway:${name}`);
       const onLine = (line: string): void => output.say(line);

@@ -11,6 +11,8 @@ export function sharedSettings({ addresses, urls, secrets }) {
     DOCS_URL: addresses.docs,
     MYSQL_URL: urls.url,
     TEMPORAL_ADDRESS: addresses.temporal,
+    SUPPORT_URL: addresses.support,
+    ...(addresses.temporalUi ? { SUPPORT_TEMPORAL_UI_URL: addresses.temporalUi } : {}),
     FINGERPRINT_KEYS: process.env.FINGERPRINT_KEYS || secrets.fingerprint_keys,
     CURSOR_KEYS: process.env.CURSOR_KEYS || secrets.cursor_keys,
     ENCRYPTION_KEYS: process.env.ENCRYPTION_KEYS || secrets.encryption_keys,
@@ -66,17 +68,14 @@ export function workerPart({ name, env, adminPort, log }) {
 
 /** The part that serves the support desk. */
 export function supportPart({ env, port, adminPort, addresses, log }) {
-  const ui = addresses.temporalUi ? { SUPPORT_TEMPORAL_UI_URL: addresses.temporalUi } : {};
   return {
     name: 'support',
     command: process.execPath,
     args: ['--enable-source-maps', '--max-old-space-size=256', programFile('support')],
     env: {
-      ...ui,
       ...env,
       HOST: '127.0.0.1',
       PORT: `${port}`,
-      SUPPORT_URL: addresses.support,
       ADMIN_PORT: `${adminPort}`,
     },
     log,

@@ -146,7 +146,7 @@ export const SUPPORT_VARIABLES = {
     .describe('where support staff reach the desk; with https, its cookies are sent over TLS only'),
   SUPPORT_TEMPORAL_UI_URL: webUrl
     .optional()
-    .describe('where support staff reach the Temporal UI; if unset, the desk has no links to it'),
+    .describe('where support staff reach the Temporal UI; if unset, nothing links to it'),
   ...SIGN_IN_VARIABLES,
   TRUSTED_PROXIES: VARIABLES.TRUSTED_PROXIES,
   STOP_DELAY_MS: VARIABLES.STOP_DELAY_MS,
@@ -174,6 +174,9 @@ export const OPS_VARIABLES = {
       'seconds after an outcome within which a rail may date its statement line, such as bank-a=3600; otherwise an hour',
     ),
   PAYOUT_RAIL_QUIET_S: SUPPORT_VARIABLES.PAYOUT_RAIL_QUIET_S,
+  SUPPORT_URL: SUPPORT_VARIABLES.SUPPORT_URL,
+  SUPPORT_TEMPORAL_UI_URL: SUPPORT_VARIABLES.SUPPORT_TEMPORAL_UI_URL,
+  TEMPORAL_NAMESPACE: TEMPORAL_VARIABLES.TEMPORAL_NAMESPACE,
   OPS_KEY: z
     .string()
     .min(1)

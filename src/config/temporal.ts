@@ -64,3 +64,14 @@ export const TEMPORAL_WORKER_VERSION = workerVersion
   .describe(
     'deployment and build that workers report to Temporal, such as money-movement.1.0.0, with a new build for each image; if unset, they take tasks of every version',
   );
+
+/** Returns the address of a workflow in Temporal's UI, or null if the UI's address is unknown. */
+export function workflowUrlOf(config: {
+  readonly SUPPORT_TEMPORAL_UI_URL?: string | undefined;
+  readonly TEMPORAL_NAMESPACE: string;
+}): ((workflowId: string) => string) | null {
+  const { SUPPORT_TEMPORAL_UI_URL: ui, TEMPORAL_NAMESPACE: namespace } = config;
+  if (ui === undefined) return null;
+  const base = `${ui.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows`;
+  return (workflowId) => `${base}/${encodeURIComponent(workflowId)}`;
+}

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import type { Actor } from '../access/audit-log.js';
 import { type OpsConfig, readOpsConfig } from '../config/config.js';
 import type { Keyring } from '../core/fingerprint.js';
-import type { RailConfig } from '../payouts/rails/registry.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import { buildOpsParts, encryptionKeysOf, type OpsDeps } from './context.js';
 import { UsageError } from './failures.js';
+import { addParagraphs, HELP, PROGRAM, versionText } from './help.js';
 import { dashed, optionsOf } from './inputs.js';
 import { linesWithEscapes, Output } from './output.js';
 import {
@@ -27,7 +27,6 @@ import {
   rightOf,
 } from './staff/needs.js';
 import { databaseKey, SESSION_FILE, SessionFile } from './staff/session-file.js';
-import { PROGRAM, versionText } from './program-name.js';
 
 export interface Ops extends OpsDeps {
   readonly output: Output;
@@ -36,17 +35,7 @@ export interface Ops extends OpsDeps {
   readonly signedIn: () => Promise<SignedIn>;
   /** Throws ConfigError if the keys are not configured. */
   readonly encryptionKeys: () => Keyring;
-  readonly railConfig: RailConfig;
-  /**
-   * How long a gateway that cannot void may still pay, in milliseconds, by the rail's name in
-   * payouts.
-   */
-  readonly railQuietMs: ReadonlyMap<string, number>;
-  /**
-   * How long after an outcome a rail may date its line in a statement, in milliseconds, by the
-   * rail's name in payouts.
-   */
-  readonly railStatementDelayMs: ReadonlyMap<string, number>;
+  readonly config: OpsConfig;
 }
 
 export interface ActingOps extends Ops {
@@ -106,10 +95,12 @@ const globals = z.object({
   yes: z.boolean().default(false),
   as: z.string().optional(),
   code: z.string().optional(),
+  watch: z.boolean().default(false),
 });
 
 export function withGlobalOptions(program: Command): Command {
   return program
+    .configureHelp(HELP)
     .configureOutput({ writeErr: (text) => process.stderr.write(linesWithEscapes(text)) })
     .version(versionText(), '--version', 'print the versions of the program and of its API')
     .option('--json', 'print JSON instead of a table, and nothing else, on standard output')
@@ -126,25 +117,26 @@ export function group(
   commands: readonly CommandDefinition[],
 ): CommandDefinition {
   return (parent) => {
-    const own = parent
-      .command(name)
-      .description(summary)
-      .configureHelp({ showGlobalOptions: true });
+    const own = parent.command(name).description(summary);
     for (const addTo of commands) addTo(own);
   };
 }
 
+/** Defines a command that only reads. Lists take the option --watch. */
 export function query<S extends z.ZodObject>(spec: QuerySpec<S>): CommandDefinition {
   return define(spec, 'nothing', (options, input) =>
-    withOps(options, (ops) => goByDatabase(ops, () => spec.run(ops, input))),
+    withOps(options, (ops) => {
+      const work = (): Promise<void> => goByDatabase(ops, () => spec.run(ops, input));
+      return options.watch ? ops.output.watch(work) : work();
+    }),
   );
 }
 
 export function command<S extends z.ZodObject>(spec: CommandSpec<S>): CommandDefinition {
   return define(spec, namedNeeds(spec.needs), (options, input, name) =>
-    withOps(options, (ops, config, acting) => {
+    withOps(options, (ops, acting) => {
       spec.check?.(input);
-      return goByDatabase(ops, () => act(spec, input, { ops, config, acting, command: name }));
+      return goByDatabase(ops, () => act(spec, input, { ops, acting, command: name }));
     }),
   );
 }
@@ -157,7 +149,6 @@ type GlobalOptions = z.infer<typeof globals>;
 
 interface Wish {
   readonly ops: Ops;
-  readonly config: OpsConfig;
   readonly acting: ActingDeps;
   readonly command: string;
 }
@@ -180,10 +171,11 @@ async function act<S extends z.ZodObject>(
   input: z.infer<S>,
   wish: Wish,
 ): Promise<void> {
-  const { ops, config, acting, command } = wish;
+  const { ops, acting, command } = wish;
   const need = spec.needs === 'own proof' ? null : chosenNeed(spec.needs, input);
   if (need === null) return spec.run(actingOps(ops, null, null), input);
-  const first = spec.firstByAdministrator === true ? await findAdministrator(config, ops) : null;
+  const first =
+    spec.firstByAdministrator === true ? await findAdministrator(ops.config, ops) : null;
   if (first !== null) {
     const { deps, actor } = first;
     return spec
@@ -211,6 +203,9 @@ const CODE = [
   '--code <code>',
   'what your authenticator shows now; without it you are asked',
 ] as const;
+/** Commands that show a list, by their first word. */
+const LISTS = /^(list|stuck|deliveries|sessions|status)\b/;
+const WATCH = ['--watch', 'show it again every 2 seconds until you press Ctrl-C'] as const;
 
 function define<S extends z.ZodObject>(
   spec: CommandFace<S>,
@@ -220,17 +215,20 @@ function define<S extends z.ZodObject>(
   return (parent) => {
     const own = parent
       .command(spec.usage, { isDefault: spec.isDefault === true })
-      .description(spec.summary)
-      .configureHelp({ showGlobalOptions: true });
+      .description(spec.summary);
     declareNeeds(own, needs);
-    const codes = Array.isArray(needs) && needs.some(needsCode) ? [CODE] : [];
+    const more = [
+      ...(Array.isArray(needs) && needs.some(needsCode) ? [CODE] : []),
+      ...(needs === 'nothing' && LISTS.test(spec.usage) ? [WATCH] : []),
+    ];
     const schema = spec.input ?? z.object({});
-    for (const [flags, description] of [...optionsOf(schema), ...codes])
+    for (const [flags, description] of [...optionsOf(schema), ...more])
       own.option(flags, description);
     const examples = spec.examples.map((example) => `  $ ${PROGRAM} ${example}`).join('\n');
-    own.addHelpText(
-      'after',
-      `${[spec.explanation, asked(needs)].flatMap((text) => (text === undefined ? [] : `${text}\n`)).join('')}\nExamples:\n${examples}`,
+    const texts = [spec.explanation, asked(needs), `Examples:\n${examples}`];
+    addParagraphs(
+      own,
+      texts.flatMap((one) => one ?? []),
     );
     own.action(async () => {
       const named = argumentsOf(own);
@@ -276,12 +274,12 @@ function asked(needs: DeclaredNeeds): string | undefined {
   if (needs === 'nothing' || needs === 'own proof') return undefined;
   const rights = [...new Set(needs.map(rightOf))].join(' or ');
   const code = needs.some(needsCode) ? ', and asks for a code: two people must act' : '';
-  return `\nNeeds the right to ${rights}${code} (${PROGRAM} login --help).`;
+  return `Needs the right to ${rights}${code} (${PROGRAM} login --help).`;
 }
 
 async function withOps(
   options: GlobalOptions,
-  work: (ops: Ops, config: OpsConfig, acting: ActingDeps) => Promise<void>,
+  work: (ops: Ops, acting: ActingDeps) => Promise<void>,
 ): Promise<void> {
   const config = readOpsConfig();
   const output = new Output(options);
@@ -296,20 +294,8 @@ async function withOps(
     (output.canAsk ? output.ask(`Code of ${name}'s authenticator`, '--code is required') : null);
   const acting = { ...deps, sessions, key: config.OPS_KEY, as: options.as, code, encryptionKeys };
   try {
-    const {
-      PAYOUT_RAIL_QUIET_S: railQuietMs,
-      PAYOUT_RAIL_STATEMENT_DELAY_S: railStatementDelayMs,
-    } = config;
-    const rails = { railConfig: config, railQuietMs, railStatementDelayMs };
-    const ops = {
-      ...deps,
-      ...rails,
-      output,
-      sessions,
-      signedIn: () => findActor(acting),
-      encryptionKeys,
-    };
-    await work(ops, config, acting);
+    const signedIn = (): Promise<SignedIn> => findActor(acting);
+    await work({ ...deps, config, output, sessions, signedIn, encryptionKeys }, acting);
   } finally {
     await deps.desk.idle();
     await deps.database.close();

@@ -12,7 +12,7 @@ export type OpsDeps = Pick<Ledger, 'database' | 'desk' | 'clock' | 'databaseCloc
 export function encryptionKeysOf({ ENCRYPTION_KEYS: keys }: OpsConfig): Keyring {
   if (keys === undefined)
     throw new ConfigError(
-      'ENCRYPTION_KEYS is not set: the command needs the keys that seal what is secret at rest',
+      'ENCRYPTION_KEYS is not set: the command needs the keys that encrypt secrets at rest',
     );
   return keys;
 }
@@ -48,11 +48,11 @@ export function buildOpsParts(config: OpsConfig, say: (line: string) => void): O
         found: () => undefined,
         lost: () => undefined,
         refused: (servers) =>
-          say(`several servers of MySQL take writes: ${servers.join(', ')}. None is used`),
+          say(`several MySQL servers accept writes: ${servers.join(', ')}. None of them is used`),
       },
       statementObserver: NO_OBSERVER,
       onRolledBack: () => undefined,
-      onFault: (kind, fault) => say(`a fault of ours: ${kind}: ${String(fault)}`),
+      onFault: (kind, fault) => say(`internal error: ${kind}: ${String(fault)}`),
     },
   );
 }

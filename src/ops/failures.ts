@@ -42,11 +42,11 @@ export function explain(failure: unknown): string {
     return failure.message;
   if (failure instanceof ApiError) return `${failure.message} (${failure.refusal.code})`;
   if (failure instanceof CommitUnknown)
-    return 'the connection to MySQL broke at the commit, so it may have happened or not: look before you repeat it';
-  if (isUnavailable(failure)) return `MySQL does not answer: ${reasonOf(failure)}`;
+    return 'the connection to MySQL was lost during the commit, so the change may or may not have happened: check before you repeat it';
+  if (isUnavailable(failure)) return `MySQL is unavailable: ${reasonOf(failure)}`;
   const errno = errnoOf(failure);
   // The server's own message quotes the statement.
-  return `a fault of ours: ${errno === null || errno < 0 ? reasonOf(failure) : `MySQL refused a statement (error ${errno})`}`;
+  return `internal error: ${errno === null || errno < 0 ? reasonOf(failure) : `MySQL refused a statement (error ${errno})`}`;
 }
 
 /** The innermost cause is the most specific: "connect ECONNREFUSED 127.0.0.1:3306". */

@@ -52,16 +52,14 @@ async function accountKey(
   const within = tenant === undefined ? undefined : (await findTenant(reader, tenant)).id;
   const id = parseUuid(account);
   if (id !== null) return { id, ...(within === undefined ? {} : { tenantId: within }) };
-  if (within === undefined)
-    throw new UsageError('--tenant is required where the account is named by its alias or phone');
+  if (within === undefined) throw new UsageError('--tenant is required with an alias or phone');
   if (account.startsWith('$')) {
     const alias = parseAlias(account);
-    if (alias === null) throw new UsageError(`${account} is no alias`);
+    if (alias === null) throw new UsageError(`${account} is not a valid alias`);
     return { tenantId: within, alias };
   }
   const phone = parsePhone(account);
-  if (phone === null)
-    throw new UsageError(`${account} is neither an id, nor an alias ($…), nor a phone`);
+  if (phone === null) throw new UsageError(`${account} is not an id, an alias ($…) or a phone`);
   return { tenantId: within, phone };
 }
 
@@ -107,6 +105,6 @@ export const findPayout = byId(payouts, 'payout');
 
 export async function findStaffCalled(reader: Reader, name: string): Promise<Staff> {
   const found = await findStaff(reader, name);
-  if (found === undefined) throw new OpsError(`there is nobody called ${name} among the staff`);
+  if (found === undefined) throw new OpsError(`no member of the staff is called ${name}`);
   return found;
 }

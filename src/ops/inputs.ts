@@ -183,3 +183,15 @@ export const grants = z
       return z.NEVER;
     });
   });
+
+const MAX_SECRET_BYTES = 1_000;
+
+/** Reads a short secret from a program, trimmed. */
+export async function readStandardInput(): Promise<string> {
+  let read = '';
+  for await (const piece of process.stdin.setEncoding('utf8')) {
+    read += String(piece);
+    if (read.length > MAX_SECRET_BYTES) break;
+  }
+  return read.trim();
+}

@@ -1,6 +1,8 @@
 import { createInterface } from 'node:readline/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import Table from 'cli-table3';
 import { type Amount, amountJson, formatAmount } from '../core/amount.js';
+import { systemClock, toRfc3339 } from '../core/instant.js';
 import { type CellKind, csvLines } from '../spreadsheets/writing/cells.js';
 import { withEscapes } from '../core/text.js';
 import { OpsError, UsageError } from './failures.js';
@@ -29,6 +31,9 @@ export class Output {
   /** Checks after a yes, which may have taken long, that the user still has the right. */
   stillMay: () => Promise<void> = () => Promise.resolve();
 
+  /** Written before the next result, to clear the screen. */
+  private prefix = '';
+
   /**
    * `width`: the terminal's columns; undefined if a file or program reads the output, and then no
    * line is folded.
@@ -40,50 +45,47 @@ export class Output {
       : undefined,
   ) {}
 
+  /** Writes a resource, a line for each field. JSON: an object. */
   one(fields: Fields): void {
     if (this.options.json) return this.json(toJson(fields));
-    this.line(this.below(fields));
+    this.line(this.details(fields));
   }
 
   /**
-   * Writes resources of a kind, a row each, or below each other if the terminal is too narrow.
-   * JSON: an array.
+   * Writes resources of a kind, a line for each, or field by field if the terminal is too narrow.
+   * Lines leave out the fields in `detailsOnly`, and columns without any value. JSON: an array with
+   * all fields.
    */
-  list(rows: readonly Fields[], whenNone: string): void {
+  list(rows: readonly Fields[], whenNone: string, detailsOnly: readonly string[] = []): void {
     if (this.options.json) return this.json(rows.map(toJson));
     const [first] = rows;
     if (first === undefined) return this.line(whenNone);
-    const table = new Table({ head: Object.keys(first).map(headingOf), style: PLAIN });
-    for (const row of rows) table.push(Object.values(row).map(textOf));
-    const text = table.toString();
-    this.line(this.fits(text) ? text : rows.map((row) => this.below(row)).join('\n'));
+    const names = Object.keys(first).filter(
+      (name) => !detailsOnly.includes(name) && rows.some((row) => row[name] !== null),
+    );
+    const cells = rows.map((row) => names.map((name) => cellOf(row[name] ?? null)));
+    const text = rendered([names.map(headingOf), ...cells]);
+    this.line(this.fits(text) ? text : rows.map((row) => this.details(row)).join('\n\n'));
   }
 
   /** Writes the newest `most` of a list, with a note if there may be more. */
-  newest(rows: readonly Fields[], most: number, whenNone: string): void {
-    this.list(rows, whenNone);
+  newest(
+    rows: readonly Fields[],
+    most: number,
+    whenNone: string,
+    detailsOnly: readonly string[] = [],
+  ): void {
+    this.list(rows, whenNone, detailsOnly);
     if (rows.length === most) this.say(`The newest ${most}; --limit shows more.`);
   }
 
-  /** Returns the fields of a resource, one per line, with values folded to the terminal. */
-  private below(fields: Fields): string {
-    const rows = Object.entries(fields).map(([name, value]) => ({
-      [headingOf(name)]: textOf(value),
-    }));
-    const table = new Table({ style: PLAIN });
-    table.push(...rows);
-    const text = table.toString();
+  /** Returns names and values in two columns, with values folded to the terminal. */
+  private details(fields: Fields): string {
+    const rows = Object.entries(fields).map(([name, value]) => [headingOf(name), textOf(value)]);
+    const text = rendered(rows);
     if (this.width === undefined || this.fits(text)) return text;
-    const names = Math.max(...Object.keys(fields).map((name) => headingOf(name).length)) + PADDING;
-    const values = Math.max(MIN_VALUE, this.width - names - BORDERS);
-    const folded = new Table({
-      style: PLAIN,
-      colWidths: [names, values],
-      wordWrap: true,
-      wrapOnWordBoundary: false,
-    });
-    folded.push(...rows);
-    return folded.toString();
+    const names = Math.max(...rows.map(([name = '']) => name.length)) + GAP;
+    return rendered(rows, [names, Math.max(MIN_VALUE, this.width - names) + GAP]);
   }
 
   private fits(text: string): boolean {
@@ -136,8 +138,22 @@ export class Output {
    * Writes a result with its own format, a script or a CSV. Throws UsageError if JSON is requested.
    */
   verbatim(text: string): void {
-    if (this.options.json) throw new UsageError('it prints no JSON: leave out --json');
+    if (this.options.json) throw new UsageError('this command prints no JSON: leave out --json');
     process.stdout.write(text);
+  }
+
+  /**
+   * Repeats `work` every 2 seconds until the process is ended, on a cleared screen of a terminal.
+   * Throws UsageError if JSON is requested.
+   */
+  async watch(work: () => Promise<void>): Promise<never> {
+    if (this.options.json) throw new UsageError('give either --watch or --json');
+    for (;;) {
+      const at = `Every ${WATCH_MS / 1000} s until Ctrl-C. ${toRfc3339(systemClock())}\n\n`;
+      this.prefix = process.stdout.isTTY ? CLEAR + at : at;
+      await work();
+      await sleep(WATCH_MS);
+    }
   }
 
   get canAsk(): boolean {
@@ -182,7 +198,8 @@ export class Output {
   }
 
   private line(text: string): void {
-    process.stdout.write(`${text}\n`);
+    process.stdout.write(`${this.prefix}${text}\n`);
+    this.prefix = '';
   }
 }
 
@@ -192,12 +209,29 @@ export function linesWithEscapes(text: string): string {
 }
 
 const BAR_WIDTH = 30;
-/** The padding of a cell, and the three lines of a two-column table. */
-const PADDING = 2;
-const BORDERS = 3;
+const WATCH_MS = 2_000;
+/** Clears the screen of a terminal. */
+const CLEAR = '\u001b[2J\u001b[H';
+/** Spaces between columns. */
+const GAP = 2;
 const MIN_VALUE = 12;
-/** No colours: tables are pasted into tickets. */
-const PLAIN = { head: [], border: [] };
+/** Tables have neither lines nor colours, because they are pasted into tickets. */
+const LINES =
+  'top top-left top-mid top-right mid left-mid mid-mid right-mid ' +
+  'bottom bottom-left bottom-mid bottom-right left middle right';
+const NO_LINES = Object.fromEntries(LINES.split(' ').map((name) => [name, '']));
+const PLAIN = { head: [], border: [], 'padding-left': 0, 'padding-right': GAP };
+
+/** Returns rows in aligned columns, folded to `colWidths` if given. */
+function rendered(rows: readonly (readonly string[])[], colWidths?: number[]): string {
+  const folding = { wordWrap: true, wrapOnWordBoundary: false };
+  const table = new Table({
+    ...{ chars: NO_LINES, style: PLAIN },
+    ...(colWidths === undefined ? {} : { ...folding, colWidths }),
+  });
+  table.push(...rows.map((row) => [...row]));
+  return table.toString().replaceAll(/ +$/gm, '');
+}
 
 function headingOf(name: string): string {
   return withEscapes(name).replaceAll('_', ' ');
@@ -219,9 +253,25 @@ function toJson(fields: Fields): Readonly<Record<string, unknown>> {
 function textOf(value: Value): string {
   if (value === null) return '–';
   if (typeof value !== 'object') return withEscapes(String(value));
-  if (isAmount(value)) return `${formatAmount(value)}\n(raw ${value.raw})`;
+  if (isAmount(value)) return `${formatAmount(value)} (raw ${value.raw})`;
+  return joined(value, '\n');
+}
+
+/** Joins the parts of a value by commas if each is a word, otherwise by `separator`. */
+function joined(
+  value: readonly string[] | Readonly<Record<string, Plain>>,
+  separator: string,
+): string {
   const parts = Array.isArray(value)
-    ? value.map(textOf)
+    ? value.map((part: string) => textOf(part))
     : Object.entries(value).map(([name, one]) => `${withEscapes(name)}: ${textOf(one)}`);
-  return parts.length === 0 ? '–' : parts.join('\n');
+  const areWords = parts.every((part) => !part.includes(' '));
+  return parts.join(areWords ? ', ' : separator) || '–';
+}
+
+/** Returns the text of a value on one line, with times in minutes. */
+function cellOf(value: Value): string {
+  if (typeof value === 'object' && value !== null)
+    return isAmount(value) ? formatAmount(value) : joined(value, '; ');
+  return textOf(value).replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d\.\d{3}Z$/, '$1 $2Z');
 }

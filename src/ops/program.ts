@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { EXAMPLE_ASSET } from '../core/amount.js';
 import { type CommandDefinition, withGlobalOptions } from './command.js';
+import { openCommand } from './commands/open.js';
 import { accountCommands } from './commands/accounts.js';
 import { aliasCommands } from './commands/aliases.js';
 import { auditCommand } from './commands/audit.js';
@@ -28,7 +29,7 @@ import { tenantCommands } from './commands/tenants.js';
 import { tokenCommands } from './commands/tokens.js';
 import { transferCommands } from './commands/transfers.js';
 import { webhookCommands } from './commands/webhooks.js';
-import { PROGRAM } from './program-name.js';
+import { addParagraphs, PROGRAM } from './help.js';
 
 const FIRST_STEPS = `
 First steps:
@@ -66,6 +67,7 @@ const COMMANDS: readonly CommandDefinition[] = [
   eventCommands,
   keyCommands,
   webhookCommands,
+  openCommand,
   reportCommands,
   backupCommands,
   restoreCommands,
@@ -78,7 +80,8 @@ const COMMANDS: readonly CommandDefinition[] = [
 export function buildProgram(): Command {
   const program = withGlobalOptions(new Command(PROGRAM))
     .description('The command line for operators of the service.')
-    .addHelpText('after', FIRST_STEPS);
+    .helpCommand('help [command]', 'show the help of a command');
+  addParagraphs(program, [FIRST_STEPS]);
   for (const addTo of COMMANDS) addTo(program);
   return program;
 }

@@ -6,10 +6,10 @@ import type { Ops } from './command.js';
 
 /** Returns the rails that are configured here, except those left out. */
 export function railCallsOf(
-  { database, desk, clock, railConfig, output }: Ops,
+  { database, desk, clock, config, output }: Ops,
   leftOut: ReadonlySet<string> = new Set(),
 ): RailCalls {
-  const all = openRails({ database, clock }, railConfig);
+  const all = openRails({ database, clock }, config);
   const rails = new Map([...all].filter(([name]) => !leftOut.has(name)));
   const observer = {
     called: () => undefined,

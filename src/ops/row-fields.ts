@@ -7,19 +7,23 @@ type Shown<Row> = {
   [K in keyof Row & string]: Row[K] extends string | number | boolean | bigint | null ? K : never;
 }[keyof Row & string];
 
+type Words<Text extends string> = Text extends `${infer First} ${infer Rest}`
+  ? First | Words<Rest>
+  : Text;
+
 /**
- * Returns the fields of a row for operators: these columns, by their names in the table. Amounts
- * and lists have fields of their own.
+ * Returns the fields of a row for operators: the columns of these properties, separated by spaces,
+ * by their names in the table. Amounts and lists have fields of their own.
  */
-export function rowFields<Row>(
+export function rowFields<Row, Text extends string>(
   table: Table<Row>,
   row: Row,
-  ...properties: readonly Shown<Row>[]
+  properties: Words<Text> extends Shown<Row> ? Text : never,
 ): Fields {
   return Object.fromEntries(
-    properties.map((property): [string, Value] => {
-      const { name, column } = table.column(property);
-      const value = row[property] as string | number | boolean | bigint | null;
+    properties.split(' ').map((property): [string, Value] => {
+      const { name, column } = table.column(property as Shown<Row>);
+      const value = row[property as Shown<Row>] as string | number | boolean | bigint | null;
       if (column.type === 'datetime') return [name, toRfc3339(value as Instant | null)];
       return [name, typeof value === 'bigint' ? value.toString() : value];
     }),

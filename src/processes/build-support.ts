@@ -1,6 +1,7 @@
 import { Approvals } from '../approvals/service.js';
 import type { SupportConfig } from '../config/config.js';
 import { providerOf } from '../config/sign-in.js';
+import { workflowUrlOf } from '../config/temporal.js';
 import { createAdmin, Readiness } from '../http/admin.js';
 import { ErrorWriter } from '../http/errors.js';
 import type { Logger } from '../http/logging.js';
@@ -43,7 +44,7 @@ export async function openSupport(
   const site = createSite({
     deps: buildDeskDeps(config, core, bridge, logger),
     settings: {
-      ...{ url, trustedProxies, workflowUrl: workflowUrl(config), provider: providerOf(config) },
+      ...{ url, trustedProxies, workflowUrl: workflowUrlOf(config), provider: providerOf(config) },
       withCode: config.SUPPORT_CODE_SIGN_IN === 'on',
     },
     logger,
@@ -100,11 +101,4 @@ function buildRelease(config: SupportConfig, core: Core, logger: Logger): Releas
     calls,
     quietMs: (rail) => config.PAYOUT_RAIL_QUIET_S.get(rail) ?? DEFAULT_QUIET_MS,
   };
-}
-
-function workflowUrl(config: SupportConfig): ((workflowId: string) => string) | null {
-  const { SUPPORT_TEMPORAL_UI_URL: ui, TEMPORAL_NAMESPACE: namespace } = config;
-  if (ui === undefined) return null;
-  const base = `${ui.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows`;
-  return (workflowId) => `${base}/${encodeURIComponent(workflowId)}`;
 }

@@ -269,7 +269,7 @@ describe('what a wrong fee schedule has charged', () => {
       () => approve('fees-9', 'zoe'),
       () => deactivateStaff(db.database, systemClock, zoe, TEST_ACTOR),
     );
-    assert.deepEqual([code, /the session of zoe is over/.test(stderr)], [1, true], stderr);
+    assert.deepEqual([code, /the session of zoe has ended/.test(stderr)], [1, true], stderr);
     // Only what had begun.
     assert.deepEqual(await referencesUnder('fees-9', 'posted'), [`fees-9.${fees.id}`]);
     assert.equal(shown(await approve('fees-9', 'leo')).posted, 2);

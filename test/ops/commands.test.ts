@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { Authenticator } from '../../src/access/authenticator.js';
 import { systemClock } from '../../src/core/instant.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
+import { until } from '../support/temporal.js';
 import { assertLedgerSound } from '../support/world.js';
 import { type Ran, run, runSetAhead } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 
 const OBJECT = z.record(z.string(), z.unknown());
+const MAIN = fileURLToPath(new URL('../../src/ops/main.js', import.meta.url));
 
 describe('npm run ops', () => {
   let test: TestDatabase;
@@ -99,7 +104,7 @@ describe('npm run ops', () => {
     assert.deepEqual(await delay('--none'), { tenant: name, policy_delay_s: 0 });
     await fails(
       2,
-      /say different things/,
+      /either --seconds or --none/,
       'tenants',
       'policy-delay',
       name,
@@ -302,7 +307,7 @@ describe('npm run ops', () => {
       '--tenant',
       tenant,
     );
-    await fails(2, /--tenant is required where/, 'accounts', 'show', '$treasury');
+    await fails(2, /--tenant is required with/, 'accounts', 'show', '$treasury');
     await fails(
       2,
       /either --account or --all-accounts/,
@@ -329,12 +334,27 @@ describe('npm run ops', () => {
     await fails(1, /^error: there is already a tenant .*\n$/, 'tenants', 'add', tenant);
   });
 
+  it('shows a list again and again with --watch, but not as JSON', async () => {
+    const child = spawn(process.execPath, [MAIN, 'tenants', 'list', '--watch'], {
+      env: { PATH: process.env.PATH, ...people.env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let shown = '';
+    child.stdout.setEncoding('utf8').on('data', (piece: string) => (shown += piece));
+    await until('it is shown twice', () => Promise.resolve(shown.split(tenant).length > 2));
+    child.kill();
+    await once(child, 'close');
+    assert.match(shown, /^Every 2 s until Ctrl-C\. 20[-0-9T:.]+Z\n\nid .* name /);
+    await fails(2, /--watch or --json/, 'tenants', 'list', '--watch', '--json');
+    await fails(2, /unknown option/, 'tenants', 'show', tenant, '--watch');
+  });
+
   it('says in one line that MySQL is away, or not named', async () => {
     const away = await run('src/ops/main.js', ['tenants', 'list'], {
       MYSQL_URL: 'mysql://a:b@127.0.0.1:1/x',
     });
     assert.equal(away.code, 1);
-    assert.match(away.stderr, /^error: MySQL does not answer: .*\n$/);
+    assert.match(away.stderr, /^error: MySQL is unavailable: .*\n$/);
     const unnamed = await run('src/ops/main.js', ['tenants', 'list'], {});
     assert.equal(unnamed.code, 1);
     assert.match(unnamed.stderr, /MYSQL_URL: is not set/);

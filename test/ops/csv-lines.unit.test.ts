@@ -124,21 +124,21 @@ describe('the lines of a CSV file', () => {
     [
       'without a header',
       'person,Ana\n',
-      /the header .* type is missing; name is missing; person is no column/,
+      /the header .* type is missing; name is missing; person is not a column/,
     ],
-    ['with an unknown column', 'type,name,phne\n', /phne is no column/],
-    ['with a column twice', 'type,name,Name\n', /name is there twice/],
+    ['with an unknown column', 'type,name,phne\n', /phne is not a column/],
+    ['with a column twice', 'type,name,Name\n', /name appears twice/],
     ['in Latin-1', Buffer.from('type,name\nperson,Pe\xF1a\n', 'latin1'), /is not UTF-8/],
     ['that ends in half a letter', Buffer.from('type,name\nperson,\xC3', 'latin1'), /is not UTF-8/],
     [
       'with an open quotation mark',
       'type,name\nperson,Ana\nperson,"Bob\n',
-      /is no CSV, line \d: a quotation mark/,
+      /is not valid CSV, line \d: a quotation mark/,
     ],
     [
       'with a stray quotation mark',
       'type,name\nperson,Ana\nperson,B"ob\n',
-      /is no CSV, line 3: a quotation mark/,
+      /is not valid CSV, line 3: a quotation mark/,
     ],
     ['separated by tabs', 'type\tname\nperson\tAna\n', /the columns are separated by tabs/],
     [

@@ -52,15 +52,15 @@ describe('the first who manages the staff', () => {
 
   it('is added by a user who can change the tables, and by nobody else', async () => {
     await fails(
-      /nobody of the staff may manage yet: .*MYSQL_ADMIN_URL=… npm run ops -- staff add/,
+      /no member of the staff has the right manage yet.*MYSQL_ADMIN_URL=… npm run ops -- staff add/,
       ADD,
     );
-    await fails(/MYSQL_ADMIN_URL names nobody who may change the tables/, ADD, {
+    await fails(/the user in MYSQL_ADMIN_URL may not change the tables/, ADD, {
       MYSQL_ADMIN_URL: test.url,
     });
     const wrong = new URL(adminUrl);
     wrong.password = 'wrong';
-    await fails(/MYSQL_ADMIN_URL names nobody who may change the tables/, ADD, {
+    await fails(/the user in MYSQL_ADMIN_URL may not change the tables/, ADD, {
       MYSQL_ADMIN_URL: wrong.href,
     });
     const unreadable = ['staff', 'add', 'ana', '--can', 'approve'];
@@ -80,10 +80,10 @@ describe('the first who manages the staff', () => {
 
   it('is the last whom the address of the administrator adds', async () => {
     await json(ADD, { MYSQL_ADMIN_URL: adminUrl });
-    await fails(/nobody is signed in/, ['staff', 'add', 'eva', '--can', 'manage'], {
+    await fails(/sign in first/, ['staff', 'add', 'eva', '--can', 'manage'], {
       MYSQL_ADMIN_URL: adminUrl,
     });
-    await fails(/nobody is signed in/, ['tenants', 'add', 'acme'], { MYSQL_ADMIN_URL: adminUrl });
+    await fails(/sign in first/, ['tenants', 'add', 'acme'], { MYSQL_ADMIN_URL: adminUrl });
   });
 
   it('gets a new authenticator though there was one, which may be what was lost, and is signed in nowhere', async () => {
@@ -106,7 +106,9 @@ describe('the first who manages the staff', () => {
       ['staff', 'add-service', 'nightly', '--can', 'manage'],
       ['staff', 'deactivate', 'ana'],
     ])
-      await fails(/nobody of the staff may manage yet/, args, { MYSQL_ADMIN_URL: adminUrl });
+      await fails(/no member of the staff has the right manage yet/, args, {
+        MYSQL_ADMIN_URL: adminUrl,
+      });
   });
 
   it('cannot be removed as the last one: somebody must remain who may manage', async () => {

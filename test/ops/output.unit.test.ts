@@ -89,6 +89,7 @@ describe('the help of the operators', () => {
         'webhooks listen',
         ...['trial-balance', 'closing'].map((name) => `reports ${name}`),
         'completion',
+        'open',
         'audit',
         'audit-log',
       ].sort(),
@@ -185,13 +186,13 @@ describe('what went wrong', () => {
       new DatabaseUnavailable('refused', {
         cause: new Error('connect ECONNREFUSED 127.0.0.1:3306'),
       }),
-      'MySQL does not answer: connect ECONNREFUSED 127.0.0.1:3306',
+      'MySQL is unavailable: connect ECONNREFUSED 127.0.0.1:3306',
     ],
     [
       new CommitUnknown('no answer'),
-      'the connection to MySQL broke at the commit, so it may have happened or not: look before you repeat it',
+      'the connection to MySQL was lost during the commit, so the change may or may not have happened: check before you repeat it',
     ],
-    [new TypeError('x is not a function'), 'a fault of ours: x is not a function'],
+    [new TypeError('x is not a function'), 'internal error: x is not a function'],
   ] as const)
     it(`is one line: ${line.slice(0, 40)}`, () => assert.equal(explain(failure), line));
 });

@@ -512,7 +512,7 @@ describe('what operators do', () => {
         '556677',
         /give either/,
       ],
-      [verify, '', /is required where nobody can be asked/],
+      [verify, '', /is required without a terminal/],
     ] as const) {
       const { code, stderr } = await ops(args, TEST_KEYS, input);
       assert.equal(code, 2, stderr);

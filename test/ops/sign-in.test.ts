@@ -98,7 +98,7 @@ describe('signing in on the command line', () => {
     await json('login', maria.name, '--code', code);
     const wrong = codeAt('JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', instant(Date.now()));
     for (const [name, given, message] of [
-      [maria.name, code, /the code was used before; each code counts once/],
+      [maria.name, code, /the code was used before; each code works once/],
       [maria.name, wrong, /the code is wrong/],
       [maria.name, codeOf(maria, instant(Date.now() - 10 * 60_000)), /the code is wrong/],
       ['nobody', wrong, /not active staff/],
@@ -136,7 +136,7 @@ describe('signing in on the command line', () => {
       assert.equal((await run('src/ops/main.js', ['whoami'], other.env)).code, 0);
       await people.signIn(maria.name, maria.rights);
       assert.ok(Number((await json('logout', '--everywhere')).ended_sessions) >= 2);
-      assert.match((await run('src/ops/main.js', ['whoami'], other.env)).stderr, /is over/);
+      assert.match((await run('src/ops/main.js', ['whoami'], other.env)).stderr, /has ended/);
       const late = await run('src/ops/main.js', ['logout', '--json'], other.env);
       assert.deepEqual(JSON.parse(late.stdout), { name: maria.name, ended_sessions: 0 });
       assert.equal(other.file.find(), undefined);
@@ -157,7 +157,7 @@ describe('signing in on the command line', () => {
     assert.deepEqual(await json('staff', 'revoke-session', text(session?.id)), {
       ended_sessions: 1,
     });
-    await fails(/the session of leo is over/, ['whoami', '--as', 'leo']);
+    await fails(/the session of leo has ended/, ['whoami', '--as', 'leo']);
     await people.signIn('leo', ['read']);
     await people.signIn('boss', ['manage']);
     assert.ok(Number((await json('staff', 'revoke-session', 'LEO')).ended_sessions) >= 1);
@@ -170,10 +170,10 @@ describe('signing in on the command line', () => {
     await test.change(
       `UPDATE staff_sessions SET expires_at=NOW(3) WHERE staff_id=${idLiteral(leo.id)}`,
     );
-    await fails(/the session of leo is over: npm run ops -- login leo\n/, act);
+    await fails(/the session of leo has ended: npm run ops -- login leo\n/, act);
     await people.signIn('leo', ['manage']);
     await test.change(`UPDATE staff SET active=0 WHERE id=${idLiteral(leo.id)}`);
-    await fails(/the session of leo is over/, act);
+    await fails(/the session of leo has ended/, act);
     const boss = await people.signIn('boss', ['manage']);
     const desk = await openSession(
       staffPartsOf(test.database),
@@ -182,12 +182,12 @@ describe('signing in on the command line', () => {
       'browser',
     );
     people.file.keep({ ...people.file.find()!, token: desk.token }, systemClock());
-    await fails(/the session of boss is over/, act);
+    await fails(/the session of boss has ended/, act);
     assert.deepEqual(await test.sql("SELECT 1 FROM reserved_aliases WHERE alias='$signed-in'"), []);
   });
 
   it('is required while nobody is signed in, but not for reading', async () => {
-    await fails(/^error: nobody is signed in: npm run ops -- login NAME\n$/, [
+    await fails(/^error: sign in first: npm run ops -- login NAME\n$/, [
       'tenants',
       'add',
       'nobody',
@@ -195,7 +195,7 @@ describe('signing in on the command line', () => {
     assert.equal((await ops(['tenants', 'list'])).code, 0);
     await people.signIn('leo');
     chmodSync(people.path, 0o644);
-    await fails(/can be read by others: chmod 600/, ['tenants', 'add', 'nobody']);
+    await fails(/other users can read .*: chmod 600/, ['tenants', 'add', 'nobody']);
     assert.equal((await ops(['tenants', 'list'])).code, 0);
   });
 
@@ -223,11 +223,11 @@ describe('signing in on the command line', () => {
       '123456',
     ]);
     const renewed = text((await json('staff', 'add-service', 'nightly', '--can', 'manage')).key);
-    assert.match((await reserve('$old-key')).stderr, /OPS_KEY is the key of no active service/);
+    assert.match((await reserve('$old-key')).stderr, /OPS_KEY is not the key of an active service/);
     await json('staff', 'deactivate', 'nightly');
     assert.match(
       (await reserve('$gone', { ...env, OPS_KEY: renewed })).stderr,
-      /OPS_KEY is the key of no active service/,
+      /OPS_KEY is not the key of an active service/,
     );
     assert.ok(!readFileSync(people.path, 'utf8').includes('ssk_'));
   });
@@ -251,7 +251,7 @@ describe('signing in on the command line', () => {
     );
     const shown = await ops(['staff', 'add', 'max', '--can', 'read', '--as', 'boss']);
     assert.match(shown.stdout, /otpauth:\/\/totp\/[^]*secret[^]*[▀▄█]{20}/);
-    assert.match(shown.stderr, /shown this once/);
+    assert.match(shown.stderr, /shown only now/);
     const everything = JSON.stringify(await test.sql('SELECT * FROM audit_log'));
     assert.ok(!everything.includes(text(added.secret)));
   });

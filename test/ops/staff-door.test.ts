@@ -140,7 +140,7 @@ describe('the command line as a door of the staff', () => {
 
   function withoutProof(act: ActName): Given[] {
     const { right } = STAFF_ACTS[act];
-    const says = /is over: npm run ops -- login/;
+    const says = /has ended: npm run ops -- login/;
     const named = (how: string, name: string, message: RegExp): Given => ({
       ...{ how, env: envOf(name), says: message, actor: name },
     });
@@ -157,19 +157,19 @@ describe('the command line as a door of the staff', () => {
       {
         how: 'a file that others can read',
         env: envOf('open'),
-        says: /can be read by others/,
+        says: /other users can read/,
         actor: null,
       },
       {
         how: 'nobody',
         env: { ...envOf('able'), OPS_SESSIONS: '/nonexistent/sessions' },
-        says: /nobody is signed in/,
+        says: /sign in first/,
         actor: null,
       },
       {
         how: 'no key of a service',
         env: service('ssk_none'),
-        says: /key of no active service/,
+        says: /not the key of an active service/,
         actor: null,
       },
       {
@@ -197,8 +197,8 @@ describe('the command line as a door of the staff', () => {
       },
     });
     return [
-      by('no code', null, /no code was given; .*by --code/),
-      by('a wrong code', WRONG, /the code is wrong; .*by --code/),
+      by('no code', null, /no code was given; .*with --code/),
+      by('a wrong code', WRONG, /the code is wrong; .*with --code/),
       by('a code that is none', "1' OR '1", /the code is wrong/),
       by('a used code', used, /the code was used before/),
       by('an old code', codeOf(able, instant(Date.now() - 10 * 60_000)), /the code is wrong/),

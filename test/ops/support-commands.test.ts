@@ -106,6 +106,41 @@ describe('what operators do for support', () => {
     await one('transfers', 'cancel', id, '--reason', 'the end of a test', '--yes');
   });
 
+  it('finds the addresses of a resource by its id or alias, and of its workflow if it has one', async () => {
+    const id = await pend();
+    const small = text(
+      (await own.bank.sent({ from: own.guarded, to: own.receiver, raw: THRESHOLD - 1n })).id,
+    );
+    const addresses = async (what: string): Promise<unknown> => {
+      const environment = {
+        ...people.env,
+        SUPPORT_URL: 'https://desk.example.com/',
+        SUPPORT_TEMPORAL_UI_URL: 'https://temporal.example.com',
+      };
+      const { code, stdout, stderr } = await run(
+        'src/ops/main.js',
+        ['open', what, '--json'],
+        environment,
+      );
+      assert.equal(code, 0, stderr);
+      return ROWS.parse(JSON.parse(stdout)).map(({ desk, temporal }) => [desk, temporal]);
+    };
+    assert.deepEqual(await addresses(id), [
+      [
+        `https://desk.example.com/transfers/${id}`,
+        `https://temporal.example.com/namespaces/default/workflows/transfer%2F${id}`,
+      ],
+    ]);
+    assert.deepEqual(await addresses(small), [
+      [`https://desk.example.com/transfers/${small}`, null],
+    ]);
+    assert.deepEqual(await addresses(own.guarded.id), [
+      [`https://desk.example.com/accounts/${own.guarded.id}`, null],
+    ]);
+    await fails(1, /^error: nothing has the id, .* "nobody"\n$/, 'open', 'nobody');
+    await one('transfers', 'cancel', id, '--reason', 'the end of a test', '--yes');
+  });
+
   it('shows who approved a transfer, what it waits for, and where its workflow is', async () => {
     const id = await pend();
     await own.act('approve', id, 'approver');
@@ -218,7 +253,7 @@ describe('what operators do for support', () => {
     await one('staff', 'deactivate', leo);
     await fails(
       1,
-      new RegExp(`the session of ${leo} is over: npm run ops -- login '${leo}'\n$`),
+      new RegExp(`the session of ${leo} has ended: npm run ops -- login '${leo}'\n$`),
       ...by('cancel'),
     );
     const refused = await rows('audit-log', '--subject', id);
@@ -262,7 +297,7 @@ describe('what operators do for support', () => {
     assert.deepEqual([listed?.active, listed?.can], [false, ['cancel']]);
     assert.equal((await one('staff', 'add', name, '--can', 'approve')).active, true);
     await one('staff', 'deactivate', name);
-    await fails(1, /there is nobody called nobody/, 'staff', 'deactivate', 'nobody');
+    await fails(1, /no member of the staff is called nobody/, 'staff', 'deactivate', 'nobody');
     await fails(
       2,
       /--can: boss is not a right of the staff/,
@@ -353,9 +388,9 @@ describe('what operators do for support', () => {
       ],
     );
     assert.equal((await rows('outbox', 'list', '--resource', id)).length, 1);
-    await fails(2, /say which/, 'outbox', 'release');
-    await fails(2, /say which/, 'outbox', 'release', id, '--all');
-    await fails(2, /nothing is no id/, 'outbox', 'release', 'nothing');
+    await fails(2, /give a resource id/, 'outbox', 'release');
+    await fails(2, /give a resource id/, 'outbox', 'release', id, '--all');
+    await fails(2, /nothing is not the id/, 'outbox', 'release', 'nothing');
     assert.deepEqual(await one('outbox', 'release', id), { released: 1 });
     const free = { attempts: 0, last_error: null, due: 1 };
     const shape = ([row]: Json[]): unknown => ({

@@ -99,9 +99,9 @@ describe('a restore', () => {
     };
     const now = toRfc3339(systemClock());
     await refused(/lacks the right to manage/, 1, '--to', now, '--as', 'eva');
-    await refused(/say one of --to and --nothing-lost/, 2, '--as', 'maria');
+    await refused(/give either --to or --nothing-lost/, 2, '--as', 'maria');
     await refused(
-      /--until and --skip go with --to/,
+      /--until and --skip need --to/,
       2,
       '--nothing-lost',
       '--skip',

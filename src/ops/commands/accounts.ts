@@ -15,11 +15,11 @@ import { command, type CommandDefinition, group, type Ops, query } from '../comm
 import { UsageError } from '../failures.js';
 import { findAccount, findMember, findTenant } from '../finding.js';
 import { grants, limit, option, optional, tenant, text, within } from '../inputs.js';
-import { accountDetailFields, accountFields } from '../presenting.js';
 import { aliasChangeCommands } from './aliases.js';
 import { importCommand } from './import.js';
 import { verificationCommand } from './verification.js';
-import { PROGRAM } from '../program-name.js';
+import { PROGRAM } from '../help.js';
+import { accountDetailFields, accountFields } from '../presenting.js';
 
 /** Takes only an id, as shown in the alert, because system accounts have no other name. */
 const clockResetCommand = command({
@@ -40,7 +40,7 @@ in time at this point, so lists by created_at are not exact around it.`,
   needs: 'manage',
   run: async (ops, { accountId, reason }) => {
     const id = parseUuid(accountId);
-    if (id === null) throw new UsageError(`${accountId} is no id`);
+    if (id === null) throw new UsageError(`${accountId} is not an id`);
     await ops.output.confirm(`Reset the clock of account ${id}`);
     const { account, changed } = await resetClock(ops, id, { actor: ops.actor(), reason });
     ops.output.one({
@@ -110,6 +110,7 @@ const readingCommands = [
         found.map(accountFields),
         input.limit,
         `${input.tenant} has no accounts yet: ${PROGRAM} accounts open --help`,
+        ['type', 'created_at'],
       );
     },
   }),

@@ -5,10 +5,15 @@ import {
   reserveAlias,
   unreserveAlias,
 } from '../../accounts/reserved-aliases.js';
-import { command, group, query } from '../command.js';
+import type { Account } from '../../db/entities/parties.js';
+import { command, group, type Ops, query } from '../command.js';
 import { findAccount } from '../finding.js';
 import { text, within } from '../inputs.js';
 import { accountFields, reservedAliasFields } from '../presenting.js';
+
+async function confirmRelease({ output }: Ops, { alias, name }: Account): Promise<void> {
+  await output.confirm(`Release ${alias} of ${name}. Nobody may take it for 90 days`);
+}
 
 export const aliasChangeCommands = [
   command({
@@ -17,12 +22,10 @@ export const aliasChangeCommands = [
     examples: ["accounts set-alias '+57 300 111 2233' '$ana' --tenant acme"],
     input: z.object({ account: text, alias: text, tenant: within }),
     needs: 'manage',
-    run: async ({ database, clock, actor, output }, { alias, ...named }) => {
+    run: async (ops, { alias, ...named }) => {
+      const { database, clock, actor, output } = ops;
       const found = await findAccount(database.reader, named);
-      if (found.alias !== null && found.alias !== alias)
-        await output.confirm(
-          `Release ${found.alias} of ${found.name}, which nobody may take for 90 days`,
-        );
+      if (found.alias !== null && found.alias !== alias) await confirmRelease(ops, found);
       output.one(accountFields(await setAlias(database, clock, found.id, alias, actor())));
     },
   }),
@@ -32,12 +35,10 @@ export const aliasChangeCommands = [
     examples: ["accounts release-alias '$ana' --tenant acme"],
     input: z.object({ account: text, tenant: within }),
     needs: 'manage',
-    run: async ({ database, clock, actor, output }, named) => {
+    run: async (ops, named) => {
+      const { database, clock, actor, output } = ops;
       const found = await findAccount(database.reader, named);
-      if (found.alias !== null)
-        await output.confirm(
-          `Release ${found.alias} of ${found.name}, which nobody may take for 90 days`,
-        );
+      if (found.alias !== null) await confirmRelease(ops, found);
       output.one(accountFields(await releaseAlias(database, clock, found.id, actor())));
       if (found.alias === null) output.say('Nothing was changed: it has no alias.');
     },

@@ -6,8 +6,8 @@ import { type Ops, query } from '../command.js';
 import { OpsError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { flag, limit, onlyTenant, optional } from '../inputs.js';
-import { actFields } from '../presenting.js';
 import { counted } from '../../core/plural.js';
+import { actFields } from '../presenting-service.js';
 
 const EXPLANATION = `
 The lines of each tenant form a chain, and so do the lines that belong to no tenant. A line carries a hash of its own content
@@ -41,7 +41,7 @@ export const auditLogCommand = query({
       tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
     if (isProof) return verify(ops, tenantId);
     const acts = await listActs(database.reader, { tenantId, subjectId, action }, most);
-    output.newest(acts.map(actFields), most, 'Nothing is recorded.');
+    output.newest(acts.map(actFields), most, 'Nothing is recorded.', ['subject_type', 'tenant_id']);
   },
 });
 
@@ -56,5 +56,5 @@ async function verify({ database, output }: Ops, tenantId: Uuid | undefined): Pr
     throw new OpsError(`the audit log is broken in ${counted(findings.length, 'place')}`);
   }
   output.list(heads, 'Nothing is chained yet.');
-  output.say('Every chain is whole.');
+  output.say('Every chain is complete and unchanged.');
 }

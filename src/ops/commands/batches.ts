@@ -13,7 +13,7 @@ import type { BatchAct } from '../../temporal/contracts.js';
 import { command, type CommandDefinition, group, query } from '../command.js';
 import { findBatch, findTenant } from '../finding.js';
 import { duration, limit, option, status, tenant, text } from '../inputs.js';
-import { batchFields, batchLine } from '../presenting.js';
+import { batchFields, batchLine } from '../presenting-operations.js';
 
 const readingCommands = [
   query({
@@ -24,7 +24,7 @@ const readingCommands = [
     run: async ({ database, output }, { tenant, status, limit: most }) => {
       const { id } = await findTenant(database.reader, tenant);
       const found = await listNewest(batchList, database.reader, { tenantId: id, status }, most);
-      output.newest(found.map(batchLine), most, 'There are none.');
+      output.newest(found.map(batchLine), most, 'No results.', ['rejected', 'pending']);
     },
   }),
   query({

@@ -14,7 +14,7 @@ import { type ActingOps, command } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { assetName, flag, oneOf, option, optional, tenant, time } from '../inputs.js';
-import { PROGRAM } from '../program-name.js';
+import { PROGRAM } from '../help.js';
 import { counted } from '../../core/plural.js';
 
 const input = z.object({
@@ -59,7 +59,7 @@ rejected, and what has changed since, is proposed anew by proposing again.`,
     const named = [operation, of, from, to, reason].filter((one) => one !== undefined).length;
     if (approve ? named > 0 : named < 5)
       throw new UsageError(
-        'say --approve alone, or --operation, --asset, --from, --to and --reason',
+        'give --approve alone, or --operation, --asset, --from, --to and --reason',
       );
   },
   run: (ops, given) => (given.approve ? post(ops, given) : propose(ops, given)),
@@ -94,7 +94,7 @@ async function post(ops: ActingOps, { tenant, reference }: Input): Promise<void>
   }
   ops.output.one({ reference, posted: moves.toPayers.length });
   if (countOf(moves) === 0)
-    ops.output.say('Nothing is proposed under it, or all of it was posted before.');
+    ops.output.say('Nothing was changed: the reference has no proposal, or it was posted before.');
 }
 
 function stepsOf({ output }: ActingOps, what: string): Parameters<typeof approveRefund>[4] {

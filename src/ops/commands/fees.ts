@@ -10,8 +10,8 @@ import { command, group, query } from '../command.js';
 import { OpsError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { asset, oneOf, option, raw, tenant } from '../inputs.js';
-import { feeFields } from '../presenting.js';
 import { feeRefundCommand } from './fee-refunds.js';
+import { feeFields } from '../presenting.js';
 
 const operation = option('<operation>', FEE_OPERATIONS.join(', '), oneOf(FEE_OPERATIONS));
 

@@ -66,7 +66,7 @@ export const findingCommands = group('findings', 'contradictions found by the sc
     subject: ({ id }) => id,
     run: async (ops, { id: given, reason: said }) => {
       const id = parseUuid(given);
-      if (id === null) throw new UsageError(`${given} is no id of a finding`);
+      if (id === null) throw new UsageError(`${given} is not the id of a finding`);
       const why = checkedText('reason', said, MAX_REASON);
       const now = ops.clock();
       const [acknowledgedAt, acknowledgedBy] = [now, ops.by().name];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EXAMPLE_ASSET, formatAmount } from '../../core/amount.js';
-import { ADJUSTMENT_STATUSES } from '../../db/entities/operations.js';
+import { type Adjustment, ADJUSTMENT_STATUSES } from '../../db/entities/operations.js';
 import {
   approveAdjustment,
   listAdjustments,
@@ -11,8 +11,8 @@ import { recordPayIn } from '../../funding/pay-ins.js';
 import { command, group, query } from '../command.js';
 import { findAccount, findAdjustment, findTenant } from '../finding.js';
 import { asset, direction, limit, option, optional, raw, status, tenant, text } from '../inputs.js';
-import { adjustmentFields, payInFields } from '../presenting.js';
-import { PROGRAM } from '../program-name.js';
+import { PROGRAM } from '../help.js';
+import { adjustmentFields, payInFields } from '../presenting-operations.js';
 
 /** The movement, and its names in records. */
 const MOVED = {
@@ -30,7 +30,7 @@ const MOVED = {
   ),
 };
 
-const REPLAYED = 'This was done before under the same reference; nothing moved now.';
+const REPLAYED = 'No money was moved: this was done before under the same reference.';
 
 const proposalCommand = command({
   usage: 'propose <in|out>',
@@ -63,48 +63,54 @@ const proposalCommand = command({
   },
 });
 
-const DECISION = z.object({ reference: text, tenant });
+interface Decision {
+  readonly action: 'approve' | 'reject';
+  readonly summary: string;
+  /** Asked before the decision, because it is final. */
+  readonly question: (adjustment: Adjustment) => string;
+  readonly decide: typeof approveAdjustment;
+  /** Message if the adjustment was decided so before. */
+  readonly replayed: string;
+}
 
-const approvalCommand = command({
-  usage: 'approve <reference>',
+function decisionCommand({ action, summary, question, decide, replayed }: Decision) {
+  return command({
+    usage: `${action} <reference>`,
+    summary,
+    examples: [`adjustments ${action} case-118 --tenant acme --as maria`],
+    input: z.object({ reference: text, tenant }),
+    needs: `adjustment.${action}`,
+    subject: ({ reference }) => reference,
+    run: async (ops, { reference, tenant }) => {
+      const { id } = await findTenant(ops.database.reader, tenant);
+      const adjustment = await findAdjustment(ops.database.reader, id, reference);
+      if (adjustment.status === 'proposed') await ops.output.confirm(question(adjustment));
+      const decided = await decide(ops, adjustment, ops.by());
+      ops.output.one(adjustmentFields(decided.resource));
+      if (decided.replayed)
+        ops.output.say(`${replayed} by ${decided.resource.decidedBy ?? 'nobody'}.`);
+    },
+  });
+}
+
+const approvalCommand = decisionCommand({
+  action: 'approve',
   summary: 'post an adjustment that another person proposed',
-  examples: ['adjustments approve case-118 --tenant acme --as maria'],
-  input: DECISION,
-  needs: 'adjustment.approve',
-  subject: ({ reference }) => reference,
-  run: async (ops, { reference, tenant }) => {
-    const { id } = await findTenant(ops.database.reader, tenant);
-    const adjustment = await findAdjustment(ops.database.reader, id, reference);
-    const { direction: way, reason } = adjustment;
-    if (adjustment.status === 'proposed')
-      await ops.output.confirm(
-        `${way === 'in' ? 'Put' : 'Take'} ${formatAmount(adjustment)} ${way === 'in' ? 'into' : 'out of'} account ${adjustment.accountId} (${reason})`,
-      );
-    const { resource, replayed } = await approveAdjustment(ops, adjustment, ops.by());
-    ops.output.one(adjustmentFields(resource));
-    if (replayed)
-      ops.output.say(
-        `Nothing moved now: it was posted before, by ${resource.decidedBy ?? 'nobody'}.`,
-      );
+  question: (adjustment) => {
+    const [verb, way] = adjustment.direction === 'in' ? ['Put', 'into'] : ['Take', 'out of'];
+    const { accountId, reason } = adjustment;
+    return `${verb} ${formatAmount(adjustment)} ${way} account ${accountId} (${reason})`;
   },
+  decide: approveAdjustment,
+  replayed: 'No money was moved: the adjustment was posted before',
 });
 
-const rejectionCommand = command({
-  usage: 'reject <reference>',
+const rejectionCommand = decisionCommand({
+  action: 'reject',
   summary: 'reject a proposal; its reference cannot be used again',
-  examples: ['adjustments reject case-118 --tenant acme --as maria'],
-  input: DECISION,
-  needs: 'adjustment.reject',
-  subject: ({ reference }) => reference,
-  run: async (ops, { reference, tenant }) => {
-    const { id } = await findTenant(ops.database.reader, tenant);
-    const adjustment = await findAdjustment(ops.database.reader, id, reference);
-    if (adjustment.status === 'proposed')
-      await ops.output.confirm(`Reject the adjustment ${reference}`);
-    const { resource, replayed } = await rejectAdjustment(ops, adjustment, ops.by());
-    ops.output.one(adjustmentFields(resource));
-    if (replayed) ops.output.say('It was rejected before.');
-  },
+  question: ({ reference }) => `Reject the adjustment ${reference}`,
+  decide: rejectAdjustment,
+  replayed: 'Nothing was changed: the adjustment was rejected before',
 });
 
 export const payInCommands = group('payins', 'money that arrives from outside', [
@@ -140,7 +146,7 @@ export const payInCommands = group('payins', 'money that arrives from outside', 
 
 export const adjustmentCommands = group(
   'adjustments',
-  'corrections: one person proposes, another one approves',
+  'corrections: one person proposes, another approves',
   [
     proposalCommand,
     approvalCommand,
@@ -153,7 +159,11 @@ export const adjustmentCommands = group(
       run: async ({ database, output }, { tenant, status, limit: most }) => {
         const { id } = await findTenant(database.reader, tenant);
         const found = await listAdjustments(database.reader, id, status ?? null, most);
-        output.newest(found.map(adjustmentFields), most, 'There are none.');
+        output.newest(found.map(adjustmentFields), most, 'No results.', [
+          'id',
+          'account_id',
+          'decided_at',
+        ]);
       },
     }),
   ],

@@ -6,8 +6,7 @@ import { OpsError, UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { AccountLines, COLUMNS, type LineProblem } from '../import/account-lines.js';
 import { readCsv } from '../import/csv-lines.js';
-import { importLines } from '../import/import-job.js';
-import { ReportFile } from '../import/report.js';
+import { importLines, ReportFile } from '../import/import-job.js';
 import { flag, optional, tenant, text } from '../inputs.js';
 
 /** How many bad lines are shown; the report file contains all. */
@@ -49,7 +48,7 @@ export const importCommand = command({
     const total = await countLines(file);
     // The report would overwrite the file, which may be the only copy.
     if (reportPath !== undefined && (await isSameFile(file, reportPath)))
-      throw new UsageError('--report names the file that is imported');
+      throw new UsageError('--report must not name the imported file');
     const report = reportPath === undefined ? null : await ReportFile.create(reportPath);
     const counts = { lines: 0, opened: 0, known: 0, bad: 0 };
     const shown: LineProblem[] = [];

@@ -37,7 +37,7 @@ const rotationCommand = command({
     for (const secrets of all)
       done.push([secrets.counted, await secrets.rotate(deps, ops.actor())]);
     output.one({ key_id: encryptionKeys[0].id, ...Object.fromEntries(done) });
-    output.say('Before an old key is taken out, every process must run with the new first key.');
+    output.say('Remove an old key only when every process runs with the new first key.');
   },
 });
 

@@ -43,16 +43,12 @@ export const limitCommands = group('limits', 'limits of one operation and of one
     }),
     needs: 'manage',
     run: async (ops, { account: named, tenant, ...wanted }) => {
+      const { database, clock, actor } = ops;
       const { minimum, maximum, month } = wanted;
       if (minimum === undefined && maximum === undefined && month === undefined)
         throw new UsageError('give at least one of --minimum, --maximum and --month');
-      const account = await findAccount(ops.database.reader, { account: named, tenant });
-      await setAccountLimits(
-        ops.database,
-        ops.clock,
-        { accountId: account.id, ...wanted },
-        ops.actor(),
-      );
+      const account = await findAccount(database.reader, { account: named, tenant });
+      await setAccountLimits(database, clock, { accountId: account.id, ...wanted }, actor());
       await show(ops, account);
     },
   }),
@@ -63,14 +59,9 @@ export const limitCommands = group('limits', 'limits of one operation and of one
     input: z.object({ account: text, tenant: within, asset }),
     needs: 'manage',
     run: async (ops, { account: named, tenant, asset: of }) => {
-      const account = await findAccount(ops.database.reader, { account: named, tenant });
-      const cleared = await clearAccountLimits(
-        ops.database,
-        ops.clock,
-        account.id,
-        of,
-        ops.actor(),
-      );
+      const { database, clock, actor } = ops;
+      const account = await findAccount(database.reader, { account: named, tenant });
+      const cleared = await clearAccountLimits(database, clock, account.id, of, actor());
       await show(ops, account);
       if (!cleared) ops.output.say(`Nothing was changed: it had no limits of its own in ${of}.`);
     },

@@ -11,8 +11,8 @@ import { command, group, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findAccount, findMember, findTenant } from '../finding.js';
 import { flag, optional, role, tenant, text } from '../inputs.js';
+import { PROGRAM } from '../help.js';
 import { memberFields } from '../presenting.js';
-import { PROGRAM } from '../program-name.js';
 
 const WHERE = {
   tenant,

@@ -11,7 +11,7 @@ import { UnknownOutcome } from '../failures.js';
 import { findAccount, findTenant } from '../finding.js';
 import { limit, option, optional, status, tenant, text } from '../inputs.js';
 import type { Fields } from '../output.js';
-import { PROGRAM } from '../program-name.js';
+import { PROGRAM } from '../help.js';
 
 export interface OperationCommands<Row extends Transfer | Payout> {
   readonly noun: Row extends Payout ? 'payout' : 'transfer';
@@ -58,7 +58,11 @@ export function operationListCommand<Row extends Transfer | Payout>(
         { tenantId, status, sourceAccountId: source?.id },
         most,
       );
-      ops.output.newest(await present(ops, found), most, 'There are none.');
+      ops.output.newest(await present(ops, found), most, 'No results.', [
+        'expires_at',
+        'rail',
+        'rail_reference',
+      ]);
     },
   });
 }
@@ -122,7 +126,7 @@ export const VERBS: Readonly<Record<ApprovalAction, string>> = {
 function failureOf(refusal: Refusal, look: string): Error {
   if (refusal.code === 'ledger_unavailable')
     return new UnknownOutcome(
-      `the ledger did not answer, so it may or may not have happened; look before you repeat it: ${PROGRAM} ${look}`,
+      `the ledger did not answer, so it may or may not have happened; check before you repeat it: ${PROGRAM} ${look}`,
     );
   return new ApiError(refusal);
 }

@@ -8,8 +8,8 @@ import { type ActingOps, command, group, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { flag, limit, onlyTenant, optional, optionalText } from '../inputs.js';
-import { outboxFields, outboxStateFields } from '../presenting-bridge.js';
-import { readOutboxState, rebuildOutbox } from '../support/outbox.js';
+import { readOutboxState, rebuildOutbox } from '../outbox-rebuild.js';
+import { outboxFields, outboxStateFields } from '../presenting-service.js';
 
 const EXPLANATION = `
 An entry notifies a workflow of a decision. It is written with the decision and removed when Temporal has received it,
@@ -40,7 +40,8 @@ const readingCommands = [
       const { database, clock, output } = ops;
       const filter = { ...(await filterOf(ops, tenant, resource)), isDead };
       const found = await new Outbox(database, clock).list(filter, most);
-      output.list(found.map(outboxFields), 'There are none: Temporal knows of everything.');
+      const none = 'No entries: Temporal has received everything.';
+      output.list(found.map(outboxFields), none, ['tenant_id', 'due_at']);
       if (found.length === most) output.say(`The oldest ${most}; --limit shows more.`);
     },
   }),
@@ -66,13 +67,13 @@ const releaseCommand = command({
   needs: 'manage',
   run: async (ops, { resourceId, tenant, dead: isDead, all }) => {
     if (all === (isDead || resourceId !== undefined || tenant !== undefined))
-      throw new UsageError('say which: a resource id, --tenant, --dead, or --all alone');
+      throw new UsageError('give a resource id, --tenant or --dead, or --all alone');
     const { database, clock, output } = ops;
     const filter = { ...(await filterOf(ops, tenant, resourceId)), isDead };
     const released = await new Outbox(database, clock).release(filter);
     await record(ops, 'outbox.release', filter, released);
     output.one({ released });
-    if (released === 0) output.say('There was nothing to release.');
+    if (released === 0) output.say('Nothing was changed: no entry matches.');
   },
 });
 
@@ -82,7 +83,7 @@ async function filterOf(
   resource: string | undefined,
 ): Promise<OutboxFilter> {
   const resourceId = resource === undefined ? undefined : parseUuid(resource);
-  if (resourceId === null) throw new UsageError(`${resource ?? ''} is no id of a resource`);
+  if (resourceId === null) throw new UsageError(`${resource ?? ''} is not the id of a resource`);
   const tenantId =
     tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
   return { tenantId, resourceId };
@@ -95,12 +96,8 @@ async function record(
   { tenantId, resourceId }: OutboxFilter,
   entries: number,
 ): Promise<void> {
-  const about = {
-    tenantId: tenantId ?? null,
-    subjectType: 'outbox',
-    subjectId: resourceId ?? 'all',
-  };
-  const act = { ...about, action, details: { entries } };
+  const subject = { subjectType: 'outbox', subjectId: resourceId ?? 'all' };
+  const act = { tenantId: tenantId ?? null, ...subject, action, details: { entries } };
   await transact(database, (transaction) => recordAct(transaction, actor(), clock(), act));
 }
 

@@ -14,7 +14,6 @@ import { findPayout } from '../finding.js';
 import { flag, limit, oneOf, option, optional, text } from '../inputs.js';
 import { payoutList } from '../../payouts/reading.js';
 import { listStuck, resolutionLine } from '../../support/reading/payouts.js';
-import { payoutDetailFields, payoutFields, stuckFields } from '../support/payouts.js';
 import { railCallsOf } from '../rail-calls.js';
 import {
   approvalActCommands,
@@ -24,9 +23,10 @@ import {
   VERBS,
 } from './operations.js';
 import { reconcileCommand } from './reconcile.js';
-import { PROGRAM } from '../program-name.js';
+import { PROGRAM } from '../help.js';
 import { Approvals } from '../../approvals/service.js';
 import { payoutApproval } from '../../payouts/approvals.js';
+import { payoutDetailFields, payoutFields, stuckFields } from '../presenting-operations.js';
 
 const readingCommands = [
   query({
@@ -50,7 +50,12 @@ payouts resolve, with a second person's approval. An outcome is never guessed.`,
       const found = await listStuck(reader, most);
       const rows = [];
       for (const payout of found) rows.push(await stuckFields(reader, payout, clock()));
-      output.list(rows, 'There are none.');
+      output.list(rows, 'No payout is stuck.', [
+        'to',
+        'rail_reference',
+        'created_at',
+        'stuck_for_s',
+      ]);
     },
   }),
 ];
@@ -86,7 +91,9 @@ after the payout has ended; the rail is only asked.`,
     const payout = await findPayout(ops.database.reader, id);
     const { tenantId, status } = payout;
     if (status !== 'approved' && payout.submittedAt === null)
-      throw new OpsError(`nothing is asked: the payout is ${status}, and its rail never had it`);
+      throw new OpsError(
+        `the payout is ${status} and was never submitted to its rail, so there is nothing to ask`,
+      );
     const act = {
       tenantId,
       action: 'payout.retry',
@@ -166,7 +173,7 @@ PAYOUT_RAIL_QUIET_S old (24 hours by default); the command shows when that time 
   subject: ({ id }) => id,
   check: ({ outcome, reason, approve, reject }) => {
     if (Number(outcome !== undefined) + Number(approve) + Number(reject) !== 1)
-      throw new UsageError('say one of --outcome, --approve and --reject');
+      throw new UsageError('give one of --outcome, --approve and --reject');
     if (outcome !== undefined && reason === undefined) throw new UsageError('--reason is required');
   },
   run: async (ops, { id, outcome, reason, approve }) => {
@@ -187,7 +194,8 @@ PAYOUT_RAIL_QUIET_S old (24 hours by default); the command shows when that time 
       : 'Reject the resolution of the payout';
     if (seen.open !== undefined)
       await ops.output.confirm(`${questionOf(what, payout)}: ${resolutionLine(seen.open)}`);
-    const quietMs = (rail: string): number => ops.railQuietMs.get(rail) ?? DEFAULT_QUIET_MS;
+    const quietMs = (rail: string): number =>
+      ops.config.PAYOUT_RAIL_QUIET_S.get(rail) ?? DEFAULT_QUIET_MS;
     const settled = approve
       ? approveResolution({ calls: railCallsOf(ops), quietMs }, seen, by)
       : rejectResolution(ops.desk, seen, by);

@@ -29,12 +29,12 @@ A rail is open if several calls in a row, about different payouts, had no answer
 lost. A worker tries it again by itself with one payout (half_open); when it answers it is closed, and waiting payouts
 continue.`,
     examples: ['rails list', 'rails list --json'],
-    run: async ({ database: { reader }, railConfig, output }) => {
-      const configured = [
-        ...OWN_RAILS,
-        ...Array.from(railConfig.PAYOUT_RAIL_URLS.keys(), httpRail),
-      ];
-      output.list((await listRails(reader, configured)).map(railFields), 'There are none.');
+    run: async ({ database: { reader }, config, output }) => {
+      const configured = [...OWN_RAILS, ...Array.from(config.PAYOUT_RAIL_URLS.keys(), httpRail)];
+      output.list((await listRails(reader, configured)).map(railFields), 'No results.', [
+        'last_failure_at',
+        'tried',
+      ]);
     },
   }),
 ]);

@@ -14,7 +14,7 @@ import { command } from '../command.js';
 import { OpsError } from '../failures.js';
 import { type CsvLine, readCsv } from '../import/csv-lines.js';
 import { flag, option } from '../inputs.js';
-import { PROGRAM } from '../program-name.js';
+import { PROGRAM } from '../help.js';
 import { counted } from '../../core/plural.js';
 
 const COLUMNS = {
@@ -38,7 +38,7 @@ PAYOUT_RAIL_STATEMENT_DELAY_S sets how late a rail may date its lines. The comma
 
 export const day = parsedText(
   (given) => (/^\d{4}-\d{2}-\d{2}$/.test(given) ? parseRfc3339(`${given}T00:00:00Z`) : null),
-  (given) => `${given} is no day: write it as 2026-11-21`,
+  (given) => `${given} is not a day: write it as 2026-11-21`,
 );
 
 export const reconcileCommand = command({
@@ -58,16 +58,15 @@ export const reconcileCommand = command({
   needs: 'resolve',
   run: async (ops, { rail, date, statement, csv }) => {
     const { output, clock } = ops;
-    if (date > clock())
-      throw new OpsError(`there is no statement of ${dayText(date)} yet: the day has not begun`);
+    if (date > clock()) throw new OpsError(`${dayText(date)} is in the future`);
     const lines: LineInput[] = [];
     for await (const line of readCsv(statement, COLUMNS)) lines.push(readLine(line));
-    const delayMs = ops.railStatementDelayMs.get(rail) ?? DEFAULT_DELAY_MS;
+    const delayMs = ops.config.PAYOUT_RAIL_STATEMENT_DELAY_S.get(rail) ?? DEFAULT_DELAY_MS;
     const deps = { database: ops.database, desk: ops.desk, delayMs };
     const found = await reconcile(deps, { rail, day: date, lines }, ops.actor(), clock());
     const rows = found.differences.map(shown);
     if (csv) output.verbatim(csvOf(rows));
-    else output.list(rows, 'There are none: the statement and the payouts agree.');
+    else output.list(rows, 'No differences: the statement and the payouts agree.');
     const { version } = found.statement;
     const as = found.again
       ? 'taken before'
@@ -76,7 +75,7 @@ export const reconcileCommand = command({
         : `taken as version ${version} of the day`;
     output.say(`${counted(lines.length, 'line')} ${as}, ${counted(rows.length, 'difference')}.`);
     if (found.flagged > 0)
-      output.say(`${found.flagged} of them raised a payout: ${PROGRAM} payouts stuck`);
+      output.say(`${found.flagged} of them flagged a payout as stuck: ${PROGRAM} payouts stuck`);
     if (rows.length > 0) process.exitCode = 1;
   },
 });
@@ -92,9 +91,7 @@ function readLine({ number, values, fault }: CsvLine): LineInput {
   const raw = parseRaw(values.raw ?? '');
   const asset = values.asset ?? '';
   if (payoutKey === null || status === undefined || raw === null || !isAsset(asset))
-    throw new OpsError(
-      `line ${number} of the statement is not one of a payout: key, status, raw, asset`,
-    );
+    throw new OpsError(`line ${number} of the statement has an invalid key, status, raw or asset`);
   return {
     number,
     payoutKey,
@@ -109,7 +106,7 @@ function readLine({ number, values, fault }: CsvLine): LineInput {
 function readReference({ reference = '' }: CsvLine['values'], number: number): string | null {
   if (reference === '' || RAIL_REFERENCE.test(reference)) return reference || null;
   throw new OpsError(
-    `line ${number} of the statement has a reference that is none: ${RAIL_REFERENCE.source}`,
+    `line ${number} of the statement has an invalid reference: it must match ${RAIL_REFERENCE.source}`,
   );
 }
 
@@ -117,7 +114,7 @@ function readAt({ at = '' }: CsvLine['values'], number: number): Instant | null 
   const parsed = parseRfc3339(at);
   if (at === '' || parsed !== null) return parsed;
   throw new OpsError(
-    `line ${number} of the statement has no time in at: write it as 2026-11-21T09:30:00Z`,
+    `line ${number} of the statement has an invalid time in "at": write it as 2026-11-21T09:30:00Z`,
   );
 }
 

@@ -5,6 +5,7 @@ import { type Instant, instant, toRfc3339 } from '../../core/instant.js';
 import { SETTLED_AFTER_MS } from '../../ledger/database-clock.js';
 import { group, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
+import { PROGRAM } from '../help.js';
 import { findTenant } from '../finding.js';
 import { flag, option, optional, time } from '../inputs.js';
 import type { Fields } from '../output.js';
@@ -24,16 +25,17 @@ The lines of a tenant are its accounts, its system accounts, and all: the money 
 network, or gave to them. The last lines cover all tenants, and are zero.`;
 
 function namedMonth(name: string, timeZone: string): Month {
-  if (!isTimeZone(timeZone)) throw new UsageError(`--time-zone: there is no zone ${timeZone}`);
+  if (!isTimeZone(timeZone))
+    throw new UsageError(`--time-zone: ${timeZone} is not an IANA time zone`);
   const month = monthNamed(name, timeZone);
-  if (month === null) throw new UsageError(`--month: ${name} is no month: write it as 2026-10`);
+  if (month === null) throw new UsageError(`--month: ${name} is not a month: write it as 2026-10`);
   return month;
 }
 
 function assertPast({ clock }: Ops, at: Instant): void {
   if (at > clock() - SETTLED_AFTER_MS)
     throw new UsageError(
-      `${toRfc3339(at)} is not long enough ago: it must lie ${SETTLED_AFTER_MS / 1000} s back`,
+      `${toRfc3339(at)} is too recent: it must be at least ${SETTLED_AFTER_MS / 1000} seconds ago`,
     );
 }
 
@@ -58,7 +60,7 @@ async function print(
   if (wanted.csv) output.csv(rows);
   else output.list(rows, 'The tenant has nothing.');
   if (!addsUp(lines))
-    throw new OpsError('the totals of all tenants are not zero: run npm run ops -- audit');
+    throw new OpsError(`the totals of all tenants are not zero: run ${PROGRAM} audit`);
 }
 
 export const reportCommands = group('reports', 'totals of the ledger', [

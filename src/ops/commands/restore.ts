@@ -28,10 +28,10 @@ import { type ActingOps, command, group, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { flag, option, optional, time, wholeNumber } from '../inputs.js';
 import { railCallsOf } from '../rail-calls.js';
-import { PROGRAM } from '../program-name.js';
-import { restoreFields, restoreFindingFields } from '../support/restores.js';
-import { rebuildOutbox } from '../support/outbox.js';
+import { PROGRAM } from '../help.js';
+import { rebuildOutbox } from '../outbox-rebuild.js';
 import { counted } from '../../core/plural.js';
+import { restoreFields, restoreFindingFields } from '../presenting-service.js';
 
 const STEPS = `
   restore begin --to TIME --reason TEXT    closes the ledger: no process posts anything
@@ -74,9 +74,9 @@ const beginCommand = command({
   needs: 'restore.begin',
   check: ({ to, until, skip, nothingLost }) => {
     if (nothingLost === (to !== undefined))
-      throw new UsageError('say one of --to and --nothing-lost');
+      throw new UsageError('give either --to or --nothing-lost');
     if (nothingLost && (until !== undefined || skip !== undefined))
-      throw new UsageError('--until and --skip go with --to');
+      throw new UsageError('--until and --skip need --to');
   },
   run: async (ops, { to, until, skip, reason }) => {
     const lost =
@@ -121,7 +121,9 @@ const finishCommand = command({
     await followUp(ops, restore, asking, isClosed || restore.askedAt !== null);
     const found = await findingsSince(ops.database.reader, restore);
     ops.output.list(found.filter(contradicts).map(restoreFindingFields), NOTHING);
-    ops.output.say('The ledger is open. What has a payout here is in payouts stuck as well.');
+    ops.output.say(
+      'The ledger is open. Contradictions about payouts of this database are also listed by: payouts stuck',
+    );
     if (unasked.length > 0 && leftOut.size > 0)
       ops.output.say(
         `Not asked: ${[...leftOut].join(', ')}. Repeat the command without --leave-out when it answers.`,
@@ -131,22 +133,24 @@ const finishCommand = command({
 
 /** Throws UsageError for an unknown rail, which would be left out without notice. */
 async function assertRails(
-  { database, railConfig, clock }: Ops,
+  { database, config, clock }: Ops,
   unasked: readonly Restore[],
   rails: Rails,
   leftOut: ReadonlySet<string>,
 ): Promise<void> {
   const seen = await railsEverSeen(database.reader);
-  const known = [...new Set([...openRails({ database, clock }, railConfig).keys(), ...seen])];
+  const known = [...new Set([...openRails({ database, clock }, config).keys(), ...seen])];
   const unknown = [...leftOut].filter((name) => !known.includes(name));
   if (unknown.length > 0)
-    throw new UsageError(`there is no rail ${unknown.join(', ')}: ${known.join(', ')}`);
+    throw new UsageError(
+      `there is no rail ${unknown.join(', ')}; the rails are ${known.join(', ')}`,
+    );
   if (unasked.length === 0) return;
   const needed = unasked.some(isLossy) ? seen : await railsInUse(database.reader);
   const missing = needed.filter((name) => !rails.has(name) && !leftOut.has(name));
   if (missing.length > 0)
     throw new UsageError(
-      `payouts have taken ${missing.join(', ')}, which would not be asked: set PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them, or leave it out (--leave-out), as you do a rail that is gone`,
+      `payouts used ${missing.join(', ')}, which is not configured here: set PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as for the worker, or use --leave-out for a rail that no longer exists`,
     );
 }
 
@@ -164,7 +168,7 @@ async function openRestored(
 ): Promise<void> {
   const asked = [...asking.calls.deps.rails.keys()].join(', ');
   await ops.output.confirm(
-    `Ask ${asked}, make the restored database good, and open the ledger (a rail first used in the lost time is not known here: is it among them?)`,
+    `Ask ${asked}, reconcile the restored database, and open the ledger. Check that every rail is among them: a rail first used in the lost time is unknown here`,
   );
   await makeGood(ops, restore, asking, accepted);
   const contradictions = (await findingsOf(ops.database.reader, restore.id)).filter(

@@ -6,9 +6,8 @@ import type { StaffSession } from '../../db/entities/staff.js';
 import { findSession, revokeSessions, signIn } from '../../staff/sessions.js';
 import { command, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
-import { flag, optional, optionalText, text } from '../inputs.js';
-import { readStandardInput } from '../standard-input.js';
-import { signedInFields } from '../support/staff.js';
+import { flag, optional, optionalText, text, readStandardInput } from '../inputs.js';
+import { signedInFields } from '../presenting-service.js';
 
 const EXPLANATION = `
 A session lasts 8 hours, on this machine and for this database. Several people may be signed in: --as NAME selects one;
@@ -68,7 +67,7 @@ async function login(
   const answer = await signIn(deps, { name, code, door: 'ops', place: hostname() });
   if ('refusal' in answer)
     throw new OpsError(
-      `${answer.refusal.message}; each code counts once: wait for the next, and sign in again`,
+      `${answer.refusal.message}; each code works once: wait for the next code, and sign in again`,
     );
   const { token, session, identity } = answer;
   sessions.keep({ name: identity.name, token, expires_at: toRfc3339(session.expiresAt) }, clock());
@@ -81,7 +80,7 @@ async function askForCode({ output }: Ops, name: string): Promise<string> {
     : await readStandardInput();
   if (code === '')
     throw new UsageError(
-      '--code is required where nobody can be asked and standard input has none',
+      '--code is required without a terminal, unless standard input has the code',
     );
   return code;
 }
@@ -108,5 +107,5 @@ async function logout(
       : await revokeSessions(ops, ownOf(found.session, everywhere), found.identity);
   ops.sessions.drop(stored.name);
   ops.output.one({ name: stored.name, ended_sessions: ended });
-  if (ended === 0) ops.output.say('It was over already.');
+  if (ended === 0) ops.output.say('The session had already ended.');
 }

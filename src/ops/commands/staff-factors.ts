@@ -8,8 +8,8 @@ import { command } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findStaffCalled } from '../finding.js';
 import { flag, optional, text } from '../inputs.js';
-import { resetFields, showWithFactor } from '../support/staff.js';
-import { PROGRAM } from '../program-name.js';
+import { PROGRAM } from '../help.js';
+import { resetFields, showWithFactor } from '../presenting-service.js';
 
 export const factorResetCommand = command({
   usage: 'reset-factor <name>',
@@ -40,7 +40,7 @@ sessions of the person end, and so does a lock-out by wrong codes.`,
   subject: ({ name }) => name,
   check: ({ reason, approve, withdraw }) => {
     if (Number(reason !== undefined) + Number(approve) + Number(withdraw) !== 1)
-      throw new UsageError('say one of --reason, --approve and --withdraw');
+      throw new UsageError('give one of --reason, --approve and --withdraw');
   },
   run: async (ops, { name, reason, approve, withdraw }) => {
     const { database, clock, output, by } = ops;
@@ -54,7 +54,7 @@ sessions of the person end, and so does a lock-out by wrong codes.`,
       showWithFactor(output, await findStaffCalled(database.reader, name), factor);
     } else {
       output.one(resetFields(person, await proposeFactorReset(deps, person, reason ?? '', by())));
-      output.say(`A second person creates it:  ${PROGRAM} staff reset-factor ${name} --approve`);
+      output.say(`A second person creates it: ${PROGRAM} staff reset-factor ${name} --approve`);
     }
   },
 });

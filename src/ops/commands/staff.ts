@@ -8,9 +8,9 @@ import { command, group, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findStaffCalled } from '../finding.js';
 import { option, staffRights, text } from '../inputs.js';
-import { sessionFields, showWithFactor, staffFields } from '../support/staff.js';
 import { factorResetCommand } from './staff-factors.js';
-import { PROGRAM } from '../program-name.js';
+import { PROGRAM } from '../help.js';
+import { sessionFields, showWithFactor, staffFields } from '../presenting-service.js';
 
 const ALL = STAFF_RIGHTS.join(',');
 const NOBODY = `There is no staff yet: ${PROGRAM} staff add NAME --can ${ALL}`;
@@ -33,7 +33,7 @@ const unbindCommand = command({
     const person = await findStaffCalled(database.reader, name);
     const changed = await unbindSubject({ database, clock }, person, by());
     output.one(staffFields(person));
-    if (!changed) output.say('Nothing was changed: they were bound to no account.');
+    if (!changed) output.say('Nothing was changed: they had no account at the identity provider.');
   },
 });
 
@@ -75,7 +75,7 @@ The program has the key in OPS_KEY and uses no --as. A service never counts as a
     const { service, key } = await setService({ database, clock }, { name, rights }, actor());
     output.one({ ...staffFields(service), key });
     output.say(
-      'The key is shown this once: keep it where only that program can read it. One of before is no longer any.',
+      'The key is shown only now: keep it where only that program can read it. Earlier keys stop working.',
     );
   },
 });
@@ -89,6 +89,7 @@ const sessionCommands = [
       output.list(
         (await listOpenSessions(database.reader, clock())).map(sessionFields),
         'Nobody is signed in.',
+        ['created_at'],
       ),
   }),
   command({
@@ -106,7 +107,7 @@ const sessionCommands = [
         id === null ? { staffId: (await findStaffCalled(database.reader, named)).id } : { id };
       const ended = await revokeSessions({ database, clock }, which, by());
       output.one({ ended_sessions: ended });
-      if (ended === 0) output.say('Nothing was changed: there is none that is open.');
+      if (ended === 0) output.say('Nothing was changed: no such session is open.');
     },
   }),
 ];
@@ -122,7 +123,7 @@ export const staffCommands = group(
       summary: 'all staff, including inactive ones',
       examples: ['staff list', 'staff list --json'],
       run: async ({ database, output }) => {
-        output.list((await listStaff(database.reader)).map(staffFields), NOBODY);
+        output.list((await listStaff(database.reader)).map(staffFields), NOBODY, ['created_at']);
       },
     }),
     command({

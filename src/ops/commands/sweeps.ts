@@ -1,7 +1,8 @@
 import { nullable, string, time } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
+import { counted } from '../../core/plural.js';
 import { group, query } from '../command.js';
-import { sweepFields, type SweepState } from '../presenting-bridge.js';
+import { sweepFields, type SweepState } from '../presenting-service.js';
 
 const EXPLANATION = `
 A sweep finds due or unfinished work in MySQL, and does it. One worker process at a time runs each sweep. If that process
@@ -28,9 +29,12 @@ export const sweepCommands = group('sweeps', "the workers' loops for due and unf
     examples: ['sweeps list', 'sweeps list --json'],
     run: async ({ database, output }) => {
       const found = await readSweeps(database.reader);
-      output.list(found.map(sweepFields), 'There are none: no worker has run yet.');
+      output.list(found.map(sweepFields), 'No sweep has run yet: start a worker.');
       const free = found.filter(({ worker }) => worker === null).length;
-      if (free > 0) output.say(`Nobody does ${free} of them: is a worker running?`);
+      if (free > 0)
+        output.say(
+          `No worker runs ${counted(free, 'sweep')}. Check that a worker process is running.`,
+        );
     },
   }),
 ]);

@@ -10,8 +10,11 @@ import { command, group, query } from '../command.js';
 import { findAccount, findTenant } from '../finding.js';
 import { UsageError } from '../failures.js';
 import { countOrDefault, flag, option, optional, seconds, text } from '../inputs.js';
+import { PROGRAM } from '../help.js';
 import { accountFields, quotaFields, tenantFields } from '../presenting.js';
-import { PROGRAM } from '../program-name.js';
+
+const quota = (counted: string) =>
+  option('<count>', `${counted}, or the word default`, countOrDefault);
 
 const quotasCommand = command({
   usage: 'quotas <tenant>',
@@ -24,31 +27,11 @@ const quotasCommand = command({
   ],
   input: z.object({
     tenant: text,
-    openBatches: option(
-      '<count>',
-      'batches that are validated, ready or paid, or the word default',
-      countOrDefault,
-    ),
-    problemRows: option(
-      '<count>',
-      'problems kept of rejected files, or the word default',
-      countOrDefault,
-    ),
-    unpaidRows: option(
-      '<count>',
-      'rows kept of batches without a payment, or the word default',
-      countOrDefault,
-    ),
-    storedBytes: option(
-      '<count>',
-      'bytes kept of uploaded files, or the word default',
-      countOrDefault,
-    ),
-    statementRows: option(
-      '<count>',
-      'movements in the statements that are kept, 100 more for each, or the word default',
-      countOrDefault,
-    ),
+    openBatches: quota('batches that are validated, ready or paid'),
+    problemRows: quota('problems kept of rejected files'),
+    unpaidRows: quota('rows kept of batches without a payment'),
+    storedBytes: quota('bytes kept of uploaded files'),
+    statementRows: quota('movements in the statements that are kept, plus 100 for each statement'),
   }),
   needs: {
     among: ['manage'],
@@ -74,11 +57,7 @@ processes apply it within seconds.`,
   examples: ['tenants recipient-budget acme', 'tenants recipient-budget acme --size 500000'],
   input: z.object({
     tenant: text,
-    size: option(
-      '<count>',
-      'people at once, or the word default: the configured size for all tenants',
-      countOrDefault,
-    ),
+    size: option('<count>', 'people at once, or the word default (as configured)', countOrDefault),
   }),
   needs: { among: ['manage'], of: ({ size }) => (size === undefined ? null : 'manage') },
   run: async ({ database, clock, actor, output }, { tenant, size }) => {
@@ -119,8 +98,7 @@ changes never wait.`,
     of: ({ seconds: given, none }) => (given !== undefined || none ? 'manage' : null),
   },
   check: ({ seconds: given, none }) => {
-    if (given !== undefined && none)
-      throw new UsageError('--seconds and --none say different things');
+    if (given !== undefined && none) throw new UsageError('give either --seconds or --none');
   },
   run: async ({ database, clock, actor, output }, { tenant, seconds: given, none }) => {
     const { id } = await findTenant(database.reader, tenant);
@@ -160,7 +138,9 @@ export const tenantCommands = group('tenants', 'the customers of the service', [
     examples: ['tenants list', 'tenants list --json'],
     run: async ({ database, output }) => {
       const all = await database.reader.select(tenants, {}, { orderBy: ['createdAt', 'id'] });
-      output.list(all.map(tenantFields), `There is no tenant yet: ${PROGRAM} tenants add acme`);
+      output.list(all.map(tenantFields), `There is no tenant yet: ${PROGRAM} tenants add acme`, [
+        'fee_account_id',
+      ]);
     },
   }),
   query({

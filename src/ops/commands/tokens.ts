@@ -23,10 +23,10 @@ import {
   text,
   time,
 } from '../inputs.js';
+import { PROGRAM } from '../help.js';
 import { tokenFields } from '../presenting.js';
-import { PROGRAM } from '../program-name.js';
 
-const SHOWN_ONCE = 'The token is shown this once: keep it where only its user can read it.';
+const SHOWN_ONCE = 'The token is shown only now: keep it where only its user can read it.';
 
 const issueCommand = command({
   usage: 'issue <name>',
@@ -59,12 +59,8 @@ const issueCommand = command({
   run: async ({ database, clock, actor, output }, input) => {
     const { id } = await findTenant(database.reader, input.tenant);
     const member = await findMember(database.reader, id, input.member);
-    const wanted = {
-      name: input.name,
-      scopes: input.scopes,
-      expiresAt: input.expires ?? null,
-      cidrs: input.cidrs,
-    };
+    const { name, scopes: of, cidrs: ranges, expires = null } = input;
+    const wanted = { name, scopes: of, expiresAt: expires, cidrs: ranges };
     const { token, text: secretText } = await issueToken(database, clock, member, wanted, actor());
     output.one({ token: secretText, ...tokenFields(token, member.name) });
     output.say(SHOWN_ONCE);
@@ -86,7 +82,8 @@ const listCommand = query({
     const rows = own.map((token) =>
       tokenFields(token, nameOf.get(token.memberId) ?? token.memberId),
     );
-    output.list(rows, `${tenant} has no tokens yet: ${PROGRAM} tokens issue --help`);
+    const none = `${tenant} has no tokens yet: ${PROGRAM} tokens issue --help`;
+    output.list(rows, none, ['cidrs', 'created_at']);
   },
 });
 
@@ -112,7 +109,7 @@ const revokeCommand = command({
       return revokeAll(ops, tenant, member);
     if (keyId === undefined || tenant !== undefined || member !== undefined)
       throw new UsageError(
-        'name a token by its key id, or all of a member by --tenant and --member',
+        'give the key id of a token, or --tenant and --member for all tokens of a member',
       );
     const { database, clock, actor, output } = ops;
     const { token, memberName } = await findToken(database.reader, keyId);
@@ -163,20 +160,13 @@ const rotateCommand = command({
     await output.confirm(
       `Replace the token ${known.token.name} of ${known.memberName}; the old one ends ${end}`,
     );
-    const {
-      token,
-      text: secretText,
-      old,
-    } = await rotateToken(database, clock, keyId, grace, actor());
-    const { revoked_at: oldRevokedAt, expires_at: oldExpiresAt } = tokenFields(
-      old,
-      known.memberName,
-    );
+    const rotated = await rotateToken(database, clock, keyId, grace, actor());
+    const old = tokenFields(rotated.old, known.memberName);
     output.one({
-      token: secretText,
-      ...tokenFields(token, known.memberName),
-      replaces: old.keyId,
-      replaced_ends_at: oldRevokedAt ?? oldExpiresAt ?? null,
+      token: rotated.text,
+      ...tokenFields(rotated.token, known.memberName),
+      replaces: rotated.old.keyId,
+      replaced_ends_at: old.revoked_at ?? old.expires_at ?? null,
     });
     output.say(SHOWN_ONCE);
   },

@@ -8,8 +8,7 @@ import { transferList } from '../../transfers/reading.js';
 import { group, query } from '../command.js';
 import { findTransfer } from '../finding.js';
 import { text } from '../inputs.js';
-import { transferDetailFields, transferFields } from '../presenting.js';
-import { PROGRAM } from '../program-name.js';
+import { PROGRAM } from '../help.js';
 import {
   approvalActCommands,
   operationListCommand,
@@ -17,6 +16,7 @@ import {
   type OperationCommands,
   VERBS,
 } from './operations.js';
+import { transferDetailFields, transferFields } from '../presenting-operations.js';
 
 const TRANSFERS: OperationCommands<Transfer> = {
   noun: 'transfer',
@@ -59,9 +59,7 @@ export const transferCommands = group(
       input: z.object({ id: text }),
       run: async (ops, { id }) => {
         await TRANSFERS.show(ops, await TRANSFERS.find(ops, id));
-        ops.output.say(
-          `What was done to it, and what was refused: ${PROGRAM} audit-log --subject ${id}`,
-        );
+        ops.output.say(`Its actions and refusals: ${PROGRAM} audit-log --subject ${id}`);
       },
     }),
     ...approvalActCommands(TRANSFERS),

@@ -5,8 +5,7 @@ import { DOCUMENT_TYPES } from '../../db/entities/identity.js';
 import { command, type Ops } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findAccount } from '../finding.js';
-import { flag, oneOf, option, optional, text, time, within } from '../inputs.js';
-import { readStandardInput } from '../standard-input.js';
+import { flag, oneOf, option, optional, text, time, within, readStandardInput } from '../inputs.js';
 
 const TYPES = DOCUMENT_TYPES.join(', ');
 
@@ -63,7 +62,7 @@ export const verificationCommand = command({
   },
 });
 
-const HOW = '--document-number or --document-number-stdin is required where nobody can be asked';
+const HOW = '--document-number or --document-number-stdin is required without a terminal';
 
 /**
  * Read from exactly one place, and never repeated in a message, because it is the account holder's

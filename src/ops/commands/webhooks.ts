@@ -16,7 +16,7 @@ import type { StaffActName } from '../../staff/rules.js';
 import { command, type CommandDefinition, group, type Ops, query } from '../command.js';
 import { findEndpoint, findTenant } from '../finding.js';
 import { option, optional, text, time } from '../inputs.js';
-import { deliveryFields, endpointDetailFields, endpointFields } from '../presenting.js';
+import { deliveryFields, endpointDetailFields, endpointFields } from '../presenting-service.js';
 
 const limit = z
   .string()
@@ -48,7 +48,7 @@ const listCommand = query({
       tenant === undefined
         ? 'No endpoint is disabled, paused or failing.'
         : `${tenant} has no endpoint.`;
-    output.list(shown.map(endpointFields), none);
+    output.list(shown.map(endpointFields), none, ['tenant_id', 'last_success_at', 'next_due_at']);
   },
 });
 
@@ -76,7 +76,11 @@ const deliveriesCommand = query({
   run: async ({ database, output }, { endpoint, limit: most }) => {
     const { id } = await findEndpoint(database.reader, endpoint);
     const { items } = await readDeliveries(database.reader, id, null, most);
-    output.list(items.map(deliveryFields), 'Nothing was delivered to it.');
+    output.list(items.map(deliveryFields), 'Nothing was delivered to it.', [
+      'event_id',
+      'cause',
+      'last_attempt_at',
+    ]);
   },
 });
 
@@ -116,7 +120,7 @@ function actCommand(
       const { id } = await findEndpoint(ops.database.reader, endpoint);
       const isChanged = await operation(ops, id, ops.by());
       await show(ops, id);
-      if (!isChanged) ops.output.say('Nothing was changed: it was so already.');
+      if (!isChanged) ops.output.say('Nothing was changed: it was in this state before.');
     },
   });
 }

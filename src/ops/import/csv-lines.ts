@@ -111,10 +111,10 @@ function checkedHeader(
     ...required.filter((name) => !given.includes(name)).map((name) => `${name} is missing`),
     ...given
       .filter((name) => !known.includes(name))
-      .map((name) => `${name === '' ? 'an empty name' : name} is no column`),
+      .map((name) => `${name === '' ? 'an empty name' : name} is not a column`),
     ...given
       .filter((name, index) => known.includes(name) && given.indexOf(name) < index)
-      .map((name) => `${name} is there twice`),
+      .map((name) => `${name} appears twice`),
   ];
   if (wrong.length === 0) return given;
   throw new OpsError(
@@ -154,5 +154,5 @@ function notCsv(path: string, failure: CsvError): OpsError {
     failure.code === 'CSV_MAX_RECORD_SIZE'
       ? 'a line is too long: a quotation mark is open'
       : 'a quotation mark is wrong';
-  return new OpsError(`${path} is no CSV${at}: ${why}`);
+  return new OpsError(`${path} is not valid CSV${at}: ${why}`);
 }

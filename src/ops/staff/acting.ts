@@ -13,7 +13,7 @@ import { verifyClaim } from '../../staff/verification.js';
 import { OpsError, shellWord } from '../failures.js';
 import { needsCode, type Need, refusedAction, rightOf } from './needs.js';
 import type { SessionFile, StoredSession } from './session-file.js';
-import { PROGRAM } from '../program-name.js';
+import { PROGRAM } from '../help.js';
 
 /** Determines who acts on the command line, and whether they may. */
 
@@ -89,7 +89,7 @@ export async function assertStillActs(
 ): Promise<void> {
   const { identity } = await findActor(deps);
   if (identity.id !== id)
-    throw new OpsError('somebody else is signed in here by now: nothing was done');
+    throw new OpsError('another person has signed in here meanwhile: nothing was done');
   const refused = rightRefusal(identity, rightOf(need), needsCode(need));
   if (refused !== null) throw adviceOn(refused, identity, rightOf(need));
 }
@@ -104,7 +104,7 @@ async function lookFor(deps: ActingDeps): Promise<Found> {
       ? {
           named: null,
           failure: new OpsError(
-            'OPS_KEY is the key of no active service: staff add-service makes a new one',
+            'OPS_KEY is not the key of an active service: staff add-service makes a new key',
           ),
         }
       : { identity, session: null };
@@ -120,12 +120,12 @@ async function nobody(database: Database, as: string | undefined): Promise<strin
   if (as !== undefined) return `${as} is not signed in here: ${PROGRAM} login ${shellWord(as)}`;
   const first = `MYSQL_ADMIN_URL=… ${PROGRAM} staff add NAME --can …,manage`;
   return (await hasNoManager(database.reader))
-    ? `nobody of the staff may manage yet: whoever has the administrator's address of the database adds the first: ${first}`
-    : `nobody is signed in: ${PROGRAM} login NAME`;
+    ? `no member of the staff has the right manage yet. With the database administrator's URL, add the first: ${first}`
+    : `sign in first: ${PROGRAM} login NAME`;
 }
 
 function over({ name }: StoredSession): string {
-  return `the session of ${name} is over: ${PROGRAM} login ${shellWord(name)}`;
+  return `the session of ${name} has ended: ${PROGRAM} login ${shellWord(name)}`;
 }
 
 async function verified(
@@ -180,13 +180,13 @@ function adviceOn(
 ): OpsError {
   if (lacking === null)
     return new OpsError(
-      `${message}; each code counts once: give the next that ${name}'s authenticator shows, by --code`,
+      `${message}; each code works once: give the next code of ${name}'s authenticator with --code`,
     );
   if (kind === 'service' && rights.includes(lacking))
-    return new OpsError(`${message}: a person who is signed in does it, with --as NAME`);
+    return new OpsError(`${message}: a signed-in person must do this, with --as NAME`);
   const all = STAFF_RIGHTS.filter((right) => right === lacking || rights.includes(right)).join(',');
   const adds = kind === 'service' ? 'add-service' : 'add';
   return new OpsError(
-    `${message}; who manages the staff lets them: ${PROGRAM} staff ${adds} ${shellWord(name)} --can ${all}`,
+    `${message}; a colleague with the right manage grants it: ${PROGRAM} staff ${adds} ${shellWord(name)} --can ${all}`,
   );
 }

@@ -37,7 +37,7 @@ export async function findAdministrator(
     const actor = { channel: 'ops', name: await provenName(own.database) } as const;
     // Checked on the database that they can change, which may differ from the one in MYSQL_URL.
     if (!(await hasNoManager(own.database.reader)))
-      throw new OpsError('somebody may manage the staff there already');
+      throw new OpsError('a member of the staff may already manage that database');
     await own.databaseClock.read(own.database.lookup);
     return { deps: own, actor };
   } catch (failure) {
@@ -55,7 +55,7 @@ async function provenName(database: Database): Promise<string> {
   } catch (failure) {
     if (isUnavailable(failure) && !isRefused(failure)) throw failure;
     throw new OpsError(
-      `MYSQL_ADMIN_URL names nobody who may change the tables there (error ${errnoOf(failure) ?? 0})`,
+      `the user in MYSQL_ADMIN_URL may not change the tables (error ${errnoOf(failure) ?? 0})`,
     );
   }
 }

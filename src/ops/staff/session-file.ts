@@ -17,7 +17,7 @@ import { mysqlAddress } from '../../db/servers.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
 import { foldedName } from '../../staff/name.js';
 import { OpsError } from '../failures.js';
-import { PROGRAM } from '../program-name.js';
+import { PROGRAM } from '../help.js';
 
 /**
  * The sessions on this machine, stored where only the owner can read them.
@@ -106,7 +106,7 @@ export class SessionFile {
     try {
       return content.parse(JSON.parse(text)).databases;
     } catch {
-      throw new OpsError(`${this.path} is not what a login writes: remove it, and sign in again`);
+      throw new OpsError(`${this.path} is not a valid session file: remove it, and sign in again`);
     }
   }
 
@@ -123,9 +123,9 @@ export class SessionFile {
       const { mode, uid } = fstatSync(file);
       if ((mode & OTHERS) !== 0)
         throw new OpsError(
-          `${this.path} can be read by others: chmod 600, then ${PROGRAM} logout --everywhere`,
+          `other users can read ${this.path}: chmod 600, then ${PROGRAM} logout --everywhere`,
         );
-      if (uid !== process.getuid?.()) throw new OpsError(`${this.path} belongs to somebody else`);
+      if (uid !== process.getuid?.()) throw new OpsError(`${this.path} belongs to another user`);
       return readFileSync(file, 'utf8');
     } finally {
       closeSync(file);
@@ -137,7 +137,7 @@ export class SessionFile {
     const folder = dirname(this.path);
     const { mode } = statSync(folder);
     if ((mode & OTHERS_WRITE) !== 0 && (mode & STICKY) === 0)
-      throw new OpsError(`${folder} can be written by others: chmod 700, and sign in again`);
+      throw new OpsError(`other users can write to ${folder}: chmod 700, and sign in again`);
   }
 }
 

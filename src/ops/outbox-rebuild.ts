@@ -1,10 +1,10 @@
-import type { Uuid } from '../../core/ids.js';
-import { instant, type Instant } from '../../core/instant.js';
-import { integer, nullable, string, time } from '../../db/columns.js';
-import type { DatabaseDeps, Reader } from '../../db/database.js';
-import { outbox, type WorkflowResourceType } from '../../db/entities/outbox.js';
-import type { Outbox } from '../../temporal/outbox.js';
-import type { WorkflowResource } from '../../temporal/workflow-resources.js';
+import type { Uuid } from '../core/ids.js';
+import { instant, type Instant } from '../core/instant.js';
+import { integer, nullable, string, time } from '../db/columns.js';
+import type { DatabaseDeps, Reader } from '../db/database.js';
+import { outbox, type WorkflowResourceType } from '../db/entities/outbox.js';
+import type { Outbox } from '../temporal/outbox.js';
+import type { WorkflowResource } from '../temporal/workflow-resources.js';
 
 /** Operators' view of the outbox, beyond what the relay needs. */
 

@@ -1,2 +1,0 @@
-/** `money-ops …` in a checkout: the same program under that name (src/ops/program-name.ts). */
-import './ops.js';

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { waitingOf } from '../../approvals/rules.js';
+import { workflowUrlOf } from '../../config/temporal.js';
+import type { Uuid } from '../../core/ids.js';
+import { findByText } from '../../support/reading/search.js';
+import { WORKFLOW_ID_OF } from '../../temporal/contracts.js';
+import { query } from '../command.js';
+import { OpsError } from '../failures.js';
+import { text } from '../inputs.js';
+
+interface Found {
+  readonly id: Uuid;
+  readonly status: string;
+}
+
+export const openCommand = query({
+  usage: 'open <resource>',
+  summary: "print a resource's addresses at the support desk and in Temporal's UI",
+  explanation: `
+RESOURCE is the id of a transfer, payout, batch, webhook endpoint, adjustment or account, or of one of their events, bonuses,
+pay-ins or postings. It may also be an alias, a phone, an Idempotency-Key or an operator's reference, in any tenant.
+SUPPORT_URL and SUPPORT_TEMPORAL_UI_URL must be set as for the support desk. Only what waits has a workflow.`,
+  examples: ['open 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f', "open '$ana'", 'open case-118 --json'],
+  input: z.object({ resource: text }),
+  run: async ({ database, config, output }, { resource }) => {
+    const found = await findByText(database.reader, resource);
+    const urlOf = workflowUrlOf(config);
+    const rows = (
+      path: string,
+      own: readonly Found[],
+      workflowIdOf: (id: Uuid) => string | null = () => null,
+    ) =>
+      own.map(({ id, status }) => {
+        const workflowId = workflowIdOf(id);
+        return {
+          desk: `${config.SUPPORT_URL.replace(/\/+$/, '')}/${path}/${id}`,
+          status,
+          temporal: workflowId === null ? null : (urlOf?.(workflowId) ?? null),
+        };
+      });
+    const waited = found.transfers.filter((transfer) => waitingOf(transfer) !== null);
+    const direct = found.transfers.filter((transfer) => !waited.includes(transfer));
+    const all = [
+      ...rows('transfers', waited, WORKFLOW_ID_OF.transfer),
+      ...rows('transfers', direct),
+      ...rows('payouts', found.payouts, WORKFLOW_ID_OF.payout),
+      ...rows('batches', found.batches, WORKFLOW_ID_OF.bonus_batch),
+      ...rows('endpoints', found.endpoints, WORKFLOW_ID_OF.webhook_endpoint),
+      ...rows('adjustments', found.adjustments),
+      ...rows('accounts', found.accounts),
+    ];
+    if (all.length === 0)
+      throw new OpsError(
+        `nothing has the id, alias, phone, Idempotency-Key or reference "${resource}"`,
+      );
+    output.list(all, '');
+  },
+});
