@@ -8,7 +8,7 @@ import { lockAccount } from '../accounts/access.js';
 import { appendEvents } from '../ledger/event-log.js';
 import { GenerationSuperseded } from '../spreadsheets/generated-files.js';
 import { type BatchFiles, completeFiles } from './files.js';
-import { presentBatch } from './presenter.js';
+import { batchOfEventResource } from './schemas.js';
 import { isSettled } from './rules.js';
 
 export interface EndingDeps extends DatabaseDeps {
@@ -38,7 +38,7 @@ export async function endExecution(
     const at = clock();
     const status = settled.rowsFailed === 0 ? 'completed' : 'partially_failed';
     const end = { status, finishedAt: at, filesMadeAt: made === null ? null : at } as const;
-    const object = () => presentBatch({ ...settled, ...end }, baseUrl);
+    const object = () => batchOfEventResource.present({ batch: { ...settled, ...end }, baseUrl });
     const event = { tenantId, type: `bonus_batch.${status}`, resourceId: id, object } as const;
     const unpaid = updateSql(
       bonusBatchStorage,

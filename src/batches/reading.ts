@@ -13,7 +13,7 @@ import { accounts } from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
 import type { OperationList } from '../accounts/operation-list.js';
 import { capabilityRefusal } from '../accounts/rules.js';
-import type { BatchReview } from './presenter.js';
+import type { BatchReview } from './schemas.js';
 import { isAccepted } from './rules.js';
 
 /**

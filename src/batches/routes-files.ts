@@ -20,9 +20,10 @@ import { bytesOf } from '../spreadsheets/byte-source.js';
 import { recogniseFile } from '../spreadsheets/open-sheet.js';
 import { SheetProblem } from '../spreadsheets/sheet.js';
 import { templateCsv, templateXlsx } from './template.js';
-import { presentBatchNow } from './presenter.js';
 import type { BatchFile } from './rules.js';
-import { BATCH_EXAMPLES, BonusBatchSchema, FILE_EXAMPLES, UploadForm } from './schemas.js';
+import { batchResource, BonusBatchSchema } from './schemas.js';
+import { BATCH_EXAMPLES, FILE_EXAMPLES } from './schemas-examples.js';
+import { UploadForm } from './schemas-requests.js';
 import type { Batches } from './service.js';
 
 export function batchFileRoutes(api: Api, batches: Batches, baseUrl: string): void {
@@ -72,7 +73,7 @@ function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
         : null;
       return answerOf(answer, (batch, replayed) => ({
         status: replayed ? 200 : 201,
-        body: presentBatchNow(batch, baseUrl, review),
+        body: batchResource.present({ batch, baseUrl, review }),
       }));
     },
   );

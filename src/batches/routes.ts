@@ -14,15 +14,15 @@ import {
   shows,
   summary,
 } from '../http/route.js';
-import { presentBatchNow, presentBatchRow } from './presenter.js';
+import { batchResource, BonusBatchSchema } from './schemas.js';
+import { BATCH_EXAMPLES } from './schemas-examples.js';
 import {
-  BATCH_EXAMPLES,
   BonusBatchPageSchema,
   BonusBatchQuery,
   BonusBatchRowPageSchema,
   BonusBatchRowQuery,
-  BonusBatchSchema,
-} from './schemas.js';
+  presentBatchRow,
+} from './schemas-requests.js';
 import type { Batches } from './service.js';
 
 /**
@@ -53,7 +53,7 @@ function listAndRead(api: Api, batches: Batches, cursors: Cursors, baseUrl: stri
         cursors,
         request,
         (before, limit) => batches.list(caller, filter, before, limit),
-        ({ batch, review }) => presentBatchNow(batch, baseUrl, review),
+        ({ batch, review }) => batchResource.present({ batch, baseUrl, review }),
       );
     },
   );
@@ -69,7 +69,7 @@ function listAndRead(api: Api, batches: Batches, cursors: Cursors, baseUrl: stri
     ),
     async (request) => {
       const { batch, review } = await batches.read(request.caller, pathId(request, 'batch_id'));
-      return { status: 200, body: presentBatchNow(batch, baseUrl, review) };
+      return { status: 200, body: batchResource.present({ batch, baseUrl, review }) };
     },
   );
 }
@@ -122,7 +122,7 @@ function execute(api: Api, batches: Batches, baseUrl: string): void {
       );
       return answerOf(answer, (batch) => ({
         status: 202,
-        body: presentBatchNow(batch, baseUrl, null),
+        body: batchResource.present({ batch, baseUrl, review: null }),
       }));
     },
   );
@@ -144,7 +144,7 @@ function withdraw(api: Api, batches: Batches, baseUrl: string): void {
       const answer = await batches.withdraw(request.caller, pathId(request, 'batch_id'));
       return answerOf(answer, (batch) => ({
         status: 200,
-        body: presentBatchNow(batch, baseUrl, null),
+        body: batchResource.present({ batch, baseUrl, review: null }),
       }));
     },
   );

@@ -21,7 +21,7 @@ import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { executeBatchKind, withdrawBatchKind } from './commands.js';
 import { type EarlierPayments, readEarlierPayments } from './earlier-payments.js';
 import type { MemberCommand } from './ownership.js';
-import type { BatchReview } from './presenter.js';
+import type { BatchReview } from './schemas.js';
 import { batchList, readBatchRows, readReviews } from './reading.js';
 import { type BatchFile, hasFile } from './rules.js';
 import { uploadBatch, type UploadRequest } from './upload.js';

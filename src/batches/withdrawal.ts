@@ -16,7 +16,7 @@ import {
 } from '../ledger/writer/types.js';
 import { outboxWrite } from '../temporal/outbox-entry.js';
 import { type BatchCommand, findOwnBatch, type MemberCommand } from './ownership.js';
-import { presentBatch } from './presenter.js';
+import { batchOfEventResource } from './schemas.js';
 import { hasLapsed, stateRefusal, WITHDRAWABLE } from './rules.js';
 
 /**
@@ -107,7 +107,7 @@ export function withdrawn(
     tenantId,
     type: 'bonus_batch.rejected',
     resourceId: id,
-    object: () => presentBatch(ended, NO_FILES),
+    object: () => batchOfEventResource.present({ batch: ended, baseUrl: NO_FILES }),
   } as const;
   return {
     outcome: { done: true, resource: ended },

@@ -22,7 +22,7 @@ import type { OutboxNotifier } from '../../temporal/outbox-notifier.js';
 import { outboxEntry } from '../../temporal/outbox-entry.js';
 import type { GeneratedFiles } from '../../spreadsheets/generated-files.js';
 import { completeFiles } from '../files.js';
-import { presentBatch } from '../presenter.js';
+import { batchOfEventResource } from '../schemas.js';
 import { SAME_FILE_MS } from '../rules.js';
 import { lastWithWorkflow, leavesQueue, lockQueue } from './tenant-queue.js';
 import type { Problem } from './problems.js';
@@ -181,7 +181,7 @@ export class ValidationRecord {
       };
       const statement = updateSql(bonusBatches, finished, { id: finished.id });
       const type = isAccepted ? 'bonus_batch.ready' : 'bonus_batch.rejected';
-      const object = () => presentBatch(finished, baseUrl);
+      const object = () => batchOfEventResource.present({ batch: finished, baseUrl });
       const event = { tenantId: finished.tenantId, type, resourceId: finished.id, object } as const;
       const next = await startNext(transaction, finished, at, outboxId);
       const unpaidRows = isAccepted ? progress.rowCount : 0;

@@ -1,0 +1,104 @@
+import { amountJson } from '../core/amount.js';
+import { MAX_DESCRIPTION } from '../core/checked-text.js';
+import { toRfc3339 } from '../core/instant.js';
+import {
+  type BonusBatch,
+  type BonusBatchRow,
+  BATCH_ROW_STATUSES,
+  BATCH_STATUSES,
+} from '../db/entities/bonuses.js';
+import { EXAMPLE, exampled } from '../http/examples.js';
+import { KEYED_QUERY } from '../http/operation-query.js';
+import {
+  AmountSchema,
+  instantSchema,
+  PAGE_QUERY,
+  pageSchema,
+  textField,
+  uuidField,
+  uuidSchema,
+} from '../http/schemas.js';
+import { z } from '../http/zod.js';
+import { BonusBatchSchema } from './schemas.js';
+
+export const BonusBatchPageSchema = pageSchema('BonusBatchPage', BonusBatchSchema);
+
+const count = z.number().int().nonnegative();
+
+const BonusBatchRowSchema = z
+  .object({
+    row: count.openapi({ description: 'As a spreadsheet shows it: the first data row is 2.' }),
+    status: z.enum(BATCH_ROW_STATUSES).describe('The state of the row.'),
+    recipient: z.string().openapi({ description: 'As written in the file.' }),
+    account_id: uuidSchema.openapi({
+      description: 'The account it named when the file was validated.',
+    }),
+    amount: AmountSchema.describe('The amount that the recipient receives.'),
+    fee: AmountSchema.describe('The fee that the source account pays in addition.'),
+    description: z.string().nullable().describe('As written in the file.'),
+    reference: z.string().nullable().describe('Your own reference for it, from the file.'),
+    bonus_id: uuidSchema.nullable().openapi({ description: 'Once paid.' }),
+    failure: z
+      .object({
+        code: z.string().describe('The cause, for machines.'),
+        message: z.string().describe('The cause, for people.'),
+      })
+      .nullable()
+      .describe('Why it could not be paid; null unless it failed.'),
+    paid_at: instantSchema.nullable().describe('When it was paid; null until then.'),
+  })
+  .openapi('BonusBatchRow');
+exampled(BonusBatchRowSchema, {
+  row: 2,
+  status: 'paid',
+  recipient: '$ana',
+  account_id: EXAMPLE.destination,
+  amount: EXAMPLE.amount,
+  fee: EXAMPLE.fee,
+  description: 'Bonus for November',
+  reference: 'NOV-0001',
+  bonus_id: EXAMPLE.id,
+  failure: null,
+  paid_at: EXAMPLE.later,
+});
+
+export function presentBatchRow(
+  row: BonusBatchRow,
+  batch: Pick<BonusBatch, 'asset'>,
+): Readonly<Record<string, unknown>> {
+  const { asset } = batch;
+  const amount = (raw: bigint) => (asset === null ? null : amountJson({ raw, asset }));
+  return {
+    row: row.number,
+    status: row.status,
+    recipient: row.recipient,
+    account_id: row.recipientAccountId,
+    amount: amount(row.raw),
+    fee: amount(row.feeRaw),
+    description: row.description,
+    reference: row.reference,
+    bonus_id: row.bonusId,
+    failure: row.code === null ? null : { code: row.code, message: row.message },
+    paid_at: row.status === 'paid' && row.settledAt !== null ? toRfc3339(row.settledAt) : null,
+  };
+}
+
+export const BonusBatchRowPageSchema = pageSchema('BonusBatchRowPage', BonusBatchRowSchema);
+
+export const BonusBatchQuery = z.strictObject({
+  ...KEYED_QUERY,
+  status: z.enum(BATCH_STATUSES).optional(),
+});
+
+export const BonusBatchRowQuery = z.strictObject({
+  ...PAGE_QUERY,
+  status: z.enum(BATCH_ROW_STATUSES).optional(),
+});
+
+export const UploadForm = z
+  .strictObject({
+    source_account: uuidField.describe('The account that pays the bonuses and their fees.'),
+    description: textField({ max: MAX_DESCRIPTION }).optional().describe('A text about the batch.'),
+  })
+  .openapi('UploadBonusBatch');
+exampled(UploadForm, { source_account: EXAMPLE.source, description: 'November' });
