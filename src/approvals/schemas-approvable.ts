@@ -68,7 +68,7 @@ export function approvableFields(description: string) {
   };
 }
 
-export const RejectionSchema = z
+const RejectionSchema = z
   .object({
     code: z.string().describe('The cause, for machines.'),
     reason: z.string().nullable().describe('The reason that a person gave; null without one.'),
@@ -84,19 +84,9 @@ export function rejectionField(meaning: string) {
   );
 }
 
-export function presentApproval(row: ApprovalColumns): z.output<typeof ApprovalSchema> {
+function presentApproval(row: ApprovalColumns): z.output<typeof ApprovalSchema> {
   const waiting = waitingOf(row);
   if (waiting === null) return null;
   const { required, received, expiresAt } = waiting;
   return { required, received, expires_at: toRfc3339(expiresAt) };
 }
-
-const { amount, fee, description, created_at, approval } = approvableFields('');
-/** The schemas of the fields that transfers and payouts share. */
-export const APPROVABLE = {
-  amount: amount.schema,
-  fee: fee.schema,
-  description: description.schema,
-  created_at: created_at.schema,
-  approval: approval.schema,
-};

@@ -17,7 +17,7 @@ export function totalText({ asset, totalRaw: raw }: BonusBatch): string | null {
   return asset === null ? null : formatAmount({ raw, asset });
 }
 
-export const batchResource = workflowResource({
+export const batchWorkflowResource = workflowResource({
   resourceType: 'bonus_batch',
   workflowType: 'bonusBatch',
   taskQueue: 'batches',

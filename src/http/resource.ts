@@ -68,7 +68,6 @@ export function defineResource<Of extends Fields>(name: string, meaning: string,
     entries.map(([field, of]) => [field, of.example]),
   );
   return {
-    fields,
     schema: exampled(schema, example),
     example,
     /**

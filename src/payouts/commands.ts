@@ -6,8 +6,8 @@ import type { Payout, PayoutRailEvent } from '../db/entities/payouts.js';
 import type { Command, RowWrite } from '../ledger/writer/types.js';
 import type { EventDraft } from '../ledger/event-log.js';
 import { outboxWrite } from '../temporal/outbox-entry.js';
-import { presentPayout } from './presenter.js';
 import type { Report } from './reports.js';
+import { payoutResource } from './schemas.js';
 
 /**
  * The common part of commands about an existing payout, and the rows and events that they write.
@@ -48,7 +48,7 @@ export function payoutEvent(
   payout: Payout,
 ): EventDraft {
   const { tenantId, id: resourceId } = payout;
-  return { tenantId, type, resourceId, object: () => presentPayout(payout) };
+  return { tenantId, type, resourceId, object: () => payoutResource.present(payout) };
 }
 
 /** Returns the outbox entry that notifies the payout's workflow. */

@@ -15,13 +15,13 @@ import {
   shows,
   summary,
 } from '../http/route.js';
-import { presentPayout } from './presenter.js';
 import { payoutList } from './reading.js';
 import {
   CreatePayoutBody,
   PAYOUT_EXAMPLES,
   PayoutPageSchema,
   PayoutQuery,
+  payoutResource,
   PayoutSchema,
   RejectPayoutBody,
 } from './schemas.js';
@@ -56,7 +56,7 @@ export function payoutRoutes(
       status,
       destination: { bankCode, accountEnd },
     }),
-    present: presentPayout,
+    present: payoutResource.present,
   });
 }
 
@@ -92,7 +92,7 @@ function create(api: Api, payouts: Payouts): void {
       const answer = await payouts.create(caller, requestId, request, idempotency);
       return answerOf(answer, (payout, replayed) => ({
         status: replayed ? 200 : payout.status === 'pending_approval' ? 202 : 201,
-        body: presentPayout(payout),
+        body: payoutResource.present(payout),
       }));
     },
   );
@@ -108,7 +108,7 @@ export function payoutApprovalRoutes(api: Api, approvals: PayoutApprovals): void
     schema: PayoutSchema,
     examples: PAYOUT_EXAMPLES,
     rejectBody: RejectPayoutBody,
-    present: presentPayout,
+    present: payoutResource.present,
     approvedStatus: 'approved',
     expiredStatus: 'canceled',
     canceling:

@@ -1,9 +1,16 @@
 import { MAX_DESCRIPTION } from '../core/checked-text.js';
-import { BANK_ACCOUNT_TYPES, PAYOUT_STATUSES, type PayoutStatus } from '../db/entities/payouts.js';
+import { toRfc3339 } from '../core/instant.js';
+import {
+  BANK_ACCOUNT_TYPES,
+  type Payout,
+  PAYOUT_STATUSES,
+  type PayoutStatus,
+} from '../db/entities/payouts.js';
 import { REJECTION, rejectBody } from '../approvals/schemas.js';
-import { APPROVABLE, APPROVAL, RejectionSchema } from '../approvals/schemas-approvable.js';
+import { APPROVAL, approvableFields, rejectionField } from '../approvals/schemas-approvable.js';
 import { EXAMPLE, exampled } from '../http/examples.js';
 import { OPERATION_QUERY } from '../http/operation-query.js';
+import { defineResource, fieldsOf } from '../http/resource.js';
 import {
   amountField,
   boundedOfAsset,
@@ -16,40 +23,44 @@ import {
   uuidSchema,
 } from '../http/schemas.js';
 import { z } from '../http/zod.js';
+import { transitionsOf } from './rules.js';
 
 const HOLDER_NAME_LENGTH = 80;
+const BANK_CODE = 'The code of the bank in its country.';
+const HOLDER_NAME = 'The name of the person or business that holds the account.';
 
 const bankAccount = {
-  type: z.literal('bank_account'),
+  type: z.literal('bank_account').describe('Always `bank_account`.'),
   country: countryField,
   bank_code: z
     .string()
     .regex(/^[0-9A-Z]{2,11}$/, 'malformed')
-    .openapi({ example: '0007' }),
-  account_type: z.enum(BANK_ACCOUNT_TYPES),
+    .openapi({ description: BANK_CODE, example: '0007' }),
+  account_type: z.enum(BANK_ACCOUNT_TYPES).describe('The kind of account.'),
 };
 
 /** (docs/contract.md, Payouts) */
 export const CreatePayoutBody = z
   .strictObject({
-    source_account: uuidField,
-    destination: z.strictObject({
-      ...bankAccount,
-      account_number: z
-        .string()
-        .regex(/^[0-9A-Za-z]{4,34}$/, 'malformed')
-        .openapi({ description: 'Stored encrypted; only its end is shown.' }),
-      holder_name: textField({ min: 1, max: HOLDER_NAME_LENGTH }).refine(
-        (text) => text.trim() !== '',
-        'too_short',
-      ),
-      holder_document: z
-        .string()
-        .regex(/^[0-9A-Z.-]{4,20}$/, 'malformed')
-        .openapi({ description: 'Stored encrypted; never shown again.' }),
-    }),
-    amount: amountField,
-    description: optional(textField({ max: MAX_DESCRIPTION })),
+    source_account: uuidField.describe('The account that pays the amount and the fee.'),
+    destination: z
+      .strictObject({
+        ...bankAccount,
+        account_number: z
+          .string()
+          .regex(/^[0-9A-Za-z]{4,34}$/, 'malformed')
+          .openapi({ description: 'Stored encrypted; only its end is shown.' }),
+        holder_name: textField({ min: 1, max: HOLDER_NAME_LENGTH })
+          .refine((text) => text.trim() !== '', 'too_short')
+          .describe(HOLDER_NAME),
+        holder_document: z
+          .string()
+          .regex(/^[0-9A-Z.-]{4,20}$/, 'malformed')
+          .openapi({ description: 'Stored encrypted; never shown again.' }),
+      })
+      .describe('The bank account that receives the amount.'),
+    amount: amountField.describe('The amount that the bank account receives.'),
+    description: optional(textField({ max: MAX_DESCRIPTION })).describe('A text about the payout.'),
   })
   .openapi('CreatePayout');
 exampled(CreatePayoutBody, {
@@ -67,67 +78,103 @@ exampled(CreatePayoutBody, {
   description: 'Invoice 2041',
 });
 
-export const PayoutSchema = z
-  .object({
-    id: uuidSchema,
-    scope: z.literal('external'),
-    status: z.enum(PAYOUT_STATUSES),
-    source_account: uuidSchema,
-    destination: z.object({
-      ...bankAccount,
-      country: z.string(),
-      bank_code: z.string(),
-      account_number: z.string().openapi({
-        description: 'Masked: at most its last four characters, and never more than half of it.',
-        example: '****6789',
-      }),
-      holder_name: z.string(),
-    }),
-    ...APPROVABLE,
-    rejection: RejectionSchema.openapi({
-      description:
-        '`rejected` by a person, or the code of the rule that refused it at its last approval.',
-    }),
-    failure: z.object({ code: z.string(), message: z.string() }).nullable().openapi({
-      description:
-        'Why it failed or was returned; `approval_expired` if it was not approved in time.',
-    }),
-    rail_reference: z
-      .string()
-      .nullable()
-      .openapi({ description: "The rail's own reference, once the rail has taken it." }),
-    status_transitions: z
-      .array(z.object({ status: z.enum(PAYOUT_STATUSES), at: instantSchema }))
-      .openapi({
-        description: 'Every status it has had, oldest first; the last is the current one.',
-      }),
-  })
-  .openapi('Payout');
+const field = fieldsOf<Payout>();
 
-const APPROVED: z.input<typeof PayoutSchema> = {
-  id: EXAMPLE.id,
-  scope: 'external',
-  status: 'approved',
-  source_account: EXAMPLE.source,
-  destination: {
-    type: 'bank_account',
-    country: 'CO',
-    bank_code: '0007',
-    account_type: 'savings',
-    account_number: '****6789',
-    holder_name: 'Ana María Pérez',
+/**
+ * The public fields of a payout, with only the end of the account number.
+ * (docs/contract.md, Payouts)
+ */
+export const payoutResource = defineResource(
+  'Payout',
+  'An amount that leaves the service for a bank account, through a rail.',
+  {
+    id: field('The id of the payout.', uuidSchema, EXAMPLE.id, ({ id }) => id, { ops: true }),
+    scope: field(
+      'Always `external`: the money leaves the service.',
+      z.literal('external'),
+      'external',
+      () => 'external' as const,
+    ),
+    status: field(
+      'The state: `status_transitions` lists the earlier ones.',
+      z.enum(PAYOUT_STATUSES),
+      'approved',
+      ({ status }) => status,
+      { ops: true },
+    ),
+    source_account: field(
+      'The account that pays the amount and the fee.',
+      uuidSchema,
+      EXAMPLE.source,
+      ({ sourceAccountId }) => sourceAccountId,
+    ),
+    destination: field(
+      'The bank account that receives the amount.',
+      z.object({
+        ...bankAccount,
+        country: z.string().describe('The country of the bank, in ISO 3166 alpha-2.'),
+        bank_code: z.string().describe(BANK_CODE),
+        account_number: z.string().openapi({
+          description: 'Masked: at most its last four characters, and never more than half of it.',
+          example: '****6789',
+        }),
+        holder_name: z.string().describe(HOLDER_NAME),
+      }),
+      {
+        type: 'bank_account',
+        country: 'CO',
+        bank_code: '0007',
+        account_type: 'savings',
+        account_number: '****6789',
+        holder_name: 'Ana María Pérez',
+      },
+      (payout) => ({
+        type: 'bank_account' as const,
+        country: payout.country,
+        bank_code: payout.bankCode,
+        account_type: payout.accountType,
+        account_number: `****${payout.accountEnd}`,
+        holder_name: payout.holderName,
+      }),
+    ),
+    ...approvableFields('Invoice 2041'),
+    rejection: rejectionField(
+      '`rejected` by a person, or the code of the rule that refused it at its last approval.',
+    ),
+    failure: field(
+      'Why it failed or was returned; `approval_expired` if it was not approved in time.',
+      z
+        .object({
+          code: z.string().describe('The cause, for machines.'),
+          message: z.string().describe('The cause, for people.'),
+        })
+        .nullable(),
+      null,
+      ({ failureCode: code, failureMessage: message }) =>
+        code === null ? null : { code, message: message ?? '' },
+    ),
+    rail_reference: field(
+      "The rail's own reference, once the rail has taken it.",
+      z.string().nullable(),
+      null,
+      ({ railReference }) => railReference,
+      { ops: true },
+    ),
+    status_transitions: field(
+      'Every status it has had, oldest first; the last is the current one.',
+      z.array(
+        z.object({
+          status: z.enum(PAYOUT_STATUSES).describe('The state.'),
+          at: instantSchema.describe('When it began.'),
+        }),
+      ),
+      [{ status: 'approved', at: EXAMPLE.at }],
+      (payout) => transitionsOf(payout).map(({ status, at }) => ({ status, at: toRfc3339(at) })),
+    ),
   },
-  amount: EXAMPLE.amount,
-  fee: EXAMPLE.fee,
-  description: 'Invoice 2041',
-  created_at: EXAMPLE.at,
-  approval: null,
-  rejection: null,
-  failure: null,
-  rail_reference: null,
-  status_transitions: [{ status: 'approved', at: EXAMPLE.at }],
-};
-exampled(PayoutSchema, APPROVED);
+);
+export const PayoutSchema = payoutResource.schema;
+const APPROVED = payoutResource.example;
 
 /** Returns an example that has had these statuses, the current one last. */
 function example(

@@ -13,7 +13,7 @@ import { UNFINISHED } from './rules.js';
 const POLLING = { firstMs: 1_000, longestMs: 600_000 } as const;
 
 /** How the workflows of unfinished payouts are started. */
-export const payoutResource = workflowResource({
+export const payoutWorkflowResource = workflowResource({
   resourceType: 'payout',
   workflowType: 'payout',
   taskQueue: 'payouts',

@@ -1,10 +1,9 @@
 import type { Uuid } from '../core/ids.js';
-import { toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import type { Api } from '../http/api.js';
 import { answers, named, pathId, permits, summary } from '../http/route.js';
 import type { RequestResult } from './reading.js';
-import { RequestSchema } from './schemas.js';
+import { requestResource } from './schemas.js';
 
 /** Adds the route that returns the outcome of a request. (docs/contract.md, Request ids) */
 export function requestRoutes(
@@ -15,18 +14,14 @@ export function requestRoutes(
     '/v1/requests/{request_id}',
     named('getRequest'),
     permits('readRequests'),
-    answers({ 200: RequestSchema }),
+    answers({ 200: requestResource.schema }),
     summary(
       'Read what became of a request',
       'By the `Svc-Request-Id` of its answer: a request by the same member that changed something or was meant to, or that failed because of a fault of the service. Kept for 30 days, and readable within a second or two of the answer. The token needs a scope that the request itself accepts.',
     ),
     async (request) => ({
       status: 200,
-      body: present(await read(request.caller, pathId(request, 'request_id'))),
+      body: requestResource.present(await read(request.caller, pathId(request, 'request_id'))),
     }),
   );
-}
-
-function present({ createdAt, ...found }: RequestResult): Readonly<Record<string, unknown>> {
-  return { ...found, created_at: toRfc3339(createdAt) };
 }

@@ -14,7 +14,7 @@ import { workflowResource } from '../temporal/workflow-resources.js';
 export const WAITING_TRANSFERS = `holds h FORCE INDEX (expiring) STRAIGHT_JOIN transfers t ON t.id=h.resource_id
   WHERE h.resource_type='transfer'`;
 
-export const transferResource = workflowResource({
+export const transferWorkflowResource = workflowResource({
   resourceType: 'transfer',
   workflowType: 'transfer',
   taskQueue: 'approvals',

@@ -92,7 +92,7 @@ const FINAL = new Set<string>(['authority_insufficient', 'invalid_state']);
 const DELETED = new ApiError(invalidState('the endpoint is deleted'));
 
 /** An endpoint has a workflow until it is deleted. */
-export const webhookResource = workflowResource({
+export const endpointWorkflowResource = workflowResource({
   resourceType: 'webhook_endpoint',
   workflowType: 'webhookEndpoint',
   taskQueue: 'webhooks',

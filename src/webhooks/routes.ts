@@ -25,12 +25,12 @@ import { register } from './registration.js';
 import {
   changeEndpointBody,
   DeliveryPageSchema,
+  deliveryResource,
   EndpointPageSchema,
+  endpointResource,
   EndpointSchema,
   EventSchema,
   PageQuery,
-  presentDelivery,
-  presentEndpoint,
   RecoverBody,
   RecoverySchema,
   RegisteredEndpointSchema,
@@ -84,7 +84,7 @@ function registerEndpoints(api: Api, deps: WebhookDeps): void {
       const answer = await register(deps, caller, described, idempotency);
       return answerOf(answer, ({ secret, ...registered }, replayed) => ({
         status: replayed ? 200 : 201,
-        body: { ...presentEndpoint(registered), ...(secret === null ? {} : { secret }) },
+        body: { ...endpointResource.present(registered), ...(secret === null ? {} : { secret }) },
       }));
     },
   );
@@ -103,7 +103,7 @@ function readEndpoints(api: Api, { database: { reader } }: WebhookDeps, cursors:
         cursors,
         request,
         (before, limit) => listEndpoints(reader, request.caller, before, limit),
-        presentEndpoint,
+        endpointResource.present,
       ),
   );
 
@@ -115,7 +115,9 @@ function readEndpoints(api: Api, { database: { reader } }: WebhookDeps, cursors:
     summary('Read a webhook endpoint'),
     async (request) => ({
       status: 200,
-      body: presentEndpoint(await readEndpoint(reader, request.caller, pathId(request, 'id'))),
+      body: endpointResource.present(
+        await readEndpoint(reader, request.caller, pathId(request, 'id')),
+      ),
     }),
   );
 }
@@ -138,7 +140,7 @@ function changeEndpoints(api: Api, deps: WebhookDeps): void {
         types,
         status,
       });
-      return { status: 200, body: presentEndpoint(changed) };
+      return { status: 200, body: endpointResource.present(changed) };
     },
   );
 
@@ -168,7 +170,7 @@ function changeEndpoints(api: Api, deps: WebhookDeps): void {
     ),
     async (request) => {
       const { endpoint, secret } = await rotateSecret(deps, request.caller, pathId(request, 'id'));
-      return { status: 200, body: { ...presentEndpoint(endpoint), secret } };
+      return { status: 200, body: { ...endpointResource.present(endpoint), secret } };
     },
   );
 }
@@ -253,7 +255,7 @@ function deliveries(api: Api, { database: { reader } }: WebhookDeps, cursors: Cu
         request,
         (before, limit) =>
           listDeliveries(reader, request.caller, pathId(request, 'id'), before, limit),
-        presentDelivery,
+        deliveryResource.present,
       ),
   );
 }

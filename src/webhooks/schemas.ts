@@ -1,13 +1,9 @@
 import { toRfc3339 } from '../core/instant.js';
 import { API_VERSIONS } from '../core/versions.js';
 import { SUBSCRIBABLE_TYPES } from '../db/entities/events.js';
-import {
-  DELIVERY_CAUSES,
-  DELIVERY_STATES,
-  DISABLED_REASONS,
-  type WebhookAttempt,
-} from '../db/entities/webhooks.js';
+import { DELIVERY_CAUSES, DELIVERY_STATES, DISABLED_REASONS } from '../db/entities/webhooks.js';
 import { EXAMPLE, exampled, exampledAs } from '../http/examples.js';
+import { defineResource, fieldsOf } from '../http/resource.js';
 import {
   instantField,
   instantSchema,
@@ -70,47 +66,72 @@ export function changeEndpointBody(parseUrl: Sending['parseUrl']) {
   return exampledAs(body, { status: 'enabled' });
 }
 
-export const EndpointSchema = z
-  .object({
-    id: uuidSchema.describe('The id of the endpoint.'),
-    url: z.string().openapi({ format: 'uri', description: 'Where events are sent.' }),
-    events: z.array(z.enum(SUBSCRIBABLE_TYPES)).describe('The types of events it receives.'),
-    status: z.enum(['enabled', 'disabled']).describe('Whether events are sent to it.'),
-    disabled_reason: z
-      .enum(DISABLED_REASONS)
-      .nullable()
-      .openapi({ description: 'Who or what disabled it; null while it is enabled.' }),
-    api_version: z
-      .enum(API_VERSIONS)
-      .openapi({ description: 'The version of its events, pinned at registration.' }),
-    created_at: instantSchema.describe('When it was registered.'),
-    last_success_at: instantSchema
-      .nullable()
-      .openapi({ description: 'When it last answered 2xx, tests included.' }),
-    lost_events: z
-      .object({
-        from: z.number().int().describe('The first sequence.'),
-        to: z.number().int().describe('The last sequence.'),
-      })
-      .nullable()
-      .openapi({
-        description: 'The sequences that retention removed before they were sent to this endpoint.',
-      }),
-  })
-  .openapi('WebhookEndpoint');
+const field = fieldsOf<ShownEndpoint>();
 
-const ENDPOINT: z.input<typeof EndpointSchema> = {
-  id: EXAMPLE.id,
-  url: 'https://shop.example.com/hooks',
-  events: ['transfer.completed', 'payout.completed'],
-  status: 'enabled',
-  disabled_reason: null,
-  api_version: API_VERSIONS[0],
-  created_at: EXAMPLE.at,
-  last_success_at: EXAMPLE.later,
-  lost_events: null,
-};
-exampled(EndpointSchema, ENDPOINT);
+/** The public fields of an endpoint, without its secret. (docs/contract.md, Webhooks) */
+export const endpointResource = defineResource(
+  'WebhookEndpoint',
+  'An address of the tenant to which events are sent.',
+  {
+    id: field('The id of the endpoint.', uuidSchema, EXAMPLE.id, ({ endpoint }) => endpoint.id),
+    url: field(
+      'Where events are sent.',
+      z.string().openapi({ format: 'uri' }),
+      'https://shop.example.com/hooks',
+      ({ endpoint }) => endpoint.url,
+    ),
+    events: field(
+      'The types of events it receives.',
+      z.array(z.enum(SUBSCRIBABLE_TYPES)),
+      ['transfer.completed', 'payout.completed'],
+      ({ types }) => SUBSCRIBABLE_TYPES.filter((type) => types.includes(type)),
+    ),
+    status: field(
+      'Whether events are sent to it.',
+      z.string().openapi({ enum: ['enabled', 'disabled'] }),
+      'enabled',
+      ({ endpoint }) => endpoint.status,
+    ),
+    disabled_reason: field(
+      'Who or what disabled it; null while it is enabled.',
+      z.enum(DISABLED_REASONS).nullable(),
+      null,
+      ({ endpoint }) => endpoint.disabledReason,
+    ),
+    api_version: field(
+      'The version of its events, pinned at registration.',
+      z.enum(API_VERSIONS),
+      API_VERSIONS[0],
+      ({ endpoint }) => endpoint.apiVersion,
+    ),
+    created_at: field(
+      'When it was registered.',
+      instantSchema,
+      EXAMPLE.at,
+      ({ endpoint }) => toRfc3339(endpoint.createdAt),
+      { ops: true },
+    ),
+    last_success_at: field(
+      'When it last answered 2xx, tests included.',
+      instantSchema.nullable(),
+      EXAMPLE.later,
+      ({ endpoint }) => toRfc3339(endpoint.lastSuccessAt),
+    ),
+    lost_events: field(
+      'The sequences that retention removed before they were sent to this endpoint.',
+      z
+        .object({
+          from: z.int().describe('The first sequence.'),
+          to: z.int().describe('The last sequence.'),
+        })
+        .nullable(),
+      null,
+      ({ endpoint: { lostFrom: from, lostTo: to } }) =>
+        from === null || to === null ? null : { from: Number(from), to: Number(to) },
+    ),
+  },
+);
+export const EndpointSchema = endpointResource.schema;
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 const secret = z.string().openapi({
@@ -127,72 +148,90 @@ export const RotatedEndpointSchema = EndpointSchema.extend({ secret }).openapi(
   'RotatedWebhookEndpoint',
 );
 
-exampled(RegisteredEndpointSchema, { ...ENDPOINT, last_success_at: null, secret: SECRET });
-exampled(RotatedEndpointSchema, { ...ENDPOINT, secret: SECRET });
+exampled(RegisteredEndpointSchema, {
+  ...endpointResource.example,
+  last_success_at: null,
+  secret: SECRET,
+});
+exampled(RotatedEndpointSchema, { ...endpointResource.example, secret: SECRET });
 
 export const EndpointPageSchema = pageSchema('WebhookEndpointPage', EndpointSchema);
 
 export const PageQuery = z.strictObject(PAGE_QUERY);
 
-const DeliverySchema = z
-  .object({
-    id: uuidSchema.describe('The id of the delivery.'),
-    event_id: uuidSchema.openapi({ description: 'Also the `webhook-id` of every attempt.' }),
-    event_type: z.string().describe('The type of the event.'),
-    cause: z.enum(DELIVERY_CAUSES).describe('Why the event was sent.'),
-    status: z.enum(DELIVERY_STATES).openapi({
-      description:
-        'pending: not tried yet. retrying: it failed and will be tried again. delivered: it was answered 2xx. failed: every retry failed. ended: its type is no longer subscribed to, or the event is no longer kept.',
-    }),
-    attempts: z
-      .array(
+const ofDelivery = fieldsOf<ShownDelivery>();
+
+export const deliveryResource = defineResource(
+  'WebhookDelivery',
+  'An event or a test that is sent to an endpoint, with each attempt.',
+  {
+    id: ofDelivery(
+      'The id of the delivery.',
+      uuidSchema,
+      EXAMPLE.id,
+      ({ delivery }) => delivery.id,
+    ),
+    event_id: ofDelivery(
+      'Also the `webhook-id` of every attempt.',
+      uuidSchema,
+      EXAMPLE.event,
+      ({ delivery }) => delivery.eventId,
+    ),
+    event_type: ofDelivery(
+      'The type of the event.',
+      z.string(),
+      'transfer.completed',
+      ({ delivery }) => delivery.eventType,
+    ),
+    cause: ofDelivery(
+      'Why the event was sent.',
+      z.enum(DELIVERY_CAUSES),
+      'event',
+      ({ delivery }) => delivery.cause,
+    ),
+    status: ofDelivery(
+      'pending: not tried yet. retrying: it failed and will be tried again. delivered: it was answered 2xx. failed: every retry failed. ended: its type is no longer subscribed to, or the event is no longer kept.',
+      z.enum(DELIVERY_STATES),
+      'delivered',
+      ({ delivery }) => delivery.state,
+    ),
+    attempts: ofDelivery(
+      'The requests so far, oldest first.',
+      z.array(
         z.object({
           at: instantSchema.describe('When the request was sent.'),
-          status: z
-            .number()
-            .int()
-            .nullable()
-            .openapi({ description: 'The HTTP status; null if no answer came.' }),
-          failure: z
-            .string()
-            .nullable()
-            .openapi({ description: 'Why no answer came, as a stable word.' }),
+          status: z.int().nullable().describe('The HTTP status; null if no answer came.'),
+          failure: z.string().nullable().describe('Why no answer came, as a stable word.'),
           message: z.string().nullable().describe('Why no answer came, for people.'),
-          duration_ms: z.number().int().describe('How long the attempt took.'),
-          response: z
-            .string()
-            .nullable()
-            .openapi({ description: "The first KiB of the answer's body." }),
+          duration_ms: z.int().describe('How long the attempt took.'),
+          response: z.string().nullable().describe("The first KiB of the answer's body."),
         }),
-      )
-      .describe('The requests so far, oldest first.'),
-    next_attempt_at: instantSchema
-      .nullable()
-      .describe('When it is tried next; null if it is not tried again.'),
-    created_at: instantSchema.describe('When the delivery was begun.'),
-  })
-  .openapi('WebhookDelivery');
-exampled(DeliverySchema, {
-  id: EXAMPLE.id,
-  event_id: EXAMPLE.event,
-  event_type: 'transfer.completed',
-  cause: 'event',
-  status: 'delivered',
-  attempts: [
-    {
-      at: EXAMPLE.later,
-      status: 204,
-      failure: null,
-      message: null,
-      duration_ms: 38,
-      response: null,
-    },
-  ],
-  next_attempt_at: null,
-  created_at: EXAMPLE.at,
-});
+      ),
+      [
+        {
+          ...{ at: EXAMPLE.later, status: 204, failure: null },
+          ...{ message: null, duration_ms: 38, response: null },
+        },
+      ],
+      ({ attempts }) =>
+        attempts.map(({ at, status, failure, message, durationMs, response }) => ({
+          ...{ at: toRfc3339(at), status, failure, message },
+          ...{ duration_ms: durationMs, response },
+        })),
+    ),
+    next_attempt_at: ofDelivery(
+      'When it is tried next; null if it is not tried again.',
+      instantSchema.nullable(),
+      null,
+      ({ delivery }) => toRfc3339(delivery.nextAttemptAt),
+    ),
+    created_at: ofDelivery('When the delivery was begun.', instantSchema, EXAMPLE.at, (source) =>
+      toRfc3339(source.delivery.createdAt),
+    ),
+  },
+);
 
-export const DeliveryPageSchema = pageSchema('WebhookDeliveryPage', DeliverySchema);
+export const DeliveryPageSchema = pageSchema('WebhookDeliveryPage', deliveryResource.schema);
 
 export const RecoverBody = z
   .strictObject({ since: instantField('up').openapi({ description: 'At most 30 days ago.' }) })
@@ -228,46 +267,3 @@ export const TestSchema = z
   })
   .openapi('WebhookTest');
 exampled(TestSchema, { type: 'webhook.test', id: EXAMPLE.event, created_at: EXAMPLE.at });
-
-type Shown = Readonly<Record<string, unknown>>;
-
-/** An endpoint as answers show it; never its secret. (docs/contract.md, Webhooks) */
-export function presentEndpoint({ endpoint, types }: ShownEndpoint): Shown {
-  const { lostFrom, lostTo } = endpoint;
-  return {
-    id: endpoint.id,
-    url: endpoint.url,
-    events: SUBSCRIBABLE_TYPES.filter((type) => types.includes(type)),
-    status: endpoint.status,
-    disabled_reason: endpoint.disabledReason,
-    api_version: endpoint.apiVersion,
-    created_at: toRfc3339(endpoint.createdAt),
-    last_success_at: toRfc3339(endpoint.lastSuccessAt),
-    lost_events:
-      lostFrom === null || lostTo === null ? null : { from: Number(lostFrom), to: Number(lostTo) },
-  };
-}
-
-export function presentDelivery({ delivery, attempts }: ShownDelivery): Shown {
-  return {
-    id: delivery.id,
-    event_id: delivery.eventId,
-    event_type: delivery.eventType,
-    cause: delivery.cause,
-    status: delivery.state,
-    attempts: attempts.map(presentAttempt),
-    next_attempt_at: toRfc3339(delivery.nextAttemptAt),
-    created_at: toRfc3339(delivery.createdAt),
-  };
-}
-
-function presentAttempt(attempt: WebhookAttempt): Shown {
-  return {
-    at: toRfc3339(attempt.at),
-    status: attempt.status,
-    failure: attempt.failure,
-    message: attempt.message,
-    duration_ms: attempt.durationMs,
-    response: attempt.response,
-  };
-}

@@ -14,6 +14,7 @@ import { rowRefusal, type StaffActName, type StaffIdentity } from '../staff/rule
 import { endpointAct, lockEndpoint, noticeOf } from './access.js';
 import { disable, enable } from './endpoint-changes.js';
 import { earliestDue, readState } from './endpoint-claims.js';
+import type { ShownEndpoint } from './queries.js';
 import { assertEnabled, assertRecoverable, beginRecovery, type Recovery } from './recovery.js';
 
 /**
@@ -148,9 +149,7 @@ async function begun(
   return endpoint;
 }
 
-export interface Described {
-  readonly endpoint: WebhookEndpoint;
-  readonly types: readonly string[];
+export interface Described extends ShownEndpoint {
   readonly text: string;
   readonly nextAttemptAt: string | null;
 }

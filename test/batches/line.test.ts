@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { batchResource } from '../../src/batches/workflow-resource.js';
+import { batchWorkflowResource } from '../../src/batches/workflow-resource.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { outbox } from '../../src/db/entities/outbox.js';
@@ -40,7 +40,7 @@ describe('the line of files that wait to be validated', () => {
   };
   /** Of these the ones that the sweeper would look for. */
   const missed = async (ids: readonly Uuid[]): Promise<Uuid[]> => {
-    const found = await batchResource.listWaiting(
+    const found = await batchWorkflowResource.listWaiting(
       db.database.reader,
       instant(systemClock() + 60_000),
       null,

@@ -18,7 +18,7 @@ import { readerOver } from '../../src/db/reader.js';
 import { type EventFilter, type EventOrder, readEvents } from '../../src/events/log.js';
 import { dueSql } from '../../src/temporal/outbox.js';
 import { transferList } from '../../src/transfers/reading.js';
-import { transferResource } from '../../src/transfers/workflow-resource.js';
+import { transferWorkflowResource } from '../../src/transfers/workflow-resource.js';
 import { deliveriesOf } from '../../src/support/reading/ledger.js';
 import { countWaiting } from '../../src/support/reading/waiting.js';
 import { firstSince } from '../../src/events/positions.js';
@@ -369,7 +369,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     assert.equal(await within(200, () => firstSince(reader, tenantId, at(ROWS + 1))), null);
     assert.equal(await within(200, () => firstSince(reader, newId(), at(1))), null);
     const waiting = await within(200, () =>
-      transferResource.listWaiting(reader, at(ROWS * 2), null, PAGE),
+      transferWorkflowResource.listWaiting(reader, at(ROWS * 2), null, PAGE),
     );
     assert.equal(waiting.length, 1);
   });

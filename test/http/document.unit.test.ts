@@ -146,6 +146,19 @@ describe('the OpenAPI document of the service', () => {
     assert.deepEqual(Object.keys(examples), [...ERROR_CODES]);
   });
 
+  it('the OpenAPI document of the service describes every property of every schema', () => {
+    const properties = propertiesOf(document, []);
+    assert.ok(properties.length > 500, `${properties.length} properties`);
+    const undescribed = properties
+      .filter(([, schema]) =>
+        [schema, ...((schema.allOf ?? []) as Json[])].every(
+          (one) => !(one.description ?? resolved(document, one).description),
+        ),
+      )
+      .map(([at]) => at);
+    assert.deepEqual(undescribed, []);
+  });
+
   it('the OpenAPI document of the service has no example that its own schema refuses', () => {
     const ajv = new Ajv2020({ allErrors: true, strict: false });
     addFormats.default(ajv);
@@ -182,6 +195,22 @@ function mediaTypes(value: unknown, at: readonly string[]): [at: readonly string
       [...here, type],
       object(media),
     ]);
+  });
+}
+
+/** Every property of an object's schema, with where it stands. */
+function propertiesOf(value: unknown, at: readonly string[]): [at: string, schema: Json][] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]: [string, unknown]) => {
+    if (key === 'example' || key === 'examples') return [];
+    const own =
+      key === 'properties'
+        ? Object.entries(object(inner)).map(([name, schema]): [string, Json] => [
+            [...at, name].join(' '),
+            object(schema),
+          ])
+        : [];
+    return [...own, ...propertiesOf(inner, [...at, key])];
   });
 }
 

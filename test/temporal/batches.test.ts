@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { formatAmount } from '../../src/core/amount.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
-import { batchResource } from '../../src/batches/workflow-resource.js';
+import { batchWorkflowResource } from '../../src/batches/workflow-resource.js';
 import { batchWorkflowId } from '../../src/temporal/contracts.js';
 import { batchServiceOf, csvOf, UNWATCHED } from '../batches/support.js';
 import { startTestApi, type TestApi } from '../support/api.js';
@@ -339,7 +339,7 @@ describe('the workflow of a batch', () => {
     const lost = await payroll.ready(3);
     await batchWorkflow(temporal, lost).terminate('by a mistake');
     await until('it has a workflow again', async () => {
-      await reconcile(worker, [batchResource]);
+      await reconcile(worker, [batchWorkflowResource]);
       return (await batchWorkflowStatus(temporal, lost)) === 'RUNNING';
     });
     await until('it waits', async () => (await batchState(temporal, lost))?.status === 'ready');
@@ -361,7 +361,7 @@ describe('the workflow of a batch', () => {
     await cutOff.stop();
     await db.sql(`DELETE FROM outbox WHERE resource_id=${idLiteral(id)}`);
     worker = await startTestWorker(db, temporal, { environment: serving('batches') });
-    assert((await reconcile(worker, [batchResource])) > 0);
+    assert((await reconcile(worker, [batchWorkflowResource])) > 0);
     await payroll.until(id, 'completed');
     assert.equal(await assertPaidOnce(db, id, 3), 3);
   });

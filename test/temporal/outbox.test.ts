@@ -4,7 +4,7 @@ import { systemClock } from '../../src/core/instant.js';
 import { outbox as outboxTable, type OutboxRow } from '../../src/db/entities/outbox.js';
 import { insertSql } from '../../src/db/statements.js';
 import { Outbox } from '../../src/temporal/outbox.js';
-import { transferResource } from '../../src/transfers/workflow-resource.js';
+import { transferWorkflowResource } from '../../src/transfers/workflow-resource.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral } from '../support/bank.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
@@ -224,7 +224,8 @@ describe('the outbox', () => {
   });
 
   describe('and what is no longer in it', () => {
-    const sweepOf = (own: TestWorker): Promise<number> => reconcile(own, [transferResource]);
+    const sweepOf = (own: TestWorker): Promise<number> =>
+      reconcile(own, [transferWorkflowResource]);
 
     /** Acts in a process that cannot reach Temporal, and loses the entry. */
     const actUnseen = async (action: MemberAct, id: Uuid, token: string): Promise<void> => {

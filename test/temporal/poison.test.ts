@@ -6,7 +6,7 @@ import { TemporalClient } from '../../src/temporal/client.js';
 import { MAX_TRIES, Outbox } from '../../src/temporal/outbox.js';
 import { Relay } from '../../src/temporal/relay.js';
 import type { WorkflowResource } from '../../src/temporal/workflow-resources.js';
-import { transferResource } from '../../src/transfers/workflow-resource.js';
+import { transferWorkflowResource } from '../../src/transfers/workflow-resource.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
@@ -79,9 +79,9 @@ describe('an entry of the outbox that cannot be relayed', () => {
   };
   /** Temporal takes no id of more than a thousand letters: what it refuses it refuses always. */
   const refusedFor = (poisoned: Uuid): WorkflowResource => ({
-    ...transferResource,
+    ...transferWorkflowResource,
     readWaiting: async (reader, ids) => {
-      const found = await transferResource.readWaiting(reader, ids);
+      const found = await transferWorkflowResource.readWaiting(reader, ids);
       return new Map(
         Array.from(found, ([id, one]) => [
           id,
@@ -94,10 +94,10 @@ describe('an entry of the outbox that cannot be relayed', () => {
   it('an entry of the outbox that cannot be relayed affects no other entry if its resource cannot be read', async () => {
     const [unreadable, ...others] = (await bank.pendMany(3)) as [Uuid, ...Uuid[]];
     const { relay, seen } = relayOver({
-      ...transferResource,
+      ...transferWorkflowResource,
       readWaiting: (reader, ids) => {
         if (ids.includes(unreadable)) throw new TypeError('unexpected value later');
-        return transferResource.readWaiting(reader, ids);
+        return transferWorkflowResource.readWaiting(reader, ids);
       },
     });
     await relay.relay(await claimAll());
@@ -119,7 +119,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
     assert.deepEqual(await outbox.depth(), { entries: 0, oldestAt: null, deadLetters: 1 });
     assert.equal((await claimAll()).length, 0);
     assert.equal(await outbox.release({ isDead: true }), 1);
-    const mended = relayOver(transferResource);
+    const mended = relayOver(transferWorkflowResource);
     await mended.relay.relay(await outbox.claim(10));
     assert.equal(mended.seen.relayed, 1);
     assert.equal(await workflowStatus(temporal, poisoned), 'RUNNING');
@@ -128,7 +128,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
   it('an entry of the outbox that cannot be relayed does not become one if nothing gets through: there is no such namespace, however often it is tried', async () => {
     const id = await bank.pend();
     const nowhere = clientTo({ address: sharedAddress(), namespace: namespaceName('nowhere') });
-    const { relay, seen } = relayOver(transferResource, nowhere);
+    const { relay, seen } = relayOver(transferWorkflowResource, nowhere);
     for (let tries = 0; tries <= MAX_TRIES; tries += 1) await relay.relay(await claimAll());
     await nowhere.close();
     assert.deepEqual([seen.refused.length, seen.died.length], [MAX_TRIES + 1, 0]);
@@ -154,7 +154,7 @@ describe('an entry of the outbox that cannot be relayed', () => {
     answered(await bank.act('cancel', id), 200);
     const rows = await claimAll();
     assert.equal(rows.length, 2);
-    const { relay, seen } = relayOver(transferResource);
+    const { relay, seen } = relayOver(transferWorkflowResource);
     await relay.relay(rows);
     assert.deepEqual([seen.relayed, (await outboxOf(db, id)).length], [2, 0]);
   });

@@ -3,7 +3,7 @@ import { newId, type Uuid } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import { TemporalUnavailable } from '../../src/temporal/failures.js';
 import { reconciliationSweep } from '../../src/temporal/reconciliation.js';
-import { transferResource } from '../../src/transfers/workflow-resource.js';
+import { transferWorkflowResource } from '../../src/transfers/workflow-resource.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 
 const LOOK_AGAIN_MS = 3_600_000;
@@ -32,7 +32,7 @@ describe('the reconciliation', () => {
       database: db.database,
       resources: [
         {
-          ...transferResource,
+          ...transferWorkflowResource,
           workflowIdOf: (id) => id,
           listWaiting: (_reader, _before, after, limit) => {
             const rest = ids.filter((id) => after === null || id > after);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Staff } from '../../src/db/entities/staff.js';
 import { webhookWorkflowId } from '../../src/temporal/contracts.js';
 import type { WorkflowResource } from '../../src/temporal/workflow-resources.js';
-import { webhookResource } from '../../src/webhooks/endpoint-workflow.js';
+import { endpointWorkflowResource } from '../../src/webhooks/endpoint-workflow.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
@@ -53,9 +53,9 @@ const WAITING = 5;
 /** The resources of the reconciliation, without other endpoints. */
 function onlyThis({ id }: HookedBank): WorkflowResource {
   return {
-    ...webhookResource,
+    ...endpointWorkflowResource,
     listWaiting: async (...asked) =>
-      (await webhookResource.listWaiting(...asked)).filter((row) => row.id === id),
+      (await endpointWorkflowResource.listWaiting(...asked)).filter((row) => row.id === id),
   };
 }
 

@@ -1,9 +1,19 @@
 import { formatAmount } from '../../core/amount.js';
 import { type Adjustment, adjustments } from '../../db/entities/operations.js';
+import { adjustmentResource } from '../../funding/schemas.js';
 import { ADJUSTMENT_ACTIONS } from '../actions/adjustments.js';
 import { html } from '../html.js';
 import { historySections } from '../pages/history.js';
-import { amount, idText, pathOf, tag, tenantFact, time, timeOrNull } from '../pages/layout.js';
+import {
+  amount,
+  idText,
+  pathOf,
+  publicFacts,
+  tag,
+  tenantFact,
+  time,
+  timeOrNull,
+} from '../pages/layout.js';
 import { readHistory } from '../reading/timeline.js';
 import { namesOf } from '../reading/names.js';
 import { nextWaiting } from '../reading/waiting.js';
@@ -33,8 +43,7 @@ export const adjustmentKind: ResourceKind<Adjustment> = {
           'Account',
           html`${way} <a href="${pathOf('accounts', accountId)}">${names.account(accountId)}</a>`,
         ],
-        ['Reason', adjustment.reason],
-        ['Reference', adjustment.reference],
+        ...publicFacts(adjustmentResource.presentToStaff('desk', adjustment)),
         tenantFact(tenantId, names.tenant(tenantId)),
         ['Proposed by', adjustment.proposedBy],
         ['Proposed', time(adjustment.createdAt, timeZone)],

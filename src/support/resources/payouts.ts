@@ -2,11 +2,21 @@ import { formatAmount } from '../../core/amount.js';
 import { payoutRailEvents, payouts } from '../../db/entities/payouts.js';
 import { readSeen, type SeenPayout } from '../../payouts/resolutions.js';
 import { transitionsOf } from '../../payouts/rules.js';
+import { payoutResource } from '../../payouts/schemas.js';
 import { payoutWorkflowId } from '../../temporal/contracts.js';
 import { PAYOUT_ACTIONS } from '../actions/resolutions.js';
 import { html } from '../html.js';
 import { historySections, railSection } from '../pages/history.js';
-import { amount, idText, pathOf, tag, tenantFact, time, timeOrNull } from '../pages/layout.js';
+import {
+  amount,
+  idText,
+  pathOf,
+  publicFacts,
+  tag,
+  tenantFact,
+  time,
+  timeOrNull,
+} from '../pages/layout.js';
 import {
   endText,
   payoutWaitsFor,
@@ -74,7 +84,7 @@ export const payoutKind: ResourceKind<SeenPayout> = {
           'To',
           `${payout.holderName}, ${payout.country} ${payout.bankCode} ****${payout.accountEnd}`,
         ],
-        ['Description', payout.description],
+        ...publicFacts(payoutResource.presentToStaff('desk', payout)),
         tenantFact(tenantId, names.tenant(tenantId)),
         ['Requested by', asker],
         ['Requested', time(payout.createdAt, timeZone)],

@@ -1270,12 +1270,22 @@ export interface components {
         object: components['schemas']['Payout'];
       };
     };
+    /** @description An amount that leaves the service for a bank account, through a rail. */
     Payout: {
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The id of the payout.
+       */
       id: string;
-      /** @enum {string} */
+      /**
+       * @description Always `external`: the money leaves the service.
+       * @enum {string}
+       */
       scope: 'external';
-      /** @enum {string} */
+      /**
+       * @description The state: `status_transitions` lists the earlier ones.
+       * @enum {string}
+       */
       status:
         | 'pending_approval'
         | 'approved'
@@ -1285,20 +1295,33 @@ export interface components {
         | 'rejected'
         | 'canceled'
         | 'failed';
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The account that pays the amount and the fee.
+       */
       source_account: string;
+      /** @description The bank account that receives the amount. */
       destination: {
-        /** @enum {string} */
+        /**
+         * @description Always `bank_account`.
+         * @enum {string}
+         */
         type: 'bank_account';
+        /** @description The country of the bank, in ISO 3166 alpha-2. */
         country: string;
+        /** @description The code of the bank in its country. */
         bank_code: string;
-        /** @enum {string} */
+        /**
+         * @description The kind of account.
+         * @enum {string}
+         */
         account_type: 'savings' | 'checking';
         /**
          * @description Masked: at most its last four characters, and never more than half of it.
          * @example ****6789
          */
         account_number: string;
+        /** @description The name of the person or business that holds the account. */
         holder_name: string;
       };
       amount: components['schemas']['Amount'];
@@ -1340,14 +1363,19 @@ export interface components {
        * time.
        */
       failure: {
+        /** @description The cause, for machines. */
         code: string;
+        /** @description The cause, for people. */
         message: string;
       } | null;
       /** @description The rail's own reference, once the rail has taken it. */
       rail_reference: string | null;
       /** @description Every status it has had, oldest first; the last is the current one. */
       status_transitions: {
-        /** @enum {string} */
+        /**
+         * @description The state.
+         * @enum {string}
+         */
         status:
           | 'pending_approval'
           | 'approved'
@@ -1359,6 +1387,7 @@ export interface components {
           | 'failed';
         /**
          * Format: date-time
+         * @description When it began.
          * @example 2026-11-01T14:05:00.000Z
          */
         at: string;
@@ -1568,13 +1597,24 @@ export interface components {
         object: components['schemas']['BonusBatchOfEvent'];
       };
     };
+    /** @description The batch in events, without the fields that are only valid at the time of a response. */
     BonusBatchOfEvent: {
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The id of the batch.
+       */
       id: string;
-      /** @enum {string} */
+      /**
+       * @description The state. A ready batch waits to be executed; `rejected`, `completed` and `partially_failed` are final.
+       * @enum {string}
+       */
       status: 'validating' | 'ready' | 'rejected' | 'executing' | 'completed' | 'partially_failed';
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The account that pays the bonuses and their fees.
+       */
       source_account: string;
+      /** @description The text that was given with the upload. */
       description: string | null;
       /** @description Rows in the file; while validating, those read so far. */
       rows: number;
@@ -1586,6 +1626,7 @@ export interface components {
       fees: components['schemas']['Amount'] | null;
       /** @description The total plus the fees. Once ready. */
       total_debit: components['schemas']['Amount'] | null;
+      /** @description Rows and files that may be a mistake; null until ready. A warning. */
       duplicates: {
         /** @description Rows with the same recipient as an earlier row. */
         count: number;
@@ -1604,6 +1645,7 @@ export interface components {
         /** @description Hidden sheets before the sheet that was read. Their rows are not paid. */
         skipped_sheets: number;
       } | null;
+      /** @description The files about the batch; null unless they can be downloaded. */
       files: {
         /**
          * Format: uri
@@ -1622,21 +1664,27 @@ export interface components {
        * executed it in time.
        */
       rejection: {
-        /** @enum {string} */
+        /**
+         * @description The cause, for machines.
+         * @enum {string}
+         */
         code: 'withdrawn' | 'lapsed';
       } | null;
       /**
        * Format: date-time
+       * @description When it was uploaded.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
       /**
        * Format: date-time
+       * @description When a member executed it; null until then.
        * @example 2026-11-01T14:05:00.000Z
        */
       executed_at: string | null;
       /**
        * Format: date-time
+       * @description When it ended; null until then.
        * @example 2026-11-01T14:05:00.000Z
        */
       finished_at: string | null;
@@ -1915,27 +1963,43 @@ export interface components {
       reason: string;
     };
     CreatePayout: {
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The account that pays the amount and the fee.
+       */
       source_account: string;
+      /** @description The bank account that receives the amount. */
       destination: {
-        /** @enum {string} */
+        /**
+         * @description Always `bank_account`.
+         * @enum {string}
+         */
         type: 'bank_account';
         /**
          * @description ISO 3166 alpha-2
          * @example CO
          */
         country: string;
-        /** @example 0007 */
+        /**
+         * @description The code of the bank in its country.
+         * @example 0007
+         */
         bank_code: string;
-        /** @enum {string} */
+        /**
+         * @description The kind of account.
+         * @enum {string}
+         */
         account_type: 'savings' | 'checking';
         /** @description Stored encrypted; only its end is shown. */
         account_number: string;
+        /** @description The name of the person or business that holds the account. */
         holder_name: string;
         /** @description Stored encrypted; never shown again. */
         holder_document: string;
       };
+      /** @description The amount that the bank account receives. */
       amount: components['schemas']['AmountInput'];
+      /** @description A text about the payout. */
       description?: string | null;
     };
     PayoutPage: {
@@ -2105,13 +2169,24 @@ export interface components {
       /** @description null on the last page */
       next_cursor: string | null;
     };
+    /** @description A file of bonuses, which are validated together and paid once the batch is executed. */
     BonusBatch: {
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The id of the batch.
+       */
       id: string;
-      /** @enum {string} */
+      /**
+       * @description The state. A ready batch waits to be executed; `rejected`, `completed` and `partially_failed` are final.
+       * @enum {string}
+       */
       status: 'validating' | 'ready' | 'rejected' | 'executing' | 'completed' | 'partially_failed';
-      /** Format: uuid */
+      /**
+       * Format: uuid
+       * @description The account that pays the bonuses and their fees.
+       */
       source_account: string;
+      /** @description The text that was given with the upload. */
       description: string | null;
       /** @description Rows in the file; while validating, those read so far. */
       rows: number;
@@ -2123,6 +2198,7 @@ export interface components {
       fees: components['schemas']['Amount'] | null;
       /** @description The total plus the fees. Once ready. */
       total_debit: components['schemas']['Amount'] | null;
+      /** @description Rows and files that may be a mistake; null until ready. A warning. */
       duplicates: {
         /** @description Rows with the same recipient as an earlier row. */
         count: number;
@@ -2141,6 +2217,7 @@ export interface components {
         /** @description Hidden sheets before the sheet that was read. Their rows are not paid. */
         skipped_sheets: number;
       } | null;
+      /** @description The files about the batch; null unless they can be downloaded. */
       files: {
         /**
          * Format: uri
@@ -2159,21 +2236,27 @@ export interface components {
        * executed it in time.
        */
       rejection: {
-        /** @enum {string} */
+        /**
+         * @description The cause, for machines.
+         * @enum {string}
+         */
         code: 'withdrawn' | 'lapsed';
       } | null;
       /**
        * Format: date-time
+       * @description When it was uploaded.
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
       /**
        * Format: date-time
+       * @description When a member executed it; null until then.
        * @example 2026-11-01T14:05:00.000Z
        */
       executed_at: string | null;
       /**
        * Format: date-time
+       * @description When it ended; null until then.
        * @example 2026-11-01T14:05:00.000Z
        */
       finished_at: string | null;
@@ -2181,12 +2264,15 @@ export interface components {
       funding: {
         /**
          * Format: int64
+         * @description What the source account can spend.
          * @example 150000
          */
         available: bigint;
+        /** @description Whether that covers the debit. */
         sufficient: boolean;
         /**
          * Format: int64
+         * @description What is missing; 0 if nothing is.
          * @example 150000
          */
         shortfall: bigint;
@@ -2203,6 +2289,7 @@ export interface components {
         count: number;
         /** @description The first 100 of them. */
         rows: {
+          /** @description The row of the file. */
           row: number;
           /**
            * Format: uuid
@@ -2224,8 +2311,11 @@ export interface components {
       total_debit_formatted: string | null;
       /** @description Rows, once executed. */
       progress: {
+        /** @description Rows that were paid. */
         paid: number;
+        /** @description Rows that could not be paid. */
         failed: number;
+        /** @description Rows that have yet to be paid. */
         pending: number;
       } | null;
     };
@@ -2238,7 +2328,10 @@ export interface components {
     BonusBatchRow: {
       /** @description As a spreadsheet shows it: the first data row is 2. */
       row: number;
-      /** @enum {string} */
+      /**
+       * @description The state of the row.
+       * @enum {string}
+       */
       status: 'pending' | 'paid' | 'failed';
       /** @description As written in the file. */
       recipient: string;
@@ -2247,23 +2340,29 @@ export interface components {
        * @description The account it named when the file was validated.
        */
       account_id: string;
-      /** @description An amount of an asset. */
+      /** @description The amount that the recipient receives. */
       amount: components['schemas']['Amount'];
-      /** @description An amount of an asset. */
+      /** @description The fee that the source account pays in addition. */
       fee: components['schemas']['Amount'];
+      /** @description As written in the file. */
       description: string | null;
+      /** @description Your own reference for it, from the file. */
       reference: string | null;
       /**
        * Format: uuid
        * @description Once paid.
        */
       bonus_id: string | null;
+      /** @description Why it could not be paid; null unless it failed. */
       failure: {
+        /** @description The cause, for machines. */
         code: string;
+        /** @description The cause, for people. */
         message: string;
       } | null;
       /**
        * Format: date-time
+       * @description When it was paid; null until then.
        * @example 2026-11-01T14:05:00.000Z
        */
       paid_at: string | null;
@@ -2647,6 +2746,7 @@ export interface components {
       /** @description null on the last page */
       next_cursor: string | null;
     };
+    /** @description The outcome of a request. */
     Request: {
       /**
        * Format: uuid
@@ -2658,15 +2758,9 @@ export interface components {
        * @enum {string}
        */
       method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-      /**
-       * @description The path, without the query.
-       * @example /v1/transfers
-       */
+      /** @description The path, without the query. */
       path: string;
-      /**
-       * @description The status it was answered with.
-       * @example 201
-       */
+      /** @description The status it was answered with. */
       status: number;
       /**
        * @description The code of the error; null if the answer was not an error.
@@ -2771,6 +2865,7 @@ export interface components {
       /** @description null on the last page */
       next_cursor: string | null;
     };
+    /** @description An address of the tenant to which events are sent. */
     RegisteredWebhookEndpoint: components['schemas']['WebhookEndpoint'] & {
       /**
        * @description Signs every delivery. Shown here and never again.
@@ -2778,6 +2873,7 @@ export interface components {
        */
       secret?: string;
     };
+    /** @description An address of the tenant to which events are sent. */
     WebhookEndpoint: {
       /**
        * Format: uuid
@@ -2883,6 +2979,7 @@ export interface components {
        */
       status?: 'enabled' | 'disabled' | null;
     };
+    /** @description An address of the tenant to which events are sent. */
     RotatedWebhookEndpoint: components['schemas']['WebhookEndpoint'] & {
       /**
        * @description Signs every delivery. Shown here and never again.
@@ -2915,6 +3012,7 @@ export interface components {
       /** @description null on the last page */
       next_cursor: string | null;
     };
+    /** @description An event or a test that is sent to an endpoint, with each attempt. */
     WebhookDelivery: {
       /**
        * Format: uuid
@@ -3540,6 +3638,7 @@ export interface operations {
           | 'rejected'
           | 'canceled'
           | 'failed';
+        /** @description The code of the bank in its country. */
         bank_code?: string;
         /** @description The end of the account number, which is the part that is shown. */
         account_number_end?: string;
@@ -4524,8 +4623,12 @@ export interface operations {
          *     }
          */
         'multipart/form-data': {
-          /** Format: uuid */
+          /**
+           * Format: uuid
+           * @description The account that pays the bonuses and their fees.
+           */
           source_account: string;
+          /** @description A text about the batch. */
           description?: string;
           /**
            * Format: binary
