@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { serviceDocument } from '../../scripts/docs/openapi.js';
 import { addMember } from '../../src/access/members.js';
 import { addTenant } from '../../src/access/tenants.js';
 import { issueToken } from '../../src/access/tokens.js';
@@ -11,7 +12,6 @@ import type { Account } from '../../src/db/entities/parties.js';
 import { proposeAdjustment } from '../../src/funding/adjustments.js';
 import { recordPayIn } from '../../src/funding/pay-ins.js';
 import { run } from '../ops/ops.js';
-import { payoutBody } from '../payouts/support.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import {
   answered,
@@ -19,12 +19,11 @@ import {
   idLiteral,
   type Json,
   LEAST,
+  object,
   openBank,
   text,
-  transferBody,
 } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { openGuarded } from '../support/guarded.js';
 import { assertLedgerSound, someone, TEST_ACTOR } from '../support/world.js';
 import { addStaff } from '../support/staff.js';
 
@@ -36,14 +35,12 @@ describe('a text that hides or turns what is read', () => {
   let api: TestApi;
   let bank: Bank;
   let payer: Account;
-  let receiver: Account;
 
   before(async () => {
     db = await testDatabase();
     api = await startTestApi(db);
     bank = await openBank(api);
     payer = await bank.account({ funds: { COPM: 100n * LEAST } });
-    receiver = await bank.account();
   });
 
   after(async () => {
@@ -51,53 +48,22 @@ describe('a text that hides or turns what is read', () => {
     await api.stop();
   });
 
-  async function refused(field: string, method: string, path: string, body: Json): Promise<void> {
-    const answer = answered(await bank.request(method, path, { body }), 400, 'invalid_field');
-    assert.deepEqual([answer.details?.field, answer.details?.reason], [field, 'format_character']);
-  }
-
   it('a text that hides or turns what is read is refused by every text field of the API', async () => {
-    const transfer = { from: payer, to: receiver, raw: LEAST };
-    await refused(
-      'description',
-      'POST',
-      '/v1/transfers',
-      transferBody({ ...transfer, description: TURNED }),
-    );
-    const { source_account, amount } = transferBody(transfer);
-    const bonus = { source_account, amount, recipient: { account_id: receiver.id } };
-    await refused('description', 'POST', '/v1/bonuses', { ...bonus, description: TURNED });
-    await refused('reference', 'POST', '/v1/bonuses', { ...bonus, reference: TURNED });
-    const payout = payoutBody({ from: payer, destination: { holder_name: TURNED } });
-    await refused('destination.holder_name', 'POST', '/v1/payouts', payout);
-    await refused(
-      'description',
-      'POST',
-      '/v1/payouts',
-      payoutBody({ from: payer, description: TURNED }),
-    );
-    const declared = {
-      type: 'business',
-      document_type: 'NIT',
-      document_number: '900123456-1',
-      country: 'CO',
-    };
-    const path = `/v1/accounts/${receiver.id}/verification`;
-    await refused('legal_name', 'PUT', path, { ...declared, legal_name: TURNED });
-    const form = new FormData();
-    form.set('source_account', payer.id);
-    form.set('description', TURNED);
-    form.set('file', new Blob(['recipient,amount,asset\n']), 'payroll.csv');
-    const uploaded = await bank.request('POST', '/v1/bonus_batches', { form });
-    assert.equal(answered(uploaded, 400, 'invalid_field').details?.reason, 'format_character');
-  });
-
-  it('a text that hides or turns what is read is refused as the reason of a rejection', async () => {
-    const guarded = await openGuarded(api);
-    const { id } = await guarded.pend();
-    const answer = await guarded.act('reject', id, 'approver', { body: { reason: TURNED } });
-    assert.equal(answered(answer, 400, 'invalid_field').details?.reason, 'format_character');
-    answered(await guarded.act('cancel', id, 'owner'), 200);
+    const paths = object(object(JSON.parse(JSON.stringify(await serviceDocument()))).paths);
+    const texts = [];
+    for (const { method, path, body, isForm } of bodiesOf(paths))
+      for (const [field, turned] of turnedFields(body)) {
+        const options = isForm ? { form: formOf(turned) } : { body: turned };
+        const answer = await bank.request(
+          method,
+          path.replace(/{asset}/, 'COPM').replace(/{\w+}/, payer.id),
+          options,
+        );
+        const { details } = answered(answer, 400, 'invalid_field');
+        assert.equal(details?.field, field, path);
+        if (details.reason === 'format_character') texts.push(`${path} ${field}`);
+      }
+    assert.ok(texts.length >= 9, texts.join());
   });
 
   it('a text that hides or turns what is read is refused in a cell of a batch, as a problem of the row', () => {
@@ -188,3 +154,42 @@ describe('a text that hides or turns what is read', () => {
     assert.match(unknown.stderr, /Ana \\u202eMP/);
   });
 });
+
+interface Filled {
+  readonly method: string;
+  readonly path: string;
+  readonly body: Json;
+  readonly isForm: boolean;
+}
+
+/** The example of every body that the API takes. */
+function bodiesOf(paths: Json): Filled[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(object(methods)).flatMap(([method, operation]) => {
+      const { requestBody } = object(operation);
+      if (requestBody === undefined) return [];
+      const [[type, media] = ['', {}]] = Object.entries(object(object(requestBody).content));
+      const { file: _, ...body } = object(object(media).example);
+      return [{ method: method.toUpperCase(), path, body, isForm: type.startsWith('multipart') }];
+    }),
+  );
+}
+
+/** Each text of a body, with the body in which it is turned. */
+function turnedFields(body: Json): [field: string, turned: Json][] {
+  return Object.entries(body).flatMap(([name, value]): [string, Json][] => {
+    if (typeof value === 'string') return [[name, { ...body, [name]: TURNED }]];
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
+    return turnedFields(object(value)).map(([inner, turned]) => [
+      `${name}.${inner}`,
+      { ...body, [name]: turned },
+    ]);
+  });
+}
+
+function formOf(body: Json): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(body)) form.set(name, text(value));
+  form.set('file', new Blob(['recipient,amount,asset\n']), 'payroll.csv');
+  return form;
+}

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { addMember } from '../../src/access/members.js';
 import { asUuid, newId } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
+import { SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
 import {
   webhookAttempts,
   webhookDeliveries,
@@ -31,15 +32,7 @@ import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 import { newUrl, register, until } from './support.js';
 
 const PATH = '/v1/webhook_endpoints';
-const TYPES = [
-  'transfer.completed',
-  'payout.completed',
-  'payout.failed',
-  'payout.returned',
-  'bonus_batch.ready',
-  'bonus_batch.completed',
-  'account.verified',
-];
+const TYPES: readonly string[] = SUBSCRIBABLE_TYPES;
 
 describe('webhook endpoints', () => {
   let db: TestDatabase;
