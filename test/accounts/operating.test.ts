@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { ASSETS } from '../../src/core/amount.js';
 import { setAlias } from '../../src/accounts/alias.js';
 import { listAccounts, readAccountDetails } from '../../src/accounts/directory.js';
 import {
@@ -84,10 +85,7 @@ describe('accounts as operators manage them', () => {
     );
     assert.deepEqual(
       rows.map((row) => [row.asset, row.available, row.held, row.overdraft]),
-      [
-        ['COPM', 0n, 0n, false],
-        ['DUSD', 0n, 0n, false],
-      ],
+      ASSETS.map((asset) => [asset, 0n, 0n, false]),
     );
   });
 

@@ -4,7 +4,7 @@ import { EventEmitter, once } from 'node:events';
 import { addMember } from '../../src/access/members.js';
 import { resetClock } from '../../src/accounts/clock.js';
 import { totalsAt } from '../../src/accounts/past-balances.js';
-import { ASSETS } from '../../src/core/amount.js';
+import { ASSETS, eachAsset } from '../../src/core/amount.js';
 import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import type { Database } from '../../src/db/database.js';
 import { entries } from '../../src/db/entities/ledger.js';
@@ -28,6 +28,8 @@ import { fund, makeAccount, makeTenant, openDesk, TEST_ACTOR } from '../support/
 
 const START = Date.parse('2032-05-01T12:00:00.000Z');
 const HOUR_MS = 3_600_000;
+
+const NOTHING = eachAsset(() => '0');
 
 describe('GET /v1/accounts/{account_id}/balances?at=', () => {
   let db: TestDatabase;
@@ -65,7 +67,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
 
   /** What the movements up to then add up to. */
   function added(movements: readonly Json[], at: Instant): Record<string, string> {
-    const sums: Record<string, bigint> = { COPM: 0n, DUSD: 0n };
+    const sums: Record<string, bigint> = eachAsset(() => 0n);
     for (const { kind, amount, created_at: created } of movements) {
       const { raw, asset } = object(amount);
       if (text(created) > toRfc3339(at)) continue;
@@ -117,7 +119,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
   });
 
   it('GET /v1/accounts/{account_id}/balances?at= shows on each movement the total of its asset after it', async () => {
-    const running: Record<string, bigint> = { COPM: 0n, DUSD: 0n };
+    const running: Record<string, bigint> = eachAsset(() => 0n);
     for (const { kind, amount, total_after: after } of (await movementsOf(payer)).reverse()) {
       const { raw, asset } = object(amount);
       running[text(asset)]! += text(kind).endsWith('_in') ? BigInt(text(raw)) : -BigInt(text(raw));
@@ -175,8 +177,8 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
       asked = totals(account, at);
       await Promise.race([asked, new Promise((resolve) => setTimeout(resolve, 300))]);
     });
-    assert.deepEqual(await asked, { COPM: '7', DUSD: '0' });
-    assert.deepEqual(await totals(account, at), { COPM: '7', DUSD: '0' });
+    assert.deepEqual(await asked, { ...NOTHING, COPM: '7' });
+    assert.deepEqual(await totals(account, at), { ...NOTHING, COPM: '7' });
   });
 
   it('GET /v1/accounts/{account_id}/balances?at= waits for it however long the commit takes, as the trial balance does', async () => {
@@ -196,7 +198,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
         new Promise((resolve) => setTimeout(resolve, 300)),
       ]);
     });
-    assert.deepEqual(await asked, { COPM: '7', DUSD: '0' });
+    assert.deepEqual(await asked, { ...NOTHING, COPM: '7' });
     assert.equal(await reported, await accountsTotal());
   });
 
@@ -204,7 +206,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     const account = await bank.account();
     await bank.fund(account, { raw: 1n, asset: 'COPM' });
     await whileCommitting(account, now, async () => {
-      assert.deepEqual(await totals(account, instant(now - 15_500)), { COPM: '0', DUSD: '0' });
+      assert.deepEqual(await totals(account, instant(now - 15_500)), NOTHING);
     });
   });
 
@@ -235,7 +237,7 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     assert.equal(await reason(now - 14_999), 'too_recent');
     assert.equal(await reason(payer.createdAt - 1), 'before_opening');
     assert.equal(await reason(0), 'before_opening');
-    assert.deepEqual(await totals(payer, payer.createdAt), { COPM: '0', DUSD: '0' });
+    assert.deepEqual(await totals(payer, payer.createdAt), NOTHING);
     const twice = `/v1/accounts/${payer.id}/balances?at=${toRfc3339(instant(START))}&at=${toRfc3339(instant(START))}`;
     answered(await bank.get(twice), 400, 'invalid_field');
   });

@@ -3,8 +3,13 @@ import type { PayoutOperation } from './operations-payouts.js';
 
 /** What a model run does, as plain data: so that a failing run is printed, shrunk and repeated as it is. */
 
-export const ASSETS = ['COPM', 'DUSD'] as const;
-export type AssetName = (typeof ASSETS)[number];
+/** The assets of docs/contract.md with the limits of a person (Amount; Limits and fees). */
+export const LIMITS = {
+  COPM: { scale: 2, minimum: 100_000n, maximum: 1_200_000_000n, month: 5_000_000_000n },
+  DUSD: { scale: 6, minimum: 100_000n, maximum: 3_000_000_000n, month: 12_000_000_000n },
+} as const;
+export type AssetName = keyof typeof LIMITS;
+export const ASSETS = Object.keys(LIMITS) as [AssetName, ...AssetName[]];
 
 /** Who acts: the owner of tenant A's accounts, a member of A whose roles come and go, the owner of tenant B's accounts. */
 export const ACTORS = ['owner', 'clerk', 'neighbour'] as const;

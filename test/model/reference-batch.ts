@@ -1,4 +1,4 @@
-import type { ActorName, AssetName } from './operations.js';
+import { type ActorName, type AssetName, LIMITS } from './operations.js';
 import { amountJson, type Json, type RefAccount, type RefListed, time } from './reference-state.js';
 
 /** What is wrong in a file, and where: the row as a spreadsheet counts it, the column, the code. */
@@ -176,7 +176,7 @@ const NOT_REVIEWED = {
 
 /** As people read an amount: 1,500.00 COPM. */
 function formatted(raw: bigint, asset: AssetName): string {
-  const scale = asset === 'COPM' ? 2 : 6;
+  const { scale } = LIMITS[asset];
   const digits = `${raw}`.padStart(scale + 1, '0');
   const whole = digits.slice(0, -scale).replace(/\B(?=(?:[0-9]{3})+$)/g, ',');
   return `${whole}.${digits.slice(-scale)} ${asset}`;

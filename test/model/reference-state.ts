@@ -1,4 +1,4 @@
-import type { ActorName, AssetName } from './operations.js';
+import { type ActorName, type AssetName, LIMITS } from './operations.js';
 import type { RefBatch } from './reference-batch.js';
 
 /** What the reference ledger knows, and what the contract says of it that needs no state. */
@@ -130,10 +130,6 @@ export interface RefPayout extends Approvable {
 
 export type RefWaiting = RefTransfer | RefPayout;
 
-const LIMITS = {
-  COPM: { minimum: 100_000n, maximum: 1_200_000_000n, month: 5_000_000_000n },
-  DUSD: { minimum: 100_000n, maximum: 3_000_000_000n, month: 12_000_000_000n },
-} as const;
 const BOGOTA_MS = -5 * 3_600_000;
 
 export const NOT_FOUND: Expected = { status: 404, code: 'not_found' };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import assert from 'node:assert/strict';
 import { addMember } from '../../src/access/members.js';
+import { eachAsset } from '../../src/core/amount.js';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { Staff } from '../../src/db/entities/staff.js';
@@ -84,8 +85,8 @@ export class ModelApi {
         verifiedAt,
         isFrozen: false,
         clerkRole: null,
-        balances: { COPM: 0n, DUSD: 0n },
-        held: { COPM: 0n, DUSD: 0n },
+        balances: eachAsset(() => 0n),
+        held: eachAsset(() => 0n),
         policies: new Map(),
         coming: new Map(),
         months: new Map(),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { ASSETS } from '../../src/core/amount.js';
 import { parse } from 'csv-parse/sync';
 import { addMember } from '../../src/access/members.js';
 import { addTenant, DEFAULT_TIME_ZONE } from '../../src/access/tenants.js';
@@ -76,6 +77,8 @@ describe('npm run ops -- reports', () => {
         .map((line) => [`${String(line.accounts)} ${String(line.asset)}`, rawOf(line[name])]),
     );
 
+  const nothing = Object.fromEntries(ASSETS.map((asset) => [`all ${asset}`, '0']));
+
   it('trial-balance shows what each tenant has, and that everything sums to zero', async () => {
     const lines = await json('trial-balance');
     assert.deepEqual(totals(lines, names[0], 'total'), {
@@ -90,7 +93,7 @@ describe('npm run ops -- reports', () => {
       'pay_in DUSD': '-9007199254740993',
       'all DUSD': '0',
     });
-    assert.deepEqual(totals(lines, 'all tenants', 'total'), { 'all COPM': '0', 'all DUSD': '0' });
+    assert.deepEqual(totals(lines, 'all tenants', 'total'), nothing);
   });
 
   it('trial-balance --at shows the same for a past moment', async () => {
@@ -124,7 +127,7 @@ describe('npm run ops -- reports', () => {
       'all COPM': '-300',
     });
     for (const name of ['opening', 'change', 'closing'])
-      assert.deepEqual(totals(lines, 'all tenants', name), { 'all COPM': '0', 'all DUSD': '0' });
+      assert.deepEqual(totals(lines, 'all tenants', name), nothing);
   });
 
   it('print only one tenant, as a table, or as CSV in which no formula runs', async () => {
