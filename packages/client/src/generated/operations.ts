@@ -62,9 +62,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Read the balances of an account. Held funds are part of the total but cannot be spent. With
-   * `at`, the exact totals at a past moment, which never change. Scope: `read`. Role in the
-   * account: viewer, operator, approver, admin, owner.
+   * Read the balances of an account.
+   * Held funds are part of the total but cannot be spent. With `at`, the exact totals at a past moment, which never change.
+   * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
    */
   getBalances(
     accountId: ParamOf<'getBalances', 'account_id'>,
@@ -191,9 +191,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Send a transfer. Moves money from one of your accounts to an account of your tenant or of your
-   * network. 202: the amount reaches the threshold of the source's approval policy, so it is held
-   * until other members approve it. Scope: `transfers`. Role in source: operator, admin, owner.
+   * Send a transfer.
+   * Moves money from one of your accounts to an account of your tenant or of your network. 202: the amount reaches the threshold of the source's approval policy, so it is held until other members approve it.
+   * Scope: `transfers`. Role in source: operator, admin, owner.
    */
   createTransfer(
     body: BodyOf<'createTransfer'>,
@@ -212,9 +212,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * List transfers. Newest first. With `idempotency_key`, what that key created; an empty list does
-   * not rule out that it appears later. Scope: `read` or `transfers`. Role in source, or a
-   * destination of the same tenant: viewer, operator, approver, admin, owner.
+   * List transfers.
+   * Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
+   * Scope: `read` or `transfers`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
    */
   listTransfers(
     query: QueryOf<'listTransfers'> = {},
@@ -233,8 +233,8 @@ export class Operations extends Calls {
   }
 
   /**
-   * Read a transfer. Scope: `read` or `transfers`. Role in source, or a destination of the same
-   * tenant: viewer, operator, approver, admin, owner.
+   * Read a transfer.
+   * Scope: `read` or `transfers`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
    */
   getTransfer(
     id: ParamOf<'getTransfer', 'id'>,
@@ -252,10 +252,8 @@ export class Operations extends Calls {
   }
 
   /**
-   * Approve a transfer. Whoever created it cannot approve it. At the last approval needed, the
-   * source is checked again: the transfer becomes `completed`, or `rejected` with the code of the
-   * rule that refused it. A second approval by the same member changes nothing. Returns the
-   * transfer in its new state. If its time has run out, it ends as `expired` and the answer is 409.
+   * Approve a transfer.
+   * Whoever created it cannot approve it. At the last approval needed, the source is checked again: the transfer becomes `completed`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the transfer in its new state. If its time has run out, it ends as `expired` and the answer is 409.
    * Scope: `transfers`. Role in source: approver, admin, owner, not the creator.
    */
   approveTransfer(
@@ -274,9 +272,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Reject a transfer. Whoever created it cannot reject it, but can cancel it. Returns the transfer
-   * in its new state. If its time has run out, it ends as `expired` and the answer is 409. Scope:
-   * `transfers`. Role in source: approver, admin, owner, not the creator.
+   * Reject a transfer.
+   * Whoever created it cannot reject it, but can cancel it. Returns the transfer in its new state. If its time has run out, it ends as `expired` and the answer is 409.
+   * Scope: `transfers`. Role in source: approver, admin, owner, not the creator.
    */
   rejectTransfer(
     id: ParamOf<'rejectTransfer', 'id'>,
@@ -296,9 +294,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Cancel a transfer. By its creator, or an admin or owner of the source. Returns the transfer in
-   * its new state. If its time has run out, it ends as `expired` and the answer is 409. Scope:
-   * `transfers`. Role in source: admin, owner, the creator.
+   * Cancel a transfer.
+   * By its creator, or an admin or owner of the source. Returns the transfer in its new state. If its time has run out, it ends as `expired` and the answer is 409.
+   * Scope: `transfers`. Role in source: admin, owner, the creator.
    */
   cancelTransfer(
     id: ParamOf<'cancelTransfer', 'id'>,
@@ -316,14 +314,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Set an approval policy. Amounts of `threshold` or more in this asset then need approvals to
-   * leave the account. Pending operations keep the policy they were created under. A batch whose
-   * total reaches the threshold, even of one row, does not wait for `approvals`: one member other
-   * than its uploader executes it. With `refuses_batches` such a batch is rejected when it is
-   * validated. If the tenant has a delay, whatever weakens the policy (a higher threshold, fewer
-   * approvals, a longer time, batches no longer refused) waits for it and is shown in `pending`;
-   * whatever makes it stricter takes effect at once. Setting the policy in force withdraws a
-   * pending change. Scope: `transfers`. Role in the account: admin, owner.
+   * Set an approval policy.
+   * Amounts of `threshold` or more in this asset then need approvals to leave the account. Pending operations keep the policy they were created under. A batch whose total reaches the threshold, even of one row, does not wait for `approvals`: one member other than its uploader executes it. With `refuses_batches` such a batch is rejected when it is validated. If the tenant has a delay, whatever weakens the policy (a higher threshold, fewer approvals, a longer time, batches no longer refused) waits for it and is shown in `pending`; whatever makes it stricter takes effect at once. Setting the policy in force withdraws a pending change.
+   * Scope: `transfers`. Role in the account: admin, owner.
    */
   setApprovalPolicy(
     accountId: ParamOf<'setApprovalPolicy', 'account_id'>,
@@ -365,9 +358,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Remove an approval policy. New operations then need no approval, at once or after the tenant's
-   * delay, in which case GET shows when. Pending ones keep waiting. Scope: `transfers`. Role in the
-   * account: admin, owner.
+   * Remove an approval policy.
+   * New operations then need no approval, at once or after the tenant's delay, in which case GET shows when. Pending ones keep waiting.
+   * Scope: `transfers`. Role in the account: admin, owner.
    */
   deleteApprovalPolicy(
     accountId: ParamOf<'deleteApprovalPolicy', 'account_id'>,
@@ -386,10 +379,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Pay a bonus. Pays one person at once and itemises the fee. The recipient is an account of your
-   * tenant or network, named by exactly one of id, alias or phone. From the source account's
-   * approval threshold up it is refused: unlike a transfer or a batch, a bonus cannot wait for
-   * another member. Scope: `bonuses`. Role in source: operator, admin, owner.
+   * Pay a bonus.
+   * Pays one person at once and itemises the fee. The recipient is an account of your tenant or network, named by exactly one of id, alias or phone. From the source account's approval threshold up it is refused: unlike a transfer or a batch, a bonus cannot wait for another member.
+   * Scope: `bonuses`. Role in source: operator, admin, owner.
    */
   createBonus(
     body: BodyOf<'createBonus'>,
@@ -402,10 +394,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * List bonuses. Single bonuses and those of batches, newest first. With `idempotency_key`, what
-   * that key created; an empty list does not rule out that it appears later. Scope: `read` or
-   * `bonuses`. Role in source, or a destination of the same tenant: viewer, operator, approver,
-   * admin, owner.
+   * List bonuses.
+   * Single bonuses and those of batches, newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
+   * Scope: `read` or `bonuses`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
    */
   listBonuses(
     query: QueryOf<'listBonuses'> = {},
@@ -418,8 +409,8 @@ export class Operations extends Calls {
   }
 
   /**
-   * Read a bonus. Scope: `read` or `bonuses`. Role in source, or a destination of the same tenant:
-   * viewer, operator, approver, admin, owner.
+   * Read a bonus.
+   * Scope: `read` or `bonuses`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
    */
   getBonus(id: ParamOf<'getBonus', 'id'>, options?: CallOptions): Promise<ResultOf<'getBonus'>> {
     return this.send(
@@ -434,9 +425,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * List batches. Newest first. With `idempotency_key`, what that key created; an empty list does
-   * not rule out that it appears later. Scope: `read` or `bonuses`. Role in source: viewer,
-   * operator, approver, admin, owner.
+   * List batches.
+   * Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
+   * Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
    */
   listBonusBatches(
     query: QueryOf<'listBonusBatches'> = {},
@@ -455,9 +446,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Upload a batch of bonuses. An XLSX or CSV file of at most 10 MiB and 100,000 rows, laid out
-   * like `GET /v1/bonus_batches/template`. It is validated afterwards; no money moves until it is
-   * executed. Scope: `bonuses`. Role in source: operator, admin, owner.
+   * Upload a batch of bonuses.
+   * An XLSX or CSV file of at most 10 MiB and 100,000 rows, laid out like `GET /v1/bonus_batches/template`. It is validated afterwards; no money moves until it is executed.
+   * Scope: `bonuses`. Role in source: operator, admin, owner.
    */
   uploadBonusBatch(
     form: FormOf<'uploadBonusBatch'>,
@@ -518,10 +509,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Execute a batch. From now on money leaves, row by row. If the funds cover the whole debit, they
-   * are held at once; if not, each row is tried in file order. From the source account's approval
-   * threshold up, a member other than the uploader must execute it. Scope: `bonuses`. Role in
-   * source: approver, admin, owner.
+   * Execute a batch.
+   * From now on money leaves, row by row. If the funds cover the whole debit, they are held at once; if not, each row is tried in file order. From the source account's approval threshold up, a member other than the uploader must execute it.
+   * Scope: `bonuses`. Role in source: approver, admin, owner.
    */
   executeBonusBatch(
     batchId: ParamOf<'executeBonusBatch', 'batch_id'>,
@@ -539,9 +529,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Withdraw a batch. While it is `ready`, by its uploader, or an admin or owner of the source. It
-   * ends as `rejected` with `rejection` {code: "withdrawn"}, and pays nobody. Scope: `bonuses`.
-   * Role in source: admin, owner, the uploader.
+   * Withdraw a batch.
+   * While it is `ready`, by its uploader, or an admin or owner of the source. It ends as `rejected` with `rejection` {code: "withdrawn"}, and pays nobody.
+   * Scope: `bonuses`. Role in source: admin, owner, the uploader.
    */
   cancelBonusBatch(
     batchId: ParamOf<'cancelBonusBatch', 'batch_id'>,
@@ -580,9 +570,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Download the errors file. Every problem in a rejected file, one per line: row, column, code,
-   * message, value. CSV, or XLSX with `format=xlsx`. Scope: `read` or `bonuses`. Role in source:
-   * viewer, operator, approver, admin, owner.
+   * Download the errors file.
+   * Every problem in a rejected file, one per line: row, column, code, message, value. CSV, or XLSX with `format=xlsx`.
+   * Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
    */
   downloadBonusBatchErrors(
     batchId: ParamOf<'downloadBonusBatchErrors', 'batch_id'>,
@@ -624,11 +614,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Pay out to a bank account. Holds the amount and its fee, and sends the amount over the
-   * operator's rail for the country. 201: it is `approved` and on its way. 202: the amount reaches
-   * the threshold of the source's approval policy, so it waits until other members approve it.
-   * `400 invalid_field` with the reason `not_supported`: no rail pays out to this country. Scope:
-   * `payouts`. Role in source: operator, admin, owner.
+   * Pay out to a bank account.
+   * Holds the amount and its fee, and sends the amount over the operator's rail for the country. 201: it is `approved` and on its way. 202: the amount reaches the threshold of the source's approval policy, so it waits until other members approve it. `400 invalid_field` with the reason `not_supported`: no rail pays out to this country.
+   * Scope: `payouts`. Role in source: operator, admin, owner.
    */
   createPayout(
     body: BodyOf<'createPayout'>,
@@ -641,9 +629,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * List payouts. Newest first. With `idempotency_key`, what that key created; an empty list does
-   * not rule out that it appears later. Scope: `read` or `payouts`. Role in source: viewer,
-   * operator, approver, admin, owner.
+   * List payouts.
+   * Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
+   * Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
    */
   listPayouts(
     query: QueryOf<'listPayouts'> = {},
@@ -656,9 +644,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Read a payout. Its current state and, in `status_transitions`, every earlier one: its state can
-   * be rebuilt from this alone. Scope: `read` or `payouts`. Role in source: viewer, operator,
-   * approver, admin, owner.
+   * Read a payout.
+   * Its current state and, in `status_transitions`, every earlier one: its state can be rebuilt from this alone.
+   * Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
    */
   getPayout(id: ParamOf<'getPayout', 'id'>, options?: CallOptions): Promise<ResultOf<'getPayout'>> {
     return this.send(
@@ -673,11 +661,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Approve a payout. Whoever created it cannot approve it. At the last approval needed, the source
-   * is checked again: the payout becomes `approved`, or `rejected` with the code of the rule that
-   * refused it. A second approval by the same member changes nothing. Returns the payout in its new
-   * state. If its time has run out, it ends as `canceled` and the answer is 409. Scope: `payouts`.
-   * Role in source: approver, admin, owner, not the creator.
+   * Approve a payout.
+   * Whoever created it cannot approve it. At the last approval needed, the source is checked again: the payout becomes `approved`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the payout in its new state. If its time has run out, it ends as `canceled` and the answer is 409.
+   * Scope: `payouts`. Role in source: approver, admin, owner, not the creator.
    */
   approvePayout(
     id: ParamOf<'approvePayout', 'id'>,
@@ -695,9 +681,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Reject a payout. Whoever created it cannot reject it, but can cancel it. Returns the payout in
-   * its new state. If its time has run out, it ends as `canceled` and the answer is 409. Scope:
-   * `payouts`. Role in source: approver, admin, owner, not the creator.
+   * Reject a payout.
+   * Whoever created it cannot reject it, but can cancel it. Returns the payout in its new state. If its time has run out, it ends as `canceled` and the answer is 409.
+   * Scope: `payouts`. Role in source: approver, admin, owner, not the creator.
    */
   rejectPayout(
     id: ParamOf<'rejectPayout', 'id'>,
@@ -717,10 +703,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Cancel a payout. By its creator, or an admin or owner of the source, while it is
-   * `pending_approval` or `approved`: once it is `in_progress`, the money may have left. Returns
-   * the payout in its new state. If its time has run out, it ends as `canceled` and the answer is
-   * 409. Scope: `payouts`. Role in source: admin, owner, the creator.
+   * Cancel a payout.
+   * By its creator, or an admin or owner of the source, while it is `pending_approval` or `approved`: once it is `in_progress`, the money may have left. Returns the payout in its new state. If its time has run out, it ends as `canceled` and the answer is 409.
+   * Scope: `payouts`. Role in source: admin, owner, the creator.
    */
   cancelPayout(
     id: ParamOf<'cancelPayout', 'id'>,
@@ -738,10 +723,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * List the events of the tenant. Newest first. With `order=asc` you follow the log upward:
-   * `next_cursor` is then never null; ask again with it for what came since. A cursor before
-   * `first_sequence` is 400 with the reason `expired`. `gaps` says where a restore of the service
-   * left sequences out. Scope: `read` or `webhooks`.
+   * List the events of the tenant.
+   * Newest first. With `order=asc` you follow the log upward: `next_cursor` is then never null; ask again with it for what came since. A cursor before `first_sequence` is 400 with the reason `expired`. `gaps` says where a restore of the service left sequences out.
+   * Scope: `read` or `webhooks`.
    */
   listEvents(
     query: QueryOf<'listEvents'> = {},
@@ -770,9 +754,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Deliver an event again. To every enabled endpoint subscribed to its type, signed like the
-   * original and with the same event id. Scope: `webhooks`. Role in any account of the tenant:
-   * admin, owner.
+   * Deliver an event again.
+   * To every enabled endpoint subscribed to its type, signed like the original and with the same event id.
+   * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   redeliverEvent(
     id: ParamOf<'redeliverEvent', 'id'>,
@@ -790,10 +774,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Register a webhook endpoint. It receives every event of its types from now on. The answer holds
-   * the signing secret, this once only: a replay shows the endpoint without it (as registered, if
-   * it has been deleted since), and a lost secret must be rotated. At most 16 per tenant. Scope:
-   * `webhooks`. Role in any account of the tenant: admin, owner.
+   * Register a webhook endpoint.
+   * It receives every event of its types from now on. The answer holds the signing secret, this once only: a replay shows the endpoint without it (as registered, if it has been deleted since), and a lost secret must be rotated. At most 16 per tenant.
+   * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   createWebhookEndpoint(
     body: BodyOf<'createWebhookEndpoint'>,
@@ -852,10 +835,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Change a webhook endpoint. Deliveries still to be made go to a new `url`. Those of a removed
-   * type end; an added type starts with the next event. An endpoint that is enabled again gets
-   * whatever has not been delivered since 5 days before it was disabled. Scope: `webhooks`. Role in
-   * any account of the tenant: admin, owner.
+   * Change a webhook endpoint.
+   * Deliveries still to be made go to a new `url`. Those of a removed type end; an added type starts with the next event. An endpoint that is enabled again gets whatever has not been delivered since 5 days before it was disabled.
+   * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   updateWebhookEndpoint(
     id: ParamOf<'updateWebhookEndpoint', 'id'>,
@@ -895,9 +877,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Rotate the signing secret. The new secret signs within 5 seconds, and is shown only here. For
-   * 24 hours `Svc-Signature-Previous` carries a signature made with the previous one. Scope:
-   * `webhooks`. Role in any account of the tenant: admin, owner.
+   * Rotate the signing secret.
+   * The new secret signs within 5 seconds, and is shown only here. For 24 hours `Svc-Signature-Previous` carries a signature made with the previous one.
+   * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   rotateWebhookSecret(
     id: ParamOf<'rotateWebhookSecret', 'id'>,
@@ -915,9 +897,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Send a test. A signed body of type `webhook.test`, sent at once and only once, even to a
-   * disabled endpoint. The outcome is among the deliveries; its `event_id` is the `id` returned
-   * here. Scope: `webhooks`. Role in any account of the tenant: admin, owner.
+   * Send a test.
+   * A signed body of type `webhook.test`, sent at once and only once, even to a disabled endpoint. The outcome is among the deliveries; its `event_id` is the `id` returned here.
+   * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   testWebhookEndpoint(
     id: ParamOf<'testWebhookEndpoint', 'id'>,
@@ -935,9 +917,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Recover what was missed. Sends again every event since then, of the subscribed types, that this
-   * endpoint has not answered with 2xx. Scope: `webhooks`. Role in any account of the tenant:
-   * admin, owner.
+   * Recover what was missed.
+   * Sends again every event since then, of the subscribed types, that this endpoint has not answered with 2xx.
+   * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   recoverWebhookEndpoint(
     id: ParamOf<'recoverWebhookEndpoint', 'id'>,
@@ -957,9 +939,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * List the deliveries to a webhook endpoint. Newest first, each with its attempts, at most 200 of
-   * them a page: so a page may have fewer items than `limit`. Kept for 30 days. Scope: `webhooks`.
-   * Role in any account of the tenant: admin, owner.
+   * List the deliveries to a webhook endpoint.
+   * Newest first, each with its attempts, at most 200 of them a page: so a page may have fewer items than `limit`. Kept for 30 days.
+   * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   listWebhookDeliveries(
     id: ParamOf<'listWebhookDeliveries', 'id'>,
@@ -979,10 +961,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Make a statement. Of an account's movements in one asset over a period, with the balance before
-   * and after. The figures are final from the start; the files, CSV and XLSX, follow within
-   * seconds, those of long statements within minutes. Scope: `read`. Role in the account: viewer,
-   * operator, approver, admin, owner.
+   * Make a statement.
+   * Of an account's movements in one asset over a period, with the balance before and after. The figures are final from the start; the files, CSV and XLSX, follow within seconds, those of long statements within minutes.
+   * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
    */
   createStatement(
     body: BodyOf<'createStatement'>,
@@ -1041,9 +1022,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Download a statement. One line for the opening balance, one for each movement, oldest first,
-   * and one for the closing balance. CSV, or XLSX with `format=xlsx`. 404 unless the statement is
-   * ready. Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
+   * Download a statement.
+   * One line for the opening balance, one for each movement, oldest first, and one for the closing balance. CSV, or XLSX with `format=xlsx`. 404 unless the statement is ready.
+   * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
    */
   downloadStatement(
     statementId: ParamOf<'downloadStatement', 'statement_id'>,
@@ -1063,11 +1044,9 @@ export class Operations extends Calls {
   }
 
   /**
-   * Read what became of a request. By the `Svc-Request-Id` of its answer: a request by the same
-   * member that changed something or was meant to, or that failed because of a fault of the
-   * service. Kept for 30 days, and readable within a second or two of the answer. The token needs a
-   * scope that the request itself accepts. Scope: `read` or `lookup` or `transfers` or `bonuses` or
-   * `payouts` or `webhooks`.
+   * Read what became of a request.
+   * By the `Svc-Request-Id` of its answer: a request by the same member that changed something or was meant to, or that failed because of a fault of the service. Kept for 30 days, and readable within a second or two of the answer. The token needs a scope that the request itself accepts.
+   * Scope: `read` or `lookup` or `transfers` or `bonuses` or `payouts` or `webhooks`.
    */
   getRequest(
     requestId: ParamOf<'getRequest', 'request_id'>,

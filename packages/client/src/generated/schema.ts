@@ -10,21 +10,17 @@ export interface paths {
     };
     /**
      * List transfers
-     * @description Newest first. With `idempotency_key`, what that key created; an empty list does
-     * not rule out that it appears later.
+     * @description Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
      *
-     * Scope: `read` or `transfers`. Role in source, or a destination of the same tenant: viewer,
-     * operator, approver, admin, owner.
+     *     Scope: `read` or `transfers`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
      */
     get: operations['listTransfers'];
     put?: never;
     /**
      * Send a transfer
-     * @description Moves money from one of your accounts to an account of your tenant or of your
-     * network. 202: the amount reaches the threshold of the source's approval policy, so it is held
-     * until other members approve it.
+     * @description Moves money from one of your accounts to an account of your tenant or of your network. 202: the amount reaches the threshold of the source's approval policy, so it is held until other members approve it.
      *
-     * Scope: `transfers`. Role in source: operator, admin, owner.
+     *     Scope: `transfers`. Role in source: operator, admin, owner.
      */
     post: operations['createTransfer'];
     delete?: never;
@@ -42,8 +38,7 @@ export interface paths {
     };
     /**
      * Read a transfer
-     * @description Scope: `read` or `transfers`. Role in source, or a destination of the same
-     * tenant: viewer, operator, approver, admin, owner.
+     * @description Scope: `read` or `transfers`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
      */
     get: operations['getTransfer'];
     put?: never;
@@ -65,12 +60,9 @@ export interface paths {
     put?: never;
     /**
      * Approve a transfer
-     * @description Whoever created it cannot approve it. At the last approval needed, the source is
-     * checked again: the transfer becomes `completed`, or `rejected` with the code of the rule that
-     * refused it. A second approval by the same member changes nothing. Returns the transfer in its
-     * new state. If its time has run out, it ends as `expired` and the answer is 409.
+     * @description Whoever created it cannot approve it. At the last approval needed, the source is checked again: the transfer becomes `completed`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the transfer in its new state. If its time has run out, it ends as `expired` and the answer is 409.
      *
-     * Scope: `transfers`. Role in source: approver, admin, owner, not the creator.
+     *     Scope: `transfers`. Role in source: approver, admin, owner, not the creator.
      */
     post: operations['approveTransfer'];
     delete?: never;
@@ -90,10 +82,9 @@ export interface paths {
     put?: never;
     /**
      * Reject a transfer
-     * @description Whoever created it cannot reject it, but can cancel it. Returns the transfer in
-     * its new state. If its time has run out, it ends as `expired` and the answer is 409.
+     * @description Whoever created it cannot reject it, but can cancel it. Returns the transfer in its new state. If its time has run out, it ends as `expired` and the answer is 409.
      *
-     * Scope: `transfers`. Role in source: approver, admin, owner, not the creator.
+     *     Scope: `transfers`. Role in source: approver, admin, owner, not the creator.
      */
     post: operations['rejectTransfer'];
     delete?: never;
@@ -113,10 +104,9 @@ export interface paths {
     put?: never;
     /**
      * Cancel a transfer
-     * @description By its creator, or an admin or owner of the source. Returns the transfer in its
-     * new state. If its time has run out, it ends as `expired` and the answer is 409.
+     * @description By its creator, or an admin or owner of the source. Returns the transfer in its new state. If its time has run out, it ends as `expired` and the answer is 409.
      *
-     * Scope: `transfers`. Role in source: admin, owner, the creator.
+     *     Scope: `transfers`. Role in source: admin, owner, the creator.
      */
     post: operations['cancelTransfer'];
     delete?: never;
@@ -134,21 +124,17 @@ export interface paths {
     };
     /**
      * List payouts
-     * @description Newest first. With `idempotency_key`, what that key created; an empty list does
-     * not rule out that it appears later.
+     * @description Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
      *
-     * Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
+     *     Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
      */
     get: operations['listPayouts'];
     put?: never;
     /**
      * Pay out to a bank account
-     * @description Holds the amount and its fee, and sends the amount over the operator's rail for
-     * the country. 201: it is `approved` and on its way. 202: the amount reaches the threshold of
-     * the source's approval policy, so it waits until other members approve it. `400 invalid_field`
-     * with the reason `not_supported`: no rail pays out to this country.
+     * @description Holds the amount and its fee, and sends the amount over the operator's rail for the country. 201: it is `approved` and on its way. 202: the amount reaches the threshold of the source's approval policy, so it waits until other members approve it. `400 invalid_field` with the reason `not_supported`: no rail pays out to this country.
      *
-     * Scope: `payouts`. Role in source: operator, admin, owner.
+     *     Scope: `payouts`. Role in source: operator, admin, owner.
      */
     post: operations['createPayout'];
     delete?: never;
@@ -166,10 +152,9 @@ export interface paths {
     };
     /**
      * Read a payout
-     * @description Its current state and, in `status_transitions`, every earlier one: its state can
-     * be rebuilt from this alone.
+     * @description Its current state and, in `status_transitions`, every earlier one: its state can be rebuilt from this alone.
      *
-     * Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
+     *     Scope: `read` or `payouts`. Role in source: viewer, operator, approver, admin, owner.
      */
     get: operations['getPayout'];
     put?: never;
@@ -191,12 +176,9 @@ export interface paths {
     put?: never;
     /**
      * Approve a payout
-     * @description Whoever created it cannot approve it. At the last approval needed, the source is
-     * checked again: the payout becomes `approved`, or `rejected` with the code of the rule that
-     * refused it. A second approval by the same member changes nothing. Returns the payout in its
-     * new state. If its time has run out, it ends as `canceled` and the answer is 409.
+     * @description Whoever created it cannot approve it. At the last approval needed, the source is checked again: the payout becomes `approved`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the payout in its new state. If its time has run out, it ends as `canceled` and the answer is 409.
      *
-     * Scope: `payouts`. Role in source: approver, admin, owner, not the creator.
+     *     Scope: `payouts`. Role in source: approver, admin, owner, not the creator.
      */
     post: operations['approvePayout'];
     delete?: never;
@@ -216,10 +198,9 @@ export interface paths {
     put?: never;
     /**
      * Reject a payout
-     * @description Whoever created it cannot reject it, but can cancel it. Returns the payout in
-     * its new state. If its time has run out, it ends as `canceled` and the answer is 409.
+     * @description Whoever created it cannot reject it, but can cancel it. Returns the payout in its new state. If its time has run out, it ends as `canceled` and the answer is 409.
      *
-     * Scope: `payouts`. Role in source: approver, admin, owner, not the creator.
+     *     Scope: `payouts`. Role in source: approver, admin, owner, not the creator.
      */
     post: operations['rejectPayout'];
     delete?: never;
@@ -239,12 +220,9 @@ export interface paths {
     put?: never;
     /**
      * Cancel a payout
-     * @description By its creator, or an admin or owner of the source, while it is
-     * `pending_approval` or `approved`: once it is `in_progress`, the money may have left. Returns
-     * the payout in its new state. If its time has run out, it ends as `canceled` and the answer is
-     * 409.
+     * @description By its creator, or an admin or owner of the source, while it is `pending_approval` or `approved`: once it is `in_progress`, the money may have left. Returns the payout in its new state. If its time has run out, it ends as `canceled` and the answer is 409.
      *
-     * Scope: `payouts`. Role in source: admin, owner, the creator.
+     *     Scope: `payouts`. Role in source: admin, owner, the creator.
      */
     post: operations['cancelPayout'];
     delete?: never;
@@ -264,30 +242,22 @@ export interface paths {
      * Read an approval policy
      * @description For one account and asset; 404 if nothing there needs approval.
      *
-     * Scope: `read` or `transfers`. Role in the account: viewer, operator, approver, admin, owner.
+     *     Scope: `read` or `transfers`. Role in the account: viewer, operator, approver, admin, owner.
      */
     get: operations['getApprovalPolicy'];
     /**
      * Set an approval policy
-     * @description Amounts of `threshold` or more in this asset then need approvals to leave the
-     * account. Pending operations keep the policy they were created under. A batch whose total
-     * reaches the threshold, even of one row, does not wait for `approvals`: one member other than
-     * its uploader executes it. With `refuses_batches` such a batch is rejected when it is
-     * validated. If the tenant has a delay, whatever weakens the policy (a higher threshold, fewer
-     * approvals, a longer time, batches no longer refused) waits for it and is shown in `pending`;
-     * whatever makes it stricter takes effect at once. Setting the policy in force withdraws a
-     * pending change.
+     * @description Amounts of `threshold` or more in this asset then need approvals to leave the account. Pending operations keep the policy they were created under. A batch whose total reaches the threshold, even of one row, does not wait for `approvals`: one member other than its uploader executes it. With `refuses_batches` such a batch is rejected when it is validated. If the tenant has a delay, whatever weakens the policy (a higher threshold, fewer approvals, a longer time, batches no longer refused) waits for it and is shown in `pending`; whatever makes it stricter takes effect at once. Setting the policy in force withdraws a pending change.
      *
-     * Scope: `transfers`. Role in the account: admin, owner.
+     *     Scope: `transfers`. Role in the account: admin, owner.
      */
     put: operations['setApprovalPolicy'];
     post?: never;
     /**
      * Remove an approval policy
-     * @description New operations then need no approval, at once or after the tenant's delay, in
-     * which case GET shows when. Pending ones keep waiting.
+     * @description New operations then need no approval, at once or after the tenant's delay, in which case GET shows when. Pending ones keep waiting.
      *
-     * Scope: `transfers`. Role in the account: admin, owner.
+     *     Scope: `transfers`. Role in the account: admin, owner.
      */
     delete: operations['deleteApprovalPolicy'];
     options?: never;
@@ -304,22 +274,17 @@ export interface paths {
     };
     /**
      * List bonuses
-     * @description Single bonuses and those of batches, newest first. With `idempotency_key`, what
-     * that key created; an empty list does not rule out that it appears later.
+     * @description Single bonuses and those of batches, newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
      *
-     * Scope: `read` or `bonuses`. Role in source, or a destination of the same tenant: viewer,
-     * operator, approver, admin, owner.
+     *     Scope: `read` or `bonuses`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
      */
     get: operations['listBonuses'];
     put?: never;
     /**
      * Pay a bonus
-     * @description Pays one person at once and itemises the fee. The recipient is an account of
-     * your tenant or network, named by exactly one of id, alias or phone. From the source account's
-     * approval threshold up it is refused: unlike a transfer or a batch, a bonus cannot wait for
-     * another member.
+     * @description Pays one person at once and itemises the fee. The recipient is an account of your tenant or network, named by exactly one of id, alias or phone. From the source account's approval threshold up it is refused: unlike a transfer or a batch, a bonus cannot wait for another member.
      *
-     * Scope: `bonuses`. Role in source: operator, admin, owner.
+     *     Scope: `bonuses`. Role in source: operator, admin, owner.
      */
     post: operations['createBonus'];
     delete?: never;
@@ -337,8 +302,7 @@ export interface paths {
     };
     /**
      * Read a bonus
-     * @description Scope: `read` or `bonuses`. Role in source, or a destination of the same tenant:
-     * viewer, operator, approver, admin, owner.
+     * @description Scope: `read` or `bonuses`. Role in source, or a destination of the same tenant: viewer, operator, approver, admin, owner.
      */
     get: operations['getBonus'];
     put?: never;
@@ -358,20 +322,17 @@ export interface paths {
     };
     /**
      * List batches
-     * @description Newest first. With `idempotency_key`, what that key created; an empty list does
-     * not rule out that it appears later.
+     * @description Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.
      *
-     * Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
+     *     Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
      */
     get: operations['listBonusBatches'];
     put?: never;
     /**
      * Upload a batch of bonuses
-     * @description An XLSX or CSV file of at most 10 MiB and 100,000 rows, laid out like
-     * `GET /v1/bonus_batches/template`. It is validated afterwards; no money moves until it is
-     * executed.
+     * @description An XLSX or CSV file of at most 10 MiB and 100,000 rows, laid out like `GET /v1/bonus_batches/template`. It is validated afterwards; no money moves until it is executed.
      *
-     * Scope: `bonuses`. Role in source: operator, admin, owner.
+     *     Scope: `bonuses`. Role in source: operator, admin, owner.
      */
     post: operations['uploadBonusBatch'];
     delete?: never;
@@ -435,11 +396,9 @@ export interface paths {
     put?: never;
     /**
      * Execute a batch
-     * @description From now on money leaves, row by row. If the funds cover the whole debit, they
-     * are held at once; if not, each row is tried in file order. From the source account's approval
-     * threshold up, a member other than the uploader must execute it.
+     * @description From now on money leaves, row by row. If the funds cover the whole debit, they are held at once; if not, each row is tried in file order. From the source account's approval threshold up, a member other than the uploader must execute it.
      *
-     * Scope: `bonuses`. Role in source: approver, admin, owner.
+     *     Scope: `bonuses`. Role in source: approver, admin, owner.
      */
     post: operations['executeBonusBatch'];
     delete?: never;
@@ -459,10 +418,9 @@ export interface paths {
     put?: never;
     /**
      * Withdraw a batch
-     * @description While it is `ready`, by its uploader, or an admin or owner of the source. It
-     * ends as `rejected` with `rejection` {code: "withdrawn"}, and pays nobody.
+     * @description While it is `ready`, by its uploader, or an admin or owner of the source. It ends as `rejected` with `rejection` {code: "withdrawn"}, and pays nobody.
      *
-     * Scope: `bonuses`. Role in source: admin, owner, the uploader.
+     *     Scope: `bonuses`. Role in source: admin, owner, the uploader.
      */
     post: operations['cancelBonusBatch'];
     delete?: never;
@@ -502,10 +460,9 @@ export interface paths {
     };
     /**
      * Download the errors file
-     * @description Every problem in a rejected file, one per line: row, column, code, message,
-     * value. CSV, or XLSX with `format=xlsx`.
+     * @description Every problem in a rejected file, one per line: row, column, code, message, value. CSV, or XLSX with `format=xlsx`.
      *
-     * Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
+     *     Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
      */
     get: operations['downloadBonusBatchErrors'];
     put?: never;
@@ -591,7 +548,7 @@ export interface paths {
      * Read the limits of an account
      * @description For a single operation, and for the month with the amount used.
      *
-     * Scope: `read` or `transfers`. Role in the account: viewer, operator, approver, admin, owner.
+     *     Scope: `read` or `transfers`. Role in the account: viewer, operator, approver, admin, owner.
      */
     get: operations['getLimits'];
     put?: never;
@@ -611,10 +568,9 @@ export interface paths {
     };
     /**
      * Read the balances of an account
-     * @description Held funds are part of the total but cannot be spent. With `at`, the exact
-     * totals at a past moment, which never change.
+     * @description Held funds are part of the total but cannot be spent. With `at`, the exact totals at a past moment, which never change.
      *
-     * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
+     *     Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
      */
     get: operations['getBalances'];
     put?: never;
@@ -736,11 +692,9 @@ export interface paths {
     put?: never;
     /**
      * Make a statement
-     * @description Of an account's movements in one asset over a period, with the balance before
-     * and after. The figures are final from the start; the files, CSV and XLSX, follow within
-     * seconds, those of long statements within minutes.
+     * @description Of an account's movements in one asset over a period, with the balance before and after. The figures are final from the start; the files, CSV and XLSX, follow within seconds, those of long statements within minutes.
      *
-     * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
+     *     Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
      */
     post: operations['createStatement'];
     delete?: never;
@@ -778,10 +732,9 @@ export interface paths {
     };
     /**
      * Download a statement
-     * @description One line for the opening balance, one for each movement, oldest first, and one
-     * for the closing balance. CSV, or XLSX with `format=xlsx`. 404 unless the statement is ready.
+     * @description One line for the opening balance, one for each movement, oldest first, and one for the closing balance. CSV, or XLSX with `format=xlsx`. 404 unless the statement is ready.
      *
-     * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
+     *     Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
      */
     get: operations['downloadStatement'];
     put?: never;
@@ -801,12 +754,9 @@ export interface paths {
     };
     /**
      * Read what became of a request
-     * @description By the `Svc-Request-Id` of its answer: a request by the same member that changed
-     * something or was meant to, or that failed because of a fault of the service. Kept for 30
-     * days, and readable within a second or two of the answer. The token needs a scope that the
-     * request itself accepts.
+     * @description By the `Svc-Request-Id` of its answer: a request by the same member that changed something or was meant to, or that failed because of a fault of the service. Kept for 30 days, and readable within a second or two of the answer. The token needs a scope that the request itself accepts.
      *
-     * Scope: `read` or `lookup` or `transfers` or `bonuses` or `payouts` or `webhooks`.
+     *     Scope: `read` or `lookup` or `transfers` or `bonuses` or `payouts` or `webhooks`.
      */
     get: operations['getRequest'];
     put?: never;
@@ -826,11 +776,9 @@ export interface paths {
     };
     /**
      * List the events of the tenant
-     * @description Newest first. With `order=asc` you follow the log upward: `next_cursor` is then
-     * never null; ask again with it for what came since. A cursor before `first_sequence` is 400
-     * with the reason `expired`. `gaps` says where a restore of the service left sequences out.
+     * @description Newest first. With `order=asc` you follow the log upward: `next_cursor` is then never null; ask again with it for what came since. A cursor before `first_sequence` is 400 with the reason `expired`. `gaps` says where a restore of the service left sequences out.
      *
-     * Scope: `read` or `webhooks`.
+     *     Scope: `read` or `webhooks`.
      */
     get: operations['listEvents'];
     put?: never;
@@ -878,11 +826,9 @@ export interface paths {
     put?: never;
     /**
      * Register a webhook endpoint
-     * @description It receives every event of its types from now on. The answer holds the signing
-     * secret, this once only: a replay shows the endpoint without it (as registered, if it has been
-     * deleted since), and a lost secret must be rotated. At most 16 per tenant.
+     * @description It receives every event of its types from now on. The answer holds the signing secret, this once only: a replay shows the endpoint without it (as registered, if it has been deleted since), and a lost secret must be rotated. At most 16 per tenant.
      *
-     * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
+     *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
      */
     post: operations['createWebhookEndpoint'];
     delete?: never;
@@ -916,11 +862,9 @@ export interface paths {
     head?: never;
     /**
      * Change a webhook endpoint
-     * @description Deliveries still to be made go to a new `url`. Those of a removed type end; an
-     * added type starts with the next event. An endpoint that is enabled again gets whatever has
-     * not been delivered since 5 days before it was disabled.
+     * @description Deliveries still to be made go to a new `url`. Those of a removed type end; an added type starts with the next event. An endpoint that is enabled again gets whatever has not been delivered since 5 days before it was disabled.
      *
-     * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
+     *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
      */
     patch: operations['updateWebhookEndpoint'];
     trace?: never;
@@ -936,10 +880,9 @@ export interface paths {
     put?: never;
     /**
      * Rotate the signing secret
-     * @description The new secret signs within 5 seconds, and is shown only here. For 24 hours
-     * `Svc-Signature-Previous` carries a signature made with the previous one.
+     * @description The new secret signs within 5 seconds, and is shown only here. For 24 hours `Svc-Signature-Previous` carries a signature made with the previous one.
      *
-     * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
+     *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
      */
     post: operations['rotateWebhookSecret'];
     delete?: never;
@@ -959,11 +902,9 @@ export interface paths {
     put?: never;
     /**
      * Send a test
-     * @description A signed body of type `webhook.test`, sent at once and only once, even to a
-     * disabled endpoint. The outcome is among the deliveries; its `event_id` is the `id` returned
-     * here.
+     * @description A signed body of type `webhook.test`, sent at once and only once, even to a disabled endpoint. The outcome is among the deliveries; its `event_id` is the `id` returned here.
      *
-     * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
+     *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
      */
     post: operations['testWebhookEndpoint'];
     delete?: never;
@@ -983,10 +924,9 @@ export interface paths {
     put?: never;
     /**
      * Recover what was missed
-     * @description Sends again every event since then, of the subscribed types, that this endpoint
-     * has not answered with 2xx.
+     * @description Sends again every event since then, of the subscribed types, that this endpoint has not answered with 2xx.
      *
-     * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
+     *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
      */
     post: operations['recoverWebhookEndpoint'];
     delete?: never;
@@ -1006,10 +946,9 @@ export interface paths {
     put?: never;
     /**
      * Deliver an event again
-     * @description To every enabled endpoint subscribed to its type, signed like the original and
-     * with the same event id.
+     * @description To every enabled endpoint subscribed to its type, signed like the original and with the same event id.
      *
-     * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
+     *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
      */
     post: operations['redeliverEvent'];
     delete?: never;
@@ -1027,10 +966,9 @@ export interface paths {
     };
     /**
      * List the deliveries to a webhook endpoint
-     * @description Newest first, each with its attempts, at most 200 of them a page: so a page may
-     * have fewer items than `limit`. Kept for 30 days.
+     * @description Newest first, each with its attempts, at most 200 of them a page: so a page may have fewer items than `limit`. Kept for 30 days.
      *
-     * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
+     *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
      */
     get: operations['listWebhookDeliveries'];
     put?: never;
@@ -1069,20 +1007,14 @@ export interface components {
       created_at: string;
       /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /**
-       * @description How often the log had been restored to an earlier moment by then; absent if
-       * never. Where it grows, see the `gaps` of the list.
-       */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
         object: components['schemas']['Transfer'];
       };
     };
-    /**
-     * @description An amount that moves from an account of the tenant to another account, at once
-     * or after approval.
-     */
+    /** @description An amount that moves from an account of the tenant to another account, at once or after approval. */
     Transfer: {
       /**
        * Format: uuid
@@ -1095,8 +1027,7 @@ export interface components {
        */
       scope: 'internal';
       /**
-       * @description The state: only `pending_approval` can still change, and only `completed` has
-       * moved money.
+       * @description The state: only `pending_approval` can still change, and only `completed` has moved money.
        * @enum {string}
        */
       status: 'pending_approval' | 'completed' | 'rejected' | 'expired';
@@ -1142,10 +1073,7 @@ export interface components {
          */
         expires_at: string;
       } | null;
-      /**
-       * @description `rejected` or `canceled` by a person, or the code of the rule that refused it
-       * at its last approval.
-       */
+      /** @description `rejected` or `canceled` by a person, or the code of the rule that refused it at its last approval. */
       rejection: {
         /** @description The cause, for machines. */
         code: string;
@@ -1192,10 +1120,7 @@ export interface components {
       created_at: string;
       /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /**
-       * @description How often the log had been restored to an earlier moment by then; absent if
-       * never. Where it grows, see the `gaps` of the list.
-       */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1226,10 +1151,7 @@ export interface components {
       created_at: string;
       /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /**
-       * @description How often the log had been restored to an earlier moment by then; absent if
-       * never. Where it grows, see the `gaps` of the list.
-       */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1260,10 +1182,7 @@ export interface components {
       created_at: string;
       /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /**
-       * @description How often the log had been restored to an earlier moment by then; absent if
-       * never. Where it grows, see the `gaps` of the list.
-       */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1348,20 +1267,14 @@ export interface components {
          */
         expires_at: string;
       } | null;
-      /**
-       * @description `rejected` by a person, or the code of the rule that refused it at its last
-       * approval.
-       */
+      /** @description `rejected` by a person, or the code of the rule that refused it at its last approval. */
       rejection: {
         /** @description The cause, for machines. */
         code: string;
         /** @description The reason that a person gave; null without one. */
         reason: string | null;
       } | null;
-      /**
-       * @description Why it failed or was returned; `approval_expired` if it was not approved in
-       * time.
-       */
+      /** @description Why it failed or was returned; `approval_expired` if it was not approved in time. */
       failure: {
         /** @description The cause, for machines. */
         code: string;
@@ -1417,10 +1330,7 @@ export interface components {
       created_at: string;
       /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /**
-       * @description How often the log had been restored to an earlier moment by then; absent if
-       * never. Where it grows, see the `gaps` of the list.
-       */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1451,10 +1361,7 @@ export interface components {
       created_at: string;
       /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /**
-       * @description How often the log had been restored to an earlier moment by then; absent if
-       * never. Where it grows, see the `gaps` of the list.
-       */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1485,10 +1392,7 @@ export interface components {
       created_at: string;
       /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /**
-       * @description How often the log had been restored to an earlier moment by then; absent if
-       * never. Where it grows, see the `gaps` of the list.
-       */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1519,10 +1423,7 @@ export interface components {
       created_at: string;
       /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /**
-       * @description How often the log had been restored to an earlier moment by then; absent if
-       * never. Where it grows, see the `gaps` of the list.
-       */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1553,10 +1454,7 @@ export interface components {
       created_at: string;
       /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /**
-       * @description How often the log had been restored to an earlier moment by then; absent if
-       * never. Where it grows, see the `gaps` of the list.
-       */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1587,10 +1485,7 @@ export interface components {
       created_at: string;
       /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /**
-       * @description How often the log had been restored to an earlier moment by then; absent if
-       * never. Where it grows, see the `gaps` of the list.
-       */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1654,15 +1549,11 @@ export interface components {
         errors_url: string | null;
         /**
          * Format: uri
-         * @description The outcome of each row; from the end of the execution until retention
-         * removes it.
+         * @description The outcome of each row; from the end of the execution until retention removes it.
          */
         result_url: string | null;
       };
-      /**
-       * @description Why a batch whose file was accepted was rejected: it was withdrawn, or nobody
-       * executed it in time.
-       */
+      /** @description Why a batch whose file was accepted was rejected: it was withdrawn, or nobody executed it in time. */
       rejection: {
         /**
          * @description The cause, for machines.
@@ -1713,10 +1604,7 @@ export interface components {
       created_at: string;
       /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /**
-       * @description How often the log had been restored to an earlier moment by then; absent if
-       * never. Where it grows, see the `gaps` of the list.
-       */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1747,10 +1635,7 @@ export interface components {
       created_at: string;
       /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /**
-       * @description How often the log had been restored to an earlier moment by then; absent if
-       * never. Where it grows, see the `gaps` of the list.
-       */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1781,10 +1666,7 @@ export interface components {
       created_at: string;
       /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /**
-       * @description How often the log had been restored to an earlier moment by then; absent if
-       * never. Where it grows, see the `gaps` of the list.
-       */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1815,10 +1697,7 @@ export interface components {
       created_at: string;
       /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
       sequence: number;
-      /**
-       * @description How often the log had been restored to an earlier moment by then; absent if
-       * never. Where it grows, see the `gaps` of the list.
-       */
+      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1870,15 +1749,11 @@ export interface components {
     AmountInput: {
       /**
        * Format: int64
-       * @description Integer in the smallest unit of the asset, written as text; at most
-       * 9223372036854775807.
+       * @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807.
        * @example 150000
        */
       raw: bigint;
-      /**
-       * @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts
-       * millionths of a dollar.
-       */
+      /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
       asset: components['schemas']['Asset'];
     };
     Error: {
@@ -2035,10 +1910,7 @@ export interface components {
       expires_in_s: number;
       /** @description Whether validation rejects a batch whose total reaches the threshold. */
       refuses_batches: boolean;
-      /**
-       * @description What the policy means for a batch whose total reaches the threshold, as a
-       * sentence.
-       */
+      /** @description What the policy means for a batch whose total reaches the threshold, as a sentence. */
       batch_rule: string;
       /** @description The change to come; null if there is none. */
       pending: {
@@ -2068,8 +1940,7 @@ export interface components {
     SetApprovalPolicy: {
       /**
        * Format: int64
-       * @description Integer in the smallest unit of the asset, written as text; at most
-       * 9223372036854775807.
+       * @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807.
        * @example 150000
        */
       threshold: bigint;
@@ -2077,10 +1948,7 @@ export interface components {
       approvals: number;
       /** @description Seconds; by default 604800 (seven days). */
       expires_in_s?: number | null;
-      /**
-       * @description Whether validation rejects a batch whose total reaches the threshold; false by
-       * default.
-       */
+      /** @description Whether validation rejects a batch whose total reaches the threshold; false by default. */
       refuses_batches?: boolean | null;
     };
     /** @description A payment from an account of the tenant to a person, made at once. */
@@ -2226,15 +2094,11 @@ export interface components {
         errors_url: string | null;
         /**
          * Format: uri
-         * @description The outcome of each row; from the end of the execution until retention
-         * removes it.
+         * @description The outcome of each row; from the end of the execution until retention removes it.
          */
         result_url: string | null;
       };
-      /**
-       * @description Why a batch whose file was accepted was rejected: it was withdrawn, or nobody
-       * executed it in time.
-       */
+      /** @description Why a batch whose file was accepted was rejected: it was withdrawn, or nobody executed it in time. */
       rejection: {
         /**
          * @description The cause, for machines.
@@ -2279,11 +2143,7 @@ export interface components {
       } | null;
       /** @description While ready: whether the source account may send now. */
       can_send: boolean | null;
-      /**
-       * @description While ready, when one batch is read: the rows whose reference the tenant paid
-       * to the same account within the last 90 days, by another batch or a single bonus, and those
-       * that another batch, ready or executing, will pay. A warning.
-       */
+      /** @description While ready, when one batch is read: the rows whose reference the tenant paid to the same account within the last 90 days, by another batch or a single bonus, and those that another batch, ready or executing, will pay. A warning. */
       earlier_payments: {
         /** @description Rows of the file. */
         count: number;
@@ -2421,10 +2281,7 @@ export interface components {
       account_id: string;
       /** @description The limits in each asset. */
       limits: {
-        /**
-         * @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts
-         * millionths of a dollar.
-         */
+        /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
         asset: components['schemas']['Asset'];
         /**
          * Format: int64
@@ -2469,10 +2326,7 @@ export interface components {
       account_id: string;
       /** @description One balance for each asset. */
       balances: {
-        /**
-         * @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts
-         * millionths of a dollar.
-         */
+        /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
         asset: components['schemas']['Asset'];
         /**
          * Format: int64
@@ -2508,10 +2362,7 @@ export interface components {
       account_id: string;
       /** @description One total for each asset. */
       balances: {
-        /**
-         * @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts
-         * millionths of a dollar.
-         */
+        /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
         asset: components['schemas']['Asset'];
         /**
          * Format: int64
@@ -2667,8 +2518,7 @@ export interface components {
        */
       id: string;
       /**
-       * @description preparing: its files are being made; ready: they can be downloaded; expired:
-       * they were removed, but the figures stay.
+       * @description preparing: its files are being made; ready: they can be downloaded; expired: they were removed, but the figures stay.
        * @enum {string}
        */
       status: 'preparing' | 'ready' | 'expired';
@@ -2724,10 +2574,7 @@ export interface components {
        * @description The account.
        */
       account_id: string;
-      /**
-       * @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts
-       * millionths of a dollar.
-       */
+      /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
       asset: components['schemas']['Asset'];
       /**
        * Format: date-time
@@ -2794,10 +2641,7 @@ export interface components {
         | 'internal_error'
         | 'ledger_unavailable'
         | null;
-      /**
-       * @description The resource that it created, or that its key had created before, even after a
-       * 503.
-       */
+      /** @description The resource that it created, or that its key had created before, even after a 503. */
       resource: {
         /**
          * @description The kind of resource.
@@ -2847,8 +2691,7 @@ export interface components {
       before: number;
       /**
        * Format: date-time
-       * @description Everything later, up to `created_at`, is undone; statements about it no longer
-       * hold.
+       * @description Everything later, up to `created_at`, is undone; statements about it no longer hold.
        * @example 2026-11-01T14:05:00.000Z
        */
       restored_to: string;
@@ -2922,9 +2765,7 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       last_success_at: string | null;
-      /**
-       * @description The sequences that retention removed before they were sent to this endpoint.
-       */
+      /** @description The sequences that retention removed before they were sent to this endpoint. */
       lost_events: {
         /** @description The first sequence. */
         from: number;
@@ -3032,9 +2873,7 @@ export interface components {
        */
       cause: 'event' | 'recover' | 'redeliver' | 'test';
       /**
-       * @description pending: not tried yet. retrying: it failed and will be tried again.
-       * delivered: it was answered 2xx. failed: every retry failed. ended: its type is no longer
-       * subscribed to, or the event is no longer kept.
+       * @description pending: not tried yet. retrying: it failed and will be tried again. delivered: it was answered 2xx. failed: every retry failed. ended: its type is no longer subscribed to, or the event is no longer kept.
        * @enum {string}
        */
       status: 'pending' | 'retrying' | 'delivered' | 'failed' | 'ended';
@@ -3073,10 +2912,7 @@ export interface components {
   };
   responses: never;
   parameters: {
-    /**
-     * @description A UUID: a new one for a new operation, the same one to repeat a request whose
-     * answer you did not get.
-     */
+    /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
     'Idempotency-Key': string;
     /** @description The dated version of the API; by default 2026-11-01. */
     'Svc-Version': '2026-11-01';
@@ -3167,20 +3003,11 @@ export interface operations {
         'created_at[lte]'?: string;
         source_account?: string;
         idempotency_key?: string;
-        /**
-         * @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts
-         * millionths of a dollar.
-         */
+        /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
         asset?: components['schemas']['Asset'];
-        /**
-         * @description Integer in the smallest unit of the asset, written as text; at most
-         * 9223372036854775807.
-         */
+        /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
         'amount[gte]'?: bigint;
-        /**
-         * @description Integer in the smallest unit of the asset, written as text; at most
-         * 9223372036854775807.
-         */
+        /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
         'amount[lte]'?: bigint;
         request_id?: string;
         status?: 'pending_approval' | 'completed' | 'rejected' | 'expired';
@@ -3239,10 +3066,7 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /**
-         * @description A UUID: a new one for a new operation, the same one to repeat a request
-         * whose answer you did not get.
-         */
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
         'Idempotency-Key': components['parameters']['Idempotency-Key'];
         /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
@@ -3428,10 +3252,7 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /**
-         * @description A UUID: a new one for a new operation, the same one to repeat a request
-         * whose answer you did not get.
-         */
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
         'Idempotency-Key': components['parameters']['Idempotency-Key'];
         /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
@@ -3613,20 +3434,11 @@ export interface operations {
         'created_at[lte]'?: string;
         source_account?: string;
         idempotency_key?: string;
-        /**
-         * @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts
-         * millionths of a dollar.
-         */
+        /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
         asset?: components['schemas']['Asset'];
-        /**
-         * @description Integer in the smallest unit of the asset, written as text; at most
-         * 9223372036854775807.
-         */
+        /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
         'amount[gte]'?: bigint;
-        /**
-         * @description Integer in the smallest unit of the asset, written as text; at most
-         * 9223372036854775807.
-         */
+        /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
         'amount[lte]'?: bigint;
         request_id?: string;
         status?:
@@ -3708,10 +3520,7 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /**
-         * @description A UUID: a new one for a new operation, the same one to repeat a request
-         * whose answer you did not get.
-         */
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
         'Idempotency-Key': components['parameters']['Idempotency-Key'];
         /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
@@ -3958,10 +3767,7 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /**
-         * @description A UUID: a new one for a new operation, the same one to repeat a request
-         * whose answer you did not get.
-         */
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
         'Idempotency-Key': components['parameters']['Idempotency-Key'];
         /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
@@ -4196,10 +4002,16 @@ export interface operations {
         };
         content: {
           /**
-           * @example { "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11", "asset": "COPM",
-           * "threshold": "1000000", "approvals": 1, "expires_in_s": 86400, "refuses_batches":
-           * false, "batch_rule": "A batch whose total reaches the threshold, even of one row, is
-           * executed by one member other than its uploader.", "pending": null }
+           * @example {
+           *       "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "asset": "COPM",
+           *       "threshold": "1000000",
+           *       "approvals": 1,
+           *       "expires_in_s": 86400,
+           *       "refuses_batches": false,
+           *       "batch_rule": "A batch whose total reaches the threshold, even of one row, is executed by one member other than its uploader.",
+           *       "pending": null
+           *     }
            */
           'application/json': components['schemas']['ApprovalPolicy'];
         };
@@ -4240,10 +4052,16 @@ export interface operations {
         };
         content: {
           /**
-           * @example { "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11", "asset": "COPM",
-           * "threshold": "1000000", "approvals": 1, "expires_in_s": 86400, "refuses_batches":
-           * false, "batch_rule": "A batch whose total reaches the threshold, even of one row, is
-           * executed by one member other than its uploader.", "pending": null }
+           * @example {
+           *       "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "asset": "COPM",
+           *       "threshold": "1000000",
+           *       "approvals": 1,
+           *       "expires_in_s": 86400,
+           *       "refuses_batches": false,
+           *       "batch_rule": "A batch whose total reaches the threshold, even of one row, is executed by one member other than its uploader.",
+           *       "pending": null
+           *     }
            */
           'application/json': components['schemas']['ApprovalPolicy'];
         };
@@ -4284,20 +4102,11 @@ export interface operations {
         'created_at[lte]'?: string;
         source_account?: string;
         idempotency_key?: string;
-        /**
-         * @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts
-         * millionths of a dollar.
-         */
+        /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
         asset?: components['schemas']['Asset'];
-        /**
-         * @description Integer in the smallest unit of the asset, written as text; at most
-         * 9223372036854775807.
-         */
+        /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
         'amount[gte]'?: bigint;
-        /**
-         * @description Integer in the smallest unit of the asset, written as text; at most
-         * 9223372036854775807.
-         */
+        /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
         'amount[lte]'?: bigint;
         request_id?: string;
         recipient_account?: string;
@@ -4356,10 +4165,7 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /**
-         * @description A UUID: a new one for a new operation, the same one to repeat a request
-         * whose answer you did not get.
-         */
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
         'Idempotency-Key': components['parameters']['Idempotency-Key'];
         /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
@@ -4602,10 +4408,7 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /**
-         * @description A UUID: a new one for a new operation, the same one to repeat a request
-         * whose answer you did not get.
-         */
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
         'Idempotency-Key': components['parameters']['Idempotency-Key'];
         /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
@@ -4632,8 +4435,7 @@ export interface operations {
           description?: string;
           /**
            * Format: binary
-           * @description The file, at most 10485760 bytes. Its part may have any name; there must
-           * be exactly one.
+           * @description The file, at most 10485760 bytes. Its part may have any name; there must be exactly one.
            */
           file: Blob;
         };
@@ -4881,10 +4683,7 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /**
-         * @description A UUID: a new one for a new operation, the same one to repeat a request
-         * whose answer you did not get.
-         */
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
         'Idempotency-Key': components['parameters']['Idempotency-Key'];
         /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
@@ -5116,7 +4915,7 @@ export interface operations {
         content: {
           /**
            * @example row,reference,recipient,amount,asset,status,bonus_id,fee,code,message,paid_at
-           * 2,NOV-0001,$ana,150000,COPM,paid,0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44,150,,,2026-11-21T14:06:12.480Z
+           *     2,NOV-0001,$ana,150000,COPM,paid,0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44,150,,,2026-11-21T14:06:12.480Z
            */
           'text/csv': Blob;
           'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': Blob;
@@ -5256,10 +5055,7 @@ export interface operations {
   getBalances: {
     parameters: {
       query?: {
-        /**
-         * @description A moment since the account was opened, at least 15 seconds ago; by default
-         * now.
-         */
+        /** @description A moment since the account was opened, at least 15 seconds ago; by default now. */
         at?: string;
       };
       header?: {
@@ -5313,10 +5109,7 @@ export interface operations {
         cursor?: string;
         'created_at[gte]'?: string;
         'created_at[lte]'?: string;
-        /**
-         * @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts
-         * millionths of a dollar.
-         */
+        /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
         asset?: components['schemas']['Asset'];
         kind?:
           | 'transfer_in'
@@ -5553,16 +5346,33 @@ export interface operations {
         };
         content: {
           /**
-           * @example { "items": [ { "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44", "status":
-           * "ready", "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11", "asset": "COPM", "from":
-           * "2026-11-01T05:00:00.000Z", "to": "2026-11-21T04:59:59.999Z", "opening_balance": {
-           * "raw": "50000000", "asset": "COPM" }, "closing_balance": { "raw": "49700000", "asset":
-           * "COPM" }, "movements": 2, "files": { "csv_url":
-           * "https://api.example.com/v1/statements/0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44/file",
-           * "xlsx_url":
-           * "https://api.example.com/v1/statements/0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44/file?format=xlsx"
-           * }, "created_at": "2026-11-21T14:05:01.123Z" } ], "next_cursor":
-           * "AWsxkQ7vE2Z0n5uXb3pTq8Jr6hYc9mLdVfSgNaKo1wBi4tHeRjUyPzCxMs" }
+           * @example {
+           *       "items": [
+           *         {
+           *           "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *           "status": "ready",
+           *           "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *           "asset": "COPM",
+           *           "from": "2026-11-01T05:00:00.000Z",
+           *           "to": "2026-11-21T04:59:59.999Z",
+           *           "opening_balance": {
+           *             "raw": "50000000",
+           *             "asset": "COPM"
+           *           },
+           *           "closing_balance": {
+           *             "raw": "49700000",
+           *             "asset": "COPM"
+           *           },
+           *           "movements": 2,
+           *           "files": {
+           *             "csv_url": "https://api.example.com/v1/statements/0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44/file",
+           *             "xlsx_url": "https://api.example.com/v1/statements/0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44/file?format=xlsx"
+           *           },
+           *           "created_at": "2026-11-21T14:05:01.123Z"
+           *         }
+           *       ],
+           *       "next_cursor": "AWsxkQ7vE2Z0n5uXb3pTq8Jr6hYc9mLdVfSgNaKo1wBi4tHeRjUyPzCxMs"
+           *     }
            */
           'application/json': components['schemas']['StatementPage'];
         };
@@ -5573,10 +5383,7 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /**
-         * @description A UUID: a new one for a new operation, the same one to repeat a request
-         * whose answer you did not get.
-         */
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
         'Idempotency-Key': components['parameters']['Idempotency-Key'];
         /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
@@ -5605,15 +5412,28 @@ export interface operations {
         };
         content: {
           /**
-           * @example { "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44", "status": "ready",
-           * "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11", "asset": "COPM", "from":
-           * "2026-11-01T05:00:00.000Z", "to": "2026-11-21T04:59:59.999Z", "opening_balance": {
-           * "raw": "50000000", "asset": "COPM" }, "closing_balance": { "raw": "49700000", "asset":
-           * "COPM" }, "movements": 2, "files": { "csv_url":
-           * "https://api.example.com/v1/statements/0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44/file",
-           * "xlsx_url":
-           * "https://api.example.com/v1/statements/0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44/file?format=xlsx"
-           * }, "created_at": "2026-11-21T14:05:01.123Z" }
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "ready",
+           *       "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "asset": "COPM",
+           *       "from": "2026-11-01T05:00:00.000Z",
+           *       "to": "2026-11-21T04:59:59.999Z",
+           *       "opening_balance": {
+           *         "raw": "50000000",
+           *         "asset": "COPM"
+           *       },
+           *       "closing_balance": {
+           *         "raw": "49700000",
+           *         "asset": "COPM"
+           *       },
+           *       "movements": 2,
+           *       "files": {
+           *         "csv_url": "https://api.example.com/v1/statements/0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44/file",
+           *         "xlsx_url": "https://api.example.com/v1/statements/0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44/file?format=xlsx"
+           *       },
+           *       "created_at": "2026-11-21T14:05:01.123Z"
+           *     }
            */
           'application/json': components['schemas']['Statement'];
         };
@@ -5625,15 +5445,28 @@ export interface operations {
         };
         content: {
           /**
-           * @example { "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44", "status": "ready",
-           * "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11", "asset": "COPM", "from":
-           * "2026-11-01T05:00:00.000Z", "to": "2026-11-21T04:59:59.999Z", "opening_balance": {
-           * "raw": "50000000", "asset": "COPM" }, "closing_balance": { "raw": "49700000", "asset":
-           * "COPM" }, "movements": 2, "files": { "csv_url":
-           * "https://api.example.com/v1/statements/0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44/file",
-           * "xlsx_url":
-           * "https://api.example.com/v1/statements/0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44/file?format=xlsx"
-           * }, "created_at": "2026-11-21T14:05:01.123Z" }
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "ready",
+           *       "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "asset": "COPM",
+           *       "from": "2026-11-01T05:00:00.000Z",
+           *       "to": "2026-11-21T04:59:59.999Z",
+           *       "opening_balance": {
+           *         "raw": "50000000",
+           *         "asset": "COPM"
+           *       },
+           *       "closing_balance": {
+           *         "raw": "49700000",
+           *         "asset": "COPM"
+           *       },
+           *       "movements": 2,
+           *       "files": {
+           *         "csv_url": "https://api.example.com/v1/statements/0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44/file",
+           *         "xlsx_url": "https://api.example.com/v1/statements/0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44/file?format=xlsx"
+           *       },
+           *       "created_at": "2026-11-21T14:05:01.123Z"
+           *     }
            */
           'application/json': components['schemas']['Statement'];
         };
@@ -5661,15 +5494,28 @@ export interface operations {
         };
         content: {
           /**
-           * @example { "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44", "status": "ready",
-           * "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11", "asset": "COPM", "from":
-           * "2026-11-01T05:00:00.000Z", "to": "2026-11-21T04:59:59.999Z", "opening_balance": {
-           * "raw": "50000000", "asset": "COPM" }, "closing_balance": { "raw": "49700000", "asset":
-           * "COPM" }, "movements": 2, "files": { "csv_url":
-           * "https://api.example.com/v1/statements/0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44/file",
-           * "xlsx_url":
-           * "https://api.example.com/v1/statements/0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44/file?format=xlsx"
-           * }, "created_at": "2026-11-21T14:05:01.123Z" }
+           * @example {
+           *       "id": "0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44",
+           *       "status": "ready",
+           *       "account_id": "0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11",
+           *       "asset": "COPM",
+           *       "from": "2026-11-01T05:00:00.000Z",
+           *       "to": "2026-11-21T04:59:59.999Z",
+           *       "opening_balance": {
+           *         "raw": "50000000",
+           *         "asset": "COPM"
+           *       },
+           *       "closing_balance": {
+           *         "raw": "49700000",
+           *         "asset": "COPM"
+           *       },
+           *       "movements": 2,
+           *       "files": {
+           *         "csv_url": "https://api.example.com/v1/statements/0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44/file",
+           *         "xlsx_url": "https://api.example.com/v1/statements/0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44/file?format=xlsx"
+           *       },
+           *       "created_at": "2026-11-21T14:05:01.123Z"
+           *     }
            */
           'application/json': components['schemas']['Statement'];
         };
@@ -5699,11 +5545,9 @@ export interface operations {
         };
         content: {
           /**
-           * @example
-           * created_at,kind,amount_in,amount_out,balance,asset,counterparty,counterparty_alias,counterparty_account_id,description,movement_id,related_type,related_id
-           * 2026-11-01T05:00:00.000Z,opening_balance,,,50000000,COPM,,,,,,,
-           * 2026-11-21T14:05:01.123Z,transfer_out,,150000,49850000,COPM,Ana M.
-           * P.,$ana,0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22,Lunch,0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10,transfer,0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44
+           * @example created_at,kind,amount_in,amount_out,balance,asset,counterparty,counterparty_alias,counterparty_account_id,description,movement_id,related_type,related_id
+           *     2026-11-01T05:00:00.000Z,opening_balance,,,50000000,COPM,,,,,,,
+           *     2026-11-21T14:05:01.123Z,transfer_out,,150000,49850000,COPM,Ana M. P.,$ana,0198f2a0-1c60-7a44-8e21-0c9d3f5b7e22,Lunch,0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10,transfer,0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44
            */
           'text/csv': Blob;
           'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': Blob;
@@ -5950,10 +5794,7 @@ export interface operations {
     parameters: {
       query?: never;
       header: {
-        /**
-         * @description A UUID: a new one for a new operation, the same one to repeat a request
-         * whose answer you did not get.
-         */
+        /** @description A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get. */
         'Idempotency-Key': components['parameters']['Idempotency-Key'];
         /** @description The dated version of the API; by default 2026-11-01. */
         'Svc-Version'?: components['parameters']['Svc-Version'];
