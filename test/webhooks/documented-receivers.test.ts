@@ -24,7 +24,7 @@ interface Language {
 }
 
 const LANGUAGES: Readonly<Record<string, Language>> = {
-  'TypeScript, JavaScript (Node)': {
+  TypeScript: {
     fence: 'ts',
     file: 'receiver.ts',
     tool: process.execPath,
