@@ -42,17 +42,45 @@
 
   function addCopying() {
     if (!navigator.clipboard) return;
-    for (const block of document.querySelectorAll('pre')) {
+    for (const bar of document.querySelectorAll('.code > p')) {
       const button = make('button', { type: 'button', className: 'copy', textContent: 'Copy' });
       button.addEventListener('click', async () => {
-        await navigator.clipboard.writeText(block.textContent);
+        await navigator.clipboard.writeText(bar.nextElementSibling.textContent);
         button.textContent = 'Copied';
         setTimeout(() => (button.textContent = 'Copy'), 1500);
       });
-      const frame = make('div', { className: 'copied' });
-      block.replaceWith(frame);
-      frame.append(block, button);
+      bar.append(button);
     }
+  }
+
+  // Tabs
+
+  const stored = (value) => {
+    try {
+      if (value !== undefined) localStorage.setItem('language', value);
+      return localStorage.getItem('language');
+    } catch {
+      return null; // No storage: the choice holds for the page.
+    }
+  };
+
+  /** Shows the language chosen in one place in all others too. */
+  function linkTabs() {
+    const choose = (language) => {
+      for (const label of document.querySelectorAll('.tabs > label'))
+        if (label.textContent.startsWith(language)) label.control.checked = true;
+    };
+    const named = document.getElementById(location.hash.slice(1));
+    if (stored() !== null) choose(stored());
+    if (named?.matches('.tabs > input')) named.checked = true;
+    document.addEventListener('change', ({ target }) => {
+      if (!target.matches('.tabs > input')) return;
+      const [language] = target.labels[0].textContent.split(',');
+      const before = target.getBoundingClientRect().top;
+      choose(stored(language) ?? language);
+      // Samples above have another height now.
+      scrollBy(0, target.getBoundingClientRect().top - before);
+    });
   }
 
   // Search
@@ -73,11 +101,11 @@
       fetch(body.dataset.search),
     ]);
     const index = new MiniSearch({
-      fields: ['title', 'page', 'text'],
+      fields: ['title', 'page', 'also', 'text'],
       storeFields: ['title', 'page', 'text', 'href'],
       tokenize: (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [],
       searchOptions: {
-        boost: { title: 4, page: 2 },
+        boost: { title: 4, also: 4, page: 2 },
         prefix: true,
         fuzzy: 0.15,
         combineWith: 'AND',
@@ -119,7 +147,10 @@
     const show = async () => {
       const text = input.value.trim();
       if (text === '') return close();
-      const found = (await open()).search(text).slice(0, MAX_RESULTS);
+      const index = await open();
+      const all = index.search(text);
+      const some = all.length > 0 ? all : index.search(text, { combineWith: 'OR' });
+      const found = some.slice(0, MAX_RESULTS);
       // What was typed meanwhile has its own answer.
       if (input.value.trim() !== text) return;
       list.replaceChildren(...found.map(resultOf));
@@ -159,6 +190,7 @@
   addSearch();
   addSwitch();
   addCopying();
+  linkTabs();
   // A link of the menu that leads within the page closes it.
   const menu = document.getElementById('menu');
   menu.addEventListener(

@@ -98,6 +98,7 @@ export const LookupQuery = z.strictObject({
     .optional()
     .openapi({ description: 'Any format; Colombian if it names no country.' }),
 });
+exampled(LookupQuery, { alias: '$ana' });
 
 export const LookupSchema = z
   .object({

@@ -43,7 +43,7 @@ const tests = new TestDeliveries(webhooks, (fault) =>
 const servers = await openApiServers(config, core, bridge, { deps: webhooks, tests }, logger).catch(
   refuseToStart,
 );
-// Renders the docs at start-up so that the first reader does not delay other requests.
+// Lists the docs at start-up so that the first reader does not delay other requests.
 servers.docs.assemble();
 logger.info({ port: servers.api.port, adminPort: servers.admin.port }, 'listening');
 

@@ -7,12 +7,13 @@ import { startTestApi, type TestApi } from '../support/api.js';
 import { testDatabase } from '../support/database.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const DESKTOP = { width: 1280, height: 800 };
-const PHONE = { width: 360, height: 740 };
+const DESKTOP = { width: 1440, height: 900 };
+const PHONE = { width: 390, height: 844 };
 /** Of pictures, which are to load fast. */
-const SMALL = { width: 1040, height: 640 };
+const SMALL = { width: 1280, height: 800 };
 /** Where the pictures go; unset: none is made. */
 const PICTURES = process.env.SCREENSHOTS;
+const EVERY_COLOUR = ['/first-transfer', '/webhooks', '/reference/transfers', '/reference/bonuses'];
 /** Each page in each size, with another colour in each. */
 const SIZES = [
   { viewport: DESKTOP, colour: 'light', other: 'dark' },
@@ -87,9 +88,10 @@ describe('in a browser, the docs', () => {
       for (const [size, { viewport, colour, other }] of SIZES.entries()) {
         await page.setViewportSize(viewport);
         await page.emulateMedia({ colorScheme: colour });
-        // What one size alone shows is the frame, which is that of every page. All but contrast is the same in both colours.
-        const found = [...(await faultsOf(page, index > 0 && size > 0 ? CONTRAST : ''))];
-        if (index === 0) {
+        // All but contrast is the same in both colours. These pages have all kinds of frames and code.
+        const isWhole = index === 0 || EVERY_COLOUR.some((one) => path.endsWith(one));
+        const found = [...(await faultsOf(page, !isWhole && size > 0 ? CONTRAST : ''))];
+        if (isWhole) {
           await page.emulateMedia({ colorScheme: other });
           found.push(...(await faultsOf(page, CONTRAST)));
         }
@@ -110,6 +112,38 @@ describe('in a browser, the docs', () => {
       .getByRole('link', { name: 'Payouts' })
       .click();
     assert.equal(await page.locator('h1').textContent(), 'Payouts');
+    await page.context().close();
+  });
+
+  it('show a sample in another language without JavaScript, and with it in all tabs and later pages', async () => {
+    for (const javaScriptEnabled of [false, true]) {
+      const page = await open({ viewport: PHONE, javaScriptEnabled });
+      await page.goto(`${api.baseUrl}/docs/reference/transfers`);
+      const sample = page.locator('#createTransfer pre', { hasText: 'import urllib.request' });
+      assert.equal(await sample.isVisible(), false);
+      await page.locator('#createTransfer').getByText('Python', { exact: true }).first().click();
+      assert.equal(await sample.isVisible(), true);
+      await page.goto(`${api.baseUrl}/docs/webhooks`);
+      const receiver = page.locator('pre', { hasText: 'import hmac' });
+      assert.equal(await receiver.isVisible(), javaScriptEnabled);
+      await page.context().close();
+    }
+  });
+
+  it('are found by words that are usual elsewhere', async () => {
+    const page = await open({ viewport: DESKTOP });
+    await page.goto(`${api.baseUrl}/docs`);
+    const results = page.getByRole('search').getByRole('link');
+    for (const [word, title] of [
+      ['authentication', 'A first transfer'],
+      ['pagination', 'Conventions'],
+      ['currency', 'Concepts'],
+      ['deposit', 'Concepts'],
+      ['refund', 'Payouts'],
+    ] as const) {
+      await page.getByRole('searchbox').fill(word);
+      await results.filter({ hasText: title }).first().waitFor();
+    }
     await page.context().close();
   });
 
@@ -168,7 +202,6 @@ describe('in a browser, the docs', () => {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     await page.goto(`${api.baseUrl}/docs/first-transfer`);
-    await page.locator('pre').first().hover();
     await page.getByRole('button', { name: 'Copy' }).first().click();
     const copied: string = await page.evaluate('navigator.clipboard.readText()');
     assert.match(copied, /^export SVC_URL=http:\/\/127\.0\.0\.1:8080\/v1\nexport SVC_TOKEN=/);

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { describeApi } from '../../scripts/docs/openapi.js';
 import { type Permission, PERMISSIONS } from '../../src/core/permissions.js';
 import { assembleSite } from '../../src/http/docs/assembly.js';
-import { CONTENTS } from '../../src/http/docs/contents.js';
+import { ALIASES, CONTENTS } from '../../src/http/docs/contents.js';
 import type { Places } from '../../src/http/docs/layout.js';
 import type { Route } from '../../src/http/route.js';
+import { codesOf } from '../../src/http/openapi.js';
 import { readDocument } from '../../src/http/docs/reference/document.js';
 import { bodyExample } from '../../src/http/docs/reference/example.js';
 import { writtenPage } from '../../src/http/docs/written.js';
@@ -17,6 +18,11 @@ const PLACES: Places = {
   asset: (name) => `${BASE}/assets/${name}`,
   openApi: '/openapi.json',
 };
+
+/** Words of other APIs and of banks, which no page has in its title. */
+const SYNONYMS = [
+  ...['authentication', 'pagination', 'sandbox', 'currency', 'deposit', 'reverse', 'refund'],
+];
 
 const api = await describeApi({});
 const { pages, assets } = assembleSite({ ...api, places: PLACES });
@@ -55,9 +61,10 @@ describe('the site', () => {
       for (const link of linksOf(text)) visit(link.split('#')[0] ?? '');
     };
     visit(BASE);
+    const aliases = Object.values(ALIASES).flat().map(PLACES.page);
     assert.deepEqual(
       [...html.keys()].filter((path) => !reached.has(path)),
-      [],
+      aliases,
     );
   });
 
@@ -77,6 +84,11 @@ describe('the site', () => {
       assert.ok(html.has(place) && page !== '' && text !== undefined, href);
       if (anchor !== undefined) assert.ok(idsOf(html.get(place) ?? '').includes(anchor), href);
     }
+    for (const word of SYNONYMS)
+      assert.ok(
+        index.some(({ also = '' }) => also.split(' ').includes(word)),
+        word,
+      );
     for (const words of ['whsec_', 'ledger_unavailable', 'approve a transfer', 'payroll.csv'])
       assert.ok(
         index.some(({ title = '', text = '' }) => `${title} ${text}`.toLowerCase().includes(words)),
@@ -140,6 +152,7 @@ describe('the reference', () => {
     Array.from(html.values()).flatMap((text) =>
       text
         .split('<article ')
+        .map((article) => article.replaceAll('<wbr />', ''))
         .map((article) => [/^id="([^"]+)"/.exec(article)?.[1] ?? '', article] as const),
     ),
   );
@@ -157,6 +170,17 @@ describe('the reference', () => {
       assert.deepEqual(words, [...scopes, ...(roles ?? [])]);
       for (const where of [roleIn?.replace(/^source/, 'the source account'), also])
         assert.ok(needs.includes(where ?? ''), needs);
+    });
+
+    it(`shows of ${route.method} ${route.path} its errors, its responses, and samples`, () => {
+      const article = articles.get(operation.operationId) ?? '';
+      for (const code of codesOf(route)) assert.ok(article.includes(`#${code}"`), code);
+      for (const [status, schema] of Object.entries(route.answers)) {
+        assert.ok(article.includes(`<code>${status}</code>`), status);
+        if (schema !== null) assert.match(article, /<summary>Fields<\/summary>\s*<dl>/);
+      }
+      for (const name of ['curl', 'TypeScript', 'Python', 'Go'])
+        assert.ok(article.includes(`>${name}</label>`), name);
     });
 
     if (route.body === null || route.hasFile) continue;

@@ -18,6 +18,7 @@ const lock = z
  * package that is shipped must be there, so that a change of its name is not taken for safety.
  */
 const LEAST: Readonly<Record<string, readonly string[]>> = {
+  'highlight.js': ['9.18.2', '10.4.1'],
   koa: ['3.1.2'],
   typeorm: ['0.3.26', '1.0.0'],
   mysql2: ['3.23.1'],

@@ -1,13 +1,14 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Route } from '../route.js';
-import { CONTENTS, type Listed } from './contents.js';
-import { html } from './html.js';
+import { ALIASES, CONTENTS, type Listed } from './contents.js';
+import { html, type Html } from './html.js';
 import { framed, type MenuChapter, type Places, type SitePage } from './layout.js';
 import { errorsPage, type Made, permissionsPage } from './pages.js';
 import { Reference } from './reference/pages.js';
 import { readPart, writtenPage } from './written.js';
 
-/** Builds the whole site as files, for the service and for the script that exports it. */
+/** The whole site as files, for the service and for the script that exports it. */
 
 interface SiteDeps {
   readonly routes: readonly Route[];
@@ -16,9 +17,26 @@ interface SiteDeps {
   readonly places: Places;
 }
 
-export interface SiteFile {
-  readonly type: string;
-  readonly content: Buffer;
+/** A file whose content is made when it is first read. */
+export class SiteFile {
+  private made: Buffer | undefined;
+  private tag: string | undefined;
+
+  constructor(
+    readonly type: string,
+    private readonly make: () => string | Buffer,
+  ) {}
+
+  get content(): Buffer {
+    return (this.made ??= Buffer.from(this.make()));
+  }
+
+  get etag(): string {
+    return (this.tag ??= createHash('sha256')
+      .update(this.content)
+      .digest('base64url')
+      .slice(0, 22));
+  }
 }
 
 interface AssembledSite {
@@ -40,9 +58,9 @@ export function assembleSite(deps: SiteDeps): AssembledSite {
     permissions: () => permissionsPage(routes, (route) => reference.callLink(route)),
   } satisfies Record<string, () => Made>;
   const pageOf = (listed: Listed): SitePage => {
-    const { path, from, about } = listed;
+    const { path, from, about, also } = listed;
     if (typeof from === 'string') return writtenPage(listed, from, places, baseUrl);
-    return { path, title: from.title, about, ...made[from.made]() };
+    return { path, title: from.title, about, also, ...made[from.made]() };
   };
   const menu: MenuChapter[] = CONTENTS.map(({ title, pages }) => ({
     title,
@@ -50,26 +68,35 @@ export function assembleSite(deps: SiteDeps): AssembledSite {
   }));
   const pages = [...menu.flatMap((chapter) => chapter.pages), ...reference.pages()];
   return {
-    pages: new Map(pages.map((page) => [page.path, fileOf(HTML, framed(places, menu, page))])),
+    pages: new Map(
+      pages.flatMap((page) => {
+        const file = new SiteFile(HTML, () => framed(places, menu, page));
+        return [page.path, ...(ALIASES[page.path] ?? [])].map((path) => [path, file] as const);
+      }),
+    ),
     assets: new Map([
-      ['site.css', fileOf('text/css; charset=utf-8', readPart('docs/site/site.css'))],
-      ['site.js', fileOf(JS, readPart('docs/site/site.js'))],
-      ['colours.js', fileOf(JS, readPart('docs/site/colours.js'))],
-      ['postman.json', fileOf(JSON_TEXT, readPart('docs/postman.json'))],
-      ['icon.svg', fileOf('image/svg+xml', readPart('docs/site/icon.svg'))],
-      ['minisearch.js', fileOf(JS, readFileSync(new URL(import.meta.resolve('minisearch'))))],
-      ['search.json', fileOf(JSON_TEXT, searchIndex(places, pages))],
+      ['site.css', new SiteFile('text/css; charset=utf-8', () => readPart('docs/site/site.css'))],
+      ['site.js', new SiteFile(JS, () => readPart('docs/site/site.js'))],
+      ['colours.js', new SiteFile(JS, () => readPart('docs/site/colours.js'))],
+      ['postman.json', new SiteFile(JSON_TEXT, () => readPart('docs/postman.json'))],
+      ['icon.svg', new SiteFile('image/svg+xml', () => readPart('docs/site/icon.svg'))],
+      [
+        'minisearch.js',
+        new SiteFile(JS, () => readFileSync(new URL(import.meta.resolve('minisearch')))),
+      ],
+      ['search.json', new SiteFile(JSON_TEXT, () => searchIndex(places, pages))],
     ]),
-    missing: fileOf(HTML, framed(places, menu, missingPage(places))),
+    missing: new SiteFile(HTML, () => framed(places, menu, missingPage(places))),
   };
 }
 
 function missingPage(places: Places): SitePage {
-  const content = html`<p>
-    The address may be mistyped, or its page renamed. The menu and the search lead to all pages, as
-    does
-    <a href="${places.page('')}">the first one</a>.
-  </p>`;
+  const content = (): Html =>
+    html`<p>
+      The address may be mistyped, or its page renamed. The menu and the search lead to all pages,
+      as does
+      <a href="${places.page('')}">the first one</a>.
+    </p>`;
   return {
     path: '/404',
     title: 'There is no such page',
@@ -79,18 +106,15 @@ function missingPage(places: Places): SitePage {
   };
 }
 
-export function fileOf(type: string, content: string | Buffer): SiteFile {
-  return { type, content: Buffer.from(content) };
-}
-
 /** Returns every searchable section of every page. site.js loads the index when a search begins. */
 function searchIndex(places: Places, pages: readonly SitePage[]): string {
-  const entries = pages.flatMap(({ path, title, about, sections }) =>
+  const entries = pages.flatMap(({ path, title, about, also, sections }) =>
     sections.map((section) => ({
       page: title,
       title: section.anchor === '' ? '' : section.title,
       href: places.page(path) + (section.anchor === '' ? '' : `#${section.anchor}`),
       text: section.anchor === '' ? `${about} ${section.text}`.trim() : section.text.trim(),
+      also: section.anchor === '' ? (also ?? '') : '',
     })),
   );
   return JSON.stringify(entries.map((entry, id) => ({ id, ...entry })));

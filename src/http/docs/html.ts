@@ -20,18 +20,20 @@ function shown(part: Part | undefined): string {
   return String(part ?? '').replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
+/** Returns an identifier or a path that breaks only after a sign, never within a word. */
+export function breakable(text: string): Html {
+  return new Html(shown(text).replace(/[/_.?](?=\w|{)/g, '$&<wbr />'));
+}
+
 export function prose(text: string): Html {
   const parts = text
     .split('`')
-    .map((part, index) => (index % 2 === 0 ? html`${part}` : html`<code>${part}</code>`));
+    .map((part, index) =>
+      index % 2 === 0 ? html`${part}` : html`<code>${breakable(part)}</code>`,
+    );
   return html`${parts}`;
 }
 
 export function joined(parts: readonly Html[], between: string): Html {
   return new Html(parts.map(({ text }) => text).join(between));
-}
-
-/** Lines to copy, which scroll separately, also by keyboard. */
-export function codeBlock(text: string): Html {
-  return html`<pre tabindex="0"><code>${text}</code></pre>`;
 }

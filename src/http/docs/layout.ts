@@ -16,7 +16,10 @@ export interface SitePage {
   readonly path: string;
   readonly title: string;
   readonly about: string;
-  readonly content: Html;
+  /** Other words for the subject, which the search finds. */
+  readonly also?: string | undefined;
+  /** Renders the content, which takes milliseconds, when the page is first read. */
+  readonly content: () => Html;
   readonly sections: readonly Section[];
   /** The page of the menu to which this page belongs, if the menu does not list it. */
   readonly under?: string;
@@ -62,7 +65,7 @@ export function framed(places: Places, menu: readonly MenuChapter[], page: SiteP
           </nav>
           <main id="content">
             <h1>${page.title}</h1>
-            ${page.content} ${neighbours(places, menu, page)}
+            ${page.content()} ${neighbours(places, menu, page)}
           </main>
         </div>
       </body>

@@ -1,25 +1,27 @@
 import { ERROR_CODES, ERRORS, type ErrorCode, type ErrorEntry } from '../../core/errors.js';
 import { type Operation, type Permission, PERMISSIONS } from '../../core/permissions.js';
 import type { Route } from '../route.js';
-import { codeBlock, html, type Html, NOTHING, prose } from './html.js';
+import { codeBlock } from './code.js';
+import { breakable, html, type Html, NOTHING, prose } from './html.js';
 import type { Places, Section } from './layout.js';
 
 /** The pages generated from tables of the code. */
 
 export interface Made {
-  readonly content: Html;
+  /** Renders the content, which takes milliseconds, when the page is first read. */
+  readonly content: () => Html;
   readonly sections: readonly Section[];
 }
 
 /** Builds the errors page with an anchor for each code, the target of every `doc_url`. */
 export function errorsPage(places: Places): Made {
-  const content = html`
+  const content = (): Html => html`
     <p>
       Every error has this shape. <code>code</code> is stable and for machines,
       <code>message</code> is for people, and <code>details</code> holds the rule's data, if there
       is any.
     </p>
-    ${codeBlock('{"error": {"code": "…", "message": "…", "doc_url": "…", "details": {}}}')}
+    ${codeBlock('{"error": {"code": "…", "message": "…", "doc_url": "…", "details": {}}}', 'json')}
     <p>
       For a 4xx, correct the request. A 422 is a business rule and never transient. A 503 means that
       the result is unknown: repeat the same request with the same key (<a
@@ -35,7 +37,7 @@ export function errorsPage(places: Places): Made {
 function errorEntry(code: string, { status, meaning, remedy, example, reasons }: ErrorEntry): Html {
   const keys = Object.keys(example.details ?? {}).map((key) => html` <code>${key}</code>`);
   return html`<article id="${code}">
-    <h2><a href="#${code}">${code}</a> <span class="status">${status}</span></h2>
+    <h2><a href="#${code}">${breakable(code)}</a> <span class="status">${status}</span></h2>
     <p>${prose(meaning)} ${prose(remedy)}</p>
     ${keys.length === 0 ? NOTHING : html`<p>Details:${keys}</p>`}
     ${reasons === undefined ? NOTHING : reasonsTable(reasons)}
@@ -59,7 +61,7 @@ function errorSection(code: ErrorCode): Section {
 export function permissionsPage(routes: readonly Route[], callLink: (route: Route) => Html): Made {
   const operations = Object.keys(PERMISSIONS) as Operation[];
   const heads = ['Operation', 'Scope (any of)', 'Role in', 'Roles'];
-  const content = html`
+  const content = (): Html => html`
     <p>
       A token has scopes; a member has one role in each account. Without the scope you get 401
       <code>insufficient_scope</code>, without the role 403 <code>authority_insufficient</code>.

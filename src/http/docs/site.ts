@@ -1,17 +1,12 @@
-import { createHash } from 'node:crypto';
 import helmet from 'helmet';
 import type Koa from 'koa';
 import type { RequestState } from '../dispatch.js';
 import { methodNotAllowed } from '../errors.js';
 import type { Route } from '../route.js';
-import { assembleSite, fileOf, type SiteFile } from './assembly.js';
+import { assembleSite, SiteFile } from './assembly.js';
 import type { Places } from './layout.js';
 
 const OPENAPI = '/openapi.json';
-
-interface ServedFile extends SiteFile {
-  readonly etag: string;
-}
 
 interface DocsDeps {
   readonly routes: readonly Route[];
@@ -22,8 +17,8 @@ interface DocsDeps {
 }
 
 interface Served {
-  readonly files: ReadonlyMap<string, ServedFile>;
-  readonly missing: ServedFile;
+  readonly files: ReadonlyMap<string, SiteFile>;
+  readonly missing: SiteFile;
 }
 
 /**
@@ -43,10 +38,7 @@ export class DocsSite {
     this.base = new URL(deps.docsUrl).pathname.replace(/\/+$/, '');
   }
 
-  /**
-   * Builds everything, in about a tenth of a second, which delays the first request and all
-   * concurrent ones.
-   */
+  /** Lists the files, in about a tenth of a second. Each is rendered when it is first read. */
   assemble(): Served {
     return (this.served ??= this.make());
   }
@@ -60,16 +52,13 @@ export class DocsSite {
     };
     const openApi = deps.openApi();
     const { pages, assets, missing } = assembleSite({ ...deps, openApi, places });
-    const document = fileOf('application/json; charset=utf-8', JSON.stringify(openApi));
+    const document = new SiteFile('application/json; charset=utf-8', () => JSON.stringify(openApi));
     const files = [
       ...Array.from(pages, ([path, file]) => [places.page(path), file] as const),
       ...Array.from(assets, ([name, file]) => [places.asset(name), file] as const),
       [places.openApi, document] as const,
     ];
-    return {
-      files: new Map(files.map(([path, file]) => [path, withEtag(file)])),
-      missing: withEtag(missing),
-    };
+    return { files: new Map(files), missing };
   }
 
   /** Serves the pages, and passes on all other requests. */
@@ -95,12 +84,12 @@ export class DocsSite {
   private send(
     context: Koa.ParameterizedContext<RequestState>,
     routeName: string,
-    file: ServedFile,
+    file: SiteFile,
   ): void {
     this.begin(context, routeName);
     context.status = file === this.assemble().missing ? 404 : 200;
     context.set('Cache-Control', 'public, max-age=60');
-    context.set('ETag', file.etag);
+    context.set('ETag', `"${file.etag}"`);
     if (context.status === 200 && context.fresh) {
       context.status = 304;
       return;
@@ -127,13 +116,6 @@ export class DocsSite {
 
 function isRead(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
-}
-
-function withEtag(file: SiteFile): ServedFile {
-  return {
-    ...file,
-    etag: `"${createHash('sha256').update(file.content).digest('base64url').slice(0, 22)}"`,
-  };
 }
 
 function securityHeaders(): ReturnType<typeof helmet> {

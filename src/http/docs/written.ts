@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import markdownIt, { type Token } from 'markdown-it';
+import { codeBlock, tabs } from './code.js';
 import { CONTENTS, type Listed } from './contents.js';
-import { Html } from './html.js';
+import { breakable, Html } from './html.js';
 import type { Places, Section, SitePage } from './layout.js';
 
 /** The handwritten pages: Markdown under docs, which is also read in the repository. */
@@ -18,6 +19,14 @@ export function readPart(file: string): Buffer {
   return readFileSync(new URL(file, ROOT));
 }
 
+const PROGRAMS: ReadonlySet<string> = new Set(['ts', 'python', 'go', 'php', 'java']);
+const LANGUAGES: Readonly<Record<string, string>> = {
+  ...{ sh: 'bash', ts: 'typescript', python: 'python', go: 'go', php: 'php', java: 'java' },
+  ...{ csv: 'csv', json: 'json', sql: 'sql' },
+};
+/** The first line of a quotation that is a box of its own, as GitHub marks it. */
+const NOTE = /^\[!(\w+)\]\n/;
+
 /** HTML in the text is shown as text. */
 const markdown = markdownIt();
 const { rules } = markdown.renderer;
@@ -28,8 +37,10 @@ rules.heading_open = (tokens, index) => {
   return `<${tokens[index]?.tag} id="${id}"><a href="#${id}">`;
 };
 rules.heading_close = (tokens, index) => `</a></${tokens[index]?.tag}>\n`;
-const { fence } = rules;
-rules.fence = (...given) => (fence?.(...given) ?? '').replace('<pre>', '<pre tabindex="0">');
+rules.code_inline = (tokens, index) =>
+  `<code>${breakable(tokens[index]?.content ?? '').text}</code>`;
+rules.fence = (tokens, index) =>
+  codeBlock(tokens[index]?.content ?? '', LANGUAGES[tokens[index]?.info ?? ''] ?? '').text;
 
 /** Renders Markdown from the code, such as descriptions of operations. */
 export function renderMarkdown(text: string): Html {
@@ -41,7 +52,7 @@ export function renderMarkdown(text: string): Html {
  * to a page outside the site.
  */
 export function writtenPage(
-  { path, about }: Listed,
+  { path, about, also }: Listed,
   file: string,
   places: Places,
   baseUrl: string,
@@ -52,11 +63,12 @@ export function writtenPage(
     throw new Error(`${file} does not begin with a title`);
   const rest = tokens.slice(3);
   const here = { file, places, baseUrl };
+  frameNotes(rest);
   rest.forEach((token) => address(token, here));
   labelCells(rest);
   const sections = sectionsOf(rest, file);
-  const content = new Html(markdown.renderer.render(rest, markdown.options, {}));
-  return { path, title: inline.content, about, content, sections };
+  const content = (): Html => new Html(rendered(rest));
+  return { path, title: inline.content, about, also, content, sections };
 }
 
 interface Here {
@@ -86,6 +98,43 @@ function target(href: string, { file, places, baseUrl }: Here): string {
   const listed = CONTENTS.flatMap(({ pages }) => pages).find(({ from }) => from === named);
   if (listed === undefined) throw new Error(`${file} links to ${named}, which is not on the site`);
   return places.page(listed.path) + suffix;
+}
+
+/** Turns quotations that begin with `[!WARNING]` into boxes with that heading. */
+function frameNotes(tokens: readonly Token[]): void {
+  tokens.forEach((token, index) => {
+    const text = tokens[index + 2];
+    const [mark, name = ''] = NOTE.exec(text?.content ?? '') ?? [];
+    if (token.type !== 'blockquote_open' || text === undefined || mark === undefined) return;
+    token.attrSet('class', 'note');
+    text.content = `**${name.charAt(0)}${name.slice(1).toLowerCase()}.** ${text.content.slice(mark.length)}`;
+    text.children = markdown.parseInline(text.content, {})[0]?.children ?? null;
+  });
+}
+
+/** Renders sections that follow each other and hold programs, in several languages, as tabs. */
+function rendered(tokens: readonly Token[]): string {
+  const render = (some: readonly Token[]): string =>
+    markdown.renderer.render([...some], markdown.options, {});
+  const starts = tokens.flatMap(({ type, tag }, at) =>
+    type === 'heading_open' && (tag === 'h2' || tag === 'h3') ? [at] : [],
+  );
+  const parts = [0, ...starts].map((start, at) => tokens.slice(start, starts[at] ?? tokens.length));
+  const isProgram = ([first, ...others]: readonly Token[]): boolean =>
+    first?.tag === 'h3' && others.some(({ info }) => PROGRAMS.has(info));
+  return parts
+    .map((part, at) => {
+      if (!isProgram(part)) return render(part);
+      if (isProgram(parts[at - 1] ?? [])) return '';
+      const end = parts.findIndex((one, later) => later > at && !isProgram(one));
+      const alternatives = parts.slice(at, end < 0 ? undefined : end).map((one) => ({
+        id: String(one[0]?.attrGet('id')),
+        label: plainText(one[1]),
+        content: new Html(render(one.slice(3))),
+      }));
+      return tabs('language', 'Language', alternatives).text;
+    })
+    .join('');
 }
 
 /** Labels each cell with its column, because a phone shows a row as a list. */

@@ -58,6 +58,7 @@ const parameter = z.object({
 export type Parameter = z.infer<typeof parameter>;
 
 const operation = z.object({
+  'x-subscribable': z.boolean().default(false),
   operationId: z.string().default(''),
   tags: z.array(z.string()).default([]),
   summary: z.string().default(''),

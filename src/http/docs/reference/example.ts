@@ -1,57 +1,16 @@
-import { z } from 'zod';
-import { EXAMPLE_ASSET } from '../../../core/amount.js';
-import { FILE_FIELD } from '../../upload.js';
-import type { Route } from '../../route.js';
-import { type Content, type DescribedOperation, type Schema } from './document.js';
+import type { Content, Schema } from './document.js';
 import { resolved } from './fields.js';
 
-/**
- * An operation as a command: the document's example, or else the minimum that its schema requires.
- */
+/** Examples of bodies: the document's example, or else the minimum that the schema requires. */
 
-const AN_ID = '0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10';
+/** The id in paths. */
+export const AN_ID = '0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10';
 const BY_FORMAT: Readonly<Record<string, string>> = {
   'date-time': '2026-11-01T14:05:00.000Z',
   uri: 'https://example.com/hooks',
 };
 
 type Schemas = Readonly<Record<string, Schema>>;
-
-/** Returns the curl command, with the variables of the page about a first transfer. */
-export function curlOf(route: Route, operation: DescribedOperation, schemas: Schemas): string {
-  const path = route.path
-    .replace(/^\/v1/, '')
-    .replaceAll(/\{(\w+)\}/g, (_, name: string) => pathValue(name));
-  const isPlain = route.method === 'GET' || (route.method === 'POST' && route.body !== null);
-  const lines = [
-    `curl ${isPlain ? '' : `-X ${route.method} `}"$SVC_URL${path}"`,
-    '-H "Authorization: Bearer $SVC_TOKEN"',
-    ...(route.idempotent === null ? [] : ['-H "Idempotency-Key: $(uuidgen)"']),
-    ...bodyLines(operation, schemas),
-  ];
-  return lines.join(' \\\n  ');
-}
-
-function pathValue(name: string): string {
-  return name === 'asset' ? EXAMPLE_ASSET : AN_ID;
-}
-
-function bodyLines({ requestBody }: DescribedOperation, schemas: Schemas): string[] {
-  const content = requestBody?.content ?? {};
-  if (content['multipart/form-data'] !== undefined) {
-    const fields = z
-      .record(z.string(), z.coerce.string())
-      .parse(bodyExample(content['multipart/form-data'], schemas));
-    const texts = Object.entries(fields).filter(([name]) => name !== FILE_FIELD);
-    return [
-      ...texts.map(([name, value]) => `-F '${name}=${value}'`),
-      `-F ${FILE_FIELD}=@payroll.xlsx`,
-    ];
-  }
-  if (content['application/json'] === undefined) return [];
-  const text = JSON.stringify(bodyExample(content['application/json'], schemas), null, 2);
-  return [`--json '${text.replaceAll("'", String.raw`'\''`)}'`];
-}
 
 export function bodyExample(
   { example, examples = {}, schema = {} }: Content[string],

@@ -1,4 +1,4 @@
-import { html, type Html, joined, NOTHING } from '../html.js';
+import { breakable, html, type Html, joined, NOTHING } from '../html.js';
 import { renderMarkdown } from '../written.js';
 import { refName, type Schema } from './document.js';
 
@@ -37,6 +37,48 @@ export interface FieldLinks {
    * listed where it is used.
    */
   readonly object: (name: string) => string | undefined;
+  /** Replaces `object` for fields that are one of several objects. */
+  readonly union?: (name: string) => string | undefined;
+  /** Marks fields that may be absent, instead of those that are required. */
+  readonly isResponse?: boolean;
+}
+
+/** Returns one object for several alternatives, with the fields of all of them. */
+function merged(given: Schema, schemas: Schemas): Schema {
+  const schema = resolved(given, schemas);
+  const alternatives = (schema.oneOf ?? schema.anyOf ?? []).map((one) => resolved(one, schemas));
+  if (!alternatives.some(({ properties }) => properties !== undefined)) return schema;
+  const names = new Set(alternatives.flatMap(({ properties = {} }) => Object.keys(properties)));
+  const properties = Array.from(names, (name) => {
+    const all = alternatives.flatMap(({ properties: own }) => own?.[name] ?? []);
+    return [name, common(all, schemas)] as const;
+  });
+  const required = [...names].filter((name) =>
+    alternatives.every((one) => one.required?.includes(name)),
+  );
+  return { properties: Object.fromEntries(properties), required };
+}
+
+/** Returns one schema for a field of several alternatives; its description is that of the first. */
+function common(all: readonly Schema[], schemas: Schemas): Schema {
+  const [first = {}] = all;
+  const distinct = new Map(all.map((one) => [JSON.stringify(one), one]));
+  if (distinct.size === 1) return first;
+  if (all.every((one) => one.enum !== undefined))
+    return { ...first, enum: [...new Set(all.flatMap((one) => one.enum ?? []))] };
+  if (all.every(({ items }) => items !== undefined))
+    return {
+      ...first,
+      items: common(
+        all.flatMap(({ items }) => items ?? []),
+        schemas,
+      ),
+    };
+  const oneOf = [...distinct.values()];
+  if (all.every(({ properties }) => properties !== undefined))
+    return { ...merged({ oneOf }, schemas), type: 'object', ...described(first) };
+  const hasOneType = first.type !== undefined && all.every(({ type }) => type === first.type);
+  return hasOneType ? first : { oneOf, ...described(first) };
 }
 
 /** Returns the list of fields; fields of nested objects have dotted names. */
@@ -52,7 +94,7 @@ interface Within {
 }
 
 function fieldRows(given: Schema, within: Within): Html[] {
-  const { properties = {}, required = [] } = resolved(given, within.schemas);
+  const { properties = {}, required = [] } = merged(given, within.schemas);
   return Object.entries(properties).flatMap(([name, field]) => {
     const full = `${within.prefix}${name}`;
     const whole = resolved(field, within.schemas);
@@ -61,8 +103,9 @@ function fieldRows(given: Schema, within: Within): Html[] {
       { name: full, schema: field, isRequired: required.includes(name), text },
       within,
     );
-    const inner = whole.items === undefined ? whole : resolved(whole.items, within.schemas);
-    const isElsewhere = linkOf(whole.items ?? field, within) !== undefined;
+    const inner = merged(whole.items ?? whole, within.schemas);
+    const isElsewhere =
+      linkOf(whole.items ?? field, within) !== undefined || unionOf(field).length > 1;
     const prefix = whole.items === undefined ? `${full}.` : `${full}[].`;
     return isElsewhere || inner.properties === undefined
       ? [row]
@@ -81,11 +124,13 @@ export function fieldRow(
   { name, schema, isRequired, text }: Row,
   within: Omit<Within, 'prefix'>,
 ): Html {
+  const { isResponse = false } = within.links;
+  const mark = isRequired ? 'required' : 'may be absent';
   return html`<div>
     <dt>
-      <code>${name}</code>
+      <code>${breakable(name)}</code>
       <span class="type">${typeOf(schema, within)}</span
-      >${isRequired ? html` <span class="must">required</span>` : NOTHING}
+      >${isRequired === isResponse ? NOTHING : html` <span class="must">${mark}</span>`}
     </dt>
     <dd>${text === '' ? NOTHING : renderMarkdown(text)}</dd>
   </div>`;
@@ -103,6 +148,12 @@ function linkOf(
 
 /** Returns `string, uuid`, `completed or expired`, `Amount or null`. */
 export function typeOf(schema: Schema, within: Omit<Within, 'prefix'>): Html {
+  const refs = unionOf(schema);
+  if (refs.length > 1)
+    return joined(
+      refs.map((name) => objectLink(name, within)),
+      ' or ',
+    );
   const link = linkOf(schema, within);
   const orNull = isNullable(schema) ? html` or null` : NOTHING;
   if (link !== undefined) return html`<a href="${link.href}">${link.name}</a>${orNull}`;
@@ -113,11 +164,24 @@ export function typeOf(schema: Schema, within: Omit<Within, 'prefix'>): Html {
     const words = values
       .filter((value) => value !== null)
       .map(
-        (value) => html`<code>${typeof value === 'string' ? value : JSON.stringify(value)}</code>`,
+        (value) =>
+          html`<code
+            >${breakable(typeof value === 'string' ? value : JSON.stringify(value))}</code
+          >`,
       );
     return html`${joined(words, ', ')}${orNull}`;
   }
-  return html`${simpleType(whole)}${orNull}`;
+  return html`${simpleType(whole) || 'object'}${orNull}`;
+}
+
+/** Returns the names of the objects of which a field is one. */
+function unionOf({ oneOf, anyOf = [] }: Schema): string[] {
+  return (oneOf ?? anyOf).flatMap((one) => refName(one) ?? []);
+}
+
+function objectLink(name: string, { links }: Pick<Within, 'links'>): Html {
+  const href = (links.union ?? links.object)(name);
+  return href === undefined ? html`${name}` : html`<a href="${href}">${name}</a>`;
 }
 
 function typesOf({ type }: Schema): readonly string[] {

@@ -1,19 +1,11 @@
-import { type Permission, PERMISSIONS } from '../../../core/permissions.js';
-import { codesOf } from '../../openapi.js';
 import type { Route } from '../../route.js';
-import { codeBlock, html, type Html, joined, NOTHING } from '../html.js';
-import type { Places, Section, SitePage } from '../layout.js';
+import { breakable, html, type Html, NOTHING } from '../html.js';
+import type { Places, SitePage } from '../layout.js';
 import type { Made } from '../pages.js';
 import { renderMarkdown } from '../written.js';
-import {
-  type ApiDocument,
-  type DescribedOperation,
-  type Parameter,
-  readDocument,
-  refName,
-} from './document.js';
-import { curlOf } from './example.js';
-import { fieldList, type FieldLinks, fieldRow, resolved, typeOf } from './fields.js';
+import { type Call, callArticle, NO_LINKS } from './article.js';
+import { type ApiDocument, readDocument, type Schema } from './document.js';
+import { fieldList, type FieldLinks, resolved, typeOf } from './fields.js';
 
 /**
  * The reference: a page for each tag of the OpenAPI document, a page of objects, and a page about
@@ -23,11 +15,6 @@ import { fieldList, type FieldLinks, fieldRow, resolved, typeOf } from './fields
 const PATH = '/reference';
 const OBJECTS = `${PATH}/objects`;
 const SENT = `${PATH}/deliveries`;
-
-interface Call {
-  readonly route: Route;
-  readonly operation: DescribedOperation;
-}
 
 interface Group {
   readonly tag: string;
@@ -59,28 +46,33 @@ export class Reference {
     const shown = this.shownObjects();
     this.links = {
       object: (name) => (shown.has(name) ? `${places.page(OBJECTS)}#${name}` : undefined),
+      isResponse: true,
     };
   }
 
   home(): Made {
-    const groups = this.groups.map(
-      (group) =>
-        html`<h2 id="${slug(group.tag)}">
-            <a href="${this.places.page(group.path)}">${titleOf(group.tag)}</a>
-          </h2>
-          ${group.about === '' ? NOTHING : renderMarkdown(group.about)}
-          <ul class="calls">
-            ${group.calls.map(({ route, operation }) => html`<li>${this.callLink(route)} ${operation.summary}</li>`)}
-          </ul>`,
-    );
-    const content = html`<p>
-        All bodies are JSON, except uploads, which are multipart forms, and files. Every request
-        carries a token, every response its <code>Svc-Request-Id</code>. For machines there is
-        <a href="${this.places.openApi}">openapi.json</a> (OpenAPI 3.1). See also the
-        <a href="${this.places.page(OBJECTS)}">objects</a> in responses, and the
-        <a href="${this.places.page(SENT)}">deliveries</a> to your endpoints.
-      </p>
-      ${groups}`;
+    const content = (): Html =>
+      html`<p>
+          All bodies are JSON, except uploads, which are multipart forms, and files. Every request
+          carries a token, every response its <code>Svc-Request-Id</code>. For machines there is
+          <a href="${this.places.openApi}">openapi.json</a> (OpenAPI 3.1). See also the
+          <a href="${this.places.page(OBJECTS)}">objects</a> in responses, and the
+          <a href="${this.places.page(SENT)}">deliveries</a> to your endpoints.
+        </p>
+        <p>
+          The samples read the address, with <code>/v1</code>, from <code>SVC_URL</code> and the
+          token from <code>SVC_TOKEN</code>. They are complete: TypeScript needs
+          <a href="${this.places.page('/clients')}">our client</a>, Python (3) and Go (1.20) nothing
+          else.
+        </p>
+        ${this.groups.map(
+          ({ tag, path, about, calls }) =>
+            html`<h2 id="${slug(tag)}"><a href="${this.places.page(path)}">${titleOf(tag)}</a></h2>
+              ${about === '' ? NOTHING : renderMarkdown(about)}
+              <ul class="calls">
+                ${calls.map(({ route, operation }) => html`<li>${this.callLink(route)} ${operation.summary}</li>`)}
+              </ul>`,
+        )}`;
     const sections = this.groups.map(({ tag }) => ({
       anchor: slug(tag),
       title: titleOf(tag),
@@ -102,15 +94,18 @@ export class Reference {
   callLink(route: Route): Html {
     const { method, path } = route;
     const group = this.groups.find(({ calls }) => calls.some((call) => call.route === route));
-    const name = html`<code>${method} ${path}</code>`;
+    const name = html`<code>${method} ${breakable(path)}</code>`;
     const operation = group?.calls.find((call) => call.route === route)?.operation;
     if (group === undefined || operation === undefined) return name;
     return html`<a href="${this.places.page(group.path)}#${operation.operationId}">${name}</a>`;
   }
 
   private groupPage({ tag, path, about, calls }: Group): SitePage {
-    const content = html`${about === '' ? NOTHING : renderMarkdown(about)}
-    ${calls.map((call) => this.callArticle(call))}`;
+    const { document, links, places } = this;
+    const context = { document, links, errors: places.page('/conceptos/errores') };
+    const content = (): Html =>
+      html`${about === '' ? NOTHING : renderMarkdown(about)}
+      ${calls.map((call) => callArticle(call, context))}`;
     const sections = calls.map(({ route, operation }) => ({
       anchor: operation.operationId,
       title: operation.summary,
@@ -127,79 +122,6 @@ export class Reference {
     };
   }
 
-  private callArticle({ route, operation }: Call): Html {
-    const { operationId, summary } = operation;
-    const { schemas } = this.document.components;
-    const body = Object.values(operation.requestBody?.content ?? {})[0]?.schema;
-    return html`<article id="${operationId}">
-      <h2><a href="#${operationId}">${summary}</a></h2>
-      <p class="call"><b>${route.method}</b> <code>${route.path}</code></p>
-      ${renderMarkdown(route.description)} ${needs(route)} ${this.parameters(operation)}
-      ${
-        body === undefined
-          ? NOTHING
-          : html`<h3>Body</h3>
-              ${fieldList(body, schemas, { object: () => undefined })}`
-      }
-      <h3>Answers</h3>
-      <ul>
-        ${this.answers(operation)}
-      </ul>
-      <p>
-        Errors:
-        ${joined(
-          codesOf(route).map((code) => this.errorLink(code)),
-          ', ',
-        )}
-      </p>
-      <h3>Example</h3>
-      ${codeBlock(curlOf(route, operation, schemas))}
-    </article>`;
-  }
-
-  private parameters({ parameters }: DescribedOperation): Html {
-    const known = parameters.map(
-      (given) => this.document.components.parameters[refName(given) ?? ''] ?? given,
-    );
-    const kinds = [
-      ['path', 'In the path'],
-      ['query', 'Query'],
-      ['header', 'Headers'],
-    ] as const;
-    return html`${kinds.map(([kind, title]) => {
-      const own = known.filter((parameter) => parameter.in === kind);
-      return own.length === 0
-        ? NOTHING
-        : html`<h3>${title}</h3>
-            <dl>${own.map((one) => this.parameter(one))}</dl>`;
-    })}`;
-  }
-
-  private parameter({ name = '', required = false, description, schema = {} }: Parameter): Html {
-    const { schemas } = this.document.components;
-    const text = description ?? schema.description ?? '';
-    return fieldRow({ name, schema, isRequired: required, text }, { schemas, links: this.links });
-  }
-
-  private answers({ responses }: DescribedOperation): Html[] {
-    const good = Object.entries(responses).filter(([status]) => status.startsWith('2'));
-    return good.map(([status, { description, content }]) => {
-      const kinds = Object.entries(content).map(([type, { schema = {} }]) => {
-        const href = this.links.object(refName(schema) ?? '');
-        return href === undefined
-          ? html`<code>${type}</code>`
-          : html`<a href="${href}">${refName(schema) ?? ''}</a>`;
-      });
-      return html`<li><code>${status}</code> ${description} ${joined(kinds, ' or ')}</li>`;
-    });
-  }
-
-  private errorLink(code: string): Html {
-    return html`<a href="${this.places.page('/conceptos/errores')}#${code}"
-      ><code>${code}</code></a
-    >`;
-  }
-
   /** Returns the objects in responses. The description of a request contains its own objects. */
   private shownObjects(): ReadonlySet<string> {
     const names = new Set<string>();
@@ -211,7 +133,10 @@ export class Reference {
         visit(this.document.components.schemas[name] ?? {});
       }
     };
-    visit(this.groups.flatMap(({ calls }) => calls.map(({ operation }) => operation.responses)));
+    for (const { operation } of this.groups.flatMap(({ calls }) => calls))
+      Object.entries(operation.responses).forEach(
+        ([status, response]) => status.startsWith('2') && visit(response),
+      );
     visit(Object.values(this.document.webhooks).map(({ post }) => post?.requestBody ?? {}));
     return names;
   }
@@ -219,18 +144,17 @@ export class Reference {
   private objectsPage(): SitePage {
     const { schemas } = this.document.components;
     const shown = Object.entries(schemas).filter(([name]) => this.links.object(name) !== undefined);
-    const within = { schemas, links: { object: () => undefined } };
-    const content = html`<p>
-        The objects in responses. A field that may be null is always present.
-      </p>
-      ${shown.map(
-        ([name, schema]) =>
-          html`<article id="${name}">
-            <h2><a href="#${name}">${name}</a></h2>
-            ${schema.description === undefined ? NOTHING : renderMarkdown(schema.description)}
-            ${resolved(schema, schemas).properties === undefined ? html`<p>${typeOf(schema, within)}</p>` : fieldList(schema, schemas, this.links)}
-          </article>`,
-      )}`;
+    const within = { schemas, links: this.links };
+    const content = (): Html =>
+      html`<p>The objects in responses. A field that may be null is always present.</p>
+        ${shown.map(
+          ([name, schema]) =>
+            html`<article id="${name}">
+              <h2><a href="#${name}">${name}</a></h2>
+              ${schema.description === undefined ? NOTHING : renderMarkdown(schema.description)}
+              ${resolved(schema, schemas).properties === undefined ? html`<p>${typeOf(schema, within)}</p>` : fieldList(schema, schemas, this.links)}
+            </article>`,
+        )}`;
     const sections = shown.map(([name, { properties = {} }]) => ({
       anchor: name,
       title: name,
@@ -240,7 +164,7 @@ export class Reference {
     return {
       path: OBJECTS,
       title: 'Objects',
-      about: 'what answers are made of',
+      about: 'what responses are made of',
       content,
       sections,
       under: PATH,
@@ -252,24 +176,43 @@ export class Reference {
     const sent = Object.entries(webhooks).flatMap(([name, { post }]) =>
       post === undefined ? [] : [{ name, post }],
     );
-    const articles = sent.map(({ name, post }) => {
-      const schema = Object.values(post.requestBody?.content ?? {})[0]?.schema ?? {};
+    const schemaOf = ({ requestBody }: (typeof sent)[number]['post']): Schema =>
+      Object.values(requestBody?.content ?? {})[0]?.schema ?? {};
+    const { schemas } = components;
+    const events = sent.filter(({ post }) => has(schemaOf(post), 'data', schemas));
+    const envelope = { oneOf: events.map(({ post }) => schemaOf(post)) };
+    const article = ({ name, post }: (typeof sent)[number]): Html => {
+      const schema = schemaOf(post);
+      const data = resolved(schema, schemas).properties?.data?.properties?.object;
       return html`<article id="${slug(name)}">
         <h2><a href="#${slug(name)}">${name}</a></h2>
-        ${renderMarkdown(post.description === '' ? post.summary : post.description)}
-        ${fieldList(schema, components.schemas, this.links)}
+        <p>${post.summary === '' ? '' : `${post.summary}.`}</p>
+        ${
+          data === undefined
+            ? fieldList(schema, schemas, this.links)
+            : html`<p>
+                <code>data.object</code>: ${typeOf(data, { schemas, links: this.links })}.
+                ${post['x-subscribable'] ? '' : 'Only in the log: no webhook is sent.'}
+              </p>`
+        }
       </article>`;
-    });
-    const content = html`<p>
-        The events that your endpoints receive and that the log holds. See
-        <a href="${this.places.page('/events')}">when each is sent</a> and
-        <a href="${this.places.page('/webhooks')}">how to verify it</a>.
-      </p>
-      ${articles}`;
-    const sections = sent.map(({ name, post }): Section => ({
-      ...{ anchor: slug(name), title: name, level: 2 },
-      text: `${post.summary} ${post.description}`,
-    }));
+    };
+    const content = (): Html =>
+      html`<p>
+          The events that your endpoints receive and that the log holds. See
+          <a href="${this.places.page('/events')}">when each is sent</a> and
+          <a href="${this.places.page('/webhooks')}">how to verify it</a>.
+        </p>
+        <h2 id="event"><a href="#event">Every event</a></h2>
+        ${events.length === 0 ? NOTHING : fieldList(envelope, schemas, { ...NO_LINKS, union: this.links.object, isResponse: true })}
+        ${sent.map(article)}`;
+    const sections = [
+      { anchor: 'event', title: 'Every event', level: 2, text: 'envelope id type sequence data' },
+      ...sent.map(({ name, post }) => ({
+        ...{ anchor: slug(name), title: name, level: 2 },
+        text: `${post.summary} ${post.description}`,
+      })),
+    ];
     return {
       path: SENT,
       title: 'Deliveries',
@@ -287,23 +230,8 @@ function callOf(document: ApiDocument, route: Route): Call[] {
   return operation === undefined ? [] : [{ route, operation }];
 }
 
-function needs({ operation }: Route): Html {
-  const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[operation];
-  const words = (list: readonly string[]): Html =>
-    joined(
-      list.map((one) => html`<code>${one}</code>`),
-      ' or ',
-    );
-  const role =
-    roles === null || roleIn === null
-      ? html`<span><b>Role</b> none</span>`
-      : html`<span
-          ><b>Role</b> ${words(roles)} in
-          ${roleIn.replace(/^source/, 'the source account')}${also === undefined ? '' : `; ${also}`}</span
-        >`;
-  return html`<p class="needs">
-    <span><b>Scope</b> ${words(scopes)}</span> ${role}
-  </p>`;
+function has(schema: Schema, name: string, schemas: Readonly<Record<string, Schema>>): boolean {
+  return name in (resolved(schema, schemas).properties ?? {});
 }
 
 function titleOf(tag: string): string {

@@ -1,0 +1,182 @@
+import { ERRORS, type ErrorEntry } from '../../../core/errors.js';
+import { type Permission, PERMISSIONS } from '../../../core/permissions.js';
+import { codesOf } from '../../openapi.js';
+import type { Route } from '../../route.js';
+import { codeBlock, tabs } from '../code.js';
+import { breakable, html, type Html, joined, NOTHING, prose } from '../html.js';
+import { renderMarkdown } from '../written.js';
+import {
+  type ApiDocument,
+  type Content,
+  type DescribedOperation,
+  type Parameter,
+  refName,
+} from './document.js';
+import { fieldList, type FieldLinks, fieldRow } from './fields.js';
+import { samplesOf } from './samples.js';
+
+/** An operation in the reference: what it needs, takes, returns and refuses, and how to call it. */
+
+export interface Call {
+  readonly route: Route;
+  readonly operation: DescribedOperation;
+}
+
+interface Context {
+  readonly document: ApiDocument;
+  readonly links: FieldLinks;
+  /** The address of the errors page. */
+  readonly errors: string;
+}
+
+/** Lists the fields of every object where it is used. */
+export const NO_LINKS: FieldLinks = { object: () => undefined };
+
+export function callArticle({ route, operation }: Call, context: Context): Html {
+  const { operationId, summary } = operation;
+  const { schemas } = context.document.components;
+  const body = Object.values(operation.requestBody?.content ?? {})[0]?.schema;
+  const samples = samplesOf(route, operation, schemas).map(({ name, language, text }) => ({
+    id: `${operationId}-${name.toLowerCase()}`,
+    label: name,
+    content: codeBlock(text, language),
+  }));
+  return html`<article id="${operationId}" class="operation">
+    <h2><a href="#${operationId}">${summary}</a></h2>
+    <p class="call"><b>${route.method}</b> <code>${breakable(route.path)}</code></p>
+    <div class="text">
+      ${renderMarkdown(route.description)} ${needs(route)} ${parameters(operation, context)}
+      ${
+        body === undefined
+          ? NOTHING
+          : html`<h3>Body</h3>
+              ${fieldList(body, schemas, NO_LINKS)}`
+      }
+      <h3>Responses</h3>
+      ${responses(operation, context)} ${errors(route, context)}
+    </div>
+    <div class="samples">
+      ${tabs(`${operationId}-language`, 'Request', samples)} ${exampleOf(operation)}
+    </div>
+  </article>`;
+}
+
+function needs({ operation }: Route): Html {
+  const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[operation];
+  const words = (list: readonly string[]): Html =>
+    joined(
+      list.map((one) => html`<code>${one}</code>`),
+      ' or ',
+    );
+  const role =
+    roles === null || roleIn === null
+      ? html`<span><b>Role</b> none</span>`
+      : html`<span
+          ><b>Role</b> ${words(roles)} in
+          ${roleIn.replace(/^source/, 'the source account')}${also === undefined ? '' : `; ${also}`}</span
+        >`;
+  return html`<p class="needs">
+    <span><b>Scope</b> ${words(scopes)}</span> ${role}
+  </p>`;
+}
+
+function parameters(operation: DescribedOperation, { document }: Context): Html {
+  const { schemas, parameters: shared } = document.components;
+  const known = operation.parameters.map((given) => shared[refName(given) ?? ''] ?? given);
+  const kinds = [
+    ['path', 'In the path'],
+    ['query', 'Query'],
+    ['header', 'Headers'],
+  ] as const;
+  const row = ({ name = '', required = false, description, schema = {} }: Parameter): Html =>
+    fieldRow(
+      { name, schema, isRequired: required, text: description ?? schema.description ?? '' },
+      { schemas, links: NO_LINKS },
+    );
+  return html`${kinds.map(([kind, title]) => {
+    const own = known.filter((parameter) => parameter.in === kind);
+    return own.length === 0
+      ? NOTHING
+      : html`<h3>${title}</h3>
+          <dl>${own.map(row)}</dl>`;
+  })}`;
+}
+
+/** Lists the fields of each body once, under all statuses that carry it. */
+function responses(operation: DescribedOperation, { document, links }: Context): Html {
+  const groups = new Map<string, { heads: Html[]; content: Content }>();
+  for (const [status, { description, content }] of successes(operation)) {
+    const kinds = Object.entries(content).map(([type, { schema = {} }]) => {
+      const name = refName(schema) ?? '';
+      const href = links.object(name);
+      return href === undefined ? html`<code>${type}</code>` : html`<a href="${href}">${name}</a>`;
+    });
+    const shape = JSON.stringify(Object.values(content).map(({ schema }) => schema));
+    const group = groups.get(shape) ?? { heads: [], content };
+    group.heads.push(html`<li><code>${status}</code> ${description} ${joined(kinds, ' or ')}</li>`);
+    groups.set(shape, group);
+  }
+  return html`${Array.from(groups.values(), ({ heads, content }) => {
+    const fields = fieldList(
+      content['application/json']?.schema ?? {},
+      document.components.schemas,
+      {
+        ...NO_LINKS,
+        union: links.object,
+        isResponse: true,
+      },
+    );
+    const list =
+      fields === NOTHING
+        ? NOTHING
+        : html`<details>
+            <summary>Fields</summary>
+            ${fields}
+          </details>`;
+    return html`<ul>
+        ${heads}
+      </ul>
+      ${list}`;
+  })}`;
+}
+
+function successes({
+  responses: all,
+}: DescribedOperation): [string, DescribedOperation['responses'][string]][] {
+  return Object.entries(all).filter(([status]) => status.startsWith('2'));
+}
+
+/** Shows the first response that has an example. */
+function exampleOf(operation: DescribedOperation): Html {
+  const examples = successes(operation).flatMap(([status, { content }]) =>
+    Object.values(content).flatMap(({ example }) =>
+      example === undefined ? [] : [{ status, example }],
+    ),
+  );
+  const [first] = examples;
+  if (first === undefined) return NOTHING;
+  const { status, example } = first;
+  const block =
+    typeof example === 'string'
+      ? codeBlock(example, 'csv')
+      : codeBlock(JSON.stringify(example, null, 2), 'json');
+  return html`<p class="sample">Response ${status}</p>
+    ${block}`;
+}
+
+function errors(route: Route, { errors: page }: Context): Html {
+  const rows = codesOf(route).map((code) => {
+    const { status, meaning }: ErrorEntry = ERRORS[code];
+    return html`<div>
+      <dt>
+        <a href="${page}#${code}"><code>${breakable(code)}</code></a>
+        <span class="status">${status}</span>
+      </dt>
+      <dd><p>${prose(meaning)}</p></dd>
+    </div>`;
+  });
+  return html`<details>
+    <summary>Errors (${rows.length})</summary>
+    <dl>${rows}</dl>
+  </details>`;
+}

@@ -1,0 +1,264 @@
+import { z } from 'zod';
+import { EXAMPLE_ASSET } from '../../../core/amount.js';
+import { EXAMPLE, exampleOf } from '../../examples.js';
+import type { Route } from '../../route.js';
+import { FILE_FIELD } from '../../upload.js';
+import type { DescribedOperation, Schema } from './document.js';
+import { AN_ID, bodyExample } from './example.js';
+import { resolved } from './fields.js';
+
+/** Complete programs that send an operation's request, in each language of the reference. */
+
+type Schemas = Readonly<Record<string, Schema>>;
+
+export interface Sample {
+  readonly name: 'curl' | 'TypeScript' | 'Python' | 'Go';
+  /** The language for the highlighter. */
+  readonly language: string;
+  readonly text: string;
+}
+
+interface Request {
+  readonly route: Route;
+  /** Below `/v1`, with the query. */
+  readonly path: string;
+  readonly ids: readonly string[];
+  readonly query: Readonly<Record<string, string>>;
+  /** The body and its schema; null without one. */
+  readonly body: { readonly value: unknown; readonly schema: Schema } | null;
+  /** The text fields of a form with a file; null for other bodies. */
+  readonly form: Readonly<Record<string, string>> | null;
+  readonly isFile: boolean;
+  readonly schemas: Schemas;
+}
+
+const FILE = 'payroll.csv';
+const KEY_ADVICE = 'Store it with the order; repeat the request with the same key.';
+
+export function samplesOf(route: Route, operation: DescribedOperation, schemas: Schemas): Sample[] {
+  const request = requestOf(route, operation, schemas);
+  return [
+    { name: 'curl', language: 'bash', text: curl(request) },
+    { name: 'TypeScript', language: 'typescript', text: typeScript(request) },
+    { name: 'Python', language: 'python', text: python(request) },
+    { name: 'Go', language: 'go', text: go(request) },
+  ];
+}
+
+function requestOf(route: Route, operation: DescribedOperation, schemas: Schemas): Request {
+  const { content = {} } = operation.requestBody ?? {};
+  const [type, media] = Object.entries(content)[0] ?? [];
+  const example = media === undefined ? null : bodyExample(media, schemas);
+  const texts = z.record(z.string(), z.coerce.string());
+  const query = texts.parse((route.query === null ? undefined : exampleOf(route.query)) ?? {});
+  const ids = Array.from(route.path.matchAll(/\{(\w+)\}/g), ([, name = '']) => pathValue(name));
+  let at = 0;
+  const path = route.path.replace(/^\/v1/, '').replaceAll(/\{\w+\}/g, () => ids[at++] ?? '');
+  const search = new URLSearchParams(query).toString();
+  const isForm = type === 'multipart/form-data';
+  return {
+    ...{ route, ids, query, schemas },
+    path: search === '' ? path : `${path}?${search}`,
+    body: media === undefined || isForm ? null : { value: example, schema: media.schema ?? {} },
+    form: isForm ? without(texts.parse(example), FILE_FIELD) : null,
+    isFile: route.fileTypes.length > 0,
+  };
+}
+
+function pathValue(name: string): string {
+  if (name === 'asset') return EXAMPLE_ASSET;
+  return name === 'account_id' ? EXAMPLE.source : AN_ID;
+}
+
+function without<V>(fields: Readonly<Record<string, V>>, name: string): Record<string, V> {
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => key !== name));
+}
+
+function curl({ route, path, body, form, isFile }: Request): string {
+  const isPlain = route.method === 'GET' || (route.method === 'POST' && route.body !== null);
+  const json = body === null ? '' : JSON.stringify(body.value, null, 2);
+  const lines = [
+    `curl ${isPlain ? '' : `-X ${route.method} `}"$SVC_URL${path}"`,
+    '-H "Authorization: Bearer $SVC_TOKEN"',
+    ...(route.idempotent === null ? [] : ['-H "Idempotency-Key: $key"']),
+    ...(body === null ? [] : [`--json '${json.replaceAll("'", String.raw`'\''`)}'`]),
+    ...Object.entries(form ?? {}).map(([name, value]) => `-F '${name}=${value}'`),
+    ...(form === null ? [] : [`-F ${FILE_FIELD}=@${FILE}`]),
+    ...(isFile ? ['-o file.csv'] : []),
+  ];
+  const key = route.idempotent === null ? '' : 'key=$(uuidgen)\n';
+  return key + lines.join(' \\\n  ');
+}
+
+function typeScript({ route, ids, query, body, form, isFile, schemas }: Request): string {
+  const { operationId: id } = route;
+  const isKeyed = route.idempotent !== null;
+  const fields = Object.entries(form ?? {}).map(
+    ([name, value]) => `  ${name}: ${quoted(value)},\n`,
+  );
+  const passed = [
+    ...ids.map(quoted),
+    ...(body === null ? [] : [literal(body.value, body.schema, schemas)]),
+    ...(form === null ? [] : [`{\n${fields.join('')}  ${FILE_FIELD}: new Blob([file]),\n}`]),
+    ...(Object.keys(query).length === 0 ? [] : [literal(query, {}, schemas)]),
+    ...(isKeyed ? ['{ idempotencyKey: key }'] : []),
+  ].join(', ');
+  const call = `client.${id}(${passed})`;
+  const hasResult = !Object.keys(route.answers).includes('204');
+  const last = id.startsWith('list')
+    ? `for await (const one of ${call}) console.log(one);`
+    : hasResult
+      ? `const result = await ${call};\nconsole.log(${isFile ? 'await result.text()' : 'result'});`
+      : `await ${call};`;
+  return [
+    "import { MoneyClient } from 'money-movement-client';",
+    ...(form === null ? [] : ["import { readFile } from 'node:fs/promises';"]),
+    '',
+    "const { SVC_URL: baseUrl = '', SVC_TOKEN: token = '' } = process.env;",
+    'const client = new MoneyClient({ baseUrl, token });',
+    ...(isKeyed ? [`// ${KEY_ADVICE}`, 'const key = crypto.randomUUID();'] : []),
+    ...(form === null ? [] : [`const file = await readFile('${FILE}');`]),
+    last,
+  ].join('\n');
+}
+
+/** Returns a TypeScript literal; amounts are bigint. */
+function literal(value: unknown, given: Schema, schemas: Schemas, indent = ''): string {
+  const schema = resolved(given, schemas);
+  const inner = `${indent}  `;
+  if (Array.isArray(value)) {
+    const items = value.map((one) => literal(one, schema.items ?? {}, schemas, inner));
+    return `[${items.join(', ')}]`;
+  }
+  if (typeof value === 'object' && value !== null) {
+    const { properties = {} } = schema;
+    const lines = Object.entries(value).map(
+      ([name, one]) =>
+        `${inner}${name}: ${literal(one, properties[name] ?? {}, schemas, inner)},\n`,
+    );
+    return `{\n${lines.join('')}${indent}}`;
+  }
+  if (typeof value !== 'string') return JSON.stringify(value);
+  return schema.format === 'int64' ? `${value}n` : quoted(value);
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`\'`)}'`;
+}
+
+function python({ route, path, body, form, isFile }: Request): string {
+  const isKeyed = route.idempotent !== null;
+  const data = body === null ? null : pythonLiteral(body.value);
+  const hasJson = !isFile && !Object.keys(route.answers).includes('204');
+  const headers = [
+    '"Authorization": "Bearer " + os.environ["SVC_TOKEN"]',
+    ...(isKeyed ? ['"Idempotency-Key": key'] : []),
+    ...(body === null ? [] : ['"Content-Type": "application/json"']),
+    ...(form === null ? [] : ['"Content-Type": "multipart/form-data; boundary=" + boundary']),
+  ];
+  return [
+    ...(hasJson || body !== null ? ['import json'] : []),
+    'import os',
+    'import urllib.request',
+    ...(isKeyed ? ['import uuid'] : []),
+    '',
+    ...(isKeyed ? [`# ${KEY_ADVICE}`, 'key = str(uuid.uuid4())'] : []),
+    ...(data === null ? [] : [`body = ${data}`]),
+    ...(form === null ? [] : pythonForm(form)),
+    'request = urllib.request.Request(',
+    `    os.environ["SVC_URL"] + "${path}",`,
+    `    method="${route.method}",`,
+    `    headers={\n${headers.map((one) => `        ${one},\n`).join('')}    },`,
+    ...(body === null ? [] : ['    data=json.dumps(body).encode(),']),
+    ...(form === null ? [] : ['    data=body,']),
+    ')',
+    'with urllib.request.urlopen(request) as response:',
+    hasJson
+      ? '    print(json.load(response))'
+      : isFile
+        ? '    print(response.read().decode())'
+        : '    print(response.status)',
+  ].join('\n');
+}
+
+function pythonLiteral(value: unknown): string {
+  return JSON.stringify(value, null, 4)
+    .replaceAll(/: (true|false|null)\b/g, (_, word: string) =>
+      word === 'null' ? ': None' : `: ${word.charAt(0).toUpperCase()}${word.slice(1)}`,
+    )
+    .replaceAll(/([^{[,])\n/g, '$1,\n');
+}
+
+function pythonForm(form: Readonly<Record<string, string>>): string[] {
+  const part = 'f"--{boundary}\\r\\nContent-Disposition: form-data; name=';
+  return [
+    'boundary = uuid.uuid4().hex',
+    'with open("' + FILE + '", "rb") as file:',
+    '    content = file.read()',
+    'body = b"".join(',
+    '    [',
+    ...Object.entries(form).map(
+      ([name, value]) => `        ${part}\\"${name}\\"\\r\\n\\r\\n${value}\\r\\n".encode(),`,
+    ),
+    `        ${part}\\"${FILE_FIELD}\\"; filename=\\"${FILE}\\"\\r\\n\\r\\n".encode(),`,
+    '        content,',
+    '        f"\\r\\n--{boundary}--\\r\\n".encode(),',
+    '    ]',
+    ')',
+  ];
+}
+
+function go({ route, path, body, form }: Request): string {
+  const isKeyed = route.idempotent !== null;
+  const json = body === null ? '' : JSON.stringify(body.value, null, 2);
+  const imports = [
+    ...(form === null ? [] : ['bytes']),
+    ...(isKeyed ? ['crypto/rand'] : []),
+    ...['fmt', 'io', 'log'],
+    ...(form === null ? [] : ['mime/multipart']),
+    ...['net/http', 'os'],
+    ...(body === null ? [] : ['strings']),
+  ];
+  const sent = form !== null ? '&form' : body === null ? 'nil' : 'body';
+  const type = form !== null ? 'writer.FormDataContentType()' : '"application/json"';
+  return [
+    'package main\n',
+    `import (\n${imports.map((name) => `\t"${name}"\n`).join('')})\n`,
+    'func main() {',
+    ...(isKeyed
+      ? [
+          `\t// ${KEY_ADVICE}`,
+          '\tid := make([]byte, 16)',
+          '\trand.Read(id)',
+          '\tkey := fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])',
+        ]
+      : []),
+    ...(form === null ? [] : goForm(form)),
+    ...(body === null ? [] : [`\tbody := strings.NewReader(\`${json}\`)`]),
+    `\trequest, err := http.NewRequest("${route.method}", os.Getenv("SVC_URL")+"${path}", ${sent})`,
+    ...['\tif err != nil {', '\t\tlog.Fatal(err)', '\t}'],
+    '\trequest.Header.Set("Authorization", "Bearer "+os.Getenv("SVC_TOKEN"))',
+    ...(isKeyed ? ['\trequest.Header.Set("Idempotency-Key", key)'] : []),
+    ...(sent === 'nil' ? [] : [`\trequest.Header.Set("Content-Type", ${type})`]),
+    '\tresponse, err := http.DefaultClient.Do(request)',
+    ...['\tif err != nil {', '\t\tlog.Fatal(err)', '\t}'],
+    '\tdefer response.Body.Close()',
+    '\tresult, err := io.ReadAll(response.Body)',
+    '\tfmt.Println(response.Status, string(result), err)',
+    '}',
+  ].join('\n');
+}
+
+function goForm(form: Readonly<Record<string, string>>): string[] {
+  return [
+    '\tvar form bytes.Buffer',
+    '\twriter := multipart.NewWriter(&form)',
+    ...Object.entries(form).map(([name, value]) => `\twriter.WriteField("${name}", "${value}")`),
+    `\tcontent, err := os.ReadFile("${FILE}")`,
+    ...['\tif err != nil {', '\t\tlog.Fatal(err)', '\t}'],
+    `\tpart, err := writer.CreateFormFile("${FILE_FIELD}", "${FILE}")`,
+    ...['\tif err != nil {', '\t\tlog.Fatal(err)', '\t}'],
+    '\tpart.Write(content)',
+    '\twriter.Close()',
+  ];
+}

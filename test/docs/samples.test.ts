@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict';
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import ts from 'typescript';
+import { MoneyClient } from '../../packages/client/src/index.js';
+import { describeApi } from '../../scripts/docs/openapi.js';
+import { readDocument } from '../../src/http/docs/reference/document.js';
+import { AN_ID } from '../../src/http/docs/reference/example.js';
+import { type Sample, samplesOf } from '../../src/http/docs/reference/samples.js';
+import { EXAMPLE } from '../../src/http/examples.js';
+import { LiveService } from '../client/live.js';
+import { ROOT } from '../support/service-process.js';
+import { until } from '../support/temporal.js';
+import { assertLedgerSound } from '../support/world.js';
+
+const LOCAL = 'http://127.0.0.1:9'; // Resolves on every machine.
+const CSV = 'recipient,amount,asset\n$bruno,150000,COPM\n';
+const GUARDED = { raw: 1_000_000n, asset: 'COPM' } as const; // Needs an approval.
+const BANK_ACCOUNT = {
+  type: 'bank_account',
+  country: 'CO',
+  bank_code: '0007',
+  account_type: 'savings',
+  account_number: '456789123400',
+  holder_name: 'Luz Rojas',
+  holder_document: '79456123',
+} as const;
+/** Fails on an error of the API, and replaces what a bare machine may lack. */
+const SHELL = `set -euo pipefail
+command -v uuidgen >/dev/null || uuidgen() { "$NODE" -p 'crypto.randomUUID()'; }
+curl() { command curl -sS --fail-with-body "$@"; }
+`;
+
+const run = promisify(execFile);
+const api = await describeApi({});
+const document = readDocument(api.openApi);
+const samples = new Map(
+  api.routes.map((route) => {
+    const operation = document.paths[route.path]?.[route.method.toLowerCase() as 'get'];
+    assert.ok(operation !== undefined);
+    return [route.operationId, samplesOf(route, operation, document.components.schemas)] as const;
+  }),
+);
+
+function textOf(operation: string, name: Sample['name']): string {
+  const sample = samples.get(operation)?.find((one) => one.name === name);
+  assert.ok(sample !== undefined);
+  return sample.text;
+}
+
+function isHere(tool: string, argument: string): boolean {
+  try {
+    execFileSync(tool, [argument], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Each sample of the reference runs as a program, and the service accepts its request. */
+describe('the samples of the reference', () => {
+  let live: LiveService;
+  let owner: MoneyClient;
+  let endpoint: string;
+  let startedAt: number;
+
+  before(async () => {
+    live = await LiveService.start();
+    startedAt = Date.now();
+    owner = new MoneyClient({ baseUrl: live.baseUrl, token: live.token() });
+    const hook = { url: `${LOCAL}/hooks`, events: ['transfer.completed' as const] };
+    endpoint = (await owner.createWebhookEndpoint(hook)).id;
+    writeFileSync(join(live.folder, 'payroll.csv'), CSV);
+    writeFileSync(join(live.folder, 'package.json'), '{"type": "module"}');
+  });
+  after(async () => {
+    await assertLedgerSound(live.db.database);
+    await live.stop();
+  });
+
+  const transferFrom = async (source: string, amount: { raw: bigint; asset: 'COPM' }) =>
+    owner.createTransfer({
+      source_account: live.account(source),
+      destination: { type: 'account', account_id: live.account('ana') },
+      amount,
+    });
+  const pendingTransfer = async () => (await transferFrom('guarded', GUARDED)).id;
+  const pendingPayout = async () => {
+    const source = live.account('guarded');
+    const order = { source_account: source, destination: BANK_ACCOUNT, amount: GUARDED };
+    return (await owner.createPayout(order)).id;
+  };
+  const batchOf = async (text: string, status: string) => {
+    const form = { source_account: live.account('treasury'), file: new Blob([text]) };
+    const { id } = await owner.uploadBonusBatch(form);
+    await until(`the batch is ${status}`, async () => {
+      const batch = await owner.getBonusBatch(id);
+      return batch.status === status || null;
+    });
+    return id;
+  };
+  const readyBatch = () => batchOf(CSV, 'ready');
+  const paidBatch = async () => {
+    const id = await readyBatch();
+    await owner.executeBonusBatch(id);
+    await until('the result exists', async () => (await owner.getBonusBatch(id)).files.result_url);
+    return id;
+  };
+  const statement = async (): Promise<string> => {
+    await sleep(Math.max(0, startedAt + 16_000 - Date.now()));
+    const { id } = await owner.createStatement({
+      ...{ account_id: live.account('treasury'), asset: 'COPM' },
+      ...{
+        from: new Date(startedAt - 86_400_000).toISOString(),
+        to: new Date(startedAt).toISOString(),
+      },
+    });
+    await until(
+      'it is ready',
+      async () => (await owner.getStatement(id)).status === 'ready' || null,
+    );
+    return id;
+  };
+  const requestId = async (): Promise<string> => {
+    const response = await fetch(`${live.baseUrl}/v1/webhook_endpoints/${endpoint}`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${live.token()}`, 'content-type': 'application/json' },
+      body: '{"status": "enabled"}',
+    });
+    const id = response.headers.get('svc-request-id') ?? '';
+    await until('it is recorded', () => owner.getRequest(id).catch(() => null));
+    return id;
+  };
+  const theEndpoint = (): Promise<string> => Promise.resolve(endpoint);
+  let names = 0;
+
+  /** Makes the resource that an operation needs, and returns its id. */
+  const RESOURCES: Readonly<Record<string, () => Promise<string>>> = {
+    getTransfer: async () => (await transferFrom('treasury', { raw: 150_000n, asset: 'COPM' })).id,
+    ...{ approveTransfer: pendingTransfer, rejectTransfer: pendingTransfer },
+    ...{ cancelTransfer: pendingTransfer, getPayout: pendingPayout, approvePayout: pendingPayout },
+    ...{ rejectPayout: pendingPayout, cancelPayout: pendingPayout },
+    getBonus: async () => {
+      const { items } = await owner.listBonuses().page();
+      return items[0]?.id ?? '';
+    },
+    ...{ getBonusBatch: readyBatch, listBonusBatchRows: readyBatch, executeBonusBatch: readyBatch },
+    ...{ cancelBonusBatch: readyBatch, downloadBonusBatchResult: paidBatch },
+    downloadBonusBatchErrors: () => batchOf('recipient,amount,asset\n$no,1,COPM\n', 'rejected'),
+    ...{ createStatement: statement, getStatement: statement, downloadStatement: statement },
+    getApprovalPolicy: async () => setPolicy(),
+    deleteApprovalPolicy: async () => setPolicy(),
+    deleteAlias: async () => {
+      const { alias } = await owner.setAlias(live.account('treasury'), {
+        alias: `$own-${++names}`,
+      });
+      return alias;
+    },
+    getRequest: requestId,
+    ...{ getEvent: firstEvent, redeliverEvent: firstEvent },
+    ...{ getWebhookEndpoint: theEndpoint, updateWebhookEndpoint: theEndpoint },
+    ...{ rotateWebhookSecret: theEndpoint, testWebhookEndpoint: theEndpoint },
+    ...{ recoverWebhookEndpoint: theEndpoint, listWebhookDeliveries: theEndpoint },
+    deleteWebhookEndpoint: async () => {
+      const hook = { url: `${LOCAL}/old`, events: ['payout.failed' as const] };
+      return (await owner.createWebhookEndpoint(hook)).id;
+    },
+  };
+
+  async function setPolicy(): Promise<string> {
+    const policy = { threshold: 1_000_000_000n, approvals: 1 };
+    return (await owner.setApprovalPolicy(live.account('treasury'), 'COPM', policy)).account_id;
+  }
+  async function firstEvent(): Promise<string> {
+    const { items } = await owner.listEvents({ order: 'asc' }).page();
+    return items[0]?.id ?? '';
+  }
+
+  /** Names the demo world's accounts, and moments that suit it, in place of those of the examples. */
+  function inThisWorld(text: string, id: string): string {
+    return text
+      .replaceAll(EXAMPLE.source, live.account('treasury'))
+      .replaceAll(EXAMPLE.destination, live.account('ana'))
+      .replaceAll(AN_ID, id)
+      .replace('https://shop.example.com', LOCAL)
+      .replace('$laespiga', () => `$own-${++names}`)
+      .replace('2026-11-01T05:00:00.000Z', new Date(startedAt - 86_400_000).toISOString())
+      .replace('2026-11-21T04:59:59.999Z', new Date(startedAt).toISOString())
+      .replace('2026-11-20T00:00:00Z', new Date(startedAt - 3_600_000).toISOString());
+  }
+
+  const environment = (operation: string): NodeJS.ProcessEnv => ({
+    ...process.env,
+    NODE: process.execPath,
+    SVC_URL: `${live.baseUrl}/v1`,
+    SVC_TOKEN: live.token(/^approve|^reject/.test(operation) ? 'approver' : 'owner'),
+  });
+  const resource = (operation: string): Promise<string> =>
+    RESOURCES[operation]?.() ?? Promise.resolve('');
+
+  type Run = (operation: string, id: string) => Promise<string>;
+  const start = async (
+    operation: string,
+    program: string,
+    args: readonly string[],
+    env = {},
+  ): Promise<string> => {
+    const options = { cwd: live.folder, env: { ...environment(operation), ...env } };
+    return (await run(program, args, options)).stdout;
+  };
+  const RUNS: Readonly<Record<Sample['name'], Run>> = {
+    curl: (operation, id) =>
+      start(operation, 'bash', ['-c', SHELL + inThisWorld(textOf(operation, 'curl'), id)]),
+    TypeScript: (operation, id) => {
+      const source = inThisWorld(textOf(operation, 'TypeScript'), id);
+      return start(operation, process.execPath, [live.module(`${operation}.mjs`, source)]);
+    },
+    Python: (operation, id) =>
+      start(operation, 'python3', ['-c', inThisWorld(textOf(operation, 'Python'), id)]),
+    Go: async (operation, id) => {
+      const args = [join(live.folder, 'go/samples'), [operation], { THE_ID: id }] as const;
+      const printed = await start(operation, ...args);
+      assert.match(printed, /^2\d\d /);
+      return printed;
+    },
+  };
+
+  /** Builds all programs as one, which runs the one that is named: linking each takes too long. */
+  function buildGo(): void {
+    const folder = join(live.folder, 'go');
+    const operations = [...samples.keys()];
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'go.mod'), 'module samples\n\ngo 1.20\n');
+    for (const operation of operations) {
+      mkdirSync(join(folder, operation));
+      const text = inThisWorld(textOf(operation, 'Go'), '"+os.Getenv("THE_ID")+"')
+        .replace('package main', `package ${operation}`)
+        .replace('func main()', 'func Main()');
+      writeFileSync(join(folder, operation, 'sample.go'), text);
+    }
+    const imports = operations.map((name) => `\t"samples/${name}"\n`).join('');
+    const cases = operations.map((name) => `\t"${name}": ${name}.Main,\n`).join('');
+    writeFileSync(
+      join(folder, 'main.go'),
+      `package main\n\nimport (\n\t"os"\n${imports})\n\nfunc main() {\n\tmap[string]func(){\n${cases}}[os.Args[1]]()\n}\n`,
+    );
+    const env = { ...process.env, GOPROXY: 'off', GOFLAGS: '-mod=mod' };
+    execFileSync('go', ['build', '-o', 'samples', '.'], { cwd: folder, env });
+  }
+
+  it('in TypeScript have types that fit the client', () => {
+    const folder = join(live.folder, 'typed');
+    mkdirSync(folder);
+    const files = Array.from(samples.keys(), (operation) => {
+      const file = join(folder, `${operation}.ts`);
+      writeFileSync(file, `${textOf(operation, 'TypeScript')}\nexport {};\n`);
+      return file;
+    });
+    const program = ts.createProgram(files, {
+      noEmit: true,
+      strict: true,
+      skipLibCheck: true,
+      module: ts.ModuleKind.NodeNext,
+      target: ts.ScriptTarget.ES2022,
+      typeRoots: [join(ROOT, 'node_modules/@types')],
+      types: ['node'],
+      paths: { 'money-movement-client': [join(ROOT, 'packages/client/src/index.ts')] },
+    });
+    const faults = files.flatMap((file) =>
+      program
+        .getSemanticDiagnostics(program.getSourceFile(file))
+        .map(({ messageText }) => `${file}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`),
+    );
+    assert.deepEqual(faults, []);
+  });
+
+  const LANGUAGES = [
+    ['curl', 'curl', '--version'],
+    ['TypeScript', process.execPath, '--version'],
+    ['Python', 'python3', '--version'],
+    ['Go', 'go', 'version'],
+  ] as const;
+  for (const [name, tool, argument] of LANGUAGES) {
+    const here = isHere(tool, argument);
+    const title = `in ${name} are accepted`;
+    (here ? describe : describe.skip)(
+      here ? title : `${title} (there is no ${tool} on this machine)`,
+      () => {
+        if (name === 'Go') before(buildGo);
+        for (const operation of samples.keys())
+          it(operation, async () => {
+            await RUNS[name](operation, await resource(operation));
+          });
+      },
+    );
+  }
+});
