@@ -16,6 +16,7 @@ import {
   type WaitingState,
 } from '../src/temporal/contracts.js';
 import { clockTime, Notice, showStatus, SIGNED_INPUT, SignalReader } from './common.js';
+import { counted } from '../src/core/plural.js';
 
 const STAFF_SIGNALS = ['approve', 'reject', 'cancel'] as const;
 const changedSignal = defineSignal(SIGNALS.changed);
@@ -145,5 +146,5 @@ function waitingForOf(
 ): string {
   if (status !== PENDING) return `The ${what} is ${status}. Nothing is waited for.`;
   const missing = required - received;
-  return `Waiting for ${missing} of ${required} approval(s); expires ${clockTime(new Date(expiresAt))}.`;
+  return `Waiting for ${missing} of ${counted(required, 'approval')}; expires ${clockTime(new Date(expiresAt))}.`;
 }

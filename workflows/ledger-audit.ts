@@ -2,6 +2,7 @@ import { setCurrentDetails, workflowInfo } from '@temporalio/workflow';
 import type { AuditActivities } from '../activities/audit.js';
 import type { AuditResult } from '../src/temporal/contracts.js';
 import { describedActivities } from './common.js';
+import { counted } from '../src/core/plural.js';
 
 /**
  * An audit lasts until the next is due, or longer for a large ledger. It sends a heartbeat every 5
@@ -24,6 +25,6 @@ const { auditLedger } = describedActivities<AuditActivities>(
 export async function ledgerAudit(): Promise<AuditResult> {
   const last = workflowInfo().lastResult as AuditResult | undefined;
   const result = await auditLedger(last?.checkpoint ?? null);
-  setCurrentDetails(`done: ${result.findings} contradiction(s).`);
+  setCurrentDetails(`Done: ${counted(result.findings, 'contradiction')}.`);
   return result;
 }

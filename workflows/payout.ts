@@ -13,6 +13,7 @@ import {
 } from '../src/temporal/contracts.js';
 import { WorkflowInterface, waitForApproval } from './approval.js';
 import { ATTEMPT, clockTime, describedActivities } from './common.js';
+import { counted } from '../src/core/plural.js';
 
 const { readPayout, actOnPayout, expirePayout } = describedActivities<
   Omit<PayoutActivities, keyof RailActivities>
@@ -131,5 +132,5 @@ function waitsFor(
   if (isHeld === true)
     return 'Its rail gives no answers: it is asked what became of it when it does.';
   const next = nextAt === 0 ? 'soon' : `at ${clockTime(new Date(nextAt))}`;
-  return `Waiting for the rail to say what became of it; asked ${asked} time(s), next ${next}.`;
+  return `Waiting for the rail to say what became of it; asked ${counted(asked, 'time')}, next ${next}.`;
 }

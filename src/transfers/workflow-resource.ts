@@ -6,6 +6,7 @@ import {
   transferWorkflowId,
 } from '../temporal/contracts.js';
 import { workflowResource } from '../temporal/workflow-resources.js';
+import { counted } from '../core/plural.js';
 
 /**
  * Found through their holds, which are few, whereas the table itself may have many millions of
@@ -24,7 +25,7 @@ export const transferWorkflowResource = workflowResource({
   from: `${WAITING_TRANSFERS} AND h.expires_at IS NOT NULL AND t.status='pending_approval'`,
   about: (transfer) => ({
     amount: formatAmount(transfer),
-    summary: `Transfer of ${formatAmount(transfer)} that needs ${transfer.approvalsRequired ?? 0} approval(s)`,
+    summary: `Transfer of ${formatAmount(transfer)} that needs ${counted(transfer.approvalsRequired ?? 0, 'approval')}`,
     input: {
       resourceId: transfer.id,
       tenantId: transfer.tenantId,

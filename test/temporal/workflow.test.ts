@@ -84,7 +84,7 @@ describe('the workflow of a pending transfer', () => {
     const { expiresAt, ...state } = await untilWaiting(temporal, id);
     const due = (await readTransfer(db, id)).approvalExpiresAt!;
     assert.equal(Date.parse(expiresAt), due);
-    const words = `Waiting for 1 of 1 approval(s); expires ${expiresAt.slice(0, 19).replace('T', ' ')} UTC.`;
+    const words = `Waiting for 1 of 1 approval; expires ${expiresAt.slice(0, 19).replace('T', ' ')} UTC.`;
     assert.deepEqual(state, {
       status: 'pending_approval',
       required: 1,
@@ -96,7 +96,7 @@ describe('the workflow of a pending transfer', () => {
     const described = await workflowOf(temporal, id).describe();
     assert.equal(
       await described.staticSummary(),
-      'Transfer of 1,234.56 COPM that needs 1 approval(s)',
+      'Transfer of 1,234.56 COPM that needs 1 approval',
     );
     assert.deepEqual(described.memo ?? {}, {});
     const attributes = new Map(
