@@ -80,8 +80,8 @@ export interface AuditProgress extends AuditResult {
 
 /**
  * Search attributes for finding workflows in the Temporal UI, for example `TenantId="…" AND
- * BusinessStatus="pending_approval"`. All have the type Keyword. `Amount` is a text such as
- * `1,234.56 COPM`, because an Int of the SDK is a float.
+ * BusinessStatus="pending_approval"`. All have the type Keyword. `Amount` is a formatted
+ * text, because an Int of the SDK is a float.
  */
 export const SEARCH_ATTRIBUTES = {
   tenantId: 'TenantId',

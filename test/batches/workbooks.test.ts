@@ -179,8 +179,8 @@ describe('workbooks uploaded over HTTP', () => {
       );
       const visitor = await desk.staffed('reader');
       const page = await visitor.get(`/batches/${text(id)}`);
-      assert.match(page.text, /1 of the rows are hidden in the file; they are paid too/);
-      assert.match(page.text, /1 before the sheet that was read; their rows are not paid/);
+      assert.match(page.text, /1 row hidden in the file, also paid/);
+      assert.match(page.text, /1 sheet before the one that was read, not paid/);
       const { id: plain } = await validated(workbook(sheetXml(`${header}<row>${paid}</row>`)));
       assert.doesNotMatch((await visitor.get(`/batches/${text(plain)}`)).text, /Hidden/);
     });

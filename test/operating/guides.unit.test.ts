@@ -26,6 +26,8 @@ const BATCHES = 'docs/guides/batches.md';
 const PAYOUTS = 'docs/guides/payouts.md';
 const EVENTS = 'docs/guides/events.md';
 const LIMITS = 'docs/guides/limits.md';
+/** The address of that page for the other guides. */
+const LIMITS_LINK = LIMITS.split('/').at(-1) ?? '';
 
 /** The rows of the table whose head begins with this. */
 function rowsBelow(page: string, head: string): string[][] {
@@ -47,7 +49,9 @@ describe('the guides for tenants', () => {
       TEMPLATE_COLUMNS.map(({ name, note }) => [
         name,
         isRequired(name) ? 'yes' : 'no',
-        note.replace(EXAMPLE_AMOUNTS, amount).replace(ASSET_NAMES, 'An [asset](limits.md#amounts)'),
+        note
+          .replace(EXAMPLE_AMOUNTS, amount)
+          .replace(ASSET_NAMES, `An [asset](${LIMITS_LINK}#amounts)`),
       ]),
     );
     assert.ok(readFileSync(BATCHES, 'utf8').includes(`${MAX_ROWS.toLocaleString('en-US')} rows`));

@@ -109,7 +109,7 @@ describe('the operators of payouts', () => {
     await railsOf(db).stuck.flagSilent(-1_000, 1_000);
     const stuck = await ops(['payouts', 'stuck', '--json']);
     const found = (JSON.parse(stuck.stdout) as Json[]).find((one) => one.id === id);
-    assert.equal(found?.why, 'the rail has not said what became of it');
+    assert.equal(found?.why, 'the rail has not reported the outcome');
     const shown = await ops(['payouts', 'show', id, '--json']);
     assert.equal((JSON.parse(shown.stdout) as Json).status, 'in_progress');
     for (const { stdout } of [stuck, shown])
@@ -243,7 +243,7 @@ describe('the operators of payouts', () => {
     );
     const stuck = JSON.parse((await ops(['payouts', 'stuck', '--json'])).stdout) as Json[];
     const { why, contradicting } = stuck.find((one) => one.id === id)!;
-    assert.equal(why, 'the rail contradicts what it said before, or what we know');
+    assert.equal(why, 'the rail contradicts its earlier report or our records');
     assert.match(String(contradicting), /callback: completed \(conflict\) as R-77/);
     assert.equal((await json('payouts', 'retry', id, '--as', 'leo')).status, 'failed');
     await json(

@@ -212,7 +212,7 @@ describe('finishing a restore', () => {
     await service.begin();
     const refused = await service.finish();
     assert.deepEqual(
-      [refused.code, /taken http:elsewhere/.test(refused.stderr)],
+      [refused.code, /payouts used http:elsewhere/.test(refused.stderr)],
       [2, true],
       refused.stderr,
     );
@@ -249,7 +249,7 @@ describe('finishing a restore', () => {
       const refused = await service.finish(...left.flatMap((rail) => ['--leave-out', rail]));
       const missing = ['http:ended', 'http:lost'].filter((rail) => !left.includes(rail)).join(', ');
       assert.deepEqual(
-        [refused.code, refused.stderr.includes(`taken ${missing},`)],
+        [refused.code, refused.stderr.includes(`payouts used ${missing},`)],
         [2, true],
         refused.stderr,
       );

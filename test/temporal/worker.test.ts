@@ -54,7 +54,7 @@ async function untilIdle(workflow: WorkflowHandle): Promise<void> {
 }
 
 const HANDED_ON =
-  /^Transfer of .* that needs 1 approval\(s\)\n\nWaiting for 1 of 1 approval\(s\); expires .*\n\nRefused at .*: cancel by Mallory: Mallory is not active staff\.$/;
+  /^Transfer of .* that needs 1 approval\n\nWaiting for 1 of 1 approval; expires .*\n\nRefused at .*: cancel by Mallory: Mallory is not active staff\.$/;
 
 describe('the worker', () => {
   let db: TestDatabase;
