@@ -113,6 +113,7 @@ export class ReferencePayouts {
       at: ledger.now,
       approval,
       isContradicted: false,
+      wasReportedPaid: false,
       ...of,
     };
     tenant.payouts.push(payout);
@@ -191,9 +192,14 @@ export class ReferencePayouts {
       this.ledger.count('rail gave no answer');
       return 'noted';
     }
-    if (known !== null && reference !== null && known !== reference) return this.contradict(payout);
+    if (known !== null && reference !== null && known !== reference)
+      return this.contradict(payout, said);
     const meaning = meaningOf(String(json.status), said);
-    if (meaning === 'conflict') return this.contradict(payout);
+    const isDenied =
+      json.status === 'in_progress' &&
+      payout.wasReportedPaid &&
+      (said === 'failed' || said === 'voided');
+    if (meaning === 'conflict' || isDenied) return this.contradict(payout, said);
     payout.json = { ...json, rail_reference: known ?? reference };
     if (meaning === 'noted') return 'noted';
     if (meaning === 'duplicate') {
@@ -209,8 +215,9 @@ export class ReferencePayouts {
     return 'applied';
   }
 
-  private contradict(payout: RefPayout): 'conflict' {
+  private contradict(payout: RefPayout, said?: Statement): 'conflict' {
     payout.isContradicted = true;
+    if (said === 'completed' || said === 'returned') payout.wasReportedPaid = true;
     this.ledger.count('payout contradicted');
     return 'conflict';
   }

@@ -126,6 +126,8 @@ export interface RefPayout extends Approvable {
   readonly destination: null;
   /** Raised to operators, since the rail has contradicted what is known. */
   isContradicted: boolean;
+  /** Whether a contradiction reported a payment. A later denial then releases nothing. */
+  wasReportedPaid: boolean;
 }
 
 export type RefWaiting = RefTransfer | RefPayout;
