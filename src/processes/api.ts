@@ -43,9 +43,8 @@ const tests = new TestDeliveries(webhooks, (fault) =>
 const servers = await openApiServers(config, core, bridge, { deps: webhooks, tests }, logger).catch(
   refuseToStart,
 );
-// Lists the docs at start-up so that the first reader does not delay other requests.
-servers.docs.assemble();
 logger.info({ port: servers.api.port, adminPort: servers.admin.port }, 'listening');
+void servers.docs.render();
 
 endOnSignals(logging, async () => {
   await leaveBalancer(servers.readiness, config.STOP_DELAY_MS);
