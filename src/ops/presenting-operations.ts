@@ -4,18 +4,13 @@ import { type Instant, toRfc3339 } from '../core/instant.js';
 import type { Reader } from '../db/database.js';
 import { approvals } from '../db/entities/approvals.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
-import {
-  type Adjustment,
-  adjustments,
-  type PayIn,
-  payIns,
-  type Transfer,
-} from '../db/entities/operations.js';
+import { type PayIn, payIns, type Transfer } from '../db/entities/operations.js';
 import { members, tenants } from '../db/entities/parties.js';
 import { type Payout, payoutRailEvents } from '../db/entities/payouts.js';
 import type { Fields } from './output.js';
 import { listResolutions } from '../payouts/resolutions.js';
 import { transitionsOf } from '../payouts/rules.js';
+import { payoutResource } from '../payouts/schemas.js';
 import {
   eventLine,
   payoutWaitsFor,
@@ -35,14 +30,6 @@ export function payInFields(payIn: PayIn): Fields {
     ...rowFields(payIns, payIn, 'id reference accountId'),
     amount: { raw: payIn.raw, asset: payIn.asset },
     ...rowFields(payIns, payIn, 'description recordedBy createdAt'),
-  };
-}
-
-export function adjustmentFields(adjustment: Adjustment): Fields {
-  return {
-    ...rowFields(adjustments, adjustment, 'id reference accountId direction'),
-    amount: { raw: adjustment.raw, asset: adjustment.asset },
-    ...rowFields(adjustments, adjustment, 'reason status proposedBy decidedBy createdAt decidedAt'),
   };
 }
 
@@ -121,14 +108,16 @@ export function transferDetailFields(details: TransferDetails): Fields {
 }
 
 export function payoutFields(payout: Payout): Fields {
+  const shown = payoutResource.presentToStaff('ops', payout);
+  const { id = null, status = null, amount = null, rail_reference = null } = shown;
   return {
-    id: payout.id,
-    status: payout.status,
-    amount: { raw: payout.raw, asset: payout.asset },
+    id,
+    status,
+    amount,
     to: `${payout.holderName}, ${payout.country} ${payout.bankCode} ****${payout.accountEnd}`,
     rail: payout.rail,
-    rail_reference: payout.railReference,
-    created_at: toRfc3339(payout.createdAt),
+    rail_reference,
+    created_at: shown.created_at ?? null,
   };
 }
 

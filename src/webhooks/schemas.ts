@@ -104,12 +104,8 @@ export const endpointResource = defineResource(
       API_VERSIONS[0],
       ({ endpoint }) => endpoint.apiVersion,
     ),
-    created_at: field(
-      'When it was registered.',
-      instantSchema,
-      EXAMPLE.at,
-      ({ endpoint }) => toRfc3339(endpoint.createdAt),
-      { ops: true },
+    created_at: field('When it was registered.', instantSchema, EXAMPLE.at, ({ endpoint }) =>
+      toRfc3339(endpoint.createdAt),
     ),
     last_success_at: field(
       'When it last answered 2xx, tests included.',

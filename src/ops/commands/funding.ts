@@ -8,11 +8,16 @@ import {
   rejectAdjustment,
 } from '../../funding/adjustments.js';
 import { recordPayIn } from '../../funding/pay-ins.js';
+import { adjustmentResource } from '../../funding/schemas.js';
 import { command, group, query } from '../command.js';
 import { findAccount, findAdjustment, findTenant } from '../finding.js';
 import { asset, direction, limit, option, optional, raw, status, tenant, text } from '../inputs.js';
 import { PROGRAM } from '../help.js';
-import { adjustmentFields, payInFields } from '../presenting-operations.js';
+import type { Fields } from '../output.js';
+import { payInFields } from '../presenting-operations.js';
+
+const adjustmentFields = (adjustment: Adjustment): Fields =>
+  adjustmentResource.presentToStaff('ops', adjustment);
 
 /** The movement, and its names in records. */
 const MOVED = {
