@@ -64,6 +64,11 @@ export function localTime(at: Instant, timeZone: string): string {
   });
 }
 
+/** Returns the day of an instant in an IANA time zone, or the day `back` days earlier: `2026-11-22`. */
+export function localDay(at: Instant, timeZone: string, back = 0): string {
+  return DateTime.fromMillis(at, { zone: timeZone }).minus({ days: back }).toFormat('yyyy-MM-dd');
+}
+
 export function isTimeZone(name: string): boolean {
   return IANAZone.isValidZone(name);
 }

@@ -1,5 +1,5 @@
 import { type Asset, MAX_RAW } from '../core/amount.js';
-import { localTime } from '../core/calendar.js';
+import { localDay } from '../core/calendar.js';
 import { firstIdAt, timeOfId, type Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import { asset, bigint, integer, string, uuid } from '../db/columns.js';
@@ -68,18 +68,15 @@ interface Sum {
 }
 
 /** Quarters of an hour since 1970, which every time zone's days consist of. */
-const QUARTER = (column: string): string => `TIMESTAMPDIFF(MINUTE,'1970-01-01',${column}) DIV 15`;
+const quarterSql = (column: string): string =>
+  `TIMESTAMPDIFF(MINUTE,'1970-01-01',${column}) DIV 15`;
 const QUARTER_MS = 15 * 60_000;
-
-function dayOf(at: Instant, timeZone: string): string {
-  return localTime(at, timeZone).slice(0, 10);
-}
 
 function sumOf(row: StoredRow, tenantId: Uuid, zones: Zones, kind: Sum['kind']): Sum {
   const at = instant(integer.parse(row.quarter) * QUARTER_MS);
   return {
     ...{ tenantId, kind, asset: asset.parse(row.asset), count: integer.parse(row.found) },
-    day: dayOf(at, zones.get(tenantId) ?? 'UTC'),
+    day: localDay(at, zones.get(tenantId) ?? 'UTC'),
     raw: bigint.parse(row.total),
   };
 }
@@ -110,7 +107,7 @@ async function addEventsOf(
   const to = end < lastSequence ? end : lastSequence;
   const types = [...MOVED, ...FAILED].map((type) => string.literal(type)).join(',');
   const rows = await database.reader.query(
-    `SELECT e.type, ${QUARTER('e.created_at')} AS quarter, COALESCE(t.asset,p.asset) AS asset,
+    `SELECT e.type, ${quarterSql('e.created_at')} AS quarter, COALESCE(t.asset,p.asset) AS asset,
        COUNT(*) AS found, SUM(COALESCE(t.raw,p.raw)) AS total
      FROM events e FORCE INDEX (PRIMARY) LEFT JOIN transfers t ON t.id=e.resource_id
        LEFT JOIN payouts p ON p.id=e.resource_id
@@ -140,7 +137,7 @@ async function addBonuses(database: Database, zones: Zones, now: Instant): Promi
   // All ids of a millisecond are in one slice.
   const to = next === undefined ? until : Math.max(timeOfId(uuid.parse(next.id)), Number(from) + 1);
   const rows = await reader.query(
-    `SELECT tenant_id, asset, ${QUARTER('created_at')} AS quarter, COUNT(*) AS found, SUM(raw) AS total
+    `SELECT tenant_id, asset, ${quarterSql('created_at')} AS quarter, COUNT(*) AS found, SUM(raw) AS total
      FROM bonuses FORCE INDEX (PRIMARY) WHERE id>=${start} AND id<${uuid.literal(firstIdAt(instant(to)))}
      GROUP BY 1, 2, 3`,
   );
@@ -163,14 +160,15 @@ async function addSums(
     if ((await transaction.execute(advance)) !== 1) return;
     await change(transaction, sums, (row, { kind, raw, count }) =>
       kind === 'moved'
-        ? { ...row, moved: plus(row.moved, raw), movedCount: row.movedCount + count }
-        : { ...row, failed: plus(row.failed, raw), failedCount: row.failedCount + count },
+        ? { ...row, moved: capped(row.moved + raw), movedCount: row.movedCount + count }
+        : { ...row, failed: capped(row.failed + raw), failedCount: row.failedCount + count },
     );
   });
 }
 
-function plus(one: bigint, other: bigint): bigint {
-  return one + other > MAX_RAW ? MAX_RAW : one + other;
+/** Limits a sum to what its column can hold. */
+function capped(sum: bigint): bigint {
+  return sum > MAX_RAW ? MAX_RAW : sum;
 }
 
 type Place = Pick<DailyTotal, 'tenantId' | 'asset' | 'day'>;
@@ -220,18 +218,18 @@ async function setPending(database: Database, zones: Zones, now: Instant): Promi
   const open = rows.map((row) => {
     const tenantId = uuid.parse(row.tenant_id);
     return {
-      ...{ tenantId, asset: asset.parse(row.asset), raw: plus(bigint.parse(row.total), 0n) },
-      day: dayOf(now, zones.get(tenantId) ?? 'UTC'),
+      ...{ tenantId, asset: asset.parse(row.asset), raw: capped(bigint.parse(row.total)) },
+      day: localDay(now, zones.get(tenantId) ?? 'UTC'),
       count: integer.parse(row.found),
     };
   });
-  const days = [...new Set(Array.from(zones.values(), (zone) => dayOf(now, zone)))];
+  const days = [...new Set(Array.from(zones.values(), (zone) => localDay(now, zone)))];
   const known = await reader.select(dailyTotals, { day: days });
   const isOpen = (row: Place): boolean =>
     open.some((one) => one.tenantId === row.tenantId && one.asset === row.asset);
   const ended = known
     .filter((row) => row.pendingCount > 0 && !isOpen(row))
-    .filter((row) => row.day === dayOf(now, zones.get(row.tenantId) ?? 'UTC'))
+    .filter((row) => row.day === localDay(now, zones.get(row.tenantId) ?? 'UTC'))
     .map((row) => ({ ...row, raw: 0n, count: 0 }));
   await transact(database, (transaction) =>
     change(transaction, [...open, ...ended], (row, { raw, count }) => ({

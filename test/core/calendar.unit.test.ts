@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { dayNamed, isTimeZone, localTime, monthOf } from '../../src/core/calendar.js';
+import { dayNamed, isTimeZone, localDay, localTime, monthOf } from '../../src/core/calendar.js';
 import { instant, parseRfc3339, toRfc3339 } from '../../src/core/instant.js';
 
 const at = (text: string) => parseRfc3339(text)!;
@@ -92,5 +92,16 @@ describe('a day', () => {
         '2026-07-01 07:48:04 UTC+05:45',
       ],
     );
+  });
+});
+
+describe('a day in a time zone', () => {
+  it('a day before is the calendar day before, also where a day has 23 hours', () => {
+    const at = instant(Date.parse('2026-03-09T04:30:00Z'));
+    assert.deepEqual(
+      [0, 1, 2].map((back) => localDay(at, 'America/New_York', back)),
+      ['2026-03-09', '2026-03-08', '2026-03-07'],
+    );
+    assert.equal(localDay(at, 'America/Bogota'), '2026-03-08');
   });
 });

@@ -1,7 +1,7 @@
 import type { Asset } from '../../core/amount.js';
-import { localTime } from '../../core/calendar.js';
+import { localDay } from '../../core/calendar.js';
 import type { Uuid } from '../../core/ids.js';
-import { type Instant, instant } from '../../core/instant.js';
+import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import { type DailyTotal, dailyTotals } from '../../db/entities/daily-totals.js';
 import { type Tenant, tenants } from '../../db/entities/parties.js';
@@ -19,13 +19,12 @@ export type Measure =
   'moved' | 'movedCount' | 'failed' | 'failedCount' | 'pending' | 'pendingCount';
 
 const DAYS = 14;
-const DAY_MS = 86_400_000;
 const MAX_SHOWN = 8;
 
 /** Returns the totals of the tenants that moved money most often in the last two days. */
 export async function readBusiest(reader: Reader, now: Instant): Promise<readonly TenantTotals[]> {
   // The current day in every time zone, and the day before.
-  const days = [0, 1, 2].map((back) => dayOf(now, 'UTC', back - 1));
+  const days = [0, 1, 2].map((back) => localDay(now, 'UTC', back - 1));
   const rows = await reader.list(
     dailyTotals,
     `FORCE INDEX (busiest) WHERE day IN (${literals(dailyTotals, 'day', days)})
@@ -46,7 +45,7 @@ export async function readTotals(
     reader.list(
       dailyTotals,
       `WHERE tenant_id IN (${literals(dailyTotals, 'tenantId', tenantIds)})
-       AND day>='${dayOf(now, 'UTC', DAYS + 1)}' ORDER BY asset, day`,
+       AND day>='${localDay(now, 'UTC', DAYS + 1)}' ORDER BY asset, day`,
     ),
   ]);
   return own.flatMap((tenant) => {
@@ -55,7 +54,7 @@ export async function readTotals(
       tenant,
       asset,
       days: Array.from({ length: DAYS }, (_, index) => {
-        const day = dayOf(now, tenant.timeZone, DAYS - 1 - index);
+        const day = localDay(now, tenant.timeZone, DAYS - 1 - index);
         return ofTenant.find((row) => row.asset === asset && row.day === day) ?? NOTHING;
       }),
     }));
@@ -65,7 +64,3 @@ export async function readTotals(
 const NOTHING: Pick<DailyTotal, Measure> = {
   ...{ moved: 0n, movedCount: 0, failed: 0n, failedCount: 0, pending: 0n, pendingCount: 0 },
 };
-
-function dayOf(now: Instant, timeZone: string, back: number): string {
-  return localTime(instant(now - back * DAY_MS), timeZone).slice(0, 10);
-}
