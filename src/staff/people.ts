@@ -11,7 +11,7 @@ import { transact } from '../db/transact.js';
 import { type NewFactor, newFactor } from './authenticator.js';
 import { foldedName } from './name.js';
 import { identityOf, MAX_STAFF_NAME, type StaffDeps } from './verification.js';
-import { rowRefusal, type StaffActName, type StaffIdentity, UNLOCKED } from './rules.js';
+import { rowRefusal, type StaffActionName, type StaffIdentity, UNLOCKED } from './rules.js';
 
 /**
  * The staff: the people of the operator, and the services that act for them. (docs/contract.md,
@@ -225,7 +225,7 @@ function recordSet(
  */
 export async function standingRefusal(
   reader: Reader,
-  act: StaffActName,
+  act: StaffActionName,
   by: StaffIdentity,
 ): Promise<Refusal | null> {
   return rowRefusal(act, by, await reader.find(staff, { id: by.id }));

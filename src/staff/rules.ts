@@ -8,7 +8,7 @@ import type { Staff, StaffRight } from '../db/entities/staff.js';
  * Staff)
  */
 
-export type StaffDoor = 'ops' | 'temporal' | 'support';
+export type StaffChannel = 'ops' | 'temporal' | 'support';
 
 /** A member of staff, proven by a code, a session or a service's key. */
 export interface StaffIdentity {
@@ -16,10 +16,10 @@ export interface StaffIdentity {
   readonly name: string;
   readonly kind: Staff['kind'];
   readonly rights: readonly StaffRight[];
-  readonly channel: StaffDoor;
+  readonly channel: StaffChannel;
 }
 
-interface StaffActRule {
+interface StaffActionRule {
   readonly right: StaffRight;
   /** The action moves money, so the support desk asks for a code. */
   readonly movesMoney?: true;
@@ -30,7 +30,7 @@ interface StaffActRule {
 }
 
 /** Every staff action by its name in the audit log. A signal always requires a code. */
-export const STAFF_ACTS = {
+export const STAFF_ACTIONS = {
   'transfer.approve': { right: 'approve', movesMoney: true, byPerson: true },
   'transfer.reject': { right: 'approve' },
   'transfer.cancel': { right: 'cancel' },
@@ -57,12 +57,12 @@ export const STAFF_ACTS = {
   'staff.reset_approve': { right: 'manage', twoPeople: true },
   'restore.begin': { right: 'manage', twoPeople: true },
   'restore.finish': { right: 'manage', twoPeople: true },
-} as const satisfies Readonly<Record<string, StaffActRule>>;
-export type StaffActName = keyof typeof STAFF_ACTS;
+} as const satisfies Readonly<Record<string, StaffActionRule>>;
+export type StaffActionName = keyof typeof STAFF_ACTIONS;
 
 /** Returns true if a person who is already signed in must enter a current code. */
-export function asksForCode(act: StaffActName, door: StaffDoor): boolean {
-  const rule: StaffActRule = STAFF_ACTS[act];
+export function asksForCode(act: StaffActionName, door: StaffChannel): boolean {
+  const rule: StaffActionRule = STAFF_ACTIONS[act];
   if (door === 'temporal') return true;
   return rule.twoPeople === true || (door === 'support' && rule.movesMoney === true);
 }
@@ -83,10 +83,10 @@ export function rightRefusal(
 }
 
 export function actRefusal(
-  act: StaffActName,
+  act: StaffActionName,
   by: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>,
 ): Refusal | null {
-  const rule: StaffActRule = STAFF_ACTS[act];
+  const rule: StaffActionRule = STAFF_ACTIONS[act];
   return rightRefusal(by, rule.right, rule.twoPeople === true || rule.byPerson === true);
 }
 
@@ -95,7 +95,7 @@ export function actRefusal(
  * the person.
  */
 export function rowRefusal(
-  act: StaffActName,
+  act: StaffActionName,
   by: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>,
   row: Staff | undefined,
 ): Refusal | null {
@@ -104,7 +104,7 @@ export function rowRefusal(
 }
 
 /** Throws ApiError authority_insufficient. */
-export function assertMayAct(act: StaffActName, by: StaffIdentity): void {
+export function assertMayAct(act: StaffActionName, by: StaffIdentity): void {
   const refusal = actRefusal(act, by);
   if (refusal !== null) throw new ApiError(refusal);
 }
@@ -152,7 +152,7 @@ interface Lock {
  * The command line has a lock-out of its own: it requires access to the database, so a stranger
  * cannot lock its users out.
  */
-export function lockAt(door: StaffDoor, person: Staff): Lock {
+export function lockAt(door: StaffChannel, person: Staff): Lock {
   const { failedCodes, lockedUntil: until, opsFailedCodes, opsLockedUntil } = person;
   return door === 'ops'
     ? { failedCodes: opsFailedCodes, lockedUntil: opsLockedUntil }
@@ -160,7 +160,7 @@ export function lockAt(door: StaffDoor, person: Staff): Lock {
 }
 
 export function lockColumns(
-  door: StaffDoor,
+  door: StaffChannel,
   { failedCodes, lockedUntil: until }: Lock,
 ): Partial<Staff> {
   return door === 'ops'

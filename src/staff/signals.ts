@@ -2,7 +2,7 @@ import { cleanText, MAX_REASON } from '../core/checked-text.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import { type StaffSignal, WORKFLOW_ID_OF } from '../temporal/contracts.js';
-import { STAFF_ACTS, type StaffActName, type StaffIdentity } from './rules.js';
+import { STAFF_ACTIONS, type StaffActionName, type StaffIdentity } from './rules.js';
 import { type StaffDeps, verifyClaim } from './verification.js';
 
 /**
@@ -44,7 +44,7 @@ export class StaffSignals {
    * TemporalUnavailable.
    */
   async verify(
-    act: StaffActName,
+    act: StaffActionName,
     signal: StaffSignal,
     { details, ...subject }: SignalSubject,
   ): Promise<Signed | { readonly refused: string }> {
@@ -57,7 +57,7 @@ export class StaffSignals {
         name: actor,
         code,
         door: 'temporal',
-        right: STAFF_ACTS[act].right,
+        right: STAFF_ACTIONS[act].right,
         purpose: `signal/${act}/${subject.subjectId}/${actId}/${reason ?? ''}`,
       },
       fault: reason === null ? `no reason of 1 to ${MAX_REASON} characters was given` : null,

@@ -26,7 +26,7 @@ import {
   lockedUntil,
   MAX_CODE_AGE_MS,
   rightRefusal,
-  type StaffDoor,
+  type StaffChannel,
   type StaffIdentity,
 } from './rules.js';
 
@@ -37,7 +37,7 @@ export interface StaffDeps extends DatabaseDeps {
 export interface Claim {
   readonly name: string | null;
   readonly code: string | null;
-  readonly door: StaffDoor;
+  readonly door: StaffChannel;
   readonly right: StaffRight;
   readonly twoPeople?: boolean;
   /**
@@ -161,7 +161,7 @@ async function judge(
 async function count(
   transaction: Transaction,
   person: Staff,
-  door: StaffDoor,
+  door: StaffChannel,
   judged: Judged,
   now: Instant,
 ): Promise<void> {
@@ -198,7 +198,7 @@ function answerOf({ refused }: StaffCheck, person: Staff | undefined, { door }: 
 /** Returns the identity with the rights named in `within`; null: all rights. */
 export function identityOf(
   { id, name, kind, rights }: Staff,
-  channel: StaffDoor,
+  channel: StaffChannel,
   within: readonly StaffRight[] | null = null,
 ): StaffIdentity {
   return {

@@ -10,7 +10,7 @@ import { staff } from '../db/entities/staff.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { rowRefusal, type StaffActName, type StaffIdentity } from '../staff/rules.js';
+import { rowRefusal, type StaffActionName, type StaffIdentity } from '../staff/rules.js';
 import { endpointAct, lockEndpoint, noticeOf } from './access.js';
 import { disable, enable } from './endpoint-changes.js';
 import { earliestDue, readState } from './endpoint-claims.js';
@@ -116,7 +116,7 @@ type Change = (
 ) => Promise<boolean>;
 
 /** Changes the endpoint under its lock, and records that, or that nothing had to change. */
-function operation(action: StaffActName, change: Change): Operation {
+function operation(action: StaffActionName, change: Change): Operation {
   return ({ database, clock }, endpointId, by, details = {}, actId = newId()) =>
     transact(database, async (transaction) => {
       const endpoint = await begun(transaction, action, endpointId, by, actId);
@@ -137,7 +137,7 @@ function operation(action: StaffActName, change: Change): Operation {
 /** The locked endpoint; null if the act was done before. */
 async function begun(
   transaction: Transaction,
-  action: StaffActName,
+  action: StaffActionName,
   endpointId: Uuid,
   by: StaffIdentity,
   actId: Uuid,

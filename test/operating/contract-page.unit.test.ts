@@ -5,7 +5,7 @@ import { ERROR_CODES, ERRORS, type ErrorEntry } from '../../src/core/errors.js';
 import { type Permission, PERMISSIONS, ROLES, SCOPES } from '../../src/core/permissions.js';
 import { RATE_CLASSES } from '../../src/http/rate-limit.js';
 import { STAFF_RIGHTS } from '../../src/db/entities/staff.js';
-import { asksForCode, STAFF_ACTS, type StaffActName } from '../../src/staff/rules.js';
+import { asksForCode, STAFF_ACTIONS, type StaffActionName } from '../../src/staff/rules.js';
 import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
 import { MOVEMENT_KINDS } from '../../src/db/entities/ledger.js';
 import { SCHEDULE_MS } from '../../src/webhooks/rules.js';
@@ -69,11 +69,13 @@ describe('docs/contract.md', () => {
 
   it('docs/contract.md lists every act of the staff with its right, whether it takes two people, and whether the support desk asks for a code', () => {
     const written = rows.flatMap(([acts = '', right = '', twoPeople = '', code = '']) =>
-      acts.split(', ').flatMap((act) => (act in STAFF_ACTS ? [[act, right, twoPeople, code]] : [])),
+      acts
+        .split(', ')
+        .flatMap((act) => (act in STAFF_ACTIONS ? [[act, right, twoPeople, code]] : [])),
     );
     const word = (is: boolean): string => (is ? 'yes' : 'no');
-    const wanted = (Object.keys(STAFF_ACTS) as StaffActName[]).map((act) => {
-      const { right, ...rule } = STAFF_ACTS[act];
+    const wanted = (Object.keys(STAFF_ACTIONS) as StaffActionName[]).map((act) => {
+      const { right, ...rule } = STAFF_ACTIONS[act];
       return [act, right, word('twoPeople' in rule), word(asksForCode(act, 'support'))];
     });
     assert.deepEqual(written.sort(), wanted.sort());

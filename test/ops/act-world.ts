@@ -4,7 +4,7 @@ import type { Staff } from '../../src/db/entities/staff.js';
 import { proposeAdjustment } from '../../src/funding/adjustments.js';
 import { proposeResolution } from '../../src/payouts/resolutions.js';
 import { proposeFactorReset } from '../../src/staff/factor-resets.js';
-import type { StaffActName } from '../../src/staff/rules.js';
+import type { StaffActionName } from '../../src/staff/rules.js';
 import { BatchWorld, payroll } from '../batches/support.js';
 import { openPayoutBank, railsOf, seen } from '../payouts/support.js';
 import type { TestApi } from '../support/api.js';
@@ -18,7 +18,7 @@ import { openDesk } from '../support/world.js';
  * Something for each act of the staff to be done to, and the command that does it. Restores close the database for all others: they are
  * looked at in test/restores.
  */
-export type ActName = Exclude<StaffActName, `restore.${string}`>;
+export type ActName = Exclude<StaffActionName, `restore.${string}`>;
 export type ActCommands = Readonly<Record<ActName, readonly string[]>>;
 
 /** `proposer`: who proposed what a second person decides. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Command } from 'commander';
 import { type DeclaredNeeds, needsOf } from '../../src/ops/staff/needs.js';
 import { buildProgram } from '../../src/ops/program.js';
-import { STAFF_ACTS } from '../../src/staff/rules.js';
+import { STAFF_ACTIONS } from '../../src/staff/rules.js';
 
 /** What each command asks for, written a second time. What is not here changes nothing. */
 const NEEDS: Readonly<Record<string, Exclude<DeclaredNeeds, 'nothing'>>> = {
@@ -83,7 +83,7 @@ describe('what a command asks for', () => {
 
   it('includes every act that the staff decide about: the command line can do each', () => {
     const named = new Set(commands.flatMap(([, command]) => needsOf(command)));
-    for (const act of Object.keys(STAFF_ACTS))
+    for (const act of Object.keys(STAFF_ACTIONS))
       assert.ok((named as ReadonlySet<unknown>).has(act), act);
   });
 

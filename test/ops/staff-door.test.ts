@@ -3,7 +3,7 @@ import { chmodSync } from 'node:fs';
 import { instant } from '../../src/core/instant.js';
 import { type Staff, STAFF_RIGHTS, type StaffRight } from '../../src/db/entities/staff.js';
 import { setService } from '../../src/staff/people.js';
-import { asksForCode, STAFF_ACTS } from '../../src/staff/rules.js';
+import { asksForCode, STAFF_ACTIONS } from '../../src/staff/rules.js';
 import { signIn } from '../../src/staff/sessions.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { idLiteral, type Json } from '../support/bank.js';
@@ -14,7 +14,7 @@ import { type ActCommands, type ActName, makeActWorld } from './act-world.js';
 import { type Ran, run, TEST_KEYS } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 
-const ACTS = Object.keys(STAFF_ACTS).filter((act) => !act.startsWith('restore.')) as ActName[];
+const ACTS = Object.keys(STAFF_ACTIONS).filter((act) => !act.startsWith('restore.')) as ActName[];
 /** What acts change. Of the staff what a reset changes: wrong codes are counted. */
 const CHANGED = [
   ...[
@@ -139,7 +139,7 @@ describe('the command line as a door of the staff', () => {
   });
 
   function withoutProof(act: ActName): Given[] {
-    const { right } = STAFF_ACTS[act];
+    const { right } = STAFF_ACTIONS[act];
     const says = /has ended: npm run ops -- login/;
     const named = (how: string, name: string, message: RegExp): Given => ({
       ...{ how, env: envOf(name), says: message, actor: name },

@@ -9,16 +9,16 @@ import {
   lockedUntil,
   rightRefusal,
   secondPersonRefusal,
-  STAFF_ACTS,
-  type StaffActName,
-  type StaffDoor,
+  STAFF_ACTIONS,
+  type StaffActionName,
+  type StaffChannel,
 } from '../../src/staff/rules.js';
 
 const NOW = instant(1_800_000_000_000);
-const ACTS = Object.keys(STAFF_ACTS) as StaffActName[];
+const ACTS = Object.keys(STAFF_ACTIONS) as StaffActionName[];
 
 // The table of docs/contract.md, Staff, written out, so that a changed right is seen.
-const NEEDS: Readonly<Record<StaffActName, StaffRight>> = {
+const NEEDS: Readonly<Record<StaffActionName, StaffRight>> = {
   'transfer.approve': 'approve',
   'transfer.reject': 'approve',
   'transfer.cancel': 'cancel',
@@ -68,7 +68,7 @@ describe('what one of the staff may do', () => {
     });
 
   it('what one of the staff may do asks for a code at every act by a signal, of two people everywhere, and where money moves at the support desk', () => {
-    const asking = (door: StaffDoor): readonly string[] =>
+    const asking = (door: StaffChannel): readonly string[] =>
       ACTS.filter((act) => asksForCode(act, door));
     assert.deepEqual(asking('temporal'), ACTS);
     const ofTwo = ACTS.filter((act) => OF_TWO.test(act));

@@ -6,7 +6,7 @@ import { STAFF_RIGHTS, type StaffRight } from '../../src/db/entities/staff.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { proposeAdjustment } from '../../src/funding/adjustments.js';
 import { proposeResolution } from '../../src/payouts/resolutions.js';
-import { asksForCode, STAFF_ACTS, type StaffActName } from '../../src/staff/rules.js';
+import { asksForCode, STAFF_ACTIONS, type StaffActionName } from '../../src/staff/rules.js';
 import { signIn } from '../../src/staff/sessions.js';
 import { actionField } from '../../src/support/actions/action.js';
 import { formToken } from '../../src/support/forms.js';
@@ -33,10 +33,10 @@ interface Target {
 /** What is done at the command line alone. */
 const ELSEWHERE = ['payin.record', 'webhook.enable', 'webhook.disable', 'webhook.recover'] as const;
 type DeskActName = Exclude<
-  StaffActName,
+  StaffActionName,
   `staff.${string}` | `restore.${string}` | (typeof ELSEWHERE)[number]
 >;
-const NAMES = (Object.keys(STAFF_ACTS) as StaffActName[]).filter(
+const NAMES = (Object.keys(STAFF_ACTIONS) as StaffActionName[]).filter(
   (name): name is DeskActName =>
     !/^(staff|restore)\./.test(name) && !(ELSEWHERE as readonly string[]).includes(name),
 );
@@ -227,7 +227,7 @@ describe('at the support desk, an act is done for exactly the right and the proo
   for (const name of NAMES)
     it(name, async () => {
       const target = await TARGETS[name]();
-      const { right: needed } = STAFF_ACTS[name];
+      const { right: needed } = STAFF_ACTIONS[name];
       const state = async (): Promise<string> => JSON.stringify(await db.sql(target.state));
       const isAsked = asksForCode(name, 'support');
       await db.sql('UPDATE staff SET failed_codes=0, locked_until=NULL');

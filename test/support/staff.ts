@@ -6,7 +6,7 @@ import { codeAt } from '../../src/staff/authenticator.js';
 import { setPerson, type WantedStaff } from '../../src/staff/people.js';
 import { StaffSignals } from '../../src/staff/signals.js';
 import { identityOf, type StaffDeps } from '../../src/staff/verification.js';
-import type { StaffDoor, StaffIdentity } from '../../src/staff/rules.js';
+import type { StaffChannel, StaffIdentity } from '../../src/staff/rules.js';
 import { TEST_KEYS } from './api.js';
 import { TEST_ACTOR } from './world.js';
 
@@ -67,6 +67,6 @@ export async function forgetCodes(sql: (text: string) => Promise<unknown>): Prom
 }
 
 /** The same person, proven: as a session or a code would have it. */
-export function proven(person: Staff, channel: StaffDoor = 'ops'): StaffIdentity {
+export function proven(person: Staff, channel: StaffChannel = 'ops'): StaffIdentity {
   return identityOf(person, channel);
 }

@@ -5,7 +5,7 @@ import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { timeOfId, type Uuid } from '../../src/core/ids.js';
 import { type Staff, STAFF_RIGHTS } from '../../src/db/entities/staff.js';
 import { setService } from '../../src/staff/people.js';
-import { STAFF_ACTS } from '../../src/staff/rules.js';
+import { STAFF_ACTIONS } from '../../src/staff/rules.js';
 import { verifyClaim } from '../../src/staff/verification.js';
 import { pause } from '../../src/webhooks/staff-actions.js';
 import { wrongCode } from '../campaigns/wrong-codes.js';
@@ -200,7 +200,7 @@ describe('an act of the staff by a signal', () => {
       ]);
   const others = (right: string): Staff['rights'] => STAFF_RIGHTS.filter((one) => one !== right);
 
-  for (const [name, { right }] of Object.entries(STAFF_ACTS)) {
+  for (const [name, { right }] of Object.entries(STAFF_ACTIONS)) {
     const [type = '', signal = ''] = name.split('.');
     if (
       !['approve', 'reject', 'cancel', 'pause', 'resume', 'retry_now'].includes(signal) ||

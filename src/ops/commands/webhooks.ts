@@ -12,7 +12,7 @@ import {
   retryNow,
 } from '../../webhooks/staff-actions.js';
 import { readDeliveries } from '../../webhooks/queries.js';
-import type { StaffActName } from '../../staff/rules.js';
+import type { StaffActionName } from '../../staff/rules.js';
 import { command, type CommandDefinition, group, type Ops, query } from '../command.js';
 import { findEndpoint, findTenant } from '../finding.js';
 import { option, optional, text, time } from '../inputs.js';
@@ -107,7 +107,7 @@ function actCommand(
   name: string,
   summary: string,
   operation: Operation,
-  act: StaffActName,
+  act: StaffActionName,
 ): CommandDefinition {
   return command({
     usage: `${name} <endpoint>`,

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { STAFF_RIGHTS, type StaffRight } from '../../db/entities/staff.js';
-import { asksForCode, STAFF_ACTS, type StaffActName } from '../../staff/rules.js';
+import { asksForCode, STAFF_ACTIONS, type StaffActionName } from '../../staff/rules.js';
 
 /** The rights that commands require. (docs/operations/command-line.md, Who acts) */
 
 /** A right, or a staff action, which implies one. */
-export type Need = StaffRight | StaffActName;
+export type Need = StaffRight | StaffActionName;
 
 /** For commands whose input determines the need. Null: this input changes nothing. */
 interface Choice<Input> {
@@ -46,7 +46,7 @@ function isRight(need: Need): need is StaffRight {
 }
 
 export function rightOf(need: Need): StaffRight {
-  return isRight(need) ? need : STAFF_ACTS[need].right;
+  return isRight(need) ? need : STAFF_ACTIONS[need].right;
 }
 
 /** Returns true if the user must prove their identity again, as one of two people. */

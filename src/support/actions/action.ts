@@ -1,5 +1,5 @@
 import { newId, parseUuid, type Uuid } from '../../core/ids.js';
-import type { StaffActName, StaffIdentity } from '../../staff/rules.js';
+import type { StaffActionName, StaffIdentity } from '../../staff/rules.js';
 import { DeskError } from '../failures.js';
 import { isMarkOf, markOf } from '../forms.js';
 import { html, type Html } from '../html.js';
@@ -16,7 +16,7 @@ interface ActionRequest {
 
 export interface DeskAction<Resource> {
   readonly verb: string;
-  readonly name: StaffActName;
+  readonly name: StaffActionName;
   readonly label: string;
   /** Explanation for people who have not performed the action before. */
   readonly explanation: string;

@@ -8,8 +8,8 @@ import { UnknownKey } from '../../core/fingerprint.js';
 import { isUnavailable } from '../../db/failures.js';
 import {
   asksForCode,
-  STAFF_ACTS,
-  type StaffActName,
+  STAFF_ACTIONS,
+  type StaffActionName,
   type StaffIdentity,
 } from '../../staff/rules.js';
 import { verifyClaim } from '../../staff/verification.js';
@@ -100,15 +100,15 @@ function isAway(failure: unknown): boolean {
  */
 async function codeRefusal(
   deps: DeskDeps,
-  name: StaffActName,
+  name: StaffActionName,
   subject: ActionSubject,
   { identity, form, actId }: { identity: StaffIdentity; form: URLSearchParams; actId: Uuid },
 ): Promise<Refusal | null> {
   if (!asksForCode(name, 'support')) return null;
   const rule: {
-    readonly right: (typeof STAFF_ACTS)[StaffActName]['right'];
+    readonly right: (typeof STAFF_ACTIONS)[StaffActionName]['right'];
     readonly twoPeople?: true;
-  } = STAFF_ACTS[name];
+  } = STAFF_ACTIONS[name];
   const verified = await verifyClaim(deps, {
     name: identity.name,
     code: (form.get('code') ?? '').replaceAll(/\s/g, ''),
@@ -136,7 +136,7 @@ function contentOf(form: URLSearchParams): string {
 }
 
 function refusedAction(
-  name: StaffActName,
+  name: StaffActionName,
   { id: subjectId, tenantId, subjectType }: ActionSubject,
 ): Act {
   return { tenantId, action: `${name}_refused`, subjectType, subjectId, details: {} };
