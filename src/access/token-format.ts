@@ -9,14 +9,14 @@ const KEY_ID_LETTERS = 16;
 /** 200 random bits. */
 const SECRET_LETTERS = 40;
 
-interface NewToken {
+interface GeneratedToken {
   /** Names the token; not secret. */
   readonly keyId: string;
   /** The whole token. Shown once, never stored. */
   readonly text: string;
 }
 
-export function newToken(): NewToken {
+export function newToken(): GeneratedToken {
   const keyId = randomLetters(KEY_ID_LETTERS);
   return { keyId, text: `svc_live_${keyId}_${randomLetters(SECRET_LETTERS)}` };
 }

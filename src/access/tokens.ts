@@ -11,7 +11,7 @@ import { normaliseRange } from '../core/address-ranges.js';
 import { type Act, type ActDetails, type Actor, recordAct, recordActs } from './audit-log.js';
 import { hashOfToken, newToken } from './token-format.js';
 
-export interface WantedToken {
+export interface NewToken {
   /** The purpose of the token, 1 to 80 characters. */
   readonly name: string;
   readonly scopes: readonly Scope[];
@@ -36,7 +36,7 @@ export async function issueToken(
   database: Database,
   clock: Clock,
   member: Member,
-  wanted: WantedToken,
+  wanted: NewToken,
   actor: Actor,
 ): Promise<IssuedToken> {
   const createdAt = clock();

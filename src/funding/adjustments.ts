@@ -24,7 +24,7 @@ import {
 } from './decide.js';
 import { assertNotOfRefund } from './refund-references.js';
 
-export interface WantedAdjustment {
+export interface NewAdjustment {
   readonly tenantId: Uuid;
   readonly accountId: Uuid;
   readonly direction: Adjustment['direction'];
@@ -66,7 +66,7 @@ const rejectionKind: CommandKind<DecideAdjustment, Adjustment> = {
  */
 export async function proposeAdjustment(
   deps: FundingDeps,
-  wanted: WantedAdjustment,
+  wanted: NewAdjustment,
 ): Promise<FundingResult<Adjustment>> {
   assertNotOfRefund(wanted);
   return proposeRefundPart(deps, wanted);
@@ -75,7 +75,7 @@ export async function proposeAdjustment(
 /** Proposes a correction whose reference a refund has made. */
 export async function proposeRefundPart(
   { desk }: FundingDeps,
-  wanted: WantedAdjustment,
+  wanted: NewAdjustment,
 ): Promise<FundingResult<Adjustment>> {
   const { accountId, direction, amount, reference } = wanted;
   const key = opsKey(reference);

@@ -15,7 +15,7 @@ import {
 } from './reference.js';
 import { decidePayIn, type RecordPayIn } from './decide.js';
 
-export interface WantedPayIn {
+export interface NewPayIn {
   readonly tenantId: Uuid;
   readonly accountId: Uuid;
   readonly amount: Amount;
@@ -42,7 +42,7 @@ const payInKind: CommandKind<RecordPayIn, PayIn> = {
  */
 export async function recordPayIn(
   { database, desk }: FundingDeps,
-  wanted: WantedPayIn,
+  wanted: NewPayIn,
 ): Promise<FundingResult<PayIn>> {
   const { tenantId, accountId, amount, reference } = wanted;
   const key = opsKey(reference);

@@ -21,7 +21,7 @@ import { rowRefusal, type StaffActionName, type StaffIdentity, UNLOCKED } from '
 /** A character may fold to several letters. */
 const MAX_FOLDED = 240;
 
-export interface WantedStaff {
+export interface NewStaff {
   readonly name: string;
   readonly rights: readonly StaffRight[];
 }
@@ -55,7 +55,7 @@ export function staffAct(
  */
 export function setPerson(
   deps: StaffDeps,
-  wanted: WantedStaff,
+  wanted: NewStaff,
   actor: Actor,
   isFirst = false,
 ): Promise<SetStaff> {
@@ -77,7 +77,7 @@ export function setPerson(
  */
 export async function setService(
   { database, clock }: Pick<StaffDeps, 'database' | 'clock'>,
-  wanted: WantedStaff,
+  wanted: NewStaff,
   actor: Actor,
 ): Promise<{ readonly service: Staff; readonly key: string }> {
   const key = `ssk_${randomBytes(32).toString('base64url')}`;
@@ -181,7 +181,7 @@ async function rowOf(
   transaction: Transaction,
   clock: Clock,
   kind: Staff['kind'],
-  wanted: WantedStaff,
+  wanted: NewStaff,
 ): Promise<{ readonly known: Staff | undefined; readonly row: Staff }> {
   const name = checkedText('name', wanted.name, MAX_STAFF_NAME);
   const { rights } = wanted;

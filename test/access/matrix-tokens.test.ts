@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { issueToken, revokeToken, type WantedToken } from '../../src/access/tokens.js';
+import { issueToken, revokeToken, type NewToken } from '../../src/access/tokens.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { SCOPES } from '../../src/core/permissions.js';
 import { request, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
@@ -30,7 +30,7 @@ describe('a token', () => {
   });
 
   const issue = async (
-    wanted: Partial<WantedToken> = {},
+    wanted: Partial<NewToken> = {},
   ): Promise<{ text: string; keyId: string }> => {
     const { text, token } = await issueToken(
       db.database,

@@ -7,7 +7,7 @@ import {
   listTokens,
   revokeToken,
   rotateToken,
-  type WantedToken,
+  type NewToken,
 } from '../../src/access/tokens.js';
 import { ApiError } from '../../src/core/errors.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
@@ -35,7 +35,7 @@ describe('a token', () => {
   beforeEach(() => void (now = null));
   after(() => api.stop());
 
-  const issue = (wanted: Partial<WantedToken> = {}) =>
+  const issue = (wanted: Partial<NewToken> = {}) =>
     issueToken(
       db.database,
       clock,

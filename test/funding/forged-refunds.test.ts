@@ -6,7 +6,7 @@ import type { Staff } from '../../src/db/entities/staff.js';
 import {
   proposeAdjustment,
   proposeRefundPart,
-  type WantedAdjustment,
+  type NewAdjustment,
 } from '../../src/funding/adjustments.js';
 import type { Ran } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
@@ -56,8 +56,8 @@ describe('a refund of fees, into which somebody puts a proposal of their own,', 
 
   const charged = async (from = payer): Promise<string> =>
     text((await own.bank.sent({ from, to: own.receiver, raw: LEAST })).id);
-  type Forged = Pick<WantedAdjustment, 'direction' | 'reference'> & { readonly raw: bigint };
-  const wanted = ({ id: accountId }: Account, { raw, ...rest }: Forged): WantedAdjustment => ({
+  type Forged = Pick<NewAdjustment, 'direction' | 'reference'> & { readonly raw: bigint };
+  const wanted = ({ id: accountId }: Account, { raw, ...rest }: Forged): NewAdjustment => ({
     ...{
       tenantId: own.bank.tenant.tenant.id,
       accountId,

@@ -10,9 +10,9 @@ import {
   listAdjustments,
   proposeAdjustment,
   rejectAdjustment,
-  type WantedAdjustment,
+  type NewAdjustment,
 } from '../../src/funding/adjustments.js';
-import { recordPayIn, type WantedPayIn } from '../../src/funding/pay-ins.js';
+import { recordPayIn, type NewPayIn } from '../../src/funding/pay-ins.js';
 import type { FundingDeps } from '../../src/funding/reference.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import {
@@ -48,7 +48,7 @@ describe('pay-ins and adjustments', () => {
     account = await makeAccount(deps, world);
   });
 
-  const payIn = (changes: Partial<WantedPayIn> = {}) =>
+  const payIn = (changes: Partial<NewPayIn> = {}) =>
     recordPayIn(deps, {
       tenantId: world.tenant.id,
       accountId: account.id,
@@ -58,7 +58,7 @@ describe('pay-ins and adjustments', () => {
       by: someone('bob'),
       ...changes,
     });
-  const propose = (changes: Partial<WantedAdjustment> = {}) =>
+  const propose = (changes: Partial<NewAdjustment> = {}) =>
     proposeAdjustment(deps, {
       tenantId: world.tenant.id,
       accountId: account.id,

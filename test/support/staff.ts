@@ -3,7 +3,7 @@ import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { Database } from '../../src/db/database.js';
 import type { Staff } from '../../src/db/entities/staff.js';
 import { codeAt } from '../../src/staff/authenticator.js';
-import { setPerson, type WantedStaff } from '../../src/staff/people.js';
+import { setPerson, type NewStaff } from '../../src/staff/people.js';
 import { StaffSignals } from '../../src/staff/signals.js';
 import { identityOf, type StaffDeps } from '../../src/staff/verification.js';
 import type { StaffChannel, StaffIdentity } from '../../src/staff/rules.js';
@@ -24,7 +24,7 @@ const managed = new WeakSet<Database>();
 /** Somebody of the staff, whose authenticator the test holds. */
 export async function addStaff(
   database: Database,
-  wanted: WantedStaff,
+  wanted: NewStaff,
   actor: Actor = TEST_ACTOR,
 ): Promise<Staff> {
   if (!managed.has(database)) {

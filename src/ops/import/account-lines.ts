@@ -25,12 +25,12 @@ export interface LineProblem {
   readonly message: string;
 }
 
-export interface WantedLine {
+export interface ImportLine {
   readonly line: CsvLine;
   readonly wanted: NewAccount;
 }
 
-export type ReadLine = WantedLine | { readonly problems: readonly LineProblem[] };
+export type ReadLine = ImportLine | { readonly problems: readonly LineProblem[] };
 
 /** Reads the lines of one file in order: no line may name the alias or phone of an earlier line. */
 export class AccountLines {

@@ -7,7 +7,7 @@ import {
   type LineProblem,
   problemsOf,
   type ReadLine,
-  type WantedLine,
+  type ImportLine,
 } from './account-lines.js';
 import type { CsvLine } from './csv-lines.js';
 import { csvLines } from '../../spreadsheets/writing/cells.js';
@@ -38,7 +38,7 @@ async function importGroup(
   tenantId: Uuid,
   group: readonly ReadLine[],
 ): Promise<LineOutcome[]> {
-  const good = group.filter((line): line is WantedLine => 'wanted' in line);
+  const good = group.filter((line): line is ImportLine => 'wanted' in line);
   const outcomes = await importAccounts(
     deps,
     tenantId,
