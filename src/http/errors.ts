@@ -12,7 +12,7 @@ const INTERNAL_ERROR: Refusal = {
 };
 
 /** The response for a thrown value, and whether the service is at fault. */
-interface ToldError {
+interface ErrorResponse {
   readonly refusal: Refusal;
   readonly headers: Readonly<Record<string, string>>;
   readonly isFault: boolean;
@@ -25,7 +25,7 @@ const NO_HEADERS: Readonly<Record<string, string>> = {};
  * `ledger_unavailable`, and so is a value made with a key that this process lacks. A fault of the
  * service reveals nothing internal, and if money may have moved, the response is "unknown".
  */
-export function toldError(thrown: unknown, movesMoney: boolean): ToldError {
+export function errorResponse(thrown: unknown, movesMoney: boolean): ErrorResponse {
   if (thrown instanceof ApiError)
     return { refusal: thrown.refusal, headers: thrown.headers, isFault: false };
   // Another process can answer, and so can this process once it has the key.

@@ -46,7 +46,7 @@ export interface RateLimits {
 }
 
 /** The state of a bucket after a request, in milliseconds. */
-export interface Taken {
+export interface BucketResult {
   readonly allowed: boolean;
   readonly missingMs: number;
   /** How much too early the request was; meaningless if it was allowed. */
@@ -58,7 +58,7 @@ export interface Taken {
  * `refillMs`.
  */
 export function rateState(
-  { allowed, missingMs, overMs }: Taken,
+  { allowed, missingMs, overMs }: BucketResult,
   burst: number,
   refillMs: number,
 ): RateState {

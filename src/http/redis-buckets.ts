@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createClient } from '@redis/client';
-import type { Taken } from './rate-limit.js';
+import type { BucketResult } from './rate-limit.js';
 import type { BucketStore } from './shared-rate-limit.js';
 
 /**
@@ -53,7 +53,7 @@ export class RedisBuckets implements BucketStore {
     return this.client.isReady;
   }
 
-  async take(bucket: string, burst: number, refillMs: number): Promise<Taken> {
+  async take(bucket: string, burst: number, refillMs: number): Promise<BucketResult> {
     const given = { keys: [bucket], arguments: [String(refillMs), String(burst)] };
     const answer: unknown = await this.client.evalSha(SHA1, given).catch((failure: unknown) => {
       // Redis does not have the script yet, or was restarted.

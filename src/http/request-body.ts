@@ -54,7 +54,7 @@ export function assertPlain(request: IncomingMessage): void {
     });
 }
 
-export function notInTime(): ApiError {
+export function bodyTimeout(): ApiError {
   return new ApiError(invalidField('', 'not_received_in_time'));
 }
 
@@ -109,7 +109,7 @@ function collected(request: IncomingMessage, limitMs: number): Promise<Buffer> {
     };
     const whole = (): void => end(null);
     const broken = (): void => end(new RequestAborted());
-    const timer = setTimeout(() => afterReading(() => end(notInTime())), limitMs);
+    const timer = setTimeout(() => afterReading(() => end(bodyTimeout())), limitMs);
     // An unhandled error would end the process, including a later one.
     request
       .on('data', take)

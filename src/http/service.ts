@@ -13,7 +13,7 @@ import {
   type Routing,
 } from './dispatch.js';
 import { DocsSite } from './docs/site.js';
-import { type ErrorWriter, toldError } from './errors.js';
+import { type ErrorWriter, errorResponse } from './errors.js';
 import { answeredRequest, type AnsweredRequest, Exchange } from './exchange.js';
 import { type InboundRoute, inboundRouter } from './inbound.js';
 import { describeFault, type Logger } from './logging.js';
@@ -152,7 +152,7 @@ async function answerError(
   }
   if (exchange.route === null) await takeRate(deps, exchange);
   const movesMoney = exchange.route !== null && exchange.route.idempotent !== null;
-  const { refusal, headers, isFault } = toldError(thrown, movesMoney);
+  const { refusal, headers, isFault } = errorResponse(thrown, movesMoney);
   exchange.code = refusal.code;
   deps.metrics.refused(refusal.code);
   if (isFault) {

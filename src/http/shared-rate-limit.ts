@@ -6,14 +6,14 @@ import {
   type Rates,
   type RateState,
   rateState,
-  type Taken,
+  type BucketResult,
 } from './rate-limit.js';
 
 export interface BucketStore {
   /** False while a request to the store would be pointless. */
   readonly isThere: boolean;
   /** Takes a token from the bucket, if it has one. Rejects if the store does not answer. */
-  take(bucket: string, burst: number, refillMs: number): Promise<Taken>;
+  take(bucket: string, burst: number, refillMs: number): Promise<BucketResult>;
 }
 
 export interface SharedRateObserver {

@@ -108,7 +108,7 @@ export class UploadPlaces {
   }
 }
 
-export function placeLost(): ApiError {
+export function uploadPlaceLost(): ApiError {
   return tooMany('others waited while this upload came in');
 }
 

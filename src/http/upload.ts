@@ -15,11 +15,11 @@ import { assertStructure } from './json-body.js';
 import {
   afterReading,
   assertPlain,
-  notInTime,
+  bodyTimeout,
   RequestAborted,
   waitsForContinue,
 } from './request-body.js';
-import { placeLost, type UploadPlace } from './upload-places.js';
+import { uploadPlaceLost, type UploadPlace } from './upload-places.js';
 
 const MIB = 1024 * 1024;
 /** The size limit of an uploaded file. (docs/contract.md, Upload) */
@@ -83,13 +83,13 @@ export async function readUpload(
   // its place.
   if (request.destroyed) throw new RequestAborted();
   // Another upload can take the place in the event-loop turn in which this one received it.
-  if (place.lost.aborted) throw placeLost();
+  if (place.lost.aborted) throw uploadPlaceLost();
   const announced = Number(headerText(request, 'content-length') ?? 0);
   if (announced > MAX_FILE_BYTES + MAX_REST_BYTES) throw new ApiError(TOO_LARGE);
   if (waitsForContinue(request)) response.writeContinue();
   const form = new Form(request.headers, place);
-  const timer = setTimeout(() => afterReading(() => form.destroy(notInTime())), limitMs);
-  const lost = (): void => void form.destroy(placeLost());
+  const timer = setTimeout(() => afterReading(() => form.destroy(bodyTimeout())), limitMs);
+  const lost = (): void => void form.destroy(uploadPlaceLost());
   // A complete request is also closed, possibly before multer has parsed it.
   const gone = (): void => void (request.complete || form.destroy(new RequestAborted()));
   place.lost.addEventListener('abort', lost, { once: true });
