@@ -5,7 +5,7 @@ import { LimitReached } from '../src/core/concurrency-limit.js';
 import type { ValidationWatch } from '../src/batches/validation/run.js';
 import type { BatchWorkflowService } from '../src/batches/workflow-service.js';
 import type { StaffSignals } from '../src/staff/signals.js';
-import type { BatchAct, BatchPayment, BatchState } from '../src/temporal/contracts.js';
+import type { BatchActionSignal, BatchPayment, BatchState } from '../src/temporal/contracts.js';
 import { GONE_REASON, goneBatch, orGone } from './gone.js';
 
 /**
@@ -22,7 +22,7 @@ export interface BatchActivities {
    */
   payBatch(batchId: string): Promise<BatchPayment>;
   /** Performs a staff action. Returns the reason if it was refused, or else null. */
-  actOnBatch(act: BatchAct): Promise<string | null>;
+  actOnBatch(act: BatchActionSignal): Promise<string | null>;
 }
 
 /** Interval of progress updates in the Temporal UI. */

@@ -1,6 +1,6 @@
 import { ApiError } from '../src/core/errors.js';
 import { toRfc3339, systemClock } from '../src/core/instant.js';
-import type { ActResult, ApprovalState, BatchState } from '../src/temporal/contracts.js';
+import type { StaffActionResult, ApprovalState, BatchState } from '../src/temporal/contracts.js';
 
 /**
  * Status of a resource that does not exist in MySQL, which ends its workflow. Workflows start after
@@ -15,7 +15,7 @@ export function goneApproval(): ApprovalState {
   return { status: GONE, required: 0, received: 0, expiresAt: toRfc3339(systemClock()) };
 }
 
-export function goneAct(): ActResult {
+export function goneAct(): StaffActionResult {
   return { state: goneApproval(), refused: GONE_REASON };
 }
 

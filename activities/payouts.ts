@@ -1,7 +1,11 @@
 import { asUuid } from '../src/core/ids.js';
 import type { SubmissionQueue, SubmissionResult } from '../src/payouts/submission-queue.js';
 import type { StaffSignals } from '../src/staff/signals.js';
-import type { ActResult, ApprovalState, StaffAct } from '../src/temporal/contracts.js';
+import type {
+  StaffActionResult,
+  ApprovalState,
+  StaffActionSignal,
+} from '../src/temporal/contracts.js';
 import { goneAct, goneApproval, orGone } from './gone.js';
 import type { PayoutApprovals } from '../src/payouts/approvals.js';
 
@@ -11,7 +15,7 @@ import type { PayoutApprovals } from '../src/payouts/approvals.js';
  */
 export interface PayoutActivities extends RailActivities {
   readPayout(payoutId: string): Promise<ApprovalState>;
-  actOnPayout(act: StaffAct): Promise<ActResult>;
+  actOnPayout(act: StaffActionSignal): Promise<StaffActionResult>;
   /** Expires the payout if that is due. */
   expirePayout(payoutId: string): Promise<ApprovalState>;
 }

@@ -1,5 +1,9 @@
 import type { StaffSignals } from '../src/staff/signals.js';
-import type { ActResult, ApprovalState, StaffAct } from '../src/temporal/contracts.js';
+import type {
+  StaffActionResult,
+  ApprovalState,
+  StaffActionSignal,
+} from '../src/temporal/contracts.js';
 import { goneAct, goneApproval, orGone } from './gone.js';
 import type { TransferApprovals } from '../src/transfers/approval-outcomes.js';
 
@@ -9,7 +13,7 @@ import type { TransferApprovals } from '../src/transfers/approval-outcomes.js';
  */
 export interface TransferActivities {
   readTransfer(transferId: string): Promise<ApprovalState>;
-  actOnTransfer(act: StaffAct): Promise<ActResult>;
+  actOnTransfer(act: StaffActionSignal): Promise<StaffActionResult>;
   /** Expires the transfer if that is due. */
   expireTransfer(transferId: string): Promise<ApprovalState>;
 }

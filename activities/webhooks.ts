@@ -1,7 +1,7 @@
 import { asUuid } from '../src/core/ids.js';
 import type { DatabaseDeps } from '../src/db/database.js';
 import type { StaffSignals } from '../src/staff/signals.js';
-import type { EndpointAct, EndpointView } from '../src/temporal/contracts.js';
+import type { EndpointActionSignal, EndpointView } from '../src/temporal/contracts.js';
 import { actBySignal, checkEndpoint } from '../src/webhooks/endpoint-workflow.js';
 
 /** The activities of a webhook endpoint's workflow. None of them sends. */
@@ -11,7 +11,7 @@ export interface WebhookActivities {
    */
   checkEndpoint(endpointId: string): Promise<EndpointView>;
   /** Returns why the action was refused, or null. */
-  actOnEndpoint(act: EndpointAct): Promise<string | null>;
+  actOnEndpoint(act: EndpointActionSignal): Promise<string | null>;
 }
 
 export function webhookActivities(deps: DatabaseDeps, signals: StaffSignals): WebhookActivities {

@@ -7,12 +7,12 @@ import {
 } from '@temporalio/workflow';
 import type { ApprovalActivities } from '../activities/approvals.js';
 import {
-  type ActResult,
+  type StaffActionResult,
   type ApprovalState,
   type ApprovalWorkflowInput,
   QUERIES,
   SIGNALS,
-  type StaffAct,
+  type StaffActionSignal,
   type WaitingState,
 } from '../src/temporal/contracts.js';
 import { clockTime, Notice, showStatus, SIGNED_INPUT, SignalReader } from './common.js';
@@ -31,7 +31,7 @@ const AFTER_THE_SWEEPER_MS = 5_000;
 
 /** Signals that were received and not handled yet. */
 interface Inbox {
-  readonly acts: StaffAct[];
+  readonly acts: StaffActionSignal[];
   isChanged: boolean;
 }
 
@@ -103,7 +103,10 @@ export class WorkflowInterface {
     return this.notice.nextInput(input);
   }
 
-  private recordResult(act: StaffAct, { state, refused }: ActResult): WaitingState {
+  private recordResult(
+    act: StaffActionSignal,
+    { state, refused }: StaffActionResult,
+  ): WaitingState {
     if (refused !== null) this.notice.recordRefusal(act, refused);
     return this.update(state);
   }

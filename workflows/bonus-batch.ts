@@ -10,7 +10,7 @@ import {
 import type { BatchActivities } from '../activities/batches.js';
 import {
   BATCH_SIGNALS,
-  type BatchAct,
+  type BatchActionSignal,
   type BatchState,
   type BatchWorkflowInput,
   QUERIES,
@@ -99,7 +99,7 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
     setHandler(
       defineSignal<[unknown]>(action),
       async (given) => {
-        const act: BatchAct = { batchId, action, ...mail.read(action, given) };
+        const act: BatchActionSignal = { batchId, action, ...mail.read(action, given) };
         view.recordResult(act, await actOnBatch(act));
         inbox.isChanged = true;
       },

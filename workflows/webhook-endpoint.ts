@@ -11,7 +11,7 @@ import type { WebhookActivities } from '../activities/webhooks.js';
 import {
   type EndpointView,
   ENDPOINT_SIGNALS,
-  type EndpointAct,
+  type EndpointActionSignal,
   QUERIES,
   SIGNALS,
   type WebhookWorkflowInput,
@@ -55,7 +55,7 @@ export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<Endp
     setHandler(
       defineSignal<[unknown]>(action),
       async (given) => {
-        const act: EndpointAct = { endpointId, action, ...mail.read(action, given) };
+        const act: EndpointActionSignal = { endpointId, action, ...mail.read(action, given) };
         const refused = await actOnEndpoint(act);
         view.recordResult(act, refused);
         if (refused !== null) return;

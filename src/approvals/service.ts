@@ -13,7 +13,7 @@ import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import type { CommandResult, Outcome } from '../ledger/writer/types.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import type { StaffSignals } from '../staff/signals.js';
-import type { ActResult, ApprovalState, StaffAct } from '../temporal/contracts.js';
+import type { StaffActionResult, ApprovalState, StaffActionSignal } from '../temporal/contracts.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { type ApprovalCommands, approvalCommands } from './commands.js';
 import type { Approvable, ApprovalFeature } from './decide.js';
@@ -97,7 +97,10 @@ export class Approvals<Row extends Approvable> {
    * with the right changes nothing and is recorded as refused. Throws ApiError ledger_unavailable
    * if the result is unknown; a repeated call with the same actId returns the result.
    */
-  async actBySignal(signal: StaffAct, signals: Pick<StaffSignals, 'verify'>): Promise<ActResult> {
+  async actBySignal(
+    signal: StaffActionSignal,
+    signals: Pick<StaffSignals, 'verify'>,
+  ): Promise<StaffActionResult> {
     const { resourceId, action, actId } = signal;
     const row = await this.findForWorkflow(asUuid(resourceId));
     const { tenantId, id: subjectId, status } = row;

@@ -4,12 +4,12 @@ import type { Uuid } from '../core/ids.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import { standingRefusal } from '../staff/people.js';
 import type { StaffIdentity } from '../staff/rules.js';
-import type { BatchAct } from '../temporal/contracts.js';
+import type { BatchActionSignal } from '../temporal/contracts.js';
 import { cancelBatch, pauseBatch, resumeBatch, type BatchControlDeps } from './control.js';
 
 interface StaffRequest {
   readonly batchId: Uuid;
-  readonly action: BatchAct['action'];
+  readonly action: BatchActionSignal['action'];
   readonly by: StaffIdentity;
   /** Reason of 1 to 140 characters. */
   readonly reason: string;

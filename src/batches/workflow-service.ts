@@ -6,7 +6,7 @@ import type { DatabaseDeps } from '../db/database.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import type { StaffSignals } from '../staff/signals.js';
-import type { BatchAct, BatchPayment, BatchState } from '../temporal/contracts.js';
+import type { BatchActionSignal, BatchPayment, BatchState } from '../temporal/contracts.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import type { RecipientBudget } from '../accounts/recipient-budget.js';
 import { performBatchAction } from './staff-actions.js';
@@ -111,7 +111,7 @@ export class BatchWorkflowService {
    * `not_found` and `ledger_unavailable`.
    */
   async actBySignal(
-    signal: BatchAct,
+    signal: BatchActionSignal,
     signals: Pick<StaffSignals, 'verify'>,
   ): Promise<string | null> {
     const { action } = signal;

@@ -176,7 +176,7 @@ export interface StaffSignal extends SignalContent {
   readonly actId: string;
 }
 
-export interface StaffAct extends StaffSignal {
+export interface StaffActionSignal extends StaffSignal {
   readonly resourceId: string;
   readonly action: 'approve' | 'reject' | 'cancel';
 }
@@ -207,7 +207,7 @@ export interface ApprovalState {
  * Result of a staff action: the state of the resource afterwards, and the reason if the action was
  * refused.
  */
-export interface ActResult {
+export interface StaffActionResult {
   readonly state: ApprovalState;
   readonly refused: string | null;
 }
@@ -225,7 +225,7 @@ export interface WebhookWorkflowInput extends ContinuedInput {
   readonly endpointId: string;
 }
 
-export interface EndpointAct extends StaffSignal {
+export interface EndpointActionSignal extends StaffSignal {
   readonly endpointId: string;
   readonly action: (typeof ENDPOINT_SIGNALS)[number];
 }
@@ -254,7 +254,7 @@ export interface BatchWorkflowInput extends ContinuedInput {
 }
 
 /** A staff action on a batch. */
-export interface BatchAct extends StaffSignal {
+export interface BatchActionSignal extends StaffSignal {
   readonly batchId: string;
   readonly action: (typeof BATCH_SIGNALS)[number];
 }

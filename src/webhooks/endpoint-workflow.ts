@@ -8,7 +8,7 @@ import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import type { StaffSignals } from '../staff/signals.js';
 import {
-  type EndpointAct,
+  type EndpointActionSignal,
   type EndpointView,
   type ResourceInput,
   webhookWorkflowId,
@@ -62,7 +62,7 @@ const ACTIONS = { pause, resume, retry_now: retryNow } as const;
  */
 export async function actBySignal(
   deps: DatabaseDeps,
-  signal: EndpointAct,
+  signal: EndpointActionSignal,
   signals: Pick<StaffSignals, 'verify'>,
 ): Promise<string | null> {
   const { action } = signal;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { transferActivities } from '../../activities/transfers.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
-import type { StaffAct } from '../../src/temporal/contracts.js';
+import type { StaffActionSignal } from '../../src/temporal/contracts.js';
 import type { TestApi } from '../support/api.js';
 import type { TestDatabase } from '../support/database.js';
 import {
@@ -47,9 +47,9 @@ export async function activitiesCampaign(campaign: ActivitiesCampaign): Promise<
     if (index % 3 === 0) await moveExpiry(db, id, Date.now() + random(AFTER_MS));
     if (index % 2 === 0) await guarded.act('approve', id);
   }
-  const acts = new Map<Uuid, readonly StaffAct[]>();
+  const acts = new Map<Uuid, readonly StaffActionSignal[]>();
   for (const id of ids) {
-    const own: StaffAct[] = [];
+    const own: StaffActionSignal[] = [];
     while (own.length < ACTS_EACH) own.push(await actOf(db, id, random));
     acts.set(id, own);
   }
@@ -95,7 +95,7 @@ async function actOf(
   { database }: TestDatabase,
   id: Uuid,
   random: (below: number) => number,
-): Promise<StaffAct> {
+): Promise<StaffActionSignal> {
   const who = random(4);
   const signature =
     who === 3 ? NOBODY : await newSignature(database, who === 1 ? ['cancel'] : undefined);

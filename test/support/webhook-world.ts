@@ -6,7 +6,7 @@ import type { Account } from '../../src/db/entities/parties.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../../src/db/entities/webhooks.js';
 import {
   type EndpointView,
-  type EndpointAct,
+  type EndpointActionSignal,
   QUERIES,
   webhookWorkflowId,
 } from '../../src/temporal/contracts.js';
@@ -165,7 +165,7 @@ export function untilHookEnded(temporal: TestTemporal, endpointId: string): Prom
 export async function signalHook(
   temporal: TestTemporal,
   endpointId: string,
-  action: EndpointAct['action'],
+  action: EndpointActionSignal['action'],
   ...input: readonly unknown[]
 ): Promise<void> {
   await until(

@@ -9,7 +9,7 @@ import { listNewest } from '../../accounts/operation-list.js';
 import { batchList } from '../../batches/reading.js';
 import { deleteUploadedBytes } from '../../batches/retention.js';
 import { pendingRows } from '../../batches/rules.js';
-import type { BatchAct } from '../../temporal/contracts.js';
+import type { BatchActionSignal } from '../../temporal/contracts.js';
 import { command, type CommandDefinition, group, query } from '../command.js';
 import { findBatch, findTenant } from '../finding.js';
 import { duration, limit, option, status, tenant, text } from '../inputs.js';
@@ -38,7 +38,7 @@ const readingCommands = [
 ];
 
 interface Control {
-  readonly action: BatchAct['action'];
+  readonly action: BatchActionSignal['action'];
   readonly summary: string;
   readonly explanation?: string;
   /** The question asked first; absent if the action can be undone. */
