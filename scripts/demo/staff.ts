@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Actor, recordAct } from '../../src/access/audit-log.js';
+import { type Actor, recordAction } from '../../src/access/audit-log.js';
 import { type Staff, staff } from '../../src/db/entities/staff.js';
 import { updateSql } from '../../src/db/statements.js';
 import { transact } from '../../src/db/transact.js';
@@ -73,7 +73,7 @@ function replaceFactor(
       subjectType: 'staff',
       subjectId: person.id,
     };
-    await recordAct(transaction, actor, clock(), { ...act, details: { name: person.name } });
+    await recordAction(transaction, actor, clock(), { ...act, details: { name: person.name } });
     return factor.secret;
   });
 }

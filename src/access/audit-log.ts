@@ -32,7 +32,7 @@ export function operatorActor(name: string): Actor {
  * A privileged act. `details` hold ids, amounts, states and reasons, never secrets or personal
  * data.
  */
-export interface Act {
+export interface AuditEntry {
   readonly tenantId: Uuid | null;
   readonly action: string;
   readonly subjectType: string;
@@ -40,11 +40,11 @@ export interface Act {
   readonly details?: Readonly<Record<string, string | number | boolean | null>>;
 }
 
-export function accountAct(
+export function accountAuditEntry(
   { id, tenantId }: Pick<Account, 'id' | 'tenantId'>,
   action: string,
-  details: ActDetails = {},
-): Act {
+  details: AuditDetails = {},
+): AuditEntry {
   return { tenantId, action, subjectType: 'account', subjectId: id, details };
 }
 
@@ -52,11 +52,11 @@ export function accountAct(
  * Records the actions as the last write of the transaction that performs them, so that neither is
  * stored without the other.
  */
-export function recordActs(
+export function recordActions(
   transaction: Transaction,
   actor: Actor,
   at: Instant,
-  acts: readonly Act[],
+  acts: readonly AuditEntry[],
 ): Promise<void> {
   recordRows(
     transaction,
@@ -65,12 +65,12 @@ export function recordActs(
   return Promise.resolve();
 }
 
-/** Records one action. `id` is the action's own id, by which `wasDone` recognises it. */
-export function recordAct(
+/** Records one action. `id` is the action's own id, by which `wasPerformed` recognises it. */
+export function recordAction(
   transaction: Transaction,
   actor: Actor,
   at: Instant,
-  act: Act,
+  act: AuditEntry,
   id: Uuid = newId(),
 ): Promise<void> {
   recordRows(transaction, [auditRow(id, actor, at, act)]);
@@ -99,7 +99,7 @@ export function recordOnce(
   { database, clock }: DatabaseDeps,
   id: Uuid,
   actor: Actor,
-  act: Act,
+  act: AuditEntry,
 ): Promise<void> {
   return transact(database, async (transaction) => {
     if ((await transaction.find(auditLog, { id })) !== undefined) return;
@@ -112,14 +112,14 @@ export function recordOnce(
  * Callers hold the lock of the row that the action changes, so a repeated action changes nothing
  * even if the row has changed since.
  */
-export async function wasDone(reader: Reader, id: Uuid): Promise<boolean> {
+export async function wasPerformed(reader: Reader, id: Uuid): Promise<boolean> {
   const act = await reader.find(auditLog, { id });
   if (act?.action.endsWith('_refused') !== true) return act !== undefined;
   throw new ApiError(invalidState(String(parseDetails(act).refused)));
 }
 
 /** Returns the action as a row for the ledger, which writes the row itself. */
-export function auditRow(id: Uuid, actor: Actor, at: Instant, act: Act): AuditRow {
+export function auditRow(id: Uuid, actor: Actor, at: Instant, act: AuditEntry): AuditRow {
   const { tenantId, action, subjectType, subjectId, details = {} } = act;
   return {
     id,
@@ -134,21 +134,21 @@ export function auditRow(id: Uuid, actor: Actor, at: Instant, act: Act): AuditRo
   };
 }
 
-export type ActDetails = NonNullable<Act['details']>;
+export type AuditDetails = NonNullable<AuditEntry['details']>;
 
-export function parseDetails({ details }: AuditRow): ActDetails {
-  return JSON.parse(details) as ActDetails;
+export function parseDetails({ details }: AuditRow): AuditDetails {
+  return JSON.parse(details) as AuditDetails;
 }
 
-interface ActFilter {
+interface AuditFilter {
   readonly tenantId?: Uuid | undefined;
   readonly subjectId?: string | undefined;
   readonly action?: string | undefined;
 }
 
-export async function listActs(
+export async function listAuditRows(
   reader: Reader,
-  filter: ActFilter,
+  filter: AuditFilter,
   limit: number,
 ): Promise<AuditRow[]> {
   const conditions = ['TRUE'];

@@ -9,7 +9,7 @@ import { accounts, type Member, memberRoles, members } from '../db/entities/part
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { deleteSql, insertSql, literal, literals, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { type Act, type ActDetails, type Actor, recordAct } from './audit-log.js';
+import { type AuditEntry, type AuditDetails, type Actor, recordAction } from './audit-log.js';
 
 const MAX_NAME = 80;
 
@@ -32,7 +32,12 @@ export async function addMember(
   try {
     await transact(database, async (transaction) => {
       await transaction.execute(insertSql(members, [member]));
-      await recordAct(transaction, actor, member.createdAt, memberAct(member, 'member.add'));
+      await recordAction(
+        transaction,
+        actor,
+        member.createdAt,
+        memberAuditEntry(member, 'member.add'),
+      );
     });
   } catch (failure) {
     if (errnoOf(failure) === DUPLICATE_KEY)
@@ -70,7 +75,12 @@ export async function grantRole(
       upsertSql(memberRoles, [{ accountId, memberId: member.id, role }], ['role']),
     );
     const details = { account_id: accountId, role, previous: before?.role ?? null };
-    await recordAct(transaction, actor, clock(), memberAct(member, 'role.grant', details));
+    await recordAction(
+      transaction,
+      actor,
+      clock(),
+      memberAuditEntry(member, 'role.grant', details),
+    );
   });
 }
 
@@ -93,11 +103,11 @@ export async function grantRoleEverywhere(
     );
     const [counted] = await transaction.query(`SELECT COUNT(*) AS own ${own}`);
     const count = column.integer.parse(counted?.own);
-    await recordAct(
+    await recordAction(
       transaction,
       actor,
       clock(),
-      memberAct(member, 'role.grant_everywhere', { role, accounts: count }),
+      memberAuditEntry(member, 'role.grant_everywhere', { role, accounts: count }),
     );
     return count;
   });
@@ -116,12 +126,21 @@ export async function removeRole(
     const removed = await transaction.execute(deleteSql(memberRoles, which));
     if (removed === 0) return 0;
     const details = { account_id: accountId, accounts: removed };
-    await recordAct(transaction, actor, clock(), memberAct(member, 'role.remove', details));
+    await recordAction(
+      transaction,
+      actor,
+      clock(),
+      memberAuditEntry(member, 'role.remove', details),
+    );
     return removed;
   });
 }
 
-function memberAct({ id, tenantId }: Member, action: string, details: ActDetails = {}): Act {
+function memberAuditEntry(
+  { id, tenantId }: Member,
+  action: string,
+  details: AuditDetails = {},
+): AuditEntry {
   return { tenantId, action, subjectType: 'member', subjectId: id, details };
 }
 

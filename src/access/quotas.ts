@@ -7,7 +7,7 @@ import { type TenantQuotas, tenantQuotas } from '../db/entities/identity.js';
 import { recipientBudgets, tenants, tokens } from '../db/entities/parties.js';
 import { literal, updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { type Actor, recordAct } from './audit-log.js';
+import { type Actor, recordAction } from './audit-log.js';
 
 /**
  * How much a tenant may store at a time, so that endless uploads fill only the tenant's own share
@@ -176,7 +176,7 @@ export async function setQuotas(
       subjectId: tenantId,
       details,
     };
-    await recordAct(transaction, actor, clock(), act);
+    await recordAction(transaction, actor, clock(), act);
   });
 }
 

@@ -5,7 +5,7 @@ import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { updateSql, type Where } from '../db/statements.js';
 import type { Table } from '../db/table.js';
 import { transact } from '../db/transact.js';
-import { type Actor, recordAct } from './audit-log.js';
+import { type Actor, recordAction } from './audit-log.js';
 
 /** Where secrets of one kind are stored, and how a row is encrypted again. */
 interface SealedColumns<Row> {
@@ -119,7 +119,7 @@ export class SealedSecrets<Row> {
         updateSql(table, reseal(encryptionKeys, row), { [id]: row[id] } as Where<Row>),
       ),
     );
-    await recordAct(transaction, actor, clock(), {
+    await recordAction(transaction, actor, clock(), {
       tenantId: null,
       action: 'keys.rotate',
       subjectType: 'encryption_key',

@@ -16,7 +16,7 @@ import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { openLedgerAccounts } from '../ledger/opening.js';
-import { type Actor, recordAct } from './audit-log.js';
+import { type Actor, recordAction } from './audit-log.js';
 
 interface NewTenant {
   /** 1 to 80 characters, unique. */
@@ -68,7 +68,7 @@ export async function addTenant(
         subjectId: tenantId,
         details,
       };
-      await recordAct(transaction, actor, createdAt, act);
+      await recordAction(transaction, actor, createdAt, act);
     });
   } catch (failure) {
     if (errnoOf(failure) === DUPLICATE_KEY)

@@ -8,7 +8,13 @@ import { type Member, type Token, tokens } from '../db/entities/parties.js';
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { normaliseRange } from '../core/address-ranges.js';
-import { type Act, type ActDetails, type Actor, recordAct, recordActs } from './audit-log.js';
+import {
+  type AuditEntry,
+  type AuditDetails,
+  type Actor,
+  recordAction,
+  recordActions,
+} from './audit-log.js';
 import { hashOfToken, newToken } from './token-format.js';
 
 export interface NewToken {
@@ -54,7 +60,7 @@ export async function issueToken(
   });
   await transact(database, async (transaction) => {
     await transaction.execute(insertSql(tokens, [issued.token]));
-    await recordAct(transaction, actor, createdAt, issueAct(issued.token));
+    await recordAction(transaction, actor, createdAt, issueAuditEntry(issued.token));
   });
   return issued;
 }
@@ -98,7 +104,7 @@ export async function revokeToken(
     if (token.revokedAt !== null) return token;
     const revokedAt = clock();
     await transaction.execute(updateSql(tokens, { revokedAt }, { keyId }));
-    await recordAct(transaction, actor, revokedAt, tokenAct(token, 'token.revoke'));
+    await recordAction(transaction, actor, revokedAt, tokenAuditEntry(token, 'token.revoke'));
     return { ...token, revokedAt };
   });
 }
@@ -125,8 +131,10 @@ export async function revokeTokensOf(
     await transaction.execute(
       updateSql(tokens, { revokedAt }, { keyId: live.map(({ keyId }) => keyId) }),
     );
-    const acts = live.map((token) => tokenAct(token, 'token.revoke', { member_id: memberId }));
-    await recordActs(transaction, actor, revokedAt, acts);
+    const acts = live.map((token) =>
+      tokenAuditEntry(token, 'token.revoke', { member_id: memberId }),
+    );
+    await recordActions(transaction, actor, revokedAt, acts);
     return live.map((token) => ({ ...token, revokedAt }));
   });
 }
@@ -160,9 +168,9 @@ export async function rotateToken(
     const issued = makeToken({ ...known, createdAt: now });
     await transaction.execute(insertSql(tokens, [issued.token]));
     const details = { replaced_by: issued.token.keyId, grace_ms: graceMs };
-    await recordActs(transaction, actor, now, [
-      issueAct(issued.token),
-      tokenAct(known, 'token.rotate', details),
+    await recordActions(transaction, actor, now, [
+      issueAuditEntry(issued.token),
+      tokenAuditEntry(known, 'token.rotate', details),
     ]);
     return { ...issued, old: { ...known, ...end } };
   });
@@ -190,9 +198,9 @@ async function lockToken(transaction: Transaction, keyId: string): Promise<Token
   return existing(await transaction.find(tokens, { keyId }, { forUpdate: true }));
 }
 
-function issueAct(token: Token): Act {
+function issueAuditEntry(token: Token): AuditEntry {
   const { memberId, scopes, cidrs, expiresAt } = token;
-  return tokenAct(token, 'token.issue', {
+  return tokenAuditEntry(token, 'token.issue', {
     member_id: memberId,
     scopes: scopes.join(','),
     cidrs,
@@ -200,6 +208,10 @@ function issueAct(token: Token): Act {
   });
 }
 
-function tokenAct({ tenantId, keyId }: Token, action: string, details: ActDetails = {}): Act {
+function tokenAuditEntry(
+  { tenantId, keyId }: Token,
+  action: string,
+  details: AuditDetails = {},
+): AuditEntry {
   return { tenantId, action, subjectType: 'token', subjectId: keyId, details };
 }

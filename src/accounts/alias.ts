@@ -1,4 +1,4 @@
-import { accountAct, type Actor, recordAct } from '../access/audit-log.js';
+import { accountAuditEntry, type Actor, recordAction } from '../access/audit-log.js';
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Clock, instant, type Instant, toRfc3339 } from '../core/instant.js';
@@ -82,7 +82,7 @@ async function changeAlias(
   await assertNotQuarantined(transaction, account.tenantId, alias, now);
   await rememberRelease(transaction, account, now);
   // Without the alias, which may name a person: the audit log is never erased.
-  await recordAct(transaction, actor, now, accountAct(account, 'alias.set'));
+  await recordAction(transaction, actor, now, accountAuditEntry(account, 'alias.set'));
   return { ...account, alias };
 }
 
@@ -95,7 +95,7 @@ export async function dropAlias(
   if (account.alias === null) return;
   await transaction.execute(updateSql(accounts, { alias: null }, { id: account.id }));
   await rememberRelease(transaction, account, now);
-  await recordAct(transaction, actor, now, accountAct(account, 'alias.release'));
+  await recordAction(transaction, actor, now, accountAuditEntry(account, 'alias.release'));
 }
 
 async function takeAlias(transaction: Transaction, { id }: Account, alias: string): Promise<void> {

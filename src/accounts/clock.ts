@@ -1,4 +1,4 @@
-import { accountAct, recordAct } from '../access/audit-log.js';
+import { accountAuditEntry, recordAction } from '../access/audit-log.js';
 import { existing } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { toRfc3339 } from '../core/instant.js';
@@ -34,11 +34,11 @@ export async function resetClock(
     if (!databaseClock.isTooFarAhead(was, lastPostedAt)) return { account, changed: false };
     await transaction.execute(updateSql<Account>(accounts, { lastPostedAt }, { id }));
     const details = { reason, seq: seq.toString(), was: toRfc3339(was) };
-    await recordAct(
+    await recordAction(
       transaction,
       decided.actor,
       lastPostedAt,
-      accountAct(account, CLOCK_RESET, details),
+      accountAuditEntry(account, CLOCK_RESET, details),
     );
     return { account: { ...account, lastPostedAt }, changed: true };
   });

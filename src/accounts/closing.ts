@@ -1,4 +1,4 @@
-import { accountAct, recordAct } from '../access/audit-log.js';
+import { accountAuditEntry, recordAction } from '../access/audit-log.js';
 import { ApiError, invalidState, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
@@ -34,11 +34,11 @@ export async function closeAccount(
     await dropAlias(transaction, account, decided.actor, now);
     const set = { status: 'closed', alias: null, phone: null } as const;
     await transaction.execute(updateSql<Account>(accounts, set, { id }));
-    await recordAct(
+    await recordAction(
       transaction,
       decided.actor,
       now,
-      accountAct(account, 'account.close', { reason }),
+      accountAuditEntry(account, 'account.close', { reason }),
     );
     return { account: { ...account, ...set }, changed: true };
   });

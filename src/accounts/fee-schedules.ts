@@ -1,4 +1,4 @@
-import { type Act, type Actor, recordAct } from '../access/audit-log.js';
+import { type AuditEntry, type Actor, recordAction } from '../access/audit-log.js';
 import { MAX_RAW } from '../core/amount.js';
 import { ApiError, existing, invalidField, invalidState, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
@@ -41,7 +41,7 @@ export async function setFeeAccount(
     const previous = tenant?.feeAccountId ?? null;
     if (previous === accountId) return account;
     await transaction.execute(updateSql(tenants, { feeAccountId: accountId }, { id: tenantId }));
-    await recordAct(transaction, actor, clock(), {
+    await recordAction(transaction, actor, clock(), {
       ...actOn(tenantId, 'tenant.set_fee_account'),
       details: { account_id: accountId, previous },
     });
@@ -75,7 +75,7 @@ export async function setFeeSchedule(
     );
     const { flatRaw, basisPoints, floorRaw, capRaw } = schedule;
     const { tenantId, ...of } = feeKeyOf(schedule);
-    await recordAct(transaction, actor, clock(), {
+    await recordAction(transaction, actor, clock(), {
       ...actOn(tenantId, 'fees.set'),
       details: {
         ...of,
@@ -108,7 +108,7 @@ export async function removeFeeSchedule(
   return transact(database, async (transaction) => {
     if ((await transaction.execute(deleteSql(feeSchedules, { tenantId, ...details }))) === 0)
       return false;
-    await recordAct(transaction, actor, clock(), { ...actOn(tenantId, 'fees.remove'), details });
+    await recordAction(transaction, actor, clock(), { ...actOn(tenantId, 'fees.remove'), details });
     return true;
   });
 }
@@ -116,7 +116,7 @@ export async function removeFeeSchedule(
 function actOn(
   tenantId: Uuid,
   action: string,
-): Pick<Act, 'tenantId' | 'action' | 'subjectType' | 'subjectId'> {
+): Pick<AuditEntry, 'tenantId' | 'action' | 'subjectType' | 'subjectId'> {
   return { tenantId, action, subjectType: 'tenant', subjectId: tenantId };
 }
 

@@ -1,4 +1,4 @@
-import { accountAct, type Actor, recordAct } from '../access/audit-log.js';
+import { accountAuditEntry, type Actor, recordAction } from '../access/audit-log.js';
 import type { Asset } from '../core/amount.js';
 import { ApiError, invalidField } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
@@ -57,7 +57,12 @@ export async function setAccountLimits(
       maximum: textOf(own.maximum),
       month: textOf(own.month),
     };
-    await recordAct(transaction, actor, clock(), accountAct(account, 'limits.set', details));
+    await recordAction(
+      transaction,
+      actor,
+      clock(),
+      accountAuditEntry(account, 'limits.set', details),
+    );
   });
 }
 
@@ -87,7 +92,12 @@ export async function clearAccountLimits(
     const account = await lockAccount(transaction, accountId);
     if ((await transaction.execute(deleteSql(accountLimits, { accountId, asset }))) === 0)
       return false;
-    await recordAct(transaction, actor, clock(), accountAct(account, 'limits.clear', { asset }));
+    await recordAction(
+      transaction,
+      actor,
+      clock(),
+      accountAuditEntry(account, 'limits.clear', { asset }),
+    );
     return true;
   });
 }

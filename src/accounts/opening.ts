@@ -1,4 +1,4 @@
-import { accountAct, type Actor, recordActs } from '../access/audit-log.js';
+import { accountAuditEntry, type Actor, recordActions } from '../access/audit-log.js';
 import { cleanText } from '../core/checked-text.js';
 import {
   ApiError,
@@ -162,9 +162,9 @@ async function openAll(
     );
     if (roles.length > 0) await transaction.execute(insertSql(memberRoles, roles));
     const acts = opened.map((account) =>
-      accountAct(account, 'account.open', { type: account.type }),
+      accountAuditEntry(account, 'account.open', { type: account.type }),
     );
-    await recordActs(transaction, actor, now, acts);
+    await recordActions(transaction, actor, now, acts);
   }
   return refusals;
 }

@@ -1,4 +1,4 @@
-import { type Actor, recordAct } from '../access/audit-log.js';
+import { type Actor, recordAction } from '../access/audit-log.js';
 import type { Clock } from '../core/instant.js';
 import type { Database, Reader } from '../db/database.js';
 import { type ReservedAlias, reservedAliases } from '../db/entities/identity.js';
@@ -30,7 +30,7 @@ export async function reserveAlias(
       await transaction.execute(
         insertSql(reservedAliases, [{ alias, reservedBy: actor.name, createdAt }]),
       );
-      await recordAct(transaction, actor, createdAt, {
+      await recordAction(transaction, actor, createdAt, {
         ...ACT,
         action: 'alias.reserve',
         subjectId: alias,
@@ -53,7 +53,7 @@ export async function unreserveAlias(
   const alias = readAlias(text);
   return transact(database, async (transaction) => {
     if ((await transaction.execute(deleteSql(reservedAliases, { alias }))) === 0) return false;
-    await recordAct(transaction, actor, clock(), {
+    await recordAction(transaction, actor, clock(), {
       ...ACT,
       action: 'alias.unreserve',
       subjectId: alias,

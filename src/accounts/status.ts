@@ -1,5 +1,5 @@
 import { ASSETS } from '../core/amount.js';
-import { accountAct, type Actor, recordAct } from '../access/audit-log.js';
+import { accountAuditEntry, type Actor, recordAction } from '../access/audit-log.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Clock, Instant } from '../core/instant.js';
@@ -75,7 +75,12 @@ async function change(
     await transaction.execute(updateSql<Account>(accounts, { status }, { id }));
     if (status === 'active') await tellHeldPayouts(transaction, account, clock());
     const action = status === 'frozen' ? 'account.freeze' : 'account.unfreeze';
-    await recordAct(transaction, decided.actor, clock(), accountAct(account, action, { reason }));
+    await recordAction(
+      transaction,
+      decided.actor,
+      clock(),
+      accountAuditEntry(account, action, { reason }),
+    );
     return { account: { ...account, status }, changed: true };
   });
 }

@@ -1,4 +1,4 @@
-import { accountAct, type Actor, recordAct } from '../access/audit-log.js';
+import { accountAuditEntry, type Actor, recordAction } from '../access/audit-log.js';
 import { SealedSecrets } from '../access/sealed-secrets.js';
 import { checkedText } from '../core/checked-text.js';
 import { ApiError, invalidField } from '../core/errors.js';
@@ -101,7 +101,7 @@ async function store(
   if (isFirst) await transaction.execute(updateSql(accounts, { verifiedAt }, { id: account.id }));
   const { tenantId, id } = account;
   const action = isFirst ? 'account.verify' : 'account.verification_replace';
-  await recordAct(transaction, actor, now, accountAct(account, action));
+  await recordAction(transaction, actor, now, accountAuditEntry(account, action));
   const answer: VerificationAnswer = {
     account_id: id,
     status: 'verified',

@@ -1,4 +1,4 @@
-import { type Act, type Actor, auditRow } from '../access/audit-log.js';
+import { type AuditEntry, type Actor, auditRow } from '../access/audit-log.js';
 import type { Asset } from '../core/amount.js';
 import { NOT_FOUND, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
@@ -301,10 +301,10 @@ function audited<Row extends Approvable>(
   { auditId, acting }: ApprovalActionCommand<Row>,
   { id: subjectId, tenantId }: Row,
   action: string,
-  details: NonNullable<Act['details']>,
+  details: NonNullable<AuditEntry['details']>,
   { at }: LockedState,
 ): RowWrite {
-  const act: Act = { tenantId, action, subjectType, subjectId, details };
+  const act: AuditEntry = { tenantId, action, subjectType, subjectId, details };
   return insertRow(auditLog, auditRow(auditId, actorOf(acting), at, act));
 }
 

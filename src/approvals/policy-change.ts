@@ -1,9 +1,9 @@
 import {
-  accountAct,
-  type Act,
-  type ActDetails,
+  accountAuditEntry,
+  type AuditEntry,
+  type AuditDetails,
   type Actor,
-  recordAct,
+  recordAction,
 } from '../access/audit-log.js';
 import { lockAccount } from '../accounts/access.js';
 import type { Asset } from '../core/amount.js';
@@ -50,7 +50,7 @@ export async function changePolicy(
   const requester = plan.isRequest ? actor : requesterOf(row);
   await write(transaction, account, asset, plan, requester);
   for (const { action, details } of actsOf(asset, before, plan, wanted))
-    await recordAct(transaction, actor, at, accountAct(account, action, details));
+    await recordAction(transaction, actor, at, accountAuditEntry(account, action, details));
   return { inForce: plan.inForce, coming: plan.coming };
 }
 
@@ -96,11 +96,11 @@ async function withEffect(
   await transaction.execute(updateSql<Account>(accounts, { lastPostedAt }, { id: account.id }));
   await write(transaction, account, asset, { inForce, coming: null }, null);
   const details = comingDetails(asset, { policy: inForce, effectiveAt: row.effectiveAt });
-  await recordAct(
+  await recordAction(
     transaction,
     requester,
     at,
-    accountAct(account, 'approval_policy.take_effect', details),
+    accountAuditEntry(account, 'approval_policy.take_effect', details),
   );
   return inForce === null ? undefined : { ...row, ...inForce, ...NOTHING_COMES };
 }
@@ -153,8 +153,8 @@ function actsOf(
   before: PolicyState,
   { inForce, coming, withdrawn, isRequest }: PolicyPlan,
   wanted: Policy | null,
-): Pick<Act, 'action' | 'details'>[] {
-  const acts: Pick<Act, 'action' | 'details'>[] = [];
+): Pick<AuditEntry, 'action' | 'details'>[] {
+  const acts: Pick<AuditEntry, 'action' | 'details'>[] = [];
   if (withdrawn !== null)
     acts.push({ action: 'approval_policy.withdraw', details: comingDetails(asset, withdrawn) });
   if (coming === null && wanted === null)
@@ -166,6 +166,6 @@ function actsOf(
   return acts;
 }
 
-function comingDetails(asset: Asset, { policy, effectiveAt }: ComingPolicy): ActDetails {
+function comingDetails(asset: Asset, { policy, effectiveAt }: ComingPolicy): AuditDetails {
   return { asset, ...policyDetails(policy), effective_at: toRfc3339(effectiveAt) };
 }

@@ -1,4 +1,4 @@
-import { type Actor, recordAct } from '../access/audit-log.js';
+import { type Actor, recordAction } from '../access/audit-log.js';
 import { ApiError, existing, invalidField } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
@@ -39,7 +39,7 @@ export async function setPolicyDelay(
       subjectId: tenantId,
       details,
     };
-    await recordAct(transaction, actor, clock(), act);
+    await recordAction(transaction, actor, clock(), act);
   });
 }
 

@@ -1,4 +1,4 @@
-import { type Actor, recordAct, wasDone } from '../access/audit-log.js';
+import { type Actor, recordAction, wasPerformed } from '../access/audit-log.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
 import { ApiError, notFound } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
@@ -56,7 +56,7 @@ async function setPaused(
     // The account's row guards the batch. While it is locked, no group of rows is paid.
     await lockAccount(transaction, sourceAccountId);
     const batch = await findBatch(transaction, batchId);
-    if (await wasDone(transaction, actId)) return batch;
+    if (await wasPerformed(transaction, actId)) return batch;
     if (isSettled(batch)) throw new ApiError(SETTLED);
     if (!PAUSABLE.includes(batch.status)) throw new ApiError(stateRefusal(batch.status, PAUSABLE));
     const isSame = (batch.pausedAt === null) === (pausedAt === null);
@@ -72,7 +72,7 @@ async function setPaused(
       ...{ subjectType: 'bonus_batch', subjectId: batchId },
       details: isSame ? { ...details, unchanged: true } : details,
     };
-    await recordAct(transaction, actor, clock(), act, actId);
+    await recordAction(transaction, actor, clock(), act, actId);
     if (isSame) return batch;
     const [pausedBy, pauseReason] = pausedAt === null ? [null, null] : [actor.name, reason];
     const set = { pausedAt, pausedBy, pauseReason };

@@ -1,4 +1,4 @@
-import { type Actor, recordAct } from '../access/audit-log.js';
+import { type Actor, recordAction } from '../access/audit-log.js';
 import { firstIdAt, type Uuid } from '../core/ids.js';
 import type { Clock, Instant } from '../core/instant.js';
 import { time, uuid } from '../db/columns.js';
@@ -43,7 +43,7 @@ export async function deleteUploadedBytes(
           subjectType: 'bonus_batch',
           subjectId: batchId,
         };
-        await recordAct(transaction, operator, clock(), {
+        await recordAction(transaction, operator, clock(), {
           ...subject,
           action: 'bonus_batch.delete_upload',
         });

@@ -1,4 +1,4 @@
-import { recordOnce, wasDone } from '../access/audit-log.js';
+import { recordOnce, wasPerformed } from '../access/audit-log.js';
 import { ApiError, notFound, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
@@ -32,7 +32,7 @@ export async function performBatchAction(
 ): Promise<{ readonly batch: BonusBatch } | { readonly refusal: Refusal }> {
   const { batchId, action, by, reason, actId } = request;
   try {
-    if (!(await wasDone(deps.database.current, actId))) {
+    if (!(await wasPerformed(deps.database.current, actId))) {
       const refusal = await standingRefusal(deps.database.reader, `bonus_batch.${action}`, by);
       if (refusal !== null) throw new ApiError(refusal);
     }

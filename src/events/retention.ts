@@ -1,4 +1,4 @@
-import { type Actor, recordAct } from '../access/audit-log.js';
+import { type Actor, recordAction } from '../access/audit-log.js';
 import { ApiError, invalidField } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Clock, type Instant, instant } from '../core/instant.js';
@@ -36,7 +36,7 @@ export async function setRetention(
     throw new ApiError(invalidField('days', 'out_of_range'));
   await transact(database, async (transaction) => {
     await transaction.execute(upsertSql(eventRetention, [{ name: 'events', days }], ['days']));
-    await recordAct(transaction, actor, clock(), {
+    await recordAction(transaction, actor, clock(), {
       tenantId: null,
       action: 'events.set_retention',
       subjectType: 'event_log',

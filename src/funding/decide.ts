@@ -1,4 +1,4 @@
-import { type Act, auditRow } from '../access/audit-log.js';
+import { type AuditEntry, auditRow } from '../access/audit-log.js';
 import type { Amount } from '../core/amount.js';
 import { NOT_FOUND } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
@@ -93,7 +93,7 @@ export function decidePayIn(command: RecordPayIn, state: LockedState): Decision<
     outcome: { done: true, resource: payIn },
     writes: {
       postings: [posting],
-      rows: [insertRow(payIns, payIn), actOf(command, payInAct(payIn), state)],
+      rows: [insertRow(payIns, payIn), actOf(command, payInAuditEntry(payIn), state)],
     },
     bindsKey: true,
   };
@@ -185,7 +185,7 @@ function done(
   const row =
     action === 'propose' ? insertRow(adjustments, adjustment) : changeRow(adjustments, adjustment);
   const why = 'why' in command ? command.why : null;
-  const act = actOf(command, adjustmentAct(adjustment, `adjustment.${action}`, why), state);
+  const act = actOf(command, adjustmentAuditEntry(adjustment, `adjustment.${action}`, why), state);
   return {
     outcome: { done: true, resource: adjustment },
     writes: { ...moved, rows: [row, act] },
@@ -201,16 +201,20 @@ function decidedBy(
 }
 
 /** Returns the row of the audit log. */
-function actOf({ auditId, by }: StaffCommand, act: Act, { at }: LockedState): RowWrite {
+function actOf({ auditId, by }: StaffCommand, act: AuditEntry, { at }: LockedState): RowWrite {
   return insertRow(auditLog, auditRow(auditId, by, at, act));
 }
 
-function payInAct({ tenantId, id, accountId, asset, raw, reference }: PayIn): Act {
+function payInAuditEntry({ tenantId, id, accountId, asset, raw, reference }: PayIn): AuditEntry {
   const details = { account_id: accountId, asset, raw: raw.toString(), reference };
   return { tenantId, action: 'payin.record', subjectType: 'payin', subjectId: id, details };
 }
 
-function adjustmentAct(adjustment: Adjustment, action: string, why: string | null): Act {
+function adjustmentAuditEntry(
+  adjustment: Adjustment,
+  action: string,
+  why: string | null,
+): AuditEntry {
   const { tenantId, id, accountId, direction, asset, raw, reference, reason, status, proposedBy } =
     adjustment;
   const money = { account_id: accountId, direction, asset, raw: raw.toString() };

@@ -6,8 +6,8 @@ import {
   type AuditChain,
   auditChains,
   type AuditRow,
-  type ChainedAct,
-  chainedActs,
+  type ChainedAuditRow,
+  chainedAuditLog,
 } from '../db/entities/identity.js';
 import { insertSql, selectSql, upsertSql } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
@@ -45,7 +45,7 @@ export function chainedInserts(heads: readonly StoredRow[], acts: readonly Audit
   const chains = new Map<Uuid, AuditChain>(
     heads.map((row) => parseRow(auditChains, row)).map((head) => [head.chainId, head]),
   );
-  const rows = acts.map((act): ChainedAct => {
+  const rows = acts.map((act): ChainedAuditRow => {
     const chainId = chainOf(act);
     const head = chains.get(chainId);
     if (head === undefined) throw new Error('a chain of the audit log has no head');
@@ -55,7 +55,7 @@ export function chainedInserts(heads: readonly StoredRow[], acts: readonly Audit
     return { ...act, chainId, sequence, previousHash: head.lastHash, hash };
   });
   return [
-    insertSql(chainedActs, rows),
+    insertSql(chainedAuditLog, rows),
     upsertSql(auditChains, [...chains.values()], ['lastSequence', 'lastHash']),
   ];
 }

@@ -1,4 +1,4 @@
-import { recordAct } from '../access/audit-log.js';
+import { recordAction } from '../access/audit-log.js';
 import { ApiError, invalidState } from '../core/errors.js';
 import { newId } from '../core/ids.js';
 import { type Instant, maxInstant } from '../core/instant.js';
@@ -92,7 +92,7 @@ async function voided(
   const about = { tenantId, subjectType: 'payout', subjectId, details: { status } };
   // Recorded before the call, so that it is known who requested it.
   await transact(database, (transaction) =>
-    recordAct(transaction, by, clock(), { ...about, action: 'payout.void' }),
+    recordAction(transaction, by, clock(), { ...about, action: 'payout.void' }),
   );
   const response = await calls.call(payout, 'void', (rail) => rail.void(subjectId));
   if (response !== 'silent') return response;

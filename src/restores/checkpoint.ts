@@ -4,7 +4,7 @@ import { SYSTEM_CHAIN } from '../db/audit-hash.js';
 import { bytes, nullable, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { eventCounters, eventRemovals, events } from '../db/entities/events.js';
-import { auditChains, chainedActs } from '../db/entities/identity.js';
+import { auditChains, chainedAuditLog } from '../db/entities/identity.js';
 import { ledgerTransactions } from '../db/entities/ledger.js';
 import { restores } from '../db/entities/restores.js';
 import { equalsSql } from '../db/statements.js';
@@ -140,7 +140,7 @@ async function hasEvents(reader: Reader, { events: earlier }: Checkpoint): Promi
 async function hasActs(reader: Reader, { acts: earlier }: Checkpoint): Promise<boolean> {
   if (earlier.length === 0) return true;
   const named = earlier.map((one) =>
-    equalsSql(chainedActs, { chainId: one.chainId, sequence: BigInt(one.sequence) }),
+    equalsSql(chainedAuditLog, { chainId: one.chainId, sequence: BigInt(one.sequence) }),
   );
   const found = await reader.query(
     `SELECT chain_id, hash FROM audit_log WHERE ${named.map((one) => `(${one})`).join(' OR ')}`,

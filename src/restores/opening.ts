@@ -1,4 +1,4 @@
-import { type Act, recordAct } from '../access/audit-log.js';
+import { type AuditEntry, recordAction } from '../access/audit-log.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
 import { ApiError, invalidField, invalidState } from '../core/errors.js';
 import { newId } from '../core/ids.js';
@@ -98,7 +98,7 @@ export async function beginRestore(
         ? insertSql(restores, [begun])
         : updateSql(restores, begun, { id: noticed.id });
     await transaction.execute(set);
-    await recordAct(transaction, by, now, restoreAct('restore.begin', begun));
+    await recordAction(transaction, by, now, restoreAuditEntry('restore.begin', begun));
     return begun;
   });
 }
@@ -117,7 +117,7 @@ export function newRestore(noticedBy: Restore['noticedBy'], beganAt: Instant): R
   return { id: newId(), noticedBy, reason: '', beganAt, ...lost, ...steps, ...nobody };
 }
 
-export function restoreAct(action: string, restore: Restore): Act {
+export function restoreAuditEntry(action: string, restore: Restore): AuditEntry {
   const { id, reason, restoredTo, lostUntil, skip, beganBy } = restore;
   const lost = {
     restored_to: toRfc3339(restoredTo),

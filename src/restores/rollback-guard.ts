@@ -1,4 +1,4 @@
-import { recordAct } from '../access/audit-log.js';
+import { recordAction } from '../access/audit-log.js';
 import type { Uuid } from '../core/ids.js';
 import { SYSTEM_CHAIN } from '../db/audit-hash.js';
 import type { DatabaseDeps, Transaction } from '../db/database.js';
@@ -7,7 +7,7 @@ import { restores } from '../db/entities/restores.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { type Checkpoint, compareWith, parseCheckpoint, readCheckpoint } from './checkpoint.js';
-import { newRestore, restoreAct } from './opening.js';
+import { newRestore, restoreAuditEntry } from './opening.js';
 
 const CHECK_EVERY_MS = 5_000;
 /** The first postings of a process wait at most this long for its first check. */
@@ -167,7 +167,7 @@ async function closeLedger({ database, clock }: DatabaseDeps): Promise<boolean> 
       reason: 'rows that existed are missing: the database was put back',
     };
     await transaction.execute(insertSql(restores, [noticed]));
-    await recordAct(transaction, ACTOR, now, restoreAct('restore.notice', noticed));
+    await recordAction(transaction, ACTOR, now, restoreAuditEntry('restore.notice', noticed));
     return true;
   });
 }

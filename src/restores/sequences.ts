@@ -1,4 +1,4 @@
-import { type Actor, recordAct } from '../access/audit-log.js';
+import { type Actor, recordAction } from '../access/audit-log.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, maxInstant, toRfc3339 } from '../core/instant.js';
 import { RESTORE_GAP, SYSTEM_CHAIN } from '../db/audit-hash.js';
@@ -109,7 +109,7 @@ async function leaveOut(
     ...events,
     restored_to: toRfc3339(restore.restoredTo),
   };
-  await recordAct(transaction, actor, now, {
+  await recordAction(transaction, actor, now, {
     ...{ tenantId, action: RESTORE_GAP, subjectType: 'restore', subjectId: restore.id, details },
   });
 }

@@ -1,4 +1,4 @@
-import { recordAct } from '../access/audit-log.js';
+import { recordAction } from '../access/audit-log.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
 import { ApiError, existing, invalidState, type Refusal } from '../core/errors.js';
 import { newId } from '../core/ids.js';
@@ -12,7 +12,7 @@ import {
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { type NewFactor, newFactor } from './authenticator.js';
-import { endSessions, sealedColumns, staffAct } from './people.js';
+import { endSessions, sealedColumns, staffAuditEntry } from './people.js';
 import {
   denied,
   rightRefusal,
@@ -57,7 +57,12 @@ export async function proposeFactorReset(
       decidedAt: null,
     };
     await transaction.execute(insertSql(staffFactorResets, [reset]));
-    await recordAct(transaction, by, clock(), staffAct(person, 'staff.reset_propose', { reason }));
+    await recordAction(
+      transaction,
+      by,
+      clock(),
+      staffAuditEntry(person, 'staff.reset_propose', { reason }),
+    );
     return reset;
   });
 }
@@ -83,11 +88,11 @@ export async function approveFactorReset(
     await endSessions(transaction, clock, person.id);
     const decided = { status: 'done', decidedById: by.id, decidedAt: clock() } as const;
     await transaction.execute(updateSql(staffFactorResets, decided, { id: reset.id }));
-    await recordAct(
+    await recordAction(
       transaction,
       by,
       clock(),
-      staffAct(person, 'staff.reset_approve', { reason: reset.reason }),
+      staffAuditEntry(person, 'staff.reset_approve', { reason: reset.reason }),
     );
     return factor;
   });
@@ -109,11 +114,11 @@ export async function withdrawFactorReset(
     if (reset === undefined) return false;
     const decided = { status: 'withdrawn', decidedById: by.id, decidedAt: clock() } as const;
     await transaction.execute(updateSql(staffFactorResets, decided, { id: reset.id }));
-    await recordAct(
+    await recordAction(
       transaction,
       by,
       clock(),
-      staffAct(person, 'staff.reset_withdraw', { reason: reset.reason }),
+      staffAuditEntry(person, 'staff.reset_withdraw', { reason: reset.reason }),
     );
     return true;
   });

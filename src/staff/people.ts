@@ -1,5 +1,10 @@
 import { hash, randomBytes } from 'node:crypto';
-import { type Act, type ActDetails, type Actor, recordAct } from '../access/audit-log.js';
+import {
+  type AuditEntry,
+  type AuditDetails,
+  type Actor,
+  recordAction,
+} from '../access/audit-log.js';
 import { checkedText } from '../core/checked-text.js';
 import { ApiError, invalidField, invalidState, type Refusal } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
@@ -32,11 +37,11 @@ interface SetStaff {
   readonly factor: NewFactor | null;
 }
 
-export function staffAct(
+export function staffAuditEntry(
   { id, name }: Pick<Staff, 'id' | 'name'>,
   action: string,
-  details: ActDetails = {},
-): Act {
+  details: AuditDetails = {},
+): AuditEntry {
   return {
     tenantId: null,
     action,
@@ -139,7 +144,7 @@ export async function deactivateStaff(
     await keepManager(transaction, known);
     await transaction.execute(updateSql(staff, { active: false }, { id: person.id }));
     await endSessions(transaction, clock, person.id);
-    await recordAct(transaction, actor, clock(), staffAct(person, 'staff.deactivate'));
+    await recordAction(transaction, actor, clock(), staffAuditEntry(person, 'staff.deactivate'));
     return true;
   });
 }
@@ -216,7 +221,7 @@ function recordSet(
   actor: Actor,
 ): Promise<void> {
   const details = { kind: one.kind, rights: one.rights.join(',') };
-  return recordAct(transaction, actor, clock(), staffAct(one, 'staff.set', details));
+  return recordAction(transaction, actor, clock(), staffAuditEntry(one, 'staff.set', details));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
-import { recordAct } from '../access/audit-log.js';
+import { recordAction } from '../access/audit-log.js';
 import { ApiError, type Refusal } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
@@ -100,7 +100,7 @@ export async function openSession(
       subjectType: 'staff',
       subjectId: identity.id,
     };
-    await recordAct(transaction, { channel: door, name: identity.name }, now, {
+    await recordAction(transaction, { channel: door, name: identity.name }, now, {
       ...act,
       details: { session: session.id },
     });
@@ -153,7 +153,7 @@ export function revokeSessions(
         subjectType: 'staff',
         subjectId: staffId,
       };
-      await recordAct(transaction, { channel: by.channel, name: by.name }, now, {
+      await recordAction(transaction, { channel: by.channel, name: by.name }, now, {
         ...act,
         details: { session: id },
       });

@@ -1,12 +1,12 @@
 import { hash, randomUUID } from 'node:crypto';
-import { recordAct } from '../access/audit-log.js';
+import { recordAction } from '../access/audit-log.js';
 import { cleanText } from '../core/checked-text.js';
 import { ApiError, type Refusal } from '../core/errors.js';
 import { type Staff, staff, type StaffRight } from '../db/entities/staff.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { endSessions, findStaff, staffAct } from './people.js';
+import { endSessions, findStaff, staffAuditEntry } from './people.js';
 import { denied, rightRefusal, type StaffIdentity } from './rules.js';
 import { identityOf, MAX_STAFF_NAME, type StaffDeps, verifyClaim } from './verification.js';
 
@@ -91,11 +91,11 @@ async function bind(
       await transaction.execute(
         updateSql(staff, { subjectHash: subjectHash(proven) }, { id: row.id }),
       );
-      await recordAct(
+      await recordAction(
         transaction,
         identity,
         deps.clock(),
-        staffAct(row, 'staff.bind', { issuer: proven.issuer }),
+        staffAuditEntry(row, 'staff.bind', { issuer: proven.issuer }),
       );
       return identityOf(row, 'support', proven.rights);
     });
@@ -121,7 +121,7 @@ export async function unbindSubject(
     if (row === undefined || row.subjectHash === null) return false;
     await transaction.execute(updateSql(staff, { subjectHash: null }, { id }));
     await endSessions(transaction, deps.clock, id);
-    await recordAct(transaction, by, deps.clock(), staffAct(row, 'staff.unbind'));
+    await recordAction(transaction, by, deps.clock(), staffAuditEntry(row, 'staff.unbind'));
     return true;
   });
 }
@@ -164,7 +164,7 @@ function recordRefusal(
     subjectId: person?.id ?? '',
   };
   return transact(deps.database, (transaction) =>
-    recordAct(transaction, { channel: 'support', name: claimed }, deps.clock(), {
+    recordAction(transaction, { channel: 'support', name: claimed }, deps.clock(), {
       ...act,
       details: { issuer, refused },
     }),

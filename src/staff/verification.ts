@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Act, auditRow, recordRows } from '../access/audit-log.js';
+import { type AuditEntry, auditRow, recordRows } from '../access/audit-log.js';
 import { cleanText } from '../core/checked-text.js';
 import type { Refusal } from '../core/errors.js';
 import type { Keyring } from '../core/fingerprint.js';
@@ -52,7 +52,7 @@ export interface Claim {
    */
   readonly fault?: string | null;
   /** The action recorded on refusal, with `refused` added to its details. */
-  readonly refusedAct: Act;
+  readonly refusedAct: AuditEntry;
 }
 
 export type Verified = { readonly identity: StaffIdentity } | { readonly refusal: Refusal };

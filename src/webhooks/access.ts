@@ -1,4 +1,4 @@
-import type { Act, ActDetails } from '../access/audit-log.js';
+import type { AuditEntry, AuditDetails } from '../access/audit-log.js';
 import { assertAllowedSomewhere } from '../accounts/access.js';
 import { existing, notFound } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
@@ -63,11 +63,11 @@ async function lock(
 }
 
 /** Returns the entry of an action on an endpoint for the audit log. */
-export function endpointAct(
+export function endpointAuditEntry(
   { id, tenantId }: Pick<WebhookEndpoint, 'id' | 'tenantId'>,
   action: string,
-  details: ActDetails,
-): Act {
+  details: AuditDetails,
+): AuditEntry {
   return { tenantId, action, subjectType: 'webhook_endpoint', subjectId: id, details };
 }
 

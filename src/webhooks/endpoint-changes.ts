@@ -1,4 +1,4 @@
-import { memberActor, recordAct } from '../access/audit-log.js';
+import { memberActor, recordAction } from '../access/audit-log.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
@@ -15,7 +15,7 @@ import {
 import { deleteSql, insertSql, literals, updateSql } from '../db/statements.js';
 import { transactFor } from '../db/transact.js';
 import { headOf } from '../events/positions.js';
-import { assertManager, endpointAct, findManaged, lockManaged, noticeOf } from './access.js';
+import { assertManager, endpointAuditEntry, findManaged, lockManaged, noticeOf } from './access.js';
 import type { WebhookDeps } from './deps.js';
 import { readLockedEndpoint, type ShownEndpoint } from './queries.js';
 import { beginRecovery } from './recovery.js';
@@ -93,8 +93,8 @@ function recordChange(
   changes: readonly string[],
   now: Instant,
 ): Promise<void> {
-  const act = endpointAct(endpoint, 'webhook.change', { changed: changes.join(',') });
-  return recordAct(transaction, memberActor(caller), now, act);
+  const act = endpointAuditEntry(endpoint, 'webhook.change', { changed: changes.join(',') });
+  return recordAction(transaction, memberActor(caller), now, act);
 }
 
 async function replaceTypes(

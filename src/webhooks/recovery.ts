@@ -1,4 +1,4 @@
-import { memberActor, recordAct } from '../access/audit-log.js';
+import { memberActor, recordAction } from '../access/audit-log.js';
 import { groupBy } from '../core/collections.js';
 import { ApiError, invalidField, invalidState } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
@@ -15,7 +15,7 @@ import {
 import { equalsSql, insertSql, literals, statement, updateSql } from '../db/statements.js';
 import { transactFor } from '../db/transact.js';
 import { firstSince, headOf } from '../events/positions.js';
-import { endpointAct, lockManaged } from './access.js';
+import { endpointAuditEntry, lockManaged } from './access.js';
 import { CLAIM_MS, type ClaimedEndpoint, lockStates } from './endpoint-claims.js';
 import { isSubscribed, type LoggedEvent, newDelivery, readLogs } from './event-reader.js';
 import type { Claim } from './results.js';
@@ -48,8 +48,8 @@ export async function recover(
     assertEnabled(endpoint);
     const now = deps.clock();
     const range = await beginRecovery(transaction, endpoint, since, true, now);
-    const act = endpointAct(endpoint, 'webhook.recover', { since: toRfc3339(since) });
-    await recordAct(transaction, memberActor(caller), now, act);
+    const act = endpointAuditEntry(endpoint, 'webhook.recover', { since: toRfc3339(since) });
+    await recordAction(transaction, memberActor(caller), now, act);
     return { since, range };
   });
 }

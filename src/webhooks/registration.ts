@@ -1,4 +1,4 @@
-import { memberActor, recordAct } from '../access/audit-log.js';
+import { memberActor, recordAction } from '../access/audit-log.js';
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 import type { Keyed } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
@@ -20,7 +20,7 @@ import { headOf } from '../events/positions.js';
 import type { CommandResult } from '../ledger/writer/types.js';
 import { findResults } from '../ledger/idempotency.js';
 import { type KeyedResult, writeKeyed } from '../ledger/keyed-writes.js';
-import { assertManager, endpointAct, noticeOf } from './access.js';
+import { assertManager, endpointAuditEntry, noticeOf } from './access.js';
 import type { WebhookDeps } from './deps.js';
 import { type ShownEndpoint, withTypes } from './queries.js';
 import { HEALTHY, MAX_ENDPOINTS } from './rules.js';
@@ -195,8 +195,8 @@ async function write(
     insertSql(webhookSubscriptions, subscriptionsOf(endpoint, draft.types, head + 1n)),
     insertSql(outbox, [draft.notice]),
   ]);
-  const act = endpointAct(endpoint, 'webhook.register', { events: draft.types.join(',') });
-  await recordAct(transaction, memberActor(caller), createdAt, act);
+  const act = endpointAuditEntry(endpoint, 'webhook.register', { events: draft.types.join(',') });
+  await recordAction(transaction, memberActor(caller), createdAt, act);
   return { row: endpoint };
 }
 

@@ -1,5 +1,5 @@
 import { DateTime } from 'luxon';
-import { type ActDetails, recordAct, wasDone } from '../access/audit-log.js';
+import { type AuditDetails, recordAction, wasPerformed } from '../access/audit-log.js';
 import { ApiError, existing } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
@@ -11,7 +11,7 @@ import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { rowRefusal, type StaffActionName, type StaffIdentity } from '../staff/rules.js';
-import { endpointAct, lockEndpoint, noticeOf } from './access.js';
+import { endpointAuditEntry, lockEndpoint, noticeOf } from './access.js';
 import { disable, enable } from './endpoint-changes.js';
 import { earliestDue, readState } from './endpoint-claims.js';
 import type { ShownEndpoint } from './queries.js';
@@ -28,7 +28,7 @@ export type Operation = (
   deps: DatabaseDeps,
   endpointId: Uuid,
   by: StaffIdentity,
-  details?: ActDetails,
+  details?: AuditDetails,
   actId?: Uuid,
 ) => Promise<boolean>;
 
@@ -124,12 +124,12 @@ function operation(action: StaffActionName, change: Change): Operation {
       const now = clock();
       const isChanged = await change(transaction, endpoint, now, by);
       if (isChanged) await transaction.execute(insertSql(outbox, [noticeOf(endpoint, now)]));
-      const act = endpointAct(
+      const act = endpointAuditEntry(
         endpoint,
         action,
         isChanged ? details : { ...details, unchanged: true },
       );
-      await recordAct(transaction, by, now, act, actId);
+      await recordAction(transaction, by, now, act, actId);
       return isChanged;
     });
 }
@@ -143,7 +143,7 @@ async function begun(
   actId: Uuid,
 ): Promise<WebhookEndpoint | null> {
   const endpoint = await lockEndpoint(transaction, endpointId);
-  if (await wasDone(transaction, actId)) return null;
+  if (await wasPerformed(transaction, actId)) return null;
   const refusal = rowRefusal(action, by, await transaction.find(staff, { id: by.id }));
   if (refusal !== null) throw new ApiError(refusal);
   return endpoint;

@@ -5,7 +5,7 @@ import { newId, type Uuid } from '../../src/core/ids.js';
 import { systemClock as clock } from '../../src/core/instant.js';
 import { SYSTEM_CHAIN } from '../../src/db/audit-hash.js';
 import { uuid } from '../../src/db/columns.js';
-import { type ChainedAct, chainedActs } from '../../src/db/entities/identity.js';
+import { type ChainedAuditRow, chainedAuditLog } from '../../src/db/entities/identity.js';
 import { verifyAuditLog } from '../../src/auditor/audit.js';
 import { run } from '../ops/ops.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
@@ -133,8 +133,8 @@ describe('the chains of the audit log', () => {
     return id;
   }
 
-  const acts = (chainId: Uuid): Promise<ChainedAct[]> =>
-    db.database.reader.select(chainedActs, { chainId }, { orderBy: ['sequence'] });
+  const acts = (chainId: Uuid): Promise<ChainedAuditRow[]> =>
+    db.database.reader.select(chainedAuditLog, { chainId }, { orderBy: ['sequence'] });
 
   it('the chains of the audit log are gapless, one for each tenant and one for acts that belong to none, each act with the hash of the previous one', async () => {
     const [one, other] = [await chained(), await chained()];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { listActs, operatorActor, parseDetails } from '../../src/access/audit-log.js';
+import { listAuditRows, operatorActor, parseDetails } from '../../src/access/audit-log.js';
 import { addMember, grantRole, grantRoleEverywhere, removeRole } from '../../src/access/members.js';
 import { issueToken, revokeToken, rotateToken } from '../../src/access/tokens.js';
 import { setAlias } from '../../src/accounts/alias.js';
@@ -48,7 +48,7 @@ describe('the audit log', () => {
   });
   after(() => api.stop());
 
-  const acts = (limit = 100) => listActs(db.database.reader, { tenantId }, limit);
+  const acts = (limit = 100) => listAuditRows(db.database.reader, { tenantId }, limit);
   /** The acts that the work adds, oldest first: action, subject and details. */
   async function added(work: () => Promise<unknown>): Promise<unknown[]> {
     const known = new Set((await acts()).map(({ id }) => id));
@@ -106,7 +106,7 @@ describe('the audit log', () => {
     };
     for (let count = 0; count < 2; count += 1)
       answered(await bank.request('PUT', `${path}/verification`, { body: declared }), 200);
-    const own = (await listActs(db.database.reader, { tenantId, subjectId: id }, 10))
+    const own = (await listAuditRows(db.database.reader, { tenantId, subjectId: id }, 10))
       .reverse()
       .slice(1);
     assert.deepEqual(
@@ -269,7 +269,7 @@ describe('the audit log', () => {
   it('the audit log has every act about the reserved list', async () => {
     const alias = '$audited.reserved';
     const ofAlias = async () =>
-      (await listActs(db.database.reader, { subjectId: alias }, 10)).map(
+      (await listAuditRows(db.database.reader, { subjectId: alias }, 10)).map(
         ({ action, tenantId: of }) => [action, of],
       );
     await reserveAlias(db.database, clock, alias, ACTOR);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { closeAccount } from '../../src/accounts/closing.js';
-import { listActs } from '../../src/access/audit-log.js';
+import { listAuditRows } from '../../src/access/audit-log.js';
 import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
 import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { ApiError } from '../../src/core/errors.js';
@@ -138,7 +138,10 @@ describe('closing and freezing', () => {
       const { id } = await bank.account();
       const done = await Promise.all([act(id), act(id), act(id)]);
       assert.deepEqual(done.map(({ changed }) => changed).sort(), [false, false, true]);
-      assert.equal((await listActs(db.database.reader, { subjectId: id, action }, 10)).length, 1);
+      assert.equal(
+        (await listAuditRows(db.database.reader, { subjectId: id, action }, 10)).length,
+        1,
+      );
     }
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { listActs, operatorActor, parseDetails } from '../../src/access/audit-log.js';
+import { listAuditRows, operatorActor, parseDetails } from '../../src/access/audit-log.js';
 import { closeAccount } from '../../src/accounts/closing.js';
 import {
   listPolicies,
@@ -279,7 +279,7 @@ describe('an approval policy', () => {
 
   it('an approval policy leaves an act in the audit log whenever it is set or removed, by whom and how', async () => {
     const acts = async (): Promise<unknown[]> =>
-      (await listActs(db.database.reader, { subjectId: account.id }, 20))
+      (await listAuditRows(db.database.reader, { subjectId: account.id }, 20))
         .filter(({ action }) => action.startsWith('approval_policy'))
         .reverse()
         .map((act) => [act.action, act.actorClaimed, act.channel, act.tenantId, parseDetails(act)]);

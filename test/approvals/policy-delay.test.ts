@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { listActs, operatorActor, parseDetails } from '../../src/access/audit-log.js';
+import { listAuditRows, operatorActor, parseDetails } from '../../src/access/audit-log.js';
 import { removePolicy, setPolicy } from '../../src/approvals/policies.js';
 import { recordEffective } from '../../src/approvals/policy-change.js';
 import { MAX_POLICY_DELAY_S, setPolicyDelay } from '../../src/approvals/policy-delay.js';
@@ -83,7 +83,7 @@ describe('the delay of what lowers an approval policy', () => {
     pending,
   });
   const lines = async (): Promise<unknown[]> =>
-    (await listActs(db.database.reader, { subjectId: account.id }, 50))
+    (await listAuditRows(db.database.reader, { subjectId: account.id }, 50))
       .filter(({ action }) => action.startsWith('approval_policy'))
       .reverse()
       .map((act) => [act.action.replace('approval_policy.', ''), act.channel, parseDetails(act)]);
@@ -192,7 +192,7 @@ describe('the delay of what lowers an approval policy', () => {
     );
     await setPolicyDelay(db.database, systemClock, tenantId, 60, operatorActor('maria'));
     await setPolicyDelay(db.database, systemClock, tenantId, null, operatorActor('maria'));
-    const acts = await listActs(
+    const acts = await listAuditRows(
       db.database.reader,
       { tenantId, action: 'tenant.set_policy_delay' },
       10,

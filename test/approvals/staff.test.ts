@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { listActs, operatorActor, parseDetails } from '../../src/access/audit-log.js';
+import { listAuditRows, operatorActor, parseDetails } from '../../src/access/audit-log.js';
 import { deactivateStaff, findStaff, listStaff } from '../../src/staff/people.js';
 import { ApiError } from '../../src/core/errors.js';
 import { systemClock } from '../../src/core/instant.js';
@@ -26,7 +26,7 @@ describe('support staff', () => {
     addStaff(db.database, { name: called, rights }, ACTOR);
   const known = (): Promise<Staff | undefined> => findStaff(db.database.reader, name);
   const acts = async ({ id }: Staff): Promise<unknown[]> =>
-    (await listActs(db.database.reader, { subjectId: id }, 20))
+    (await listAuditRows(db.database.reader, { subjectId: id }, 20))
       .reverse()
       .map((act) => [act.action, act.actorClaimed, act.channel, act.tenantId, parseDetails(act)]);
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listActs } from '../../src/access/audit-log.js';
+import { listAuditRows } from '../../src/access/audit-log.js';
 import { addMember } from '../../src/access/members.js';
 import { TokenUses } from '../../src/access/token-uses.js';
 import { listTokens, revokeToken } from '../../src/access/tokens.js';
@@ -58,7 +58,7 @@ describe('the tokens of a member', () => {
     await sleep(1_000);
     for (const { text: token } of made)
       answered(await bank.request('GET', '/v1/accounts', { token }), 401, 'unauthorized');
-    const acts = await listActs(db.database.reader, { tenantId, action: 'token.revoke' }, 10);
+    const acts = await listAuditRows(db.database.reader, { tenantId, action: 'token.revoke' }, 10);
     assert.deepEqual(
       acts
         .filter(({ actorClaimed }) => actorClaimed === 'maria')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import { chromium } from 'playwright-core';
 import type { AddressInfo } from 'node:net';
-import { operatorActor, listActs, parseDetails } from '../../src/access/audit-log.js';
+import { operatorActor, listAuditRows, parseDetails } from '../../src/access/audit-log.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { type Staff, staff, type StaffRight } from '../../src/db/entities/staff.js';
 import { RailBreakers } from '../../src/payouts/breaker.js';
@@ -155,7 +155,7 @@ describe("sign-in by the company's identity provider", () => {
     throw new Error('the provider never came back');
   }
   const refusals = async (subjectId: string): Promise<unknown[]> =>
-    (await listActs(db.database.reader, { subjectId }, 20))
+    (await listAuditRows(db.database.reader, { subjectId }, 20))
       .filter(({ action }) => action.endsWith('_refused'))
       .map((act) => [act.action, act.channel, parseDetails(act).refused]);
   async function notIn(seen: Seen, status: number, text: RegExp): Promise<void> {
@@ -182,7 +182,7 @@ describe("sign-in by the company's identity provider", () => {
       [200, '0; url=/waiting/transfers'],
     );
     assert.equal((await session())?.identity.id, person.id);
-    const acts = (await listActs(db.database.reader, { subjectId: person.id }, 20)).map(
+    const acts = (await listAuditRows(db.database.reader, { subjectId: person.id }, 20)).map(
       ({ action }) => action,
     );
     assert.deepEqual(acts.reverse(), ['staff.set', 'staff.bind', 'staff.sign_in', 'staff.sign_in']);

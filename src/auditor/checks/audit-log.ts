@@ -3,7 +3,7 @@ import { toRfc3339 } from '../../core/instant.js';
 import { actHash, chainOf, GENESIS, RESTORE_GAP, SYSTEM_CHAIN } from '../../db/audit-hash.js';
 import { bigint, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
-import { type ChainedAct, chainedActs } from '../../db/entities/identity.js';
+import { type ChainedAuditRow, chainedAuditLog } from '../../db/entities/identity.js';
 import { columnList } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 import type { AuditRun, Check } from '../run.js';
@@ -22,13 +22,13 @@ export const auditLogChecks: Check = {
 };
 
 async function checkChains(audit: AuditRun): Promise<void> {
-  let before: ChainedAct | undefined;
-  const read = (reader: Reader, after: ChainedAct | undefined): Promise<ChainedAct[]> => {
-    const behind = ({ chainId, sequence }: ChainedAct): string =>
+  let before: ChainedAuditRow | undefined;
+  const read = (reader: Reader, after: ChainedAuditRow | undefined): Promise<ChainedAuditRow[]> => {
+    const behind = ({ chainId, sequence }: ChainedAuditRow): string =>
       afterKey('chain_id', 'sequence', uuid.literal(chainId), bigint.literal(sequence));
     const conditions = [...audit.own('chain_id'), ...(after === undefined ? [] : [behind(after)])];
     return reader.list(
-      chainedActs,
+      chainedAuditLog,
       `FORCE INDEX (chain)${whereAll(conditions)}
        ORDER BY chain_id, sequence, id LIMIT ${ROWS_A_SLICE}`,
     );
@@ -46,12 +46,16 @@ async function checkChains(audit: AuditRun): Promise<void> {
  * Whether a restore explains the gap. A restore skips numbers that lost rows may have had, and adds
  * a row about it.
  */
-function isAcrossGap({ action, details, sequence }: ChainedAct, last: bigint): boolean {
+function isAcrossGap({ action, details, sequence }: ChainedAuditRow, last: bigint): boolean {
   if (action !== RESTORE_GAP || sequence <= last) return false;
   return (JSON.parse(details) as { readonly acts_after?: unknown }).acts_after === last.toString();
 }
 
-function checkLink(audit: AuditRun, act: ChainedAct, before: ChainedAct | undefined): void {
+function checkLink(
+  audit: AuditRun,
+  act: ChainedAuditRow,
+  before: ChainedAuditRow | undefined,
+): void {
   const { chainId, sequence, previousHash, hash } = act;
   const report = (message: string): void => audit.report('audit_chain', actName(act), message);
   const last = before?.sequence ?? 0n;
@@ -80,11 +84,11 @@ async function checkHeads(audit: AuditRun): Promise<void> {
         `its last act is number ${bigint.parse(row.last)}, which is not there as it was written`,
       );
     const put = await reader.query(
-      `SELECT ${columnList(chainedActs, 'a')} FROM audit_log a LEFT JOIN audit_chains c ON c.chain_id=a.chain_id
+      `SELECT ${columnList(chainedAuditLog, 'a')} FROM audit_log a LEFT JOIN audit_chains c ON c.chain_id=a.chain_id
        ${whereAll(['(c.chain_id IS NULL OR a.sequence>c.last_sequence)', ...audit.own('a.chain_id')])}
        LIMIT 1000`,
     );
-    for (const act of put.map((row) => parseRow(chainedActs, row)))
+    for (const act of put.map((row) => parseRow(chainedAuditLog, row)))
       audit.report('audit_head', actName(act), 'it is behind the end of its chain');
   });
 }
@@ -93,6 +97,6 @@ function chainName(chainId: Uuid): string {
   return chainId === SYSTEM_CHAIN ? 'the chain of no tenant' : `the chain of tenant ${chainId}`;
 }
 
-function actName({ id, sequence, action, at }: ChainedAct): string {
+function actName({ id, sequence, action, at }: ChainedAuditRow): string {
   return `act ${id}, number ${sequence}: ${action} at ${toRfc3339(at)}`;
 }

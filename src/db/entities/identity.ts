@@ -102,7 +102,7 @@ export const auditLog = defineTable('audit_log', actColumns);
 export type AuditRow = RowOf<typeof auditLog>;
 
 /** Lines of the audit log with sequence numbers and hashes (src/db/audit-hash.ts). */
-export const chainedActs = defineTable(
+export const chainedAuditLog = defineTable(
   'audit_log',
   {
     ...actColumns,
@@ -117,7 +117,7 @@ export const chainedActs = defineTable(
     indexes: { subject: ['subjectId', 'id'], tenant: ['tenantId', 'id'] },
   },
 );
-export type ChainedAct = RowOf<typeof chainedActs>;
+export type ChainedAuditRow = RowOf<typeof chainedAuditLog>;
 
 /** The last act of each chain. Locked after everything else of a transaction. */
 export const auditChains = defineTable(

@@ -43,7 +43,7 @@ export const TABLES: readonly Table<unknown>[] = FILES.flatMap((file): readonly 
   Object.values(file),
 )
   .filter(isTable)
-  // The acts without their place in the chain: `chainedActs` has all columns.
+  // The acts without their place in the chain: `chainedAuditLog` has all columns.
   .filter((table) => table !== identity.auditLog);
 
 function isTable(value: unknown): value is Table<unknown> {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { chainHeads, listActs } from '../../access/audit-log.js';
+import { chainHeads, listAuditRows } from '../../access/audit-log.js';
 import type { Uuid } from '../../core/ids.js';
 import { verifyAuditLog } from '../../auditor/audit.js';
 import { type Ops, query } from '../command.js';
@@ -40,7 +40,7 @@ export const auditLogCommand = query({
     const tenantId =
       tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
     if (isProof) return verify(ops, tenantId);
-    const acts = await listActs(database.reader, { tenantId, subjectId, action }, most);
+    const acts = await listAuditRows(database.reader, { tenantId, subjectId, action }, most);
     output.newest(acts.map(actFields), most, 'Nothing is recorded.', ['subject_type', 'tenant_id']);
   },
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { recordAct } from '../../access/audit-log.js';
+import { recordAction } from '../../access/audit-log.js';
 import { checkedText, MAX_REASON } from '../../core/checked-text.js';
 import { parseUuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
@@ -82,7 +82,7 @@ export const findingCommands = group('findings', 'contradictions found by the sc
           subjectType: 'finding',
           subjectId: id,
         };
-        await recordAct(transaction, ops.actor(), now, {
+        await recordAction(transaction, ops.actor(), now, {
           ...act,
           details: { reason: why, check: finding.checkName },
         });

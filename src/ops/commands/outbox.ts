@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { recordAct } from '../../access/audit-log.js';
+import { recordAction } from '../../access/audit-log.js';
 import { parseUuid } from '../../core/ids.js';
 import { transact } from '../../db/transact.js';
 import { Outbox, type OutboxFilter } from '../../temporal/outbox.js';
@@ -98,7 +98,7 @@ async function record(
 ): Promise<void> {
   const subject = { subjectType: 'outbox', subjectId: resourceId ?? 'all' };
   const act = { tenantId: tenantId ?? null, ...subject, action, details: { entries } };
-  await transact(database, (transaction) => recordAct(transaction, actor(), clock(), act));
+  await transact(database, (transaction) => recordAction(transaction, actor(), clock(), act));
 }
 
 export const outboxCommands = group('outbox', 'entries that Temporal has not received yet', [

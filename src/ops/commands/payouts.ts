@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { recordAct } from '../../access/audit-log.js';
+import { recordAction } from '../../access/audit-log.js';
 import { formatAmount } from '../../core/amount.js';
 import { MAX_REASON } from '../../core/checked-text.js';
 import { type Payout, RESOLUTION_OUTCOMES } from '../../db/entities/payouts.js';
@@ -103,7 +103,7 @@ after the payout has ended; the rail is only asked.`,
     };
     // Recorded before the rail is called, so that the person is known in any case.
     await transact(ops.database, (transaction) =>
-      recordAct(transaction, ops.actor(), ops.clock(), act),
+      recordAction(transaction, ops.actor(), ops.clock(), act),
     );
     const after = await askNow(ops, payout);
     const entry = {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Act, type Actor, recordAct } from '../../access/audit-log.js';
+import { type AuditEntry, type Actor, recordAction } from '../../access/audit-log.js';
 import type { Refusal } from '../../core/errors.js';
 import type { Keyring } from '../../core/fingerprint.js';
 import { withEscapes } from '../../core/text.js';
@@ -150,7 +150,7 @@ async function verified(
   return answer.identity;
 }
 
-function refusal(need: Need, { command, subject }: Wanted, refused?: string): Act {
+function refusal(need: Need, { command, subject }: Wanted, refused?: string): AuditEntry {
   const [kind = ''] = need.split('.');
   const isAct = need.includes('.');
   return {
@@ -165,10 +165,10 @@ function refusal(need: Need, { command, subject }: Wanted, refused?: string): Ac
 async function record(
   { database, clock }: ActingDeps,
   { channel, name }: Actor,
-  act: Act,
+  act: AuditEntry,
 ): Promise<void> {
   await transact(database, (transaction) =>
-    recordAct(transaction, { channel, name }, clock(), act),
+    recordAction(transaction, { channel, name }, clock(), act),
   );
 }
 

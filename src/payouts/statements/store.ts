@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Actor, recordAct } from '../../access/audit-log.js';
+import { type Actor, recordAction } from '../../access/audit-log.js';
 import { newId, type Uuid } from '../../core/ids.js';
 import { instant, type Instant } from '../../core/instant.js';
 import { day as dayColumn, time, uuid } from '../../db/columns.js';
@@ -78,7 +78,7 @@ async function store(
   for (const slice of slices(lines.map((line) => ({ ...line, statementId: id, rail }))))
     await transaction.execute(insertSql(payoutStatementLines, slice));
   if (last !== undefined) await transaction.execute(supersedeSql(last.id));
-  await recordAct(transaction, actor, at, {
+  await recordAction(transaction, actor, at, {
     tenantId: null,
     action: 'payout.statement_take',
     subjectType: 'rail',

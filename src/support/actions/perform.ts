@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Act, recordOnce, wasDone } from '../../access/audit-log.js';
+import { type AuditEntry, recordOnce, wasPerformed } from '../../access/audit-log.js';
 import { cleanText, MAX_REASON } from '../../core/checked-text.js';
 import { compareText } from '../../core/collections.js';
 import { ApiError, type Refusal } from '../../core/errors.js';
@@ -70,7 +70,7 @@ async function performOnce<Resource>(
   try {
     const refusal = await codeRefusal(deps, action.name, subject, { identity, form, actId });
     if (refusal !== null) return { outcome: 'refused', refusal };
-    if (await wasDone(deps.database.current, actId)) return { outcome: 'done' };
+    if (await wasPerformed(deps.database.current, actId)) return { outcome: 'done' };
     await action.run(deps, resource, { by: identity, reason: cleaned.clean, actId, form });
     return { outcome: 'done' };
   } catch (failure) {
@@ -138,6 +138,6 @@ function contentOf(form: URLSearchParams): string {
 function refusedAction(
   name: StaffActionName,
   { id: subjectId, tenantId, subjectType }: ActionSubject,
-): Act {
+): AuditEntry {
   return { tenantId, action: `${name}_refused`, subjectType, subjectId, details: {} };
 }

@@ -1,4 +1,4 @@
-import { listActs, parseDetails } from '../../access/audit-log.js';
+import { listAuditRows, parseDetails } from '../../access/audit-log.js';
 import { type Amount, formatAmount } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import { localTime } from '../../core/calendar.js';
@@ -49,7 +49,7 @@ const MAX_ACTIONS = 200;
 export async function readHistory(reader: Reader, subject: Subject): Promise<History> {
   const { id, tenantId, timeZone, accountIds, lines } = subject;
   const [acts, given, hold] = await Promise.all([
-    listActs(reader, { subjectId: id }, MAX_ACTIONS),
+    listAuditRows(reader, { subjectId: id }, MAX_ACTIONS),
     reader.select(approvals, { resourceId: id }, { orderBy: ['createdAt', 'id'] }),
     reader.find(holds, { resourceId: id }),
   ]);
@@ -100,7 +100,7 @@ export async function readStaffActions(
   id: Uuid,
   timeZone: string,
 ): Promise<readonly TimelineLine[]> {
-  const acts = await listActs(reader, { subjectId: id }, MAX_ACTIONS);
+  const acts = await listAuditRows(reader, { subjectId: id }, MAX_ACTIONS);
   const people = await readPeople(reader, acts);
   return acts
     .map((act) => actionLine(act, people, timeZone))
