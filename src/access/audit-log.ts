@@ -10,7 +10,6 @@ import { literal } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { appendAuditRows } from '../ledger/audit-chain.js';
 
-/** Who acts, and by which means. */
 export interface Actor {
   readonly channel: AuditRow['channel'];
   readonly name: string;
@@ -20,18 +19,12 @@ export function memberActor(caller: Caller): Actor {
   return { channel: 'api', name: `member:${caller.memberId}` };
 }
 
-/**
- * Returns the actor for a program on the operators' side that is not staff: the demo world, a
- * benchmark or a test.
- */
+/** The demo world, a benchmark or a test. */
 export function operatorActor(name: string): Actor {
   return { channel: 'ops', name };
 }
 
-/**
- * A privileged act. `details` hold ids, amounts, states and reasons, never secrets or personal
- * data.
- */
+/** `details` hold ids, amounts, states and reasons, never secrets or personal data. */
 export interface AuditEntry {
   readonly tenantId: Uuid | null;
   readonly action: string;
@@ -48,10 +41,7 @@ export function accountAuditEntry(
   return { tenantId, action, subjectType: 'account', subjectId: id, details };
 }
 
-/**
- * Records the actions as the last write of the transaction that performs them, so that neither is
- * stored without the other.
- */
+/** Records the actions with the transaction that performs them. */
 export function recordActions(
   transaction: Transaction,
   actor: Actor,
@@ -65,7 +55,7 @@ export function recordActions(
   return Promise.resolve();
 }
 
-/** Records one action. `id` is the action's own id, by which `wasPerformed` recognises it. */
+/** `id` is the action's own id, by which `wasPerformed` recognises it. */
 export function recordAction(
   transaction: Transaction,
   actor: Actor,
@@ -79,10 +69,7 @@ export function recordAction(
 
 const pending = new WeakMap<Transaction, AuditRow[]>();
 
-/**
- * Records actions with ids. A transaction appends all of its actions together: chains are locked
- * once, and last.
- */
+/** A transaction appends all of its actions together: chains are locked once, and last. */
 export function recordRows(transaction: Transaction, rows: readonly AuditRow[]): void {
   const known = pending.get(transaction);
   if (known !== undefined) {
@@ -94,7 +81,7 @@ export function recordRows(transaction: Transaction, rows: readonly AuditRow[]):
   transaction.atEnd(() => appendAuditRows(transaction, acts));
 }
 
-/** Records a single action under its own id, once, however often the call is retried. */
+/** Records an action under its own id once, however often the call is retried. */
 export function recordOnce(
   { database, clock }: DatabaseDeps,
   id: Uuid,
@@ -108,9 +95,8 @@ export function recordOnce(
 }
 
 /**
- * Returns true if the action with this id was done before; throws ApiError if it was refused then.
- * Callers hold the lock of the row that the action changes, so a repeated action changes nothing
- * even if the row has changed since.
+ * Returns true if this action was performed before; throws ApiError if it was refused. Callers hold
+ * the lock of the row that the action changes, so a repeated action changes nothing.
  */
 export async function wasPerformed(reader: Reader, id: Uuid): Promise<boolean> {
   const act = await reader.find(auditLog, { id });
@@ -118,7 +104,6 @@ export async function wasPerformed(reader: Reader, id: Uuid): Promise<boolean> {
   throw new ApiError(invalidState(String(parseDetails(act).refused)));
 }
 
-/** Returns the action as a row for the ledger, which writes the row itself. */
 export function auditRow(id: Uuid, actor: Actor, at: Instant, act: AuditEntry): AuditRow {
   const { tenantId, action, subjectType, subjectId, details = {} } = act;
   return {
@@ -164,10 +149,7 @@ export async function listAuditRows(
   );
 }
 
-/**
- * Returns the last action of each chain, to be kept elsewhere. `tenant` is null for the chain of
- * actions without a tenant.
- */
+/** Returns the last action of each chain. `tenant` is null for actions without a tenant. */
 export async function chainHeads(
   reader: Reader,
   tenantId: Uuid | undefined,

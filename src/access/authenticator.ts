@@ -7,16 +7,10 @@ import { type AddressRange, admitsAddress, parseRanges } from '../core/address-r
 import { ExpiringCache } from '../core/expiring-cache.js';
 import { hashOfToken, keyIdOf } from './token-format.js';
 
-/**
- * The age of a cached token, from the moment its read was sent. With the time of a request, a
- * revocation takes effect within 5 s.
- */
+/** From the moment a token's read was sent. A revocation takes effect within 5 s in all. */
 const MAX_AGE_MS = 500;
 const MAX_KNOWN = 20_000;
-/**
- * Unknown tokens have a cache of their own, so that a flood of invented tokens does not evict real
- * ones.
- */
+/** A cache of their own: a flood of invented tokens does not evict real ones. */
 const MAX_UNKNOWN = 20_000;
 const MAX_READ_AT_ONCE = 1_000;
 
@@ -36,7 +30,7 @@ interface SharedRead {
   readonly found: Promise<Found>;
 }
 
-/** Finds the caller of a token. A token read less than half a second ago is not read again. */
+/** A token read less than half a second ago is not read again. */
 export class Authenticator {
   private readonly known = new ExpiringCache<LiveToken>(MAX_KNOWN, MAX_AGE_MS);
   private readonly unknown = new ExpiringCache<true>(MAX_UNKNOWN, MAX_AGE_MS);
@@ -46,14 +40,10 @@ export class Authenticator {
   constructor(
     private readonly reader: Reader,
     private readonly clock: Clock,
-    /** Milliseconds that never jump. */
     private readonly elapsed: () => number = () => performance.now(),
   ) {}
 
-  /**
-   * Returns the caller, or null for a token that is not valid here; synchronously if the token is
-   * cached. Rejects with DatabaseUnavailable.
-   */
+  /** Returns the caller, or null for an invalid token; synchronously if the token is cached. */
   authenticate(token: string, address: string): Caller | null | Promise<Caller | null> {
     const keyId = keyIdOf(token);
     if (keyId === null) return null;
@@ -72,7 +62,6 @@ export class Authenticator {
     return admitsAddress(live.ranges, address) ? live.caller : null;
   }
 
-  /** Joins a recent read of this key id, or begins one. */
   private async lookUp(keyId: string, now: number): Promise<LiveToken | undefined> {
     const running = this.running.get(keyId);
     const read =

@@ -13,9 +13,7 @@ import { type AuditEntry, type AuditDetails, type Actor, recordAction } from './
 
 const MAX_NAME = 80;
 
-/**
- * Adds a person or program without a role. Throws ApiError invalid_field (also for taken names).
- */
+/** Adds a person or program without a role. Throws invalid_field, also for taken names. */
 export async function addMember(
   database: Database,
   clock: Clock,
@@ -50,10 +48,7 @@ export async function addMember(
   return member;
 }
 
-/**
- * Gives the member this role in one account of its tenant, replacing any other. Throws ApiError
- * not_found.
- */
+/** Gives the role in one account of the member's tenant, replacing any other. */
 export async function grantRole(
   database: Database,
   clock: Clock,
@@ -84,7 +79,7 @@ export async function grantRole(
   });
 }
 
-/** Gives the member this role in every account that its tenant has now. Returns how many. */
+/** Gives the role in every account that the tenant has now. Returns how many. */
 export async function grantRoleEverywhere(
   database: Database,
   clock: Clock,
@@ -113,7 +108,7 @@ export async function grantRoleEverywhere(
   });
 }
 
-/** Removes the member's role: in one account, or (null) in all. Returns in how many it had one. */
+/** Removes the role in one account, or (null) in all. Returns in how many the member had one. */
 export async function removeRole(
   database: Database,
   clock: Clock,

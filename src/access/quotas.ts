@@ -9,20 +9,14 @@ import { literal, updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { type Actor, recordAction } from './audit-log.js';
 
-/**
- * How much a tenant may store at a time, so that endless uploads fill only the tenant's own share
- * of the disk.
- */
+/** How much a tenant may store, so that uploads fill only the tenant's own share of the disk. */
 
 /** Open batches are being validated, ready to be executed, or being paid. */
 export type Quotas = Readonly<
   Record<'openBatches' | 'problemRows' | 'unpaidRows' | 'storedBytes' | 'statementRows', bigint>
 >;
 
-/**
- * Enough for a hundred files of 10 MiB, four files of 100,000 bad rows, a hundred unpaid files and
- * four of the longest statements.
- */
+/** For example a hundred files of 10 MiB, or four of 100,000 bad rows. */
 export const DEFAULT_QUOTAS: Quotas = {
   openBatches: 100n,
   problemRows: 2_000_000n,
@@ -33,7 +27,6 @@ export const DEFAULT_QUOTAS: Quotas = {
 const MOST = 1_000_000_000_000n;
 /** The fixed part of a statement's files counts as this many rows. */
 const ROWS_OF_A_STATEMENT = 100;
-/** How many of a tenant's statements may wait for their files. */
 const MAX_PREPARING = 20n;
 
 export interface QuotaState {
@@ -77,15 +70,14 @@ export async function readQuotas(reader: Reader, tenantId: Uuid): Promise<QuotaS
   };
 }
 
-/** Throws quota_exceeded unless another batch of this many bytes is within the tenant's quotas. */
+/** Throws quota_exceeded unless another batch of this many bytes is within the quotas. */
 export async function assertWithinQuotas(
   reader: Reader,
   tenantId: Uuid,
   fileBytes: number,
 ): Promise<void> {
   const { limits, used } = await readQuotas(reader, tenantId);
-  // The rows and problems of a file are known only after it was read, so one file may exceed the
-  // quota and the next is refused.
+  // A file's rows are known only after it was read: one file may exceed the quota.
   if (used.openBatches >= limits.openBatches)
     throw exceeded('open_batches', used.openBatches, limits.openBatches);
   if (used.problemRows >= limits.problemRows)
@@ -96,10 +88,7 @@ export async function assertWithinQuotas(
     throw exceeded('stored_bytes', used.storedBytes, limits.storedBytes);
 }
 
-/**
- * Throws quota_exceeded unless another statement of this many movements is within the tenant's
- * quotas.
- */
+/** Throws quota_exceeded unless another statement of this many movements is within the quotas. */
 export async function assertStatementQuota(
   reader: Reader,
   tenantId: Uuid,
@@ -133,7 +122,7 @@ const SETTABLE = tenantQuotas.columns
 /** Null restores the default; undefined leaves the quota unchanged. */
 export type QuotaChange = Readonly<Partial<Record<Settable, bigint | null | undefined>>>;
 
-/** Sets the quotas. Rows beyond a smaller quota stay stored. Throws ApiError invalid_field. */
+/** Rows beyond a smaller quota stay stored. */
 export async function setQuotas(
   database: Database,
   clock: Clock,
@@ -180,10 +169,7 @@ export async function setQuotas(
   });
 }
 
-/**
- * Fills the budgets, because the stored remainder is a time, which is meaningless once the budget's
- * size changes.
- */
+/** A budget's remainder is stored as a time, which is meaningless once its size changes. */
 async function fillBudgets(
   transaction: Transaction,
   tenantId: Uuid,

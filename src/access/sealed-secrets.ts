@@ -7,20 +7,14 @@ import type { Table } from '../db/table.js';
 import { transact } from '../db/transact.js';
 import { type Actor, recordAction } from './audit-log.js';
 
-/** Where secrets of one kind are stored, and how a row is encrypted again. */
 interface SealedColumns<Row> {
-  /** The plural of the kind, for messages. */
   readonly what: string;
-  /** The name of the counted rows in commands and in the audit log. */
   readonly counted: string;
   readonly table: Table<Row>;
   readonly id: keyof Row & string;
   /** The columns that name the key of a secret; null in rows without the secret. */
   readonly keyIds: readonly (keyof Row & string)[];
-  /**
-   * Returns only the columns that change, because another transaction may be about to write the
-   * remaining columns.
-   */
+  /** Returns only the columns that change: another transaction may be writing the others. */
   readonly reseal: (keys: Keyring, row: Row) => Partial<Row>;
 }
 
@@ -36,10 +30,7 @@ export type AnySecrets = Pick<
 
 const CHUNK = 100;
 
-/**
- * The secrets of one kind, and how an old key is retired. (docs/contract.md, Secrets and personal
- * data)
- */
+/** The secrets of one kind. (docs/contract.md, Secrets and personal data) */
 export class SealedSecrets<Row> {
   readonly counted: string;
 
@@ -60,7 +51,7 @@ export class SealedSecrets<Row> {
     );
   }
 
-  /** Throws ApiError invalid_state when a key that is needed is not in the ring. */
+  /** Throws invalid_state when a key that is needed is not in the ring. */
   async assertKeys(reader: Reader, keys: Keyring): Promise<void> {
     const inUse = await this.countByKey(reader);
     const missing = [...inUse.keys()].filter((id) => !keys.some((key) => key.id === id));
@@ -70,10 +61,9 @@ export class SealedSecrets<Row> {
   }
 
   /**
-   * Encrypts with the first key every secret that another key encrypted, and returns the number of
-   * rows. Afterwards no row needs the old key, so it may be removed from the configuration once
-   * every process has the new first key. May be interrupted and run again. Throws ApiError
-   * invalid_state if a needed key is not in the ring.
+   * Encrypts with the first key every secret of another key and returns the number of rows. Then
+   * the old key may be removed once every process has the new first key. May be interrupted and run
+   * again.
    */
   async rotate(deps: RotationDeps, actor: Actor): Promise<number> {
     const { database, encryptionKeys, onProgress } = deps;

@@ -31,10 +31,7 @@ const NETWORK = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const MAX_NAME = 80;
 const MAX_TIME_ZONE = 64;
 
-/**
- * Creates a tenant with everything it needs to move money: its system accounts and its event
- * counter. Throws ApiError invalid_field (also for a taken name), and what withTransaction throws.
- */
+/** Creates a tenant with its system accounts and its event counter. Throws invalid_field. */
 export async function addTenant(
   database: Database,
   clock: Clock,

@@ -12,7 +12,7 @@ const SECRET_LETTERS = 40;
 interface GeneratedToken {
   /** Names the token; not secret. */
   readonly keyId: string;
-  /** The whole token. Shown once, never stored. */
+  /** Shown once, never stored. */
   readonly text: string;
 }
 
@@ -21,15 +21,12 @@ export function newToken(): GeneratedToken {
   return { keyId, text: `svc_live_${keyId}_${randomLetters(SECRET_LETTERS)}` };
 }
 
-/** Returns the key id, or null if the text does not have the form of a live token. */
+/** Returns null if the text does not have the form of a live token. */
 export function keyIdOf(text: string): string | null {
   return PATTERN.exec(text)?.[1] ?? null;
 }
 
-/**
- * Returns the stored hash of a token. The secret is random, so a plain hash cannot be reversed by
- * guessing.
- */
+/** The secret is random, so a plain hash cannot be reversed by guessing. */
 export function hashOfToken(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }

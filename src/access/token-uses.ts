@@ -3,15 +3,14 @@ import type { Database } from '../db/database.js';
 import { tokens } from '../db/entities/parties.js';
 import { literal, literals } from '../db/statements.js';
 
-/** The use of a token is written once per interval, by all processes together. */
+/** By all processes together. */
 const EVERY_MS = 5 * 60_000;
-/** Uses wait this long so that they share a statement. */
 const GATHER_MS = 10_000;
 const MAX_NOTED = 20_000;
 
 /**
- * Records when tokens were last used, some minutes late and never during a request. A process that
- * is killed loses its last uses.
+ * Records when tokens were last used, some minutes late. A process that is killed loses its last
+ * uses.
  */
 export class TokenUses {
   private readonly noted = new Map<string, Instant>();
@@ -33,7 +32,7 @@ export class TokenUses {
     this.timer ??= setTimeout(() => void this.write(), GATHER_MS).unref();
   }
 
-  /** Writes the pending uses. Never throws: a later use makes up for a failed write. */
+  /** Never throws: a later use makes up for a failed write. */
   async write(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;

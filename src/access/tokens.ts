@@ -21,15 +21,14 @@ export interface NewToken {
   /** The purpose of the token, 1 to 80 characters. */
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** The token is refused from then on. Null: never expires. */
   readonly expiresAt: Instant | null;
-  /** The addresses or ranges (`10.0.0.0/8`) from which the token may be used. Empty: anywhere. */
+  /** Addresses or ranges (`10.0.0.0/8`). Empty: anywhere. */
   readonly cidrs: readonly string[];
 }
 
 export interface IssuedToken {
   readonly token: Token;
-  /** The text that the tenant sends as Bearer. The database stores only its hash. */
+  /** The Bearer text. The database stores only its hash. */
   readonly text: string;
 }
 
@@ -37,7 +36,6 @@ const MAX_NAME = 80;
 /** The column's width. */
 const MAX_CIDRS = 1_000;
 
-/** Issues a token that speaks for the member. Throws ApiError invalid_field. */
 export async function issueToken(
   database: Database,
   clock: Clock,
@@ -90,9 +88,7 @@ export function listTokens(reader: Reader, tenantId: Uuid): Promise<Token[]> {
   return reader.select(tokens, { tenantId }, { orderBy: ['createdAt', 'keyId'] });
 }
 
-/**
- * Ends a token forever, within 5 seconds. Repeating it changes nothing. Throws ApiError not_found.
- */
+/** Ends a token forever, within 5 seconds. Repeating it changes nothing. */
 export async function revokeToken(
   database: Database,
   clock: Clock,
@@ -109,10 +105,7 @@ export async function revokeToken(
   });
 }
 
-/**
- * Revokes every live token of a member, for when it is unknown which token has leaked. Returns the
- * revoked tokens.
- */
+/** Revokes every live token of a member, for when it is unknown which one has leaked. */
 export async function revokeTokensOf(
   database: Database,
   clock: Clock,
@@ -140,14 +133,13 @@ export async function revokeTokensOf(
 }
 
 interface RotatedToken extends IssuedToken {
-  /** The replaced token: revoked, or expiring when its grace ends. */
+  /** Revoked, or expiring when its grace ends. */
   readonly old: Token;
 }
 
 /**
- * Replaces a token by a new one with the same member, name, scopes, expiry and address ranges. The
- * old token is revoked at once, or expires after the grace. Throws ApiError not_found,
- * invalid_state (it is revoked or has expired).
+ * Replaces a token by a new one with the same rights. The old token is revoked at once, or expires
+ * after the grace. Throws not_found, invalid_state (it is revoked or has expired).
  */
 export async function rotateToken(
   database: Database,

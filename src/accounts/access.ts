@@ -9,10 +9,7 @@ import type { Beneficiary } from '../db/connection-limit.js';
 import { equalsSql, literal, type Where } from '../db/statements.js';
 import { ACCOUNT_CLOSED, AUTHORITY_INSUFFICIENT } from './rules.js';
 
-/**
- * Returns the SQL that joins an account (`a`) of the caller's tenant with the caller's role in it
- * (`r`).
- */
+/** SQL that joins an account (`a`) of the caller's tenant with the caller's role in it (`r`). */
 export function ownAccountSql(
   caller: Caller,
   accountId: Uuid,
@@ -28,8 +25,7 @@ export function ownAccountSql(
 const role = column.nullable(column.oneOf(ROLES));
 
 /**
- * Throws not_found without a row, and authority_insufficient if its `caller_role` does not
- * allow the operation.
+ * Throws not_found without a row, authority_insufficient unless `caller_role` allows the operation.
  */
 export function assertAllowed(
   operation: Operation,
@@ -41,8 +37,7 @@ export function assertAllowed(
 }
 
 /**
- * Throws authority_insufficient unless the member may perform the operation in at least one account
- * of the tenant.
+ * Throws authority_insufficient unless a role in any of the tenant's accounts allows the operation.
  */
 export async function assertAllowedSomewhere(
   reader: Reader,
@@ -58,10 +53,7 @@ export async function assertAllowedSomewhere(
     throw new ApiError(AUTHORITY_INSUFFICIENT);
 }
 
-/**
- * Throws not_found or authority_insufficient unless the caller may perform the operation in the
- * account.
- */
+/** Throws not_found, authority_insufficient. */
 export async function assertAccountAllowed(
   reader: Reader,
   operation: Operation,
@@ -76,15 +68,11 @@ export async function assertAccountAllowed(
 /** The author of a change of an account: a member of its tenant with the right, or an operator. */
 export type Changer = Caller | Actor;
 
-/** Returns the beneficiary of a change, as `transactFor` takes it. */
 export function beneficiaryOf(by: Changer): Beneficiary {
   return 'memberId' in by ? by.tenantId : null;
 }
 
-/**
- * Locks the account. Throws not_found, invalid_state (closed), and authority_insufficient for a
- * member who is not an admin or owner of the account.
- */
+/** Locks the account. Throws not_found, invalid_state (closed), authority_insufficient. */
 export async function lockForChange(
   transaction: Transaction,
   by: Changer,
@@ -100,7 +88,6 @@ export async function lockForChange(
   };
 }
 
-/** Locks and returns the caller's account. Throws not_found. */
 export function lockOwnAccount(
   transaction: Transaction,
   { tenantId }: Caller,
@@ -109,7 +96,7 @@ export function lockOwnAccount(
   return lock(transaction, { id, tenantId });
 }
 
-/** Locks and returns any account except a system account, for operators. Throws not_found. */
+/** Locks any account except a system account, for operators. Throws not_found. */
 export function lockAccount(transaction: Transaction, id: Uuid): Promise<Account> {
   return lock(transaction, { id });
 }
@@ -120,7 +107,7 @@ async function lock(transaction: Transaction, where: Where<Account>): Promise<Ac
   return account;
 }
 
-/** Locks and returns an open account, for operators. Throws not_found, invalid_state (closed). */
+/** Locks an open account, for operators. Throws not_found, invalid_state (closed). */
 export async function lockOpenAccount(transaction: Transaction, id: Uuid): Promise<Account> {
   return assertOpen(await lockAccount(transaction, id));
 }

@@ -23,18 +23,13 @@ export const ALIAS_TAKEN: Refusal = {
   message: 'another account of the tenant has this alias',
 };
 
-/** Returns the alias as it is stored. Throws ApiError invalid_field. */
 export function readAlias(text: string): string {
   const alias = parseAlias(text);
   if (alias === null) throw new ApiError(invalidField('alias', 'malformed'));
   return alias;
 }
 
-/**
- * Gives an account this alias and releases its previous alias. Throws ApiError: invalid_field,
- * not_found, authority_insufficient, invalid_state (closed), alias_reserved, alias_taken,
- * alias_in_quarantine.
- */
+/** Gives an account this alias and releases its previous one. (docs/contract.md, Alias) */
 export function setAlias(
   database: Database,
   clock: Clock,
@@ -49,10 +44,7 @@ export function setAlias(
   });
 }
 
-/**
- * Releases the account's alias; succeeds if it has none. Throws ApiError not_found,
- * authority_insufficient, invalid_state (closed).
- */
+/** Releases the account's alias; succeeds if it has none. */
 export function releaseAlias(
   database: Database,
   clock: Clock,
@@ -77,8 +69,7 @@ async function changeAlias(
   if ((await transaction.find(reservedAliases, { alias })) !== undefined)
     throw new ApiError(ALIAS_RESERVED);
   await takeAlias(transaction, account, alias);
-  // The unique key has waited for any transaction that releases the alias, so the release is
-  // visible here.
+  // The unique key has waited for transactions that release the alias, so their release is visible.
   await assertNotQuarantined(transaction, account.tenantId, alias, now);
   await rememberRelease(transaction, account, now);
   // Without the alias, which may name a person: the audit log is never erased.
@@ -117,7 +108,6 @@ async function assertNotQuarantined(
   if (refusal !== null) throw new ApiError(refusal);
 }
 
-/** Returns why an alias released at that time may not be taken now, or null. */
 export function quarantineRefusal(releasedAt: Instant, now: Instant): Refusal | null {
   const freeAt = instant(releasedAt + QUARANTINE_MS);
   if (now >= freeAt) return null;

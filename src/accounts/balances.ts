@@ -27,9 +27,8 @@ export class Balances {
   }
 
   /**
-   * Returns the balances of an account in each asset: total = available + held. One statement reads
-   * them, so the numbers are consistent. Throws not_found, authority_insufficient.
-   * (docs/contract.md, Balances)
+   * Returns available, held and total per asset, read by one statement. (docs/contract.md,
+   * Balances)
    */
   async read(
     caller: Caller,
@@ -57,10 +56,7 @@ export class Balances {
   }
 }
 
-/**
- * Returns for each query the rows of the tenant's own account with the caller's role. Foreign
- * accounts are not read.
- */
+/** Returns for each query the rows of the tenant's own account with the caller's role. */
 async function readTogether(
   reader: Reader,
   asked: readonly AskedBalances[],

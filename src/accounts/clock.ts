@@ -16,10 +16,9 @@ interface ClockResetDeps {
 }
 
 /**
- * Permits postings again to an account (also a system account) that is dated too far ahead of the
- * database's clock, for example after a failover to a slower clock. Existing entries keep their
- * dates, so the account's movements run backwards in time at this one place, which the auditor
- * accepts because of the line in the audit log. Throws ApiError not_found, invalid_field.
+ * Permits postings again to an account dated too far ahead of the database's clock, for example
+ * after a failover. Its movements run backwards in time at this place, which the auditor accepts
+ * because of the line in the audit log.
  */
 export async function resetClock(
   { database, databaseClock }: ClockResetDeps,

@@ -14,9 +14,7 @@ import { dropAlias } from './alias.js';
 import { type StatusChange, checkedReason, type Decided } from './status.js';
 
 /**
- * Closes an account for good and releases its alias and phone. It must be empty, with nothing held,
- * and not its tenant's fee account. Throws ApiError not_found, invalid_state, invalid_field.
- * (docs/contract.md, Accounts)
+ * Closes an empty account for good and releases its alias and phone. (docs/contract.md, Accounts)
  */
 export async function closeAccount(
   database: Database,
@@ -44,10 +42,7 @@ export async function closeAccount(
   });
 }
 
-/**
- * Returns why the account cannot be closed. Everything pending holds funds, except a batch that the
- * account's funds do not cover.
- */
+/** Everything pending holds funds, except a batch that the account's funds do not cover. */
 async function obstacleTo(transaction: Transaction, account: Account): Promise<Refusal | null> {
   const left = await transaction.query(
     `SELECT available, held FROM balances WHERE account_id=${literal(balances, 'accountId', account.id)}`,
@@ -67,9 +62,8 @@ async function obstacleTo(transaction: Transaction, account: Account): Promise<R
 }
 
 /**
- * An executing batch without a hold pays its rows in sequence. The fees of a batch go to
- * the account fixed at validation, however long the batch is `ready`. To close that account, have
- * the batch executed and canceled if necessary.
+ * An executing batch without a hold pays its rows in sequence, and a batch's fees go to the account
+ * fixed at validation: execute or cancel the batch before you close either account.
  */
 async function batchObstacle(
   transaction: Transaction,
@@ -86,14 +80,13 @@ async function batchObstacle(
   );
 }
 
-/** Unsettled operations that may still charge a fee, found by an index. */
+/** Unsettled operations that may still charge a fee. */
 const AWAITING = [
   `SELECT 1 FROM holds h FORCE INDEX (expiring) STRAIGHT_JOIN transfers t ON t.id=h.resource_id
    WHERE h.resource_type='transfer' AND h.expires_at IS NOT NULL AND t.status='pending_approval'`,
   `SELECT 1 FROM payouts FORCE INDEX (expiring) WHERE status IN ('pending_approval','approved','in_progress')`,
 ];
 
-/** Returns true if an unsettled operation will pay its fee into this account. */
 async function isAwaited(transaction: Transaction, accountId: Uuid): Promise<boolean> {
   const into = ` AND fee_account_id=${literal(accounts, 'id', accountId)} LIMIT 1`;
   const found = await transaction.all(AWAITING.map((sql) => sql + into));

@@ -5,8 +5,6 @@ import { type Balance, balances } from '../db/entities/ledger.js';
 import { type Account, accounts, memberRoles } from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
 
-/** Lists accounts of any tenant for operators, without system accounts. */
-
 export async function listAccounts(
   reader: Reader,
   tenantId: Uuid,

@@ -3,10 +3,10 @@ import { accounts } from '../db/entities/parties.js';
 import { literals } from '../db/statements.js';
 
 /**
- * Acts on every due row, at most `limit` at a time. Returns how many rows the last search found. If
- * acting on an account's rows fails, for example because the account is dated ahead of the clock,
- * the rows of other accounts are still processed before the error is thrown. @param find Returns
- * due rows, oldest first. Receives a condition to add (SQL, possibly empty) and the number of rows.
+ * Acts on every due row, at most `limit` at a time, and returns how many rows the last search
+ * found. A failure, for example of an account dated ahead of the clock, is thrown after the rows of
+ * other accounts are processed. @param find Returns due rows, oldest first, that meet the SQL
+ * condition.
  */
 export async function actOnDue<Row extends { readonly sourceAccountId: Uuid }>(
   limit: number,

@@ -17,15 +17,10 @@ import { deleteSql, updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { lockOpenAccount } from './access.js';
 
-/** The fees of a tenant and the account that receives them. (docs/contract.md, Limits and fees) */
-
 /** More than the whole amount is a typing mistake. */
 const MAX_BASIS_POINTS = 10_000n;
 
-/**
- * Sends the tenant's fees to this account from now on. Throws ApiError not_found, invalid_state
- * (closed).
- */
+/** Sends the tenant's fees to this account. Throws not_found, invalid_state (closed). */
 export async function setFeeAccount(
   database: Database,
   clock: Clock,
@@ -49,10 +44,7 @@ export async function setFeeAccount(
   });
 }
 
-/**
- * Sets a fee schedule. Throws ApiError invalid_field, not_found, invalid_state (the tenant has no
- * fee account).
- */
+/** Throws invalid_field, not_found, invalid_state (the tenant has no fee account). */
 export async function setFeeSchedule(
   database: Database,
   clock: Clock,

@@ -10,10 +10,7 @@ import { literal, literals } from '../db/statements.js';
 import { type LockedState, need, type Need } from '../ledger/writer/types.js';
 import type { Fee } from './rules.js';
 
-/**
- * Returns the account that receives a tenant's fees in an asset; undefined if the operation charges
- * no fee.
- */
+/** Returns the account that receives a tenant's fees in an asset, if the operation charges one. */
 type FeeAccounts = (tenantId: Uuid, asset: Asset) => Uuid | undefined;
 
 type FeeAccountsOfTenant = ReadonlyMap<Asset, Uuid>;
@@ -25,9 +22,8 @@ const rememberedOf = perReader(
 );
 
 /**
- * Reads the fee accounts before the lock, so that they are locked together with the other accounts.
- * The decision reads again behind the lock which of them is paid. Cached for a second, unless
- * `isRetry`.
+ * Reads the fee accounts, cached for a second unless `isRetry`, so that they are locked together
+ * with the other accounts. The decision reads again behind the lock which of them is paid.
  */
 export async function readFeeAccounts(
   reader: Reader,
@@ -75,8 +71,8 @@ export function feeNeeds(key: FeeKey): Need[] {
 }
 
 /**
- * Returns the fee of an operation and its recipient; the fee account itself pays none.
- * (docs/contract.md, Limits and fees)
+ * Returns the fee and its recipient; the fee account itself pays none. (docs/contract.md, Limits
+ * and fees)
  */
 export function feeOf(state: LockedState, key: FeeKey, payerId: Uuid, amountRaw: bigint): Fee {
   const schedule = state.row(feeSchedules, key);

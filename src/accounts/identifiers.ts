@@ -1,7 +1,5 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js';
 
-/** The names of an account, an alias or a phone, in canonical form. */
-
 const ALIAS = /^\$[a-z0-9][a-z0-9._-]{1,28}[a-z0-9]$/;
 const HOME_REGION = 'CO';
 /** Longer text is not a phone number. */
@@ -17,14 +15,12 @@ export function parseAlias(text: string): string | null {
 }
 
 /**
- * Returns the number as E.164 (`+573001112233`), or null if the text is not a number. Accepts every
- * usual notation, and numbers that no operator has assigned yet. A number without a country code is
- * Colombian.
+ * Returns the number as E.164 (`+573001112233`), or null if the text is not a number. A number
+ * without a country code is Colombian.
  */
 export function parsePhone(text: string): string | null {
   if (text.length > MAX_PHONE_TEXT || MINUS.test(text) || !pointsSeparateGroups(text)) return null;
-  // 00 as most of the world dials it: by Colombian rules, 0057… would be carrier 5 and a Russian
-  // number.
+  // By Colombian rules, 0057… would be carrier 5 and a Russian number.
   const written = text.trim().replace(/^tel:/i, '').replace(/^00/, '+');
   const phone = parsePhoneNumberFromString(written, {
     defaultCountry: HOME_REGION,
@@ -34,9 +30,8 @@ export function parsePhone(text: string): string | null {
 }
 
 /**
- * Returns false if a point may be a decimal point: spreadsheets write `573001112233.0`, and
- * libphonenumber would append the 0 to the number. Points separate groups if there are at least two
- * of them, each group has two or more digits, and the last group is not all zeros.
+ * Returns false if a point may be a decimal point, as in `573001112233.0` from a spreadsheet:
+ * libphonenumber would append the 0 to the number.
  */
 function pointsSeparateGroups(text: string): boolean {
   const groups = text.split(/[.\uff0e]/).map((group) => group.replace(/\P{Nd}/gu, ''));

@@ -5,10 +5,7 @@ import type { DatabaseDeps, Reader } from '../db/database.js';
 import { accounts } from '../db/entities/parties.js';
 import { type Draft, draftAccount, judgeDrafts, type NewAccount, openAccounts } from './opening.js';
 
-/**
- * The result for one account. `known`: the account was open already, so repeating an import opens
- * nothing twice.
- */
+/** `known`: the account was open already, so repeating an import opens nothing twice. */
 type Imported =
   | { readonly result: 'opened' | 'known' }
   | { readonly result: 'refused'; readonly refusal: Refusal };
@@ -20,9 +17,8 @@ export interface ImportDeps extends DatabaseDeps {
 }
 
 /**
- * Opens a group of a tenant's accounts, each by the rules of opening. An existing account is
- * recognised by its phone, or by its alias if the draft has no phone, if type and name are equal.
- * Throws what openAccounts throws.
+ * Opens a group of a tenant's accounts. An account of the same type and name is known by its phone,
+ * or by its alias if the draft has no phone.
  */
 export async function importAccounts(
   { database, clock, actor, dryRun }: ImportDeps,

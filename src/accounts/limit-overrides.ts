@@ -10,10 +10,7 @@ import { transact } from '../db/transact.js';
 import { lockAccount } from './access.js';
 import { limitsOf } from './limits.js';
 
-/**
- * Limits of single accounts, set by operators under the account's row lock, so that no posting uses
- * old limits.
- */
+/** Limits of single accounts, set under the account's row lock. */
 
 export interface LimitChange {
   readonly accountId: Uuid;
@@ -25,10 +22,7 @@ export interface LimitChange {
   readonly month?: bigint | null | undefined;
 }
 
-/**
- * Sets the limits of an account. Throws ApiError not_found, invalid_field (a minimum of zero, or
- * over the maximum).
- */
+/** Throws not_found, invalid_field (a minimum of zero, or over the maximum). */
 export async function setAccountLimits(
   database: Database,
   clock: Clock,
@@ -77,10 +71,7 @@ function textOf(raw: bigint | null): string | null {
   return raw?.toString() ?? null;
 }
 
-/**
- * Restores the limits of the account's type. Returns false if the account had none of its own.
- * Throws ApiError not_found.
- */
+/** Restores the limits of the account's type. Returns false if the account had none of its own. */
 export async function clearAccountLimits(
   database: Database,
   clock: Clock,

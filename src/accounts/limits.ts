@@ -16,10 +16,7 @@ export interface Limits {
 
 const BUSINESS_FACTOR = 100n;
 
-/**
- * Returns the limits of an account: its own where set, otherwise those of its type.
- * (docs/contract.md, Limits and fees)
- */
+/** Returns the account's own limits, else those of its type. (docs/contract.md, Limits and fees) */
 export function limitsOf(
   account: Pick<Account, 'type'>,
   asset: Asset,
@@ -34,17 +31,13 @@ export function limitsOf(
   };
 }
 
-/** Returns the rows that a decision needs to apply an account's limits. */
 export function limitNeeds(accountId: Uuid, asset: Asset, at: Instant): Need[] {
   return [need(accountLimits, { accountId, asset }), ...monthNeeds(accountId, asset, at)];
 }
 
 const WIDEST_OFFSET_MS = 15 * 3_600_000;
 
-/**
- * Every month that an instant may fall in: the month depends on a time zone that is read at the
- * same time.
- */
+/** Every month that the instant may be in: the time zone is read at the same time. */
 function monthNeeds(accountId: Uuid, asset: Asset, at: Instant): Need[] {
   const names = [-WIDEST_OFFSET_MS, WIDEST_OFFSET_MS].map(
     (offset) => monthOf(instant(at + offset), 'UTC').name,

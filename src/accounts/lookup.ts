@@ -8,7 +8,6 @@ import { coalescedReads } from '../db/coalesced-reads.js';
 import { literal, literals } from '../db/statements.js';
 import { displayName } from './display-name.js';
 
-/** The minimum that a sender needs to recognise a recipient. (docs/contract.md, Lookup) */
 interface LookupResult {
   readonly account_id: Uuid;
   readonly alias: string | null;
@@ -21,7 +20,7 @@ interface AskedAlias {
   readonly alias: string;
 }
 
-/** Looks up aliases for all tenants; simultaneous look-ups share a statement. */
+/** Looks up aliases; simultaneous look-ups share a statement. */
 export class AliasLookup {
   private readonly reads: Batcher<AskedAlias, StoredRow | undefined>;
 
@@ -29,7 +28,6 @@ export class AliasLookup {
     this.reads = coalescedReads((asked) => findAliases(reader, asked));
   }
 
-  /** Returns the tenant's own account with this alias, or null. */
   async find(tenantId: Uuid, alias: string): Promise<LookupResult | null> {
     const found = await this.reads.ask({ tenantId, alias });
     return found === undefined ? null : present(found);
@@ -58,9 +56,7 @@ async function findAliases(
   return ({ tenantId, alias }) => found.get(`${tenantId}|${alias}`);
 }
 
-/**
- * Returns the tenant's own account with this phone, or else the only such account of its network.
- */
+/** Returns the tenant's account with this phone, or else the only such account of its network. */
 export async function lookUpPhone(
   reader: Reader,
   tenantId: Uuid,

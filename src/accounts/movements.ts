@@ -21,7 +21,6 @@ import { displayName } from './display-name.js';
 export interface MovementFilter {
   readonly asset?: Asset | undefined;
   readonly kind?: MovementKind | undefined;
-  /** Inclusive bounds of `created_at`. */
   readonly from?: Instant | undefined;
   readonly to?: Instant | undefined;
 }
@@ -32,10 +31,7 @@ export interface MovementPage {
   readonly nextBefore: bigint | null;
 }
 
-/**
- * Returns a page of entries, newest first, at the same cost at any depth: time bounds become bounds
- * on `seq`.
- */
+/** Returns a page of entries, newest first. Time bounds become bounds on `seq`. */
 export async function readMovements(
   reader: Reader,
   accountId: Uuid,
@@ -67,10 +63,7 @@ interface SeqRange {
   readonly last: bigint | null;
 }
 
-/**
- * Returns the ranges of entry numbers within the bounds: one range, or several if an operator has
- * reset the account's clock.
- */
+/** Returns the ranges of `seq` within the bounds: several if the account's clock was reset. */
 export async function rangesWithin(
   reader: Reader,
   accountId: Uuid,
@@ -98,10 +91,7 @@ export async function rangesWithin(
   );
 }
 
-/**
- * Uses the primary key or merges an index's ranges. Without a named index the optimizer might sort
- * the whole account.
- */
+/** Without a named index the optimizer might sort the whole account. */
 function pageSql(
   accountId: Uuid,
   filter: MovementFilter,
@@ -128,10 +118,8 @@ function pageSql(
   return `${describedSql(page)} ORDER BY e.seq DESC`;
 }
 
-/** The columns of an entry that responses show. */
 const SHOWN = ['id', 'asset', 'kind', 'raw', 'totalAfter', 'createdAt'] as const;
 
-/** Returns SQL for the selected entries `e`, each with its transaction and its counterparty. */
 function describedSql(page: string): string {
   return `SELECT e.seq, ${SHOWN.map((property) => `e.${entries.column(property).name}`).join(',')}, x.related_type, x.related_id, x.description,
       c.id AS c_id, c.tenant_id AS c_tenant_id, c.alias AS c_alias, c.name AS c_name, c.type AS c_type
@@ -140,10 +128,7 @@ function describedSql(page: string): string {
     LEFT JOIN accounts c ON c.id=e.counterparty_account_id`;
 }
 
-/**
- * Returns the account's movements of an asset between two entry numbers, both inclusive, oldest
- * first.
- */
+/** Returns the movements of an asset between two entry numbers, inclusive, oldest first. */
 export async function readMovementsOf(
   reader: Reader,
   accountId: Uuid,
@@ -172,10 +157,7 @@ function filteredBy({ asset, kind }: MovementFilter): string[] {
 
 type Holders = ReadonlyMap<Uuid, string>;
 
-/**
- * Returns the holders of the bank accounts of the page's payouts, by payout. Costs nothing without
- * payouts.
- */
+/** Returns the holders of the bank accounts that the page's payouts name, by payout. */
 async function readHolders(reader: Reader, rows: readonly StoredRow[]): Promise<Holders> {
   const ids = rows.flatMap((row) =>
     row.related_type === 'payout' ? column.uuid.parse(row.related_id) : [],
@@ -247,10 +229,7 @@ const nullableText = column.nullable(column.string);
 const relatedType = column.oneOf(RESOURCE_TYPES);
 const kind = column.oneOf(ENTRY_KINDS);
 
-/**
- * Returns the counterparty. Its ids are null if no tenant owns the account. (docs/contract.md,
- * Movements)
- */
+/** Ids are null if no tenant owns the account. (docs/contract.md, Movements) */
 function counterpartyOf(row: StoredRow, holder: string | undefined): Counterparty {
   const type = row.c_type === null ? 'system' : accounts.column('type').column.parse(row.c_type);
   const nobody = { accountId: null, tenantId: null, alias: null };

@@ -23,19 +23,14 @@ import { parseAlias, parsePhone } from './identifiers.js';
 export interface NewAccount {
   readonly tenantId: Uuid;
   readonly type: 'person' | 'business';
-  /**
-   * 1 to 120 characters: a person's full name or a business's trade name, from which the display
-   * name is derived.
-   */
+  /** 1 to 120 characters: a person's full name or a business's trade name. */
   readonly name: string;
   readonly alias: string | null;
   /** In any format; Colombian without a country code. */
   readonly phone: string | null;
-  /** Members of the tenant and their roles in the account. */
   readonly grants: readonly { readonly memberId: Uuid; readonly role: Role }[];
 }
 
-/** An account yet to be opened, with the roles in it. */
 export interface Draft {
   readonly account: Account;
   readonly grants: NewAccount['grants'];
@@ -50,11 +45,7 @@ const PHONE_TAKEN: Refusal = {
   message: 'another account of the tenant has this phone',
 };
 
-/**
- * Opens an account: active, unverified, with a balance of zero in each asset. Throws ApiError
- * invalid_field (a taken phone included), alias_reserved, alias_taken, alias_in_quarantine,
- * not_found (tenant or member), and what withTransaction throws.
- */
+/** Opens an account: active, unverified, with zero in each asset. (docs/contract.md, Accounts) */
 export async function openAccount(
   database: Database,
   clock: Clock,
@@ -112,7 +103,7 @@ export function draftAccount(
   return { draft: { account, grants } };
 }
 
-/** Thrown if data read beforehand has changed. No row was written, and the caller decides again. */
+/** Thrown, before any row is written, if data read beforehand has changed. */
 class Overtaken extends Error {
   override name = 'Overtaken';
 }
@@ -121,8 +112,7 @@ const TRIES = 4;
 
 /**
  * Opens in one transaction those accounts of a tenant that no rule forbids. Returns for each
- * account the rule that forbids it, or null. Throws ApiError not_found (tenant or member), and what
- * withTransaction throws.
+ * account the rule that forbids it, or null. Throws ApiError not_found (tenant or member).
  */
 export async function openAccounts(
   database: Database,
@@ -183,8 +173,7 @@ async function assertParties(reader: Reader, id: Uuid, drafts: readonly Draft[])
 }
 
 /**
- * Returns for each draft the rule that forbids it, or null: reserved, taken and quarantined
- * aliases, then taken phones, also by earlier drafts.
+ * Returns for each draft the rule that forbids it, or null. Earlier drafts take aliases and phones.
  */
 export async function judgeDrafts(
   reader: Reader,
@@ -232,8 +221,7 @@ async function releasedAt(
 }
 
 /**
- * The unique key has waited for any transaction that releases an alias, so the release is visible
- * here.
+ * The unique key has waited for transactions that release an alias, so their release is visible.
  */
 async function assertNoneWasReleased(
   reader: Reader,

@@ -23,28 +23,16 @@ export interface AccountOperation extends TimePosition {
 }
 
 export interface OperationFilter {
-  /** A value of the column `status`; only for operations that have one. */
   readonly status?: string | undefined;
   readonly sourceAccountId?: Uuid | undefined;
   readonly from?: Instant | undefined;
   readonly to?: Instant | undefined;
-  /**
-   * The idempotency key that created the operation. An empty list does not prove that the operation
-   * will never appear.
-   */
   readonly idempotencyKey?: string | undefined;
-  /**
-   * The request that created the operation, or whose key had created it before. An empty list does
-   * not prove that the operation will never appear.
-   */
+  /** The request that created the operation, or whose key had created it before. */
   readonly requestId?: Uuid | undefined;
-  /** The destination, for which each operation has its own columns. */
   readonly destination?: Destination | undefined;
   readonly asset?: Asset | undefined;
-  /**
-   * Inclusive bounds of the amount, in the smallest unit of the asset, which the filter must name
-   * too.
-   */
+  /** Inclusive bounds in the smallest unit of `asset`, which must be given too. */
   readonly least?: bigint | undefined;
   readonly most?: bigint | undefined;
 }
@@ -60,22 +48,19 @@ type Destination = Readonly<
 
 export interface OperationList<Row extends AccountOperation> {
   /**
-   * The table has the indexes `source` and `status` (or `tenant`, without statuses), each ending in
-   * created_at and id.
+   * Has the indexes `source` and `status` (or `tenant`, without statuses), then created_at and id.
    */
   readonly table: Table<Row>;
   /** Every value of the column `status`; empty without that column. */
   readonly statuses: readonly string[];
   readonly resourceType: ResourceType;
-  /**
-   * The columns that name accounts; a member with any role in one of them may see the operation.
-   */
+  /** The columns of accounts in which any role lets a member see the operation. */
   readonly seenFrom: readonly (
     'source_account_id' | 'destination_account_id' | 'recipient_account_id'
   )[];
 }
 
-/** Returns SQL that is true if the caller's member has a role in one of the row's accounts. */
+/** True if the caller's member has a role in one of the row's accounts. */
 function visibleSql(
   { seenFrom }: Pick<OperationList<never>, 'seenFrom'>,
   caller: Caller,
@@ -117,7 +102,6 @@ export async function listOperations<Row extends AccountOperation>(
   const { sourceAccountId, idempotencyKey, requestId } = filter;
   if (idempotencyKey !== undefined || requestId !== undefined)
     return madeBy(list, reader, caller, filter);
-  // The account's owner is checked first, so a foreign account returns an empty list.
   if (sourceAccountId !== undefined) {
     const reach = await readReach(reader, [{ tenantId, accountId: sourceAccountId }]);
     if (!reach.owns(tenantId, sourceAccountId)) return { items: [], next: null };
@@ -126,9 +110,7 @@ export async function listOperations<Row extends AccountOperation>(
   return readVisible(reader, { ...rows, shown: shownSql(list, caller, filter) }, before, limit);
 }
 
-/**
- * Returns SQL over the row `l` for the member's view and every filter, few of which have an index.
- */
+/** SQL over the row `l` for the member's view and every filter, few of which have an index. */
 function shownSql<Row extends AccountOperation>(
   list: OperationList<Row>,
   caller: Caller,
@@ -156,10 +138,7 @@ function equalSql<Row>(table: Table<Row>, property: string, value: string): stri
   return `l.${name}=${column.literal(value)}`;
 }
 
-/**
- * Returns the tenant's operations that match these filters, except the status filter if they are of
- * one account.
- */
+/** The tenant's operations that match, except by status if they are of one account. */
 function operationRows<Row extends AccountOperation>(
   { table, statuses }: Pick<OperationList<Row>, 'table' | 'statuses'>,
   { status, sourceAccountId, from, to }: OperationFilter,
@@ -182,7 +161,7 @@ function operationRows<Row extends AccountOperation>(
   return { table, index: 'status', within: [own, ...within], oneOf };
 }
 
-/** Returns the tenant's newest `limit` operations by status, account or both, for operators. */
+/** Returns the tenant's newest `limit` operations, for operators. */
 export async function listNewest<Row extends AccountOperation>(
   list: OperationList<Row>,
   reader: Reader,
@@ -205,10 +184,7 @@ export async function listNewest<Row extends AccountOperation>(
   return found.map((row) => parseRow(table, row));
 }
 
-/**
- * Returns at most one operation: the operation that the key or request created, if it matches the
- * other filters and the member may see it.
- */
+/** Returns the operation that the key or request created if it matches the other filters. */
 async function madeBy<Row extends AccountOperation>(
   list: OperationList<Row>,
   reader: Reader,

@@ -16,28 +16,23 @@ import { readClockResetsOf } from '../ledger/clock-resets.js';
 import { rangesWithin } from './movements.js';
 import { readAccount } from './reading.js';
 
-/** Total balances of an account in each asset, available and held together. */
 type Totals = Readonly<Record<Asset, bigint>>;
 
-/**
- * A position in an account's entries: right after the entry with this number; 0 before the first
- * entry.
- */
+/** The position right after the entry with this number; 0 before the first entry. */
 interface Cut {
   readonly accountId: Uuid;
   readonly seq: bigint;
 }
 
-/** Throws invalid_field if postings dated at that moment may still be in flight or follow. */
+/** Throws invalid_field if postings dated at that moment may still follow. */
 export function assertSettled(field: string, at: Instant, now: Instant): void {
   if (at > now) throw new ApiError(invalidField(field, 'in_the_future'));
   if (at > now - SETTLED_AFTER_MS) throw new ApiError(invalidField(field, 'too_recent'));
 }
 
 /**
- * Waits for uncommitted postings dated at or before a settled moment, however long their COMMIT
- * takes. A posting holds the account's row until it is committed, so none remains once a later
- * posting is committed. Throws ledger_unavailable.
+ * Waits for uncommitted postings dated at or before a settled moment: a posting holds the account's
+ * row until it is committed. Throws ledger_unavailable.
  */
 export async function awaitPostings(
   database: Database,
@@ -60,10 +55,7 @@ export interface ReadingDeps extends DatabaseDeps {
   readonly databaseClock: DatabaseClock;
 }
 
-/**
- * Returns the balances at a past moment. Throws not_found, authority_insufficient, invalid_field,
- * ledger_unavailable. (docs/contract.md, Balances)
- */
+/** Returns the balances at a past moment. (docs/contract.md, Balances) */
 export async function readPastBalances(
   { database, databaseClock }: ReadingDeps,
   caller: Caller,
@@ -97,10 +89,7 @@ export async function totalsAt(
   return found;
 }
 
-/**
- * For an account whose clock was reset after some entries: returns the gains of each part until the
- * moment.
- */
+/** Adds the gains of each part between resets of the account's clock. */
 async function totalsOfParts(
   reader: Reader,
   accountId: Uuid,
@@ -121,10 +110,7 @@ async function totalsOfParts(
 
 const NOTHING: Totals = eachAsset(() => 0n);
 
-/**
- * Finds the last entry of each account dated at or before the moment: a binary search with one
- * statement for all accounts.
- */
+/** Finds the last entry of each account dated at or before the moment, by a binary search. */
 async function cutsAt(reader: Reader, accountIds: readonly Uuid[], at: Instant): Promise<Cut[]> {
   if (accountIds.length === 0) return [];
   const middle = '(h.low+h.high) DIV 2';
@@ -143,7 +129,6 @@ async function cutsAt(reader: Reader, accountIds: readonly Uuid[], at: Instant):
   return rows.map((row) => ({ accountId: uuid.parse(row.account_id), seq: bigint.parse(row.seq) }));
 }
 
-/** Returns the totals of each account right after its entry. Each account appears once. */
 async function totalsThrough(
   reader: Reader,
   cuts: readonly Cut[],
@@ -168,10 +153,7 @@ async function totalsThrough(
   );
 }
 
-/**
- * Returns SQL for the last entry of this asset and kind that an account `c` has up to its cut; 0
- * without one.
- */
+/** SQL for the last entry of the kind that an account `c` has up to its cut; 0 without one. */
 function lastSql(asset: Asset, kind: (typeof ENTRY_KINDS)[number]): string {
   return `COALESCE((SELECT e.seq FROM entries e FORCE INDEX (asset_kind) WHERE e.account_id=c.account_id
     AND e.asset=${literal(entries, 'asset', asset)} AND e.kind=${literal(entries, 'kind', kind)} AND e.seq<=c.seq

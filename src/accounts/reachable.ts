@@ -12,11 +12,9 @@ interface NamedAccount {
 }
 
 interface Reach {
-  /** Returns true for the tenant's own account. */
   owns(tenantId: Uuid, accountId: Uuid): boolean;
-  /** Returns true for accounts of the tenant and of its network, to which its money may go. */
+  /** True for accounts of the tenant and of its network. */
   reaches(tenantId: Uuid, accountId: Uuid): boolean;
-  /** Returns the owner of an account that any of the tenants reaches. */
   readonly ownerOf: OwnerFinder;
 }
 
@@ -24,10 +22,7 @@ interface Reach {
 const knownOwnersOf = perReader(() => new Map<Uuid, Uuid>());
 const MAX_KNOWN_OWNERS = 20_000;
 
-/**
- * Reads, before the lock, which accounts the tenants reach, so that no unreachable account is
- * locked.
- */
+/** Reads which accounts the tenants reach, so that no unreachable account is locked. */
 export async function readReach(reader: Reader, named: Iterable<NamedAccount>): Promise<Reach> {
   const own = new Set<string>();
   const inReach = new Set<string>();
@@ -55,7 +50,6 @@ export async function readReach(reader: Reader, named: Iterable<NamedAccount>): 
     const one = asked.get(pair);
     if (ownerId !== asking || one === undefined) continue;
     own.add(pair);
-    // Keeps the named object: one string for all of a tenant's accounts.
     known.set(one.accountId, one.tenantId);
   }
   return {

@@ -15,14 +15,11 @@ import { parseRow } from '../db/table.js';
 import { assertAllowed, ownAccountSql } from './access.js';
 import { type Limits, limitsOf } from './limits.js';
 
-/** Filters of the account list in the API. */
-
 interface AccountFilter {
   readonly type?: 'person' | 'business' | undefined;
   readonly status?: Account['status'] | undefined;
 }
 
-/** Returns one of the tenant's accounts. Throws not_found, authority_insufficient. */
 export async function readAccount(
   reader: Reader,
   caller: Caller,
@@ -37,7 +34,6 @@ export async function readAccount(
   return parseRow(accounts, row);
 }
 
-/** Returns the accounts in which the member has a role, newest first, before `before`. */
 export async function listAccounts(
   reader: Reader,
   caller: Caller,
@@ -54,8 +50,7 @@ export async function listAccounts(
   if (filter.status !== undefined)
     conditions.push(`a.status=${literal(accounts, 'status', filter.status)}`);
   if (before !== null) conditions.push(`r.account_id<${column.uuid.literal(before.id)}`);
-  // Reads through the member's own roles, so a page costs the same in a tenant of ten accounts as
-  // of a million. Ids are ordered by time.
+  // Reading through the member's own roles costs the same in a tenant of any size.
   const rows = await reader.query(
     `SELECT ${columnList(accounts, 'a')} FROM member_roles r FORCE INDEX (member)
      STRAIGHT_JOIN accounts a ON a.id=r.account_id WHERE ${conditions.join(' AND ')}
@@ -67,10 +62,6 @@ export async function listAccounts(
   );
 }
 
-/**
- * Returns the limits of one operation and of the remainder of this month. Throws not_found,
- * authority_insufficient.
- */
 export async function readLimits(
   reader: Reader,
   caller: Caller,

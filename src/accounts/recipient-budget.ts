@@ -9,16 +9,13 @@ import { insertSql, updateSql, upsertSql } from '../db/statements.js';
 import { transactFor } from '../db/transact.js';
 import type { Recipient } from './recipients.js';
 
-/** The payers of a request: the token's budget (token null if unknown) and its tenant's. */
+/** The payers: the token's budget (token null if unknown) and its tenant's. */
 interface Asking {
   readonly tenantId: Uuid;
   readonly tokenKeyId: string | null;
 }
 
-/**
- * A part of a file up to a row whose names are paid for. Reading the part again does not pay again
- * for unknown names.
- */
+/** A part of a file up to a row: reading it again does not pay again for unknown names. */
 interface FilePiece {
   readonly batchId: Uuid;
   readonly row: number;
@@ -31,19 +28,16 @@ interface BudgetSize {
   readonly fullAfterMs: number;
 }
 
-/** Milliseconds after which an empty budget is full again. */
 export const RECIPIENTS_FULL_AFTER_MS = 10 * 86_400_000;
-/** Known recipients cached by a process. A known recipient stays known. */
 const MAX_REMEMBERED = 100_000;
 const MAX_REFUSALS = 10_000;
 /** How long a refusal is cached; an operator may raise the budget in the meantime. */
 const REFUSED_MS = 5_000;
 
 /**
- * A limit on the number of people that a tenant looks for by alias or phone, because every
- * response, even "not found", reveals who is a customer. Lookups, bonuses and batches of all
- * processes share one budget. People whom the tenant has found before cost nothing: a payroll pays
- * once for its new people, however often it is corrected. (docs/contract.md, Rate limits)
+ * Limits how many new people a tenant looks for by alias or phone, because every response, even
+ * "not found", reveals who is a customer. All processes share one budget. (docs/contract.md, Rate
+ * limits)
  */
 export class RecipientBudget {
   private readonly remembered = new Set<string>();
@@ -62,9 +56,8 @@ export class RecipientBudget {
 
   /**
    * Pays for the results of some names before they are revealed. If the budget does not cover all
-   * of them, it pays for as many as possible, which makes these known, and throws: when the file is
-   * uploaded again after the budget has refilled, fewer names are new. Throws ApiError rate_limited
-   * with Retry-After, and DatabaseUnavailable.
+   * of them, it pays for as many as possible, which makes these known, and throws ApiError
+   * rate_limited.
    */
   async charge(asking: Asking, found: readonly Recipient[], piece?: FilePiece): Promise<void> {
     const { tenantId } = asking;
@@ -78,7 +71,6 @@ export class RecipientBudget {
     this.remember(tenantId, found);
   }
 
-  /** Pays for all names, or by halving for as many as the budget covers. */
   private async payAsCan(
     asking: Asking,
     found: readonly Recipient[],
@@ -101,10 +93,7 @@ export class RecipientBudget {
     }
   }
 
-  /**
-   * Runs one charge per tenant at a time, so that a flood of requests waits without holding
-   * connections.
-   */
+  /** Runs one charge per tenant at a time: waiting requests hold no connection. */
   private inTurn(tenantId: Uuid, work: () => Promise<void>): Promise<void> {
     const turn = (this.turns.get(tenantId) ?? Promise.resolve()).then(work);
     const end = turn
@@ -160,7 +149,6 @@ export class RecipientBudget {
     });
   }
 
-  /** Stores the budget as the time at which it is full again. */
   private async take(
     transaction: Transaction,
     { name, fullAt, size }: Budget,
@@ -194,10 +182,7 @@ interface Budget {
   readonly size: number;
 }
 
-/**
- * Returns the budget that an operator has set for a tenant (null: the default), and when it is full
- * again (null: full).
- */
+/** Returns a tenant's own budget (null: the default), and when it is full again (null: full). */
 export async function readOwnBudget(
   reader: Reader,
   tenantId: Uuid,
@@ -209,7 +194,6 @@ export async function readOwnBudget(
 
 const tenantBudget = (tenantId: Uuid): string => `tenant/${tenantId}`;
 
-/** Returns the names of the budgets, the tenant's first. */
 function namesOf({ tenantId, tokenKeyId }: Asking): readonly string[] {
   return [tenantBudget(tenantId), ...(tokenKeyId === null ? [] : [`token/${tokenKeyId}`])];
 }
@@ -229,10 +213,7 @@ function exhausted(waitMs: number): ApiError {
   return new ApiError({ code: 'rate_limited', message }, { 'Retry-After': String(retryAfterS) });
 }
 
-/**
- * Returns the accounts that are new to the tenant, and the cost: one for each account and one for
- * each unknown name.
- */
+/** Returns the accounts new to the tenant, and the cost, which counts each unknown name. */
 async function newOnes(
   reader: Reader,
   tenantId: Uuid,

@@ -6,8 +6,6 @@ import { accounts, tenants } from '../db/entities/parties.js';
 import { literal, literals } from '../db/statements.js';
 import { parseAlias, parsePhone } from './identifiers.js';
 
-/** Finds recipients by any of their names, with the rules of the lookup, many names at a time. */
-
 export type RecipientName =
   | { readonly by: 'account_id'; readonly value: Uuid }
   /** Canonical. */
@@ -15,13 +13,10 @@ export type RecipientName =
   /** E.164 */
   | { readonly by: 'phone'; readonly value: string };
 
-/** The id of an account; null if no account with this name can be paid. */
+/** Null if no account with this name can be paid. */
 export type Recipient = Uuid | null;
 
-/**
- * A phone of several accounts, none of them the tenant's own. Only batch files report this case
- * separately.
- */
+/** A phone of several accounts, none of them the tenant's own. */
 export const SEVERAL = 'several';
 
 export type Recipients = (name: RecipientName) => Recipient | typeof SEVERAL;
@@ -31,13 +26,10 @@ export function onlyOne(found: ReturnType<Recipients>): Recipient {
   return found === SEVERAL ? null : found;
 }
 
-/** The most names in one call: MariaDB turns a list of a thousand into a table. */
+/** MariaDB turns a list of a thousand into a table. */
 export const MAX_NAMES = 900;
 
-/**
- * Parses a name written in a single field: an `$alias`, an account's id, or a phone. Null if
- * malformed.
- */
+/** Parses a name in a single field: an `$alias`, an account's id, or a phone. Null if malformed. */
 export function parseRecipient(text: string): RecipientName | null {
   if (text.startsWith('$')) {
     const alias = parseAlias(text);
@@ -50,8 +42,7 @@ export function parseRecipient(text: string): RecipientName | null {
 }
 
 /**
- * Resolves at most MAX_NAMES names: aliases in the tenant, ids and phones also in its network.
- * (docs/contract.md, Networks)
+ * Resolves aliases in the tenant, ids and phones also in its network. (docs/contract.md, Networks)
  */
 export async function resolveRecipients(
   reader: Reader,
@@ -130,7 +121,7 @@ function phoneOwners(
   return owners;
 }
 
-/** Returns the results for aliases and phones, each name once, which a RecipientBudget pays for. */
+/** Returns the results for aliases and phones, each name once. */
 export function foundByName(
   names: readonly RecipientName[],
   found: Recipients,

@@ -7,16 +7,13 @@ import { deleteSql, insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { readAlias } from './alias.js';
 
-/**
- * Returns the platform's list of aliases that cannot be taken. An account that already has a
- * reserved alias keeps it.
- */
+/** Aliases that cannot be taken. An account that already has one keeps it. */
 
 export function listReservedAliases(reader: Reader): Promise<ReservedAlias[]> {
   return reader.select(reservedAliases, {}, { orderBy: ['alias'] });
 }
 
-/** Adds an alias. Returns false if it was already on the list. Throws ApiError invalid_field. */
+/** Returns false if the alias was already on the list. */
 export async function reserveAlias(
   database: Database,
   clock: Clock,
@@ -43,7 +40,7 @@ export async function reserveAlias(
   }
 }
 
-/** Removes an alias. Returns false if it was not on the list. Throws ApiError invalid_field. */
+/** Returns false if the alias was not on the list. */
 export async function unreserveAlias(
   database: Database,
   clock: Clock,

@@ -12,12 +12,10 @@ import {
   readOperation,
 } from './operation-list.js';
 
-/** The reader of operations. */
 export type OperationReader = Parameters<typeof readOperation>[1];
 
 interface OperationRoutes<Query extends OperationQuery, Row extends AccountOperation> {
   readonly operations: OperationList<Row>;
-  /** The plural, which is the collection's path. */
   readonly nouns: 'transfers' | 'payouts' | 'bonuses';
   readonly list: { readonly id: string; readonly title: string; readonly order: string };
   readonly get: { readonly id: string; readonly title: string; readonly about?: string };
@@ -25,7 +23,6 @@ interface OperationRoutes<Query extends OperationQuery, Row extends AccountOpera
   readonly query: Query;
   readonly page: z.ZodType;
   readonly schema: z.ZodType;
-  /** An example that replaces the schema's own where that would mislead. */
   readonly example?: unknown;
   /** Returns the filters that only this kind of operation has. */
   readonly filter: (wanted: z.output<Query>) => Pick<OperationFilter, 'status' | 'destination'>;
@@ -34,10 +31,7 @@ interface OperationRoutes<Query extends OperationQuery, Row extends AccountOpera
 
 type OperationQuery = z.ZodType<z.output<z.ZodObject<typeof OPERATION_QUERY>>>;
 
-/**
- * Registers the list of operations of a kind, and the route that reads one. (docs/contract.md,
- * Collections)
- */
+/** Registers the list and the read route of a kind of operation. (docs/contract.md, Collections) */
 export function operationRoutes<Query extends OperationQuery, Row extends AccountOperation>(
   api: Api,
   reader: OperationReader,

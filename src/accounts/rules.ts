@@ -7,8 +7,6 @@ import type { Account, Tenant } from '../db/entities/parties.js';
 import type { EntryDraft, LockedAccount, LockedState, Posting } from '../ledger/writer/types.js';
 import type { Limits } from './limits.js';
 
-/** Pure rules for every operation that takes money out of an account. */
-
 export const AUTHORITY_INSUFFICIENT: Refusal = {
   code: 'authority_insufficient',
   message: "the member's role in this account does not allow the operation",
@@ -20,11 +18,9 @@ export const ACCOUNT_CLOSED = invalidState('the account is closed', 'closed', ['
 interface Spending {
   readonly source: LockedAccount;
   readonly amount: Amount;
-  /** Added to the amount, in its asset. */
   readonly feeRaw: bigint;
   readonly limits: Limits;
   readonly month: Month;
-  /** The sum that has left the account this month. */
   readonly monthUsed: bigint;
 }
 
@@ -59,7 +55,6 @@ interface OperationLimitRefusal extends SpendingRefusal {
   readonly code: 'below_minimum' | 'above_per_operation_limit';
 }
 
-/** Applies the minimum and maximum of one operation. Zero is below every minimum. */
 export function operationLimitRefusal(
   amount: Amount,
   limits: Limits,
@@ -97,7 +92,6 @@ function monthRefusal({ amount, limits, month, monthUsed }: Spending): SpendingR
   };
 }
 
-/** Refuses unless the available funds cover amount and fee. Held funds are not available. */
 export function fundsRefusal({
   source,
   amount,
@@ -114,26 +108,19 @@ export function fundsRefusal({
   };
 }
 
-/**
- * Returns true for an open account of the same tenant or of a tenant in the same network. Any other
- * destination does not exist for the sender.
- */
+/** True for an open account of the tenant or of its network. Others do not exist for the sender. */
 export function isReachable(destination: Account, from: Tenant, to: Tenant | undefined): boolean {
   if (destination.type === 'system' || destination.status === 'closed') return false;
   if (destination.tenantId === from.id) return true;
   return from.network !== null && to !== undefined && to.network === from.network;
 }
 
-/** Refuses an amount that would overflow an account's total of 64 bits. */
 export function overflowRefusal(account: LockedAccount, { raw, asset }: Amount): Refusal | null {
   const { available, held } = account.balances[asset];
   return available + held + raw > MAX_RAW ? invalidField('amount.raw', 'out_of_range') : null;
 }
 
-/**
- * Returns true if a balance would not fit its 64-bit column after one of these entries, which are
- * posted in this order.
- */
+/** True if a balance would not fit 64 bits after one of these entries, posted in this order. */
 export function overflows(
   postings: readonly Posting[],
   state: Pick<LockedState, 'account'>,
@@ -153,10 +140,7 @@ export interface Fee {
   readonly accountId: Uuid | null;
 }
 
-/**
- * Returns the entries of a fee. The fee account receives an `adjustment_in`: the contract has no
- * kind `fee_in`.
- */
+/** The fee account receives an `adjustment_in`: the contract has no kind `fee_in`. */
 export function feeEntries(
   payer: Uuid,
   feeAccount: Uuid,

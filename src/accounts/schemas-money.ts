@@ -42,7 +42,6 @@ exampled(BalancesSchema, {
   as_of: EXAMPLE.later,
 });
 
-/** (docs/contract.md, Balances) */
 export const BalancesQuery = z.strictObject({
   at: instantField().optional().openapi({
     description: 'A moment since the account was opened, at least 15 seconds ago; by default now.',

@@ -85,8 +85,7 @@ export const AccountQuery = z.strictObject({
 });
 
 /**
- * The handler checks that exactly one of the two is given, because that fault has an error code of
- * its own.
+ * The handler checks that exactly one is given, because that fault has an error code of its own.
  */
 export const LookupQuery = z.strictObject({
   alias: z

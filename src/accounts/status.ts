@@ -13,10 +13,7 @@ import { transact } from '../db/transact.js';
 import { outboxEntry } from '../temporal/outbox-entry.js';
 import { lockOpenAccount } from './access.js';
 
-/**
- * Decisions of operators about an account. Each locks the account's row, so that no posting uses
- * the old status.
- */
+/** Operators' decisions under the account's row lock, so that no posting uses the old status. */
 
 export interface StatusChange {
   readonly account: Account;
@@ -29,14 +26,12 @@ export interface Decided {
   readonly reason: string | null;
 }
 
-/** Returns the reason as it is recorded. Throws ApiError invalid_field. */
 export function checkedReason(reason: string | null): string | null {
   return reason === null ? null : checkedText('reason', reason, MAX_REASON);
 }
 
 /**
- * Freezes an account: it may receive but not send. Throws ApiError not_found, invalid_state
- * (closed), invalid_field.
+ * Freezes an account: it may receive but not send. Throws not_found, invalid_state, invalid_field.
  */
 export function freezeAccount(
   database: Database,
@@ -47,10 +42,7 @@ export function freezeAccount(
   return change(database, clock, id, 'frozen', decided);
 }
 
-/**
- * Lets a frozen account send again. Throws ApiError not_found, invalid_state (closed),
- * invalid_field.
- */
+/** Lets a frozen account send again. Throws not_found, invalid_state (closed), invalid_field. */
 export function unfreezeAccount(
   database: Database,
   clock: Clock,
@@ -100,10 +92,7 @@ async function tellHeldPayouts(
 /** The workflows of further payouts check by themselves. */
 const TOLD_AT_ONCE = 1_000;
 
-/**
- * Returns payouts that were not handed to their rails because the account was frozen. Found by the
- * account's open holds, which are few.
- */
+/** Payouts not handed to their rails because the account was frozen, found by its open holds. */
 export async function heldPayouts(reader: Reader, accountId: Uuid): Promise<readonly Uuid[]> {
   const rows = await reader.query(
     `SELECT p.id FROM holds h FORCE INDEX (account) STRAIGHT_JOIN payouts p ON p.id=h.resource_id

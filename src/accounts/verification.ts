@@ -14,7 +14,6 @@ import { transactFor } from '../db/transact.js';
 import { appendEvents } from '../ledger/event-log.js';
 import { beneficiaryOf, type Changer, lockForChange } from './access.js';
 
-/** The declared data of the account's holder. (docs/contract.md, Verification) */
 interface Declaration {
   readonly type: 'person' | 'business';
   readonly legalName: string;
@@ -43,10 +42,7 @@ export interface DeclarationDeps extends DatabaseDeps {
   readonly encryptionKeys: Keyring;
 }
 
-/**
- * Declares the verification of an account. Throws ApiError not_found, authority_insufficient,
- * invalid_state (closed), invalid_field.
- */
+/** Declares the verification of an account. (docs/contract.md, Verification) */
 export function declareVerification(
   { database, clock, encryptionKeys }: DeclarationDeps,
   accountId: Uuid,
@@ -59,13 +55,9 @@ export function declareVerification(
   });
 }
 
-/** How far the declarer's clock may be ahead of ours. */
 const CLOCKS_APART_MS = 60_000;
 
-/**
- * The first declaration verifies the account and emits `account.verified`; a later one replaces the
- * data and keeps `verified_at`.
- */
+/** The first declaration verifies the account and emits an event; a later one replaces the data. */
 async function store(
   transaction: Transaction,
   keys: Keyring,
@@ -119,10 +111,7 @@ async function store(
   return answer;
 }
 
-/**
- * Binds an encrypted number to its account: it can be decrypted only together with the account's
- * id.
- */
+/** An encrypted number can be decrypted only together with its account's id. */
 export function sealContext(accountId: Uuid): string {
   return `verifications/${accountId}`;
 }

@@ -66,13 +66,11 @@ export function approvalCommands<Row extends Approvable>(
   };
 }
 
-/** Returns the rows that every ending reads: the resource, its hold, and the total of its month. */
 export function endingNeeds<Row extends Approvable>(
   { table }: Pick<ApprovalFeature<Row>, 'table'>,
   row: Row,
 ): Need[] {
   const { id, sourceAccountId: accountId, asset, limitMonth: month } = row;
-  // Every Row has an id; the type parameter hides it.
   const own = need(table, { id } as Partial<Row>);
   return [own, need(holds, { resourceId: id }), need(monthTotals, { accountId, asset, month })];
 }

@@ -38,12 +38,11 @@ import {
 } from './rules.js';
 
 /**
- * How a resource that waits for approval ends: one pure mechanism for transfers and payouts, in
- * which the first decision counts. The feature defines what an ending does to the money; this file
- * decides who may act, what counts and what is recorded. (docs/contract.md, Approval)
+ * How a resource ends that waits for approval, in which the first decision counts. The feature
+ * defines what an ending does to the money; this file decides who may act, what counts and what is
+ * recorded. (docs/contract.md, Approval)
  */
 
-/** The columns of every resource that can wait for approval. */
 export interface Approvable extends ApprovalColumns {
   readonly id: Uuid;
   readonly tenantId: Uuid;
@@ -53,7 +52,6 @@ export interface Approvable extends ApprovalColumns {
   readonly createdAt: Instant;
 }
 
-/** The resource after an action, and further writes. */
 export interface Ending<Row> {
   readonly ended: Row;
   readonly writes: Writes;
@@ -65,31 +63,23 @@ export interface Ending<Row> {
 interface ExpiringRows {
   readonly from: string;
   readonly expiresAt: string;
-  /** SQL that is true for rows that cannot be ended (`endRefusal`); absent if every row can. */
+  /** True for rows that cannot be ended (`endRefusal`); absent if every row can. */
   readonly lasting?: string;
 }
 
 export interface ApprovalFeature<Row extends Approvable> {
   readonly resourceType: ApprovableType;
   readonly table: Table<Row>;
-  /** Finds waiting rows by their expiry, without a scan. */
   readonly expiring: ExpiringRows;
   readonly operations: ApprovalOperations;
-  /**
-   * Returns why the resource can neither be ended nor expire: its money may have left. Usually
-   * null.
-   */
+  /** Refuses to end the resource if its money may have left. */
   readonly endRefusal: (row: Row) => Refusal | null;
-  /** Returns the rail of a resource that uses one; absent for other resources. */
+  /** Absent for resources without a rail. */
   readonly railOf?: (row: Row) => string;
-  /** Returns every account that an ending may post to. The accounts of a resource never change. */
+  /** Every account that an ending may post to, which never change. */
   accountsOf(row: Row): readonly Uuid[];
-  /**
-   * Returns the account that receives the money; the last approval reads its owner. Absent if no
-   * account receives it.
-   */
+  /** The account that receives the money; the last approval reads its owner. */
   readonly destinationOf?: (row: Row) => Uuid;
-  /** Applies the last approval, which `approved` already counts. */
   granted(approved: Row, state: LockedState): Ending<Row>;
   ended(
     row: Row,
@@ -102,11 +92,10 @@ export interface ApprovalFeature<Row extends Approvable> {
 
 export interface ExpiryCommand<Row> extends Command {
   /**
-   * The row as read before the lock, for columns that never change; null if the tenant has no such
-   * resource.
+   * Read before the lock, for columns that never change; null if the tenant has no such resource.
    */
   readonly facts: Row | null;
-  /** The outbox entry that notifies the workflow; null if the workflow itself acts. */
+  /** Null if the workflow itself acts. */
   readonly outboxId: Uuid | null;
 }
 
@@ -115,12 +104,11 @@ export interface ApprovalActionCommand<Row> extends ExpiryCommand<Row> {
   readonly acting: ApprovalActor;
   /** 1 to 140 characters; null for a member's approve and cancel, and for a signal without one. */
   readonly reason: string | null;
-  /** The id of the audit log row. */
   readonly auditId: Uuid;
   readonly approvalId: Uuid;
 }
 
-/** The status if the last approval finds that the resource no longer qualifies. */
+/** The last approval found that the resource no longer qualifies. */
 const REJECTED = 'rejected';
 
 export function decideAct<Row extends Approvable>(
@@ -166,10 +154,7 @@ export function decideAct<Row extends Approvable>(
   }
 }
 
-/**
- * Decides the expiry, for the timer and the sweeper. Before the expiry, or after another ending, it
- * does nothing and binds no key.
- */
+/** Before the expiry, or after another ending, does nothing and binds no key. */
 export function decideExpiry<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
   command: ExpiryCommand<Row>,
@@ -190,7 +175,6 @@ function rowOf<Row extends Approvable>(
   { tenantId, facts }: ExpiryCommand<Row>,
   state: LockedState,
 ): Row | undefined {
-  // Every Row has an id: the type parameter alone hides it.
   const row = facts === null ? undefined : state.row(table, { id: facts.id } as Partial<Row>);
   return row?.tenantId === tenantId ? row : undefined;
 }
@@ -230,7 +214,6 @@ function verdictOn<Row extends Approvable>(
   });
 }
 
-/** Returns the ending with the changed row and the outbox entry for the workflow. */
 function written<Row extends Approvable>(
   { table, resourceType }: ApprovalFeature<Row>,
   { outboxId }: ExpiryCommand<Row>,
@@ -250,7 +233,6 @@ function done<Row>(resource: Row, writes: Writes): Decision<Row> {
   return { outcome: { done: true, resource }, writes, bindsKey: true };
 }
 
-/** Records a successful action; an approval is stored. */
 function decided<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
   command: ApprovalActionCommand<Row>,
@@ -270,10 +252,7 @@ function decided<Row extends Approvable>(
   return done(ended, { ...writes, rows });
 }
 
-/**
- * Refuses an action, possibly because the resource has expired. An attempt by staff is recorded,
- * and its key bound so that it is recorded once.
- */
+/** Staff's refused attempt is recorded, and its key bound so that it is recorded once. */
 function refusedAct<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
   command: ApprovalActionCommand<Row>,

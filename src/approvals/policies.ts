@@ -16,9 +16,8 @@ import { changePolicy } from './policy-change.js';
 import { type Policy, type PolicyState, policyState } from './policy-rules.js';
 
 /**
- * The amount from which an account's operations need approvals. The account's row is the lock, so
- * no posting uses an old policy. Pending operations keep the policy that they were created under.
- * (docs/contract.md, Approval policies)
+ * The amount from which an account's operations need approvals. The account's row is the lock.
+ * Pending operations keep their policy. (docs/contract.md, Approval policies)
  */
 
 export const MAX_APPROVALS = 3;
@@ -31,12 +30,11 @@ export interface PolicyChange extends Policy {
   readonly asset: Asset;
 }
 
-/** The policy in force, and its pending replacement. */
 export interface AccountPolicy extends PolicyChange {
   readonly coming: PolicyState['coming'];
 }
 
-/** Returns the policy. Throws not_found, also without a policy, and authority_insufficient. */
+/** Throws not_found, also without a policy, and authority_insufficient. */
 export async function readPolicy(
   { database: { reader }, clock }: DatabaseDeps,
   caller: Caller,
@@ -50,10 +48,7 @@ export async function readPolicy(
   return policy;
 }
 
-/**
- * Sets a policy. A weakening takes effect after the tenant's delay, for operators too.
- * Throws ApiError not_found, authority_insufficient, invalid_state (closed), invalid_field.
- */
+/** Sets a policy. A weakening takes effect after the tenant's delay, for operators too. */
 export function setPolicy(
   database: Database,
   clock: Clock,
@@ -70,10 +65,7 @@ export function setPolicy(
   });
 }
 
-/**
- * Removes a policy, after the tenant's delay. Returns null without a policy. Throws ApiError
- * not_found, authority_insufficient, invalid_state (closed).
- */
+/** Removes a policy, after the tenant's delay. Returns null without a policy. */
 export function removePolicy(
   database: Database,
   clock: Clock,

@@ -25,11 +25,8 @@ import {
   policyState,
 } from './policy-rules.js';
 
-/** Changes of approval policies, made under the accounts' locks and recorded in the audit log. */
-
 /**
- * Replaces the policy, or removes it if `wanted` is null. Returns null if no policy existed.
- * The caller holds the account's row.
+ * Replaces or removes the policy of an account that the caller has locked. Null without a policy.
  */
 export async function changePolicy(
   transaction: Transaction,
@@ -55,8 +52,8 @@ export async function changePolicy(
 }
 
 /**
- * Stores changes that have taken effect, and records them in the audit log. Decisions do not depend
- * on this. Handles at most `limit` rows and returns how many it found.
+ * Stores changes that have taken effect, on which no decision depends, and records them in the
+ * audit log. Handles at most `limit` rows and returns how many it found.
  */
 export async function recordEffective(
   { database, clock }: DatabaseDeps,
@@ -78,7 +75,6 @@ export async function recordEffective(
   return due.length;
 }
 
-/** Returns the row with any change that has taken effect by the instant. */
 async function withEffect(
   transaction: Transaction,
   account: Account,
@@ -90,8 +86,7 @@ async function withEffect(
   if (row === undefined || row.effectiveAt === null || row.effectiveAt > at || requester === null)
     return row;
   const { inForce } = policyState(row, at);
-  // The next decision may come from a process whose clock is behind, but its instant is not earlier
-  // than this.
+  // The next decision may come from a process whose clock is behind.
   const lastPostedAt = maxInstant(account.lastPostedAt, row.effectiveAt);
   await transaction.execute(updateSql<Account>(accounts, { lastPostedAt }, { id: account.id }));
   await write(transaction, account, asset, { inForce, coming: null }, null);
@@ -147,7 +142,6 @@ function settingsOf({ threshold, approvals, expiresInS, refusesBatches }: Policy
   return { threshold, approvals, expiresInS, refusesBatches };
 }
 
-/** Returns the actions for the audit log in order: withdrawn, effective at once, requested. */
 function actsOf(
   asset: Asset,
   before: PolicyState,

@@ -11,10 +11,7 @@ import { recordEffective } from './policy-change.js';
 
 export const MAX_POLICY_DELAY_S = 2_592_000;
 
-/**
- * Sets the delay of a tenant; null removes it. A pending change keeps its time. Throws ApiError
- * not_found, invalid_field.
- */
+/** Null removes the delay. A pending change keeps its time. Throws not_found, invalid_field. */
 export async function setPolicyDelay(
   database: Database,
   clock: Clock,

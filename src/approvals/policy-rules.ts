@@ -2,18 +2,16 @@ import { type Instant, instant } from '../core/instant.js';
 import type { ApprovalPolicyRow } from '../db/entities/approvals.js';
 
 /**
- * Evaluates approval policies and plans their changes. Pure: each decision evaluates the policy at
- * its own instant, so nothing has to run when a policy takes effect. (docs/contract.md, Approval
- * policies)
+ * Pure: each decision evaluates the policy at its own instant, so nothing has to run when a policy
+ * takes effect. (docs/contract.md, Approval policies)
  */
 
-/** The requirements of an account in one asset. Null in place of a policy means no requirement. */
+/** Null in place of a policy means no requirement. */
 export interface Policy {
   /** In the asset's smallest unit. */
   readonly threshold: bigint;
   readonly approvals: number;
   readonly expiresInS: number;
-  /** True if validation rejects a batch whose total reaches the threshold. */
   readonly refusesBatches: boolean;
 }
 
@@ -28,7 +26,7 @@ export interface PolicyState {
   readonly coming: ComingPolicy | null;
 }
 
-/** Returns the policy as responses, the audit log and operators see it; nulls without a policy. */
+/** Returns the policy as people see it; nulls without a policy. */
 export function policyDetails(policy: Policy | null) {
   return {
     threshold: policy?.threshold.toString() ?? null,
@@ -38,10 +36,7 @@ export function policyDetails(policy: Policy | null) {
   };
 }
 
-/**
- * Returns a sentence about batches whose total reaches the threshold, for people who configure the
- * policy.
- */
+/** A sentence for people who configure the policy. */
 export function batchRule({ approvals, refusesBatches }: Policy): string {
   if (refusesBatches)
     return 'A batch whose total reaches the threshold is rejected when it is validated.';
@@ -50,7 +45,6 @@ export function batchRule({ approvals, refusesBatches }: Policy): string {
   return approvals === 1 ? `${rule}.` : `${rule}, and not approved by ${approvals}.`;
 }
 
-/** The columns of a row without a pending change. */
 export const NOTHING_COMES = {
   nextThreshold: null,
   nextApprovals: null,
@@ -61,12 +55,10 @@ export const NOTHING_COMES = {
   requestedBy: null,
 } as const;
 
-/** Returns the policy at the instant: a pending policy applies from its own instant on. */
 export function policyAt(row: ApprovalPolicyRow | undefined, at: Instant): Policy | null {
   return policyState(row, at).inForce;
 }
 
-/** Returns the policy at the instant and the change that is still pending. */
 export function policyState(row: ApprovalPolicyRow | undefined, at: Instant): PolicyState {
   if (row === undefined) return { inForce: null, coming: null };
   const next = nextOf(row);
@@ -89,17 +81,17 @@ function nextOf(row: ApprovalPolicyRow): ComingPolicy | null {
 }
 
 export interface PolicyPlan {
-  /** The policy from now on: the stricter part of a change applies at once. */
+  /** The stricter part of a change applies at once. */
   readonly inForce: Policy | null;
   readonly coming: ComingPolicy | null;
   readonly withdrawn: ComingPolicy | null;
-  /** True if `coming` is new rather than requested again. */
+  /** False if `coming` is requested again. */
   readonly isRequest: boolean;
 }
 
 /**
- * Plans a change. `wanted` is the whole policy, so it replaces any pending change. A weaker part
- * waits `delayS`; repeating the request does not extend the wait.
+ * Plans a change to `wanted`, which replaces any pending change. A weaker part waits `delayS`;
+ * repeating the request does not extend the wait.
  */
 export function planChange(
   state: PolicyState,
@@ -122,9 +114,7 @@ export function planChange(
   };
 }
 
-/**
- * Returns the stricter of each setting: the lower threshold, more approvals and the shorter expiry.
- */
+/** The lower threshold, more approvals and the shorter expiry. */
 function stricterOf(one: Policy | null, other: Policy | null): Policy | null {
   if (one === null || other === null) return one ?? other;
   return {

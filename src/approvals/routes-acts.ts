@@ -32,10 +32,7 @@ interface ApprovalRoutes<Row extends Approvable> {
   readonly canceling: string;
 }
 
-/**
- * Registers the actions of members on resources that wait for approval: approve, reject, cancel.
- * (docs/contract.md, Approval)
- */
+/** Registers approve, reject and cancel by members. (docs/contract.md, Approval) */
 export function approvalRoutes<Row extends Approvable>(
   api: Api,
   approvals: Approvals<Row>,

@@ -10,7 +10,6 @@ type PolicyDeps = Parameters<typeof readPolicy>[0];
 
 const PATH = '/v1/accounts/{account_id}/approval_policies/{asset}';
 
-/** (docs/contract.md, Approval policies) */
 export function approvalPolicyRoutes(api: Api, deps: PolicyDeps): void {
   const { database, clock } = deps;
   setPolicyRoute(api, deps);
@@ -96,7 +95,6 @@ function setPolicyRoute(api: Api, { database, clock }: PolicyDeps): void {
   );
 }
 
-/** Throws not_found if the asset does not exist. */
 function pathAsset({ params }: { readonly params: Readonly<Record<'asset', string>> }): Asset {
   const asset = ASSETS.find((known) => known === params.asset);
   if (asset === undefined) throw notFound();

@@ -8,12 +8,9 @@ import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 import { rowRefusal, type StaffIdentity } from '../staff/rules.js';
 import { type Policy, policyAt } from './policy-rules.js';
 
-/** Pure rules for actions on resources that wait for approval. (docs/contract.md, Approval) */
-
 export const APPROVAL_ACTIONS = ['approve', 'reject', 'cancel'] as const;
 export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number];
 
-/** The actor: a member of the tenant, or one of the staff. */
 export type ApprovalActor =
   | { readonly by: 'member'; readonly memberId: Uuid }
   | { readonly by: 'staff'; readonly staff: StaffIdentity };
@@ -35,7 +32,7 @@ export interface ApprovalColumns {
   readonly approvalExpiresAt: Instant | null;
 }
 
-/** Returns the columns that the rules need; null for a resource that needed no approval. */
+/** Null for a resource that needed no approval. */
 export function waitingOf(row: ApprovalColumns): WaitingApproval | null {
   const { status, createdBy, approvalsRequired, approvalsReceived, approvalExpiresAt } = row;
   if (approvalsRequired === null || approvalsReceived === null || approvalExpiresAt === null)
@@ -54,10 +51,7 @@ export interface RequiredApprovals {
   readonly expiresAt: Instant;
 }
 
-/**
- * Returns the policy that requires approvals at the instant; null if the operation proceeds at
- * once.
- */
+/** Returns null if the operation proceeds at once. */
 export function requiredApprovals(
   row: ApprovalPolicyRow | undefined,
   raw: bigint,
@@ -68,10 +62,7 @@ export function requiredApprovals(
   return { required: policy.approvals, expiresAt: instant(at + policy.expiresInS * 1_000) };
 }
 
-/**
- * Returns the policy if validation must reject a batch of this total at the instant, otherwise
- * null.
- */
+/** Returns the policy if validation must reject a batch of this total. */
 export function batchRefusal(
   row: ApprovalPolicyRow | undefined,
   totalRaw: bigint,
@@ -85,13 +76,11 @@ export function batchRefusal(
 
 export interface ActorStanding {
   readonly role: Role | undefined;
-  /** The current row of the member of staff. */
   readonly staff: Staff | undefined;
 }
 
 export type ApprovableType = 'transfer' | 'payout';
 
-/** The operations of the permissions table for a feature's approvals. */
 export interface ApprovalOperations {
   readonly approve: Operation;
   readonly cancel: Operation;
@@ -101,26 +90,18 @@ export interface ApprovalOperations {
 
 export const PENDING_APPROVAL = 'pending_approval';
 
-/** The name of the staff as a whole, who have one approval together. */
 export const SUPPORT = 'support';
 
-/**
- * Returns the name under which an approval counts: each member counts once, and the staff as a
- * whole once.
- */
+/** The name under which an approval counts: each member once, and the staff together once. */
 export function approverOf(acting: ApprovalActor): string {
   return acting.by === 'member' ? `member:${acting.memberId}` : SUPPORT;
 }
 
-/** Returns the actor's name for the audit log. */
 export function claimedName(acting: ApprovalActor): string {
   return acting.by === 'member' ? approverOf(acting) : acting.staff.name;
 }
 
-/**
- * Returns null if the actor may perform the action. The creator may cancel, but not approve or
- * reject.
- */
+/** The creator may cancel, but not approve or reject. */
 export function authorityRefusal(
   action: ApprovalAction,
   acting: ApprovalActor,
@@ -158,7 +139,7 @@ export function stateRefusal(
   return invalidState(`it is ${current}, ${what}`, current, allowed);
 }
 
-/** Staff count as one approver: a second approval by staff is refused, and the refusal recorded. */
+/** A refused second approval by staff is recorded. */
 const SUPPORT_COUNTS_ONCE = invalidState(
   'support has approved it already, and counts once',
   PENDING_APPROVAL,
@@ -172,7 +153,6 @@ export function allowedFor(
   return action === 'cancel' ? [PENDING_APPROVAL, ...alsoCanceledIn] : [PENDING_APPROVAL];
 }
 
-/** The outcome of an action, before the feature applies it to its resource. */
 export type ActionVerdict =
   | { readonly comes: 'to_nothing'; readonly refusal: Refusal }
   /** The expiry has passed: the resource is settled as expired, and the action is refused. */

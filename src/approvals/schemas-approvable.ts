@@ -6,7 +6,6 @@ import { AmountSchema, instantSchema } from '../http/schemas.js';
 import { z } from '../http/zod.js';
 import { type ApprovalColumns, waitingOf } from './rules.js';
 
-/** The columns of a transfer or payout from which their common fields are read. */
 interface ApprovableRow extends ApprovalColumns {
   readonly asset: Asset;
   readonly raw: bigint;
@@ -28,7 +27,7 @@ const ApprovalSchema = z
   })
   .nullable();
 
-/** Returns the fields that transfers and payouts share, with an example of a description. */
+/** The fields that transfers and payouts share. */
 export function approvableFields(description: string) {
   return {
     amount: field(

@@ -82,7 +82,6 @@ exampled(PolicySchema, {
 const REASON = 'The invoice was paid already';
 export const REJECTION = { code: 'rejected', reason: REASON };
 
-/** Returns the schema of a rejection, with its name in the OpenAPI document. */
 export function rejectBody(name: string) {
   const reason = textField({ min: 1, max: MAX_REASON })
     .refine((text) => text.trim() !== '', 'too_short')
@@ -90,7 +89,6 @@ export function rejectBody(name: string) {
   return exampled(z.strictObject({ reason }).openapi(name), { reason: REASON });
 }
 
-/** Reasons: not_an_integer, out_of_range. */
 function wholeNumber(least: number, most: number) {
   return z.int({ error: 'not_an_integer' }).min(least, 'out_of_range').max(most, 'out_of_range');
 }

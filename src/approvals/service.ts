@@ -21,7 +21,6 @@ import { type ApprovalActor, type ApprovalAction, PENDING_APPROVAL, waitingOf } 
 
 const LASTING_LOOK_MS = 3_600_000;
 
-/** The actor, the action, and the key that recognises a repetition. */
 interface WantedAct {
   readonly tenantId: Uuid;
   readonly resourceId: Uuid;
@@ -34,14 +33,11 @@ interface WantedAct {
   readonly tellWorkflow: boolean;
 }
 
-/** The actions of members, staff and time on a feature's resources that wait for approval. */
+/** Actions of members, staff and time on a feature's resources that wait for approval. */
 export class Approvals<Row extends Approvable> {
   private readonly commands: ApprovalCommands<Row>;
 
-  /**
-   * `queuedRails` are rails with a task queue; the workflow reads the rail from the resource's
-   * state.
-   */
+  /** The workflow reads the rail's queue, if in `queuedRails`, from the resource's state. */
   constructor(
     private readonly feature: ApprovalFeature<Row>,
     private readonly desk: LedgerWriter,
@@ -64,7 +60,7 @@ export class Approvals<Row extends Approvable> {
     return this.act({ ...what, ...idempotency, tellWorkflow: true });
   }
 
-  /** Rejects or cancels. A repeated request finds the resource settled. */
+  /** A repeated request finds the resource settled. */
   end(
     { tenantId, memberId }: Caller,
     resourceId: Uuid,
@@ -77,8 +73,8 @@ export class Approvals<Row extends Approvable> {
   }
 
   /**
-   * Performs an action of staff from the command line or the support desk in MySQL, then notifies
-   * the workflow. A repeated call with the same `actId` returns the first result.
+   * Performs staff's action, then notifies the workflow. Repeating an `actId` returns the first
+   * result.
    */
   actByStaff(
     { id: resourceId, tenantId }: Row,
@@ -93,9 +89,8 @@ export class Approvals<Row extends Approvable> {
   }
 
   /**
-   * Performs an action requested by signal. A signal that is malformed or not proven by a person
-   * with the right changes nothing and is recorded as refused. Throws ApiError ledger_unavailable
-   * if the result is unknown; a repeated call with the same actId returns the result.
+   * Performs a signal's action. A malformed or unproven signal changes nothing and is recorded as
+   * refused. Throws ledger_unavailable; repeating the actId then returns the result.
    */
   async actBySignal(
     signal: StaffActionSignal,
@@ -121,12 +116,10 @@ export class Approvals<Row extends Approvable> {
     return { state: await this.state(resourceId), refused: outcome.refusal.message };
   }
 
-  /** Returns the current state. Throws ApiError not_found. */
   async state(resourceId: string): Promise<ApprovalState> {
     return this.stateOf(await this.findForWorkflow(asUuid(resourceId)));
   }
 
-  /** Returns the state of a row that was read. */
   stateOf(row: Row): ApprovalState {
     const waiting = waitingOf(row);
     const expiresAt = waiting?.expiresAt ?? row.createdAt;
@@ -143,7 +136,7 @@ export class Approvals<Row extends Approvable> {
     };
   }
 
-  /** Expires the resource if it is due. Throws ApiError not_found, ledger_unavailable. */
+  /** Throws not_found, ledger_unavailable. */
   async expire(resourceId: string): Promise<ApprovalState> {
     const outcome = await this.submitExpiry(await this.findForWorkflow(asUuid(resourceId)), null);
     if (!outcome.done) throw new ApiError(outcome.refusal);
@@ -151,8 +144,8 @@ export class Approvals<Row extends Approvable> {
   }
 
   /**
-   * Expires due resources, at most `limit` at a time. Returns how many were due in the last search.
-   * Throws ApiError ledger_unavailable if a result is unknown; the caller tries again later.
+   * Expires due resources and returns how many were due in the last search. Throws
+   * ledger_unavailable.
    */
   async expireDue(limit: number): Promise<number> {
     const { table, expiring } = this.feature;
@@ -203,7 +196,6 @@ export class Approvals<Row extends Approvable> {
     return answer;
   }
 
-  /** Notifies the workflow of a change at once. Without a change no outbox entry exists. */
   private tell(
     { outcome, replayed }: CommandResult<Row>,
     before: Row,
@@ -222,20 +214,17 @@ export class Approvals<Row extends Approvable> {
     });
   }
 
-  /** Finds a resource for its workflow, which knows only the id. Throws not_found. */
+  /** A workflow knows only the id. */
   private async findForWorkflow(id: Uuid): Promise<Row> {
-    // Every Row has an id: the type parameter alone hides it.
     return existing(await this.reader.find(this.feature.table, { id } as Partial<Row>));
   }
 
-  /** Returns the key of an action that has no client's key. */
   private actKey(id: Uuid, actId: string): Keyed {
     const key = `${this.feature.resourceType}/${id}/act/${actId}`;
     return { key, fingerprint: commandFingerprint(['act', id, actId]) };
   }
 }
 
-/** Returns a signal's text in a form that may be stored, or null. */
 function cleaned(text: string | null): string | null {
   const result = cleanText(text ?? '', MAX_REASON);
   return 'clean' in result ? result.clean : null;

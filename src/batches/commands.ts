@@ -22,10 +22,7 @@ import {
 import type { MemberCommand } from './ownership.js';
 import { decideLapse, decideWithdrawal, type LapseBatch } from './withdrawal.js';
 
-/**
- * Reads the batch, and the member's role in its source account, which is locked if it belongs to
- * the tenant.
- */
+/** The member's role is read in the source account, which is locked if it belongs to the tenant. */
 const OF_MEMBERS: Pick<
   CommandKind<MemberCommand, BonusBatch>,
   'resourceType' | 'table' | 'accounts' | 'needs'
@@ -52,7 +49,6 @@ const OF_MEMBERS: Pick<
         ],
 };
 
-/** Command for POST /v1/bonus_batches/{id}/execute. */
 export const executeBatchKind: CommandKind<MemberCommand, BonusBatch> = {
   ...OF_MEMBERS,
   name: 'execute batch',
@@ -67,7 +63,6 @@ export const executeBatchKind: CommandKind<MemberCommand, BonusBatch> = {
   decide: decideExecution,
 };
 
-/** Command for POST /v1/bonus_batches/{id}/cancel. */
 export const withdrawBatchKind: CommandKind<MemberCommand, BonusBatch> = {
   ...OF_MEMBERS,
   name: 'withdraw batch',
@@ -79,13 +74,11 @@ export interface PayRowCommand extends PayRow {
   readonly asset: Asset;
 }
 
-/** Pays one row of an executing batch. Its outcome is a bonus. */
 export const payRowKind: CommandKind<PayRowCommand, Bonus> = {
   name: 'pay batch row',
   resourceType: 'bonus',
   table: bonuses,
-  // All ids were read from the database: the batch's source, and the recipients that validation
-  // stored.
+  // Both ids were read from the database: the source, and the recipients that validation stored.
   accounts: async (commands, reader) => ({
     ids: commands.map(({ sourceAccountId, recipientAccountId, feeAccountId }) => [
       sourceAccountId,
@@ -113,7 +106,6 @@ export const payRowKind: CommandKind<PayRowCommand, Bonus> = {
   decide: decideRow,
 };
 
-/** Cancels a ready or executing batch for support. */
 export const cancelBatchKind: CommandKind<CancelBatch, BonusBatch> = {
   name: 'cancel batch',
   resourceType: 'bonus_batch',
@@ -126,7 +118,6 @@ export const cancelBatchKind: CommandKind<CancelBatch, BonusBatch> = {
   decide: decideCancel,
 };
 
-/** Ends a batch that was not executed in time. */
 export const lapseBatchKind: CommandKind<LapseBatch, BonusBatch> = {
   name: 'lapse batch',
   resourceType: 'bonus_batch',

@@ -16,9 +16,8 @@ import { cancelBatchKind } from './commands.js';
 import { isSettled, PAUSABLE, SETTLED, stateRefusal } from './rules.js';
 
 /**
- * Support's actions on a batch. staff-actions.ts decides who may perform them. Each throws
- * `ApiError` with `not_found`, `invalid_state`, or `invalid_field` for a reason that does not have
- * 1 to 140 characters.
+ * Support's actions on a batch. Each throws not_found, invalid_state, or invalid_field (the
+ * reason).
  */
 
 export interface BatchControlDeps extends DatabaseDeps {
@@ -34,10 +33,7 @@ type Action = (
   actId?: Uuid,
 ) => Promise<BonusBatch>;
 
-/**
- * Pauses payment after the current group until the batch is resumed. Pausing a paused batch is
- * recorded as `unchanged`.
- */
+/** Pauses payment after the current group. Pausing a paused batch is recorded as `unchanged`. */
 export const pauseBatch: Action = (deps, ...act) => setPaused(deps, deps.clock(), ...act);
 
 export const resumeBatch: Action = (deps, ...act) => setPaused(deps, null, ...act);
@@ -88,10 +84,7 @@ async function setPaused(
   });
 }
 
-/**
- * Cancels the batch. A ready batch is withdrawn. For an executing batch, payment marks the
- * remaining rows as failed.
- */
+/** Withdraws a ready batch. For an executing batch, payment marks the remaining rows as failed. */
 export const cancelBatch: Action = async (
   { database, desk },
   batchId,

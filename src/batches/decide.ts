@@ -46,23 +46,16 @@ export interface PayRow extends BatchCommand {
   readonly number: number;
   readonly recipientAccountId: Uuid;
   readonly feeAccountId: Uuid | null;
-  /**
-   * Number of the row that must be settled first, because the funds or the month's allowance may
-   * run out. Null if the order does not matter.
-   */
+  /** The row that must be settled first, because the funds or the month's allowance may run out. */
   readonly follows: number | null;
 }
 
 export interface CancelBatch extends BatchCommand {
   readonly by: Canceling;
-  /** Outbox entry that notifies the workflow. */
   readonly outboxId: Uuid;
 }
 
-/**
- * Decides the execution. Refuses with 404, 403 or 409. Otherwise, the batch becomes `executing`,
- * and its whole debit is held if the funds suffice.
- */
+/** Refuses with 404, 403 or 409, or holds the whole debit if the funds suffice. */
 export function decideExecution(command: MemberCommand, state: LockedState): Decision<BonusBatch> {
   const own = findOwnBatch(command, state);
   if (own === null) return refuse(NOT_FOUND, false);
@@ -127,17 +120,14 @@ const OWN_UPLOAD: Refusal = {
     'from this total on the account asks for a second person: another member than the uploader executes the batch',
 };
 
-/** Result if the row was not changed, because it is still open or was already settled. */
+/** The row is still open, or was already settled. */
 export const NOT_NOW = invalidState(
   'the row is settled, or a row before it is not, or its batch is paused or not executing',
 );
 
 const ROW_CANCELED = invalidState(CANCELED.message);
 
-/**
- * Pays one row, or refuses it permanently. The decision depends on the row's state, so a repetition
- * has no effect. Writes nothing while the batch is paused. (docs/contract.md, Execution)
- */
+/** Pays one row, or refuses it permanently, unless it is settled. (docs/contract.md, Execution) */
 export function decideRow(command: PayRow, state: LockedState): Decision<Bonus> {
   const { tenantId, batchId, number } = command;
   const batch = state.row(bonusBatches, { id: batchId });
@@ -146,8 +136,7 @@ export function decideRow(command: PayRow, state: LockedState): Decision<Bonus> 
   if (batch?.tenantId !== tenantId || row === undefined || source === undefined)
     return refuse(NOT_FOUND, false);
   if (row.status !== 'pending' || batch.status !== 'executing') return refuse(NOT_NOW, false);
-  // The hold was released when the batch was canceled. Binds no key, because the row itself was not
-  // decided.
+  // Binds no key: the hold was released at the cancellation, and the row itself was not decided.
   if (batch.canceledAt !== null) {
     const writes = settled(batch, failed(row, CANCELED, state));
     return { outcome: { done: false, refusal: ROW_CANCELED }, writes, bindsKey: false };
@@ -167,7 +156,6 @@ export function decideRow(command: PayRow, state: LockedState): Decision<Bonus> 
   };
 }
 
-/** Whether an earlier row is still open that this row must not overtake. */
 function isBeforeItsTurn({ batchId, follows }: PayRow, state: LockedState): boolean {
   return (
     follows !== null &&
@@ -175,7 +163,6 @@ function isBeforeItsTurn({ batchId, follows }: PayRow, state: LockedState): bool
   );
 }
 
-/** Returns the bonus that pays the row, or the first rule that forbids it. */
 function payRow(
   batch: BonusBatch,
   row: BonusBatchRow,
@@ -213,7 +200,7 @@ function payRow(
   return { bonus };
 }
 
-/** Returns the source account with the row's share of the hold released, for deciding this row. */
+/** The source account with the row's share of the hold released, for deciding this row. */
 function withHeld(source: LockedAccount, { asset }: BonusBatch, row: BonusBatchRow): LockedAccount {
   if (asset === null) return source;
   const { available, held } = source.balances[asset];
@@ -232,7 +219,6 @@ function failed(
   return { ...row, status: 'failed', code, message, settledAt: state.at };
 }
 
-/** Returns the writes that settle the row: its share of the hold, and the batch's sums. */
 function settled(batch: BonusBatch, row: BonusBatchRow): Writes {
   const hasHold = batch.isHeld && batch.canceledAt === null;
   return {
@@ -248,10 +234,7 @@ function joined(one: Writes, other: Writes): Writes {
   return { ...one, ...other, rows: [...(one.rows ?? []), ...(other.rows ?? [])] };
 }
 
-/**
- * Decides a cancellation by support. A ready batch is withdrawn. An executing batch pays no further
- * row, and its hold is released.
- */
+/** Withdraws a ready batch. An executing batch pays no further row, and its hold is released. */
 export function decideCancel(
   { tenantId, batchId, by, outboxId }: CancelBatch,
   state: LockedState,

@@ -5,23 +5,21 @@ import type { Reader } from '../db/database.js';
 import { type BonusBatch, bonuses } from '../db/entities/bonuses.js';
 
 /**
- * Finds rows of a ready batch that repeat an earlier payment: another batch or a single bonus paid
- * the same reference to the same account, or another ready or executing batch is going to.
- * (docs/contract.md, Review)
+ * Finds rows of a ready batch whose reference was paid, or is going to be paid by another batch, to
+ * the same account. (docs/contract.md, Review)
  */
 
 export interface EarlierPayments {
-  /** Number of rows that repeat a payment. */
   readonly count: number;
-  /** First `MAX_NAMED` of these rows, in file order. */
+  /** The first `MAX_NAMED` in file order. */
   readonly rows: readonly EarlierPayment[];
 }
 
 interface EarlierPayment {
   readonly number: number;
-  /** Batch with the other payment. Null if it is a single bonus. */
+  /** Null for a single bonus. */
   readonly batchId: Uuid | null;
-  /** Newest bonus that paid. Null if another batch is going to pay. */
+  /** The newest bonus that paid. Null if another batch is going to pay. */
   readonly bonusId: Uuid | null;
 }
 
@@ -30,7 +28,6 @@ const MAX_NAMED = 100;
 /** Rows compared per statement, which takes a few milliseconds. */
 const ROWS_A_STATEMENT = 2_000;
 
-/** Compares every row that has a reference, by an index. */
 export async function readEarlierPayments(
   reader: Reader,
   batch: BonusBatch,
@@ -57,7 +54,6 @@ export async function readEarlierPayments(
   };
 }
 
-/** Returns the earlier payments of these rows. */
 async function readPayments(
   reader: Reader,
   batchId: Uuid,
@@ -91,7 +87,6 @@ async function readPayments(
   }));
 }
 
-/** Returns SQL, starting with FROM, for the batch's rows `r` that have a reference. */
 function ownSql(batchId: Uuid): string {
   return `FROM bonus_batch_rows r FORCE INDEX (PRIMARY)
     WHERE r.batch_id=${uuid.literal(batchId)} AND r.reference IS NOT NULL`;
@@ -99,7 +94,7 @@ function ownSql(batchId: Uuid): string {
 
 const ID = nullable(uuid);
 
-/** Returns the number of the last of the next `ROWS_A_STATEMENT` rows. Null if no row follows. */
+/** The number of the last of the next `ROWS_A_STATEMENT` rows, or null. */
 async function lastNumber(reader: Reader, batchId: Uuid, after: number): Promise<number | null> {
   const [row] = await reader.query(
     `SELECT MAX(number) AS last FROM (SELECT number FROM bonus_batch_rows FORCE INDEX (PRIMARY)

@@ -12,15 +12,11 @@ import { batchOfEventResource } from './schemas.js';
 import { isSettled } from './rules.js';
 
 export interface EndingDeps extends DatabaseDeps {
-  /** Base URL of the API for tenants, for URLs of files in events. */
   readonly baseUrl: string;
   readonly files: BatchFiles;
 }
 
-/**
- * Ends an execution: generates the result file, and then sets the status and adds the event in one
- * transaction. Throws the errors of `BatchFiles.generate`.
- */
+/** Generates the result file, then sets the status and adds the event in one transaction. */
 export async function endExecution(
   { database, clock, baseUrl, files }: EndingDeps,
   batch: BonusBatch,
@@ -30,7 +26,7 @@ export async function endExecution(
   const made = await files.generateIfPossible('result', batch, signal);
   await transact(database, async (transaction) => {
     if (made !== null) await completeFiles(transaction, made);
-    // The account's row guards the batch. Locking it last keeps the lock short.
+    // Locking the account, which guards the batch, last keeps the lock short.
     await lockAccount(transaction, batch.sourceAccountId);
     const settled = await transaction.find(bonusBatches, { id }, { forUpdate: true });
     if (settled === undefined || !isSettled(settled))
@@ -51,10 +47,7 @@ export async function endExecution(
 
 const BATCHES_AT_A_TIME = 20;
 
-/**
- * Generates the missing files of batches that ended without them after a failure, newest first.
- * Tries all, and throws at the end if some failed.
- */
+/** Generates files that ended batches lack after a failure. Tries all before it throws. */
 export async function generateMissing(deps: LaterDeps, signal: AbortSignal): Promise<void> {
   const faults: unknown[] = [];
   for (let older = ''; !signal.aborted;) {

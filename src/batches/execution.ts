@@ -24,32 +24,24 @@ import type { ValidationWatch } from './validation/run.js';
 interface PaidGroup {
   readonly tried: number;
   readonly settled: number;
-  /** Rows with an unknown result. Later, they are found pending or settled. */
   readonly unknown: number;
 }
 
 /**
- * `unavailable` means that rows are still open and the caller should try again later. `cut_off`
- * means that `until` or `signal` ended the work.
+ * `unavailable`: rows are still open, try again later. `cut_off`: `until` or `signal` ended the
+ * work.
  */
 export type PaymentEnd = 'over' | 'paused' | 'cut_off' | 'unavailable';
 
-/** Maximum of rows per ledger transaction. */
 const ROWS_A_GROUP = 100;
-/**
- * Pause that lets other postings use the accounts and the machine.
- * (docs/decisions/0009-a-batch-row-is-a-command.md)
- */
+/** Lets other postings use the accounts. (docs/decisions/0009-a-batch-row-is-a-command.md) */
 const PAUSE_MS = 2;
 
-/** Next rows of a batch. Empty if the batch is not being paid. */
+/** Empty if the batch is not being paid. */
 interface NextGroup {
   readonly batch: BonusBatch | undefined;
   readonly rows: readonly BonusBatchRow[];
-  /**
-   * False if the remaining funds or month's allowance may not cover all rows, so that rows must be
-   * paid in order.
-   */
+  /** False if the remaining funds or month's allowance may not cover all rows. */
   readonly isOrderFree: boolean;
   /** Last row of the previous group. Null at the first open row. */
   readonly follows: number | null;
@@ -61,7 +53,7 @@ interface ExecutionDeps extends EndingDeps {
   readonly desk: LedgerWriter;
 }
 
-/** Pays the rows of executing batches in file order. Calls may be repeated, late or concurrent. */
+/** Pays the rows of executing batches. Calls may be repeated, late or concurrent. */
 export class BatchExecution {
   private readonly reader: Reader;
 
@@ -70,8 +62,8 @@ export class BatchExecution {
   }
 
   /**
-   * Pays all rows. When `until` is aborted, finishes the current groups. Only `signal` also
-   * interrupts the result file. Throws `DatabaseUnavailable`.
+   * When `until` is aborted, finishes the current groups. Only `signal` also interrupts the result
+   * file.
    */
   async pay(
     batchId: Uuid,
@@ -87,8 +79,7 @@ export class BatchExecution {
         if (isPaused(next.batch)) return 'paused';
         if (isSettled(next.batch)) return this.end(next.batch, signal);
         if (until.aborted) return 'cut_off';
-        // Earlier rows may still be open, because another process is paying them or their result is
-        // unknown.
+        // Another process may be paying earlier rows, or their result is unknown.
         if (unknown > 0 || next.follows === null) return 'unavailable';
         next = await this.nextGroup(batchId, ROWS_A_GROUP, 0);
         continue;
@@ -101,8 +92,7 @@ export class BatchExecution {
       unknown += group.unknown;
       heartbeat(settled);
       const isInOrder = following.rows.length > 0 && !following.isOrderFree;
-      // If the funds or the month's allowance may run out, no row may overtake one whose result is
-      // unknown.
+      // If the funds or the month's allowance may run out, no row may overtake an unknown one.
       if (group.unknown === group.tried || (unknown > 0 && isInOrder)) return 'unavailable';
       // Some rows were too early, or another process settled them. Continue at the first open row.
       const isBehind = isInOrder && group.settled < group.tried;
@@ -122,10 +112,6 @@ export class BatchExecution {
     }
   }
 
-  /**
-   * Pays the next pending rows, at most `maxRows`, in one transaction. Throws
-   * `DatabaseUnavailable`.
-   */
   async payNextGroup(batchId: Uuid, maxRows: number): Promise<PaidGroup> {
     return this.payRows(await this.nextGroup(batchId, maxRows, 0));
   }
@@ -169,8 +155,7 @@ export class BatchExecution {
   }
 
   private async pendingRows(batchId: Uuid, after: number, most: number): Promise<BonusBatchRow[]> {
-    // Reading starts where the last group ended, because settled rows leave dead index entries
-    // behind.
+    // Settled rows leave dead index entries behind, so reading starts where the last group ended.
     return this.reader.list(
       bonusBatchRows,
       `FORCE INDEX (status)

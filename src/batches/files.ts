@@ -14,12 +14,8 @@ import { ERROR_COLUMNS, RESULT_COLUMNS } from './report-rows.js';
 import { errorPieces, resultPieces } from './reports.js';
 import type { BatchFile } from './rules.js';
 
-/** Maximum of rows for which files are generated in the main thread. */
 const SHORT_ROWS = 1_000;
-/**
- * Time limit for writing, ten times what a hundred thousand rows take. After it, the batch ends
- * without a file, and the sweeper tries again.
- */
+/** Ten times what a hundred thousand rows take. */
 const MAX_WRITING_MS = 120_000;
 
 const OF_MYSQL = [DatabaseUnavailable, CommitUnknown, TransactionRetryable, GenerationSuperseded];
@@ -38,7 +34,6 @@ interface BatchFilesDeps {
   readonly failpoints: Failpoints;
 }
 
-/** Generates the errors or result files of batches. */
 export class BatchFiles {
   private readonly generator: FileGenerator;
 
@@ -47,10 +42,7 @@ export class BatchFiles {
     this.generator = new FileGenerator({ database: deps.database, owner: OWNER, onStored });
   }
 
-  /**
-   * Generates the files. The caller completes them with `completeFiles`. Throws the errors of
-   * `FileGenerator.generate`.
-   */
+  /** Generates the files, which the caller completes with `completeFiles`. */
   generate(kind: BatchFile, batch: BonusBatch, signal: AbortSignal): Promise<GeneratedFiles> {
     const { reader } = this.deps.database;
     const table = {
@@ -63,8 +55,7 @@ export class BatchFiles {
   }
 
   /**
-   * Generates the files. Returns null after a failure that is not MySQL's, so that the batch ends
-   * without its files, which the sweeper generates later.
+   * Returns null after a failure that is not MySQL's: the batch ends, and the sweeper tries again.
    */
   async generateIfPossible(
     kind: BatchFile,
@@ -74,18 +65,14 @@ export class BatchFiles {
     try {
       return await this.generate(kind, batch, signal);
     } catch (fault) {
-      // Errors of the file system and of a MySQL connection look alike, so they are distinguished
-      // by class.
+      // Errors of the file system and of a MySQL connection differ only by class.
       if (signal.aborted || OF_MYSQL.some((kind) => fault instanceof kind)) throw fault;
       return null;
     }
   }
 }
 
-/**
- * Stores the remaining pieces and the sizes. The files exist from the commit on. Throws
- * `GenerationSuperseded`.
- */
+/** Stores the remaining pieces and the sizes. The files exist from the commit on. */
 export async function completeFiles(
   transaction: Transaction,
   files: GeneratedFiles,

@@ -2,7 +2,7 @@ import type { Uuid } from '../core/ids.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import type { Command, LockedAccount, LockedState } from '../ledger/writer/types.js';
 
-/** Ids of a batch that never change. Every command about a batch contains them. */
+/** The ids of a batch, which never change. */
 export interface BatchCommand extends Command {
   readonly batchId: Uuid;
   readonly sourceAccountId: Uuid;
@@ -12,11 +12,10 @@ export interface MemberCommand extends Command {
   readonly batchId: Uuid;
   readonly sourceAccountId: Uuid | null;
   readonly memberId: Uuid;
-  /** Outbox entry that notifies the workflow. */
   readonly outboxId: Uuid;
   /**
-   * Returns the milliseconds to wait before notifying the workflow. Called only when the payment of
-   * a batch begins, because only that delays other tenants.
+   * Milliseconds before the workflow is notified, when payment begins, in fairness to other
+   * tenants.
    */
   readonly delayMs: () => number;
 }

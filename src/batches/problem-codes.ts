@@ -1,7 +1,4 @@
-/**
- * Codes of the errors file. docs/guides/batches.md explains what to do about each.
- * (docs/contract.md, Validation)
- */
+/** Codes of the errors file. (docs/contract.md, Validation) */
 export const PROBLEM_CODES = [
   'missing_field',
   'invalid_field',

@@ -16,10 +16,6 @@ import { capabilityRefusal } from '../accounts/rules.js';
 import type { BatchReview } from './schemas.js';
 import { isAccepted } from './rules.js';
 
-/**
- * Batches that a member may read: those with a source account in which the member has any role.
- * (docs/contract.md, Roles and scopes)
- */
 export const batchList: OperationList<BonusBatch> = {
   table: bonusBatches,
   statuses: BATCH_STATUSES,
@@ -27,7 +23,7 @@ export const batchList: OperationList<BonusBatch> = {
   seenFrom: ['source_account_id'],
 };
 
-/** Returns the current funds and limits for each ready batch, as a map by id. Uses one SELECT. */
+/** Returns the current funds and limits for each ready batch, by id. */
 export async function readReviews(
   reader: Reader,
   batches: readonly BonusBatch[],
@@ -58,7 +54,6 @@ export async function readReviews(
   );
 }
 
-/** Returns rows of an accepted batch after a row number, in file order. */
 export async function readBatchRows(
   reader: Reader,
   batch: BonusBatch,

@@ -25,19 +25,13 @@ export const RESULT_COLUMNS: readonly Column[] = [
   { name: 'paid_at', kind: 'text', width: 26 },
 ];
 
-/**
- * Returns the cells of a problem. A problem of the whole file has no row, and a problem that
- * concerns no column has no column.
- */
+/** A problem of the whole file has no row, and one that concerns no column has no column. */
 export function errorCells({ number, field, code, message, value }: BonusBatchProblem): TableRow {
   const filled = (text: string): string | null => (text === '' ? null : text);
   return [number === 0 ? null : String(number), filled(field), code, message, filled(value)];
 }
 
-/**
- * Returns the cells of a settled row. Amount and fee are in the smallest unit. The fee of an unpaid
- * row is empty.
- */
+/** Amount and fee are in the smallest unit. The fee of an unpaid row is empty. */
 export function resultCells(row: BonusBatchRow, asset: Asset): TableRow {
   const isPaid = row.status === 'paid';
   return [

@@ -12,13 +12,9 @@ import { errorCells, resultCells } from './report-rows.js';
 import { readBatchRows } from './reading.js';
 
 const ROWS_A_PAGE = 1_000;
-/** Rows written without a pause, which takes a few milliseconds. */
 const ROWS_A_PIECE = 100;
 
-/**
- * Yields the problems of a file in order, one page in memory at a time. Problems of the whole file
- * (row 0) are first.
- */
+/** Yields the problems of a file in order, first those of the whole file (row 0). */
 export async function* errorRows(reader: Reader, batchId: Uuid): AsyncGenerator<BonusBatchProblem> {
   let last = { number: -1, ordinal: -1 };
   for (;;) {
@@ -37,7 +33,6 @@ export async function* errorRows(reader: Reader, batchId: Uuid): AsyncGenerator<
   }
 }
 
-/** Yields every row of an accepted batch with its outcome, in file order. */
 export async function* resultRows(
   reader: Reader,
   batch: BonusBatch,
@@ -50,12 +45,10 @@ export async function* resultRows(
   }
 }
 
-/** Yields the cells of the errors file, a few rows at a time. */
 export function errorPieces(reader: Reader, batchId: Uuid): AsyncGenerator<readonly TableRow[]> {
   return inPieces(errorRows(reader, batchId), errorCells);
 }
 
-/** Yields the cells of the result file for a batch whose rows are all settled. */
 export async function* resultPieces(
   reader: Reader,
   batch: BonusBatch,

@@ -18,9 +18,8 @@ import { removePieces } from '../spreadsheets/generated-files.js';
 const FILES_AT_A_TIME = 100;
 
 /**
- * Deletes the bytes of files validated before a given time. Their hashes remain. Deletes one file
- * per transaction, so it may be interrupted and repeated. If an operator is the actor, adds each
- * deletion to the audit log. Returns the number of deleted files. Throws `DatabaseUnavailable`.
+ * Deletes the bytes of files validated before a given time, one file per transaction. An operator's
+ * deletions are audited. Returns their number.
  */
 export async function deleteUploadedBytes(
   { database, clock }: DatabaseDeps,
@@ -55,10 +54,8 @@ export async function deleteUploadedBytes(
 
 const BATCHES_AT_A_TIME = 20;
 const ROWS_A_DELETE = 5_000;
-/** Time limit for one batch, which has at most 100,000 rows or half a million problems. */
 const MAX_REMOVAL_MS = 120_000;
 
-/** Ended batches, by whether at least one row was paid. */
 export type EndedKind = 'unpaid' | 'paid';
 
 const ENDED: Readonly<Record<EndedKind, string>> = {
@@ -68,10 +65,9 @@ const ENDED: Readonly<Record<EndedKind, string>> = {
 };
 
 /**
- * Removes the rows, problems and files (uploads included) of batches that ended before a given
- * time, one batch per transaction. The batch's own figures and all bonuses remain. If the rows
- * contradict the batch, they are kept for the auditor. Processes a few batches after `after`, and
- * returns the last of them, or null if no batch is left. Throws `DatabaseUnavailable`.
+ * Removes rows, problems and files of batches that ended before a given time, one batch per
+ * transaction. If the rows contradict the batch, they are kept for the auditor. Processes a few
+ * after `after`; returns the last of them, or null if no batch is left.
  */
 export async function removeOldRows(
   database: Database,
@@ -120,7 +116,6 @@ async function removeFrom(transaction: Transaction, table: string, batchId: Uuid
   while ((await transaction.execute(some)) === ROWS_A_DELETE);
 }
 
-/** Whether the rows match the batch, and each paid row has its bonus. */
 async function isConfirmed(reader: Reader, batchId: Uuid): Promise<boolean> {
   const [row] = await reader.query(
     `SELECT IF(COUNT(*)=b.row_count AND SUM(r.raw)=b.total_raw AND SUM(r.fee_raw)=b.fees_raw

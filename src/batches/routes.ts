@@ -25,9 +25,6 @@ import {
 } from './schemas-requests.js';
 import type { Batches } from './service.js';
 
-/**
- * Adds the routes. `baseUrl` is the base URL of the API for tenants, for URLs of a batch's files.
- */
 export function batchRoutes(api: Api, batches: Batches, cursors: Cursors, baseUrl: string): void {
   listAndRead(api, batches, cursors, baseUrl);
   rows(api, batches, cursors);

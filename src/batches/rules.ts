@@ -38,7 +38,7 @@ export function stateRefusal(current: BatchStatus, allowed: readonly BatchStatus
   );
 }
 
-/** Whether the file was accepted, so that sums and rows are final. */
+/** The file was accepted, so sums and rows are final. */
 export function isAccepted({
   status,
   rejectionCode,
@@ -46,7 +46,6 @@ export function isAccepted({
   return status !== 'validating' && (status !== 'rejected' || rejectionCode !== null);
 }
 
-/** Whether the file was refused, so that it has an errors file. */
 function isFaulty({
   status,
   rejectionCode,
@@ -54,7 +53,6 @@ function isFaulty({
   return status === 'rejected' && rejectionCode === null;
 }
 
-/** Whether a ready batch was not executed in time. */
 export function hasLapsed(
   { status, validatedAt }: BonusBatch,
   readyForMs: number,
@@ -71,10 +69,9 @@ function isFinished({ status }: Pick<BonusBatch, 'status'>): boolean {
   return status === 'completed' || status === 'partially_failed';
 }
 
-/** File of a batch: the problems of its upload, or the outcomes of its rows. */
 export type BatchFile = 'errors' | 'result';
 
-/** Whether the file exists. False until it is generated, and after retention has removed it. */
+/** False until the file is generated, and after retention has removed it. */
 export function hasFile(
   batch: Pick<BonusBatch, 'status' | 'rejectionCode' | 'filesMadeAt'>,
   file: BatchFile,
@@ -82,7 +79,6 @@ export function hasFile(
   return batch.filesMadeAt !== null && (file === 'errors' ? isFaulty(batch) : isFinished(batch));
 }
 
-/** Whether support has paused the payment of the remaining rows. */
 export function isPaused(batch: BonusBatch): boolean {
   return (
     batch.status === 'executing' &&
@@ -96,7 +92,6 @@ export function pendingRows({ rowCount, rowsPaid, rowsFailed }: BonusBatch): num
   return rowCount - rowsPaid - rowsFailed;
 }
 
-/** Returns the amount plus the fee, which the row takes from the source account. */
 export function debitOf({ raw, feeRaw }: Pick<BonusBatchRow, 'raw' | 'feeRaw'>): bigint {
   return raw + feeRaw;
 }
@@ -112,7 +107,6 @@ export function unsettledDebit(batch: BonusBatch): bigint {
   return totalDebit(batch) - batch.settledRaw;
 }
 
-/** Returns the fee as fixed at validation. */
 export function feeOfRow({ feeAccountId }: BonusBatch, { feeRaw }: BonusBatchRow): Fee {
   if (feeRaw !== 0n && feeAccountId === null) throw new Error('a row has a fee that goes nowhere');
   return { raw: feeRaw, accountId: feeRaw === 0n ? null : feeAccountId };
@@ -127,7 +121,6 @@ export function afterRow(batch: BonusBatch, row: BonusBatchRow, isPaid: boolean)
   };
 }
 
-/** Whether every row is settled, so that only the result file is missing. */
 export function isSettled(batch: BonusBatch): boolean {
   return batch.status === 'executing' && pendingRows(batch) === 0;
 }

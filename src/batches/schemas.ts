@@ -17,7 +17,6 @@ import { hasFile, isAccepted, isExecuted, pendingRows, totalDebit } from './rule
 const count = z.number().int().nonnegative();
 const fileUrl = z.string().nullable().openapi({ format: 'uri' });
 
-/** A batch, and the base URL of the API for tenants. */
 interface EventSource {
   readonly batch: BonusBatch;
   readonly baseUrl: string;
@@ -25,7 +24,6 @@ interface EventSource {
 
 /** Data that is valid only at the time of the response. Events contain the batch without it. */
 export interface BatchReview {
-  /** Available amount of the source account in the batch's asset. */
   readonly available: bigint;
   readonly canSend: boolean;
   /** Null in lists, which do not search for earlier payments. */
@@ -38,12 +36,10 @@ interface ResponseSource {
   readonly review: BatchReview | null;
 }
 
-/** Returns an amount in the batch's asset; null until the asset is known. */
 function amountOf({ asset }: BonusBatch, raw: bigint) {
   return asset === null ? null : amountJson({ raw, asset });
 }
 
-/** Returns the URL of a file that can be downloaded, or null. */
 function urlOf({ batch, baseUrl }: EventSource, file: 'errors' | 'result'): string | null {
   return hasFile(batch, file) ? `${baseUrl}/v1/bonus_batches/${batch.id}/files/${file}` : null;
 }
@@ -173,7 +169,6 @@ const EVENT_FIELDS = {
   ),
 };
 
-/** Returns the review of a ready batch, or null. */
 function reviewOf({ batch, review }: ResponseSource): BatchReview | null {
   return batch.status === 'ready' ? review : null;
 }
@@ -181,7 +176,6 @@ function reviewOf({ batch, review }: ResponseSource): BatchReview | null {
 const now = fieldsOf<ResponseSource>();
 const exampleOf = (raw: bigint): string => formatAmount({ raw, asset: EXAMPLE_ASSET });
 
-/** Defines a formatted total. */
 function formatted(raw: (batch: BonusBatch) => bigint, example: bigint) {
   return now(
     `While ready: the amount for people, such as ${exampleOf(150_000n)}.`,

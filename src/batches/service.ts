@@ -29,20 +29,15 @@ import { uploadBatch, type UploadRequest } from './upload.js';
 interface BatchesDeps extends DatabaseDeps {
   readonly desk: LedgerWriter;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
-  /** Total time that a request may wait for the ledger. */
   readonly timeoutMs: number;
 }
 
-/** A batch with its current review. Null if the batch has no review. */
 interface ReviewedBatch {
   readonly batch: BonusBatch;
   readonly review: BatchReview | null;
 }
 
-/**
- * Number of a tenant's batches whose payment begins without delay. Further batches begin one after
- * another. They wait here and not in Temporal.
- */
+/** Further batches of the tenant begin one after another, and wait here rather than in Temporal. */
 const EXECUTED_AT_ONCE = 4;
 const EXECUTED_EVERY_MS = 500;
 
@@ -57,10 +52,7 @@ export class Batches {
     this.reader = deps.database.reader;
   }
 
-  /**
-   * Stores an upload. Refusals and unknown results are returned as responses. Throws
-   * `DatabaseUnavailable` if nothing has happened.
-   */
+  /** Refusals and unknown results are returned as responses. */
   upload(
     caller: Caller,
     request: UploadRequest,
@@ -69,10 +61,7 @@ export class Batches {
     return uploadBatch(this.deps, caller, request, idempotency);
   }
 
-  /**
-   * Executes a batch. The fingerprint includes the member. Returns and throws the same as `upload`.
-   * (docs/contract.md, Execution)
-   */
+  /** The fingerprint includes the member. (docs/contract.md, Execution) */
   execute(caller: Caller, batchId: Uuid, idempotency: Keyed): Promise<CommandResult<BonusBatch>> {
     let delayMs: number | undefined;
     // A transaction that was rolled back is decided again.
@@ -80,7 +69,6 @@ export class Batches {
     return this.submit(executeBatchKind, caller, batchId, idempotency, delayOnce);
   }
 
-  /** Withdraws a batch for POST …/cancel. A repeated request finds the batch rejected. */
   withdraw(caller: Caller, batchId: Uuid): Promise<CommandResult<BonusBatch>> {
     const actId = newId();
     const key = `bonus_batch/${batchId}/act/${actId}`;
@@ -121,7 +109,6 @@ export class Batches {
     };
   }
 
-  /** Searches for earlier payments. Concurrent requests for a batch share one search. */
   private earlierPayments(batch: BonusBatch): Promise<EarlierPayments> {
     const known = this.searches.get(batch.id);
     if (known !== undefined) return known;
@@ -132,10 +119,7 @@ export class Batches {
     return search;
   }
 
-  /**
-   * Returns the review, which contains a balance. Returns null for a member who may not read the
-   * batch but receives a replay.
-   */
+  /** Returns null for a member who may not read the batch but receives a replay. */
   async reviewFor(caller: Caller, { id }: BonusBatch): Promise<BatchReview | null> {
     try {
       return (await this.read(caller, id)).review;
@@ -162,10 +146,7 @@ export class Batches {
     };
   }
 
-  /**
-   * Returns one of the batch's files, read while it is sent. Also throws `not_found` if the file
-   * does not exist.
-   */
+  /** Returns one of the batch's files, read while it is sent. */
   async file(
     caller: Caller,
     id: Uuid,
@@ -181,7 +162,6 @@ export class Batches {
     return this.files.open(stored, pieceReader(this.reader, id, format));
   }
 
-  /** Returns rows after the row number `after`, in file order. `next` is null on the last page. */
   async rows(
     caller: Caller,
     id: Uuid,

@@ -11,21 +11,14 @@ interface StaffRequest {
   readonly batchId: Uuid;
   readonly action: BatchActionSignal['action'];
   readonly by: StaffIdentity;
-  /** Reason of 1 to 140 characters. */
   readonly reason: string;
-  /**
-   * Id of the action, equal for all retries. An action that was performed or refused is not
-   * repeated.
-   */
+  /** Equal for all retries. An action that was performed or refused is not repeated. */
   readonly actId: Uuid;
 }
 
 const ACTS = { pause: pauseBatch, resume: resumeBatch, cancel: cancelBatch } as const;
 
-/**
- * Performs a staff action on a batch. An action that is not permitted or too late changes nothing
- * and is recorded. Throws `not_found` and `ledger_unavailable`.
- */
+/** Performs a staff action on a batch. A refused action changes nothing and is recorded. */
 export async function performBatchAction(
   deps: BatchControlDeps,
   request: StaffRequest,

@@ -72,9 +72,8 @@ export function filesSweep(work: Pick<BatchWorkflowService, 'generateMissing'>):
 }
 
 /**
- * Ends batches that were ready for too long, at most `limit` at a time. Returns the number found by
- * the last search. Throws `ApiError` `ledger_unavailable` if some results are unknown. The caller
- * tries again later.
+ * Ends batches that were ready for too long and returns the number found by the last search. Throws
+ * ledger_unavailable if some results are unknown.
  */
 export async function lapseDueBatches(
   { database, desk, clock }: BatchControlDeps,
@@ -82,8 +81,7 @@ export async function lapseDueBatches(
   limit: number,
 ): Promise<number> {
   const readySince = time.literal(instant(clock() - readyForMs));
-  // A batch is validated after it was created, so the index on `created_at` finds all batches that
-  // may be due.
+  // A batch is validated after its creation, so the index on `created_at` finds all due batches.
   const find = (others: string, most: number): Promise<readonly BonusBatch[]> =>
     database.reader.list(
       bonusBatches,

@@ -59,7 +59,6 @@ const EXAMPLE = TEMPLATE_COLUMNS.map(({ example }) => example);
 
 let made: Promise<Buffer> | undefined;
 
-/** Returns the template. Built once per process. */
 export function templateXlsx(): Promise<Buffer> {
   return (made ??= makeXlsx());
 }

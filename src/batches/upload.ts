@@ -20,11 +20,10 @@ import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { outboxEntry } from '../temporal/outbox-entry.js';
 import { lastWithWorkflow } from './validation/tenant-queue.js';
 
-/** A file of 1 byte to 10 MiB, recognised as an accepted kind. */
 export interface UploadFile {
   readonly size: number;
   readonly sha256: Buffer;
-  /** Pieces in order, each of `CHUNK_BYTES` except the last. */
+  /** Each of `CHUNK_BYTES` except the last. */
   readonly pieces: readonly Buffer[];
 }
 
@@ -36,15 +35,10 @@ export interface UploadRequest {
 
 interface UploadDeps extends DatabaseDeps {
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
-  /** Total time that a request may wait for the ledger. */
   readonly timeoutMs: number;
 }
 
-/**
- * Stores a file: the batch, its key and the bytes in one transaction. Refusals are returned as
- * responses: `not_found`, `authority_insufficient`, `quota_exceeded`, `idempotency_key_reused`,
- * `ledger_unavailable`. (docs/contract.md, Upload)
- */
+/** Stores the batch, its key and the bytes in one transaction. (docs/contract.md, Upload) */
 export async function uploadBatch(
   { database, clock, notifier, timeoutMs }: UploadDeps,
   caller: Caller,
@@ -60,14 +54,14 @@ export async function uploadBatch(
   const queued = { isNext: false };
   const answer = await writeKeyed(database, request, timeoutMs, async (transaction) => {
     await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);
-    // An early check that avoids writing megabytes. The check under the lock decides.
+    // Avoids writing megabytes. The check under the lock decides.
     await assertWithinQuotas(transaction, tenantId, upload.file.size);
     await storeBytes(transaction, id, tenantId, upload.file);
     // The tenant's row is the lock on its stored files.
     await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
     await assertWithinQuotas(transaction, tenantId, 0);
-    // The account is locked after the new rows, for which no other transaction can wait. This keeps
-    // its lock short.
+    // The account is locked after the new rows, for which no other transaction waits, to keep its
+    // lock short.
     await lockOwnAccount(transaction, caller, upload.sourceAccountId);
     await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);
     const batch = newBatch(id, caller, upload, clock());

@@ -2,10 +2,7 @@ import type { Reader } from '../db/database.js';
 import { type BonusBatch, uploadChunks } from '../db/entities/bonuses.js';
 import type { FileToRead } from '../spreadsheets/worker-thread/sheet-readers.js';
 
-/**
- * 1 MiB, so that a statement with a chunk as text is far smaller than any server's
- * `max_allowed_packet`.
- */
+/** A statement with a chunk as text is far smaller than any server's `max_allowed_packet`. */
 export const CHUNK_BYTES = 1024 * 1024;
 
 export function storedFile(

@@ -19,18 +19,13 @@ import { type BatchCommand, findOwnBatch, type MemberCommand } from './ownership
 import { batchOfEventResource } from './schemas.js';
 import { hasLapsed, stateRefusal, WITHDRAWABLE } from './rules.js';
 
-/**
- * Decisions that end a ready batch without execution: its tenant or support withdraws it, or it
- * lapses. (docs/contract.md, Batches)
- */
+/** Decisions that end a ready batch without execution. (docs/contract.md, Batches) */
 
 export interface LapseBatch extends BatchCommand {
-  /** Outbox entry that notifies the workflow. */
   readonly outboxId: Uuid;
   readonly readyForMs: number;
 }
 
-/** Person who ends the batch, for the audit log. */
 export interface Canceling {
   readonly actor: Actor;
   readonly reason: string | null;
@@ -44,7 +39,7 @@ interface Ending {
   readonly by: Canceling | null;
 }
 
-/** Decides a withdrawal by the uploader, an admin or an owner. Refuses with 404, 403 or 409. */
+/** Refuses with 404, 403 or 409. */
 export function decideWithdrawal(command: MemberCommand, state: LockedState): Decision<BonusBatch> {
   const own = findOwnBatch(command, state);
   if (own === null) return refuse(NOT_FOUND, false);
@@ -64,7 +59,7 @@ export function decideWithdrawal(command: MemberCommand, state: LockedState): De
   );
 }
 
-/** Decides a lapse. Does nothing and binds no key if it is not due or the batch has ended. */
+/** Does nothing and binds no key if the lapse is not due or the batch has ended. */
 export function decideLapse(
   { tenantId, batchId, outboxId, readyForMs }: LapseBatch,
   state: LockedState,
@@ -116,5 +111,5 @@ export function withdrawn(
   };
 }
 
-/** A batch that was accepted and never executed has no files, so its event contains no URL. */
+/** A batch that was never executed has no files. */
 const NO_FILES = '';

@@ -12,7 +12,7 @@ import { MAY_HAVE_WORKFLOW_SQL } from './validation/tenant-queue.js';
 /** Includes `ready`, which waits for execution. */
 const UNFINISHED: readonly BatchStatus[] = ['validating', 'ready', 'executing'];
 
-/** Returns the formatted total of a batch, or null until its file has been validated. */
+/** The formatted total, or null until the file has been validated. */
 export function totalText({ asset, totalRaw: raw }: BonusBatch): string | null {
   return asset === null ? null : formatAmount({ raw, asset });
 }

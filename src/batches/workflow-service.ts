@@ -22,20 +22,16 @@ import { totalText } from './workflow-resource.js';
 export interface BatchWorkflowDeps extends DatabaseDeps {
   readonly recipientBudget: RecipientBudget;
   readonly desk: LedgerWriter;
-  /** Base URL of the API for tenants, for URLs of files in events. */
   readonly baseUrl: string;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
   readonly sheets: Pick<SheetReaders, 'rows'>;
   readonly failpoints: Failpoints;
-  /**
-   * Limits of the batches that this process validates and pays at a time, per tenant and in total.
-   */
+  /** Limits of batches at a time, per tenant and in total. */
   readonly shares: { readonly validating: ConcurrencyLimit; readonly paying: ConcurrencyLimit };
-  /** Called with the number of rows done since the last call. */
   readonly onRows?: (step: RowStep, rows: number) => void;
 }
 
-/** Steps of a batch's workflow in MySQL. Every method may be repeated or late. */
+/** Steps of a batch's workflow. Every method may be repeated or late. */
 export class BatchWorkflowService {
   private readonly deps: BatchWorkflowDeps & { readonly files: BatchFiles };
   private readonly execution: BatchExecution;
@@ -45,15 +41,11 @@ export class BatchWorkflowService {
     this.execution = new BatchExecution(this.deps);
   }
 
-  /** Returns the state. Throws `not_found`. */
   async state(batchId: Uuid): Promise<BatchState> {
     return stateOf(await this.deps.database.reader.find(bonusBatches, { id: batchId }));
   }
 
-  /**
-   * Validates the batch. Throws `not_found`, `LimitReached`, `DatabaseUnavailable`, and the reason
-   * of the signal. The caller repeats the call.
-   */
+  /** The caller repeats the call after `LimitReached` and `DatabaseUnavailable`. */
   validate(batchId: Uuid, watch: ValidationWatch): Promise<BatchState> {
     const { sheets, shares } = this.deps;
     const deps = { ...this.deps, maxRows: MAX_ROWS, openSheet: sheets.rows.bind(sheets) };
@@ -63,10 +55,7 @@ export class BatchWorkflowService {
     );
   }
 
-  /**
-   * Pays rows until `until` is aborted or all are settled. Throws `not_found`, `LimitReached`,
-   * `DatabaseUnavailable`.
-   */
+  /** Pays rows until `until` is aborted or all are settled. */
   pay(batchId: Uuid, watch: ValidationWatch, until = watch.signal): Promise<BatchPayment> {
     return this.within(this.deps.shares.paying, batchId, async () => {
       const end = await this.execution.pay(batchId, this.counted('settled', watch), until);
@@ -84,9 +73,6 @@ export class BatchWorkflowService {
     return { ...watch, heartbeat };
   }
 
-  /**
-   * Generates the missing files of ended batches. Tries all, and throws at the end if some failed.
-   */
   generateMissing(signal: AbortSignal): Promise<void> {
     return generateMissing(this.deps, signal);
   }
@@ -106,10 +92,7 @@ export class BatchWorkflowService {
     }
   }
 
-  /**
-   * Performs the action of a signal. Returns the reason if it was refused, or else null. Throws
-   * `not_found` and `ledger_unavailable`.
-   */
+  /** Returns the reason if the action of a signal was refused, or else null. */
   async actBySignal(
     signal: BatchActionSignal,
     signals: Pick<StaffSignals, 'verify'>,

@@ -25,8 +25,8 @@ export const createBonusKind: CommandKind<CreateBonus, Bonus> = {
     ]);
     const ids = commands.map(({ tenantId, sourceAccountId, recipientAccountId, amount }) => {
       if (!reach.owns(tenantId, sourceAccountId)) return [];
-      // The recipient's name may have named another account in the first request with this key.
-      // Only the source is therefore certain until the key's row has been read.
+      // Only the source is certain until the key's row was read: the recipient's name may have
+      // named another account in the first request with this key.
       if (recipientAccountId === null || !reach.reaches(tenantId, recipientAccountId))
         return [sourceAccountId];
       const fee = feeAccount(tenantId, amount.asset);

@@ -29,7 +29,6 @@ import {
 } from '../ledger/writer/types.js';
 import { bonusEntries, type CreateBonus } from './rules.js';
 
-/** A payment to one person, requested by a member or by a batch for one of its rows. */
 interface Payment {
   readonly source: LockedAccount;
   readonly recipient: LockedAccount;
@@ -38,7 +37,7 @@ interface Payment {
   readonly fee: Fee;
 }
 
-/** The 404 of a payment: the name is unknown, or this tenant cannot pay its account. */
+/** The name is unknown, or this tenant cannot pay its account. */
 export function findRecipient(
   state: LockedState,
   tenant: Tenant,
@@ -50,10 +49,7 @@ export function findRecipient(
   return isReachable(recipient.account, tenant, receiver) ? recipient : undefined;
 }
 
-/**
- * Returns the first rule that forbids the payment, in the contract's order, then an overflow; or
- * null.
- */
+/** Returns the first rule that forbids the payment, in the contract's order, then an overflow. */
 export function paymentRefusal(state: LockedState, payment: Payment): Refusal | null {
   const { source, recipient, tenant, amount, fee } = payment;
   const { asset } = amount;
@@ -81,7 +77,7 @@ export function bonusWrites(bonus: Bonus): Writes {
   };
 }
 
-/** Returns the row by which the review of a batch finds a single bonus with a reference. */
+/** The review of a batch finds a single bonus by this row. */
 function referenceRow({
   id,
   tenantId,
@@ -94,10 +90,7 @@ function referenceRow({
   return [insertRow(bonusReferences, { id, tenantId, recipientAccountId, reference, createdAt })];
 }
 
-/**
- * 404, then 403, then the rules in their order; then the bonus is paid. (docs/contract.md, Order of
- * checks)
- */
+/** 404, 403, then the rules in their order. (docs/contract.md, Order of checks) */
 export function decideBonus(command: CreateBonus, state: LockedState): Decision<Bonus> {
   const { tenantId, memberId, sourceAccountId, recipientAccountId, amount } = command;
   const source = state.named(sourceAccountId);
@@ -140,7 +133,7 @@ export function decideBonus(command: CreateBonus, state: LockedState): Decision<
   return { outcome: { done: true, resource: bonus }, writes: bonusWrites(bonus), bindsKey: true };
 }
 
-/** A bonus cannot wait for another member: one that needs approval is refused. */
+/** A bonus that needs approval is refused: it cannot wait. */
 function authorityRefusal(
   { sourceAccountId: accountId, memberId, amount }: CreateBonus,
   state: LockedState,
@@ -156,7 +149,7 @@ function authorityRefusal(
   };
 }
 
-/** Checked here, since only now is it known which account an alias or phone names. */
+/** Only now is it known which account an alias or phone names. */
 function sameAccountRefusal({ sourceAccountId, recipientAccountId }: CreateBonus): Refusal | null {
   return sourceAccountId === recipientAccountId
     ? invalidField('recipient', 'same_as_source')

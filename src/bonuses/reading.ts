@@ -1,10 +1,7 @@
 import type { OperationList } from '../accounts/operation-list.js';
 import { type Bonus, bonuses } from '../db/entities/bonuses.js';
 
-/**
- * Members read bonuses with any role in the source, or in a recipient account of their tenant.
- * (docs/contract.md, Roles and scopes)
- */
+/** Read with any role in the source, or in a recipient account of the tenant. */
 export const bonusList: OperationList<Bonus> = {
   table: bonuses,
   statuses: [],

@@ -8,14 +8,14 @@ export interface CreateBonus extends Command {
   readonly bonusId: Uuid;
   readonly memberId: Uuid;
   readonly sourceAccountId: Uuid;
-  /** The account that the request's name resolved to at that time; null if the name was unknown. */
+  /** Null if the request's name was unknown at that time. */
   readonly recipientAccountId: Uuid | null;
   readonly amount: Amount;
   readonly description: string | null;
   readonly reference: string | null;
 }
 
-/** Returns the amount to the recipient and, as a separate movement, the fee to the fee account. */
+/** The fee is a separate movement. */
 export function bonusEntries(bonus: Bonus): EntryDraft[] {
   const {
     sourceAccountId: source,

@@ -21,7 +21,6 @@ import {
 import { z } from '../http/zod.js';
 import { MAX_REFERENCE } from './rules.js';
 
-/** A name in canonical form. Reason: malformed. */
 function nameField(
   parse: (text: string) => string | null,
   example: string,

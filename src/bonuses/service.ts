@@ -32,10 +32,9 @@ export class Bonuses {
   ) {}
 
   /**
-   * Pays one person. `id` is the id of the request and of the bonus, so the request can be traced
-   * to the bonus. Returns refusals and unknown results as responses. Throws rate_limited (too many
-   * people whom the tenant has not named before), and DatabaseUnavailable if nothing has happened.
-   * (docs/contract.md, Bonuses)
+   * Pays one person. `id` is the id of the request and of the bonus. Refusals and unknown results
+   * are returned as responses. Throws rate_limited, and DatabaseUnavailable if nothing has
+   * happened. (docs/contract.md, Bonuses)
    */
   async create(
     caller: Caller,
@@ -44,8 +43,7 @@ export class Bonuses {
     idempotency: Keyed,
   ): Promise<CommandResult<Bonus>> {
     const { tenantId, memberId } = caller;
-    // An unknown recipient does not decide the response yet: the key may have been used when the
-    // recipient existed.
+    // The key may have been used when an unknown recipient existed.
     const [found, keys] = await Promise.all([
       resolveRecipients(this.reader, tenantId, [recipient]),
       findKeys(this.reader, [{ tenantId, key: idempotency.key }]),

@@ -25,11 +25,8 @@ import { isAllowedHost } from '../webhooks/allowed-hosts.js';
 
 export { ConfigError, type Environment } from './reading.js';
 
-/**
- * Reads the environment. No other file does. Every variable has a meaning, a default and a range.
- */
+/** Only this folder reads the environment. */
 
-/** Variables of every process of the service. */
 const SERVICE_VARIABLES = {
   ...MYSQL_VARIABLES,
   MYSQL_READ_CONNECTIONS: count(1, 500).default(10).describe('connections for reads, per process'),
@@ -157,7 +154,7 @@ export const SUPPORT_VARIABLES = {
     ),
 } as const;
 
-/** Variables of `migrate`, in addition to the application's user. */
+/** In addition to the application's user. */
 export const MIGRATION_VARIABLES = {
   ...MYSQL_VARIABLES,
   MYSQL_ADMIN_URL: mysqlUrl.describe('secret: a user that may change the schema and grant rights'),
@@ -196,7 +193,6 @@ export const OPS_VARIABLES = {
     ),
 } as const;
 
-/** Variables of a gateway's conformance check, which has no database. */
 const GATEWAY_VARIABLES = { PAYOUT_RAIL_KEYS: RAIL_VARIABLES.PAYOUT_RAIL_KEYS } as const;
 
 const configSchema = z.object(VARIABLES);
@@ -209,7 +205,7 @@ export type Config = Readonly<z.infer<typeof configSchema>>;
 export type WorkerConfig = Readonly<z.infer<typeof workerSchema>>;
 export type SupportConfig = Readonly<z.infer<typeof supportSchema>>;
 export type ServiceConfig = Pick<Config, keyof typeof SERVICE_VARIABLES>;
-/** Reads and checks the whole configuration. Throws `ConfigError`. */
+/** Throws `ConfigError`. */
 export function readConfig(environment: Environment = process.env): Config {
   return withWholeRails(read(configSchema, environment));
 }
@@ -232,7 +228,6 @@ export function readOpsConfig(environment: Environment = process.env): OpsConfig
   return config;
 }
 
-/** Returns the keys shared with each gateway, by its name. Throws `ConfigError`. */
 export function readGatewayKeys(): Config['PAYOUT_RAIL_KEYS'] {
   return read(z.object(GATEWAY_VARIABLES), process.env).PAYOUT_RAIL_KEYS;
 }
@@ -245,18 +240,12 @@ export function readMigrationConfig(
   return config;
 }
 
-/**
- * Returns the address of Temporal, for replaying open workflows. `given` overrides the environment.
- * Throws `ConfigError`.
- */
+/** For replaying open workflows. `given` overrides the environment. */
 export function readTemporalConfig(given: Environment): TemporalConfig {
   return read(z.object(TEMPORAL_VARIABLES), { ...process.env, ...given });
 }
 
-/**
- * Checks that every gateway that a payout may use has keys and an address, and that the connection
- * is encrypted.
- */
+/** Every gateway that a payout may use needs keys, an address and an encrypted connection. */
 function withWholeRails<C extends ServiceConfig>(config: C): C {
   const { PAYOUT_RAILS: routes, PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys } = config;
   const named = routes.flatMap(({ rail }) => gatewayOf(rail) ?? []);
@@ -268,9 +257,7 @@ function withWholeRails<C extends ServiceConfig>(config: C): C {
   return config;
 }
 
-/**
- * Returns a fault for each rail without encryption. Orders contain account and document numbers.
- */
+/** Orders contain account and document numbers. */
 function unguardedRails({
   PAYOUT_RAIL_URLS: urls,
   PAYOUT_RAIL_ALLOWED_HOSTS: allowed,

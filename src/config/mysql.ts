@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { mysqlDatabaseUrl, pem } from './values.js';
 import { faultOfMaterial, hostsWithoutName, type TlsMaterial } from '../db/servers.js';
 
-/** The address of MySQL, for every program that connects to it. */
 export const MYSQL_VARIABLES = {
   MYSQL_URL: mysqlDatabaseUrl.describe(
     'the application user: mysql://user:password@host:port/database; for a group, every server, comma-separated',
@@ -21,7 +20,6 @@ export const MYSQL_VARIABLES = {
 export type MysqlConfig = Readonly<z.infer<z.ZodObject<typeof MYSQL_VARIABLES>>>;
 type MysqlTlsConfig = Omit<MysqlConfig, 'MYSQL_URL'>;
 
-/** Returns the configured TLS for MySQL; null without TLS. */
 export function mysqlTls(config: MysqlTlsConfig): TlsMaterial | null {
   const { MYSQL_TLS_CA: ca, MYSQL_TLS_CERTIFICATE: certificate, MYSQL_TLS_KEY: key } = config;
   return config.MYSQL_TLS === 'off' ? null : { ca, certificate, key };

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { allowedHosts, count, railKeys, railSeconds, railUrls } from './values.js';
 
-/** The addresses of rails, for every program that calls them. (CONTRIBUTING.md, A rail) */
+/** (CONTRIBUTING.md, A rail) */
 export const RAIL_VARIABLES = {
   PAYOUT_RAIL_URLS: railUrls
     .default(new Map())

@@ -22,10 +22,7 @@ function protocolOf(text: string): string {
   return URL.canParse(text) ? new URL(text).protocol : '';
 }
 
-/**
- * Parses `requests=100/200,uploads=10`: the rate within the class's time and the burst, which
- * defaults to the usual proportion.
- */
+/** `requests=100/200,uploads=10`: the rate within the class's time and, optionally, the burst. */
 const rateLimits = z.string().transform((text, context): Rates => {
   const limits = pairs(text).map(([name, limit]): [RateClass, Rate] => {
     const rateClass = RATE_CLASSES.find((known) => known === name);

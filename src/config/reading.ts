@@ -3,7 +3,7 @@ import type { z } from 'zod';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The configuration is unusable. The message lists every fault, one line each. */
+/** The message lists every fault, one line each. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
@@ -13,7 +13,7 @@ export function refuseFor(faults: readonly string[]): void {
     throw new ConfigError(`the configuration has ${faults.length} fault(s):\n${faults.join('\n')}`);
 }
 
-/** Returns the part of the environment that the schema names. Throws ConfigError. */
+/** Throws ConfigError. */
 export function read<S extends z.ZodObject>(schema: S, environment: Environment): z.infer<S> {
   const set = withFiles(Object.keys(schema.shape), environment);
   const result = schema.safeParse(set);
@@ -29,10 +29,7 @@ export function read<S extends z.ZodObject>(schema: S, environment: Environment)
   throw new ConfigError(`the configuration has ${faults.length} fault(s):\n${faults.join('\n')}`);
 }
 
-/**
- * Returns the values that are set, by NAME or by NAME_FILE, the path of a file with the value, as
- * secrets are mounted.
- */
+/** Values by NAME or by NAME_FILE, the path of a file with the value. */
 function withFiles(
   names: readonly string[],
   environment: Environment,
@@ -54,7 +51,6 @@ function withFiles(
   return set;
 }
 
-/** Files that may be renewed while the process runs. */
 const RENEWED = /_TLS_(CA|CERTIFICATE|KEY)$/;
 
 function readSecret(name: string, file: string): string {

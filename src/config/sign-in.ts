@@ -2,8 +2,6 @@ import { z } from 'zod';
 import { claimRights, webUrl } from './values.js';
 import type { ProviderSettings } from '../staff/provider.js';
 
-/** Sign-in at the support desk, through the company's identity provider or by name and code. */
-
 export const SIGN_IN_VARIABLES = {
   SUPPORT_OIDC_ISSUER: webUrl
     .optional()

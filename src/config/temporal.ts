@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { hostAndPort, pem } from './values.js';
 import type { TemporalOptions } from '../temporal/connection-options.js';
 
-/** The address of Temporal, for every program that connects to it. */
 export const TEMPORAL_VARIABLES = {
   TEMPORAL_ADDRESS: hostAndPort.default('127.0.0.1:7233').describe('where Temporal is: host:port'),
   TEMPORAL_NAMESPACE: z
@@ -27,7 +26,6 @@ export const TEMPORAL_VARIABLES = {
 
 export type TemporalConfig = Readonly<z.infer<z.ZodObject<typeof TEMPORAL_VARIABLES>>>;
 
-/** Returns the connection options for clients, workers and the replay of histories. */
 export function temporalOptions(config: TemporalConfig): TemporalOptions {
   const {
     TEMPORAL_TLS_CERTIFICATE: certificate,
@@ -55,17 +53,14 @@ const workerVersion = z.string().transform((text, context): WorkerDeploymentVers
   return { deploymentName, buildId };
 });
 
-/**
- * The release of a worker, for Temporal's worker versioning. (docs/operations/upgrade.md, Worker
- * versions)
- */
+/** The release of a worker. (docs/operations/upgrade.md, Worker versions) */
 export const TEMPORAL_WORKER_VERSION = workerVersion
   .optional()
   .describe(
     'deployment and build that workers report to Temporal, such as money-movement.1.0.0, with a new build for each image; if unset, they take tasks of every version',
   );
 
-/** Returns the address of a workflow in Temporal's UI, or null if the UI's address is unknown. */
+/** Null if the address of Temporal's UI is unknown. */
 export function workflowUrlOf(config: {
   readonly SUPPORT_TEMPORAL_UI_URL?: string | undefined;
   readonly TEMPORAL_NAMESPACE: string;

@@ -16,9 +16,6 @@ import {
 import { TASK_QUEUES, type TaskQueue } from '../temporal/contracts.js';
 import { type AllowedHost, parseAllowedHost } from '../webhooks/allowed-hosts.js';
 
-/** The kinds of values in the configuration: how each is parsed, and its possible faults. */
-
-/** A whole number in plain digits. */
 export const count = (least: number, most: number): z.ZodType<number, string> =>
   z
     .string()
@@ -28,8 +25,7 @@ export const count = (least: number, most: number): z.ZodType<number, string> =>
 export const port = count(0, 65_535);
 
 /**
- * `mysql://user:password@host:port,host:port/database`. Options are refused, because they could
- * switch off required settings.
+ * `mysql://user:password@host:port,host:port/database`. Options could switch off required settings.
  */
 export const mysqlUrl = z
   .string()
@@ -104,10 +100,7 @@ export const railUrls = z.string().transform((text, context): ReadonlyMap<string
   return found;
 });
 
-/**
- * Parses `bank-a=3600,simulated=0`: seconds for each rail. Returns milliseconds, by the rail's name
- * in payouts.
- */
+/** `bank-a=3600,simulated=0`, in seconds. Returns milliseconds. */
 export const railSeconds = (least: number, most: number) =>
   z.string().transform((text, context): ReadonlyMap<string, number> => {
     const seconds = count(least, most);
@@ -121,10 +114,7 @@ export const railSeconds = (least: number, most: number) =>
     );
   });
 
-/**
- * `bank-a=k1:base64,bank-a=k2:base64`: the keys of each gateway; the first of each signs, all of
- * them verify.
- */
+/** `bank-a=k1:base64,bank-a=k2:base64`: the first key of each gateway signs, all of them verify. */
 export const railKeys = z.string().transform((text, context): ReadonlyMap<string, Keyring> => {
   const byName = new Map<string, string[]>();
   for (const [name, key] of pairs(text)) byName.set(name, [...(byName.get(name) ?? []), key]);
@@ -153,7 +143,6 @@ export const claimRights = z.string().transform(
     ),
 );
 
-/** Comma-separated addresses and CIDR ranges. */
 export const addressRanges = z.string().transform((text, context): readonly string[] =>
   text
     .split(',')
@@ -165,10 +154,7 @@ export const addressRanges = z.string().transform((text, context): readonly stri
     }),
 );
 
-/**
- * PEM. Given as a file it is read again each time, so that it can be renewed while the process
- * runs.
- */
+/** PEM. Given as a file it is read again each time, because it may be renewed. */
 export const pem = z
   .union([
     z.string().transform((text) => () => text),
@@ -178,7 +164,6 @@ export const pem = z
 
 export const TASK_QUEUE_NAMES = Object.keys(TASK_QUEUES) as readonly TaskQueue[];
 
-/** Comma-separated names of task queues. */
 export const taskQueues = z.string().transform((text, context): readonly TaskQueue[] =>
   text.split(',').flatMap((part): TaskQueue[] => {
     const name = TASK_QUEUE_NAMES.find((known) => known === part.trim());

@@ -1,16 +1,9 @@
 import ipaddr from 'ipaddr.js';
 
-/**
- * Address ranges as comma-separated text: where a token may be used, and which proxies are trusted.
- */
-
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type AddressRange = readonly [Address, number];
 
-/**
- * Returns the range in canonical form (`10.0.0.0/8`; a single address is a range too), or null if
- * it is invalid.
- */
+/** Returns the range in canonical form (`10.0.0.0/8`; also a single address), or null. */
 export function normaliseRange(text: string): string | null {
   const [address = '', bits, ...rest] = text.split('/');
   const isV4 = ipaddr.IPv4.isValidFourPartDecimal(address);
@@ -27,10 +20,7 @@ export function normaliseRange(text: string): string | null {
   return `${network.toString()}/${length}`;
 }
 
-/**
- * Returns the network that counts as one client: the /64 of an IPv6 address, or an IPv4 address
- * alone, also when it is written as IPv6.
- */
+/** The network that counts as one client: the /64 of an IPv6 address, or an IPv4 address. */
 export function networkOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
@@ -38,15 +28,11 @@ export function networkOf(address: string): string {
   return `${new ipaddr.IPv6([...parsed.parts.slice(0, 4), 0, 0, 0, 0]).toString()}/64`;
 }
 
-/** Parses text returned by `normaliseRange`. */
 export function parseRanges(stored: string): readonly AddressRange[] {
   return stored === '' ? [] : stored.split(',').map((range) => ipaddr.parseCIDR(range));
 }
 
-/**
- * Returns true if the list is empty or a range contains the address. An IPv4 address written as
- * IPv6 counts as IPv4.
- */
+/** True if the list is empty or a range contains the address. */
 export function admitsAddress(ranges: readonly AddressRange[], address: string): boolean {
   if (ranges.length === 0) return true;
   if (!ipaddr.isValid(address)) return false;

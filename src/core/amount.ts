@@ -1,6 +1,6 @@
 /**
- * An integer count of an asset's smallest unit: a bigint inside, decimal text outside.
- * (docs/contract.md, Amount)
+ * A count of an asset's smallest unit: a bigint inside, decimal text outside. (docs/contract.md,
+ * Amount)
  */
 
 interface ListedAsset {
@@ -30,10 +30,8 @@ function listed(
 export type Asset = keyof typeof LIST;
 export const LISTED_ASSETS: Readonly<Record<Asset, ListedAsset>> = LIST;
 export const ASSETS = Object.keys(LIST) as [Asset, ...Asset[]];
-/** The asset used in examples. */
 export const EXAMPLE_ASSET = ASSETS[0];
 
-/** The assets for messages: "COPM or DUSD". */
 export const ASSET_NAMES = disjunction(ASSETS);
 export const ASSET_UNITS = ASSETS.map(
   (asset) => `${asset} counts ${LIST[asset].smallestUnit}`,
@@ -44,7 +42,6 @@ export function disjunction(words: readonly string[]): string {
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(words);
 }
 
-/** The largest amount, total or sum that a signed 64-bit column holds. */
 export const MAX_RAW = 9_223_372_036_854_775_807n;
 
 export interface Amount {
@@ -59,10 +56,7 @@ interface AmountJson {
 
 const RAW_PATTERN = /^(0|[1-9][0-9]{0,18})$/;
 
-/**
- * Parses an exact amount. Returns null for decimals, signs, spaces, exponents and values beyond 64
- * bits.
- */
+/** Returns null for decimals, signs, spaces, exponents and values beyond 64 bits. */
 export function parseRaw(text: string): bigint | null {
   if (!RAW_PATTERN.test(text)) return null;
   const raw = BigInt(text);
@@ -81,12 +75,11 @@ export function amountJson(amount: Amount): AmountJson {
   return { raw: amount.raw.toString(), asset: amount.asset };
 }
 
-/** Returns true if a signed 64-bit column can hold the value. */
 export function fitsColumn(value: bigint): boolean {
   return value <= MAX_RAW && value >= -MAX_RAW;
 }
 
-/** Formats the amount in whole units ("1,234.50 COPM"). For messages only, never for arithmetic. */
+/** "1,234.50 COPM", for messages only, never for arithmetic. */
 export function formatAmount(amount: Amount): string {
   const { scale } = LIST[amount.asset];
   const digits = amount.raw

@@ -7,7 +7,7 @@ interface Waiting<Item, Answer> {
 }
 
 export interface BatcherOptions<Item> {
-  /** The largest weight of a group; a group has at least one item. */
+  /** A group has at least one item. */
   readonly most: number;
   readonly weigh?: (item: Item) => number;
   /** How long a group waits for further items; 0 by default. */
@@ -17,16 +17,11 @@ export interface BatcherOptions<Item> {
    * default one, started at once.
    */
   readonly atATime?: number;
-  /**
-   * Returns true if a single item may have made the group fail: each item is then tried separately.
-   */
+  /** True if a single item may have made the group fail: each is then tried separately. */
   readonly isOfOne?: (failure: unknown) => boolean;
 }
 
-/**
- * A batcher: combines single requests into groups. Requests that arrive while a group is under way
- * form the next group.
- */
+/** Combines requests that arrive while a group is under way into the next group. */
 export class Batcher<Item, Answer> {
   private waiting: Waiting<Item, Answer>[] = [];
   private underWay = 0;
@@ -37,7 +32,6 @@ export class Batcher<Item, Answer> {
     private readonly work: (items: readonly Item[]) => Promise<readonly Answer[]>,
   ) {}
 
-  /** Adds an item and returns its result. Throws what `work` threw. */
   ask(item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ item, resolve, reject });

@@ -5,16 +5,12 @@ import { type Instant, instant } from './instant.js';
 export interface Month {
   readonly name: string;
   readonly startsAt: Instant;
-  /** The first instant of the next month, when a monthly allowance renews (`resets_at`). */
   readonly endsAt: Instant;
 }
 
 const latest = new Map<string, Month>();
 
-/**
- * Returns the month of an instant in an IANA time zone. The last month of each zone is cached
- * because nearly every call asks for it.
- */
+/** The last month of each zone is cached because nearly every call asks for it. */
 export function monthOf(at: Instant, timeZone: string): Month {
   const known = latest.get(timeZone);
   if (known !== undefined && at >= known.startsAt && at < known.endsAt) return known;
@@ -29,10 +25,7 @@ export function monthOf(at: Instant, timeZone: string): Month {
   return month;
 }
 
-/**
- * Returns the month with this name (`2026-11`) in an IANA time zone, or null if the name is
- * invalid.
- */
+/** Parses `2026-11`; null if the name is invalid. */
 export function monthNamed(name: string, timeZone: string): Month | null {
   if (!/^[0-9]{4}-(0[1-9]|1[0-2])$/.test(name)) return null;
   return monthOf(
@@ -41,10 +34,7 @@ export function monthNamed(name: string, timeZone: string): Month | null {
   );
 }
 
-/**
- * Returns the day `2026-11-22` in an IANA time zone as `from <= t < to`, or null if the name is not
- * a day.
- */
+/** Parses `2026-11-22` as `from <= t < to`; null if the name is not a day. */
 export function dayNamed(
   name: string,
   timeZone: string,
@@ -57,14 +47,14 @@ export function dayNamed(
   };
 }
 
-/** Formats an instant for people in an IANA time zone: `2026-11-22 09:03:05 UTC-05:00`. */
+/** `2026-11-22 09:03:05 UTC-05:00` */
 export function localTime(at: Instant, timeZone: string): string {
   return DateTime.fromMillis(at, { zone: timeZone }).toFormat("yyyy-MM-dd HH:mm:ss 'UTC'ZZ", {
     locale: 'en-US',
   });
 }
 
-/** Returns the day of an instant in an IANA time zone, or the day `back` days earlier: `2026-11-22`. */
+/** `2026-11-22`, or the day `back` days earlier. */
 export function localDay(at: Instant, timeZone: string, back = 0): string {
   return DateTime.fromMillis(at, { zone: timeZone }).minus({ days: back }).toFormat('yyyy-MM-dd');
 }

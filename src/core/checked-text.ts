@@ -5,10 +5,7 @@ import { normaliseText, type TextFault, textFault } from './text.js';
 export const MAX_REASON = 140;
 export const MAX_DESCRIPTION = 140;
 
-/**
- * Returns a name in stored form: NFC, one space between words, 1 to `max` code points, no control
- * characters.
- */
+/** Returns a name as stored: NFC, one space between words, 1 to `max` code points, no controls. */
 export function cleanText(
   text: string,
   max: number,
@@ -21,17 +18,14 @@ export function cleanText(
   return length === null ? { clean } : { fault: length };
 }
 
-/** Returns the cleaned text. Throws ApiError invalid_field for `field`. */
+/** Throws ApiError invalid_field for `field`. */
 export function checkedText(field: string, text: string, max: number): string {
   const cleaned = cleanText(text, max);
   if ('fault' in cleaned) throw new ApiError(invalidField(field, cleaned.fault));
   return cleaned.clean;
 }
 
-/**
- * Returns a schema for text that `parse` accepts. `parse` returns null for invalid text, which
- * fails with `reason`. `schema` adds further conditions on the text.
- */
+/** A schema for text for which `parse` does not return null; `reason` if it does. */
 export function parsedText<T>(
   parse: (text: string) => T | null,
   reason: string | ((text: string) => string),

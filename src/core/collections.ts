@@ -9,15 +9,12 @@ export function groupBy<T, K>(items: Iterable<T>, keyOf: (item: T) => K): Map<K,
   return groups;
 }
 
-/** Compares in byte order, as the database sorts ids and keys. */
+/** In byte order, as the database sorts ids and keys. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/**
- * Maps the items in order, with at most `limit` calls under way. Throws what the first failing call
- * throws.
- */
+/** Maps the items in order, with at most `limit` calls under way. */
 export async function mapAtOnce<T, R>(
   limit: number,
   items: readonly T[],

@@ -1,23 +1,17 @@
-/**
- * Thrown when the tenant, or all tenants together, have the maximum under way. The caller retries
- * later.
- */
+/** The tenant, or all tenants together, have the maximum under way. */
 export class LimitReached extends Error {
   override name = 'LimitReached';
 
   constructor(
     message: string,
-    /**
-     * The tenant's refused attempts since its last success. Tenants take turns if each waits longer
-     * after every refusal.
-     */
+    /** The tenant's refusals since its last success, after which it waits longer each time. */
     readonly before: number,
   ) {
     super(message);
   }
 }
 
-/** Limits how much of one kind of work is under way at a time: per tenant and in all. */
+/** Limits work under way per tenant and in all. */
 export class ConcurrencyLimit {
   private readonly taken = new Map<string, number>();
   private readonly refused = new Map<string, number>();
@@ -28,7 +22,7 @@ export class ConcurrencyLimit {
     private readonly inAll: number,
   ) {}
 
-  /** Takes a place and returns the function that releases it. Throws LimitReached. */
+  /** Returns the function that releases the place. Throws LimitReached. */
   take(tenantId: string): () => void {
     const own = this.taken.get(tenantId) ?? 0;
     if (own >= this.ofATenant) throw this.refusal(tenantId, 'the tenant has its share already');

@@ -1,18 +1,15 @@
 import { EXAMPLE_ASSET } from './amount.js';
 import { FIELD_REASONS } from './field-reasons.js';
 
-/**
- * Every error code of the API with its status, meaning, remedy and an example. Responses, the
- * OpenAPI document and the errors page of the docs read this table. (docs/contract.md, Errors)
- */
+/** Every error code of the API. (docs/contract.md, Errors) */
 
 export interface ErrorEntry {
   readonly status: number;
   readonly meaning: string;
   readonly remedy: string;
-  /** An example of the error; every error with this code has the same keys in its details. */
+  /** Every error with this code has the same keys in its details. */
   readonly example: { readonly message: string; readonly details?: ErrorDetails };
-  /** The values of `error.details.reason` with their meanings, if the list is closed. */
+  /** The values of `error.details.reason`, if the list is closed. */
   readonly reasons?: Readonly<Record<string, string>>;
 }
 
@@ -232,17 +229,14 @@ export const ERROR_CODES = Object.keys(ERRORS) as readonly ErrorCode[];
 
 type ErrorDetails = Readonly<Record<string, unknown>>;
 
-/** A refusal as plain data: returned by pure rules and stored under an idempotency key. */
+/** Returned by pure rules and stored under an idempotency key. */
 export interface Refusal {
   readonly code: ErrorCode;
   readonly message: string;
   readonly details?: ErrorDetails;
 }
 
-/**
- * The refusals of the rules for all spending, in the order of the rules. (docs/contract.md, Limits
- * and fees)
- */
+/** In the order of the rules. (docs/contract.md, Limits and fees) */
 export const SPENDING_CODES = [
   'capability_cannot_send',
   'below_minimum',
@@ -255,11 +249,10 @@ export interface SpendingRefusal extends Refusal {
   readonly code: (typeof SPENDING_CODES)[number];
 }
 
-/** An error that the client receives as the Error object with the status of its code. */
 export class ApiError extends Error {
   constructor(
     readonly refusal: Refusal,
-    /** Headers of the response (Allow, Retry-After). */
+    /** For example Allow and Retry-After. */
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
     super(refusal.message);
@@ -271,23 +264,16 @@ export class ApiError extends Error {
   }
 }
 
-/**
- * An entry of `details.errors`. `field` is dotted (`amount.raw`), and empty for the body as a
- * whole.
- */
+/** `field` is dotted (`amount.raw`), and empty for the body as a whole. */
 export interface FieldProblem {
   readonly code: 'missing_field' | 'invalid_field';
   readonly field: string;
   readonly reason: string;
 }
 
-/** A body may have thousands of problems; a longer list would not help anybody. */
 const MAX_PROBLEMS = 50;
 
-/**
- * Refuses a request for the given problems. The first problem is the message; the first 50 are
- * listed.
- */
+/** The first problem is the message; the first 50 are listed. */
 export function fieldRefusal(problems: readonly [FieldProblem, ...FieldProblem[]]): Refusal {
   const [first] = problems;
   const what = first.field === '' ? 'the body' : first.field;
@@ -309,10 +295,7 @@ export function invalidField(field: string, reason: string): Refusal {
   return fieldRefusal([{ code: 'invalid_field', field, reason }]);
 }
 
-/**
- * `current` is the resource's state; `allowed` lists the states that permit the action. Operators
- * see only the message. (docs/contract.md, Invalid state)
- */
+/** `allowed` lists the states that permit the action. (docs/contract.md, Invalid state) */
 export function invalidState(
   message: string,
   current?: string,
@@ -338,7 +321,6 @@ export function notFound(): ApiError {
   return new ApiError(NOT_FOUND);
 }
 
-/** Returns the resource. Throws not_found if it is undefined. */
 export function existing<T>(sought: T | undefined): T {
   if (sought === undefined) throw notFound();
   return sought;

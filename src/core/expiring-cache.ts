@@ -1,9 +1,6 @@
-/**
- * A cache of values that stay valid for a short time after they were requested. The oldest of more
- * than `limit` values are evicted.
- */
+/** Values that stay valid for a short time after they were requested, at most `limit`. */
 export class ExpiringCache<T> {
-  /** Roughly in the order of `askedAt`: a late response is evicted a little late. */
+  /** Roughly in the order of `askedAt`. */
   private readonly values = new Map<string, { readonly value: T; readonly askedAt: number }>();
 
   constructor(
@@ -11,10 +8,7 @@ export class ExpiringCache<T> {
     private readonly maxAgeMs: number,
   ) {}
 
-  /**
-   * Returns the value if it is still valid at `now`. Times are milliseconds of one clock that never
-   * jumps.
-   */
+  /** `now` and `askedAt` are milliseconds of one clock that never jumps. */
   get(key: string, now: number): T | undefined {
     const known = this.values.get(key);
     return known !== undefined && now - known.askedAt <= this.maxAgeMs ? known.value : undefined;

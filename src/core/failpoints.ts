@@ -1,7 +1,4 @@
-/**
- * Named places at which a fault test can end the process as a power cut would. They do nothing
- * unless a test arms one.
- */
+/** Places at which a fault test can end the process as a power cut would. */
 export const LEDGER_FAILPOINTS = [
   'before_lock',
   'after_lock',
@@ -29,9 +26,7 @@ export interface ArmedFailpoint {
 /** Global, because a bundled program has its own copy of this module. */
 const shared: typeof globalThis & { armedFailpoint?: ArmedFailpoint } = globalThis;
 
-/**
- * Arms a failpoint of every ledger that this process opens afterwards. Only fault tests call this.
- */
+/** Only for fault tests. */
 export function armFailpoint(failpoint: ArmedFailpoint): void {
   shared.armedFailpoint = failpoint;
 }
@@ -41,10 +36,7 @@ export class Failpoints {
 
   constructor(private readonly armed: ArmedFailpoint | null = shared.armedFailpoint ?? null) {}
 
-  /**
-   * Returns the function that ends the process at this failpoint, or null unless the failpoint is
-   * armed.
-   */
+  /** Returns the function that ends the process, or null unless the failpoint is armed. */
   at(name: Failpoint): (() => void) | null {
     return this.armed?.name === name ? () => this.pass(name) : null;
   }

@@ -3,13 +3,12 @@ interface Waiting {
   readonly admit: () => void;
 }
 
-/** Tenants whose last turn is remembered; a forgotten tenant counts as never having had a turn. */
+/** A forgotten tenant counts as never having had a turn. */
 const MAX_REMEMBERED = 1_000;
 
 /**
- * A queue that serves tenants in turn: a tenant occupies at most one place, and the next place goes
- * to the waiting tenant whose last turn is longest ago. An occasional tenant therefore waits only
- * for the places in use, not for another tenant's backlog.
+ * Serves tenants in turn: a tenant occupies at most one place, and the next place goes to the
+ * waiting tenant whose last turn is longest ago.
  */
 export class FairQueue {
   private readonly inside = new Set<string>();
@@ -19,10 +18,7 @@ export class FairQueue {
 
   constructor(private readonly places: number) {}
 
-  /**
-   * Waits for a turn. Returns the function that releases the place. Rejects with the signal's
-   * reason.
-   */
+  /** Returns the function that releases the place. Rejects with the signal's reason. */
   async enter(tenantId: string, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
     await new Promise<void>((resolve, reject) => {

@@ -1,9 +1,6 @@
 import { MAX_RAW } from './amount.js';
 
-/**
- * A fee: `flatRaw` plus `basisPoints` of the amount, at least `floorRaw` and at most `capRaw`, in
- * the smallest unit.
- */
+/** `flatRaw` plus `basisPoints` of the amount, from `floorRaw` to `capRaw`. */
 export interface FeeSchedule {
   readonly flatRaw: bigint;
   readonly basisPoints: bigint;
@@ -13,10 +10,7 @@ export interface FeeSchedule {
 
 const BASIS = 10_000n;
 
-/**
- * Returns the fee for an amount, in integers, with the share rounded half up. (docs/contract.md,
- * Limits and fees)
- */
+/** Rounds the share half up. (docs/contract.md, Limits and fees) */
 export function feeFor(schedule: FeeSchedule, raw: bigint): bigint {
   const share = (raw * schedule.basisPoints + BASIS / 2n) / BASIS;
   const floored = maxRaw(schedule.flatRaw + share, schedule.floorRaw);

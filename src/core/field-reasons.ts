@@ -1,7 +1,6 @@
 /**
- * The values of `details.reason` of `invalid_field` in the API. A value may follow a colon:
- * `not_one_of: COP, PTS`. Reasons are added, never removed; the command line explains faults in its
- * own sentences. (docs/contract.md, Errors)
+ * Values of `details.reason` of `invalid_field`, possibly before a colon: `not_one_of: COP, PTS`.
+ * Reasons are added, never removed. (docs/contract.md, Errors)
  */
 export const FIELD_REASONS = {
   required: 'It is absent, or null.',

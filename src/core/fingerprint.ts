@@ -1,27 +1,17 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
-/**
- * The result of a comparison. `unknown_key`: this process lacks the key that made the fingerprint,
- * so the result is unknown.
- */
+/** `unknown_key`: this process lacks the key that made the fingerprint. */
 export type Comparison = 'same' | 'other' | 'unknown_key';
 
-/**
- * A fingerprint of a request's content, which shows whether two requests with one idempotency key
- * are the same request.
- */
+/** Shows whether two requests with one idempotency key are the same request. */
 export interface Fingerprint {
-  /**
-   * The key that made the digest, stored with the digest so that a rotation never turns a retry
-   * into a 409.
-   */
+  /** Stored with the digest, so that a rotation never turns a retry into a 409. */
   readonly keyId: string;
   readonly digest: Buffer;
   /** Compares with a stored fingerprint, whichever key made it. */
   compare(keyId: string, digest: Buffer): Comparison;
 }
 
-/** The idempotency key and fingerprint that bind a repeated request to its first result. */
 export interface Keyed {
   readonly key: string;
   readonly fingerprint: Fingerprint;
@@ -32,15 +22,15 @@ export interface SecretKey {
   readonly secret: Buffer;
 }
 
-/** Keys that sign or fingerprint. The first key makes new values; all keys verify. */
+/** The first key makes new values; all keys verify. */
 export type Keyring = readonly [SecretKey, ...SecretKey[]];
 
 export const KEYRINGS = ['FINGERPRINT_KEYS', 'CURSOR_KEYS', 'ENCRYPTION_KEYS'] as const;
 export type KeyringName = (typeof KEYRINGS)[number];
 
 /**
- * Thrown for a value made with a key that this process does not have yet, because keys are being
- * rotated. The value itself is valid, so the caller retries. (docs/operations/install.md, Keys)
+ * Thrown for a valid value made with a key that this process does not have yet, because keys are
+ * being rotated. The caller retries. (docs/operations/install.md, Keys)
  */
 export class UnknownKey extends Error {
   override name = 'UnknownKey';
@@ -58,10 +48,10 @@ export function sameBytes(a: Buffer, b: Buffer): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** The key id of fingerprints without a secret. No key of a keyring may have this name. */
+/** For fingerprints without a secret. No key of a keyring may have this name. */
 export const PLAIN_KEY_ID = 'sha256';
 
-/** Fingerprints a client's request with an HMAC, so that bodies cannot be guessed from a dump. */
+/** With an HMAC, so that bodies cannot be guessed from a dump. */
 export function requestFingerprint(keys: Keyring, content: string): Fingerprint {
   const [current] = keys;
   const digest = hmac(current, content);
@@ -80,7 +70,7 @@ function compared(one: Buffer, other: Buffer): Comparison {
   return sameBytes(one, other) ? 'same' : 'other';
 }
 
-/** Fingerprints a command of the service itself, which contains no secret. */
+/** For commands of the service itself, which contain no secret. */
 export function commandFingerprint(content: readonly string[]): Fingerprint {
   const digest = createHash('sha256').update(JSON.stringify(content)).digest();
   return {

@@ -7,22 +7,16 @@ declare const uuidBrand: unique symbol;
 export type Uuid = string & { readonly [uuidBrand]: true };
 
 const ID_BYTES = 16;
-/**
- * Random bytes are fetched for many ids at once: one fetch per id took a sixth of a posting's CPU
- * time.
- */
+/** One fetch of random bytes per id took a sixth of a posting's CPU time. */
 const pool = Buffer.alloc(1024 * ID_BYTES);
 let used = pool.length;
 const last = { msecs: 0, seq: 0 };
-/**
- * If the clock is set back by less, ids keep their order; nothing depends on their time that
- * exactly.
- */
+/** If the clock is set back by less, ids keep their order. */
 const MAX_AHEAD_MS = 5_000;
 
 /**
- * Returns a new time-ordered id (UUID v7), greater than every earlier id of this process unless the
- * clock was set back by more than `MAX_AHEAD_MS`.
+ * Returns a UUID v7, greater than every earlier id of this process unless the clock was set back by
+ * more than `MAX_AHEAD_MS`.
  */
 export function newId(): Uuid {
   if (used === pool.length) {
@@ -33,17 +27,13 @@ export function newId(): Uuid {
   const now = Date.now();
   if (now > last.msecs || now < last.msecs - MAX_AHEAD_MS) {
     last.msecs = now;
-    // Starts in the lower half of the 32-bit counter, so that it does not overflow within the
-    // millisecond.
+    // The lower half of the 32-bit counter does not overflow within the millisecond.
     last.seq = random.readUInt32BE(0) >>> 1;
   } else last.seq += 1;
   return v7({ random, msecs: last.msecs, seq: last.seq }) as Uuid;
 }
 
-/**
- * Returns the id for a time (in milliseconds since 1970) and a digest, in the same order as other
- * ids.
- */
+/** The id for a time (in milliseconds since 1970) and a digest, ordered like other ids. */
 export function idOf(epochMs: number, digest: Uint8Array): Uuid {
   return v7({ random: digest.subarray(0, ID_BYTES), msecs: epochMs }) as Uuid;
 }
@@ -56,35 +46,26 @@ export function isCanonicalUuid(text: string): text is Uuid {
   return CANONICAL.test(text);
 }
 
-/**
- * Returns the canonical form of a UUID of any version, variant and case, or null if the text is not
- * a UUID.
- */
+/** Returns a UUID of any version, variant and case in canonical form, or null. */
 export function parseUuid(text: string): Uuid | null {
   return UUID.test(text) ? (text.toLowerCase() as Uuid) : null;
 }
 
-/**
- * Returns a UUID read from a trusted place (our own columns, a validated body). Throws on any other
- * text.
- */
+/** For text from a trusted place (our own columns, a validated body). Throws on any other text. */
 export function asUuid(text: string): Uuid {
   const id = parseUuid(text);
   if (id === null) throw new TypeError('not a UUID');
   return id;
 }
 
-/** Returns the creation time of an id in milliseconds since 1970; a v7 begins with that time. */
+/** Milliseconds since 1970. */
 export function timeOfId(id: Uuid): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
 const LAST_MS = 2 ** 48 - 1;
 
-/**
- * Returns the smallest id that can be made from that millisecond on. No id has a time later than
- * `LAST_MS`.
- */
+/** The smallest id that can be made from that millisecond on. No id has a time after `LAST_MS`. */
 export function firstIdAt(epochMs: number): Uuid {
   const hex = Math.min(LAST_MS, Math.max(0, epochMs)).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000` as Uuid;

@@ -4,7 +4,7 @@ declare const instantBrand: unique symbol;
 
 export type Instant = number & { readonly [instantBrand]: true };
 
-/** The wall clock, passed down so that tests can choose the time. */
+/** Passed down so that tests can choose the time. */
 export type Clock = () => Instant;
 
 export const systemClock: Clock = () => Date.now() as Instant;
@@ -13,7 +13,7 @@ export function instant(epochMs: number): Instant {
   return Math.trunc(epochMs) as Instant;
 }
 
-/** Formats as RFC 3339 in UTC with milliseconds and `Z`; null stays null. */
+/** RFC 3339 in UTC with milliseconds and `Z`; null stays null. */
 export function toRfc3339(at: Instant): string;
 export function toRfc3339(at: Instant | null): string | null;
 export function toRfc3339(at: Instant | null): string | null {
@@ -28,9 +28,8 @@ const EARLIEST = Date.UTC(1000, 0, 1);
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 998);
 
 /**
- * Parses an RFC 3339 date-time; null if it is not one. A fraction finer than a millisecond is
- * rounded in the given direction, so that an inclusive bound admits exactly the stored milliseconds
- * within it.
+ * Parses RFC 3339, or returns null. A fraction finer than a millisecond is rounded in the given
+ * direction, so that an inclusive bound admits exactly the stored milliseconds within it.
  */
 export function parseRfc3339(text: string, round: 'up' | 'down' = 'down'): Instant | null {
   const match = RFC3339.exec(text);

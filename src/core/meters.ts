@@ -1,6 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** Returns functions that register metrics by name, help text and labels. */
 export function metersOf(registry: Registry) {
   const registers = [registry];
   return {
@@ -30,8 +29,8 @@ interface GaugeText {
 type Figures<Name extends string> = Readonly<Record<Name, number | readonly LabelledValue[]>>;
 
 /**
- * Registers gauges that share one read at scrape time. If the read fails, no value is shown,
- * because an old value would look current.
+ * Gauges share one read at scrape time. If it fails, no value is shown, because an old value would
+ * look current.
  */
 export function registerGauges<Name extends string>(
   registry: Registry,

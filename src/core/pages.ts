@@ -1,9 +1,7 @@
 import type { Uuid } from './ids.js';
 import type { Instant } from './instant.js';
 
-/**
- * A position in a list that is ordered by creation, newest first: the next page starts after it.
- */
+/** In a list by creation, newest first: the next page starts after this position. */
 export interface TimePosition {
   readonly createdAt: Instant;
   readonly id: Uuid;
@@ -14,9 +12,7 @@ export interface Page<Item> {
   readonly next: TimePosition | null;
 }
 
-/**
- * Returns a page of `limit` items from `limit` + 1 items, of which the last shows that more follow.
- */
+/** The last of `limit` + 1 items shows that more follow. */
 export function pageOf<Item extends TimePosition>(
   read: readonly Item[],
   limit: number,

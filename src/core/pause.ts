@@ -1,4 +1,3 @@
-/** Pauses, one at a time, that can be cut short. */
 export class Pause {
   private isClosed = false;
   private cut: () => void = () => undefined;
@@ -16,21 +15,18 @@ export class Pause {
     });
   }
 
-  /** Ends the current pause, if any. */
   end(): void {
     this.cut();
   }
 
-  /** Ends the current pause, and every later pause at once. */
+  /** Ends every later pause at once, too. */
   close(): void {
     this.isClosed = true;
     this.cut();
   }
 }
 
-/**
- * Returns the result of `work`, or `late` if it takes longer than `ms`. The work itself continues.
- */
+/** Returns `late` if `work` takes longer than `ms`. The work itself continues. */
 export async function withTimeout<T, L>(
   ms: number,
   work: () => Promise<T>,

@@ -16,10 +16,7 @@ const CREATORS = ['operator', 'admin', 'owner'] as const satisfies readonly Role
 export interface Permission {
   /** The token needs one of these scopes. */
   readonly scopes: readonly [Scope, ...Scope[]];
-  /**
-   * The member needs one of these roles in the account that `roleIn` names; null if no role is
-   * required.
-   */
+  /** One of these roles in the account that `roleIn` names; null if no role is required. */
   readonly roles: readonly Role[] | null;
   readonly roleIn:
     | 'the account'
@@ -78,10 +75,7 @@ export const PERMISSIONS = {
 
 export type Operation = keyof typeof PERMISSIONS;
 
-/**
- * Returns true if a member with this role in the account (undefined: no role) may perform the
- * operation.
- */
+/** `role` is undefined for a member without a role in the account. */
 export function roleAllows(operation: Operation, role: Role | undefined): boolean {
   const permission: Permission = PERMISSIONS[operation];
   return permission.roles === null || (role !== undefined && permission.roles.includes(role));

@@ -1,4 +1,4 @@
-/** Returns a count with its noun, plural unless the count is 1: "1 row", "2 rows". */
+/** "1 row", "2 rows" */
 export function counted(count: number | bigint, noun: string): string {
   return `${count} ${noun}${Number(count) === 1 ? '' : 's'}`;
 }

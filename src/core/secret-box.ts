@@ -3,20 +3,16 @@ import { type Keyring, UnknownKey } from './fingerprint.js';
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-/** The key length of AES-256. */
 export const SECRET_KEY_BYTES = 32;
 
-/** Text encrypted with AES-256-GCM, and the id of its key. */
+/** AES-256-GCM */
 export interface Sealed {
   readonly keyId: string;
   /** Nonce, tag, ciphertext. */
   readonly bytes: Buffer;
 }
 
-/**
- * Encrypts with the first key. `context` names the place (`verifications/<id>`); the text can be
- * decrypted only with the same context.
- */
+/** Encrypts with the first key. The text can be decrypted only with the same `context`. */
 export function seal(keys: Keyring, text: string, context: string): Sealed {
   const [key] = keys;
   const iv = randomBytes(IV_BYTES);
@@ -25,15 +21,11 @@ export function seal(keys: Keyring, text: string, context: string): Sealed {
   return { keyId: key.id, bytes: Buffer.concat([iv, cipher.getAuthTag(), body]) };
 }
 
-/** Encrypts the text again with the keyring's first key. Throws what `unseal` throws. */
 export function reseal(keys: Keyring, sealed: Sealed, context: string): Sealed {
   return seal(keys, unseal(keys, sealed, context), context);
 }
 
-/**
- * Decrypts. Throws UnknownKey, or another error if the bytes or the context differ from those that
- * were sealed.
- */
+/** Throws UnknownKey, or another error if the bytes or the context differ. */
 export function unseal(keys: Keyring, { keyId, bytes }: Sealed, context: string): string {
   const key = keys.find((one) => one.id === keyId);
   if (key === undefined) throw new UnknownKey('ENCRYPTION_KEYS', keyId);

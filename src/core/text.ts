@@ -1,17 +1,12 @@
 /**
- * Text that the API accepts: NFC, counted in code points, without control characters, lone
- * surrogates and invisible characters. (docs/contract.md, Text) People decide by names and reasons,
- * so a character is refused if it changes the direction of its neighbours, has no width or is not
- * assigned yet: the text could look different from what it is. Characters that shape their
- * neighbours are accepted only inside the names and emoji that need them.
+ * Text that the API accepts. People decide by names and reasons, so a character is refused if it
+ * changes the direction of its neighbours, has no width or is not assigned yet, unless a name or
+ * emoji needs it. (docs/contract.md, Text)
  */
 
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
-/**
- * Scripts in which a joiner or non-joiner between two characters changes how they look: Persian,
- * Sinhala, Hindi and so on.
- */
+/** Scripts in which a joiner or non-joiner changes how characters look. */
 const SHAPED = [
   ...[
     'Arabic',
@@ -33,7 +28,7 @@ const SHAPED = [
 /** Characters that spell the region of a flag. */
 const TAG = '[\\u{e0030}-\\u{e0039}\\u{e0061}-\\u{e007a}]';
 
-/** Places at which an invisible character is part of something visible. */
+/** Invisible characters that are part of something visible. */
 const AT_WORK = [
   `(?<=[${SHAPED}])[\\u200c\\u200d](?=[${SHAPED}])`,
   // 👩‍👧, ❤️, 1️⃣
@@ -63,7 +58,7 @@ export function normaliseText(text: string): string {
   return text.normalize('NFC');
 }
 
-/** Returns what is wrong with a normalised text, or null. Lengths are in code points. */
+/** Lengths are in code points. */
 export function textFault(text: string, limits: { min?: number; max: number }): TextFault | null {
   if (!PLAIN.test(text)) {
     if (CONTROL.test(text)) return 'control_character';
@@ -79,10 +74,7 @@ export function textFault(text: string, limits: { min?: number; max: number }): 
   return null;
 }
 
-/**
- * Returns the text for people to read. Characters that are invisible or would move visible ones are
- * written as in JSON (`\u202e`), so that a program reads the same text in either form.
- */
+/** Characters that are invisible or would move visible ones are written as in JSON (`\u202e`). */
 export function withEscapes(text: string): string {
   if (PLAIN.test(text)) return text;
   return text.replace(UNSEEN, (unseen) =>

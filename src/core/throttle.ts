@@ -1,9 +1,6 @@
 const EVERY_MS = 1;
 
-/**
- * Lets a limited number of operations begin in each millisecond. Further operations wait in order,
- * tenants in turn.
- */
+/** A limited number of operations begin in each millisecond; further ones wait, tenants in turn. */
 export class Throttle {
   private readonly waiting = new Map<string, (() => void)[]>();
   private left: number;
@@ -40,27 +37,21 @@ export class Throttle {
   }
 }
 
-/** Keys beyond this number are forgotten: their next item does not wait. */
+/** A forgotten key's next item does not wait. */
 const MAX_REMEMBERED = 10_000;
 
-/**
- * Lets a short burst of each key pass at once and delays the following items to a steady pace, so
- * that one tenant's burst does not delay every other tenant.
- */
+/** Lets a short burst of each key pass at once and delays the following items to a steady pace. */
 export class BurstSpreader {
-  /**
-   * When each key may have its next item once its burst is used up, in milliseconds of `elapsed`.
-   */
+  /** When each key may have its next item once its burst is used up. */
   private readonly nextAtMs = new Map<string, number>();
 
-  /** `elapsed` returns milliseconds that never jump. */
   constructor(
     private readonly burst: number,
     private readonly everyMs: number,
     private readonly elapsed: () => number = () => performance.now(),
   ) {}
 
-  /** Returns the delay in milliseconds; 0 if the item need not wait. */
+  /** In milliseconds; 0 if the item need not wait. */
   delayOf(key: string): number {
     const now = this.elapsed();
     const own = Math.max(this.nextAtMs.get(key) ?? 0, now) + this.everyMs;

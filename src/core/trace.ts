@@ -13,12 +13,11 @@ import {
 } from '@opentelemetry/api';
 
 /**
- * How a trace passes through the service. Only `traceEntry` begins a trace; every other function
- * continues the current trace, if any. Without an endpoint for traces each call only checks a
- * constant. (docs/operations/monitoring.md, Traces)
+ * Only `traceEntry` begins a trace; other functions continue the current trace, if any.
+ * (docs/operations/monitoring.md, Traces)
  */
 
-/** W3C: `00-<trace id>-<span id>-01`. Stored and sent as it is. */
+/** W3C: `00-<trace id>-<span id>-01` */
 export type Traceparent = string;
 
 const NAME = 'money-movement';
@@ -29,23 +28,19 @@ const KINDS = {
 } as const;
 
 interface Part {
-  /** The name of the operation, without ids. */
+  /** Without ids. */
   readonly name: string;
   readonly kind?: keyof typeof KINDS;
   /** Ids, kinds, counts and states; never text written by people or personal data. */
   readonly attributes?: Attributes;
 }
 
-/**
- * Returns the trace context to pass on when work leaves the process or waits in MySQL; null outside
- * a trace and in a trace that is not sampled.
- */
+/** The trace context for work that leaves the process or waits in MySQL; null if not sampled. */
 export function currentTraceparent(): Traceparent | null {
   const span = trace.getSpanContext(context.active());
   return span === undefined || !isKept(span) ? null : textOf(span);
 }
 
-/** Returns the id under which logs name the trace; null outside a trace. */
 export function currentTraceId(): string | null {
   const span = trace.getSpanContext(context.active());
   return span === undefined || !isKept(span) ? null : span.traceId;
@@ -61,16 +56,12 @@ function textOf({ traceId, spanId }: SpanContext): Traceparent {
   return `00-${traceId}-${spanId}-01`;
 }
 
-/** Returns the headers that let the receiver of a request continue the trace. */
 export function traceHeaders(): Readonly<Record<string, string>> {
   const traceparent = currentTraceparent();
   return traceparent === null ? {} : { traceparent };
 }
 
-/**
- * Begins a trace, or continues the sender's. `traceparent` is the header as received; an invalid
- * header is ignored.
- */
+/** Begins a trace, or continues that of the received `traceparent`, unless it is invalid. */
 export function traceEntry<T>(
   part: Part,
   traceparent: unknown,
@@ -83,12 +74,11 @@ export function traceEntry<T>(
   );
 }
 
-/** Runs `work` in a span of the current trace. */
 export function traced<T>(part: Part, work: () => Promise<T>): Promise<T> {
   return currentTraceparent() === null ? work() : spanned(part, context.active(), work);
 }
 
-/** Runs `work` in a span of a stored trace; without a stored trace, outside any trace. */
+/** Without a stored trace, outside any trace. */
 export function continued<T>(
   part: Part,
   traceparent: Traceparent | null | undefined,
@@ -103,7 +93,7 @@ export function untraced<T>(work: () => T): T {
   return context.with(ROOT_CONTEXT, work);
 }
 
-/** Begins a span of the current trace that ends elsewhere; null outside a trace. */
+/** A span of the current trace that ends elsewhere; null outside a trace. */
 export function beginSpan({ name, attributes }: Part): OpenSpan | null {
   if (currentTraceparent() === null) return null;
   const span = trace

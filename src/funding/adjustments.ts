@@ -60,10 +60,7 @@ const rejectionKind: CommandKind<DecideAdjustment, Adjustment> = {
   decide: decideRejection,
 };
 
-/**
- * Proposes a correction, which a second person posts. Throws what recordPayIn throws, and
- * invalid_field for a reference of a fee's refund.
- */
+/** Proposes a correction, which a second person posts. */
 export async function proposeAdjustment(
   deps: FundingDeps,
   wanted: NewAdjustment,
@@ -72,7 +69,6 @@ export async function proposeAdjustment(
   return proposeRefundPart(deps, wanted);
 }
 
-/** Proposes a correction whose reference a refund has made. */
 export async function proposeRefundPart(
   { desk }: FundingDeps,
   wanted: NewAdjustment,
@@ -94,11 +90,7 @@ export async function proposeRefundPart(
   return resultOf(answer, reference);
 }
 
-/**
- * Posts a proposed correction. Throws ApiError: not_found, authority_insufficient (the proposer, no
- * right, a service), invalid_state (already settled, or the account is closed), insufficient_funds,
- * invalid_field (out of range), ledger_unavailable.
- */
+/** Posts a proposed correction. Throws authority_insufficient for the proposer. */
 export function approveAdjustment(
   deps: FundingDeps,
   adjustment: Adjustment,
@@ -108,10 +100,7 @@ export function approveAdjustment(
   return decide(deps, approvalKind, 'approve', adjustment, { by, why });
 }
 
-/**
- * Rejects a proposed correction. Throws ApiError: authority_insufficient, not_found, invalid_state
- * (already settled), ledger_unavailable.
- */
+/** Rejects a proposed correction. */
 export function rejectAdjustment(
   deps: FundingDeps,
   adjustment: Adjustment,
@@ -144,7 +133,7 @@ async function decide(
   return resultOf(answer, reference);
 }
 
-/** Returns the tenant's newest `limit` corrections in this state (null: any). */
+/** Returns the newest `limit` in this state (null: any). */
 export async function listAdjustments(
   reader: Reader,
   tenantId: Uuid,

@@ -34,7 +34,6 @@ interface StaffCommand extends Command {
 export interface RecordPayIn extends StaffCommand {
   readonly payInId: Uuid;
   readonly accountId: Uuid;
-  /** The tenant's pay-in account, the source of the money. */
   readonly systemAccountId: Uuid;
   readonly amount: Amount;
   readonly reference: string;
@@ -52,14 +51,12 @@ export interface ProposeAdjustment extends StaffCommand {
 
 export interface DecideAdjustment extends StaffCommand {
   readonly adjustmentId: Uuid;
-  /** The reason for the audit log; null without one. */
   readonly why: string | null;
   readonly accountId: Uuid;
-  /** The tenant's adjustment account, the counterpart of the correction. */
   readonly systemAccountId: Uuid;
 }
 
-/** Decides a pay-in: money enters the account. (docs/contract.md, Pay-ins and adjustments) */
+/** (docs/contract.md, Pay-ins and adjustments) */
 export function decidePayIn(command: RecordPayIn, state: LockedState): Decision<PayIn> {
   const { payInId, tenantId, accountId, amount, reference, description } = command;
   const account = ownAccount(state, tenantId, accountId);
@@ -99,10 +96,7 @@ export function decidePayIn(command: RecordPayIn, state: LockedState): Decision<
   };
 }
 
-/**
- * Decides the proposal of a correction, which moves no money. (docs/contract.md, Pay-ins and
- * adjustments)
- */
+/** Moves no money. */
 export function decideProposal(
   command: ProposeAdjustment,
   state: LockedState,
@@ -132,10 +126,7 @@ export function decideProposal(
   return done(command, 'propose', adjustment, state);
 }
 
-/**
- * Decides the posting of a correction by a second person. A closed account can be emptied, never
- * filled.
- */
+/** Posts a correction by a second person. A closed account can be emptied, never filled. */
 export function decideApproval(
   command: DecideAdjustment,
   state: LockedState,
@@ -159,7 +150,6 @@ export function decideApproval(
   return done(command, 'approve', posted, state, { postings: [posting] });
 }
 
-/** Decides the rejection of a proposal, also by its proposer. */
 export function decideRejection(
   command: DecideAdjustment,
   state: LockedState,
@@ -200,7 +190,6 @@ function decidedBy(
   return { decidedBy: name, decidedById: id, decidedAt: at };
 }
 
-/** Returns the row of the audit log. */
 function actOf({ auditId, by }: StaffCommand, act: AuditEntry, { at }: LockedState): RowWrite {
   return insertRow(auditLog, auditRow(auditId, by, at, act));
 }

@@ -33,15 +33,12 @@ import {
 } from './refund-standing.js';
 
 /**
- * Refunds what a wrong fee schedule overcharged, from the account that received the fees: the
- * difference from the current schedule's fee. One person proposes, another posts. Each refund is an
- * adjustment with the operation's id in its reference, so an operation is refunded once, however
- * often and by whichever person the refund is requested. Proposing again repeats rejected refunds
- * and makes the fee accounts give exactly the sum of the refunds, even after changes in between.
- * (docs/runbooks/wrong-fee-schedule.md)
+ * Refunds what a wrong fee schedule overcharged, from the account that received the fees. One
+ * person proposes, another posts. Each refund is an adjustment with the operation's id in its
+ * reference, so an operation is refunded once. Proposing again repeats rejected refunds and makes
+ * the fee accounts give exactly the sum of the refunds. (docs/runbooks/wrong-fee-schedule.md)
  */
 
-/** The operations of one schedule that are refunded. */
 interface WantedRefund extends FeeKey {
   /** Bounds of the operations' creation, both inclusive. */
   readonly from: Instant;
@@ -55,7 +52,6 @@ interface WantedRefund extends FeeKey {
 interface Overcharge {
   readonly operationId: Uuid;
   readonly payerId: Uuid;
-  /** True if the account is closed and cannot receive money. */
   readonly isClosed: boolean;
   readonly feeAccountId: Uuid;
   readonly raw: bigint;
@@ -66,32 +62,27 @@ type Proposal = Pick<Adjustment, 'accountId' | 'direction' | 'asset' | 'raw' | '
 export interface RefundMoves<Move extends Pick<Adjustment, 'asset' | 'raw'>> {
   readonly taken: readonly Move[];
   readonly toPayers: readonly Move[];
-  /** Sums that return to the fee accounts, because more was taken from them than payers receive. */
+  /** More was taken from the fee accounts than payers receive. */
   readonly putBack: readonly Move[];
 }
 
 interface RefundPlan {
-  /** Operations refunded under the name, including those already proposed or posted. */
+  /** Includes those already proposed or posted. */
   readonly operations: number;
   readonly totalRaw: bigint;
-  /** Operations left out because they were refunded under another name. */
   readonly refundedBefore: number;
-  /** Operations left out because the account that paid is closed. */
   readonly closed: number;
   readonly moves: RefundMoves<Proposal>;
 }
 
 const SLICE = 1_000;
 const AT_ONCE = 50;
-/** An operation's id has the time of its request, which is a little earlier than the operation. */
+/** An operation's id has the time of its request, a little earlier. */
 const ASKED_BEFORE_MS = 3_600_000;
-/** The id of a batch's bonus is made while its group is decided, a little later. */
+/** A batch's bonus gets its id a little later, when its group is decided. */
 const MADE_AFTER_MS = 60_000;
 
-/**
- * Plans what would be refunded and what is still missing. Throws ApiError invalid_field (reference,
- * to), invalid_state (too many tries).
- */
+/** Plans what would be refunded and what is still missing. */
 export async function planRefund(reader: Reader, wanted: WantedRefund): Promise<RefundPlan> {
   const { tenantId, asset, reference: name } = wanted;
   assertRefundName(name);
@@ -132,12 +123,12 @@ export async function planRefund(reader: Reader, wanted: WantedRefund): Promise<
 interface Due {
   readonly accountId: Uuid;
   readonly asset: Asset;
-  /** The sum that the account has yet to give; negative if it has given too much. */
+  /** Negative if the account has given too much. */
   raw: bigint;
   readonly tries: number;
 }
 
-/** Returns the refunds less the sums that the fee accounts give, over everything under the name. */
+/** The refunds less the sums that the fee accounts give. */
 function feeAccountsDue(
   asset: Asset,
   fresh: readonly Overcharge[],
@@ -218,9 +209,8 @@ async function chargedSlice(
 }
 
 /**
- * Proposes what is missing, starting with the fee accounts' parts; no money moves. A repeated call
- * continues where it stopped. Throws what proposeAdjustment throws (idempotency_key_reused if two
- * people propose under the name at the same time).
+ * Proposes what is missing, fee accounts first. A repeated call continues where it stopped. Throws
+ * idempotency_key_reused if two people propose under the name at the same time.
  */
 export async function proposeRefund(
   deps: FundingDeps,
@@ -245,9 +235,8 @@ export async function proposeRefund(
 }
 
 /**
- * Returns the undecided proposals under the name. Throws ApiError: invalid_field (reference),
- * invalid_state (the sums taken and refunded differ, or an adjustment does not belong to the
- * refund).
+ * Returns the undecided proposals under the name. Throws invalid_state if the sums taken and
+ * refunded differ, or an adjustment does not belong to the refund.
  */
 export async function proposedRefund(
   reader: Reader,
@@ -267,9 +256,8 @@ export async function proposedRefund(
 }
 
 /**
- * Posts the refund for a second person: first the fee accounts' parts, and the payers' parts once
- * all of the former have been posted, so that no refund exceeds what was collected. A repeated call
- * continues where it stopped. Throws what approveAdjustment and proposedRefund throw.
+ * Posts the refund for a second person: payers' parts only once all parts of the fee accounts are
+ * posted, so that no refund exceeds what was collected. A repeated call continues where it stopped.
  */
 export async function approveRefund(
   deps: FundingDeps,
@@ -292,17 +280,13 @@ export async function approveRefund(
   );
 }
 
-/** Checks during a refund of several minutes that the person who began it may still continue. */
 interface Steps {
   /** Throws if the person has lost the right; no further step is started. */
   readonly stillMay: () => Promise<void>;
   readonly onProgress: (done: number, total: number) => void;
 }
 
-/**
- * Runs the steps in batches, since the ledger posts concurrent commands together. Throws after a
- * whole batch has ended.
- */
+/** The ledger posts concurrent commands together. Throws after a whole batch has ended. */
 async function inSteps<T>(
   items: readonly T[],
   { stillMay, onProgress }: Steps,

@@ -35,11 +35,7 @@ const payInKind: CommandKind<RecordPayIn, PayIn> = {
   decide: decidePayIn,
 };
 
-/**
- * Credits money from outside to an account. The same reference with the same content moves it once.
- * Throws ApiError: authority_insufficient, invalid_field, not_found, invalid_state (closed),
- * idempotency_key_reused, ledger_unavailable.
- */
+/** Credits money from outside. The same reference with the same content moves it once. */
 export async function recordPayIn(
   { database, desk }: FundingDeps,
   wanted: NewPayIn,

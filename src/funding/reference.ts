@@ -5,11 +5,6 @@ import { accounts, type SystemRole } from '../db/entities/parties.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import type { CommandResult } from '../ledger/writer/types.js';
 
-/**
- * The parts that pay-ins and adjustments share: the operator's reference, which is their
- * idempotency key in the tenant.
- */
-
 export interface FundingDeps {
   readonly database: Database;
   readonly desk: LedgerWriter;
@@ -17,22 +12,21 @@ export interface FundingDeps {
 
 export interface FundingResult<Row> {
   readonly resource: Row;
-  /** True if this repeats an earlier command and changed nothing. */
+  /** The command repeats an earlier one and changed nothing. */
   readonly replayed: boolean;
 }
 
 const REFERENCE = /^[A-Za-z0-9._-]{1,64}$/;
 
 /**
- * Returns the idempotency key of an operator's command with a reference. A reference has no slash,
- * so keys never collide.
+ * The idempotency key of an operator's command. A reference has no slash, so keys never collide.
  */
 export function opsKey(reference: string, step?: 'post' | 'reject'): string {
   if (!REFERENCE.test(reference)) throw new ApiError(invalidField('reference', 'pattern'));
   return step === undefined ? `ops/${reference}` : `ops/${reference}/${step}`;
 }
 
-/** Throws a refusal as ApiError, worded for a command with a reference. */
+/** Throws a refusal, worded for a command with a reference. */
 export function resultOf<Row>(
   { outcome, replayed }: CommandResult<Row>,
   reference: string,
@@ -56,7 +50,6 @@ export function assertPositive(raw: bigint): void {
   if (raw <= 0n) throw new ApiError(invalidField('amount.raw', 'must_be_positive'));
 }
 
-/** Returns the tenant's system account of this kind, which every tenant has. */
 export async function systemAccountId(
   reader: Reader,
   tenantId: Uuid,

@@ -3,35 +3,27 @@ import { isCanonicalUuid, type Uuid } from '../core/ids.js';
 import type { Adjustment } from '../db/entities/operations.js';
 
 /**
- * The references of refund adjustments. A rejected refund keeps its reference, so references are
- * numbered by try: `fee-refund.<operation>` is the first, `fee-refund.<operation>.2` the next. The
- * reference names payer and recipient; the operators' name for the whole refund precedes the
- * reason.
+ * References of refunds are numbered by try: `fee-refund.<operation>`, `fee-refund.<operation>.2`.
+ * The operators' name for the whole refund precedes the reason.
  */
 
-/** The prefix for payers' refunds, which is not allowed as an operators' name. */
+/** Not allowed as an operators' name. */
 const OF_PAYERS = 'fee-refund';
 const NAME = /^[A-Za-z0-9_-]{1,24}$/;
 const LAST_TRY = 99;
 const REFERENCE = /^([A-Za-z0-9_-]{1,24})\.([0-9a-f-]{36})(?:\.([2-9]|[1-9][0-9]))?$/;
 
-/**
- * The part that an adjustment has in a refund: the refund of a payer, or the part of a fee account.
- */
+/** The refund of a payer, or the part of a fee account. */
 type RefundPart =
   | { readonly of: 'payer'; readonly operationId: Uuid; readonly tries: number }
   | { readonly of: 'fee account'; readonly tries: number };
 
-/** Throws ApiError invalid_field if the name is not valid for a refund. */
 export function assertRefundName(name: string): void {
   if (!NAME.test(name) || name === OF_PAYERS)
     throw new ApiError(invalidField('reference', 'pattern'));
 }
 
-/**
- * Throws ApiError invalid_field for an adjustment that could pass for a part of a refund, whose
- * approvers see only sums.
- */
+/** Refuses an adjustment that could pass for a part of a refund, whose approvers see only sums. */
 export function assertNotOfRefund({
   reference,
   accountId,
@@ -41,10 +33,7 @@ export function assertNotOfRefund({
     throw new ApiError(invalidField('reference', 'names_a_fee_refund'));
 }
 
-/**
- * Returns the reference for an operation and try. The operators' name is not part of it, so that no
- * operation is refunded twice.
- */
+/** Without the operators' name, so that no operation is refunded twice. */
 export function payerReference(operationId: Uuid, tries: number): string {
   return referenceOf(OF_PAYERS, operationId, tries);
 }
@@ -59,15 +48,12 @@ function referenceOf(name: string, id: Uuid, tries: number): string {
   return tries === 1 ? `${name}.${id}` : `${name}.${id}.${tries}`;
 }
 
-/** Returns the reason as the payer reads it, which distinguishes refunds under different names. */
+/** The reason as the payer reads it. */
 export function refundReason(name: string, reason: string): string {
   return `${name}: ${reason}`;
 }
 
-/**
- * Returns the adjustment's part in the refund of this name, or null: the reason of another
- * adjustment may begin with the name too.
- */
+/** Returns null for another adjustment, whose reason may begin with the name too. */
 export function refundPart(
   name: string,
   {

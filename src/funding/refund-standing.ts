@@ -10,12 +10,6 @@ import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { payerReference, refundPart, refundReason } from './refund-references.js';
 
-/**
- * The state of refunds: the adjustments proposed, posted and rejected under a name, and for an
- * operation.
- */
-
-/** The refund of a payer, and the account that received the operation's fee. */
 interface PayerRefund extends Adjustment {
   readonly operationId: Uuid;
   readonly feeAccountId: Uuid;
@@ -29,9 +23,7 @@ interface FeeAccountPart extends Adjustment {
 export interface StandingRefund {
   readonly ofFeeAccounts: readonly FeeAccountPart[];
   readonly ofPayers: readonly PayerRefund[];
-  /**
-   * Proposed refunds for an account that did not pay the fee, above the fee, or for a second time.
-   */
+  /** Refunds for an account that did not pay the fee, above the fee, or for a second time. */
   readonly strays: readonly Adjustment[];
 }
 
@@ -45,7 +37,7 @@ export const CHARGED: Readonly<Record<FeeOperation, string>> = {
 };
 const SLICE = 1_000;
 
-/** Returns true if the adjustment has moved money or still may. */
+/** The adjustment has moved money or still may. */
 export function isAlive({ status }: Pick<Adjustment, 'status'>): boolean {
   return status !== 'rejected';
 }
@@ -78,9 +70,7 @@ export async function standingRefund(
   return { ofFeeAccounts, ofPayers, strays };
 }
 
-/**
- * Finds refunds to the operation's payer, at most the fee, and once: earlier refunds were rejected.
- */
+/** Finds refunds to the operation's payer, at most the fee, and only once. */
 async function refundsAmong(
   reader: Reader,
   tenantId: Uuid,
@@ -109,7 +99,6 @@ async function refundsAmong(
   });
 }
 
-/** Returns the last try of each operation that has one. */
 export async function lastTries(
   reader: Reader,
   tenantId: Uuid,
@@ -134,8 +123,8 @@ export async function lastTries(
 }
 
 /**
- * Checks that the refunds equal the sums taken from the accounts that received the fees. Throws
- * ApiError invalid_state if a part is missing, and for a proposal that is not part of the refund.
+ * Throws invalid_state unless the refunds equal the sums taken from the fee accounts, or if a
+ * proposal is not part of the refund.
  */
 export function assertEven(
   name: string,

@@ -7,11 +7,6 @@ import { ACCOUNT_CLOSED } from '../accounts/rules.js';
 import type { EntryDraft, LockedAccount } from '../ledger/writer/types.js';
 import { secondPersonRefusal } from '../staff/rules.js';
 
-/**
- * Money that operators bring in or correct: a balanced posting against a system account of the
- * tenant. Pure.
- */
-
 interface Move {
   readonly account: LockedAccount;
   readonly system: LockedAccount;
@@ -20,10 +15,7 @@ interface Move {
   readonly direction: 'in' | 'out';
 }
 
-/**
- * Returns why the person may not post the adjustment now, or null. A closed account can be emptied,
- * never filled.
- */
+/** A closed account can be emptied, never filled. */
 export function approvalRefusal(adjustment: Adjustment, by: Uuid, move: Move): Refusal | null {
   return (
     (adjustment.status === 'proposed' ? null : decidedRefusal(adjustment)) ??
@@ -53,7 +45,6 @@ function fundsRefusal({ account, amount }: Move): Refusal | null {
   };
 }
 
-/** Checks that both balances fit their 64-bit columns. */
 export function rangeRefusal({ account, system, amount, direction }: Move): Refusal | null {
   const gained = direction === 'in' ? amount.raw : -amount.raw;
   const fits = (side: LockedAccount, change: bigint): boolean => {
@@ -67,7 +58,6 @@ export function rangeRefusal({ account, system, amount, direction }: Move): Refu
   };
 }
 
-/** Returns a correction or pay-in as a balanced pair of entries. */
 export function entriesOf(
   move: Move,
   kind: 'payin_in' | 'adjustment_in' | 'adjustment_out',

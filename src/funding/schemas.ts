@@ -13,7 +13,6 @@ import { z } from '../http/zod.js';
 const ops = { ops: true } as const;
 const field = fieldsOf<Adjustment>();
 
-/** An adjustment as staff see it. Tenants see only the movements that it causes. */
 export const adjustmentResource = defineResource(
   'Adjustment',
   'A correction of a balance by two members of the staff.',

@@ -55,13 +55,12 @@ import { buildLedger, type Ledger, ledgerFitness, prepareLedger } from './build-
 import { buildRates, type BuiltRates } from './build-rates.js';
 import { WORKFLOW_RESOURCES } from './workflow-resources.js';
 
-/** Ledger and metrics of any process of the service. */
 export interface Core extends Ledger {
   readonly registry: Registry;
   readonly recipientBudget: RecipientBudget;
 }
 
-/** Builds the core from the configuration. Connects on first use. */
+/** Connects on first use. */
 export function buildCore(
   config: ServiceConfig,
   logger: Logger,
@@ -101,7 +100,7 @@ export function buildCore(
   return { ...ledger, registry, recipientBudget };
 }
 
-/** Connection between MySQL, which decides, and Temporal, which waits. */
+/** MySQL decides, Temporal waits. */
 export interface Bridge {
   readonly client: TemporalClient;
   readonly outbox: Outbox;
@@ -109,10 +108,7 @@ export interface Bridge {
   readonly notifier: OutboxNotifier;
 }
 
-/**
- * Builds the bridge. Connects to Temporal on first use, so the process works while Temporal is
- * unavailable.
- */
+/** Connects on first use, so the process works while Temporal is unavailable. */
 export function buildBridge(
   config: ServiceConfig,
   core: Core,
@@ -162,7 +158,6 @@ export function buildWebhookParts(
   };
 }
 
-/** Builds signing, address checks and sending of webhooks from the configuration. */
 export function buildConfiguredSending(
   config: ServiceConfig,
   timeoutMs: number = ATTEMPT_TIMEOUT_MS,
@@ -175,10 +170,7 @@ export function buildConfiguredSending(
   });
 }
 
-/**
- * Builds the handling of callbacks from rails, which arrive by HTTP at the API or from the
- * simulated rail in the worker.
- */
+/** Callbacks arrive by HTTP, or from the simulated rail in the worker. */
 export function buildCallbacks(
   config: ServiceConfig,
   { database, desk, clock, registry }: Core,
@@ -211,10 +203,7 @@ interface ApiServers {
   readonly admin: RunningServer;
 }
 
-/**
- * Opens the API and admin ports. From then on, requests are answered, with 503 while MySQL is
- * unavailable.
- */
+/** Requests are answered from then on, with 503 while MySQL is unavailable. */
 export async function openApiServers(
   config: Config,
   core: Core,

@@ -13,17 +13,14 @@ import { OPEN_RESTORE_SQL } from '../ledger/event-log.js';
 import { RollbackGuard } from '../restores/rollback-guard.js';
 import type { Uuid } from '../core/ids.js';
 
-/** Maximum of commands per ledger transaction. */
 const MAX_GROUP = 200;
 /**
- * Concurrent ledger transactions of each writer. A worker has three writers: for approvals, batches
- * and payouts.
+ * Concurrent transactions of each writer. A worker has writers for approvals, batches and payouts.
  */
 export const GROUPS_IN_FLIGHT = 2;
-/** Maximum of queued commands per writer. Further commands are refused with 503. */
+/** Further commands are refused with 503. */
 const MAX_QUEUE = 5_000;
 
-/** Configuration of the ledger, by the names in config.ts. */
 interface LedgerSettings extends MysqlConfig {
   readonly MYSQL_READ_CONNECTIONS: number;
   readonly MYSQL_TRANSACTION_CONNECTIONS: number;
@@ -32,31 +29,29 @@ interface LedgerSettings extends MysqlConfig {
 
 interface LedgerWatchers {
   readonly databaseClock: DatabaseClock;
-  /** Called when an account cannot be posted to because its last entry is too far in the future. */
+  /** The account's last entry is too far in the future. */
   readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
   readonly observerOf: (desk: string) => WriterObserver;
   readonly primaryObserver: PrimaryObserver;
   readonly statementObserver: StatementObserver;
-  /** Called when the ledger was closed because the database was set back to an earlier state. */
+  /** The ledger was closed because the database was set back to an earlier state. */
   readonly onRolledBack: () => void;
-  /** Called when a command failed because of a bug or fault of the service. */
+  /** A bug or fault of the service. */
   readonly onFault: (kind: string, fault: unknown) => void;
 }
 
-/** Ledger of any process, including the operators' command line. */
 export interface Ledger {
-  /** Estimates the database's time. */
   readonly clock: Clock;
   readonly databaseClock: DatabaseClock;
   readonly rollbacks: RollbackGuard;
   readonly database: Database;
-  /** Writer for all commands without their own writer. */
+  /** For all commands without their own writer. */
   readonly desk: LedgerWriter;
   readonly desks: LedgerWriters;
   readonly failpoints: Failpoints;
 }
 
-/** Builds the ledger. Connects on first use. */
+/** Connects on first use. */
 export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers): Ledger {
   const { databaseClock, observerOf, onFault, onAccountAhead, onRolledBack } = watchers;
   const { now: clock } = databaseClock;
@@ -92,9 +87,7 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
   };
 }
 
-/**
- * Finds the primary and reads its clock, so that requests need not wait for this. Never rejects.
- */
+/** Finds the primary and reads its clock early. Never rejects. */
 export async function prepareLedger({ database, databaseClock }: Ledger): Promise<void> {
   await databaseClock.read(database.lookup).catch(() => undefined);
 }
@@ -108,8 +101,7 @@ export async function ledgerFitness(ledger: Ledger): Promise<Fitness> {
   }
   try {
     await databaseClock.read(database.lookup);
-    // A process that starts on a restored database does not become ready until the restore is
-    // finished.
+    // A restored database is not ready until the restore is finished.
     const closed = await database.lookup.query(OPEN_RESTORE_SQL);
     return closed.length > 0 ? 'degraded' : 'ready';
   } catch {

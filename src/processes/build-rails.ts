@@ -15,7 +15,6 @@ import { SubmissionQueue } from '../payouts/submission-queue.js';
 import type { Outbox } from '../temporal/outbox.js';
 import type { Sweep } from '../temporal/sweeper.js';
 
-/** Configuration of a worker's rails, by the names in config.ts. */
 interface RailSettings extends RailConfig, RailWorkConfig {
   readonly ENCRYPTION_KEYS: Keyring;
 }
@@ -27,7 +26,7 @@ interface WorkerRails {
   readonly sweeps: readonly Sweep[];
 }
 
-/** Builds every rail that a payout may have, including rails that new payouts do not use. */
+/** Includes rails that new payouts do not use. */
 export function buildWorkerRails(
   settings: RailSettings,
   { database, desk, clock, failpoints, registry }: Ledger & { readonly registry: Registry },

@@ -11,9 +11,8 @@ export interface BuiltRates {
 }
 
 /**
- * Builds rate limits that are shared through Redis, if configured, or separate in each process.
- * Does not wait for Redis. The client is loaded only if needed, because it adds a fifth to the code
- * that a process loads when it starts.
+ * Rate limits are shared through Redis, if configured. Its client, a fifth of the code loaded at
+ * the start, is loaded only if needed.
  */
 export async function buildRates(
   config: RateConfig,

@@ -28,10 +28,7 @@ interface SupportServers {
   readonly admin: RunningServer;
 }
 
-/**
- * Opens the desk's port and the admin port. From then on, pages are served, with 503 while MySQL is
- * unavailable.
- */
+/** Pages are served from then on, with 503 while MySQL is unavailable. */
 export async function openSupport(
   config: SupportConfig,
   core: Core,
@@ -80,7 +77,7 @@ function buildDeskDeps(
   };
 }
 
-/** Connects to all rails, because money is only given back after asking the rail. */
+/** Money is only given back after asking the rail. */
 function buildRelease(config: SupportConfig, core: Core, logger: Logger): ReleaseDeps {
   const { database, desk, clock, failpoints, registry } = core;
   const rails = openRails(core, config);

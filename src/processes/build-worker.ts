@@ -51,30 +51,26 @@ import { ledgerFitness, prepareLedger } from './build-ledger.js';
 import { buildWorkerRails } from './build-rails.js';
 import { WORKFLOW_RESOURCES } from './workflow-resources.js';
 
-/** Concurrent activities per queue, except the queue of webhooks. */
+/** Except for the queue of webhooks. */
 const ACTIVITIES_AT_ONCE = 40;
-/** Concurrent runs for webhook endpoints, and the same number for slow ones. */
+/** And the same number for slow endpoints. */
 const ENDPOINTS_AT_ONCE = 1_000;
 
 export interface WorkerDeps {
   readonly admin: RunningServer;
   readonly sweeper: Sweeper;
   readonly workers: TemporalWorkers;
-  /** Stops starting work. Resolves when running work has ended. */
+  /** Resolves when running work has ended. */
   readonly stop: () => Promise<void>;
 }
 
-/** Tracing and metrics of this process's Temporal SDK. */
 interface SdkParts {
   readonly tracing: TemporalTracing | null;
   /** Loopback port of the SDK's metrics. 0 if disabled. */
   readonly metricsPort: number;
 }
 
-/**
- * Opens the admin port and starts work. Temporal workers start once Temporal is reachable,
- * everything else starts immediately.
- */
+/** Temporal workers start once Temporal is reachable, everything else immediately. */
 export async function openWorker(
   config: WorkerConfig,
   core: Core,
@@ -228,10 +224,7 @@ function buildReconciliation(
   });
 }
 
-/**
- * Returns the queues that the worker serves. A worker for payouts also serves the queue of each
- * rail, each with its own slots.
- */
+/** A worker for payouts also serves the queue of each rail, each with its own slots. */
 function servedQueues(
   config: WorkerConfig,
   activities: Activities,
@@ -293,9 +286,7 @@ function buildWorkers(
 const EXPIRY_EVERY_MS = 500;
 const EXPIRED_AT_ONCE = 100;
 
-/**
- * Returns a sweep that expires resources through the ledger writer. Does not depend on Temporal.
- */
+/** Does not depend on Temporal. */
 function expirySweep(what: string, expireDue: (limit: number) => Promise<number>): Sweep {
   return {
     name: `expired ${what}`,
@@ -308,9 +299,8 @@ const VALIDATED_OF_A_TENANT = 1;
 const PAID_OF_A_TENANT = 4;
 
 /**
- * Reserves half of the queue's slots for validations and two fifths for payments. Quick activities
- * use the remaining slots. More concurrent payments of one tenant would not be faster, because they
- * share the writer's groups.
+ * Quick activities use the remaining slots. More payments at a time of one tenant would not be
+ * faster, because they share the writer's groups.
  */
 function batchShares(slots: number): {
   readonly validating: ConcurrencyLimit;

@@ -8,10 +8,7 @@ const CLOSED = `the ledger is closed: it has tenants, and the database user that
 Nothing is posted until two people open it: restore begin (--nothing-lost if only the user is new), and restore finish.
 `;
 
-/**
- * A deployment step that migrates the schema, and then grants rights.
- * (docs/operations/upgrade.md, Upgrade)
- */
+/** Migrates the schema, then grants rights. (docs/operations/upgrade.md, Upgrade) */
 try {
   const config = readMigrationConfig();
   const { MYSQL_ADMIN_URL: adminUrl, MYSQL_URL: url } = config;

@@ -3,12 +3,10 @@ import { ConfigError } from '../config/config.js';
 import type { Readiness } from '../http/admin.js';
 import { describeFault, type Logging } from '../http/logging.js';
 
-/** Start and stop of the API, the worker and the support desk. */
-
 /** Time limit for writing the last log line. */
 const LAST_LINE_MS = 1_500;
 
-/** Returns the configuration, or prints its errors and ends the program. */
+/** Prints the errors and ends the program if the configuration is wrong. */
 export function readOrExit<Config>(read: () => Config): Config {
   try {
     return read();
@@ -19,10 +17,7 @@ export function readOrExit<Config>(read: () => Config): Config {
   }
 }
 
-/**
- * Returns a function that prints the reason and ends the program, for example if a port is in use
- * or the database user has too many rights.
- */
+/** For example if a port is in use or the database user has too many rights. */
 export function refusalToStart(what: string): (failure: unknown) => never {
   return (failure) => {
     process.stderr.write(
@@ -32,10 +27,7 @@ export function refusalToStart(what: string): (failure: unknown) => never {
   };
 }
 
-/**
- * Ends the process on an uncaught error. Logs only parts of the error, because a database error
- * quotes the statement.
- */
+/** Logs only parts of the error, because a database error quotes the statement. */
 export function endOnUncaught({ logger, close }: Logging): void {
   process.on('uncaughtException', (fault: unknown) => {
     logger.fatal({ fault: describeFault(fault) }, 'uncaught exception');
@@ -45,7 +37,6 @@ export function endOnUncaught({ logger, close }: Logging): void {
   });
 }
 
-/** Stops the program on the first signal, writes the last log line and exits. */
 export function endOnSignals({ logger, close }: Logging, stop: () => Promise<void>): void {
   let isStopping = false;
   const end = async (signal: string): Promise<void> => {
@@ -58,16 +49,13 @@ export function endOnSignals({ logger, close }: Logging, stop: () => Promise<voi
   };
   process.on('SIGTERM', () => void end('SIGTERM'));
   process.on('SIGINT', () => void end('SIGINT'));
-  // Logs unexpected rejections. The process continues, because it is handling other requests.
+  // The process continues, because it is handling other requests.
   process.on('unhandledRejection', (fault) =>
     logger.error({ fault: describeFault(fault) }, 'unhandled rejection'),
   );
 }
 
-/**
- * Reports on /readyz that the process is stopping, and continues serving until the load balancer
- * has had time to notice.
- */
+/** /readyz reports the stop, and the load balancer has time to notice. */
 export async function leaveBalancer(readiness: Readiness, delayMs: number): Promise<void> {
   readiness.stop();
   await sleep(delayMs);

@@ -23,15 +23,15 @@ import type { TemporalTracing } from '../temporal/tracing.js';
 
 export interface Tracing {
   readonly temporal: TemporalTracing;
-  /** Sends the remaining spans, for at most two seconds. */
+  /** For at most two seconds. */
   stop(): Promise<void>;
 }
 
 interface TracingOptions {
-  /** URL of the collector, such as `http://collector:4318`. */
+  /** `http://collector:4318` */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Share of sampled traces, from 0 to 1. */
+  /** From 0 to 1. */
   readonly share: number;
   readonly service: string;
 }
@@ -39,13 +39,9 @@ interface TracingOptions {
 const EXPORT_MS = 5_000;
 const EXPORT_EVERY_MS = 1_000;
 const LAST_EXPORT_MS = 2_000;
-/**
- * Maximum of spans waiting to be sent. Further spans are dropped, so an unreachable collector costs
- * only traces.
- */
+/** Further spans are dropped, so an unreachable collector costs only traces. */
 const MAX_WAITING = 8_192;
 
-/** Starts recording, sending and propagating traces. Called once per process. */
 export function startTracing({ endpoint, headers, share, service }: TracingOptions): Tracing {
   const resource = new Resource({
     'service.name': 'money-movement',
@@ -61,8 +57,7 @@ export function startTracing({ endpoint, headers, share, service }: TracingOptio
   });
   const waiting = { maxQueueSize: MAX_WAITING, scheduledDelayMillis: EXPORT_EVERY_MS };
   const processor = new BatchSpanProcessor(exporter, waiting);
-  // Only the trace's id decides about sampling, because a client could set the sampled flag on
-  // every request.
+  // A client could set the sampled flag on every request.
   const byId = new TraceIdRatioBasedSampler(share);
   const sampler = new ParentBasedSampler({
     root: byId,
@@ -87,13 +82,9 @@ export function startTracing({ endpoint, headers, share, service }: TracingOptio
   };
 }
 
-/** Header in which the SDK's interceptors pass the trace. */
 const HEADER = '_tracer-data';
 
-/**
- * Returns an interceptor for calls within a trace. The SDK's own interceptor would begin a trace
- * for every other call.
- */
+/** The SDK's own interceptor would begin a trace for every other call. */
 function clientInTraces(): WorkflowClientInterceptor {
   const traced = new OpenTelemetryWorkflowClientInterceptor();
   const isInside = (): boolean => currentTraceparent() !== null;

@@ -1,4 +1,4 @@
-/** A file in memory that was received in pieces and can be read as a whole. */
+/** A file in memory, received in pieces. */
 export interface ByteSource {
   readonly size: number;
   /** Returns exactly `length` bytes from `offset`. Both must be within the size. */

@@ -3,7 +3,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** Maximum time for which reading or writing a file delays other work of the process. */
 const TURN_MS = 8;
 
-/** Yields to other work after having occupied the thread for a while. */
 export class EventLoopYielder {
   private began = performance.now();
 

@@ -11,30 +11,24 @@ import type { TablePaths } from './writing/table-files.js';
 import { type Table, withTableFiles } from './writing/with-table-files.js';
 
 /**
- * Generates the files of batches and statements as CSV and XLSX, and stores them in pieces.
+ * Files of batches and statements, stored in pieces.
  * (docs/decisions/0030-files-of-a-batch-are-made-once.md)
  */
 
-/**
- * Size of a stored piece. Each download holds one in memory, and MySQL's response holds another.
- */
+/** Each download holds one piece in memory. */
 const PIECE_BYTES = 64 * 1024;
 const PIECES_A_TRANSACTION = 16;
 const PIECES_A_DELETE = 256;
 
-/** Thrown if another process is generating the same files, or if they are no longer needed. */
+/** Another process is generating the same files, or they are no longer needed. */
 export class GenerationSuperseded extends Error {
   override name = 'GenerationSuperseded';
 }
 
-/** The batches or the statements, whose rows decide which attempt may store files. */
+/** The batches or the statements. */
 export interface FileOwner {
-  /**
-   * Locks the owner's row. Returns the number of its last attempt, or null if the files exist or
-   * are no longer needed.
-   */
+  /** Locks the owner's row. Returns its last attempt; null if the files exist or are not needed. */
   lockAttempt(transaction: Transaction, ownerId: Uuid): Promise<number | null>;
-  /** Returns the statement that stores the number of a new attempt. */
   attemptSql(ownerId: Uuid, attempt: number): string;
 }
 
@@ -44,12 +38,12 @@ interface Piece {
   readonly content: Buffer;
 }
 
-/** Generated files that their owner does not refer to yet. */
+/** Files that their owner does not refer to yet. */
 export interface GeneratedFiles {
   readonly ownerId: Uuid;
-  /** Number of the attempt that stored pieces. Null if no piece is stored yet. */
+  /** Null if no piece is stored yet. */
   readonly attempt: number | null;
-  /** Pieces left to store, at most a megabyte. Contains all pieces of small files. */
+  /** Pieces left to store, at most a megabyte. */
   readonly rest: readonly Piece[];
   readonly csvBytes: number;
   readonly xlsxBytes: number;
@@ -60,11 +54,10 @@ type StoredPart = Pick<GeneratedFiles, 'ownerId' | 'attempt' | 'rest'>;
 interface FileGeneratorDeps {
   readonly database: Database;
   readonly owner: FileOwner;
-  /** Called after each transaction that stored pieces. */
   readonly onStored?: () => void;
 }
 
-/** Generates files of one kind of owner. Calls may be repeated, late or concurrent. */
+/** Calls may be repeated, late or concurrent. */
 export class FileGenerator {
   /** Runs one long table at a time, to limit memory and temporary disk space. */
   private readonly long = new FairQueue(1);
@@ -72,9 +65,8 @@ export class FileGenerator {
   constructor(private readonly deps: FileGeneratorDeps) {}
 
   /**
-   * Writes the files and stores their pieces. The caller completes them with `storePieces`. A long
-   * table may take `maxMs`. Throws `DatabaseUnavailable`, `GenerationSuperseded`, the reason of
-   * `signal`, and errors of the file system.
+   * Writes the files and stores most of their pieces. The caller completes them with `storePieces`.
+   * A long table may take `maxMs`.
    */
   async generate(
     { id, tenantId }: { readonly id: Uuid; readonly tenantId: Uuid },
@@ -118,9 +110,8 @@ export class FileGenerator {
 }
 
 /**
- * Stores pieces and returns the number of the attempt. The first pieces of an attempt replace the
- * pieces of earlier attempts. With the last pieces, the caller stores the sizes in the same
- * transaction, from whose commit on the files exist. Throws `GenerationSuperseded`.
+ * Stores pieces, which replace those of earlier attempts, and returns the number of the attempt.
+ * The caller stores the sizes in the transaction of the last pieces. Throws `GenerationSuperseded`.
  */
 export async function storePieces(
   transaction: Transaction,
@@ -141,7 +132,7 @@ export async function storePieces(
   return attempt ?? last + 1;
 }
 
-/** Removes some pieces of an owner's files. Returns true if more may remain. */
+/** Returns true if more pieces may remain. */
 export async function removePieces(transaction: Transaction, ownerId: Uuid): Promise<boolean> {
   const some = `DELETE FROM generated_file_pieces WHERE owner_id=${uuid.literal(ownerId)}
     ORDER BY format, number LIMIT ${PIECES_A_DELETE}`;

@@ -2,20 +2,18 @@ import { SheetProblem } from './sheet.js';
 import { EventLoopYielder } from './event-loop-yielder.js';
 
 const MIB = 1024 * 1024;
-/** Limits on the work for reading one file, for all of its parts together. */
+/** Limits for reading one file. */
 export interface ReadingLimits {
-  /** Maximum of unpacked bytes. (docs/contract.md, Validation) */
   readonly inflatedBytes: number;
-  /** Maximum of tags, attributes and references. 200 MiB of tags take seven seconds to parse. */
+  /** 200 MiB of tags take seven seconds to parse. */
   readonly marks: number;
-  /** Maximum of bytes and number of shared strings. */
   readonly textBytes: number;
   readonly texts: number;
 }
 
 /**
- * Limits that keep reading below five seconds. They allow two million filled cells, more than a
- * file of 10 MiB can have, and several times the text of an ordinary file of 10 MiB.
+ * Reading stays below five seconds. A file of 10 MiB cannot have the two million filled cells that
+ * they allow.
  */
 export const WHOLE_FILE: ReadingLimits = {
   inflatedBytes: 200 * MIB,
@@ -32,14 +30,12 @@ export class ReadingBudget extends EventLoopYielder {
     super();
   }
 
-  /** Counts unpacked bytes. Throws `too_large_inflated`. */
   inflate(bytes: number): void {
     this.inflatedBytes += bytes;
     if (this.inflatedBytes > this.limits.inflatedBytes)
       throw new SheetProblem('too_large_inflated', 'unpacked, the workbook has more than 200 MiB');
   }
 
-  /** Counts tags, attributes and references. Throws `too_large_inflated`. */
   mark(count: number): void {
     this.marks += count;
     if (this.marks > this.limits.marks)

@@ -1,16 +1,13 @@
-/** Maximum of digits that spreadsheets keep. They change the digits after it. */
+/** Spreadsheets change the digits after these. */
 export const MAX_DIGITS = 15;
 
-/**
- * A format that pads with zeros (`00000`), optionally with a language before it and sections after
- * it.
- */
+/** Pads with zeros (`00000`), optionally with a language before it and sections after it. */
 const PADDING = /^(?:\[\$-[^\]]*\])?(0+)(?:;|$)/;
 
 /**
  * Returns the digits of a number cell in a text column: an integer with the leading zeros of its
- * format, or else the shortest decimal for the stored number, without an exponent (Excel stores 1.1
- * as 1.1000000000000001). Returns null for more than `MAX_DIGITS` digits.
+ * format, or else the shortest decimal (Excel stores 1.1 as 1.1000000000000001). Null for more
+ * digits.
  */
 export function textOfNumber(stored: string, format = ''): string | null {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =

@@ -38,10 +38,8 @@ const MARKUP = /^\s*<[!?a-z]/i;
 const XML = /^\s*<(?:\?xml|Workbook)\b/i;
 
 /**
- * Returns the kind of a file by its content, not by its name. Reads only the directory of a zip,
- * which lists the parts of a workbook. Throws `SheetProblem` `unreadable_file` for any other kind,
- * an empty file and an unreadable directory. Only these faults refuse an upload. Other problems are
- * reported per row. (docs/contract.md, Upload)
+ * Returns the kind of a file by its content, reading only the directory of a zip. Throws
+ * `SheetProblem` `unreadable_file`. (docs/contract.md, Upload)
  */
 export async function recogniseFile(source: ByteSource): Promise<FileKind> {
   const head = source.read(0, Math.min(HEAD_BYTES, source.size));
@@ -88,9 +86,8 @@ function markupKind(head: Buffer): string | null {
 }
 
 /**
- * Yields the rows of an uploaded file, XLSX (first sheet) or CSV, without empty rows. Reads only as
- * far as rows are requested. Lets other work run about every ten milliseconds. Throws
- * `SheetProblem`, with `too_many_rows` for the first row after the header and 100,000 rows.
+ * Yields the rows of an XLSX (first sheet) or CSV without empty rows, as far as they are requested.
+ * Throws `SheetProblem`, with `too_many_rows` for the first row too many.
  */
 export async function* openSheet(
   source: ByteSource,
@@ -109,10 +106,7 @@ function beginsWith(head: Buffer, start: readonly number[]): boolean {
   return start.every((byte, index) => head[index] === byte);
 }
 
-/**
- * Whether the file is binary. Text in any encoding has few control characters. In UTF-16 and
- * UTF-32, at most three of four bytes are NUL.
- */
+/** Text has few control characters. In UTF-16 and UTF-32, at most three of four bytes are NUL. */
 function isBinary(head: Buffer): boolean {
   let [control, nul] = [0, 0];
   for (const byte of head) {

@@ -7,22 +7,18 @@ import type { Reader } from '../db/database.js';
 import { generatedFilePieces } from '../db/entities/generated-files.js';
 import type { FileKind } from './open-sheet.js';
 
-/** Maximum of concurrent reads of pieces, so that downloads do not delay other queries. */
 const PIECES_AT_A_TIME = 4;
-/** Maximum rate, 64 MB a second, so that many downloads leave CPU time for other requests. */
+/** 64 MB a second, so that many downloads leave CPU time for other requests. */
 const PIECES_A_MS = 1;
-/** Pieces kept for concurrent downloads of the same file, 4 MB in total. */
 const PIECES_KEPT = 64;
 const KEPT_MS = 500;
 
 type ReadPiece = (number: number) => Promise<{ readonly content: Buffer } | undefined>;
 
-/** Returns a function that reads the pieces of a generated file. */
 export function pieceReader(reader: Reader, ownerId: Uuid, format: FileKind): ReadPiece {
   return (number) => reader.find(generatedFilePieces, { ownerId, format, number });
 }
 
-/** A complete file. */
 interface StoredFile {
   readonly tenantId: Uuid;
   readonly id: Uuid;
@@ -37,18 +33,13 @@ export class StoredFiles {
   private readonly throttle = new Throttle(PIECES_A_MS);
   private readonly kept = new ExpiringCache<ReturnType<ReadPiece>>(PIECES_KEPT, KEPT_MS);
 
-  /**
-   * Returns the pieces of a file, each read on request. Throws `not_found` if the file was not
-   * generated.
-   */
+  /** Returns the pieces, each read on request. Throws `not_found`. */
   open(file: StoredFile, read: ReadPiece): AsyncIterable<Buffer> {
     if (file.size === undefined || file.size === null) throw notFound();
     return this.pieces(file, file.size, read);
   }
 
-  /**
-   * Yields the pieces. Throws if one is missing, because the file was removed during the download.
-   */
+  /** Throws if a piece is missing, because the file was removed during the download. */
   private async *pieces(file: StoredFile, size: number, read: ReadPiece): AsyncGenerator<Buffer> {
     for (let at = 0, number = 0; at < size; number += 1) {
       const piece = await this.piece(file, number, read);

@@ -6,22 +6,19 @@ import type { Instant } from '../core/instant.js';
 import { reseal, type Sealed, seal, unseal } from '../core/secret-box.js';
 import { staff } from '../db/entities/staff.js';
 
-/**
- * Codes of an authenticator app: RFC 6238, six digits, 30 seconds, and SHA-1, which every app
- * supports.
- */
+/** RFC 6238: six digits, 30 seconds, and SHA-1, which every app supports. */
 
 const ISSUER = 'Money Movement';
 export const STEP_MS = 30_000;
 /** The previous and the next step count too: clocks differ, and typing takes time. */
 const WINDOW = 1;
-/** The length of the hash, as RFC 4226 recommends. */
+/** As RFC 4226 recommends. */
 const SECRET_BYTES = 20;
 export const CODE_PATTERN = /^[0-9]{6}$/;
 
 export interface NewFactor {
   readonly sealed: Sealed;
-  /** `otpauth://totp/…`: shown once, read by the app as a QR code. */
+  /** Shown once, read by the app as a QR code. */
   readonly url: string;
   readonly secret: string;
 }
@@ -35,7 +32,7 @@ export function newFactor(
   return { sealed: seal(keys, secret.base32, context(id)), url, secret: secret.base32 };
 }
 
-/** Returns the clock step near the instant that has this code, or null. Throws UnknownKey. */
+/** Returns the clock step near the instant that has this code, or null. */
 export function stepOf(
   keys: Keyring,
   id: Uuid,

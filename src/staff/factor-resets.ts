@@ -23,14 +23,11 @@ import {
 import type { StaffDeps } from './verification.js';
 
 /**
- * Resets of an authenticator: one person proposes a reset, another approves it, and neither may be
- * the person concerned. (docs/contract.md, Staff)
+ * One person proposes a reset, another approves it; neither is the person concerned.
+ * (docs/contract.md, Staff)
  */
 
-/**
- * Proposes a reset. Throws ApiError authority_insufficient, invalid_field (reason), invalid_state
- * (one is already proposed).
- */
+/** Throws authority_insufficient, invalid_field (reason), invalid_state (already proposed). */
 export async function proposeFactorReset(
   { database, clock }: StaffDeps,
   person: Staff,
@@ -68,9 +65,8 @@ export async function proposeFactorReset(
 }
 
 /**
- * Resets the authenticator: the old secret stops working, the lock-out is lifted and all sessions
- * end. Throws ApiError authority_insufficient (the proposer, the person concerned, or without the
- * right), not_found (no reset is proposed).
+ * Removes the old secret, lifts the lock-out and ends all sessions. Throws authority_insufficient
+ * (the proposer, the person concerned, or without the right), not_found.
  */
 export async function approveFactorReset(
   { database, clock, encryptionKeys }: StaffDeps,
@@ -98,10 +94,7 @@ export async function approveFactorReset(
   });
 }
 
-/**
- * Withdraws a proposal; every person with `manage` may. Returns false if no reset is proposed.
- * Throws authority_insufficient.
- */
+/** Withdraws a proposal; every person with `manage` may. Returns false without a proposal. */
 export async function withdrawFactorReset(
   { database, clock }: StaffDeps,
   person: Staff,

@@ -1,9 +1,6 @@
 import { remove as withoutLookAlikes } from 'confusables';
 
-/**
- * Folds case, width, accents and look-alike letters; no two members of staff have the same folded
- * name. (docs/contract.md, Staff)
- */
+/** Folds case, width, accents and look-alike letters. (docs/contract.md, Staff) */
 export function foldedName(name: string): string {
   const plain = withoutLookAlikes(name.normalize('NFKC')).normalize('NFKD');
   return plain

@@ -18,10 +18,7 @@ import { foldedName } from './name.js';
 import { identityOf, MAX_STAFF_NAME, type StaffDeps } from './verification.js';
 import { rowRefusal, type StaffActionName, type StaffIdentity, UNLOCKED } from './rules.js';
 
-/**
- * The staff: the people of the operator, and the services that act for them. (docs/contract.md,
- * Staff)
- */
+/** The people of the operator, and the services that act for them. (docs/contract.md, Staff) */
 
 /** A character may fold to several letters. */
 const MAX_FOLDED = 240;
@@ -31,7 +28,7 @@ export interface NewStaff {
   readonly rights: readonly StaffRight[];
 }
 
-/** A member of staff. `factor` is the new authenticator, shown once. */
+/** `factor` is the new authenticator, shown once. */
 interface SetStaff {
   readonly person: Staff;
   readonly factor: NewFactor | null;
@@ -52,11 +49,10 @@ export function staffAuditEntry(
 }
 
 /**
- * Adds a person, or reactivates an existing person with exactly these rights. A person without an
- * authenticator gets one. While no person can manage the staff, the holder of the database address
- * may set the first manager, who gets a new authenticator because the old one may be lost. Throws
- * ApiError invalid_field (the name, no right, a service's name), invalid_state (the last manager
- * would lose that right).
+ * Adds a person, or reactivates one with exactly these rights. A person without an authenticator
+ * gets one. While no person can manage the staff, the holder of the database address may set the
+ * first manager, who gets a new authenticator. Throws invalid_field, invalid_state (the last
+ * manager would lose that right).
  */
 export function setPerson(
   deps: StaffDeps,
@@ -76,10 +72,7 @@ export function setPerson(
   });
 }
 
-/**
- * Adds a service with a new key. A service cannot sign in and does not count as a person. Throws
- * what setPerson throws.
- */
+/** Adds a service with a new key. A service cannot sign in and does not count as a person. */
 export async function setService(
   { database, clock }: Pick<StaffDeps, 'database' | 'clock'>,
   wanted: NewStaff,
@@ -108,10 +101,7 @@ export async function findService(
   return identityOf(service, 'ops');
 }
 
-/**
- * Keeps at least one manager, without whom no rights could be granted. Throws ApiError
- * invalid_state.
- */
+/** Without a manager no rights could be granted. */
 async function keepManager(transaction: Transaction, { id, name }: Staff): Promise<void> {
   const managers = (
     await transaction.select(staff, { active: true, kind: 'person' }, { forUpdate: true })
@@ -128,10 +118,7 @@ function mayManage({ rights, factorSecret }: Staff): boolean {
   return rights.includes('manage') && factorSecret !== null;
 }
 
-/**
- * Deactivates a member of staff: further actions are refused and sessions end. Returns false if
- * already inactive. Throws invalid_state for the last manager.
- */
+/** Refuses further actions and ends sessions. Returns false if already inactive. */
 export async function deactivateStaff(
   database: Database,
   clock: Clock,
@@ -153,21 +140,17 @@ export function listStaff(reader: Reader): Promise<readonly Staff[]> {
   return reader.select(staff, {}, { orderBy: ['name'] });
 }
 
-/** Finds a member of staff by any name with the same folded form. */
 export function findStaff(reader: Reader, name: string): Promise<Staff | undefined> {
   return reader.find(staff, { foldedName: foldedName(name) });
 }
 
-/**
- * Returns true if no person who can sign in may manage the staff. The holder of the administrator's
- * database address then creates that person.
- */
+/** The holder of the administrator's database address may then create the first manager. */
 export async function hasNoManager(reader: Reader): Promise<boolean> {
   const people = await reader.select(staff, { active: true, kind: 'person' });
   return !people.some(mayManage);
 }
 
-/** Ends all of a person's open sessions, in a transaction that removes some of their rights. */
+/** Belongs in each transaction that removes some of the person's rights. */
 export async function endSessions(
   transaction: Transaction,
   clock: Clock,
@@ -224,10 +207,7 @@ function recordSet(
   return recordAction(transaction, actor, clock(), staffAuditEntry(one, 'staff.set', details));
 }
 
-/**
- * Returns null if the member is still active and has the right, which may have changed since the
- * code was verified.
- */
+/** The member's rights may have changed since the code was verified. */
 export async function standingRefusal(
   reader: Reader,
   act: StaffActionName,

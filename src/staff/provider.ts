@@ -1,9 +1,6 @@
 import type { StaffRight } from '../db/entities/staff.js';
 
-/**
- * The company's identity provider, as configured. (docs/contract.md, Sign-in by the company's
- * provider)
- */
+/** The company's identity provider. (docs/contract.md, Sign-in by the company's provider) */
 export interface ProviderSettings {
   readonly issuer: string;
   readonly clientId: string;

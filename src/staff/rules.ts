@@ -3,11 +3,6 @@ import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import type { Staff, StaffRight } from '../db/entities/staff.js';
 
-/**
- * Which staff may do what, and when a code counts. All functions are pure. (docs/contract.md,
- * Staff)
- */
-
 export type StaffChannel = 'ops' | 'temporal' | 'support';
 
 /** A member of staff, proven by a code, a session or a service's key. */
@@ -60,16 +55,13 @@ export const STAFF_ACTIONS = {
 } as const satisfies Readonly<Record<string, StaffActionRule>>;
 export type StaffActionName = keyof typeof STAFF_ACTIONS;
 
-/** Returns true if a person who is already signed in must enter a current code. */
 export function asksForCode(act: StaffActionName, door: StaffChannel): boolean {
   const rule: StaffActionRule = STAFF_ACTIONS[act];
   if (door === 'temporal') return true;
   return rule.twoPeople === true || (door === 'support' && rule.movesMoney === true);
 }
 
-/**
- * Returns null if the member has the right. If the action requires a person, a service is refused.
- */
+/** If the action requires a person, a service is refused. */
 export function rightRefusal(
   { name, kind, rights }: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>,
   right: StaffRight,
@@ -90,10 +82,7 @@ export function actRefusal(
   return rightRefusal(by, rule.right, rule.twoPeople === true || rule.byPerson === true);
 }
 
-/**
- * Judges by the current row where the decision depends on it: a session may have fewer rights than
- * the person.
- */
+/** Judges by the current row too: a session may have fewer rights than the person. */
 export function rowRefusal(
   act: StaffActionName,
   by: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>,
@@ -103,13 +92,11 @@ export function rowRefusal(
   return actRefusal(act, row) ?? actRefusal(act, by);
 }
 
-/** Throws ApiError authority_insufficient. */
 export function assertMayAct(act: StaffActionName, by: StaffIdentity): void {
   const refusal = actRefusal(act, by);
   if (refusal !== null) throw new ApiError(refusal);
 }
 
-/** Returns null if the second person differs from the first, compared by id. */
 export function secondPersonRefusal(first: Uuid | null, second: Uuid): Refusal | null {
   if (first === null)
     return denied(
@@ -132,25 +119,21 @@ const FREE_FAILURES = 4;
 const FIRST_PAUSE_MS = 30_000;
 const MAX_PAUSE_MS = 60 * 60_000;
 
-/**
- * Returns until when a person's codes are refused after this many consecutive wrong codes; null if
- * the next code counts.
- */
+/** Until when codes are refused after this many wrong codes; null if the next code counts. */
 export function lockedUntil(failedCodes: number, at: Instant): Instant | null {
   const over = failedCodes - FREE_FAILURES;
   if (over <= 0) return null;
   return instant(at + Math.min(FIRST_PAUSE_MS * 2 ** Math.min(over - 1, 20), MAX_PAUSE_MS));
 }
 
-/** The lock-out in a row of the staff. */
 interface Lock {
   readonly failedCodes: number;
   readonly lockedUntil: Instant | null;
 }
 
 /**
- * The command line has a lock-out of its own: it requires access to the database, so a stranger
- * cannot lock its users out.
+ * The command line, which requires access to the database, has a lock-out of its own, so that a
+ * stranger cannot lock its users out.
  */
 export function lockAt(door: StaffChannel, person: Staff): Lock {
   const { failedCodes, lockedUntil: until, opsFailedCodes, opsLockedUntil } = person;

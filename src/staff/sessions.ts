@@ -10,10 +10,7 @@ import { transact } from '../db/transact.js';
 import { denied, type StaffIdentity } from './rules.js';
 import { identityOf, type StaffDeps, verifyClaim } from './verification.js';
 
-/**
- * Sessions: one code proves the person for every action of the next hours. (docs/contract.md,
- * Staff)
- */
+/** One code proves the person for every action of the next hours. (docs/contract.md, Staff) */
 
 export const SESSION_MS = 8 * 60 * 60_000;
 /** Uses are recorded once per interval. */
@@ -28,16 +25,14 @@ interface SignIn {
   readonly place: string;
 }
 
-/** A new session. `token` is given to the person who signed in and is not stored. */
+/** `token` is given to the person and not stored. */
 export interface SignedIn {
   readonly token: string;
   readonly session: StaffSession;
   readonly identity: StaffIdentity;
 }
 
-/**
- * Signs in by name and code. Returns a refusal, which is recorded, if they do not prove the person.
- */
+/** Returns a refusal, which is recorded, if name and code do not prove the person. */
 export async function signIn(
   deps: StaffDeps,
   wanted: SignIn,
@@ -65,8 +60,8 @@ export async function signIn(
 }
 
 /**
- * Opens a session for a person proven by the company's own sign-in. `rights` limits the session;
- * null: all of the person's rights.
+ * Opens a session for a person proven by the company's own sign-in, limited to `rights` (null:
+ * all).
  */
 export async function openSession(
   { database, clock }: StaffDeps,
@@ -134,7 +129,6 @@ export async function findSession(
   return { session, identity: identityOf(person, session.door, session.rights) };
 }
 
-/** Ends all sessions of a person, or one. Returns how many were open. */
 export function revokeSessions(
   { database, clock }: Pick<StaffDeps, 'database' | 'clock'>,
   which: { readonly staffId: Uuid } | { readonly id: Uuid },

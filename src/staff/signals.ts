@@ -5,9 +5,7 @@ import { type StaffSignal, WORKFLOW_ID_OF } from '../temporal/contracts.js';
 import { STAFF_ACTIONS, type StaffActionName, type StaffIdentity } from './rules.js';
 import { type StaffDeps, verifyClaim } from './verification.js';
 
-/**
- * The resource of a staff signal, and further details for the audit log if the signal is refused.
- */
+/** Details are for the audit log if the signal is refused. */
 interface SignalSubject {
   readonly tenantId: Uuid;
   readonly subjectType: keyof typeof WORKFLOW_ID_OF;
@@ -15,21 +13,17 @@ interface SignalSubject {
   readonly details?: Readonly<Record<string, string | number | boolean | null>>;
 }
 
-/** A verified signal: its proven sender, and the reason. */
 interface Signed {
   readonly by: StaffIdentity;
   readonly reason: string;
 }
 
 /**
- * Verifies who sent a signal, by the code of the moment at which Temporal received it.
- * (docs/contract.md, Staff)
+ * Verifies signals by the code of the moment at which Temporal received them. (docs/contract.md,
+ * Staff)
  */
 export class StaffSignals {
-  /**
-   * `receivedAt` returns when the Temporal server received the signal, or null if this run of the
-   * workflow has no such signal.
-   */
+  /** `receivedAt` returns null if this run of the workflow has no such signal. */
   constructor(
     private readonly deps: StaffDeps,
     private readonly receivedAt: (
@@ -39,9 +33,8 @@ export class StaffSignals {
   ) {}
 
   /**
-   * Verifies the sender of a signal. A repeated call with the same action and reason returns the
-   * same result; a refusal is recorded once. Throws what the database throws, and
-   * TemporalUnavailable.
+   * A repeated call with the same action and reason returns the same result; a refusal is recorded
+   * once. Throws what the database throws, and TemporalUnavailable.
    */
   async verify(
     act: StaffActionName,
@@ -69,7 +62,6 @@ export class StaffSignals {
     return { by: verified.identity, reason: reason ?? '' };
   }
 
-  /** Returns null without a lookup if the signal has no code. */
   private async momentOf(
     signal: StaffSignal,
     { subjectType, subjectId }: Pick<SignalSubject, 'subjectType' | 'subjectId'>,

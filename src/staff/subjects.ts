@@ -11,17 +11,14 @@ import { denied, rightRefusal, type StaffIdentity } from './rules.js';
 import { identityOf, MAX_STAFF_NAME, type StaffDeps, verifyClaim } from './verification.js';
 
 /**
- * Links between members of staff and accounts at the company's identity provider. The provider
- * proves the account; the person proves once, by a code of the authenticator, that the account is
- * theirs. Afterwards only the subject counts, never a name, which people can change or take over at
- * many providers. (docs/contract.md, Staff)
+ * Links of staff to accounts at the company's identity provider. The person proves once, by a code,
+ * that an account is theirs. Afterwards only the subject counts, never a name. (docs/contract.md,
+ * Staff)
  */
 
-/** An account as proven by the provider. */
 export interface ProvenSubject {
   readonly issuer: string;
   readonly subject: string;
-  /** The name that the provider reports; null if it reports none. */
   readonly name: string | null;
   /** The rights that the account's groups grant; null: all rights of the person. */
   readonly rights: readonly StaffRight[] | null;
@@ -29,7 +26,7 @@ export interface ProvenSubject {
 
 type SubjectFound =
   | { readonly found: 'person'; readonly identity: StaffIdentity }
-  /** A person with this name is not linked to an account yet: their code links them. */
+  /** A code links the person, who has no account yet. */
   | { readonly found: 'unbound'; readonly person: Staff }
   | { readonly found: 'nobody'; readonly refusal: Refusal };
 
@@ -47,10 +44,7 @@ export async function findBySubject(deps: StaffDeps, proven: ProvenSubject): Pro
   return { found: 'person', identity: identityOf(bound, 'support', proven.rights) };
 }
 
-/**
- * Links the person to the account by the person's code. A refusal is recorded and counts towards
- * the lock-out.
- */
+/** Links the person by the person's code. A refusal is recorded and counts towards the lock-out. */
 export async function bindSubject(
   deps: StaffDeps,
   person: Pick<Staff, 'id' | 'name'>,
@@ -71,14 +65,13 @@ export async function bindSubject(
   const { identity } = verified;
   const bound = await bind(deps, identity, proven);
   if (bound !== null) return bound;
-  // Meanwhile the person was linked to another account or deactivated, or the account to another
-  // person.
+  // Meanwhile the person or the account was linked otherwise, or the person deactivated.
   const refusal = denied(OTHER_SUBJECT);
   await recordRefusal(deps, proven, identity, refusal);
   return { refusal };
 }
 
-/** Links the person; null if the person or the account has been linked otherwise meanwhile. */
+/** Null if the person or the account has been linked otherwise meanwhile. */
 async function bind(
   deps: StaffDeps,
   identity: StaffIdentity,
@@ -105,10 +98,7 @@ async function bind(
   }
 }
 
-/**
- * Unlinks the person, whose code can then link a new account, and ends the person's sessions.
- * Returns false if no account was linked.
- */
+/** Unlinks the person, who can then link a new account, and ends sessions. False if not linked. */
 export async function unbindSubject(
   deps: Pick<StaffDeps, 'database' | 'clock'>,
   { id }: Pick<Staff, 'id'>,
@@ -138,13 +128,12 @@ function refusedOf(person: Staff | undefined, proven: ProvenSubject): string | n
   return proven.rights?.length === 0 ? 'no group at the provider gives a right' : null;
 }
 
-/** Finds a person by any name with the same folded form. */
 async function findNamed({ database }: StaffDeps, name: string | null): Promise<Staff | undefined> {
   const cleaned = cleanText(name ?? '', MAX_STAFF_NAME);
   return 'clean' in cleaned ? findStaff(database.reader, cleaned.clean) : undefined;
 }
 
-/** The hash includes the provider, because subjects of two providers may be equal. */
+/** Subjects of two providers may be equal. */
 function subjectHash({ issuer, subject }: Pick<ProvenSubject, 'issuer' | 'subject'>): Buffer {
   return hash('sha256', JSON.stringify([issuer, subject]), 'buffer');
 }

@@ -40,18 +40,13 @@ export interface Claim {
   readonly door: StaffChannel;
   readonly right: StaffRight;
   readonly twoPeople?: boolean;
-  /**
-   * When the claim was received, at most 10 minutes ago; the code is checked for that moment. Null:
-   * refused.
-   */
+  /** The code is checked for this moment, at most 10 minutes ago. Null: refused. */
   readonly receivedAt: Instant | null;
-  /** The purpose of the code. A repeated call with the same purpose returns the first result. */
+  /** A repeated call with the same purpose returns the first result. */
   readonly purpose: string;
-  /**
-   * Why the request must fail for every sender; the code is then not checked. Null: it may succeed.
-   */
+  /** Why the request must fail for every sender; the code is then not checked. */
   readonly fault?: string | null;
-  /** The action recorded on refusal, with `refused` added to its details. */
+  /** Recorded on refusal, with `refused` added to its details. */
   readonly refusedAct: AuditEntry;
 }
 
@@ -63,16 +58,14 @@ const KEPT_MS = 7 * 24 * 60 * 60_000;
 
 /**
  * Checks that the code is this person's, for that moment, and unused, then marks it as used for
- * this purpose. A refusal changes only the count of wrong codes, and is recorded once. Throws what
- * the database throws; after that, a call with the same purpose returns the result.
- * (docs/contract.md, Staff)
+ * this purpose. A refusal is recorded once and counts as a wrong code. A call with the same purpose
+ * returns the same result. (docs/contract.md, Staff)
  */
 export async function verifyClaim(deps: StaffDeps, claim: Claim): Promise<Verified> {
   try {
     return await checked(deps, claim);
   } catch (failure) {
-    // An unknown person has no row to lock: a concurrent call with the same purpose was recorded
-    // first.
+    // An unknown person has no row to lock: a concurrent call was recorded first.
     if (errnoOf(failure) !== DUPLICATE_KEY) throw failure;
     return checked(deps, claim);
   }
@@ -81,7 +74,7 @@ export async function verifyClaim(deps: StaffDeps, claim: Claim): Promise<Verifi
 function checked(deps: StaffDeps, claim: Claim): Promise<Verified> {
   const purpose = hash('sha256', claim.purpose, 'buffer');
   return transact(deps.database, async (transaction) => {
-    // The person's row is the lock: when a code is given twice, the second call finds it used.
+    // The lock: when a code is given twice, the second call finds it used.
     const person = await findClaimed(transaction, claim);
     const known = await transaction.find(staffChecks, { purpose });
     const now = deps.clock();
@@ -110,7 +103,7 @@ function checked(deps: StaffDeps, claim: Claim): Promise<Verified> {
   });
 }
 
-/** Returns the name in a form that may be stored and shown; null if the claim names no person. */
+/** In a form that may be stored; null if the claim names no person. */
 function nameIn({ name }: Claim): string | null {
   const cleaned = cleanText(name ?? '', MAX_STAFF_NAME);
   return 'clean' in cleaned ? cleaned.clean : null;
@@ -195,7 +188,7 @@ function answerOf({ refused }: StaffCheck, person: Staff | undefined, { door }: 
   return { identity: identityOf(person, door) };
 }
 
-/** Returns the identity with the rights named in `within`; null: all rights. */
+/** With the rights named in `within`; null: all rights. */
 export function identityOf(
   { id, name, kind, rights }: Staff,
   channel: StaffChannel,

@@ -10,9 +10,8 @@ import { completion, creditRefusal, endEvent } from './decide.js';
 import { WAITING_TRANSFERS } from './workflow-resource.js';
 
 /**
- * How a transfer that waits for approval ends. Pure. The hold is released or spent once, the
- * month's allowance is restored if no money left, and one event reports the end. (docs/contract.md,
- * Approval)
+ * The hold is released or spent once, the month's allowance is restored if no money left, and one
+ * event reports the end. (docs/contract.md, Approval)
  */
 export const transferApproval: ApprovalFeature<Transfer> = {
   resourceType: 'transfer',
@@ -33,12 +32,10 @@ export const transferApproval: ApprovalFeature<Transfer> = {
   expired: (transfer) => ending({ ...transfer, status: 'expired' }),
 };
 
-/** Approvals of transfers by members, the staff and time. */
 export type TransferApprovals = Approvals<Transfer>;
 
 const END_EVENTS = { rejected: 'transfer.rejected', expired: 'transfer.expired' } as const;
 
-/** Ends a transfer without a payment: releases the hold and restores the month's allowance. */
 function ending(ended: Transfer & { readonly status: keyof typeof END_EVENTS }): Ending<Transfer> {
   const { id, sourceAccountId, asset, raw, feeRaw, limitMonth } = ended;
   return {
@@ -59,10 +56,7 @@ function rejected(
   return ending({ ...transfer, status: 'rejected', rejectionCode, rejectionReason });
 }
 
-/**
- * Completes a transfer with the last approval: checks verification, status and reachability of the
- * destination again, then moves the money.
- */
+/** Checks the destination's verification, status and reachability again, then moves the money. */
 function completed(approved: Transfer, state: LockedState): Ending<Transfer> {
   const refusal = obstacle(approved, state);
   if (refusal !== null) return rejected(approved, refusal.code, refusal.message);

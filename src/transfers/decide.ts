@@ -32,10 +32,7 @@ import { outboxWrite } from '../temporal/outbox-entry.js';
 import { type CreateTransfer, newTransfer, transferPosting } from './rules.js';
 import { transferResource } from './schemas.js';
 
-/**
- * Checks 404, 403, then the rules. The transfer then completes, or waits with its money held.
- * (docs/contract.md, Order of checks)
- */
+/** 404, 403, then the rules. (docs/contract.md, Order of checks) */
 export function decideTransfer(command: CreateTransfer, state: LockedState): Decision<Transfer> {
   const { tenantId, memberId, amount } = command;
   const source = state.named(command.sourceAccountId);
@@ -88,7 +85,6 @@ export function decideTransfer(command: CreateTransfer, state: LockedState): Dec
   };
 }
 
-/** Returns the writes of a completed transfer: the posting and its event. */
 export function completion(transfer: Transfer): Writes {
   return {
     postings: [transferPosting(transfer)],
@@ -104,10 +100,6 @@ export function endEvent(
   return { tenantId, type, resourceId, object: () => transferResource.present(transfer) };
 }
 
-/**
- * Returns the writes of a waiting transfer: the hold, the event and the outbox entry for the
- * workflow.
- */
 function waiting({ outboxId }: CreateTransfer, transfer: Transfer, at: Instant): Writes {
   const {
     id,

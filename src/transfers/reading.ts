@@ -1,10 +1,7 @@
 import type { OperationList } from '../accounts/operation-list.js';
 import { type Transfer, TRANSFER_STATUSES, transfers } from '../db/entities/operations.js';
 
-/**
- * Members read transfers with any role in the source, or in a destination of their tenant.
- * (docs/contract.md, Roles and scopes)
- */
+/** Read with any role in the source, or in a destination of the tenant. */
 export const transferList: OperationList<Transfer> = {
   table: transfers,
   statuses: TRANSFER_STATUSES,

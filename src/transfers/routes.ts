@@ -51,10 +51,6 @@ export function transferRoutes(
   });
 }
 
-/**
- * Registers the actions of members on a transfer that waits for approval. (docs/contract.md,
- * Approval)
- */
 export function transferApprovalRoutes(api: Api, approvals: TransferApprovals): void {
   approvalRoutes(api, approvals, {
     noun: 'transfer',

@@ -6,7 +6,7 @@ import type { Command, EntryDraft, Posting } from '../ledger/writer/types.js';
 import { type Fee, feeEntries } from '../accounts/rules.js';
 import type { RequiredApprovals } from '../approvals/rules.js';
 
-/** A member's request. The body's schema ensures that source and destination differ. */
+/** The body's schema ensures that source and destination differ. */
 export interface TransferRequest {
   readonly sourceAccountId: Uuid;
   readonly destinationAccountId: Uuid;
@@ -50,9 +50,7 @@ export function newTransfer(
   };
 }
 
-/**
- * Returns the amount to the destination and, as a separate movement, the fee to the fee account.
- */
+/** The fee is a separate movement. */
 function transferEntries(transfer: Transfer): EntryDraft[] {
   const {
     sourceAccountId: source,
@@ -76,7 +74,6 @@ function transferEntries(transfer: Transfer): EntryDraft[] {
   return legs;
 }
 
-/** Returns the ledger transaction of a transfer that completes. */
 export function transferPosting(transfer: Transfer): Posting {
   return {
     relatedType: 'transfer',

@@ -47,7 +47,6 @@ export const CREATE_TRANSFER_EXAMPLE = {
 } satisfies z.input<typeof CreateTransferBody>;
 exampled(CreateTransferBody, CREATE_TRANSFER_EXAMPLE);
 
-/** Returns the request of a body. */
 export function transferRequest(body: z.output<typeof CreateTransferBody>): TransferRequest {
   return {
     sourceAccountId: body.source_account,
@@ -127,10 +126,7 @@ export const TransferQuery = boundedOfAsset(
   }),
 );
 
-/**
- * Returns false if source and destination are well formed and equal. Reads the body before its
- * fields are validated.
- */
+/** Reads the body before its fields are validated: true unless both are well formed and equal. */
 function differs(body: unknown): boolean {
   const { source_account: source, destination } = asRecord(body);
   const { account_id: target } = asRecord(destination);

@@ -9,18 +9,14 @@ import { createTransfer } from './commands.js';
 import type { TransferRequest } from './rules.js';
 
 export class Transfers {
-  /**
-   * `notifier` is notified of transfers that have to wait, so that their workflow starts at once.
-   */
   constructor(
     private readonly desk: LedgerWriter,
     private readonly notifier: Pick<OutboxNotifier, 'notify'>,
   ) {}
 
   /**
-   * Creates a transfer. `id` is the id of the request and of the transfer, so the request can be
-   * traced to it. Never throws: refusals and unknown results are returned as responses.
-   * (docs/contract.md, Transfers)
+   * Creates a transfer. `id` is the id of the request and of the transfer. Never throws: refusals
+   * and unknown results are returned as responses. (docs/contract.md, Transfers)
    */
   async create(
     caller: Caller,

@@ -7,15 +7,11 @@ import { EXAMPLE_AMOUNTS, EXAMPLE_RAW } from '../template.js';
 import type { ColumnName } from './header.js';
 import { cellProblem, type Problem, quoted } from './problems.js';
 
-/**
- * Value of a cell, or its problem. Each function reads one kind of column and ignores surrounding
- * spaces.
- */
+/** Each function reads one kind of column and ignores surrounding spaces. */
 export type Reading<T> = { readonly value: T } | { readonly problem: Problem };
 
 const LINE_BREAK = /[\n\v\f\r\u0085\u2028\u2029]/;
 
-/** Returns the problem of a cell that no column accepts, or null. */
 function unusable(field: ColumnName, cell: FilledCell | null): Problem | null {
   if (cell?.kind === 'formula')
     return cellProblem(
@@ -54,13 +50,10 @@ function required(
 
 export interface NamedRecipient {
   readonly name: RecipientName;
-  /** Text as in the file. */
   readonly text: string;
 }
 
-/**
- * Returns the text of a cell in a text column. For numbers, returns the digits that a person sees.
- */
+/** Returns the text, for numbers the digits that a person sees. */
 function written(
   field: 'recipient' | 'description' | 'reference',
   cell: FilledCell,
@@ -99,7 +92,6 @@ export function readRecipient(cell: FilledCell | null): Reading<NamedRecipient> 
 /** Largest whole number that a number cell holds exactly. */
 const MAX_NUMBER_CELL = 9_007_199_254_740_991n;
 
-/** Reads an integer in the smallest unit, from text or from a number cell that holds it exactly. */
 export function readAmount(cell: FilledCell | null): Reading<bigint> {
   const found = required('amount', cell);
   if ('problem' in found) return found;
@@ -142,10 +134,7 @@ export function readAsset(cell: FilledCell | null): Reading<Asset> {
   return { problem: cellProblem('asset', 'invalid_field', message, found.cell) };
 }
 
-/**
- * Reads free text, possibly empty. A number is read as its digits, and a date in a description as
- * ISO 8601.
- */
+/** Reads free text. A number is read as its digits, and a date in a description as ISO 8601. */
 export function readText(
   field: 'description' | 'reference',
   cell: FilledCell | null,
@@ -168,10 +157,7 @@ export function readText(
 
 const DECIMAL = /^([0-9]{1,40})(?:\.([0-9]{1,40}))?(?:[eE]\+?([0-9]{1,2}))?$/;
 
-/**
- * Returns the exact digits of a whole number in decimal or scientific form (`1.5E5`), or null for
- * any other text.
- */
+/** The exact digits of a whole number in decimal or scientific form (`1.5E5`), or null. */
 function integerText(text: string): string | null {
   const [, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text.trim()) ?? [];
   if (whole === '') return null;

@@ -1,7 +1,7 @@
 import { isBlank, type SheetRow } from '../../spreadsheets/sheet.js';
 import { cellProblem, type Problem, quoted } from './problems.js';
 
-/** Headers of the known columns. Other columns are ignored. */
+/** Other columns are ignored. */
 const COLUMNS = ['recipient', 'amount', 'asset', 'description', 'reference'] as const;
 export type ColumnName = (typeof COLUMNS)[number];
 export const REQUIRED_COLUMNS: readonly ColumnName[] = ['recipient', 'amount', 'asset'];
@@ -15,10 +15,7 @@ export interface Header {
   readonly problems: readonly Problem[];
 }
 
-/**
- * Reads the headers in any order and case, ignoring surrounding spaces. Problems: `missing_column`,
- * `duplicate_column`.
- */
+/** Reads the headers in any order and case. */
 export function readHeader({ cells }: SheetRow): Header {
   const columns: Partial<Record<ColumnName, number>> = {};
   const problems: Problem[] = [];

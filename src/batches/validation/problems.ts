@@ -4,10 +4,10 @@ import type { FilledCell } from '../../spreadsheets/sheet.js';
 /** A problem, described for the person who filled in the file. */
 export interface Problem {
   readonly code: ProblemCode;
-  /** Name of the column. Empty if the problem concerns no column. */
+  /** Empty if the problem concerns no column. */
   readonly field: string;
   readonly message: string;
-  /** Shortened content of the cell. Empty for an empty cell. */
+  /** Shortened content of the cell. */
   readonly value: string;
 }
 
@@ -37,10 +37,7 @@ export function quoted(text: string, most = 40): string {
   return `"${shortened(text, most)}"`;
 }
 
-/**
- * Returns the text without characters that cannot be stored, cut to `most` code points with … at
- * the end.
- */
+/** The text without characters that cannot be stored, cut to `most` code points with … */
 function shortened(text: string, most: number): string {
   const points = [...text.slice(0, 2 * most + 2).replace(CONTROL, '\u{FFFD}')];
   return points.length <= most ? points.join('') : `${points.slice(0, most - 1).join('')}…`;

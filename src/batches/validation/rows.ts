@@ -19,11 +19,11 @@ import {
 import type { ColumnName, Header } from './header.js';
 import { cellProblem, type Problem, quoted } from './problems.js';
 
-/** Terms of a batch, read once so that all rows have the same terms. */
+/** Read once, so that all rows have the same terms. */
 export interface BatchTerms {
   readonly sourceAccountId: Uuid;
   readonly limits: Readonly<Record<Asset, Limits>>;
-  /** Fee schedules. Null if the source account pays no fee in the asset. */
+  /** Null if the source account pays no fee in the asset. */
   readonly fees: Readonly<Record<Asset, FeeSchedule | null>>;
 }
 
@@ -31,7 +31,6 @@ export interface BatchTerms {
 export interface ReadRow {
   readonly number: number;
   readonly cells: Readonly<Record<ColumnName, FilledCell | null>>;
-  /** Null unless the row is longer than the header. */
   readonly tooLong: Problem | null;
   readonly recipient: Reading<NamedRecipient>;
   readonly amount: Reading<bigint>;
@@ -55,8 +54,7 @@ type CheckedRow =
   | { readonly number: number; readonly problems: readonly Problem[] };
 
 /**
- * Returns the row's cells by column. Returns null for a row without content in the known columns
- * and beyond the header. Such rows do not count.
+ * Null for a row without content in the known columns and beyond the header, which does not count.
  */
 export function readRow(
   { number, cells }: SheetRow,
@@ -89,10 +87,7 @@ export function readRow(
   };
 }
 
-/**
- * Returns the problem of a row that is longer than the header. In a CSV, its other cells have
- * probably moved too. For example, an unquoted comma changes 100000,75 to the amount 100000.
- */
+/** In a CSV, an unquoted comma changes 100000,75 to the amount 100000 and moves the other cells. */
 function tooLongProblem(number: number, cell: Cell, index: number, width: number): Problem {
   const where = `row ${number} has ${quoted(cell?.text ?? '')} in column ${index + 1}, but the header has ${width} columns`;
   const advice =
@@ -167,7 +162,6 @@ export class RowChecker {
     this.recipients.add(recipientAccountId);
   }
 
-  /** Returns the account. If it cannot be paid, adds a problem and returns null. */
   private account(
     { name, text }: NamedRecipient,
     cell: FilledCell | null,

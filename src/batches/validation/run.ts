@@ -35,7 +35,7 @@ export interface ValidationDeps extends RecordDeps {
   readonly recipientBudget: RecipientBudget;
   readonly files: BatchFiles;
   readonly maxRows: number;
-  /** Yields the rows of a file of any kind. Throws `SheetProblem`, at once or between rows. */
+  /** Throws `SheetProblem`, at once or between rows. */
   readonly openSheet: (file: FileToRead, of: ReadingOptions) => AsyncIterable<SheetRow>;
 }
 
@@ -46,11 +46,9 @@ export interface ValidationWatch {
 }
 
 /**
- * Reads every row of a batch's file and finds its problems. Afterwards, the batch is `ready` or
- * `rejected`. Each call starts from the first row and may be interrupted. Does nothing to a
- * validated batch. Returns the resulting batch, or undefined if it does not exist. Throws
- * `DatabaseUnavailable` and the reason of `signal`. The caller repeats the call. (docs/contract.md,
- * Validation)
+ * Reads every row of a batch's file and makes it `ready` or `rejected`. Each call starts from the
+ * first row and may be interrupted and repeated. Does nothing to a validated batch.
+ * (docs/contract.md, Validation)
  */
 export async function validateBatch(
   deps: ValidationDeps,
@@ -88,10 +86,7 @@ export async function validateBatch(
 /** No spreadsheet program creates higher row numbers. */
 const LAST_ROW_NUMBER = 11_000_000;
 
-/**
- * A pass through the file, which collects rows, finds their recipients, checks them in order and
- * writes them.
- */
+/** A pass through the file, which checks rows in order and writes them. */
 class FileReading {
   private readonly reader: Reader;
   private readonly budget: RecipientBudget;
@@ -103,10 +98,7 @@ class FileReading {
   private hiddenRows = 0;
   private skippedSheets = 0;
   private lastNumber = 0;
-  /**
-   * Pauses between rows, because parsing a phone takes a while, and a piece of a sheet may have a
-   * thousand rows.
-   */
+  /** Parsing a phone takes a while, and a piece of a sheet may have a thousand rows. */
   private readonly turns = new EventLoopYielder();
   /** Current transaction. The next rows are read meanwhile. */
   private writing: Promise<void> = Promise.resolve();
@@ -139,10 +131,7 @@ class FileReading {
     await this.writing;
   }
 
-  /**
-   * Returns the problem if the source account's approval policy refuses the total of the valid
-   * rows, or else null.
-   */
+  /** The account's approval policy may refuse the total of the valid rows. */
   private async readPolicyProblem(): Promise<FinalProblem | null> {
     const { asset, totalRaw } = this.checker;
     if (asset === null) return null;
@@ -159,7 +148,6 @@ class FileReading {
     return { number: 0, problem: fileProblem('above_approval_threshold', message) };
   }
 
-  /** Returns the problem that ended reading early, or null. */
   private async readRows(rows: AsyncIterable<SheetRow>): Promise<FinalProblem | null> {
     let header: ReturnType<typeof readHeader> | null = null;
     for await (const row of rows) {
@@ -189,8 +177,8 @@ class FileReading {
   }
 
   /**
-   * Checks and writes the collected rows. Throws `rate_limited` if they contain too many new
-   * recipients, and reveals nothing about them.
+   * Throws `rate_limited`, which reveals nothing about them, if the rows name too many new
+   * recipients.
    */
   private async flush(): Promise<null> {
     const rows = this.gathered;
@@ -235,7 +223,7 @@ interface FinalProblem {
   readonly problem: Problem;
 }
 
-/** Returns the problem of the whole file. Rethrows faults of the service. */
+/** Rethrows faults of the service. */
 function asFinalProblem(failure: unknown): FinalProblem {
   if (failure instanceof SheetProblem)
     return { number: 0, problem: fileProblem(failure.code, failure.message) };

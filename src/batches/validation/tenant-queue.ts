@@ -6,27 +6,19 @@ import { tenants } from '../../db/entities/parties.js';
 import { literal } from '../../db/statements.js';
 
 /**
- * Queue of a tenant's batches that wait for validation. The first two have a workflow. The next
- * ones get theirs when these end, or were begun too often. Temporal serves tasks in the order of
- * their arrival, so sixty files of one tenant at once would put hundreds of tasks ahead of other
- * tenants. The queue's lock must be held to change it.
+ * The first two batches of a tenant that wait for validation have a workflow; the next ones get
+ * theirs when these end, or were begun too often. Otherwise one tenant's many files would put
+ * hundreds of tasks ahead of other tenants.
  */
 
-/**
- * The batch being read and the next one. A worker process validates one batch per tenant at a time.
- */
+/** The batch being read and the next one. */
 const WITH_A_WORKFLOW = 2;
-/**
- * Attempts after which a batch no longer delays the queue, because its content makes reading fail.
- */
+/** Attempts after which a batch whose content makes reading fail no longer delays the queue. */
 const BEGUN_TOO_OFTEN = 5;
 
 const IN_QUEUE = `status='validating' AND validation_run<${BEGUN_TOO_OFTEN}`;
 
-/**
- * Returns the last of the tenant's queued batches with a workflow, except `except`. Returns null if
- * another batch may get a workflow.
- */
+/** The last of the tenant's queued batches with a workflow; null if another one may get one. */
 export async function lastWithWorkflow(
   reader: Reader,
   tenantId: Uuid,
@@ -41,17 +33,14 @@ export async function lastWithWorkflow(
   return row === undefined ? null : uuid.parse(row.id);
 }
 
-/** Whether the batch no longer delays the queue once it is read again. */
 export function leavesQueue({ validationRun }: Pick<BonusBatch, 'validationRun'>): boolean {
   return validationRun === BEGUN_TOO_OFTEN;
 }
 
-/** Locks the tenant's queue, by locking the tenant's row. */
 export async function lockQueue(transaction: Transaction, tenantId: Uuid): Promise<void> {
   await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
 }
 
-/** SQL condition that is true if the batch `t` may have a workflow. */
 export const MAY_HAVE_WORKFLOW_SQL = `(t.status<>'validating' OR ${WITH_A_WORKFLOW}>(
   SELECT COUNT(*) FROM bonus_batches ahead FORCE INDEX (status)
   WHERE ahead.tenant_id=t.tenant_id AND ahead.status='validating' AND ahead.validation_run<${BEGUN_TOO_OFTEN}

@@ -8,7 +8,6 @@ import { accounts, feeSchedules, isFeeOf, tenants } from '../../db/entities/part
 import { type Limits, limitsOf } from '../../accounts/limits.js';
 import type { BatchTerms } from './rows.js';
 
-/** Returns the terms of a batch, and the account that receives its fees (or null). */
 export async function readTerms(
   reader: Reader,
   { tenantId, sourceAccountId }: BonusBatch,

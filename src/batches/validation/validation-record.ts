@@ -28,27 +28,22 @@ import { lastWithWorkflow, leavesQueue, lockQueue } from './tenant-queue.js';
 import type { Problem } from './problems.js';
 import type { RowChecker, ValidRow } from './rows.js';
 
-/**
- * Thrown if another run of the validation has begun, or the validation is over, so that this run
- * must not write.
- */
+/** Thrown if a later run has begun or the validation is over. */
 export class ValidationSuperseded extends Error {
   override name = 'ValidationSuperseded';
 }
 
 export interface RecordDeps extends DatabaseDeps {
-  /** Base URL of the API for tenants, for URLs of files in events. */
   readonly baseUrl: string;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
 }
 
-/** Problems of a row. Row 0 represents the file. */
+/** Row 0 represents the file. */
 export interface RowProblems {
   readonly number: number;
   readonly problems: readonly Problem[];
 }
 
-/** Progress of reading, returned by GET. */
 export type Progress = Pick<
   BonusBatch,
   'rowCount' | 'rowsRejected' | 'asset' | 'totalRaw' | 'hiddenRows' | 'skippedSheets'
@@ -57,7 +52,7 @@ export type Progress = Pick<
 interface Findings {
   readonly isAccepted: boolean;
   readonly progress: Progress;
-  /** Files of the problems. Null if no problem was found or they could not be generated yet. */
+  /** Null if no problem was found or they could not be generated yet. */
   readonly errors: GeneratedFiles | null;
 }
 
@@ -65,8 +60,8 @@ const ROWS_A_DELETE = 5_000;
 const PROBLEMS_AN_INSERT = 1_000;
 
 /**
- * Writes of a validation run. Each run stores its number in the batch's row, and every write checks
- * it. If two runs are concurrent, the later one continues and the earlier one can no longer write.
+ * Writes of a validation run. Each write checks the run's number in the batch's row, so that only
+ * the latest of two concurrent runs can write.
  */
 export class ValidationRecord {
   private constructor(
@@ -74,7 +69,7 @@ export class ValidationRecord {
     private readonly batch: BonusBatch,
   ) {}
 
-  /** Begins a run and invalidates earlier ones. Returns null if the batch has been validated. */
+  /** Begins a run and supersedes earlier ones. Returns null if the batch has been validated. */
   static async begin(deps: RecordDeps, batchId: Uuid): Promise<ValidationRecord | null> {
     const outboxId = newId();
     const [batch, next] = await transact(deps.database, async (transaction) => {
@@ -101,7 +96,6 @@ export class ValidationRecord {
     return this.batch;
   }
 
-  /** Removes the rows of an earlier run. Throws `ValidationSuperseded`, like every write. */
   async clear(): Promise<void> {
     await this.clearTable(bonusBatchRows.name);
     await this.clearTable(bonusBatchProblems.name);
@@ -149,7 +143,7 @@ export class ValidationRecord {
 
   /**
    * Ends the validation and adds its event. Throws if, while the file was read, the fee account was
-   * closed or a policy was set that refuses the batch. The next run takes it into account.
+   * closed or a policy was set that refuses the batch.
    */
   async finish(
     { isAccepted, progress, errors }: Findings,
@@ -194,10 +188,7 @@ export class ValidationRecord {
     return finished;
   }
 
-  /**
-   * Locks the source account, which guards the batch, and the fee account, so that it is not
-   * closed.
-   */
+  /** The source account guards the batch; the fee account must not be closed. */
   private async lockAccounts(transaction: Transaction, charged: Uuid | null): Promise<void> {
     const id = [this.batch.sourceAccountId, ...(charged === null ? [] : [charged])];
     const locked = await transaction.select(accounts, { id }, { orderBy: ['id'], forUpdate: true });
@@ -207,8 +198,7 @@ export class ValidationRecord {
   }
 
   /**
-   * Throws if the policy refuses the batch. Runs while the source account is locked, so the policy
-   * cannot change before the batch is ready.
+   * Runs while the source account is locked, so the policy cannot change before the batch is ready.
    */
   private async assertNotRefused(
     transaction: Transaction,
@@ -259,10 +249,7 @@ export class ValidationRecord {
   }
 }
 
-/**
- * Removes the batch from the queue and returns the next batch that gets a workflow. The queue's
- * lock must be held.
- */
+/** Removes the batch from the queue, which is locked, and returns the next that gets a workflow. */
 async function startNext(
   transaction: Transaction,
   { id, tenantId }: BonusBatch,
@@ -276,7 +263,6 @@ async function startNext(
   return next;
 }
 
-/** Returns the tenant's newest earlier batch with the same bytes. */
 async function sameFile(reader: Reader, batch: BonusBatch): Promise<Uuid | null> {
   const { id, tenantId, fileSha256, createdAt } = batch;
   const since = time.literal(instant(createdAt - SAME_FILE_MS));

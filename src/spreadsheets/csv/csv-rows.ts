@@ -15,14 +15,11 @@ import { EventLoopYielder } from '../event-loop-yielder.js';
 import { dialectOf, headerOf } from './dialect.js';
 import { feed, withPlainBreaks } from './feed-parser.js';
 
-/** Maximum length of a row. In a longer row, a quotation mark was left open. */
+/** A quotation mark was left open in a longer row. */
 const MAX_ROW = 128 * 1024;
 const PIECE_BYTES = 16 * 1024;
 
-/**
- * Yields the rows of a UTF-8 file separated by `,` or `;`. A cell that begins with `=` is a
- * formula. Throws `SheetProblem`.
- */
+/** Yields the rows of a UTF-8 file separated by `,` or `;`. Throws `SheetProblem`. */
 export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
   const turns = new EventLoopYielder();
   const text = withPlainBreaks(decoded(source));
@@ -53,14 +50,12 @@ export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
   }
 }
 
-/** Numbers the records as they are parsed, and drops empty ones before they use memory. */
+/** Drops empty records before they use memory. */
 class NumberedRows {
   private number = 0;
   private readonly rows: SheetRow[] = [];
 
-  /**
-   * Keeps the record unless it is empty. `next` returns its row when the parser emits the record.
-   */
+  /** Keeps the record unless it is empty, until `next` returns its row. */
   keep(record: string[]): string[] | null {
     this.number += 1;
     if (this.number > LAST_ROW) throw tooManyRows();
@@ -87,10 +82,7 @@ async function* decoded(source: ByteSource): AsyncGenerator<string> {
   yield checked(decoder, null);
 }
 
-/**
- * Decodes a piece, or ends the text with null. Rejects NUL, which is valid UTF-8 but only occurs in
- * UTF-16 and binary files.
- */
+/** Decodes a piece, or ends the text with null. NUL only occurs in UTF-16 and binary files. */
 function checked(decoder: TextDecoder, piece: Buffer | null): string {
   let text: string;
   try {
@@ -102,7 +94,6 @@ function checked(decoder: TextDecoder, piece: Buffer | null): string {
   return text;
 }
 
-/** Reads the text up to the end of the header line. */
 async function firstLines(text: AsyncGenerator<string>): Promise<string> {
   let head = '';
   while (headerOf(head).end === head.length && head.length < MAX_ROW) {
@@ -117,19 +108,13 @@ function notUtf8(): SheetProblem {
   return new SheetProblem('bad_encoding', 'the file is not UTF-8: save it as "CSV UTF-8"');
 }
 
-/**
- * Returns the cell. Spreadsheet programs compute text that begins with `=` (even `="0012"`), so its
- * value is uncertain.
- */
+/** Spreadsheet programs compute text that begins with `=` (even `="0012"`). */
 function cellOf(text: string): Cell {
   if (text === '') return null;
   return { kind: /^\s*=/.test(text) ? 'formula' : 'text', text: text.slice(0, MAX_CELL_LENGTH) };
 }
 
-/**
- * Returns the problem for a parser failure. The row number comes from the parser, which is ahead of
- * the rows taken.
- */
+/** The parser's row number is ahead of the rows taken. */
 function notCsv({ code, records }: CsvError): SheetProblem {
   const row = typeof records === 'number' ? records + 1 : '?';
   return code === 'CSV_MAX_RECORD_SIZE'

@@ -1,18 +1,14 @@
 import { LAST_COLUMN, tooManyColumns, unreadable } from '../sheet.js';
 
-/** Separator and layout of a CSV file, as detected from its first lines. */
 export interface Dialect {
   readonly delimiter: string;
-  /**
-   * Length of a first line `sep=;`, which is not a row: it specifies the separator for Excel. 0
-   * without this line.
-   */
+  /** Length of a first line `sep=;`, which specifies the separator for Excel. */
   readonly skipped: number;
 }
 
 const SEP_LINE = /^"?sep=([^"\n]?)"?[\t ,;|]*(?:\n|$)/i;
 
-/** Separators that files use, with their names. Only the first two are accepted. */
+/** Only the first two are accepted. */
 const SEPARATORS = new Map([
   [',', 'commas'],
   [';', 'semicolons'],
@@ -20,10 +16,7 @@ const SEPARATORS = new Map([
   ['|', 'vertical bars (|)'],
 ]);
 
-/**
- * Returns the start and end of the first non-empty line after a `sep=` line. The end of the text
- * ends a line without a line break.
- */
+/** Start and end of the first non-empty line after a `sep=` line. */
 export function headerOf(head: string): { readonly start: number; readonly end: number } {
   const skipped = SEP_LINE.exec(head)?.[0].length ?? 0;
   const found = head.slice(skipped).search(/\S/);
@@ -33,9 +26,8 @@ export function headerOf(head: string): { readonly start: number; readonly end: 
 }
 
 /**
- * Detects the separator from a `sep=` line, or else as the most frequent separator in the header
- * outside quotation marks. Throws `SheetProblem` `unreadable_file` unless it is `,` or `;`, and
- * `too_many_columns` for more columns than any program supports.
+ * Detects the separator from a `sep=` line, or else as the most frequent one in the header outside
+ * quotation marks. Throws `SheetProblem`.
  */
 export function dialectOf(head: string): Dialect {
   const [line = '', named = ''] = SEP_LINE.exec(head) ?? [];

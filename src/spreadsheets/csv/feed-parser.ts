@@ -1,9 +1,7 @@
 import type { Parser } from 'csv-parse';
 import { EventLoopYielder } from '../event-loop-yielder.js';
 
-/**
- * Writes the text to the parser at the rate that it accepts. The parser throws its own failures.
- */
+/** Writes at the rate that the parser accepts, which throws its own failures. */
 export async function feed(
   parser: Parser,
   head: string,
@@ -23,10 +21,7 @@ export async function feed(
   }
 }
 
-/**
- * Resolves when the piece has been parsed and its rows were taken, because buffered rows are lost
- * if the parser fails.
- */
+/** Resolves when the rows were taken, because buffered rows are lost if the parser fails. */
 function written(parser: Parser, piece: string): Promise<void> {
   return new Promise((resolve) => {
     const go = (): void => {
@@ -38,7 +33,7 @@ function written(parser: Parser, piece: string): Promise<void> {
   });
 }
 
-/** Converts each line break to one LF, so that lines are counted as in an editor. */
+/** Converts each line break to one LF. */
 export async function* withPlainBreaks(text: AsyncGenerator<string>): AsyncGenerator<string> {
   let held = '';
   for await (const piece of text) {

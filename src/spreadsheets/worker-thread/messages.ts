@@ -1,9 +1,6 @@
 import type { Cell, FilledCell, SheetProblemCode, SheetRow } from '../sheet.js';
 
-/**
- * A file to read. If `isShort` is set, the thread applies the limits of short files and returns all
- * rows in one message.
- */
+/** If `isShort`, the thread applies the limits of short files and returns all rows at once. */
 export interface FileMessage {
   readonly bytes: Uint8Array;
   readonly isShort: boolean;
@@ -11,13 +8,13 @@ export interface FileMessage {
 
 export const MORE = 'more';
 
-/** Rows read, packed by `packRows`. The last message also contains the result. */
+/** The last message also contains the result. */
 export interface RowsMessage {
   readonly rows: string;
   readonly end: ReadingResult | null;
 }
 
-/** Result of reading a file. `failed` is a bug or fault of the service. */
+/** `failed` is a bug or fault of the service. */
 export type ReadingResult =
   | { readonly how: 'whole' | 'not_short' }
   | { readonly how: 'problem'; readonly code: SheetProblemCode; readonly message: string }
@@ -26,9 +23,9 @@ export type ReadingResult =
 const KINDS = ['text', 'number', 'date', 'boolean', 'error', 'formula'] as const;
 
 /**
- * Packs rows as one text. Each row becomes a flat list of its number, 1 if hidden or 0, the number
- * of skipped sheets, and for each cell its kind, text and format (if any), or null. For a large
- * file, unpacking takes the main thread a third of the time that cloning the rows would.
+ * Packs rows as one text: for each row its number, 1 if hidden or 0, the skipped sheets, and for
+ * each cell its kind, text and format (if any), or null. Unpacking takes the main thread a third of
+ * the time of cloning.
  */
 export function packRows(rows: readonly SheetRow[]): string {
   return JSON.stringify(

@@ -13,19 +13,14 @@ import {
 import { lowerPriority } from '../../core/priority.js';
 
 /**
- * Worker thread that reads files one after another. Sends rows a few pieces ahead of the requests
- * for more. Receives nothing but the file's bytes.
+ * Worker thread that reads files one after another, a few pieces ahead of the requests for more.
  */
 
 const ROWS_A_PIECE = 250;
-/** Maximum of text in a piece, in UTF-16 units. */
 const LENGTH_A_PIECE = 64 * 1024;
 const PIECES_AHEAD = 2;
 
-/**
- * Limits of a short file: enough for a few thousand rows, and at most a fifth of a second for any
- * file.
- */
+/** Enough for a few thousand rows, and at most a fifth of a second for any file. */
 const SHORT: ReadingLimits = { ...WHOLE_FILE, inflatedBytes: 4 * 1024 * 1024, marks: 100_000 };
 const SHORT_ROWS = 4_000;
 const SHORT_LENGTH = 512 * 1024;

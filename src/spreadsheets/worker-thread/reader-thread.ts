@@ -9,25 +9,16 @@ import {
 } from './messages.js';
 
 const THREAD = new URL('./read-files.js', import.meta.url);
-/**
- * Ten times longer than any file takes within the limits (limits.ts). A file that exceeds it has
- * evaded the limits.
- */
+/** Ten times longer than any file takes within the limits. */
 const MAX_SILENCE_MS = 60_000;
 const TICKS = 60;
 
-/**
- * Thrown if the thread ended before the file did, because of its memory limit or because this
- * process stopped it.
- */
+/** The thread ended before the file did: its memory limit, or this process stopped it. */
 class ThreadEnded extends Error {
   override name = 'ThreadEnded';
 }
 
-/**
- * A worker thread that reads one file at a time, with its own memory limit. Does not keep the
- * process alive.
- */
+/** A worker thread that reads one file at a time, with its own memory limit. */
 export class ReaderThread {
   private readonly worker: Worker;
   private messages: RowsMessage[] = [];
@@ -54,9 +45,9 @@ export class ReaderThread {
   }
 
   /**
-   * Yields the rows of the file in pieces, and returns the result. Throws `SheetProblem` if the
-   * file exceeds the thread's memory or the time limit, and the reason of `signal`. After a throw,
-   * or if the caller stops early, the thread cannot be used again.
+   * Yields the rows in pieces, and returns the result. Throws `SheetProblem` if the file exceeds
+   * the thread's memory or the time limit. After a throw or early stop, the thread cannot be used
+   * again.
    */
   async *read(
     file: FileMessage,
@@ -84,15 +75,14 @@ export class ReaderThread {
     await this.worker.terminate();
   }
 
-  /** Ends the thread's work. Keeps the first failure only. */
+  /** Keeps the first failure only. */
   private failed(fault: Error): void {
     this.fault ??= fault;
     this.wake();
   }
 
   private async next(): Promise<RowsMessage> {
-    // Counted in ticks. If the process stands still, and the thread with it, this counts as one
-    // tick.
+    // If the process stands still, and the thread with it, this counts as one tick.
     let ticks = 0;
     const late = setInterval(() => {
       ticks += 1;

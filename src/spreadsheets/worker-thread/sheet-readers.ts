@@ -3,32 +3,27 @@ import { SheetProblem, type SheetRow } from '../sheet.js';
 import type { ReadingResult } from './messages.js';
 import { ReaderThread } from './reader-thread.js';
 
-/**
- * Size up to which a file is first read as a short file. A file of a few thousand rows is smaller,
- * unless it has much other content.
- */
+/** A file of a few thousand rows is smaller, unless it has much other content. */
 const SHORT_FILE_BYTES = 512 * 1024;
 
-/** Limits for V8's heap. Texts are outside of it and have their own limit (texts.ts). */
+/** V8's heap. Texts are outside of it and have their own limit. */
 const SHORT_MEMORY = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 8 };
 const WHOLE_MEMORY = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16 };
 
-/** A stored file. Its pieces are read when its turn in the queue begins. */
+/** The pieces are read when the file's turn in the queue begins. */
 export interface FileToRead {
   readonly size: number;
   pieces(): AsyncIterable<Buffer>;
 }
 
-/** Tenant of the file, for fair queueing, and a signal that cancels reading. */
 export interface ReadingOptions {
   readonly tenantId: string;
   readonly signal: AbortSignal;
 }
 
 /**
- * Reads files in worker threads, so that no file blocks the main thread or fills its memory. One
- * thread reads short files and is kept, because starting one takes 150 ms. Another is started for
- * each long file. Tenants take turns, and short files do not wait for long ones.
+ * Reads files in worker threads: one kept for short files, because starting one takes 150 ms, and
+ * one for each long file. Tenants take turns, and short files do not wait for long ones.
  */
 export class SheetReaders {
   private readonly short = new FairQueue(1);
@@ -36,10 +31,7 @@ export class SheetReaders {
   private readonly stopping = new AbortController();
   private kept: ReaderThread | null = null;
 
-  /**
-   * Yields the rows of a file, read in a worker thread. Throws what `openSheet` throws, the reason
-   * of `signal`, and errors of `file.pieces()`.
-   */
+  /** Throws what `openSheet` throws, the reason of `signal`, and errors of `file.pieces()`. */
   async *rows(file: FileToRead, { tenantId, signal }: ReadingOptions): AsyncGenerator<SheetRow> {
     const until = AbortSignal.any([signal, this.stopping.signal]);
     const short = file.size > SHORT_FILE_BYTES ? null : await this.readShort(file, tenantId, until);
@@ -57,7 +49,7 @@ export class SheetReaders {
     await this.kept?.end();
   }
 
-  /** Reads a short file. Returns null if the file exceeds the limits of short files. */
+  /** Returns null if the file exceeds the limits of short files. */
   private async readShort(
     file: FileToRead,
     tenantId: string,
@@ -74,7 +66,7 @@ export class SheetReaders {
       return next.value.how === 'not_short' ? null : { rows, end: next.value };
     } catch (failure) {
       await this.kept?.end();
-      // The file needs more memory than this thread has. The thread for long files has more.
+      // The thread for long files has more memory.
       if (failure instanceof SheetProblem) return null;
       throw failure;
     } finally {
@@ -101,13 +93,12 @@ export class SheetReaders {
   }
 }
 
-/** Throws unless the whole file was read. */
 function assertWhole(end: ReadingResult): void {
   if (end.how === 'problem') throw new SheetProblem(end.code, end.message);
   if (end.how === 'failed') throw new Error(`reading a file failed: ${end.message}`);
 }
 
-/** Returns the file in its own buffer, which can be transferred to a thread. */
+/** In its own buffer, which can be transferred to a thread. */
 async function bytesOf(file: FileToRead): Promise<Uint8Array> {
   const all = new Uint8Array(file.size);
   let at = 0;

@@ -3,26 +3,19 @@ import { Worker } from 'node:worker_threads';
 import type { Column, TableRow } from '../writing/columns.js';
 import type { TablePaths } from '../writing/table-files.js';
 
-/**
- * Initial data of the thread. Then it receives pieces of rows as JSON, and null after the last
- * piece.
- */
+/** Initial data. Then the thread receives pieces of rows as JSON, and null after the last. */
 export interface TableSpec {
   readonly columns: readonly Column[];
   readonly paths: TablePaths;
   readonly sheetName: string;
 }
-/** Messages of the thread: ready for another piece, or both files are complete. */
 export type ThreadMessage = 'more' | 'done';
 
 const THREAD = new URL('./write-table.js', import.meta.url);
 /** Limits for V8's heap. A hundred thousand rows use a third of it. */
 const MEMORY = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32 };
 
-/**
- * Writes a table in a worker thread, because compression takes seconds. Rejects with failures of
- * the thread or of `pieces`, or with the reason of `signal`.
- */
+/** Writes a table in a worker thread, because compression takes seconds. */
 export async function writeTableInThread(
   table: TableSpec,
   pieces: AsyncIterable<readonly TableRow[]>,

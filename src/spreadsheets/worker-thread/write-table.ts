@@ -4,10 +4,7 @@ import { TableFiles } from '../writing/table-files.js';
 import { lowerPriority } from '../../core/priority.js';
 import type { ThreadMessage, TableSpec } from './write-in-thread.js';
 
-/**
- * Worker thread that writes one table (write-in-thread.ts). A rejection ends the thread and is
- * rethrown there.
- */
+/** Worker thread that writes one table. A rejection ends the thread and is rethrown there. */
 
 const PIECES_AHEAD = 2;
 

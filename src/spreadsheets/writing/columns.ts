@@ -8,7 +8,7 @@ export interface Column {
   readonly width: number;
 }
 
-/** Cells of one row in the order of the columns. Null is an empty cell. */
+/** Null is an empty cell. */
 export type TableRow = readonly (string | null)[];
 
 /** Shared by all cells, because exceljs takes twice as long if each cell has its own style. */

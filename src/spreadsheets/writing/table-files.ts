@@ -14,10 +14,6 @@ export interface TablePaths {
 /** Level 3 takes a third of the time of the default 6, and its output is 10 % larger. */
 const LEVEL = 3;
 
-/**
- * Writes rows into a CSV and an XLSX file as they are received. Rejects with failures of the file
- * system.
- */
 export class TableFiles {
   private readonly csv: WriteStream;
   private readonly xlsx: WriteStream;

@@ -10,17 +10,11 @@ export interface Table {
   readonly columns: readonly Column[];
   readonly sheetName: string;
   readonly pieces: AsyncIterable<readonly TableRow[]>;
-  /**
-   * True for a long table, which is written in its own thread. The thread takes half a second to
-   * start.
-   */
+  /** Written in its own thread, which takes half a second to start. */
   readonly isLong: boolean;
 }
 
-/**
- * Writes the table to a temporary folder, which is removed after `use`. Rejects with failures of
- * the rows or files, or with the reason of `signal`.
- */
+/** Writes the table to a temporary folder, which is removed after `use`. */
 export async function withTableFiles<T>(
   table: Table,
   signal: AbortSignal,
@@ -43,8 +37,7 @@ async function writeInMainThread(
   paths: TablePaths,
   signal: AbortSignal,
 ): Promise<void> {
-  // Imported late, because exceljs has three hundred files, which every process would otherwise
-  // load when it starts.
+  // exceljs has three hundred files.
   const { TableFiles } = await import('./table-files.js');
   const files = new TableFiles(columns, paths, sheetName);
   const turns = new EventLoopYielder();

@@ -1,7 +1,7 @@
 import type { NumberView } from './styles.js';
 
 const DAY_S = 86_400;
-/** Day 60 is 29 February 1900, which did not exist. Earlier days are counted from one day later. */
+/** 29 February 1900 did not exist. Earlier days are counted from one day later. */
 const LEAP_DAY = 60;
 const EPOCH_MS = Date.UTC(1899, 11, 30);
 const EARLY_EPOCH_MS = Date.UTC(1899, 11, 31);
@@ -9,9 +9,8 @@ const EPOCH_1904_MS = Date.UTC(1904, 0, 1);
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 /**
- * Returns a cell's number of days as ISO 8601, to the second: `2026-11-01`, `2026-11-01T13:30:00`,
- * `13:30:00` for a time, `36:00:00` for a duration. Returns null if spreadsheets cannot show the
- * date.
+ * Returns a cell's number of days as ISO 8601: `2026-11-01`, `2026-11-01T13:30:00`, `13:30:00` for
+ * a time, `36:00:00` for a duration. Null if spreadsheets cannot show the date.
  */
 export function isoOfDays(text: string, view: NumberView, is1904: boolean): string | null {
   const seconds = Math.round(Number(text) * DAY_S);
@@ -26,7 +25,7 @@ export function isoOfDays(text: string, view: NumberView, is1904: boolean): stri
 
 const ISO = /^(?:(\d{4}-\d\d-\d\d)(?:T|$))?T?(?:(\d\d:\d\d)(:\d\d)?(?:\.\d+)?)?Z?$/;
 
-/** Returns the text of a cell of type `d` as ISO 8601, or null if it is not a date or a time. */
+/** Null if the text of a cell of type `d` is not a date or a time. */
 export function isoOfText(text: string): string | null {
   const parts = ISO.exec(text);
   if (parts === null || !/\d/.test(text)) return null;

@@ -15,7 +15,6 @@ import { isTrue, type PartReader } from './xml.js';
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** Parts of a workbook that the cells of a sheet refer to. */
 interface Book {
   readonly texts: Texts | null;
   readonly styles: readonly CellStyle[];
@@ -24,10 +23,7 @@ interface Book {
 
 type Attributes = Readonly<Record<string, string>>;
 
-/**
- * Builds rows from the parsing events of a worksheet. The caller takes rows with `take` during
- * parsing.
- */
+/** Builds rows from parsing events. The caller takes them with `take` during parsing. */
 export class SheetRows implements PartReader {
   private rows: SheetRow[] = [];
   private isData = false;
@@ -211,21 +207,17 @@ function textCell(text: string): Cell {
   return text === '' ? null : { kind: 'text', text };
 }
 
-/** Returns the cell. Spreadsheets show an error (`#####`) for a number that is not a date. */
+/** Spreadsheets show an error (`#####`) for a number that is not a date. */
 function dateCell(iso: string | null, stored: string): Cell {
   return iso === null ? { kind: 'error', text: stored } : { kind: 'date', text: iso };
 }
 
-/** Parses a number that consists of digits only. */
 function positive(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw unreadable('a number of the workbook itself is not one');
   return Number.parseInt(text, 10);
 }
 
-/**
- * Returns the column of a reference such as `AB12`, counted from 1. Rejects a reference to another
- * row, because programs differ on its meaning.
- */
+/** Column of a reference such as `AB12`, from 1. Programs differ on references to other rows. */
 function columnOf(reference: string, row: number): number {
   let column = 0;
   let at = 0;

@@ -2,25 +2,19 @@ import { readWholePart } from './xml.js';
 import type { ReadingBudget } from '../limits.js';
 import { unreadable } from '../sheet.js';
 
-/** Kinds of value that a number format displays. */
 export type NumberView = 'number' | 'date' | 'time' | 'duration';
 
 export interface CellStyle {
   readonly view: NumberView;
   /**
-   * Code of the number format, cut to `MAX_FORMAT_SHOWN`. Null for formats that show a number's own
-   * digits, such as General.
+   * Cut to `MAX_FORMAT_SHOWN`. Null for formats that show a number's own digits, such as General.
    */
   readonly format: string | null;
 }
 
-/** Style of all cells in a workbook without cell styles. */
 export const GENERAL: CellStyle = { view: 'number', format: null };
 
-/**
- * Number formats built into every program, by id. Currency formats depend on the language and are
- * omitted.
- */
+/** Currency formats depend on the language and are omitted. */
 const BUILT_IN: Readonly<Record<string, string>> = {
   ...{
     0: 'General',
@@ -42,10 +36,7 @@ const BUILT_IN: Readonly<Record<string, string>> = {
   },
 };
 
-/**
- * Built-in formats that show a date, including those of East Asia and Thailand. 18 to 21, 45 and 47
- * show a time, 46 a duration.
- */
+/** Includes East Asia and Thailand. 18 to 21, 45 and 47 show a time, 46 a duration. */
 const DATE_FORMATS: readonly (readonly [first: number, last: number])[] = [
   [14, 22],
   [27, 36],
@@ -61,10 +52,9 @@ const MAX_STYLES = 100_000;
 
 /** Programs refuse longer codes. */
 const MAX_FORMAT = 1_000;
-/** Length to which a format code is cut in cells (UTF-16 units). */
+/** UTF-16 units. */
 const MAX_FORMAT_SHOWN = 60;
 
-/** Reads the styles of cells by their index. Throws `SheetProblem` `unreadable_file`. */
 export async function readStyles(
   bytes: AsyncIterable<Buffer>,
   effort: ReadingBudget,
@@ -100,10 +90,7 @@ function builtIn(id: string): CellStyle {
   return { view: TIME_FORMATS.includes(number) ? 'time' : 'date', format };
 }
 
-/**
- * Formats that show all digits of an integer and add only thousands separators. Some programs write
- * `Standard` for General.
- */
+/** Formats that add only thousands separators. Some programs write `Standard` for General. */
 const PLAIN = /^(?:general|standard|0|#,##0|@)$/i;
 
 function styleOf(code: string): CellStyle {
@@ -112,9 +99,8 @@ function styleOf(code: string): CellStyle {
 }
 
 /**
- * Returns the kind of value that a format code shows, from its letters outside quotes, escapes,
- * colours and conditions. An elapsed time in brackets (`[h]`) is a duration. An unclosed part
- * extends to the end.
+ * Judges a format code by its letters outside quotes, escapes, colours and conditions. An elapsed
+ * time in brackets (`[h]`) is a duration. An unclosed part extends to the end.
  */
 export function viewOf(formatCode: string): NumberView {
   const code = formatCode.slice(0, MAX_FORMAT);
@@ -134,7 +120,6 @@ export function viewOf(formatCode: string): NumberView {
 const DATE_LETTER = /[ymdhs]/i;
 const ELAPSED = /^(?:h+|m+|s+)$/i;
 
-/** Returns the position of the next significant character after `at`. */
 function nextOf(code: string, character: string, at: number): number {
   if (character === '"' || character === '[')
     return endOf(code, character === '[' ? ']' : '"', at) + 1;

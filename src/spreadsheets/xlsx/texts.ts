@@ -4,25 +4,21 @@ import { MAX_CELL_LENGTH, SheetProblem, unreadable } from '../sheet.js';
 const PIECE_BYTES = 1024 * 1024;
 
 /**
- * Shared strings of a workbook, as UTF-8 in large pieces. Separate strings would take several times
- * as much memory, and a hostile file could have hundreds of MiB of them. Each text takes 4 extra
- * bytes.
+ * Shared strings as UTF-8 in large pieces: separate strings would take several times as much
+ * memory, and a hostile file could have hundreds of MiB of them.
  */
 export class Texts {
   private readonly pieces: Buffer[] = [];
   /** End of the last text of each piece, as an offset in the piece. */
   private readonly pieceEnds: number[] = [];
-  /**
-   * Start of each text, as an offset in all pieces together. A text ends where the next one in its
-   * piece begins.
-   */
+  /** Offset in all pieces together. A text ends where the next one in its piece begins. */
   private starts = new Uint32Array(1024);
   private count = 0;
   private used = PIECE_BYTES;
 
   constructor(private readonly limits: Pick<ReadingLimits, 'textBytes' | 'texts'>) {}
 
-  /** Adds a text. Throws `SheetProblem` `too_large_inflated`. */
+  /** Throws `SheetProblem` `too_large_inflated`. */
   add(text: string): void {
     const length = Buffer.byteLength(text);
     if (this.used + length > PIECE_BYTES) {
@@ -40,7 +36,7 @@ export class Texts {
     this.count += 1;
   }
 
-  /** Returns a text. Throws `SheetProblem` `unreadable_file` for an index that does not exist. */
+  /** Throws `SheetProblem` `unreadable_file` for an index that does not exist. */
   at(index: number): string {
     const start = this.starts[index];
     if (start === undefined || index >= this.count)
@@ -72,7 +68,6 @@ export class TextBuffer {
       this.text += piece.slice(0, MAX_CELL_LENGTH - this.text.length);
   }
 
-  /** Returns the text and empties the buffer. */
   take(): string {
     const { text } = this;
     this.text = '';

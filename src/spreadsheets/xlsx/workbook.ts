@@ -3,10 +3,8 @@ import type { ReadingBudget } from '../limits.js';
 import { unreadable } from '../sheet.js';
 import { isTrue, readWholePart } from './xml.js';
 
-/** Parts needed to read a workbook's first sheet. */
 interface Workbook {
   readonly sheet: string;
-  /** Number of hidden sheets before the sheet. */
   readonly skippedSheets: number;
   /** True if dates count from 1904, as in old workbooks of a Mac. */
   readonly is1904: boolean;
@@ -31,10 +29,7 @@ interface NamedSheet {
   readonly isHidden: boolean;
 }
 
-/**
- * Finds the parts of the workbook by the package's relationships, not by file names. Throws
- * `SheetProblem` `unreadable_file`.
- */
+/** Finds the parts by the package's relationships. Throws `SheetProblem` `unreadable_file`. */
 export async function readWorkbook(archive: Archive, effort: ReadingBudget): Promise<Workbook> {
   const root = await relationshipsOf(archive, '', effort);
   const part = root.find(({ type }) => type === 'officeDocument')?.target;
@@ -81,8 +76,7 @@ async function sheetsOf(
       if (depth === 2) isIn = name === 'sheets';
       if (depth !== 3 || !isIn || name !== 'sheet') return;
       if (sheets.length > MAX_PARTS) throw unreadable('the workbook has too many sheets');
-      // The prefix of the relationships' namespace may vary. The local name of the attribute is
-      // `id`.
+      // The prefix of the namespace may vary.
       const relationship =
         Object.entries(attributes).find(([key]) => key.endsWith(':id'))?.[1] ?? '';
       sheets.push({ relationship, isHidden: (attributes['state'] ?? 'visible') !== 'visible' });
@@ -120,10 +114,7 @@ async function relationshipsOf(
   return found;
 }
 
-/**
- * Returns the entry for a target, which is relative to the folder of its part or to the root of the
- * zip.
- */
+/** A target is relative to the folder of its part or to the root of the zip. */
 function partName(folder: string, target: string): string {
   const steps: string[] = [];
   const path = target.startsWith('/') ? target : `${folder}${target}`;

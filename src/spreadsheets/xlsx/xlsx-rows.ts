@@ -8,10 +8,7 @@ import { TextBuffer, Texts, unescaped } from './texts.js';
 import { readWorkbook } from './workbook.js';
 import { readPart, readWholePart } from './xml.js';
 
-/**
- * Yields the rows of the first visible sheet, including hidden rows and columns. Throws
- * `SheetProblem`.
- */
+/** Yields the rows of the first visible sheet, also hidden ones. Throws `SheetProblem`. */
 export async function* xlsxRows(
   source: ByteSource,
   limits: ReadingLimits,
@@ -32,10 +29,7 @@ export async function* xlsxRows(
   for await (const _ of readPart(archive.read(sheet, effort), effort, rows)) yield* rows.take();
 }
 
-/**
- * Reads the texts that cells refer to by index. Drops the formatting of rich text. Throws
- * `SheetProblem`.
- */
+/** Drops the formatting of rich text. */
 export async function readSharedStrings(
   bytes: AsyncIterable<Buffer>,
   effort: ReadingBudget,

@@ -4,10 +4,7 @@ import type { ReadingBudget } from '../limits.js';
 import { unreadable } from '../sheet.js';
 
 export interface PartReader {
-  /**
-   * Called for each element. `name` has no prefix, and is '' in other namespaces. `depth` of the
-   * root is 1.
-   */
+  /** `name` has no prefix, and is '' in other namespaces. `depth` of the root is 1. */
   open(name: string, attributes: Readonly<Record<string, string>>, depth: number): void;
   close?(name: string, depth: number): void;
   /** Called with text, possibly in several pieces. */
@@ -22,23 +19,17 @@ const NAMESPACES: ReadonlySet<string> = new Set([
 ]);
 
 const DEEPEST = 64;
-/**
- * Maximum length of a text, tag or comment. A longer one would be an attempt to fill the memory.
- */
+/** A longer text, tag or comment would be an attempt to fill the memory. */
 const MAX_TOKEN = 1024 * 1024;
-/**
- * Size of the pieces that are parsed without a pause. Bytes are cut instead of text, because V8
- * reads a slice several times slower than a string.
- */
+/** Parsed without a pause. V8 reads a slice of text several times slower than of bytes. */
 const PIECE_BYTES = 32 * 1024;
 
 const NO_XML =
   'a part of the workbook is not well-formed: open and save it again with your spreadsheet program';
 
 /**
- * Parses a part. Yields regularly, so that the caller can take the rows that the reader has
- * collected. Refuses a DTD, and therefore every entity. Throws `SheetProblem` `unreadable_file` or
- * `too_large_inflated`, and the errors of `bytes`.
+ * Parses a part and yields regularly, so that the caller can take the collected rows. Refuses a
+ * DTD, and therefore every entity. Throws `SheetProblem`.
  */
 export async function* readPart(
   bytes: AsyncIterable<Buffer>,
@@ -55,12 +46,10 @@ export async function* readPart(
   yield;
 }
 
-/** Whether a boolean attribute is set. */
 export function isTrue(attribute: string | undefined): boolean {
   return attribute === '1' || attribute === 'true';
 }
 
-/** Parses a small part as a whole. Throws the errors of `readPart`. */
 export async function readWholePart(
   bytes: AsyncIterable<Buffer>,
   effort: ReadingBudget,
@@ -84,8 +73,8 @@ class Document {
     private readonly effort: ReadingBudget,
   ) {
     const { parser } = this;
-    // At most seven handlers. With an eighth, V8 stores the parser's fields in a dictionary, and
-    // parsing takes five times as long.
+    // With an eighth handler, V8 stores the parser's fields in a dictionary, and parsing takes five
+    // times as long.
     parser.on('doctype', () => {
       throw unreadable('the workbook has a document type, which no spreadsheet program writes');
     });
@@ -149,7 +138,6 @@ class Document {
     this.effort.mark(1);
   }
 
-  /** Returns the name without the root's prefix, or '' for another prefix. */
   private own(name: string): string {
     const { prefix } = this;
     if (prefix === '') return name.includes(':') ? '' : name;
@@ -171,7 +159,7 @@ function ampersands(text: string): number {
   return count;
 }
 
-/** Decodes a part as UTF-8 or UTF-16, according to its first bytes. */
+/** By its first bytes, as UTF-8 or UTF-16. */
 async function* decoded(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let decoder: TextDecoder | null = null;
   let head: Buffer = Buffer.alloc(0);

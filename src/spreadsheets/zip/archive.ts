@@ -5,23 +5,20 @@ import { type ByteSource, piecesOf } from '../byte-source.js';
 import type { ReadingBudget } from '../limits.js';
 import { SheetProblem, unreadable } from '../sheet.js';
 
-/** Maximum of entries in a zip. A workbook has a few dozen, or hundreds with many pictures. */
+/** A workbook has a few dozen, or hundreds with many pictures. */
 const MAX_ENTRIES = 2_000;
 const STORED = 0;
 const DEFLATED = 8;
 const INFLATE_PIECE_BYTES = 64 * 1024;
 
-/**
- * Extra field with an alternative name, which only some readers use. No program writes it into a
- * workbook.
- */
+/** An alternative name, which only some readers use and no program writes into a workbook. */
 const UNICODE_PATH = 0x7075;
 
 const DAMAGED = 'the file is damaged or was not sent whole';
 
 /**
- * Entries of a zip according to its central directory. Reading an entry compares the directory with
- * the local header, sizes and checksum, so that two readers cannot see different files in one zip.
+ * Reading an entry compares the central directory with the local header, sizes and checksum, so
+ * that two readers cannot see different files in one zip.
  */
 export class Archive {
   private constructor(
@@ -29,10 +26,8 @@ export class Archive {
     private readonly entries: ReadonlyMap<string, Entry>,
   ) {}
 
-  /** Opens an archive by its directory. Throws `SheetProblem` `unreadable_file`. */
   static async open(source: ByteSource): Promise<Archive> {
     try {
-      // The reader need not be closed, because it opens no resources.
       const reader = new SourceReader(source);
       const zip = await yauzl.fromRandomAccessReaderPromise(reader, source.size, {
         autoClose: false,
@@ -59,11 +54,7 @@ export class Archive {
     return this.entries.has(partKey(name));
   }
 
-  /**
-   * Yields the content of an entry and counts it while it is inflated. Throws `SheetProblem`
-   * `too_large_inflated`, or `unreadable_file` if the entry is absent, encrypted, damaged, or
-   * differs from the directory in size or checksum.
-   */
+  /** Yields the content of an entry and counts it while it is inflated. Throws `SheetProblem`. */
   async *read(name: string, effort: ReadingBudget): AsyncGenerator<Buffer> {
     const entry = this.entries.get(partKey(name));
     if (entry === undefined) throw unreadable(`the workbook lacks a part (${printable(name)})`);
@@ -84,7 +75,7 @@ export class Archive {
     if (size !== entry.uncompressedSize || checksum !== entry.crc32) throw unreadable(DAMAGED);
   }
 
-  /** Returns the offset of the entry's data. The name in the local header must match. */
+  /** The name in the local header must match. */
   private dataStart(entry: Entry): number {
     const at = entry.relativeOffsetOfLocalHeader;
     if (at + 30 + entry.fileNameLength > this.source.size) throw unreadable(DAMAGED);
@@ -116,10 +107,7 @@ export class Archive {
   }
 }
 
-/**
- * Returns a part's name for comparison. Ignores case, because some programs refer to parts in a
- * different case.
- */
+/** Ignores case, because some programs refer to parts in a different case. */
 function partKey(name: string): string {
   return name.toLowerCase();
 }
@@ -132,7 +120,6 @@ function isZlibFailure(failure: unknown): boolean {
   return failure instanceof Error && 'code' in failure && String(failure.code).startsWith('Z_');
 }
 
-/** Reads the file's bytes for the zip library. */
 class SourceReader extends yauzl.RandomAccessReader {
   constructor(private readonly source: ByteSource) {
     super();
