@@ -23,11 +23,22 @@ const GALERA = 'failover.test.ts';
 /** The slowest tests, slowest first, as `SHOW_SLOWEST=300 npm test` lists them. */
 const LONGEST = [
   'test/faults/haproxy',
-  'test/restores/rollback',
   'test/db/failover',
-  'test/faults/',
-  'test/temporal/',
+  'test/restores/drill',
   'test/docs/browser',
+  'test/tracing/',
+  'test/temporal/batches',
+  'test/model/',
+  'test/restores/rollback',
+  'test/spreadsheets/bombs',
+  'test/faults/',
+  'test/payouts/hanging-rail',
+  'test/payouts/rails-campaign',
+  'test/temporal/',
+  'test/client/programs',
+  'test/batches/crashes',
+  'test/spreadsheets/worker-thread',
+  'test/spreadsheets/csv',
   'test/http/operating',
 ];
 

@@ -38,6 +38,8 @@ interface RestoreDrill {
   readonly beforeMs: number;
   readonly lostMs: number;
   readonly rows: number;
+  /** Pause of each client between two requests: a short form proves the same with less load. Zero by default. */
+  readonly pauseMs?: number;
 }
 
 const NAME = 'bank';
@@ -136,7 +138,7 @@ async function servedUntilTheLoss(
   try {
     const stage = await setTheStage(api, drill.rows);
     await copier.prepare();
-    const load = new Load(stage, drill.clients);
+    const load = new Load(stage, drill);
     await sleep(drill.beforeMs);
     const moment = await copier.moment();
     const stale = await whatIsLost(stage, gateway);
@@ -197,8 +199,9 @@ class Load {
 
   constructor(
     private readonly stage: Stage,
-    clients: number,
+    private readonly drill: RestoreDrill,
   ) {
+    const { clients } = drill;
     this.running = Promise.all(Array.from({ length: clients }, (_, index) => this.client(index)));
     this.running.catch(() => undefined);
   }
@@ -212,7 +215,7 @@ class Load {
   private async client(index: number): Promise<void> {
     const { payroll, payouts } = this.stage;
     const [to] = payroll.people;
-    while (!this.isOver) {
+    for (; !this.isOver; await sleep(this.drill.pauseMs ?? 0)) {
       if (index === 0) {
         const { status, json } = overloadedOr201(await payouts.ask());
         if (status === 201) await this.paid(text(json.id));

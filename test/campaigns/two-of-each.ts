@@ -144,6 +144,9 @@ const endsAt = (
   environment: End['environment'] = {},
 ): readonly End[] => failpoints.map((failpoint) => ({ failpoint, passing, environment }));
 
+/** At the others a command has stored nothing yet: a short form leaves those to the API processes, which post as the workers do. */
+const COMMITS = ['before_commit', 'after_commit'] as const;
+
 const OF_API = endsAt([...BRIDGE_FAILPOINTS, ...LEDGER_FAILPOINTS], 2);
 
 /**
@@ -156,7 +159,11 @@ const ofWorker = (rest: number): readonly End[] => [
   ...endsAt(DRAIN_FAILPOINTS, Math.ceil(30 / rest), serving('webhooks')),
   ...endsAt(RAIL_FAILPOINTS, 2, serving('payouts')),
   ...endsAt(['before_commit'], 1, serving('batches')),
-  ...endsAt([...BRIDGE_FAILPOINTS, ...LEDGER_FAILPOINTS], 2, serving('approvals')),
+  ...endsAt(
+    [...BRIDGE_FAILPOINTS, ...(rest > 1 ? COMMITS : LEDGER_FAILPOINTS)],
+    2,
+    serving('approvals'),
+  ),
 ];
 
 /**

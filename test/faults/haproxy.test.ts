@@ -13,10 +13,10 @@ describe('two API processes behind a proxy and two workers', function () {
       apis: Haproxy.isPossible ? 2 : 1,
       clients: 4,
       pauseMs: 500,
-      rest: 4,
+      rest: 6,
       calmMs: 200,
       rows: 100,
-      betweenBatchesMs: 1_500,
+      betweenBatchesMs: 3_000,
     }));
 
   it('two API processes behind a proxy and two workers lose no request, event or workflow task while they are upgraded one by one, to a release with changed workflows', async function () {

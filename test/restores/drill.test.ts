@@ -10,6 +10,9 @@ describe('a database that is put back under load', () => {
     assert.ok(adminUrl, 'TEST_MYSQL_ADMIN_URL is not set');
     const copier = new RowCopier(await testDatabase(), adminUrl);
     const temporal = await testTemporal();
-    await restoreDrill({ copier, temporal, clients: 4, beforeMs: 500, lostMs: 500, rows: 20 });
+    await restoreDrill({
+      ...{ copier, temporal },
+      ...{ clients: 4, pauseMs: 100, beforeMs: 500, lostMs: 500, rows: 20 },
+    });
   });
 });

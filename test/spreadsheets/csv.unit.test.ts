@@ -122,13 +122,13 @@ describe('CSV', () => {
     for (const pause of [null, () => new Promise(setImmediate)]) {
       let rows = 0;
       const reading = async (): Promise<void> => {
-        for await (const _ of openSheet(bytesOf([Buffer.from(`${'a,b\n'.repeat(15_000)}"`)]))) {
+        for await (const _ of openSheet(bytesOf([Buffer.from(`${'a,b\n'.repeat(5_000)}"`)]))) {
           rows += 1;
           await pause?.();
         }
       };
       await assert.rejects(reading, { code: 'unreadable_file' });
-      assert.equal(rows, 15_000);
+      assert.equal(rows, 5_000);
     }
   });
 
@@ -136,8 +136,12 @@ describe('CSV', () => {
     assert.equal((await textsOf(`${'a,'.repeat(99)}a\n`))[0]?.length, 100);
     assert.equal((await textsOf(`${'a,'.repeat(100)},,,,\n`))[0]?.length, 100);
     assert.equal(await problemOf(`${'a,'.repeat(100)}a\n`), 'too_many_columns');
-    assert.equal((await rowsOf('a\n\n'.repeat(100_001))).length, 100_001);
-    assert.equal(await problemOf('a\n\n'.repeat(100_002)), 'too_many_rows');
+    let rows = 0;
+    const reading = async (): Promise<void> => {
+      for await (const _ of openSheet(bytesOf([Buffer.from('a\n\n'.repeat(100_002))]))) rows += 1;
+    };
+    await assert.rejects(reading, { code: 'too_many_rows' });
+    assert.equal(rows, 100_001);
   });
 
   it('CSV without content has no rows', async () => {
