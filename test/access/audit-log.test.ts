@@ -22,9 +22,9 @@ import {
   rejectAdjustment,
 } from '../../src/funding/adjustments.js';
 import { recordPayIn } from '../../src/funding/pay-ins.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import { startTestApi } from '../support/api.js';
 import { answered, type Bank, openBank } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { feeSchedule, someone } from '../support/world.js';
 
 const ACTOR = operatorActor('maria');
@@ -32,21 +32,17 @@ const DECIDED = { actor: ACTOR, reason: 'ticket 118' };
 /** What the database says to a user without the right. */
 const DENIED = 1142;
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+
 describe('the audit log', () => {
-  let db: TestDatabase;
-  let api: TestApi;
   let bank: Bank;
   let tenantId: Uuid;
 
-  before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-  });
   beforeEach(async () => {
     bank = await openBank(api);
     tenantId = bank.tenant.tenant.id;
   });
-  after(() => api.stop());
 
   const acts = (limit = 100) => listAuditRows(db.database.reader, { tenantId }, limit);
   /** The acts that the work adds, oldest first: action, subject and details. */

@@ -1,34 +1,27 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../src/core/ids.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { startTestApi, type TestAnswer } from '../support/api.js';
 import { answered, type Bank, LEAST, list, openBank, transferBody, walk } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import { testDatabase } from '../support/database.js';
 import { ENDPOINTS, makeTarget, methodOf, renewed, type Target } from './matrix-endpoints.js';
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+
 describe("another tenant's resources", () => {
-  let db: TestDatabase;
-  let api: TestApi;
   let bank: Bank;
   let stranger: Bank;
   let own: Target;
   let foreign: Target;
 
   before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
     const network = `net-${randomUUID()}`;
     // In one network: they can pay one another, and see nothing of one another.
     bank = await openBank(api, { network });
     stranger = await openBank(api, { network });
     own = await makeTarget(bank);
     foreign = await makeTarget(stranger);
-  });
-
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
   });
 
   /** Everything that a client can see of an answer, but for what differs in every answer. */

@@ -5,28 +5,23 @@ import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { SCOPES } from '../../src/core/permissions.js';
 import { request, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { answered, type Bank, during, LEAST, openBank } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { testDatabase } from '../support/database.js';
+import { TEST_ACTOR } from '../support/world.js';
 import { ENDPOINTS, makeTarget, methodOf, type Target } from './matrix-endpoints.js';
 
+const db = await testDatabase();
+
 describe('a token', () => {
-  let db: TestDatabase;
   let api: TestApi;
   let bank: Bank;
   let target: Target;
   let now: Instant;
 
   before(async () => {
-    db = await testDatabase();
     now = instant(Date.parse('2034-01-01T00:00:00.000Z'));
     api = await startTestApi(db, {}, { clock: () => now });
     bank = await openBank(api);
     target = await makeTarget(bank);
-  });
-
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
   });
 
   const issue = async (

@@ -11,9 +11,9 @@ import {
 } from '../../src/core/permissions.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, type Json, LEAST, list, openBank } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { describedApi } from '../support/described.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { TEST_ACTOR } from '../support/world.js';
 import {
   documentedRoutes,
   type Endpoint,
@@ -28,8 +28,9 @@ const NONE = 'no role';
 type Standing = Role | typeof NONE;
 const STANDINGS: readonly Standing[] = [...ROLES, NONE];
 
+const db = await testDatabase();
+
 describe('who may do what', () => {
-  let db: TestDatabase;
   let api: TestApi;
   let bank: Bank;
   let target: Target;
@@ -37,7 +38,6 @@ describe('who may do what', () => {
   const tokens = new Map<string, string>();
 
   before(async () => {
-    db = await testDatabase();
     // What it answers, and takes, is what its document describes: every operation is asked here.
     api = await describedApi(await startTestApi(db));
     bank = await openBank(api);
@@ -55,11 +55,6 @@ describe('who may do what', () => {
         tokens.set(`${standing}/${scope}`, await bank.issue(member, [scope]));
     }
     target = await makeTarget(bank, { roles });
-  });
-
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
   });
 
   const tokenOf = (standing: Standing, scope: Scope): string => tokens.get(`${standing}/${scope}`)!;

@@ -16,9 +16,8 @@ import { ASSETS } from '../../src/core/amount.js';
 import { eventCounters } from '../../src/db/entities/events.js';
 import { balances } from '../../src/db/entities/ledger.js';
 import { accounts, memberRoles, SYSTEM_ROLES, tenants } from '../../src/db/entities/parties.js';
-import { testDatabase, type TestDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import {
-  assertLedgerSound,
   makeAccount,
   makeTenant,
   makeToken,
@@ -39,15 +38,14 @@ async function refusalOf(work: Promise<unknown>): Promise<readonly unknown[]> {
   return [failure.refusal.code, failure.refusal.details?.reason];
 }
 
+const test = await testDatabase();
+
 describe('tenants, members and tokens', () => {
-  let test: TestDatabase;
   let world: TestTenant;
 
   before(async () => {
-    test = await testDatabase();
     world = await makeTenant(test.database);
   });
-  after(() => assertLedgerSound(test.database));
 
   const add = (wanted: Partial<{ name: string; network: string | null; timeZone: string }>) =>
     addTenant(

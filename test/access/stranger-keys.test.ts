@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { startTestApi, type TestAnswer } from '../support/api.js';
 import { answered, type Bank, LEAST, list, openBank, transferBody } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import { testDatabase } from '../support/database.js';
 import { csvOf, formOf } from '../batches/support.js';
 import { payoutBody } from '../payouts/support.js';
 import { newUrl } from '../webhooks/support.js';
@@ -64,15 +63,14 @@ const ASKED: Readonly<Record<string, Asked>> = {
   },
 };
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+
 describe('a stranger with the same idempotency key', () => {
-  let db: TestDatabase;
-  let api: TestApi;
   /** Of one network, so that each may pay to the other's accounts. */
   let sides: readonly [Side, Side];
 
   before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
     const network = `network-${randomUUID()}`;
     const open = async (): Promise<Side> => {
       const bank = await openBank(api, { network });
@@ -83,11 +81,6 @@ describe('a stranger with the same idempotency key', () => {
       };
     };
     sides = [await open(), await open()];
-  });
-
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
   });
 
   const found = async ({ bank }: Side, path: string, key: string): Promise<unknown[]> => {

@@ -13,27 +13,26 @@ import { ApiError } from '../../src/core/errors.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { answered, type Bank, LEAST, openBank, transferBody } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 
 const HOUR_MS = 3_600_000;
 /** A revocation is complete within this. */
 const REVOCATION_MS = 1_000;
 
+const db = await testDatabase();
+
 describe('a token', () => {
-  let db: TestDatabase;
   let api: TestApi;
   let bank: Bank;
   let now: Instant | null = null;
   const clock = (): Instant => now ?? systemClock();
 
   before(async () => {
-    db = await testDatabase();
     api = await startTestApi(db, { TRUSTED_PROXIES: '127.0.0.1/32' }, { clock });
     bank = await openBank(api);
   });
   beforeEach(() => void (now = null));
-  after(() => api.stop());
 
   const issue = (wanted: Partial<NewToken> = {}) =>
     issueToken(

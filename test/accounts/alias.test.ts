@@ -6,8 +6,8 @@ import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { answered, type Bank, openBank } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { testDatabase } from '../support/database.js';
+import { TEST_ACTOR } from '../support/world.js';
 
 const DAY_MS = 86_400_000;
 const DECIDED = { actor: TEST_ACTOR, reason: null };
@@ -15,25 +15,21 @@ const DECIDED = { actor: TEST_ACTOR, reason: null };
 /** An alias that no other test has. */
 const newAlias = (): string => `$${randomUUID().slice(0, 18)}x`;
 
+const db = await testDatabase();
+
 describe('the alias of an account', () => {
-  let db: TestDatabase;
   let api: TestApi;
   let bank: Bank;
   let account: Account;
   let now: Instant | null = null;
 
   before(async () => {
-    db = await testDatabase();
     api = await startTestApi(db, {}, { clock: () => now ?? systemClock() });
     bank = await openBank(api);
   });
   beforeEach(async () => {
     now = null;
     account = await bank.account();
-  });
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
   });
 
   const set = (of: Account, alias: unknown, own = bank): Promise<TestAnswer> =>

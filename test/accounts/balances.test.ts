@@ -14,11 +14,12 @@ import {
   openBank,
   setStatus,
 } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { TEST_ACTOR } from '../support/world.js';
 
+const db = await testDatabase();
+
 describe('GET /v1/accounts/{account_id}/balances', () => {
-  let db: TestDatabase;
   let api: TestApi;
   let bank: Bank;
   let now: Instant;
@@ -26,13 +27,10 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
   const nothing = (asset: string) => ({ asset, available: '0', held: '0', total: '0' });
 
   before(async () => {
-    db = await testDatabase();
     now = instant(Date.parse('2033-01-01T00:00:00.123Z'));
     api = await startTestApi(db, {}, { clock: () => now });
     bank = await openBank(api);
   });
-
-  after(() => api.stop());
 
   it('GET /v1/accounts/{account_id}/balances lists every asset, also of an account that never had any; as_of is the moment of the answer', async () => {
     const account = await bank.account();

@@ -7,9 +7,9 @@ import { ApiError } from '../../src/core/errors.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Bank, LEAST, openBank } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { startTestApi } from '../support/api.js';
+import { answered, LEAST, openBank } from '../support/bank.js';
+import { testDatabase } from '../support/database.js';
 import { openGuarded } from '../support/guarded.js';
 import { reserve, testKind } from '../support/kinds.js';
 import { charge, openPayoutBank, railsOf } from '../payouts/support.js';
@@ -18,18 +18,11 @@ import { setFee, TEST_ACTOR } from '../support/world.js';
 
 const DECIDED = { actor: TEST_ACTOR, reason: 'asked for by its owner' };
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+const bank = await openBank(api);
+
 describe('closing and freezing', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let bank: Bank;
-
-  before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-    bank = await openBank(api);
-  });
-  after(() => api.stop());
-
   const close = (account: Pick<Account, 'id'>) =>
     closeAccount(db.database, systemClock, account.id, DECIDED);
   const refusalOf = async (work: Promise<unknown>): Promise<unknown> => {

@@ -3,7 +3,7 @@ import { newId } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, idLiteral, LEAST, openBank } from '../support/bank.js';
-import { heldUp, type TestDatabase, testDatabase } from '../support/database.js';
+import { heldUp, testDatabase } from '../support/database.js';
 import { assertLedgerSound } from '../support/world.js';
 
 /** What one token may send at once: many times what a process has connections for. */
@@ -32,15 +32,14 @@ const ASKED: Readonly<Record<string, (bank: Bank) => Promise<() => Promise<unkno
   },
 };
 
+const db = await testDatabase();
+
 describe('a tenant whose requests crowd at one account', () => {
-  let db: TestDatabase;
   let api: TestApi;
 
   before(async () => {
-    db = await testDatabase();
     api = await startTestApi(db, { COMMAND_TIMEOUT_MS });
   });
-  after(() => api.stop());
 
   for (const [what, ask] of Object.entries(ASKED))
     it(`a tenant whose requests crowd at one account keeps no ${what} of another tenant from being made`, async () => {

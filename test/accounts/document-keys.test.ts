@@ -45,7 +45,6 @@ describe('document numbers', () => {
   });
   after(async () => {
     await assertLedgerSound(db.database);
-    await api.stop();
     await db.remove();
   });
 

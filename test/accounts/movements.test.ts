@@ -19,8 +19,8 @@ import {
   text,
   walk,
 } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, setFee, someone, TEST_ACTOR } from '../support/world.js';
+import { testDatabase } from '../support/database.js';
+import { setFee, someone, TEST_ACTOR } from '../support/world.js';
 
 const START = Date.parse('2032-05-01T12:00:00.000Z');
 const ASSETS = ['COPM', 'DUSD'] as const;
@@ -35,8 +35,9 @@ const KINDS = [
   'bonus_in',
 ];
 
+const db = await testDatabase();
+
 describe('GET /v1/accounts/{account_id}/movements', () => {
-  let db: TestDatabase;
   let api: TestApi;
   let bank: Bank;
   let now: Instant;
@@ -51,7 +52,6 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     `/v1/accounts/${account.id}/movements${query === '' ? '' : `?${query}`}`;
 
   before(async () => {
-    db = await testDatabase();
     now = instant(START);
     api = await startTestApi(db, {}, { clock: () => now });
     bank = await openBank(api);
@@ -72,11 +72,6 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
       await act(step);
     }
     all = list((await bank.get(path(payer, 'limit=100'))).json.items);
-  });
-
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
   });
 
   async function act(step: number): Promise<void> {

@@ -15,9 +15,8 @@ import { systemClock } from '../../src/core/instant.js';
 import { balances } from '../../src/db/entities/ledger.js';
 import { accounts, tenants } from '../../src/db/entities/parties.js';
 import { updateSql } from '../../src/db/statements.js';
-import { testDatabase, type TestDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import {
-  assertLedgerSound,
   feeSchedule,
   fund,
   makeAccount,
@@ -40,15 +39,14 @@ async function refusalOf(work: Promise<unknown>): Promise<readonly unknown[]> {
   return [code, details?.field, details?.reason];
 }
 
+const test = await testDatabase();
+
 describe('accounts as operators manage them', () => {
-  let test: TestDatabase;
   let world: TestTenant;
 
   before(async () => {
-    test = await testDatabase();
     world = await makeTenant(test.database);
   });
-  after(() => assertLedgerSound(test.database));
 
   const open = (wanted: Partial<NewAccount> = {}) =>
     openAccount(

@@ -3,16 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { readReach } from '../../src/accounts/reachable.js';
 import { newId } from '../../src/core/ids.js';
 import type { Reader } from '../../src/db/database.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { makeAccount, makeTenant, openDesk, type TestTenant } from '../support/world.js';
 
+const db = await testDatabase();
+
 describe('what a tenant reaches', () => {
-  let db: TestDatabase;
-
-  before(async () => {
-    db = await testDatabase();
-  });
-
   it('what a tenant reaches is its own accounts and those of its network, and nothing else is read for it', async () => {
     const { desk } = openDesk(db.database);
     const deps = { database: db.database, desk };

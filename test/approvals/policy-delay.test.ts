@@ -11,7 +11,7 @@ import { approvalPolicies } from '../../src/db/entities/approvals.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { answered, type Bank, type Json, LEAST, object, text } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { describedApi } from '../support/described.js';
 import { type GuardedBank, openGuarded } from '../support/guarded.js';
 import { TEST_ACTOR } from '../support/world.js';
@@ -38,8 +38,9 @@ const ruleOf = ({ refuses_batches: refuses, approvals }: Json): string => {
   return approvals === 1 ? `${rule}.` : `${rule}, and not approved by ${String(approvals)}.`;
 };
 
+const db = await testDatabase();
+
 describe('the delay of what lowers an approval policy', () => {
-  let db: TestDatabase;
   let api: TestApi;
   let own: GuardedBank;
   let bank: Bank;
@@ -47,7 +48,6 @@ describe('the delay of what lowers an approval policy', () => {
   let now: Instant = instant(START);
 
   before(async () => {
-    db = await testDatabase();
     api = await describedApi(await startTestApi(db, {}, { clock: () => now }));
     own = await openGuarded(api);
     ({ bank } = own);
@@ -57,8 +57,6 @@ describe('the delay of what lowers an approval policy', () => {
     await delay(DELAY_S);
     account = await own.account({ funds: { COPM: 1_000n * LEAST } });
   });
-
-  after(() => api.stop());
 
   const delay = (seconds: number | null): Promise<void> =>
     setPolicyDelay(db.database, () => now, bank.tenant.tenant.id, seconds, operatorActor('maria'));

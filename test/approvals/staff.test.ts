@@ -4,19 +4,16 @@ import { deactivateStaff, findStaff, listStaff } from '../../src/staff/people.js
 import { ApiError } from '../../src/core/errors.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Staff, StaffRight } from '../../src/db/entities/staff.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { addStaff } from '../support/staff.js';
 
 const ACTOR = operatorActor('maria');
 
+const db = await testDatabase();
+
 describe('support staff', () => {
-  let db: TestDatabase;
   let name: string;
   let count = 0;
-
-  before(async () => {
-    db = await testDatabase();
-  });
 
   beforeEach(() => {
     name = `Sofía ${(count += 1)} ${process.pid}`;

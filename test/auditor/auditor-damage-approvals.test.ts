@@ -260,7 +260,6 @@ describe('the auditor finds damage to what approvals made', () => {
   });
 
   after(async () => {
-    await api.stop();
     await db.remove();
   });
 

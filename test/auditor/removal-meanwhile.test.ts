@@ -22,7 +22,6 @@ describe('an audit beside other work', () => {
     bank = await openBank(api);
   });
   after(async () => {
-    await api.stop();
     await assertLedgerSound(db.database);
     await db.remove();
   });

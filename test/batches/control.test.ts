@@ -6,23 +6,20 @@ import { systemClock } from '../../src/core/instant.js';
 import { deactivateStaff } from '../../src/staff/people.js';
 import { cancelBatch, pauseBatch, resumeBatch } from '../../src/batches/control.js';
 import { idLiteral, LEAST } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { addStaff, proven } from '../support/staff.js';
 import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
 import { BatchWorld, payroll } from './support.js';
 
 const ROWS = 450;
 
+const db = await testDatabase();
+
 describe('an operator at a batch that is executing', () => {
-  let db: TestDatabase;
   let world: BatchWorld;
   let payer: Account;
   let ana: Account;
   const file = payroll(Array.from({ length: ROWS }, () => ['$ana', LEAST.toString(), 'COPM']));
-
-  before(async () => {
-    db = await testDatabase();
-  });
 
   beforeEach(async () => {
     world = await BatchWorld.open(db);

@@ -3,18 +3,14 @@ import type { Account } from '../../src/db/entities/parties.js';
 import type { PaymentEnd } from '../../src/batches/execution.js';
 import { batchCuts } from '../campaigns/batch-cuts.js';
 import { idLiteral, LEAST } from '../support/bank.js';
-import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import { openDatabase, testDatabase } from '../support/database.js';
 import { isCommit, Proxy } from '../support/proxy.js';
 import { balanceOf } from '../support/world.js';
 import { BatchWorld, payroll } from './support.js';
 
+const db = await testDatabase();
+
 describe('a batch whose payment is interrupted', () => {
-  let db: TestDatabase;
-
-  before(async () => {
-    db = await testDatabase();
-  });
-
   const amountOf = (index: number): bigint => LEAST + BigInt(index);
   const fileOf = (rows: number): Buffer =>
     payroll(

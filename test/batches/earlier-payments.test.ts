@@ -4,9 +4,9 @@ import { readEarlierPayments } from '../../src/batches/earlier-payments.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { BonusBatch } from '../../src/db/entities/bonuses.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import { startTestApi } from '../support/api.js';
 import { answered, type Bank, idLiteral, type Json, LEAST, openBank } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { describedApi } from '../support/described.js';
 import { payroll, ServedBatches } from './support.js';
 
@@ -15,18 +15,14 @@ const NONE = { count: 0, rows: [] };
 
 type PaidRow = readonly [to: Pick<Account, 'id'>, reference: string | null];
 
+const db = await testDatabase();
+const api = await describedApi(await startTestApi(db));
+
 describe('the review of a batch reports earlier payments', () => {
-  let db: TestDatabase;
-  let api: TestApi;
   let bank: Bank;
   let source: Account;
   let dora: Account;
   let served: ServedBatches;
-
-  before(async () => {
-    db = await testDatabase();
-    api = await describedApi(await startTestApi(db));
-  });
 
   beforeEach(async () => {
     bank = await openBank(api);
@@ -34,8 +30,6 @@ describe('the review of a batch reports earlier payments', () => {
     dora = await bank.account({ alias: '$dora' });
     served = new ServedBatches(bank);
   });
-
-  after(() => api.stop());
 
   /** A file of rows that pay accounts under references. */
   const file = (...rows: readonly PaidRow[]): Buffer =>

@@ -12,7 +12,7 @@ import { outbox } from '../../src/db/entities/outbox.js';
 import { idLiteral, LEAST, setStatus } from '../support/bank.js';
 import { BatchExecution } from '../../src/batches/execution.js';
 import type { LedgerWriter } from '../../src/ledger/writer/ledger-writer.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { assertLedgerSound, balanceOf, feeSchedule, fund, TEST_ACTOR } from '../support/world.js';
 import {
   BASE_URL,
@@ -27,15 +27,12 @@ import {
 
 type Rows = readonly (readonly WantedCell[])[];
 
+const db = await testDatabase();
+
 describe('the execution of a batch', () => {
-  let db: TestDatabase;
   let world: BatchWorld;
   let ana: Account;
   let bruno: Account;
-
-  before(async () => {
-    db = await testDatabase();
-  });
 
   beforeEach(async () => {
     world = await BatchWorld.open(db);

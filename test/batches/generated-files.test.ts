@@ -7,39 +7,28 @@ import { pauseBatch, cancelBatch } from '../../src/batches/control.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import {
-  answered,
-  type Bank,
-  idLiteral,
-  type Json,
-  LEAST,
-  object,
-  openBank,
-} from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { startTestApi } from '../support/api.js';
+import { answered, idLiteral, type Json, LEAST, object, openBank } from '../support/bank.js';
+import { testDatabase } from '../support/database.js';
 import { TEST_ACTOR } from '../support/world.js';
 import { fileMaker, payroll, ServedBatches } from './support.js';
 
 const MIN = LEAST.toString();
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+const bank = await openBank(api);
+
 describe('the files that a batch gives back', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let bank: Bank;
   let served: ServedBatches;
   let payer: Account;
   let ana: Account;
 
   before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-    bank = await openBank(api);
     served = new ServedBatches(bank);
     payer = await bank.account({ funds: { COPM: 1_000n * LEAST } });
     ana = await bank.account();
   });
-  after(() => api.stop());
 
   const shown = async (id: Uuid): Promise<Json> =>
     answered(await bank.get(`/v1/bonus_batches/${id}`), 200).json;

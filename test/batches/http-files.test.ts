@@ -6,10 +6,10 @@ import type { Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import type { BatchWorkflowService } from '../../src/batches/workflow-service.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { answered, type Bank, LEAST, object, openBank, text } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, setFee, TEST_ACTOR } from '../support/world.js';
+import { startTestApi, type TestAnswer } from '../support/api.js';
+import { answered, LEAST, object, openBank, text } from '../support/bank.js';
+import { testDatabase } from '../support/database.js';
+import { setFee, TEST_ACTOR } from '../support/world.js';
 import { batchServiceOf, csvOf, formOf, UNWATCHED } from './support.js';
 
 const FORMATS = ['csv', 'xlsx'] as const;
@@ -51,25 +51,18 @@ async function filledIn(
   return Buffer.from(await workbook.xlsx.writeBuffer());
 }
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+const bank = await openBank(api);
+
 describe('the files of batches over HTTP', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let bank: Bank;
   let payer: Account;
   let work: BatchWorkflowService;
 
   before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-    bank = await openBank(api);
     payer = await bank.account({ funds: { COPM: 100n * LEAST } });
     await bank.account({ alias: '$ana', phone: '+573001112233' });
     work = batchServiceOf(api.core);
-  });
-
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
   });
 
   async function uploaded(file: Buffer): Promise<Uuid> {

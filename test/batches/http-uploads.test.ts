@@ -3,45 +3,24 @@ import { randomUUID } from 'node:crypto';
 import { addMember } from '../../src/access/members.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account, Member } from '../../src/db/entities/parties.js';
-import {
-  startTestApi,
-  type RequestOptions,
-  type TestAnswer,
-  type TestApi,
-} from '../support/api.js';
-import {
-  answered,
-  type Bank,
-  idLiteral,
-  LEAST,
-  list,
-  object,
-  openBank,
-  text,
-} from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { startTestApi, type RequestOptions, type TestAnswer } from '../support/api.js';
+import { answered, idLiteral, LEAST, list, object, openBank, text } from '../support/bank.js';
+import { testDatabase } from '../support/database.js';
+import { TEST_ACTOR } from '../support/world.js';
 import { batchServiceOf, csvOf, formOf, UNWATCHED } from './support.js';
 
 const MIB = 1024 * 1024;
 const FILE = csvOf([['$ana', LEAST.toString(), 'COPM', 'November', 'r1']]);
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+const bank = await openBank(api);
+
 describe('the upload of a batch over HTTP', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let bank: Bank;
   let payer: Account;
 
   before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-    bank = await openBank(api);
     payer = await bank.account();
-  });
-
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
   });
 
   const upload = (form: FormData, options: RequestOptions = {}): Promise<TestAnswer> =>

@@ -4,7 +4,7 @@ import type { Account } from '../../src/db/entities/parties.js';
 import { parseUuid } from '../../src/core/ids.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, openBank, text } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { BatchWorld, batchServiceOf, formOf, UNWATCHED } from './support.js';
 
 /** Files as payroll programs and spreadsheets write them, and what becomes of each. */
@@ -282,13 +282,13 @@ const REFUSED: readonly (readonly [title: string, file: string | Buffer, what: R
   ['nothing', '', /empty/],
 ];
 
+const db = await testDatabase();
+
 describe('a payroll file as programs write it', () => {
-  let db: TestDatabase;
   let world: BatchWorld;
   let source: Account;
 
   before(async () => {
-    db = await testDatabase();
     world = await BatchWorld.open(db);
     source = await world.account({ alias: '$payroll' });
     await world.account({ alias: '$dora', phone: '+573001112233' });
@@ -325,8 +325,6 @@ describe('the upload of a file that is not a spreadsheet that the service reads'
     bank = await openBank(api);
     source = await bank.account();
   });
-
-  after(() => api.stop());
 
   const upload = (file: string | Buffer, name: string) =>
     bank.request('POST', '/v1/bonus_batches', {

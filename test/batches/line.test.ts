@@ -7,26 +7,22 @@ import { bonusBatches } from '../../src/db/entities/bonuses.js';
 import { updateSql } from '../../src/db/statements.js';
 import { transact } from '../../src/db/transact.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { LEAST } from '../support/bank.js';
-import { assertLedgerSound } from '../support/world.js';
 import { BatchWorld, payroll, UNWATCHED } from './support.js';
 
 const FILE = payroll([['$nobody', LEAST.toString(), 'COPM']]);
 
+const db = await testDatabase();
+
 describe('the line of files that wait to be validated', () => {
-  let db: TestDatabase;
   let world: BatchWorld;
   let source: Account;
 
-  before(async () => {
-    db = await testDatabase();
-  });
   beforeEach(async () => {
     world = await BatchWorld.open(db);
     source = await world.account();
   });
-  after(() => assertLedgerSound(db.database));
 
   const upload = async (count: number, to = world, from = source): Promise<Uuid[]> => {
     const ids: Uuid[] = [];

@@ -3,7 +3,7 @@ import { createConnection } from 'mysql2/promise';
 import type { BonusBatch } from '../../src/db/entities/bonuses.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { idLiteral, LEAST } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { balanceOf } from '../support/world.js';
 import { BatchWorld, payroll } from './support.js';
 
@@ -18,15 +18,12 @@ const LONG_LOCKED_MS = 4_500;
 /** The place of a data row in the file, from 0; its number is 2 more. */
 const placeOf = (number: number): number => number - 2;
 
+const db = await testDatabase();
+
 describe('a batch that may not be covered to its last row', () => {
-  let db: TestDatabase;
   let world: BatchWorld;
   let ana: Account;
   let bruno: Account;
-
-  before(async () => {
-    db = await testDatabase();
-  });
 
   beforeEach(async () => {
     world = await BatchWorld.open(db, { desk: { commandTimeoutMs: GIVEN_UP_MS } });

@@ -10,32 +10,25 @@ import {
 import { deleteUploadedBytes } from '../../src/batches/retention.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import type { Account, Member } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { startTestApi, type TestAnswer } from '../support/api.js';
 import { answered, type Bank, idLiteral, LEAST, openBank, text } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { testDatabase } from '../support/database.js';
+import { TEST_ACTOR } from '../support/world.js';
 import { batchServiceOf, csvOf, formOf, ServedBatches, UNWATCHED } from './support.js';
 
 const MIB = 1024 * 1024;
 const FILE = csvOf([['$nobody', LEAST.toString(), 'EUR', null, null]]);
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+
 describe('the quotas of a tenant', () => {
-  let db: TestDatabase;
-  let api: TestApi;
   let bank: Bank;
   let payer: Account;
 
-  before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-  });
   beforeEach(async () => {
     bank = await openBank(api);
     payer = await bank.account();
-  });
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
   });
 
   const upload = (

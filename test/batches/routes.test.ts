@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { startTestApi, type TestAnswer } from '../support/api.js';
 import {
   answered,
   type Bank,
@@ -14,23 +14,17 @@ import {
   text,
   walk,
 } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { paidBatch, payroll, ServedBatches } from './support.js';
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+
 describe('batches over HTTP', () => {
-  let db: TestDatabase;
-  let api: TestApi;
   let bank: Bank;
   let served: ServedBatches;
   let payer: Account;
   let ana: Account;
-
-  before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-  });
-
-  after(() => api.stop());
 
   beforeEach(async () => {
     bank = await openBank(api);

@@ -5,21 +5,18 @@ import { instant, systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { deleteUploadedBytes } from '../../src/batches/retention.js';
 import { idLiteral, LEAST } from '../support/bank.js';
-import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import { openDatabase, testDatabase } from '../support/database.js';
 import { isCommit, Proxy } from '../support/proxy.js';
 import { TEST_ACTOR } from '../support/world.js';
 import { BatchWorld, codeOf, payroll, resourceOf } from './support.js';
 
 const FILE = payroll([['$ana', LEAST.toString(), 'COPM']]);
 
+const db = await testDatabase();
+
 describe('the upload of a batch', () => {
-  let db: TestDatabase;
   let world: BatchWorld;
   let source: Account;
-
-  before(async () => {
-    db = await testDatabase();
-  });
 
   beforeEach(async () => {
     world = await BatchWorld.open(db);

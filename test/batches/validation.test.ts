@@ -7,7 +7,7 @@ import { bonusBatchRows } from '../../src/db/entities/bonuses.js';
 import { MAX_ROWS } from '../../src/batches/rules.js';
 import { validateBatch } from '../../src/batches/validation/run.js';
 import { idLiteral, LEAST, object } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { TEST_ACTOR } from '../support/world.js';
 import {
   BatchWorld,
@@ -24,16 +24,13 @@ import {
 
 const MIN = LEAST.toString();
 
+const db = await testDatabase();
+
 describe('the validation of a batch', () => {
-  let db: TestDatabase;
   let world: BatchWorld;
   let source: Account;
   let ana: Account;
   let phone = 3_101_000_000;
-
-  before(async () => {
-    db = await testDatabase();
-  });
 
   beforeEach(async () => {
     world = await BatchWorld.open(db);

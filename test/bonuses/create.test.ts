@@ -6,12 +6,7 @@ import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
 import { setPolicy } from '../../src/approvals/policies.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import {
-  type RequestOptions,
-  startTestApi,
-  type TestAnswer,
-  type TestApi,
-} from '../support/api.js';
+import { type RequestOptions, startTestApi, type TestAnswer } from '../support/api.js';
 import {
   answered,
   type Bank,
@@ -24,23 +19,17 @@ import {
   text,
   walk,
 } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { setFee, TEST_ACTOR } from '../support/world.js';
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+
 describe('POST /v1/bonuses', () => {
-  let db: TestDatabase;
-  let api: TestApi;
   let bank: Bank;
   let payer: Account;
   let receiver: Account;
   let phone = 3_001_000_000;
-
-  before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-  });
-
-  after(() => api.stop());
 
   beforeEach(async () => {
     bank = await openBank(api);

@@ -1,31 +1,27 @@
 import assert from 'node:assert/strict';
 import { MoneyClient } from '../../packages/client/src/index.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import { startTestApi } from '../support/api.js';
 import { type Bank, LEAST, openBank } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 
 const EVENTS = 230;
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+
 describe('client.followEvents', () => {
-  let db: TestDatabase;
-  let api: TestApi;
   let bank: Bank;
   let client: MoneyClient;
   let from: Account;
   let to: Account;
 
-  before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-  });
   beforeEach(async () => {
     bank = await openBank(api);
     client = new MoneyClient({ baseUrl: api.baseUrl, token: bank.token });
     from = await bank.account({ funds: { COPM: 10_000n * LEAST } });
     to = await bank.account();
   });
-  after(() => api.stop());
 
   async function send(count: number): Promise<void> {
     await Promise.all(Array.from({ length: count }, () => bank.sent({ from, to, raw: LEAST })));

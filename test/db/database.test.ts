@@ -6,18 +6,14 @@ import { instant } from '../../src/core/instant.js';
 import { uuid } from '../../src/db/columns.js';
 import { DatabaseUnavailable, errnoOf } from '../../src/db/failures.js';
 import { insertSql, updateSql } from '../../src/db/statements.js';
-import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import { openDatabase, testDatabase } from '../support/database.js';
 import { Proxy } from '../support/proxy.js';
 import { until } from '../support/temporal.js';
 import { makeAccount, makeTenant, openDesk } from '../support/world.js';
 
+const db = await testDatabase();
+
 describe('the database', () => {
-  let db: TestDatabase;
-
-  before(async () => {
-    db = await testDatabase();
-  });
-
   it('the database returns a row as it was written, whatever its text contains', async () => {
     const texts = [
       `O'Hara "x" \\ ; -- /* $1 ? ?? %s`,

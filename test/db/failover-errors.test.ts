@@ -5,7 +5,7 @@ import type { Transaction } from '../../src/db/database.js';
 import { members } from '../../src/db/entities/parties.js';
 import { DatabaseUnavailable, isUncommitted } from '../../src/db/failures.js';
 import { insertSql } from '../../src/db/statements.js';
-import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import { openDatabase, testDatabase } from '../support/database.js';
 
 /**
  * What a server answers that is no primary any more. Of the first nothing has happened wherever it is answered: the server says it
@@ -14,13 +14,10 @@ import { openDatabase, type TestDatabase, testDatabase } from '../support/databa
 const REFUSED_WHOLE = [1290, 1792, 1836, 3796, 3797, 3798];
 const UNKNOWN_AT_COMMIT = [1047, 1180, 3032, 3100, 3101, 3781, 3782, 3783, 3799, 4094, 6400];
 
-describe('a server that is no longer the primary', () => {
-  let db: TestDatabase;
-  const told: string[] = [];
+const db = await testDatabase();
 
-  before(async () => {
-    db = await testDatabase();
-  });
+describe('a server that is no longer the primary', () => {
+  const told: string[] = [];
 
   const open = () =>
     openDatabase(db.url, {

@@ -47,7 +47,6 @@ describe('a transfer', () => {
   });
 
   after(async () => {
-    await api.stop();
     await db.remove();
   });
 

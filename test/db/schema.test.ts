@@ -3,14 +3,11 @@ import { DataSource } from 'typeorm';
 import { TABLES } from '../../src/db/entities/index.js';
 import { ENTITY_SCHEMAS } from '../../src/db/entity-schemas.js';
 import { GRANTS } from '../../src/db/grants.js';
-import { testDatabase, type TestDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
+
+const db = await testDatabase();
 
 describe('the schema that the migrations create', () => {
-  let db: TestDatabase;
-  before(async () => {
-    db = await testDatabase();
-  });
-
   it('the schema that the migrations create has the tables that the code defines and that the application has rights to', async () => {
     const rows = await db.sql(
       `SELECT table_name AS name FROM information_schema.tables WHERE table_schema=DATABASE()`,

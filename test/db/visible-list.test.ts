@@ -7,7 +7,7 @@ import type { Reader } from '../../src/db/database.js';
 import { insertSql } from '../../src/db/statements.js';
 import { defineTable } from '../../src/db/table.js';
 import { readVisible } from '../../src/db/visible-list.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 
 const START = Date.parse('2032-05-01T12:00:00.000Z');
 /** More than two pages look at. */
@@ -25,14 +25,14 @@ const listed = defineTable('listed', {
   createdAt: column.time,
 });
 
+const db = await testDatabase();
+
 describe('a list of which a caller may see only part', () => {
-  let db: TestDatabase;
   /** The time of the newest row. */
   let newest: Instant;
   let shown: string[];
 
   before(async () => {
-    db = await testDatabase();
     await db.change(
       `CREATE TABLE listed (id BINARY(16) NOT NULL PRIMARY KEY, status VARCHAR(8) NOT NULL, is_shown TINYINT(1) NOT NULL,
          created_at DATETIME(3) NOT NULL, KEY status (status, created_at, id))`,

@@ -1,16 +1,12 @@
 import { httpCommitCuts } from '../campaigns/http-commit-cuts.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 
 /** Short forms; `npm run prove` has the full counts. */
 const CUTS = 6;
 
+const db = await testDatabase();
+
 describe('when the connection to MySQL breaks at COMMIT, a client gets the truth or a 503, and its key moves money once', () => {
-  let db: TestDatabase;
-
-  before(async () => {
-    db = await testDatabase();
-  });
-
   for (const [fate, how] of [
     ['cut_before', 'before MySQL sees it'],
     ['cut_after', 'before its answer comes'],

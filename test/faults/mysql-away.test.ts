@@ -11,7 +11,7 @@ import {
 import { request, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
 import { answered, type Bank, LEAST, openBank, transferBody } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { Proxy } from '../support/proxy.js';
 import { assertLedgerSound } from '../support/world.js';
 
@@ -25,8 +25,9 @@ const ASKED = ENDPOINTS.filter(({ route }) => !TAKE_AN_ADDRESS.includes(route));
 /** Asked with a token that was read a moment ago. */
 const NEEDS_NO_LEDGER = ['GET /v1/bonus_batches/template'];
 
+const db = await testDatabase();
+
 describe('while MySQL is away', () => {
-  let db: TestDatabase;
   /** On MySQL itself. */
   let healthy: TestApi;
   /** Behind the proxy. */
@@ -36,7 +37,6 @@ describe('while MySQL is away', () => {
   let target: Target;
 
   before(async () => {
-    db = await testDatabase();
     healthy = await startTestApi(db);
     bank = await openBank(healthy);
     target = await makeTarget(bank);
@@ -47,7 +47,6 @@ describe('while MySQL is away', () => {
   after(async () => {
     await api.kill();
     await proxy.close();
-    await healthy.stop();
   });
 
   afterEach(async () => {

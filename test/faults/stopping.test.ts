@@ -4,21 +4,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PATIENT, request, startTestApi, type TestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
 import { answered, LEAST, openBank, transferBody } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { assertLedgerSound } from '../support/world.js';
 
 const CLIENTS = 16;
 
+const db = await testDatabase();
+
 describe('a process that is told to stop', () => {
-  let db: TestDatabase;
   let healthy: TestApi;
 
   before(async () => {
-    db = await testDatabase();
     healthy = await startTestApi(db);
   });
-
-  after(() => healthy.stop());
 
   it('a process that is told to stop answers what it has accepted, refuses what comes later, and exits; every answer is true', async () => {
     const bank = await openBank(healthy);

@@ -10,18 +10,19 @@ import {
 } from '../../src/funding/adjustments.js';
 import type { Ran } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import { startTestApi } from '../support/api.js';
 import { LEAST, object, text } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { type GuardedBank, openGuarded } from '../support/guarded.js';
 import { proven } from '../support/staff.js';
-import { assertLedgerSound, openDesk, setFee, TEST_ACTOR } from '../support/world.js';
+import { openDesk, setFee, TEST_ACTOR } from '../support/world.js';
 
 const FEE = 1_000n;
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+
 describe('a refund of fees, into which somebody puts a proposal of their own,', () => {
-  let db: TestDatabase;
-  let api: TestApi;
   let own: GuardedBank;
   let people: SignedInPeople;
   let maria: Staff;
@@ -32,8 +33,6 @@ describe('a refund of fees, into which somebody puts a proposal of their own,', 
   let name: string;
 
   before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
     own = await openGuarded(api);
     people = new SignedInPeople(db);
     await people.signIn('leo', ['adjust']);
@@ -49,9 +48,7 @@ describe('a refund of fees, into which somebody puts a proposal of their own,', 
     began = toRfc3339(instant(systemClock() - 1));
   });
   after(async () => {
-    await api.stop();
     people.remove();
-    await assertLedgerSound(db.database);
   });
 
   const charged = async (from = payer): Promise<string> =>

@@ -14,7 +14,7 @@ import {
 } from '../../src/funding/adjustments.js';
 import { recordPayIn, type NewPayIn } from '../../src/funding/pay-ins.js';
 import type { FundingDeps } from '../../src/funding/reference.js';
-import { testDatabase, type TestDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import {
   balanceOf,
   makeAccount,
@@ -33,14 +33,14 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
   return failure.refusal.code;
 }
 
+const test = await testDatabase();
+
 describe('pay-ins and adjustments', () => {
-  let test: TestDatabase;
   let world: TestTenant;
   let deps: FundingDeps;
   let account: Account;
 
   before(async () => {
-    test = await testDatabase();
     deps = { database: test.database, desk: openDesk(test.database).desk };
   });
   beforeEach(async () => {

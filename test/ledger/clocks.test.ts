@@ -20,7 +20,7 @@ import { DatabaseClock } from '../../src/ledger/database-clock.js';
 import type { CommandResult } from '../../src/ledger/writer/types.js';
 import { startTestApi } from '../support/api.js';
 import { answered, idLiteral, LEAST, text } from '../support/bank.js';
-import { type TestDatabase, testDatabase, untilLockIsAwaited } from '../support/database.js';
+import { testDatabase, untilLockIsAwaited } from '../support/database.js';
 import { approvalsOfKind, KINDS, openGuarded } from '../support/guarded.js';
 import { move, testKind } from '../support/kinds.js';
 import {
@@ -40,16 +40,13 @@ const HOUR_MS = 3_600_000;
 /** Further ahead of the database's clock, an account is refused. */
 const MAX_AHEAD_MS = 5_000;
 
+const db = await testDatabase();
+
 describe("the database's clock", () => {
-  let db: TestDatabase;
   let safe: WatchedDesk;
   let tenant: TestTenant;
   let payer: Account;
   let receiver: Account;
-
-  before(async () => {
-    db = await testDatabase();
-  });
 
   beforeEach(async () => {
     safe = openDesk(db.database);

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { MAX_RAW } from '../../src/core/amount.js';
 import { ApiError } from '../../src/core/errors.js';
 import { uuid } from '../../src/db/columns.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { MONTH, move, reserve, settle, testKind } from '../support/kinds.js';
 import { fund, makeAccount, makeTenant, openDesk, type WatchedDesk } from '../support/world.js';
 
+const db = await testDatabase();
+
 describe('amounts are exact', () => {
-  let db: TestDatabase;
   let watched: WatchedDesk;
 
   before(async () => {
-    db = await testDatabase();
     watched = openDesk(db.database);
   });
 

@@ -3,7 +3,7 @@ import { holds, monthTotals } from '../../src/db/entities/ledger.js';
 import type { Transfer } from '../../src/db/entities/operations.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import type { Decision } from '../../src/ledger/writer/types.js';
-import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import { openDatabase, testDatabase } from '../support/database.js';
 import { MONTH, move, reserve, settle, testKind } from '../support/kinds.js';
 import {
   balanceOf,
@@ -13,15 +13,12 @@ import {
   type WatchedDesk,
 } from '../support/world.js';
 
+const db = await testDatabase();
+
 describe('what is held and what a month has used', () => {
-  let db: TestDatabase;
   let watched: WatchedDesk;
   let payer: Account;
   let receiver: Account;
-
-  before(async () => {
-    db = await testDatabase();
-  });
 
   beforeEach(async () => {
     watched = openDesk(db.database);

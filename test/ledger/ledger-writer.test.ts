@@ -6,7 +6,7 @@ import { transfers } from '../../src/db/entities/operations.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import type { CommandKind, Decision } from '../../src/ledger/writer/types.js';
 import { insertRow, refuse } from '../../src/ledger/writer/types.js';
-import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import { openDatabase, testDatabase } from '../support/database.js';
 import { move, SHORT_OF_FUNDS, type TestCommand, testKind } from '../support/kinds.js';
 import { isCommit, Proxy } from '../support/proxy.js';
 import {
@@ -18,16 +18,13 @@ import {
   type WatchedDesk,
 } from '../support/world.js';
 
+const db = await testDatabase();
+
 describe('the ledger writer', () => {
-  let db: TestDatabase;
   let watched: WatchedDesk;
   let tenant: TestTenant;
   let payer: Account;
   let receiver: Account;
-
-  before(async () => {
-    db = await testDatabase();
-  });
 
   beforeEach(async () => {
     watched = openDesk(db.database);

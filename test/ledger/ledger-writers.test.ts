@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
 import { LedgerWriters } from '../../src/ledger/writer/ledger-writer.js';
-import { testDatabase, type TestDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { move, testKind } from '../support/kinds.js';
 import { makeAccount, makeTenant, openDesk } from '../support/world.js';
 
-describe('the desks of a process', () => {
-  let db: TestDatabase;
-  before(async () => {
-    db = await testDatabase();
-  });
+const db = await testDatabase();
 
+describe('the desks of a process', () => {
   it('the desks of a process have their own queues: what waits at one delays nothing at another', async () => {
     const desks = new LedgerWriters(
       () =>

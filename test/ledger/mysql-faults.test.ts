@@ -6,12 +6,7 @@ import { uuid } from '../../src/db/columns.js';
 import { idempotencyKeys } from '../../src/db/entities/ledger.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { commitCutCampaign } from '../campaigns/commit-cuts.js';
-import {
-  openDatabase,
-  type TestDatabase,
-  testDatabase,
-  untilLockIsAwaited,
-} from '../support/database.js';
+import { openDatabase, testDatabase, untilLockIsAwaited } from '../support/database.js';
 import { move, testKind } from '../support/kinds.js';
 import { type Fate, Proxy } from '../support/proxy.js';
 import {
@@ -26,16 +21,13 @@ import {
 /** The short form; `npm run prove -- commit-cuts` cuts five hundred times at each place. */
 const CUTS = 10;
 
+const db = await testDatabase();
+
 describe('the ledger writer, when MySQL fails', () => {
-  let db: TestDatabase;
   let proxy: Proxy;
   let database: Database;
   let payer: Account;
   let receiver: Account;
-
-  before(async () => {
-    db = await testDatabase();
-  });
 
   beforeEach(async () => {
     proxy = await Proxy.open(db.url);

@@ -3,7 +3,7 @@ import type { Uuid } from '../../src/core/ids.js';
 import { monthTotals } from '../../src/db/entities/ledger.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { type Need, need } from '../../src/ledger/writer/types.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { MONTH, move, SHORT_OF_FUNDS, type TestCommand, testKind } from '../support/kinds.js';
 import {
   makeAccount,
@@ -13,16 +13,13 @@ import {
   type WatchedDesk,
 } from '../support/world.js';
 
+const db = await testDatabase();
+
 describe('what the commands of one group ask of one table', () => {
-  let db: TestDatabase;
   let watched: WatchedDesk;
   let tenant: TestTenant;
   let payer: Account;
   let receiver: Account;
-
-  before(async () => {
-    db = await testDatabase();
-  });
 
   beforeEach(async () => {
     watched = openDesk(db.database);

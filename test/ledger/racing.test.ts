@@ -1,18 +1,18 @@
 import type { Database } from '../../src/db/database.js';
 import { racingCampaign } from '../campaigns/racing.js';
 import { sameKeyCampaign } from '../campaigns/same-key.js';
-import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import { openDatabase, testDatabase } from '../support/database.js';
 
 /** Short forms; `npm run prove` has the full counts. */
 const ROUNDS = 5;
 const TRANSFERS = 600;
 
+const db = await testDatabase();
+
 describe('ledger writers that race on one database', () => {
-  let db: TestDatabase;
   let second: Database;
 
   before(async () => {
-    db = await testDatabase();
     second = openDatabase(db.url);
   });
 

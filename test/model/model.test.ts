@@ -1,13 +1,9 @@
 import { modelCampaign } from '../campaigns/model.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
+
+const db = await testDatabase();
 
 describe('the service and a reference ledger in memory', () => {
-  let db: TestDatabase;
-
-  before(async () => {
-    db = await testDatabase();
-  });
-
   it('the service and a reference ledger in memory answer the same to every operation, refusal and read', async () => {
     // The short form; `npm run prove -- model` plays a million. MODEL_SEED repeats a run that failed.
     const seed = process.env.MODEL_SEED;

@@ -101,10 +101,6 @@ describe('what is seen from outside', () => {
     });
     worker = await startTestWorker(db, temporal, { sweeps: false });
   });
-  after(async () => {
-    await api.stop();
-    await worker.stop();
-  });
 
   const scraped = async (url: string): Promise<string> => (await fetch(`${url}/metrics`)).text();
   const known = async (): Promise<ReadonlySet<string>> =>

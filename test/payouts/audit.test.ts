@@ -202,7 +202,6 @@ describe('the auditor finds, of payouts and what rails said,', () => {
   });
 
   after(async () => {
-    await api.stop();
     await db.remove();
   });
 

@@ -8,9 +8,9 @@ import { newBreaker, RESUMES_AFTER_MS } from '../../src/payouts/breaker.js';
 import { type Rail, RailSilent } from '../../src/payouts/rails/rail.js';
 import { listRails } from '../../src/support/reading/rails.js';
 import type { Sweeper } from '../../src/temporal/sweeper.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import { startTestApi } from '../support/api.js';
 import { idLiteral, LEAST } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { sweeperOf } from '../support/sweepers.js';
 import { until } from '../support/temporal.js';
 import { balanceOf } from '../support/world.js';
@@ -26,25 +26,19 @@ import {
   saidOf,
 } from './support.js';
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+
 describe('a rail that does not answer', () => {
   const OPTIONS = { opensAfter: 3, probeAfterMs: 1_000 };
-  let db: TestDatabase;
-  let api: TestApi;
   let own: PayoutBank;
   let now: () => Instant;
-
-  before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-  });
 
   beforeEach(async () => {
     await forgetRails(db);
     own = await openPayoutBank(api);
     now = systemClock;
   });
-
-  after(() => api.stop());
 
   const over = (...words: ConstructorParameters<typeof ScriptedRail>) => {
     const rail = new ScriptedRail(...words);

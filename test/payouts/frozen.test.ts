@@ -6,9 +6,9 @@ import { outbox } from '../../src/db/entities/outbox.js';
 import { railBreakers } from '../../src/db/entities/rail-breakers.js';
 import { insertSql } from '../../src/db/statements.js';
 import { newBreaker } from '../../src/payouts/breaker.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import { startTestApi } from '../support/api.js';
 import { answered, LEAST } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { balanceOf, TEST_ACTOR } from '../support/world.js';
 import { ScriptedRail, say } from './scripted-rail.js';
 import {
@@ -22,24 +22,18 @@ import {
 
 const DECIDED = { actor: TEST_ACTOR, reason: null };
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+
 describe('a payout of a frozen account', () => {
-  let db: TestDatabase;
-  let api: TestApi;
   let own: PayoutBank;
   let id: Uuid;
-
-  before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-  });
 
   beforeEach(async () => {
     await forgetRails(db);
     own = await openPayoutBank(api);
     id = await own.pay();
   });
-
-  after(() => api.stop());
 
   const freeze = () => freezeAccount(db.database, systemClock, own.source.id, DECIDED);
   const unfreeze = () => unfreezeAccount(db.database, systemClock, own.source.id, DECIDED);

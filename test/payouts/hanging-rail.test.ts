@@ -3,14 +3,8 @@ import { QUERIES, type WaitingState } from '../../src/temporal/contracts.js';
 import { HangingGateway, hangingRail, twoRails } from '../campaigns/hanging-rail.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { BankGateway } from '../support/bank-gateway.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import {
-  serving,
-  temporalEnvironment,
-  type TestTemporal,
-  testTemporal,
-  until,
-} from '../support/temporal.js';
+import { testDatabase } from '../support/database.js';
+import { serving, temporalEnvironment, testTemporal, until } from '../support/temporal.js';
 import { newSignature } from '../support/temporal-world.js';
 import { startTestWorker } from '../support/temporal-worker.js';
 import {
@@ -24,15 +18,10 @@ import {
 
 const HANGING = { destination: { country: 'MX' } } as const;
 
+const db = await testDatabase();
+const temporal = await testTemporal();
+
 describe('a rail that hangs', () => {
-  let db: TestDatabase;
-  let temporal: TestTemporal;
-
-  before(async () => {
-    db = await testDatabase();
-    temporal = await testTemporal();
-  });
-
   it('a rail that hangs delays only its own payouts, and pays each of them once when it answers again', async () => {
     const counts = { payouts: 30, measured: 4, approvals: 2 };
     await hangingRail({

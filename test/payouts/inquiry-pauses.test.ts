@@ -5,33 +5,25 @@ import {
   TASK_QUEUES,
 } from '../../src/temporal/contracts.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { serving, type TestTemporal, testTemporal, until } from '../support/temporal.js';
+import { testDatabase } from '../support/database.js';
+import { serving, testTemporal, until } from '../support/temporal.js';
 import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
-import { assertLedgerSound } from '../support/world.js';
 import { openPayoutBank } from './support.js';
 
+const db = await testDatabase();
+const temporal = await testTemporal();
+
 describe('the pauses between the questions of a workflow to a rail', () => {
-  let db: TestDatabase;
-  let temporal: TestTemporal;
   let worker: TestWorker;
   let api: TestApi;
 
   before(async () => {
-    db = await testDatabase();
-    temporal = await testTemporal();
     worker = await startTestWorker(db, temporal, {
       environment: serving('payouts'),
       sweeps: false,
     });
     // It has no Temporal: the test starts the workflow, with pauses of its own.
     api = await startTestApi(db);
-  });
-
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
-    await worker.stop();
   });
 
   it('the pauses between the questions of a workflow to a rail are the shortest, twice that, four times that, and then the longest', async () => {

@@ -4,11 +4,11 @@ import { type Clock, type Instant, instant, systemClock } from '../../src/core/i
 import type { Rail } from '../../src/payouts/rails/rail.js';
 import { pollingSweeps } from '../../src/payouts/status-polling.js';
 import { sweeperOf } from '../support/sweepers.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import { startTestApi } from '../support/api.js';
 import { idLiteral, LEAST } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { until } from '../support/temporal.js';
-import { assertLedgerSound, balanceOf } from '../support/world.js';
+import { balanceOf } from '../support/world.js';
 import { say, ScriptedRail } from './scripted-rail.js';
 import {
   assertSameStory,
@@ -21,27 +21,18 @@ import {
 
 const HOUR = 3_600_000;
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+
 describe('a payout that was completed', () => {
-  let db: TestDatabase;
-  let api: TestApi;
   let own: PayoutBank;
   let now: Clock = systemClock;
-
-  before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-  });
 
   beforeEach(async () => {
     now = systemClock;
     own = await openPayoutBank(api);
     // Those of other tests are none of ours.
     await db.change('UPDATE payouts SET ask_at=NULL WHERE ask_at IS NOT NULL');
-  });
-
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
   });
 
   const over = (rail: Rail, windowMs?: number) =>

@@ -7,10 +7,10 @@ import { payoutSecrets } from '../../src/db/entities/payouts.js';
 import { openSecrets } from '../../src/payouts/secrets.js';
 import { type Ran, run, TEST_KEYS } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import { startTestApi } from '../support/api.js';
 import { idLiteral, type Json, LEAST } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, balanceOf } from '../support/world.js';
+import { testDatabase } from '../support/database.js';
+import { balanceOf } from '../support/world.js';
 import {
   accountNumber,
   assertSameStory,
@@ -22,15 +22,14 @@ import {
   TEST_KEYRING,
 } from './support.js';
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+
 describe('the operators of payouts', () => {
-  let db: TestDatabase;
-  let api: TestApi;
   let own: PayoutBank;
   let people: SignedInPeople;
 
   before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
     people = new SignedInPeople(db);
     for (const name of ['leo', 'maria']) await people.signIn(name);
   });
@@ -41,8 +40,6 @@ describe('the operators of payouts', () => {
 
   after(async () => {
     people.remove();
-    await assertLedgerSound(db.database);
-    await api.stop();
   });
 
   /** What two people do comes with a code. */

@@ -47,7 +47,6 @@ describe('an outcome that gives money back', () => {
 
   after(async () => {
     await assertLedgerSound(db.database);
-    await api.stop();
   });
 
   /** Handed over without an answer; what the rail says next. */
@@ -386,7 +385,6 @@ describe('the orders that a rail is given', () => {
 
   after(async () => {
     await assertLedgerSound(db.database);
-    await api.stop();
   });
 
   it('the orders that a rail is given are numbered, each written before it leaves', async () => {

@@ -13,8 +13,8 @@ import { dayOf } from '../../src/payouts/statements/compare.js';
 import { type Reconciled, reconcile } from '../../src/payouts/statements/reconcile.js';
 import type { LineInput } from '../../src/payouts/statements/store.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, balanceOf, someone, TEST_ACTOR } from '../support/world.js';
+import { testDatabase } from '../support/database.js';
+import { balanceOf, someone, TEST_ACTOR } from '../support/world.js';
 import { ScriptedRail } from './scripted-rail.js';
 import {
   openPayoutBank,
@@ -53,8 +53,9 @@ const COUNTRIES = [
 ];
 const railOf = (country: string): string => `http:bank-${country.toLowerCase()}`;
 
+const db = await testDatabase();
+
 describe('the statements of a rail', () => {
-  let db: TestDatabase;
   let api: TestApi;
   let own: PayoutBank;
   let deps: ReturnType<typeof railsOf>;
@@ -63,7 +64,6 @@ describe('the statements of a rail', () => {
   const left = [...COUNTRIES];
 
   before(async () => {
-    db = await testDatabase();
     const names = COUNTRIES.map((one) => [one, railOf(one)] as const);
     const gateways = names.map(([, rail]) => rail.slice('http:'.length));
     api = await startTestApi(db, {
@@ -84,11 +84,6 @@ describe('the statements of a rail', () => {
   beforeEach(async () => {
     own = await openPayoutBank(api);
     country = left.shift() ?? assert.fail('there are more tests than countries');
-  });
-
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
   });
 
   /** A payout that its rail was given. */

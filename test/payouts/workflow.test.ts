@@ -3,16 +3,10 @@ import { SCENARIOS } from '../../src/payouts/rails/simulated.js';
 import { QUERIES, type WaitingState } from '../../src/temporal/contracts.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, LEAST, object } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import {
-  serving,
-  temporalEnvironment,
-  type TestTemporal,
-  testTemporal,
-  until,
-} from '../support/temporal.js';
+import { testDatabase } from '../support/database.js';
+import { serving, temporalEnvironment, testTemporal, until } from '../support/temporal.js';
 import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
-import { assertLedgerSound, balanceOf } from '../support/world.js';
+import { balanceOf } from '../support/world.js';
 import {
   accountNumber,
   assertSameStory,
@@ -29,28 +23,21 @@ import {
 } from './support.js';
 import { newSignature } from '../support/temporal-world.js';
 
+const db = await testDatabase();
+const temporal = await testTemporal();
+
 describe('the workflow of a payout', () => {
-  let db: TestDatabase;
-  let temporal: TestTemporal;
   let worker: TestWorker;
   let api: TestApi;
   let own: PayoutBank;
 
   before(async () => {
-    db = await testDatabase();
-    temporal = await testTemporal();
     worker = await startTestWorker(db, temporal, { environment: serving('payouts', 'approvals') });
     api = await startTestApi(db, temporalEnvironment(temporal));
   });
 
   beforeEach(async () => {
     own = await openPayoutBank(api);
-  });
-
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
-    await worker.stop();
   });
 
   const stateOf = (id: string) =>

@@ -8,10 +8,9 @@ import { requests, type StoredRequest } from '../../src/db/entities/requests.js'
 import { insertSql } from '../../src/db/statements.js';
 import { KEPT_DAYS, readRequest } from '../../src/requests/reading.js';
 import { removeOldRequests } from '../../src/requests/sweeps.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { startTestApi, type TestAnswer } from '../support/api.js';
 import {
   answered,
-  type Bank,
   idLiteral,
   type Json,
   LEAST,
@@ -20,27 +19,24 @@ import {
   text,
   transferBody,
 } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { TEST_ACTOR } from '../support/world.js';
 import { payoutBody } from '../payouts/support.js';
 
 const DAY_MS = 86_400_000;
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+const bank = await openBank(api);
+
 describe('GET /v1/requests/{request_id}', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let bank: Bank;
   let payer: Account;
   let ana: Account;
 
   before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-    bank = await openBank(api);
     payer = await bank.account({ funds: { COPM: 1_000n * LEAST } });
     ana = await bank.account();
   });
-  after(() => api.stop());
 
   const idOf = ({ headers }: TestAnswer): string => text(headers.get('svc-request-id'));
   const ask = (id: string, token = bank.token): Promise<TestAnswer> =>

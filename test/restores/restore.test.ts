@@ -12,10 +12,14 @@ import { readState } from '../../src/webhooks/endpoint-claims.js';
 import { readLogs } from '../../src/webhooks/event-reader.js';
 import { type Ran, run } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Bank, idLiteral, LEAST, list, openBank } from '../support/bank.js';
-import { heldUp, type TestDatabase, testDatabase } from '../support/database.js';
+import { startTestApi } from '../support/api.js';
+import { answered, idLiteral, LEAST, list, openBank } from '../support/bank.js';
+import { heldUp, testDatabase } from '../support/database.js';
 import { TEST_ACTOR } from '../support/world.js';
+
+const db = await testDatabase();
+const api = await startTestApi(db);
+const bank = await openBank(api);
 
 describe('what a restore leaves out and finds', () => {
   it('what a restore leaves out and finds is more sequences than a tenant can have used, up to a round number', () => {
@@ -47,22 +51,15 @@ describe('what a restore leaves out and finds', () => {
 });
 
 describe('a restore', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let bank: Bank;
   let people: SignedInPeople;
 
   before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-    bank = await openBank(api);
     people = new SignedInPeople(db);
     await people.signIn('maria', ['manage']);
     await people.signIn('leo', ['manage']);
     await people.signIn('eva', ['adjust', 'resolve']);
   });
   after(async () => {
-    await api.stop();
     people.remove();
   });
 

@@ -9,6 +9,7 @@ import { type Checkpoint, parseCheckpoint, readCheckpoint } from '../../src/rest
 import { newRestore, openRestore } from '../../src/restores/opening.js';
 import { RollbackGuard } from '../../src/restores/rollback-guard.js';
 import { TemporalClient } from '../../src/temporal/client.js';
+import { AUDIT_SCHEDULE_ID } from '../../src/temporal/contracts.js';
 import { SignedInPeople } from '../ops/signed-in.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { type Bank, idLiteral, LEAST, openBank, transferBody } from '../support/bank.js';
@@ -123,6 +124,8 @@ class BusyService {
     this.isStopped = true;
     await this.clients;
     await this.stopAll();
+    // Otherwise it would start an audit every second until the server ends.
+    await this.temporal.client.schedule.getHandle(AUDIT_SCHEDULE_ID).delete();
   }
 }
 
@@ -226,7 +229,6 @@ describe('a process that starts', () => {
   beforeEach(() => db.change('DELETE FROM restores'));
   afterEach(() => guards.forEach((guard) => guard.stop()));
   after(async () => {
-    await api.stop();
     await assertLedgerSound(db.database);
   });
 

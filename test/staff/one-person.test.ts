@@ -11,12 +11,12 @@ import { findStaff, setService } from '../../src/staff/people.js';
 import type { StaffIdentity } from '../../src/staff/rules.js';
 import { identityOf } from '../../src/staff/verification.js';
 import { openPayoutBank, type PayoutBank, railsOf, rowOf, seen } from '../payouts/support.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import { startTestApi } from '../support/api.js';
 import { LEAST } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { addStaff, proven, staffPartsOf } from '../support/staff.js';
 import { hire } from '../support/temporal-world.js';
-import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
+import { balanceOf, TEST_ACTOR } from '../support/world.js';
 
 /** How one person may write a name that is not taken yet. */
 const WAYS: Readonly<Record<string, (name: string) => string>> = {
@@ -28,26 +28,21 @@ const WAYS: Readonly<Record<string, (name: string) => string>> = {
   'spaces in a row': (name) => name.replace(' ', '   '),
 };
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+
 describe('one person', () => {
-  let db: TestDatabase;
-  let api: TestApi;
   let own: PayoutBank;
   let account: Account;
   let maria: Staff;
 
   before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
     own = await openPayoutBank(api);
     account = own.source;
     maria = await addStaff(db.database, {
       name: `maria ${process.pid}`,
       rights: ['adjust', 'resolve', 'manage'],
     });
-  });
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
   });
 
   const funding = () => ({ database: db.database, desk: api.core.desk });

@@ -4,19 +4,17 @@ import { systemClock } from '../../src/core/instant.js';
 import { auditLog } from '../../src/db/entities/identity.js';
 import { StaffSignals } from '../../src/staff/signals.js';
 import type { StaffSignal } from '../../src/temporal/contracts.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { staffPartsOf } from '../support/staff.js';
 import { newSignature, REASON, type Signature } from '../support/temporal-world.js';
 
+const db = await testDatabase();
+
 describe('a signal of the staff', () => {
-  let db: TestDatabase;
   let signature: Signature;
   let asked: unknown[];
   let signals: StaffSignals;
 
-  before(async () => {
-    db = await testDatabase();
-  });
   beforeEach(async () => {
     signature = await newSignature(db.database);
     asked = [];

@@ -12,7 +12,7 @@ import {
   verifyClaim,
 } from '../../src/staff/verification.js';
 import { wrongCode, wrongCodesCampaign } from '../campaigns/wrong-codes.js';
-import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import { openDatabase, testDatabase } from '../support/database.js';
 import { isCommit, Proxy } from '../support/proxy.js';
 import { codeOf, staffPartsOf } from '../support/staff.js';
 import { dismiss, hire } from '../support/temporal-world.js';
@@ -22,15 +22,13 @@ const MINUTE_MS = 60_000;
 /** The middle of a step. */
 const BEGAN = instant(Math.floor(1_800_000_000_000 / STEP_MS) * STEP_MS + STEP_MS / 2);
 
+const db = await testDatabase();
+
 describe('a claim of one of the staff', () => {
-  let db: TestDatabase;
   let ana: Staff;
   let now: Instant;
   let deps: StaffDeps;
 
-  before(async () => {
-    db = await testDatabase();
-  });
   beforeEach(async () => {
     now = BEGAN;
     ana = await hire(db.database);

@@ -23,7 +23,7 @@ import {
   text,
   walk,
 } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { TEST_ACTOR } from '../support/world.js';
 import { askStatement, makeStatements, statementOf } from './support.js';
 
@@ -44,8 +44,9 @@ const COLUMNS = [
   ...['counterparty_account_id', 'description', 'movement_id', 'related_type', 'related_id'],
 ];
 
+const db = await testDatabase();
+
 describe('statements', () => {
-  let db: TestDatabase;
   let api: TestApi;
   let bank: Bank;
   let now: Instant;
@@ -53,7 +54,6 @@ describe('statements', () => {
   let person: Account;
 
   before(async () => {
-    db = await testDatabase();
     now = instant(START);
     api = await startTestApi(db, {}, { clock: () => now });
     bank = await openBank(api);
@@ -79,7 +79,6 @@ describe('statements', () => {
     }
     now = instant(START + HOUR_MS);
   });
-  after(() => api.stop());
 
   const at = (offset: number): Instant => instant(START + offset);
   const period = (from: number, to: number, account = payer) => ({

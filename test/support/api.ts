@@ -18,6 +18,7 @@ import { createLogging } from '../../src/http/logging.js';
 import { RATE_CLASSES } from '../../src/http/rate-limit.js';
 import type { Webhooks } from '../../src/webhooks/routes.js';
 import { TestDeliveries } from '../../src/webhooks/test-deliveries.js';
+import { stoppedAfterTests } from './after-tests.js';
 import type { TestDatabase } from './database.js';
 import { FakeReceiver } from './receiver.js';
 import { asDatabaseClock } from './world.js';
@@ -72,6 +73,7 @@ const NOWHERE: DestinationStream = { write: () => undefined };
 export const TEST_KEYS: Keyring = [{ id: 'test', secret: Buffer.alloc(32, 7) }];
 const KEYS = `test:${TEST_KEYS[0].secret.toString('base64')}`;
 
+/** Starts an API, which is stopped after the last test of the file at the latest. */
 export async function startTestApi(
   { url }: Pick<TestDatabase, 'url'>,
   environment: Readonly<Record<string, string>> = {},
@@ -97,7 +99,7 @@ export async function startTestApi(
     adminUrl: `http://127.0.0.1:${servers.admin.port}`,
     webhooks,
     request: (method, path, options) => request(baseUrl, method, path, options),
-    stop: async () => {
+    stop: stoppedAfterTests(async () => {
       await servers.api.stop(2_000);
       await core.desks.idle();
       await servers.requests.write();
@@ -105,7 +107,7 @@ export async function startTestApi(
       servers.rates.close();
       await Promise.all([bridge.notifier.stop(), webhooks.tests.stop(), configured.close()]);
       await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);
-    },
+    }),
   };
 }
 

@@ -4,15 +4,17 @@ const TICKS_PER_SECOND = 100;
 /** CPU seconds, at the end of the last file: loading the next is part of its own. */
 let used = 0;
 
-/** Audits and closes what the tests of a file left open. Nothing is opened here, so unit tests need no server. */
+/** Stops, audits and closes what the tests of a file left open. Nothing is opened here, so unit tests need no server. */
 export const mochaHooks = {
   async afterAll(this: Mocha.Context): Promise<void> {
     // Loaded where there may be something to end: all that it needs takes a unit test most of a second.
     if (process.env.TEST_MYSQL_ADMIN_URL !== undefined) {
-      const [{ closeTestDatabase }, { assertLedgerSound }] = await Promise.all([
+      const [{ stopStarted }, { closeTestDatabase }, { assertLedgerSound }] = await Promise.all([
+        import('./after-tests.js'),
         import('./database.js'),
         import('./world.js'),
       ]);
+      await stopStarted();
       await closeTestDatabase(assertLedgerSound);
     }
     const now = cpuSeconds();

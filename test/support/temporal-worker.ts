@@ -10,6 +10,7 @@ import { readWorkerConfig } from '../../src/config/config.js';
 import type { Clock } from '../../src/core/instant.js';
 import { createLogging } from '../../src/http/logging.js';
 import { installRuntime } from '../../src/temporal/workers.js';
+import { stoppedAfterTests } from './after-tests.js';
 import { PATIENT, testEnvironment } from './api.js';
 import type { TestDatabase } from './database.js';
 import { type TemporalAddress, temporalEnvironment, until } from './temporal.js';
@@ -52,7 +53,7 @@ interface TestWorkerDeps {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** The worker's parts over the database and this Temporal; resolves when they work. */
+/** The worker's parts over the database and this Temporal; resolves when they work. They are stopped after the last test of the file at the latest. */
 export async function startTestWorker(
   { url }: Pick<TestDatabase, 'url'>,
   temporal: TemporalAddress,
@@ -73,11 +74,11 @@ export async function startTestWorker(
     bridge,
     deps,
     adminUrl: `http://127.0.0.1:${deps.admin.port}`,
-    stop: async () => {
+    stop: stoppedAfterTests(async () => {
       await deps.stop();
       await sending.close();
       await core.desks.idle();
       await Promise.all([core.database.close(), bridge.client.close(), deps.admin.stop(0)]);
-    },
+    }),
   };
 }

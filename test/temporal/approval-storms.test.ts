@@ -1,19 +1,12 @@
 import { activitiesCampaign } from '../campaigns/approval-activities.js';
 import { racesCampaign } from '../campaigns/approval-races.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { startTestApi } from '../support/api.js';
+import { testDatabase } from '../support/database.js';
+
+const db = await testDatabase();
+const api = await startTestApi(db);
 
 describe('pending transfers', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-
-  before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-  });
-
-  after(() => api.stop());
-
   it('pending transfers end once, by one event, when approve, reject, cancel and expiry come together', async () => {
     await racesCampaign({ db, api, rounds: 50, seed: 20_261_101 });
   });

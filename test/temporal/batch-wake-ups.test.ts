@@ -9,8 +9,8 @@ import { BUNDLE_FILE } from '../../src/temporal/bundle-file.js';
 import { type BatchState, QUERIES, SIGNALS } from '../../src/temporal/contracts.js';
 import { batchServiceOf, BatchWorld, payroll, resourceOf } from '../batches/support.js';
 import { LEAST } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { serving, type TestTemporal, testTemporal, until } from '../support/temporal.js';
+import { testDatabase } from '../support/database.js';
+import { serving, testTemporal, until } from '../support/temporal.js';
 import { startTestWorker } from '../support/temporal-worker.js';
 import { TEST_ACTOR } from '../support/world.js';
 import { signalsOf } from '../support/staff.js';
@@ -35,17 +35,16 @@ class Gate {
   }
 }
 
+const db = await testDatabase();
+const temporal = await testTemporal();
+
 describe('a wake-up that arrives while the workflow of a batch is busy', () => {
-  let db: TestDatabase;
-  let temporal: TestTemporal;
   let connection: NativeConnection;
   let world: BatchWorld;
   let payer: Account;
   let real: BatchActivities;
 
   before(async () => {
-    db = await testDatabase();
-    temporal = await testTemporal();
     // It makes the search attributes.
     await (
       await startTestWorker(db, temporal, { environment: serving('batches'), sweeps: false })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import {
   newNamespace,
   serving,
@@ -26,28 +26,22 @@ import {
   readTransfer,
   sendSignal,
 } from '../support/temporal-world.js';
-import { assertLedgerSound } from '../support/world.js';
 
 const AWAY = { address: '127.0.0.1:1', namespace: 'default' };
 
+const db = await testDatabase();
+
 describe('a transfer whose time is over', () => {
-  let db: TestDatabase;
   let temporal: TestTemporal;
   let api: TestApi;
 
   before(async () => {
-    db = await testDatabase();
     // Of its own: no other worker's sweeper may help.
     temporal = await newNamespace(sharedAddress(), 'expiry');
     await (
       await startTestWorker(db, temporal, { environment: serving('approvals'), sweeps: false })
     ).stop();
     api = await startTestApi(db, temporalEnvironment(temporal));
-  });
-
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
   });
 
   it("a transfer whose time is over is ended by its workflow's timer if no sweeper runs", async () => {

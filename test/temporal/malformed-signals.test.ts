@@ -4,13 +4,12 @@ import type { temporal as proto } from '@temporalio/proto';
 import { SIGNALS, transferWorkflowId } from '../../src/temporal/contracts.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import {
   detailsOf,
   serving,
   stateOf,
   temporalEnvironment,
-  type TestTemporal,
   testTemporal,
   until,
   untilEnded,
@@ -31,7 +30,6 @@ import {
   signatureOf,
 } from '../support/temporal-world.js';
 import type { Uuid } from '../../src/core/ids.js';
-import { assertLedgerSound } from '../support/world.js';
 
 type Payload = proto.api.common.v1.IPayload;
 
@@ -59,27 +57,20 @@ const UNDECODABLE: Readonly<Record<string, readonly Payload[]>> = {
   ],
 };
 
+const db = await testDatabase();
+const temporal = await testTemporal();
+
 describe('a signal that is malformed, or from somebody without the right', () => {
-  let db: TestDatabase;
-  let temporal: TestTemporal;
   let worker: TestWorker;
   let api: TestApi;
   let guarded: GuardedBank;
   let active: string;
 
   before(async () => {
-    db = await testDatabase();
-    temporal = await testTemporal();
     worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
     api = await startTestApi(db, temporalEnvironment(temporal));
     guarded = await openGuardedBank(api);
     active = (await hire(db.database)).name;
-  });
-
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
-    await worker.stop();
   });
 
   async function pending(): Promise<Uuid> {

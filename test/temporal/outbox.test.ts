@@ -7,7 +7,7 @@ import { Outbox } from '../../src/temporal/outbox.js';
 import { transferWorkflowResource } from '../../src/transfers/workflow-resource.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral } from '../support/bank.js';
-import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import { openDatabase, testDatabase } from '../support/database.js';
 import {
   connectTemporal,
   namespaceName,
@@ -16,7 +16,6 @@ import {
   serving,
   sharedAddress,
   temporalEnvironment,
-  type TestTemporal,
   testTemporal,
   until,
   untilEnded,
@@ -39,31 +38,23 @@ import {
   readTransfer,
   sendSignal,
 } from '../support/temporal-world.js';
-import { assertLedgerSound } from '../support/world.js';
 
 /** Nobody listens there. */
 const AWAY = { address: '127.0.0.1:1', namespace: 'default' };
 
+const db = await testDatabase();
+const temporal = await testTemporal();
+
 describe('the outbox', () => {
-  let db: TestDatabase;
-  let temporal: TestTemporal;
   let worker: TestWorker;
   let api: TestApi;
   /** Its process cannot reach Temporal: what it writes is left for the sweeper. */
   let cutOff: TestApi;
 
   before(async () => {
-    db = await testDatabase();
-    temporal = await testTemporal();
     worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
     api = await startTestApi(db, temporalEnvironment(temporal));
     cutOff = await startTestApi(db, temporalEnvironment(AWAY));
-  });
-
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await Promise.all([api.stop(), cutOff.stop()]);
-    await worker.stop();
   });
 
   const isEmpty = async (id: Uuid): Promise<boolean> => (await outboxOf(db, id)).length === 0;

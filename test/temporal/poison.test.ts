@@ -9,7 +9,7 @@ import type { WorkflowResource } from '../../src/temporal/workflow-resources.js'
 import { transferWorkflowResource } from '../../src/transfers/workflow-resource.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import {
   namespaceName,
   sharedAddress,
@@ -19,21 +19,19 @@ import {
   workflowStatus,
 } from '../support/temporal.js';
 import { type GuardedBank, openGuardedBank, outboxOf } from '../support/temporal-world.js';
-import { assertLedgerSound } from '../support/world.js';
 
 const AWAY = { address: '127.0.0.1:1', namespace: 'default' };
 
+const db = await testDatabase();
+const temporal = await testTemporal();
+
 describe('an entry of the outbox that cannot be relayed', () => {
-  let db: TestDatabase;
-  let temporal: TestTemporal;
   let api: TestApi;
   let bank: GuardedBank;
   let outbox: Outbox;
   let client: TemporalClient;
 
   before(async () => {
-    db = await testDatabase();
-    temporal = await testTemporal();
     api = await startTestApi(db, temporalEnvironment(AWAY));
     bank = await openGuardedBank(api);
     outbox = new Outbox(db.database, systemClock);
@@ -42,7 +40,6 @@ describe('an entry of the outbox that cannot be relayed', () => {
   });
 
   after(async () => {
-    await assertLedgerSound(db.database);
     await Promise.all([client.close(), api.stop()]);
   });
   afterEach(() => db.sql('DELETE FROM outbox'));

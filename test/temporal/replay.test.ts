@@ -101,7 +101,6 @@ describe('a current history', () => {
   });
 
   after(async () => {
-    await api.stop();
     await worker.stop();
   });
 

@@ -6,7 +6,7 @@ import { transferWorkflowId } from '../../src/temporal/contracts.js';
 import { request, startTestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
 import { answered, LEAST, text, transferBody } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { keptByTemporal } from '../support/kept-by-temporal.js';
 import {
   newNamespace,
@@ -28,8 +28,9 @@ import {
 import { WorkerProcess } from '../support/worker-process.js';
 import { assertLedgerSound } from '../support/world.js';
 
+const db = await testDatabase();
+
 describe('personal data of a pending transfer', () => {
-  let db: TestDatabase;
   let temporal: TestTemporal;
   const planted = new Map<string, string>();
 
@@ -47,7 +48,6 @@ describe('personal data of a pending transfer', () => {
   }
 
   before(async () => {
-    db = await testDatabase();
     temporal = await newNamespace(sharedAddress(), 'secrets');
   });
 

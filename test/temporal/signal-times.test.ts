@@ -4,7 +4,7 @@ import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { TemporalClient, type WorkflowRun } from '../../src/temporal/client.js';
 import { TemporalUnavailable } from '../../src/temporal/failures.js';
 import { SignalTimes } from '../../src/temporal/signal-times.js';
-import { type TestTemporal, testTemporal } from '../support/temporal.js';
+import { testTemporal } from '../support/temporal.js';
 
 /** Some pages of a history. */
 const MANY = 600;
@@ -14,8 +14,9 @@ const SILENT = { actor: null, reason: null, code: null };
 
 const approved = (number: number) => ({ ...SAID, action: 'approve', number });
 
+const temporal = await testTemporal();
+
 describe('the moment a signal arrived', () => {
-  let temporal: TestTemporal;
   let client: TemporalClient;
   let workflow: WorkflowHandleWithFirstExecutionRunId;
   let run: WorkflowRun;
@@ -23,7 +24,6 @@ describe('the moment a signal arrived', () => {
   let times: SignalTimes;
 
   before(async () => {
-    temporal = await testTemporal();
     client = new TemporalClient({
       address: temporal.address,
       namespace: temporal.namespace,

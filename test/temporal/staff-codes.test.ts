@@ -6,7 +6,7 @@ import { newId, type Uuid } from '../../src/core/ids.js';
 import { staff } from '../../src/db/entities/staff.js';
 import { wrongCode } from '../campaigns/wrong-codes.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { codeOf, forgetCodes } from '../support/staff.js';
 import {
   detailsOf,
@@ -32,7 +32,6 @@ import {
   sendSignal,
   signatureOf,
 } from '../support/temporal-world.js';
-import { assertLedgerSound } from '../support/world.js';
 
 const MINUTE_MS = 60_000;
 /** So many that their history has more than the page of it that is read at a time. */
@@ -65,8 +64,9 @@ async function scheduleActivity(
   await client.workflowService.respondWorkflowTaskCompleted({ namespace, taskToken, commands });
 }
 
+const db = await testDatabase();
+
 describe("a signal's code", () => {
-  let db: TestDatabase;
   let temporal: TestTemporal;
   let worker: TestWorker;
   let api: TestApi;
@@ -81,7 +81,6 @@ describe("a signal's code", () => {
     });
 
   before(async () => {
-    db = await testDatabase();
     temporal = await newNamespace(sharedAddress(), 'codes');
     worker = await startWorker();
     api = await startTestApi(db, temporalEnvironment(temporal));
@@ -90,11 +89,6 @@ describe("a signal's code", () => {
     late = 0;
     // Of its own: what is posted to an account is never dated before the last posting to it.
     guarded = await openGuardedBank(api);
-  });
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
-    await worker.stop();
   });
 
   async function pending(): Promise<Uuid> {

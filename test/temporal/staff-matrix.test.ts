@@ -16,17 +16,11 @@ import { batchWorkflow, openPayrollBank } from '../support/batch-workflows.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { HttpReceiver } from '../support/http-receiver.js';
 import { codeOf, proven, staffPartsOf } from '../support/staff.js';
-import {
-  temporalEnvironment,
-  type TestTemporal,
-  testTemporal,
-  until,
-  workflowOf,
-} from '../support/temporal.js';
+import { temporalEnvironment, testTemporal, until, workflowOf } from '../support/temporal.js';
 import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
 import { actsOn, hire, openGuardedBank, REASON } from '../support/temporal-world.js';
 import { hookWorkflow, openHookedBank, untilDetails } from '../support/webhook-world.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { TEST_ACTOR } from '../support/world.js';
 
 const LATE_MS = 11 * 60_000;
 
@@ -116,9 +110,10 @@ interface Target {
   readonly table: string;
 }
 
+const db = await testDatabase();
+const temporal = await testTemporal();
+
 describe('an act of the staff by a signal', () => {
-  let db: TestDatabase;
-  let temporal: TestTemporal;
   let worker: TestWorker;
   let api: TestApi;
   let receiver: HttpReceiver;
@@ -126,8 +121,6 @@ describe('an act of the staff by a signal', () => {
   let targets: Readonly<Record<string, () => Promise<Target>>>;
 
   before(async () => {
-    db = await testDatabase();
-    temporal = await testTemporal();
     worker = await startTestWorker(db, temporal, {
       sweeps: false,
       clock: () => instant(systemClock() + late),
@@ -166,10 +159,7 @@ describe('an act of the staff by a signal', () => {
     late = 0;
   });
   after(async () => {
-    await assertLedgerSound(db.database);
     await receiver.close();
-    await api.stop();
-    await worker.stop();
   });
 
   const rowOf = async ({ table, id }: Target): Promise<unknown> => {

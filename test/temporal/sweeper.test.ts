@@ -4,7 +4,7 @@ import { string } from '../../src/db/columns.js';
 import type { Database } from '../../src/db/database.js';
 import type { Sweep } from '../../src/temporal/sweeper.js';
 import { idLiteral } from '../support/bank.js';
-import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
+import { openDatabase, testDatabase } from '../support/database.js';
 import { Proxy } from '../support/proxy.js';
 import { type ObservedSweeper, sweeperOf } from '../support/sweepers.js';
 import { until } from '../support/temporal.js';
@@ -19,13 +19,11 @@ interface Own extends ObservedSweeper {
   readonly database: Database;
 }
 
+const db = await testDatabase();
+
 describe('a sweep that several worker processes know', () => {
-  let db: TestDatabase;
   const opened: Own[] = [];
 
-  before(async () => {
-    db = await testDatabase();
-  });
   afterEach(async () => {
     await Promise.all(opened.map(({ sweeper }) => sweeper.stop()));
     await Promise.all(opened.splice(0).map(({ database }) => database.close()));

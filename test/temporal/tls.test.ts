@@ -14,7 +14,7 @@ import {
   makeCertificate,
 } from '../support/certificates.js';
 import { testDatabase } from '../support/database.js';
-import { testTemporal, type TestTemporal, until } from '../support/temporal.js';
+import { testTemporal, until } from '../support/temporal.js';
 import { TlsFront } from '../support/tls-front.js';
 import { WorkerProcess } from '../support/worker-process.js';
 
@@ -23,8 +23,9 @@ const YESTERDAY = new Date(Date.now() - 86_400_000);
 const BEFORE = new Date(Date.now() - 2 * 86_400_000);
 const RENEWED_MS = 30_000;
 
+const temporal = await testTemporal();
+
 describe('TLS with Temporal', () => {
-  let temporal: TestTemporal;
   let front: TlsFront;
   let folder: string;
   const authority = makeAuthority('the authority');
@@ -33,7 +34,6 @@ describe('TLS with Temporal', () => {
   const renewed = makeCertificate({ subject: 'the service, renewed' }, next);
 
   before(async () => {
-    temporal = await testTemporal();
     folder = await mkdtemp(join(tmpdir(), 'money-temporal-tls-'));
     const port = Number.parseInt(temporal.address.split(':')[1] ?? '', 10);
     front = await TlsFront.open(port, contextOf(authority), ['h2']);

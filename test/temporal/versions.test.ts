@@ -4,7 +4,7 @@ import { transferWorkflowId } from '../../src/temporal/contracts.js';
 import { replayOpen } from '../../development/replaying.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import {
   newNamespace,
   serving,
@@ -21,20 +21,18 @@ import { assertLedgerSound } from '../support/world.js';
 
 const DEPLOYMENT = 'money-movement';
 
+const db = await testDatabase();
+
 describe('workers that tell Temporal which release they are', () => {
-  let db: TestDatabase;
   let temporal: TestTemporal;
   let api: TestApi;
   let guarded: GuardedBank;
 
   before(async () => {
-    db = await testDatabase();
     temporal = await newNamespace(sharedAddress(), 'versions');
     api = await startTestApi(db, temporalEnvironment(temporal));
     guarded = await openGuardedBank(api);
   });
-
-  after(() => api.stop());
 
   const workerOf = (buildId: string): Promise<TestWorker> =>
     startTestWorker(db, temporal, {

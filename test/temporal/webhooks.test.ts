@@ -93,8 +93,6 @@ describe('the workflow of a webhook endpoint', () => {
   after(async () => {
     await assertLedgerSound(db.database);
     await receiver.close();
-    await api.stop();
-    await worker.stop();
     await db.remove();
   });
 

@@ -4,7 +4,7 @@ import { defineSearchAttributeKey } from '@temporalio/common';
 import type { Uuid } from '../../src/core/ids.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { batchWorkflow, openPayrollBank, untilBatchEnded } from '../support/batch-workflows.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { PrivateTemporal } from '../support/private-temporal.js';
 import {
   detailsOf,
@@ -30,7 +30,6 @@ import {
   sendSignal,
 } from '../support/temporal-world.js';
 import { WorkerProcess } from '../support/worker-process.js';
-import { assertLedgerSound } from '../support/world.js';
 
 function attributesOf({ typedSearchAttributes }: WorkflowExecutionDescription): unknown {
   return ['TenantId', 'ResourceId', 'AccountId', 'BusinessStatus'].map((name) =>
@@ -56,15 +55,9 @@ async function untilIdle(workflow: WorkflowHandle): Promise<void> {
 const HANDED_ON =
   /^Transfer of .* that needs 1 approval\n\nWaiting for 1 of 1 approval; expires .*\n\nRefused at .*: cancel by Mallory: Mallory is not active staff\.$/;
 
+const db = await testDatabase();
+
 describe('the worker', () => {
-  let db: TestDatabase;
-
-  before(async () => {
-    db = await testDatabase();
-  });
-
-  after(() => assertLedgerSound(db.database));
-
   it('the worker registers the search attributes that a namespace lacks, and leaves those that it has', async () => {
     const temporal = await newNamespace(sharedAddress(), 'fresh');
     const { operatorService } = temporal.client.connection;
@@ -128,7 +121,6 @@ describe('the worker', () => {
     });
 
     after(async () => {
-      await api.stop();
       await server.remove();
     });
 

@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { transferWorkflowId } from '../../src/temporal/contracts.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import {
   detailsOf,
   serving,
   stateOf,
   temporalEnvironment,
-  type TestTemporal,
   testTemporal,
   until,
   untilEnded,
@@ -34,20 +33,18 @@ import {
   sendSignal,
   signatureOf,
 } from '../support/temporal-world.js';
-import { assertLedgerSound } from '../support/world.js';
 import { forgetCodes, proven } from '../support/staff.js';
 
+const db = await testDatabase();
+const temporal = await testTemporal();
+
 describe('the workflow of a pending transfer', () => {
-  let db: TestDatabase;
-  let temporal: TestTemporal;
   let worker: TestWorker;
   let api: TestApi;
   let guarded: GuardedBank;
   let warnedBefore = 0;
 
   before(async () => {
-    db = await testDatabase();
-    temporal = await testTemporal();
     warnedBefore = sdkWarnings.length;
     worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
     api = await startTestApi(db, temporalEnvironment(temporal));
@@ -56,9 +53,6 @@ describe('the workflow of a pending transfer', () => {
 
   after(async () => {
     await assertMonths(db, guarded.source);
-    await assertLedgerSound(db.database);
-    await api.stop();
-    await worker.stop();
   });
 
   it('the workflow of a pending transfer is started at once under the id of its transfer, and the outbox entry is gone', async () => {

@@ -22,7 +22,6 @@ import {
 import { installRuntimeOnce } from '../support/temporal-worker.js';
 import { TraceCollector } from '../support/trace-collector.js';
 import { WorkerProcess } from '../support/worker-process.js';
-import { assertLedgerSound } from '../support/world.js';
 
 const NAME = 'traced';
 const TRACEPARENT = /^00-([0-9a-f]{32})-[0-9a-f]{16}-01$/;
@@ -84,7 +83,6 @@ describe('a trace', () => {
     collector.stop();
     gateway.stop();
     await receiver.close();
-    await assertLedgerSound(db.database);
   });
 
   /** Asks these processes for a payout, and waits until its end has arrived at the receiver. Answers its id. */

@@ -1,39 +1,22 @@
 import assert from 'node:assert/strict';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import {
-  answered,
-  type Bank,
-  LEAST,
-  list,
-  object,
-  openBank,
-  transferBody,
-  walk,
-} from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import { startTestApi, type TestAnswer } from '../support/api.js';
+import { answered, LEAST, list, object, openBank, transferBody, walk } from '../support/bank.js';
+import { testDatabase } from '../support/database.js';
 
 const MAX = 2n ** 63n - 1n;
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+const bank = await openBank(api);
+
 describe('an amount is taken exactly or not at all', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let bank: Bank;
   let payer: Account;
   let receiver: Account;
 
   before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-    bank = await openBank(api);
     payer = await bank.account({ funds: { COPM: 10n ** 15n } });
     receiver = await bank.account();
-  });
-
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
   });
 
   const post = (raw: unknown): Promise<TestAnswer> => {

@@ -9,7 +9,7 @@ import {
   type TestApi,
 } from '../support/api.js';
 import { answered, text } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { describedApi } from '../support/described.js';
 import {
   approvalsOf,
@@ -32,8 +32,9 @@ const ENDS = {
 } as const;
 const EACH = 4;
 
+const db = await testDatabase();
+
 describe('while MySQL goes away in the middle, what ends a transfer that waits', () => {
-  let db: TestDatabase;
   let healthy: TestApi;
   /** Behind the proxy. */
   let shaky: TestApi;
@@ -42,7 +43,6 @@ describe('while MySQL goes away in the middle, what ends a transfer that waits',
   let late: number;
 
   before(async () => {
-    db = await testDatabase();
     const clock = { clock: () => instant(systemClock() + late) };
     late = 0;
     proxy = await Proxy.open(db.url);
@@ -63,7 +63,6 @@ describe('while MySQL goes away in the middle, what ends a transfer that waits',
   });
 
   after(async () => {
-    await shaky.stop();
     await Promise.all([proxy.close(), healthy.stop()]);
   });
 

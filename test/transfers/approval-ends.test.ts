@@ -18,7 +18,7 @@ import {
   setStatus,
   text,
 } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { describedApi } from '../support/described.js';
 import {
   approvalsOf,
@@ -33,8 +33,9 @@ import { setFee, TEST_ACTOR } from '../support/world.js';
 const START = Date.parse('2036-05-10T12:00:00.000Z');
 const DECIDED = { actor: TEST_ACTOR, reason: null };
 
+const db = await testDatabase();
+
 describe('a transfer that waits for approval ends', () => {
-  let db: TestDatabase;
   let api: TestApi;
   let own: GuardedBank;
   let now: Instant;
@@ -43,7 +44,6 @@ describe('a transfer that waits for approval ends', () => {
   const pass = (ms: number): void => void (now = instant(now + ms));
 
   before(async () => {
-    db = await testDatabase();
     now = instant(START);
     api = await describedApi(await startTestApi(db, {}, { clock: () => now }));
   });
@@ -52,8 +52,6 @@ describe('a transfer that waits for approval ends', () => {
     now = instant(START);
     own = await openGuarded(api);
   });
-
-  after(() => api.stop());
 
   /** Nothing is held, nothing left, and nothing of the month is used. */
   async function assertGivenBack(before: Awaited<ReturnType<GuardedBank['money']>>): Promise<void> {

@@ -5,7 +5,7 @@ import { type Instant, instant } from '../../src/core/instant.js';
 import type { ApprovalState } from '../../src/temporal/contracts.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { answered, idLiteral, type Json, object, text } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { describedApi } from '../support/described.js';
 import {
   approvalsOf,
@@ -17,14 +17,14 @@ import {
 
 const ROUNDS = 30;
 
+const db = await testDatabase();
+
 describe('what ends a transfer that waits, at the same time', () => {
-  let db: TestDatabase;
   let api: TestApi;
   let own: GuardedBank;
   let now: Instant;
 
   before(async () => {
-    db = await testDatabase();
     now = instant(Date.parse('2037-01-10T12:00:00.000Z'));
     api = await describedApi(await startTestApi(db, {}, { clock: () => now }));
   });
@@ -32,8 +32,6 @@ describe('what ends a transfer that waits, at the same time', () => {
   beforeEach(async () => {
     own = await openGuarded(api);
   });
-
-  after(() => api.stop());
 
   /** How many transfers of the guarded account ended so, each with exactly one event, one line for who ended it, and no hold. */
   async function assertOneEndEach(ids: readonly unknown[]): Promise<Record<string, number>> {

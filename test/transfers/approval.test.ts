@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { startTestApi, type TestAnswer } from '../support/api.js';
 import {
   answered,
   idLiteral,
@@ -12,7 +12,7 @@ import {
   text,
   transferBody,
 } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { describedApi } from '../support/described.js';
 import {
   assertEnded,
@@ -25,21 +25,15 @@ import {
 
 const APPROVERS: readonly Person[] = ['approver', 'admin', 'owner'];
 
-describe('POST /v1/transfers that needs approval', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let own: GuardedBank;
+const db = await testDatabase();
+const api = await describedApi(await startTestApi(db));
 
-  before(async () => {
-    db = await testDatabase();
-    api = await describedApi(await startTestApi(db));
-  });
+describe('POST /v1/transfers that needs approval', () => {
+  let own: GuardedBank;
 
   beforeEach(async () => {
     own = await openGuarded(api);
   });
-
-  after(() => api.stop());
 
   const isReplay = ({ headers }: TestAnswer): boolean =>
     headers.get('svc-idempotent-replayed') === 'true';

@@ -3,35 +3,27 @@ import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { ASSETS } from '../../src/core/amount.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { startTestApi, type TestAnswer } from '../support/api.js';
 import { answered, type Bank, type Json, LEAST, openBank, transferBody } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import { testDatabase } from '../support/database.js';
 
 const NO_ASSET = `not_one_of: ${ASSETS.join(', ')}`;
 
 const FUNDS = 100n * LEAST;
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+const bank = await openBank(api);
+
 describe('POST /v1/transfers: a malformed request', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let bank: Bank;
   let payer: Account;
   let receiver: Account;
   let good: Json;
 
   before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-    bank = await openBank(api);
     payer = await bank.account({ funds: { COPM: FUNDS } });
     receiver = await bank.account();
     good = transferBody({ from: payer, to: receiver, raw: LEAST });
-  });
-
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
   });
 
   // Nothing is lost and nothing is kept by what was refused.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { removeRole } from '../../src/access/members.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import { startTestApi } from '../support/api.js';
 import {
   answered,
   type Bank,
@@ -13,27 +13,20 @@ import {
   setStatus,
   transferBody,
 } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { TEST_ACTOR } from '../support/world.js';
 import { systemClock } from '../../src/core/instant.js';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+const bank = await openBank(api);
+
 describe('POST /v1/transfers', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let bank: Bank;
   let payer: Account;
   let receiver: Account;
-
-  before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-    bank = await openBank(api);
-  });
-
-  after(() => api.stop());
 
   beforeEach(async () => {
     payer = await bank.account({ funds: { COPM: 10n * LEAST, DUSD: 10n * LEAST } });

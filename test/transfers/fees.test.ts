@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { removeFeeSchedule, setFeeAccount } from '../../src/accounts/fee-schedules.js';
 import type { Account, FeeScheduleRow } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import { startTestApi } from '../support/api.js';
 import {
   answered,
   type Bank,
@@ -12,24 +12,18 @@ import {
   openBank,
   walk,
 } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { feeSchedule, setFee, TEST_ACTOR } from '../support/world.js';
 import { systemClock } from '../../src/core/instant.js';
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+
 describe('the fee of a transfer', () => {
-  let db: TestDatabase;
-  let api: TestApi;
   let bank: Bank;
   let payer: Account;
   let receiver: Account;
   let feeAccount: Account;
-
-  before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-  });
-
-  after(() => api.stop());
 
   beforeEach(async () => {
     bank = await openBank(api);

@@ -4,13 +4,14 @@ import { type Instant, instant } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, idLiteral, LEAST, openBank } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 
 const MAXIMUM = 1_200_000_000n;
 const MONTH = 5_000_000_000n;
 
+const db = await testDatabase();
+
 describe("the month's allowance", () => {
-  let db: TestDatabase;
   let api: TestApi;
   let bank: Bank;
   let receiver: Account;
@@ -19,14 +20,11 @@ describe("the month's allowance", () => {
   const at = (time: string): void => void (now = instant(Date.parse(time)));
 
   before(async () => {
-    db = await testDatabase();
     // Accounts open by the wall clock, and nothing is dated before them.
     at('2031-01-15T12:00:00.000Z');
     api = await startTestApi(db, {}, { clock: () => now });
     bank = await openBank(api);
   });
-
-  after(() => api.stop());
 
   beforeEach(async () => {
     at('2031-01-15T12:00:00.000Z');

@@ -16,13 +16,14 @@ import {
   walk,
   withQuery,
 } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 
 const START = Date.parse('2032-05-01T12:00:00.000Z');
 
+const db = await testDatabase();
+
 describe('GET /v1/transfers', () => {
-  let db: TestDatabase;
   let api: TestApi;
   let bank: Bank;
   let accounts: Account[];
@@ -32,7 +33,6 @@ describe('GET /v1/transfers', () => {
   const keys = new Map<string, string>();
 
   before(async () => {
-    db = await testDatabase();
     now = instant(START);
     api = await startTestApi(db, {}, { clock: () => now });
     bank = await openBank(api);
@@ -52,8 +52,6 @@ describe('GET /v1/transfers', () => {
     }
     await assertLedgerSound(db.database);
   });
-
-  after(() => api.stop());
 
   const at = (offset: number): string => toRfc3339(instant(START + offset));
   const ids = (items: readonly Json[]): unknown[] => items.map(({ id }) => id);

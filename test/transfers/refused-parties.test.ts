@@ -5,14 +5,15 @@ import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { ROLES } from '../../src/core/permissions.js';
 import { accounts, type Account, SYSTEM_ROLES } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { startTestApi, type TestAnswer } from '../support/api.js';
 import { answered, type Bank, LEAST, openBank, setStatus } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { testDatabase } from '../support/database.js';
+import { TEST_ACTOR } from '../support/world.js';
+
+const db = await testDatabase();
+const api = await startTestApi(db);
 
 describe('POST /v1/transfers: who may pay from where to where', () => {
-  let db: TestDatabase;
-  let api: TestApi;
   let bank: Bank;
   let stranger: Bank;
   let payer: Account;
@@ -21,8 +22,6 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
   let systemIds: Uuid[];
 
   before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
     const network = `net-${randomUUID()}`;
     bank = await openBank(api, { network });
     stranger = await openBank(api, { network: `${network}x` });
@@ -36,11 +35,6 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
           (await db.database.reader.find(accounts, { tenantId, systemRole }))!.id,
       ),
     );
-  });
-
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
   });
 
   afterEach(async () => {

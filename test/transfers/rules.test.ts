@@ -1,17 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Account } from '../../src/db/entities/parties.js';
-import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import {
-  answered,
-  type Bank,
-  idLiteral,
-  type Json,
-  LEAST,
-  openBank,
-  setStatus,
-} from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { startTestApi, type TestAnswer } from '../support/api.js';
+import { answered, idLiteral, type Json, LEAST, openBank, setStatus } from '../support/bank.js';
+import { testDatabase } from '../support/database.js';
 
 /** The limits of docs/contract.md, written out, so that a changed limit is seen. */
 const LIMITS = {
@@ -26,20 +18,16 @@ const LIMITS = {
 } as const;
 const PLENTY = 10n ** 15n;
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+const bank = await openBank(api);
+
 describe('POST /v1/transfers: the rules about money', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let bank: Bank;
   let receiver: Account;
 
   before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-    bank = await openBank(api);
     receiver = await bank.account();
   });
-
-  after(() => api.stop());
 
   /** The 422 with exactly these details. */
   function assertRefused(answer: TestAnswer, code: string, details: Json): void {

@@ -6,28 +6,22 @@ import {
   unboundStorm,
 } from '../campaigns/http-storms.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 
 /** Short forms; `npm run prove` has the full counts. */
 const ROUNDS = 4;
 const CLIENTS = 64;
 
+const db = await testDatabase();
+const api = await startTestApi(db);
+
 describe('POST /v1/transfers, at the same time', () => {
-  let db: TestDatabase;
-  let api: TestApi;
   let other: TestApi;
   let storm: { api: TestApi; others: string[] };
 
   before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
     other = await startTestApi(db);
     storm = { api, others: [other.baseUrl] };
-  });
-
-  after(async () => {
-    await other.stop();
-    await api.stop();
   });
 
   it('100 times with one key acts once, and all get the same transfer', async () => {

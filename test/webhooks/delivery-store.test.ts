@@ -22,7 +22,6 @@ describe('the stored results of runs', () => {
     deps = partsOf(api, receiver);
   });
   after(async () => {
-    await api.stop();
     await db.remove();
   });
 

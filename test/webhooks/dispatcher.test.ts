@@ -56,7 +56,6 @@ describe('the dispatcher of a worker', () => {
   });
   afterEach(() => Promise.all(working.splice(0).map((dispatcher) => dispatcher.stop())));
   after(async () => {
-    await api.stop();
     await db.remove();
   });
 

@@ -37,7 +37,6 @@ describe('a run of the dispatcher', () => {
     receiver.reply = () => 200;
   });
   after(async () => {
-    await api.stop();
     await db.remove();
   });
 

@@ -25,23 +25,23 @@ import {
   text,
   walk,
 } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { isCommit, Proxy } from '../support/proxy.js';
 import { FakeReceiver, Gate, sign } from '../support/receiver.js';
-import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
+import { TEST_ACTOR } from '../support/world.js';
 import { newUrl, register, until } from './support.js';
 
 const PATH = '/v1/webhook_endpoints';
 const TYPES: readonly string[] = SUBSCRIBABLE_TYPES;
 
+const db = await testDatabase();
+
 describe('webhook endpoints', () => {
-  let db: TestDatabase;
   let api: TestApi;
   let receiver: FakeReceiver;
   let bank: Bank;
 
   before(async () => {
-    db = await testDatabase();
     receiver = new FakeReceiver();
     api = await startTestApi(db, {}, { receiver });
   });
@@ -49,10 +49,6 @@ describe('webhook endpoints', () => {
     receiver.reply = () => 200;
     bank = await openBank(api);
     await bank.account();
-  });
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await api.stop();
   });
 
   const post = (body: unknown, key?: string | null): Promise<TestAnswer> =>

@@ -40,7 +40,6 @@ describe('an endpoint that fails', () => {
     receiver.reply = () => 200;
   });
   after(async () => {
-    await api.stop();
     await db.remove();
   });
 

@@ -4,22 +4,22 @@ import { addMember } from '../../src/access/members.js';
 import { systemClock } from '../../src/core/instant.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, type Bank, openBank, text } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { FakeReceiver } from '../support/receiver.js';
 import { TEST_ACTOR } from '../support/world.js';
 import { newUrl, register } from './support.js';
 
 const PATH = '/v1/webhook_endpoints';
 
+const db = await testDatabase();
+
 describe('the host of an endpoint is looked up', () => {
-  let db: TestDatabase;
   let api: TestApi;
   let receiver: FakeReceiver;
   let bank: Bank;
   let powerless: string;
 
   before(async () => {
-    db = await testDatabase();
     receiver = new FakeReceiver();
     api = await startTestApi(db, {}, { receiver });
     bank = await openBank(api);
@@ -29,7 +29,6 @@ describe('the host of an endpoint is looked up', () => {
     );
   });
   beforeEach(() => void (receiver.resolved.length = 0));
-  after(() => api.stop());
 
   const body = (url = newUrl()): object => ({ url, events: ['transfer.completed'] });
 

@@ -52,7 +52,6 @@ describe('webhooks', () => {
     receiver.reply = () => 200;
   });
   after(async () => {
-    await api.stop();
     await db.remove();
   });
 
