@@ -7,18 +7,17 @@ import {
 import { startTestApi, type TestApi } from '../support/api.js';
 import { testDatabase } from '../support/database.js';
 import { serving, testTemporal, until } from '../support/temporal.js';
-import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
+import { startTestWorker } from '../support/temporal-worker.js';
 import { openPayoutBank } from './support.js';
 
 const db = await testDatabase();
 const temporal = await testTemporal();
 
 describe('the pauses between the questions of a workflow to a rail', () => {
-  let worker: TestWorker;
   let api: TestApi;
 
   before(async () => {
-    worker = await startTestWorker(db, temporal, {
+    await startTestWorker(db, temporal, {
       environment: serving('payouts'),
       sweeps: false,
     });

@@ -5,7 +5,7 @@ import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, LEAST, object } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';
 import { serving, temporalEnvironment, testTemporal, until } from '../support/temporal.js';
-import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
+import { startTestWorker } from '../support/temporal-worker.js';
 import { balanceOf } from '../support/world.js';
 import {
   accountNumber,
@@ -27,12 +27,11 @@ const db = await testDatabase();
 const temporal = await testTemporal();
 
 describe('the workflow of a payout', () => {
-  let worker: TestWorker;
   let api: TestApi;
   let own: PayoutBank;
 
   before(async () => {
-    worker = await startTestWorker(db, temporal, { environment: serving('payouts', 'approvals') });
+    await startTestWorker(db, temporal, { environment: serving('payouts', 'approvals') });
     api = await startTestApi(db, temporalEnvironment(temporal));
   });
 

@@ -17,7 +17,7 @@ import { type TestDatabase, testDatabase } from '../support/database.js';
 import { HttpReceiver } from '../support/http-receiver.js';
 import { codeOf, proven, staffPartsOf } from '../support/staff.js';
 import { temporalEnvironment, testTemporal, until, workflowOf } from '../support/temporal.js';
-import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
+import { startTestWorker } from '../support/temporal-worker.js';
 import { actsOn, hire, openGuardedBank, REASON } from '../support/temporal-world.js';
 import { hookWorkflow, openHookedBank, untilDetails } from '../support/webhook-world.js';
 import { TEST_ACTOR } from '../support/world.js';
@@ -114,14 +114,13 @@ const db = await testDatabase();
 const temporal = await testTemporal();
 
 describe('an act of the staff by a signal', () => {
-  let worker: TestWorker;
   let api: TestApi;
   let receiver: HttpReceiver;
   let late = 0;
   let targets: Readonly<Record<string, () => Promise<Target>>>;
 
   before(async () => {
-    worker = await startTestWorker(db, temporal, {
+    await startTestWorker(db, temporal, {
       sweeps: false,
       clock: () => instant(systemClock() + late),
     });

@@ -39,14 +39,13 @@ const db = await testDatabase();
 const temporal = await testTemporal();
 
 describe('the workflow of a pending transfer', () => {
-  let worker: TestWorker;
   let api: TestApi;
   let guarded: GuardedBank;
   let warnedBefore = 0;
 
   before(async () => {
     warnedBefore = sdkWarnings.length;
-    worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
+    await startTestWorker(db, temporal, { environment: serving('approvals') });
     api = await startTestApi(db, temporalEnvironment(temporal));
     guarded = await openGuardedBank(api);
   });
