@@ -9,7 +9,7 @@ const CLIENTS = 64;
 const ENTRIES = 10_000;
 /** Few, so that each has enough entries for its half-empty last pages to be negligible. */
 const ACCOUNTS = 20;
-const MAX_BYTES = 1_300;
+const MAX_BYTES = 1_900;
 /** Written by every transfer. */
 const TABLES = [
   'entries',

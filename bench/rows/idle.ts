@@ -17,7 +17,7 @@ const ROWS_A_STATEMENT = 1_000;
 const SETTLING_MS = 60_000;
 const MEASURED_MS = 60_000;
 const QUICK_MS = 5_000;
-const MAX_SHARE_PERCENT = 3;
+const MAX_SHARE_PERCENT = 10;
 
 interface Idle {
   /** Percent of one processor. */

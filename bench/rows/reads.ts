@@ -80,8 +80,8 @@ async function measure(bench: Bench, { path, read }: Read): Promise<Measured> {
     baseline: `the same SELECTs, one account each, by the bare driver over ${bench.readConnections} connections: ${perSecond(bare.perSecond)}`,
     ratio: load.perSecond / bare.perSecond,
     targets: [
-      atLeast('per second', load.perSecond, 5_000),
-      atMost('p99 ms', load.latency.p99Ms, 30),
+      atLeast('per second', load.perSecond, 12_000),
+      atMost('p99 ms', load.latency.p99Ms, 15),
     ],
     details: { ...details, bare },
   };

@@ -5,7 +5,7 @@ import { ms } from '../report/text.js';
 import { atMost, type Row } from '../row.js';
 
 const STARTS = 5;
-const NPM_START_MS = 15_000;
+const NPM_START_MS = 3_000;
 
 /** From the process's start to its first answer; `npm start` also starts the servers, the worker and the demo world. */
 export const startRow: Row = {

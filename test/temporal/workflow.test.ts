@@ -15,7 +15,7 @@ import {
   workflowOf,
   workflowStatus,
 } from '../support/temporal.js';
-import { startTestWorker, sdkWarnings, type TestWorker } from '../support/temporal-worker.js';
+import { startTestWorker, sdkWarnings } from '../support/temporal-worker.js';
 import {
   actsOn,
   approvalsOf,
