@@ -143,11 +143,10 @@ const HEAD = `# Configuration
 
 Generated from \`src/config/config.ts\` by \`npm run docs:configuration\`; a test fails when the page is stale. Change the code, not the page.
 
-Every program reads its configuration from the environment only. Any variable \`NAME\` may be given as \`NAME_FILE\`, the path of a file that holds the value. Empty counts as not set. Put variables
-marked **secret** into files.
+Every program reads its configuration from the environment only. Any variable \`NAME\` may be given as \`NAME_FILE\`, the path of
+a file that holds the value, which variables marked **secret** should use. Empty counts as not set. A variable without a default is unset.
 
-\`docs/operations/install.md\` describes the programs. An installation sets the variables of the first section; all other defaults fit most. A variable
-without a default is unset.
+\`docs/operations/install.md\` describes the programs. An installation sets the variables of the first section; all other defaults fit most.
 `;
 
 /** The page as it should be in the repository. Throws if a variable is in no section or in two. */

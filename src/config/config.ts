@@ -32,9 +32,7 @@ const SERVICE_VARIABLES = {
   MYSQL_READ_CONNECTIONS: count(1, 500).default(10).describe('connections for reads, per process'),
   MYSQL_TRANSACTION_CONNECTIONS: count(2, 500)
     .default(16)
-    .describe(
-      'connections for transactions, per process; each desk uses one per group in flight and one for what it sets aside',
-    ),
+    .describe('connections for transactions, per process'),
   ADMIN_HOST: z.string().default('127.0.0.1').describe('address that the admin port listens on'),
   ADMIN_PORT: port
     .default(9090)

@@ -137,7 +137,7 @@ describe('the runbooks, in the demo world:', () => {
     'wrong-fee-schedule': /The ledger is sound/,
     restore: /ledger +open[^]*The ledger is sound/,
     'leaked-token': /revoked/,
-    'receiver-that-floods': /paused/,
+    'receiver-fails': /paused/,
   };
 
   for (const page of readdirSync(FOLDER).filter((name) => name !== 'README.md'))
