@@ -97,21 +97,6 @@ describe('the commands of the pages', () => {
     assert.doesNotMatch(output, /"error"/);
   });
 
-  it('the commands of the pages upload a payroll, and give out the template', async () => {
-    const [upload = ''] = walkthrough('A payroll from a file');
-    const output = await printed(
-      ...walkthrough('Shorthands'),
-      upload.slice(0, upload.indexOf('api -X POST')),
-    );
-    assert.match(output, /"status":"validating"/);
-    assert.equal(readFileSync(join(folder, 'payroll.xlsx')).subarray(0, 2).toString(), 'PK');
-  });
-
-  it('the commands of the pages create a payout', async () => {
-    const output = await printed(...walkthrough('Shorthands'), ...walkthrough('A payout'));
-    assert.match(output, /"status":"approved"/);
-  });
-
   it('the commands of the pages set up a second tenant that can send', async () => {
     const output = await printed(...walkthrough('Shorthands'), ...walkthrough('A second tenant'));
     assert.match(output, /svc_live_/);
