@@ -1,7 +1,6 @@
 /** `npm start`: the whole service with a small demo world, from a fresh clone. Its building blocks are in lib/. */
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import {
   apiPart,
   demoRates,
@@ -24,20 +23,19 @@ import { bundlePrograms, programFile } from './lib/programs.mjs';
 import { part, say, step, UserError } from './lib/progress.mjs';
 import { endCommands, run } from './lib/run.mjs';
 import { loadSecrets } from './lib/secrets.mjs';
+import { MOST_PROCESSES, readArguments, readPort } from './lib/start-arguments.mjs';
 import { Supervisor } from './lib/supervise.mjs';
 import { temporalPart } from './lib/temporal.mjs';
 
-/** More are of no use on one machine. */
-const MOST = 8;
 /** Names from the second process of a kind on. */
 const numbered = (name, count) =>
   Array.from({ length: count }, (_, index) => (index === 0 ? name : `${name}-${index + 1}`));
 /** The processes that take requests stop first, then the servers that they depend on. */
 const STOP_ORDER = [
   'proxy',
-  ...numbered('api', MOST),
+  ...numbered('api', MOST_PROCESSES),
   'support',
-  ...numbered('worker', MOST),
+  ...numbered('worker', MOST_PROCESSES),
   'temporal',
   'mysql',
 ];
@@ -66,40 +64,6 @@ async function main() {
   } catch (error) {
     await stop(error);
   }
-}
-
-function readArguments() {
-  const options = {
-    fresh: { type: 'boolean', default: false },
-    api: { type: 'string' },
-    workers: { type: 'string' },
-  };
-  try {
-    const { values } = parseArgs({ options });
-    return {
-      fresh: values.fresh,
-      apis: countOf('api', values.api),
-      workers: countOf('workers', values.workers),
-    };
-  } catch (error) {
-    if (error instanceof UserError) throw error;
-    throw new UserError(
-      `${error.message}\nThere is: npm start -- --fresh (begins anew), --api 2 and --workers 2 (so many processes, 1 to ${MOST}).`,
-    );
-  }
-}
-
-function countOf(name, text = '1') {
-  const count = Number(text);
-  if (/^\d$/.test(text) && count >= 1 && count <= MOST) return count;
-  throw new UserError(`--${name} takes a number from 1 to ${MOST}, not ${text}.`);
-}
-
-function readPort() {
-  const port = process.env.PORT || '8080';
-  if (!/^[1-9]\d{0,4}$/.test(port) || Number(port) > 65535)
-    throw new UserError(`PORT must be a number from 1 to 65535, not ${port}.`);
-  return Number(port);
 }
 
 function takeCheckout() {
@@ -197,7 +161,7 @@ async function startService(supervisor, { port, ports, addresses, secrets, apis,
 /** Migrates the database, unless the last start migrated the private one with the same code. */
 async function migrate(env) {
   const stamp = join(RUN, 'mysql', 'migrated');
-  const state = hashOfCode(/^(migrations|src\/(db|core|config)|src\/migrate)/);
+  const state = hashOfCode(/^(migrations|src\/(db|core|config)|src\/processes\/migrate)/);
   if (!process.env.MYSQL_URL && isStamped(stamp, state)) return;
   await step('Migrating the database', () =>
     runOurs('migrate', env, 'The database could not be migrated'),
