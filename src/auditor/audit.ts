@@ -7,10 +7,9 @@ import { crossChecks } from './checks/cross-checks.js';
 import { eventLogChecks } from './checks/event-logs.js';
 import { railReportChecks } from './checks/rail-reports.js';
 import { referenceChecks } from './checks/references.js';
-import { AuditRun, type Check } from './run.js';
-import type { AuditOptions, AuditReport } from './types.js';
+import { type AuditOptions, type AuditReport, AuditRun, type Check } from './run.js';
 
-export type { AuditOptions, AuditReport, Finding } from './types.js';
+export type { AuditOptions, AuditReport, Finding } from './run.js';
 
 /** All checks. A feature's source defines the rules for its operations (sources/index.ts). */
 export const CHECKS: readonly Check[] = [
@@ -25,16 +24,13 @@ export const CHECKS: readonly Check[] = [
 
 /**
  * Recomputes the ledger from rows that never change, and compares the results with the other rows.
- * May run while money moves, because each slice reads one snapshot without locks. Throws
- * `DatabaseUnavailable`.
+ * May run while money moves. Throws `DatabaseUnavailable`.
  */
 export function audit(database: Database, options: AuditOptions = {}): Promise<AuditReport> {
   return runChecks(database, options, CHECKS);
 }
 
-/**
- * Checks only the chains of the audit log. A finding contains the position at which a chain breaks.
- */
+/** Checks only the chains of the audit log. */
 export function verifyAuditLog(
   database: Database,
   options: AuditOptions = {},
@@ -52,10 +48,7 @@ export async function runChecks(
   return run.finish();
 }
 
-/**
- * Returns the server's estimate of the rows to read. Cheap, because the server reads no rows for
- * it.
- */
+/** Returns the server's estimate of the rows to read. */
 async function estimateRows(database: Database, checks: readonly Check[]): Promise<number> {
   const rows = await database.reader.query(
     `SELECT table_name AS name, table_rows AS estimate FROM information_schema.tables

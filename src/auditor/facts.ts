@@ -6,7 +6,7 @@ import type { EntryKind, ResourceType } from '../db/entities/ledger.js';
 import { SYSTEM_ROLES, type SystemRole } from '../db/entities/parties.js';
 import type { Expectation, ExpectedEntry } from './sources/types.js';
 
-/** Account of an entry. `role` and `tenantId` are set for system accounts. */
+/** `role` and `tenantId` are set for system accounts. */
 interface Party {
   readonly id: Uuid;
   readonly tenantId: Uuid | null;
@@ -34,9 +34,7 @@ export function describeExpected(leg: ExpectedEntry): string {
   return `${kind} ${raw} ${asset} on ${account} with ${counterparty}`;
 }
 
-/**
- * Describes an entry in the same words as the entries that an operation of this tenant requires.
- */
+/** Describes an entry in the words of `describeExpected`, for an operation of this tenant. */
 export function describePosted(leg: PostedLeg, tenantId: Uuid): string {
   const { kind, raw, asset, account, counterparty } = leg;
   const name = (party: Party | null): string => {

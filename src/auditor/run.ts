@@ -1,17 +1,34 @@
 import type { Uuid } from '../core/ids.js';
 import { uuid } from '../db/columns.js';
 import type { Database, Reader } from '../db/database.js';
-import type { AuditOptions, AuditReport, Finding } from './types.js';
 
-/**
- * Time limit of a slice. Most read a few thousand rows. Only accounts with millions of operations
- * take longer.
- */
+/** A contradiction between rows. A type, because tables of the command line require one. */
+export type Finding = {
+  /** Stable name of the violated rule. */
+  readonly check: string;
+  /** The affected row: a word for its table, and its ids. */
+  readonly subject: string;
+  readonly message: string;
+};
+
+export interface AuditReport {
+  readonly findings: Finding[];
+  readonly checked: Record<string, number>;
+}
+
+export interface AuditOptions {
+  readonly tenantId?: Uuid;
+  /** Called with the rows read and an estimate of all rows, which is never smaller. */
+  readonly onProgress?: (done: number, total: number) => void;
+  /** Called after each slice. If it rejects, the audit rejects too. */
+  readonly pause?: () => Promise<unknown>;
+}
+
+/** Only accounts with millions of operations take longer than seconds. */
 const SLICE_TIMEOUT_MS = 600_000;
 /** Limits the memory used by findings in a badly damaged ledger. */
 const MAX_FINDINGS_OF_A_CHECK = 1_000;
 
-/** A run of checks. Provides snapshots of the database and collects findings. */
 export class AuditRun {
   readonly tenantId: Uuid | undefined;
   private done = 0;
@@ -39,7 +56,6 @@ export class AuditRun {
     return this.tenantId === undefined ? [] : [`${column}=${uuid.literal(this.tenantId)}`];
   }
 
-  /** Adds a finding for each message. */
   report(check: string, subject: string, ...messages: readonly (string | false)[]): void {
     for (const message of messages) {
       if (message === false) continue;
@@ -49,9 +65,13 @@ export class AuditRun {
     }
   }
 
-  /**
-   * Whether the check already has the maximum of findings, so that further ones are only counted.
-   */
+  /** Adds a finding for each check of `wrong` that has a message. */
+  reportAll(subject: string, wrong: Readonly<Record<string, string | false>>): void {
+    for (const [check, message] of Object.entries(wrong))
+      if (message !== false) this.report(check, subject, message);
+  }
+
+  /** Returns whether further findings of the check would only be counted. */
   hasEnoughOf(check: string): boolean {
     return (this.found.get(check) ?? 0) > MAX_FINDINGS_OF_A_CHECK;
   }

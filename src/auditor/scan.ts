@@ -8,15 +8,11 @@ import type { AuditRun } from './run.js';
 export type Visit<Row> = (reader: Reader, rows: readonly Row[]) => Promise<void> | void;
 
 /**
- * Fewer than a thousand, because MariaDB converts longer IN lists to a table and then reads other
- * tables in full.
+ * MariaDB converts IN lists of a thousand or more to a table, and then reads other tables in full.
  */
 export const ROWS_A_SLICE = 900;
 
-/**
- * Scans rows in the order of a key, in slices of `size`. `read` and `check` of a slice share one
- * snapshot. Money may move between slices.
- */
+/** Scans rows in the order of a key, in slices of `size`, each in a snapshot of its own. */
 export async function scan<Row>(
   audit: AuditRun,
   size: number,
@@ -35,10 +31,7 @@ export async function scan<Row>(
   }
 }
 
-/**
- * Scans a table by its primary key of one or two columns. In an audit of one tenant, `own` selects
- * its rows.
- */
+/** Scans a table by its primary key of one or two columns. `own` selects a tenant's rows. */
 export function scanTable<Row extends object>(
   audit: AuditRun,
   table: Table<Row>,
@@ -61,10 +54,7 @@ export function scanTable<Row extends object>(
   return scan(audit, size, read, check);
 }
 
-/**
- * Returns SQL for the rows after a key of two columns, in a form that every optimizer turns into
- * key ranges.
- */
+/** Returns SQL for the rows after a key of two columns, which every optimizer turns into ranges. */
 export function afterKey(first: string, second: string, one: string, two: string): string {
   return `((${first}=${one} AND ${second}>${two}) OR ${first}>${one})`;
 }
@@ -73,7 +63,6 @@ export function whereAll(conditions: readonly string[]): string {
   return conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
 }
 
-/** Returns the rows with these ids, as a map by id. */
 export async function byId<Row extends { readonly id: Uuid }>(
   reader: Reader,
   table: Table<Row>,
@@ -83,10 +72,7 @@ export async function byId<Row extends { readonly id: Uuid }>(
   return new Map(rows.map((row) => parseRow(table, row)).map((row) => [row.id, row]));
 }
 
-/**
- * Returns the tenants of the rows with these ids, as a map by id. Many times cheaper than reading
- * the rows.
- */
+/** Returns the tenants of the rows with these ids, many times cheaper than reading the rows. */
 export async function ownersById(
   reader: Reader,
   table: Pick<Table<{ readonly id: Uuid; readonly tenantId: Uuid }>, 'name'>,
@@ -111,7 +97,7 @@ async function rowsOf(
   return rows;
 }
 
-/** Returns distinct ids for an IN list, or NULL, which matches nothing, if `ids` is empty. */
+/** Returns distinct ids for an IN list, or NULL, which matches nothing. */
 export function idList(ids: Iterable<Uuid>): string {
   const distinct = Array.from(new Set(ids), (id) => uuid.literal(id));
   return distinct.length === 0 ? 'NULL' : distinct.join(',');

@@ -8,9 +8,9 @@ import { Deadline } from '../db/deadline.js';
 import { type AuditFinding, auditFindings, auditPasses } from '../db/entities/audits.js';
 import { insertSql, upsertSql } from '../db/statements.js';
 import { CHECKS, runChecks } from './audit.js';
-import type { Finding } from './types.js';
+import type { Finding } from './run.js';
 
-/** Maximum of slices read from the start of one pass to the start of the next. */
+/** At most this many slices are read from the start of one pass to the start of the next. */
 const SLICES_A_PASS = 18_000;
 const STORE_MS = 60_000;
 const KEPT_MS = 90 * 86_400_000;
@@ -25,21 +25,18 @@ export interface ScheduledAuditDeps {
   readonly everyMs: number;
 }
 
-/** Part of a pass: one check is complete and its findings are stored. */
 export interface AuditedPart {
-  /** Number of completed checks of the pass. */
+  /** Completed checks of the pass. */
   readonly reached: number;
   readonly rows: number;
-  /** Number of contradictions, including known ones. */
+  /** Contradictions, including known ones. */
   readonly findings: number;
   readonly isLast: boolean;
 }
 
 /**
- * Runs the next check of a pass, after `reached` checks, over the whole ledger, and stores its
- * findings. Returns null if all checks are complete. Pauses after each slice, so that a pass keeps
- * its budget. May be repeated or abandoned. Throws `DatabaseUnavailable` and the reason of
- * `signal`.
+ * Runs the check of a pass after `reached` checks, and stores its findings. Returns null if all are
+ * complete. May be repeated or abandoned. Throws `DatabaseUnavailable` and the reason of `signal`.
  */
 export async function auditNext(
   { database, clock, everyMs }: ScheduledAuditDeps,
@@ -88,8 +85,8 @@ function rowOf({ check, subject, message }: Finding, now: Instant): AuditFinding
 }
 
 /**
- * Returns the number of open findings, and the end of the last pass. Before the first pass, returns
- * the time at which the first tenant was added.
+ * Returns the number of open findings, and when the last pass ended. Before the first pass, the
+ * time of the first tenant, so that a missing audit raises the alert.
  */
 export async function auditStatus(
   reader: Reader,
@@ -99,8 +96,6 @@ export async function auditStatus(
       (SELECT MAX(ended_at) FROM audit_passes) AS ended,
       (SELECT created_at FROM tenants ORDER BY id LIMIT 1) AS first`,
   );
-  // Without a finished pass, the age counts from the first tenant, so that a missing audit raises
-  // the alert.
   const at = row?.ended ?? row?.first ?? null;
   return { open: integer.parse(row?.open ?? 0), since: at === null ? null : time.parse(at) };
 }

@@ -4,23 +4,20 @@ import type { Reader } from '../db/database.js';
 
 const LANES = 2;
 const SEEDS = [0x811c9dc5, 0x2f0b4c47] as const;
-/**
- * Operations per range in each table. A range and its rows are in memory while they are compared.
- */
+/** Per range and table. A range and its rows are in memory while they are compared. */
 const OPERATIONS_A_RANGE = 5_000;
 /** Ids further ahead than this were made by a process with a wrong clock. */
 const FAR_AHEAD_MS = 90 * 86_400_000;
 
 /**
- * Compares facts about operations that two scans find in different tables, without an index between
- * the tables. One scan adds each fact to a 64-bit sum for the range of the operation's id, the
- * other scan subtracts it. If the sum of a range is not zero, an operation in it differs.
+ * Compares facts about operations in different tables without an index between them: one scan adds
+ * each fact to a 64-bit sum for the range of the operation's id, another subtracts it. A range
+ * whose sum is not zero differs.
  */
 export class Totals {
   private readonly sums: Int32Array;
   /**
-   * Index of the range of operations that begin during the audit. The scans see different parts of
-   * them.
+   * The range of operations that begin during the audit, of which the scans see different parts.
    */
   private readonly late: number;
 
@@ -51,7 +48,6 @@ export class Totals {
     return new Totals([...new Set(bounds)].sort(), firstLate);
   }
 
-  /** Adds a fact `times` times. A negative number subtracts. */
   add(id: Uuid, fact: string, times: number): void {
     const at = this.rangeOf(id) * LANES;
     for (let lane = 0; lane < LANES; lane += 1) {
@@ -60,9 +56,7 @@ export class Totals {
     }
   }
 
-  /**
-   * Returns the ranges that differ. Each is a function that returns the SQL condition for a column.
-   */
+  /** Returns for each range that differs a function that gives the SQL condition for a column. */
   differing(): ((column: string) => string)[] {
     const ranges = Array.from({ length: this.bounds.length + 1 }, (_, range) => range);
     const differs = (range: number): boolean =>
@@ -79,7 +73,7 @@ export class Totals {
       });
   }
 
-  /** Returns the number of bounds that are not greater than the id, by binary search. */
+  /** Binary search for the number of bounds that are not greater than the id. */
   private rangeOf(id: Uuid): number {
     let [low, high] = [0, this.bounds.length];
     while (low < high) {
@@ -91,7 +85,7 @@ export class Totals {
   }
 }
 
-/** Hashes with FNV-1a and the final mixing of Murmur3. */
+/** FNV-1a with the final mixing of Murmur3. */
 function hash(text: string, seed: number): number {
   let mixed = seed;
   for (let at = 0; at < text.length; at += 1)

@@ -2,27 +2,21 @@ import { createHash } from 'node:crypto';
 import { asUuid, type Uuid } from '../core/ids.js';
 
 /**
- * Hash chain of the audit log. Each line stores a hash of the previous line of its chain and of its
- * own content. Each tenant has a chain; lines without a tenant share SYSTEM_CHAIN. The hashed form
- * must never change, because every stored line would then fail verification.
+ * Hash chain of the audit log: one for each tenant, and SYSTEM_CHAIN. The hashed form must never
+ * change, because every stored line would then fail verification.
  */
 
-/** Chain of lines without a tenant. */
 export const SYSTEM_CHAIN = asUuid('00000000-0000-0000-0000-000000000000');
 
 /** The previous hash of a chain's first line. */
 export const GENESIS = Buffer.alloc(32);
 
-/**
- * Action of the line after sequence numbers that a restore skipped because lost lines may have used
- * them.
- */
+/** Action of the line after sequence numbers that a restore skipped. */
 export const RESTORE_GAP = 'restore.gap';
 
 export interface HashedAct {
   readonly id: Uuid;
   readonly tenantId: Uuid | null;
-  /** Milliseconds since 1970. */
   readonly at: number;
   readonly channel: string;
   readonly actorClaimed: string;

@@ -5,10 +5,7 @@ import type { Reader } from './database.js';
 const MAX_KEYS = 50;
 const READS_AT_A_TIME = 2;
 
-/**
- * Reads the keys of simultaneous requests with one statement. Does not delay a single request or
- * cache results.
- */
+/** Reads the keys of simultaneous requests with one statement, without delay or cache. */
 export function coalescedReads<Key, Found>(
   read: (keys: readonly Key[]) => Promise<(key: Key) => Found>,
 ): Batcher<Key, Found> {

@@ -4,18 +4,14 @@ import { type Asset, ASSETS } from '../core/amount.js';
 import { isCanonicalUuid, type Uuid } from '../core/ids.js';
 
 /**
- * How a column's value is written into a statement and read from a result.
- *
- * Every statement about money is made of these literals, never of bound text: MySQL computes
- * `balance - '1'` as a double, which corrupts amounts above 2^53. An amount is a bigint here and an
- * integer literal in SQL, so the mistake cannot be written.
+ * How a column's value is written into a statement and read from a result. Statements are made of
+ * literals, because MySQL would compute with bound text as doubles, which corrupts large amounts.
  */
 export interface Column<T> extends Stored {
   readonly literal: (value: T) => string;
   readonly parse: (stored: unknown) => T;
 }
 
-/** How the schema stores a column. */
 export interface Stored {
   readonly type: ColumnType;
   /** Of text in characters, of binary columns in bytes. */
@@ -51,7 +47,6 @@ const text = (stored: unknown): string => {
   return stored;
 };
 
-/** BINARY(16). */
 export const uuid: Column<Uuid> = {
   ...storedAs('binary', { length: 16 }),
   // Slices are faster than a search for dashes. The check keeps any other text out of SQL.
@@ -68,7 +63,7 @@ export const uuid: Column<Uuid> = {
   },
 };
 
-/** BIGINT for money or a sequence: a bigint in code. */
+/** Money or a sequence. */
 export const bigint: Column<bigint> = {
   ...storedAs('bigint'),
   literal: (value) => value.toString(),
@@ -92,10 +87,7 @@ export const integer: Column<number> = {
 
 let lastTime = { value: Number.NaN, literal: '' };
 
-/**
- * DATETIME(3), always UTC. The rows of a group mostly share an instant, so the last literal is
- * cached.
- */
+/** DATETIME(3), always UTC. Caches the last literal, because a group's rows share an instant. */
 export const time: Column<Instant> = {
   ...storedAs('datetime'),
   literal: (value) => {
@@ -116,7 +108,6 @@ export const day: Column<Instant> = {
   parse: (stored) => instant(Date.parse(`${text(stored)}T00:00:00Z`)),
 };
 
-/** TEXT, or any text of a SELECT. */
 export const string: Column<string> = {
   ...storedAs('text'),
   literal: (value) => escape(value),
@@ -139,7 +130,6 @@ export function asciiChar(length: number): Column<string> {
   return { ...string, ...storedAs('char', { length, isAscii: true }) };
 }
 
-/** MEDIUMBLOB, or any bytes of a SELECT. */
 export const bytes: Column<Buffer> = {
   ...storedAs('mediumblob'),
   literal: (value) => `X'${value.toString('hex')}'`,
@@ -157,7 +147,6 @@ export function varbinary(length: number): Column<Buffer> {
   return { ...bytes, ...storedAs('varbinary', { length }) };
 }
 
-/** TINYINT(1). */
 export const boolean: Column<boolean> = {
   ...storedAs('tinyint'),
   literal: (value) => (value ? '1' : '0'),
@@ -185,7 +174,6 @@ export function wordOf<const W extends readonly string[]>(
   return { ...oneOf(words), ...storedAs('varchar', { length, isAscii: true, words }) };
 }
 
-/** ENUM of the assets. */
 export const asset: Column<Asset> = oneOf(ASSETS);
 
 /** A set of words, stored as comma-separated text. */

@@ -22,10 +22,7 @@ export class ConnectionLimit {
     return this.queue.size;
   }
 
-  /**
-   * Takes a place, which the caller returns by `leave`. Throws DatabaseUnavailable after the
-   * deadline.
-   */
+  /** Takes a place, returned by `leave`. Throws DatabaseUnavailable after the deadline. */
   enter(of: Beneficiary, deadline: Deadline): Promise<void> {
     if (this.hasRoomFor(of)) {
       this.take(of);

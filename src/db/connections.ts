@@ -6,18 +6,17 @@ import {
   type PoolConnection,
   type RowDataPacket,
 } from 'mysql2';
+import { withTimeout } from '../core/pause.js';
 import type { Deadline } from './deadline.js';
 import { AnotherServer, DatabaseUnavailable } from './failures.js';
 import { type Beneficiary, ConnectionLimit } from './connection-limit.js';
 import { connectOptions, type MysqlAddress, type MysqlServer, type MysqlTls } from './servers.js';
 
 export const POOL_NAMES = ['reads', 'lookups', 'current', 'transactions'] as const;
-/**
- * Pools of connections. `current` shares the connections of `lookups` on a server without a group.
- */
+/** Without a group of servers, `current` shares the connections of `lookups`. */
 export type PoolName = (typeof POOL_NAMES)[number];
 
-export interface PoolMode {
+interface PoolMode {
   readonly limit: number;
   /** Whether statements may share a round trip (docs/decisions/0002-group-commit.md). */
   readonly multipleStatements: boolean;
@@ -45,11 +44,19 @@ export interface ConnectionsOptions {
   readonly isThere: (row: RowDataPacket | undefined) => boolean;
 }
 
+/** Use of a connection. `limitedOf` is undefined for postings and reads, which have no limit. */
+interface Loan {
+  readonly pool: PoolName;
+  readonly limitedOf: Beneficiary | undefined;
+}
+
 const LOCK_WAIT_S = 1;
 /** Age at which a connection is replaced, less up to a fifth of jitter. */
 const MAX_AGE_MS = 300_000;
 /** Time to finish for statements in progress when the pools end. */
 const RETIRED_MS = 2_000;
+
+const ANOTHER_SERVER = 'the connection leads to another server, or to one that takes no writes';
 
 const SESSION = [
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
@@ -61,63 +68,50 @@ const SESSION = [
 export class Connections {
   private readonly pools: Readonly<Record<PoolName, Pool>>;
   private readonly oldAt = new Map<PoolConnection, number>();
-  private readonly lentFrom = new Map<PoolConnection, PoolName>();
+  private readonly loans = new Map<PoolConnection, Loan>();
   private readonly waiting = new Map<PoolName, number>();
-  /**
-   * Limits transactions other than postings, which may all wait for one locked row with a
-   * connection each.
-   */
+  /** Keeps connections for postings, because other transactions may all wait for one row. */
   private readonly others: ConnectionLimit;
-  private readonly lentToOthers = new Map<PoolConnection, Beneficiary>();
   private isRetired = false;
 
   constructor(private readonly options: ConnectionsOptions) {
     this.others = new ConnectionLimit(options.others);
     const { reads, lookups, current, transactions } = options.modes;
-    const open = (mode: PoolMode): Pool => this.openPool(mode);
-    const short = open(lookups);
+    const short = this.openPool(lookups);
     this.pools = {
-      reads: open(reads),
+      reads: this.openPool(reads),
       lookups: short,
-      current: current === null ? short : open(current),
-      transactions: open(transactions),
+      current: current === null ? short : this.openPool(current),
+      transactions: this.openPool(transactions),
     };
   }
 
-  /**
-   * Takes a connection, which the caller must `release` or `discard`. Throws DatabaseUnavailable.
-   */
+  /** Takes a connection, to be returned by `release` or `discard`. Throws DatabaseUnavailable. */
   async acquire(
-    name: PoolName,
+    pool: PoolName,
     deadline: Deadline,
     of: Beneficiary | 'postings',
   ): Promise<PoolConnection> {
-    this.waiting.set(name, (this.waiting.get(name) ?? 0) + 1);
+    const limitedOf = pool === 'transactions' && of !== 'postings' ? of : undefined;
+    this.waiting.set(pool, (this.waiting.get(pool) ?? 0) + 1);
     try {
-      return await (name === 'transactions' && of !== 'postings'
-        ? this.takeAmongOthers(of, deadline)
-        : this.take(name, deadline));
+      if (limitedOf !== undefined) await this.others.enter(limitedOf, deadline);
+      try {
+        const connection = await this.take(pool, deadline);
+        this.loans.set(connection, { pool, limitedOf });
+        return connection;
+      } catch (failure) {
+        if (limitedOf !== undefined) this.others.leave(limitedOf);
+        throw failure;
+      }
     } finally {
-      this.waiting.set(name, (this.waiting.get(name) ?? 1) - 1);
-    }
-  }
-
-  private async takeAmongOthers(of: Beneficiary, deadline: Deadline): Promise<PoolConnection> {
-    await this.others.enter(of, deadline);
-    try {
-      const connection = await this.take('transactions', deadline);
-      this.lentToOthers.set(connection, of);
-      return connection;
-    } catch (failure) {
-      this.others.leave(of);
-      throw failure;
+      this.waiting.set(pool, (this.waiting.get(pool) ?? 1) - 1);
     }
   }
 
   private async take(name: PoolName, deadline: Deadline): Promise<PoolConnection> {
     for (;;) {
       const connection = await take(this.pools[name], deadline);
-      this.lentFrom.set(connection, name);
       if (performance.now() < (this.oldAt.get(connection) ?? Infinity)) return connection;
       this.discard(connection);
     }
@@ -125,12 +119,12 @@ export class Connections {
 
   use(): ReadonlyMap<PoolName, PoolUse> {
     const { modes } = this.options;
-    const used = (name: PoolName): number =>
-      [...this.lentFrom.values()].filter((pool) => pool === name).length;
+    const loans = [...this.loans.values()];
     return new Map(
       POOL_NAMES.map((name) => {
+        const used = loans.filter(({ pool }) => pool === name).length;
         const { limit } = modes[name] ?? modes.lookups;
-        return [name, { used: used(name), waiting: this.waiting.get(name) ?? 0, limit }];
+        return [name, { used, waiting: this.waiting.get(name) ?? 0, limit }];
       }),
     );
   }
@@ -141,21 +135,20 @@ export class Connections {
   }
 
   release(connection: PoolConnection): void {
-    this.givenBack(connection);
+    this.endLoan(connection);
     // The pool has already queued the end of a retired connection.
     if (!this.isRetired) connection.release();
   }
 
   discard(connection: PoolConnection): void {
     this.oldAt.delete(connection);
-    this.givenBack(connection);
+    this.endLoan(connection);
     connection.destroy();
   }
 
-  private givenBack(connection: PoolConnection): void {
-    this.lentFrom.delete(connection);
-    const of = this.lentToOthers.get(connection);
-    if (this.lentToOthers.delete(connection)) this.others.leave(of ?? null);
+  private endLoan(connection: PoolConnection): void {
+    const limitedOf = this.loans.get(connection)?.limitedOf;
+    if (this.loans.delete(connection) && limitedOf !== undefined) this.others.leave(limitedOf);
   }
 
   /** Ends every connection after its current statement, by force if it does not end soon. */
@@ -166,15 +159,8 @@ export class Connections {
       Array.from(pools, (pool) => new Promise<void>((done) => pool.end(() => done()))),
     );
     // The driver never reports the end of a destroyed connection or of one to a frozen server.
-    const forced = new Promise<void>((resolve) => {
-      const force = (): void => {
-        for (const connection of this.oldAt.keys()) this.discard(connection);
-        resolve();
-      };
-      const timer = setTimeout(force, RETIRED_MS).unref();
-      void ended.then(() => clearTimeout(timer));
-    });
-    await Promise.race([ended, forced]);
+    const isEnded = await withTimeout(RETIRED_MS, () => ended.then(() => true), false);
+    if (!isEnded) for (const connection of this.oldAt.keys()) this.discard(connection);
   }
 
   private openPool({ limit, multipleStatements, session }: PoolMode): Pool {
@@ -195,23 +181,14 @@ export class Connections {
         });
       connection.query<RowDataPacket[]>(identitySql, (error, rows) => {
         if (error) cut(connection, error);
-        else if (!isThere(rows[0]))
-          cut(
-            connection,
-            new AnotherServer(
-              'the connection leads to another server, or to one that takes no writes',
-            ),
-          );
+        else if (!isThere(rows[0])) cut(connection, new AnotherServer(ANOTHER_SERVER));
       });
     });
     return pool;
   }
 }
 
-/**
- * Fails every statement on the connection at once. The driver's `destroy` would leave them to their
- * timeouts.
- */
+/** Fails every statement on the connection at once; `destroy` would leave them to time out. */
 export function cut(connection: Connection, error: Error): void {
   (connection as unknown as { readonly stream: Socket }).stream.destroy(error);
 }
@@ -233,9 +210,9 @@ function take(pool: Pool, deadline: Deadline): Promise<PoolConnection> {
 }
 
 /**
- * Sends a statement. Throws DatabaseUnavailable after the deadline, and the driver's errors. The
- * driver's own timeout does not count the wait behind an earlier statement. Calls `onDone` for each
- * statement that succeeds without returning rows.
+ * Sends a statement. Throws DatabaseUnavailable after the deadline, which also counts the wait
+ * behind earlier statements, and the driver's errors. Calls `onDone` for each statement that
+ * succeeds without returning rows.
  */
 export function send(
   connection: Connection,

@@ -37,7 +37,6 @@ export type { Reader, StoredRow, Transaction } from './reader.js';
 export interface DatabaseOptions {
   /** `mysql://user:password@host:port,host:port/database`: every server of the group. */
   readonly url: string;
-  /** Null or absent: no TLS. */
   readonly tls?: TlsMaterial | null | undefined;
   readonly observer?: PrimaryObserver;
   readonly watching?: StatementObserver;
@@ -56,19 +55,12 @@ const LOOKUP_CONNECTIONS = 4;
 /** Least number of connections for transactions other than postings. */
 const FEWEST_OTHERS = 2;
 
-const UNOBSERVED: PrimaryObserver = {
-  found: () => undefined,
-  lost: () => undefined,
-  refused: () => undefined,
-};
-
 /** Dependencies of nearly every service. */
 export interface DatabaseDeps {
   readonly database: Database;
   readonly clock: Clock;
 }
 
-/** Connection in use, and its pool. */
 interface Lent {
   readonly pool: PoolName;
   readonly connections: Connections;
@@ -76,30 +68,40 @@ interface Lent {
 }
 
 /**
- * Connections to MySQL's primary, opened on first use, so a process starts and responds with 503
- * while MySQL is away. Reads and transactions have separate pools. Transactions run with autocommit
- * off, so a statement queued behind a deadlock (1213) cannot commit by itself.
+ * Connections to MySQL's primary, opened on first use, so that a process starts while MySQL is
+ * away. Transactions run with autocommit off, so a statement queued behind a deadlock (1213) cannot
+ * commit by itself.
  */
 export class Database {
   private readonly primary: Primary;
   private readonly watching: StatementObserver;
 
+  readonly reader = readerOver((sql) => this.read('reads', sql));
+
+  /** Runs the short look-ups of every request on connections that long lists cannot occupy. */
+  readonly lookup = readerOver((sql) => this.read('lookups', sql));
+
+  /**
+   * Runs reads that must be current even during a failover: tokens, sessions, results of a COMMIT.
+   * A member of a group first waits for all earlier commits (docs/operations/database.md).
+   */
+  readonly current = readerOver((sql) => this.read('current', sql));
+
   constructor(private readonly options: DatabaseOptions) {
-    const { url, tls, observer = UNOBSERVED, watching = NO_OBSERVER } = options;
+    const { url, tls: material, observer, watching = NO_OBSERVER } = options;
+    const { transactionConnections, postingConnections = 0 } = options;
     this.watching = watching;
     const address = mysqlAddress(url);
-    const ssl = tls === undefined || tls === null ? null : new MysqlTls(tls);
+    const tls = material === undefined || material === null ? null : new MysqlTls(material);
     this.primary = new Primary({
       address,
-      tls: ssl,
+      tls,
       observer,
       connect: (server, { identity, group }) =>
         new Connections({
-          address,
-          server,
-          tls: ssl,
+          ...{ address, server, tls },
           modes: this.modes(group),
-          others: this.others(),
+          others: Math.max(transactionConnections - postingConnections, FEWEST_OTHERS),
           identitySql: IDENTITY_SQL,
           isThere: (row) => takesWrites(row) && identityOf(row) === identity,
         }),
@@ -122,24 +124,6 @@ export class Database {
     };
   }
 
-  private others(): number {
-    const { transactionConnections, postingConnections = 0 } = this.options;
-    return Math.max(transactionConnections - postingConnections, FEWEST_OTHERS);
-  }
-
-  /** Statements outside a transaction, each on its own. */
-  readonly reader: Reader = readerOver((sql) => this.read('reads', sql));
-
-  /** Runs the short look-ups of every request on connections that long lists cannot occupy. */
-  readonly lookup: Reader = readerOver((sql) => this.read('lookups', sql));
-
-  /**
-   * Runs reads that must be current even during a failover: tokens, sessions, results of a COMMIT.
-   * A member of a group first waits for all earlier commits (docs/operations/database.md, A group
-   * of servers).
-   */
-  readonly current: Reader = readerOver((sql) => this.read('current', sql));
-
   isPrimaryKnown(): boolean {
     return this.primary.connections !== null;
   }
@@ -151,32 +135,26 @@ export class Database {
 
   private async read(pool: PoolName, sql: string): Promise<unknown> {
     const deadline = Deadline.afterMs(this.options.statementTimeoutMs);
+    const once = async (): Promise<unknown> => {
+      const lent = await this.lend(pool, deadline);
+      try {
+        const answer = await this.send(lent, 'read', sql, deadline);
+        lent.connections.release(lent.connection);
+        return answer;
+      } catch (error) {
+        return this.giveUp(lent, error);
+      }
+    };
     try {
-      return await this.readOnce(pool, sql, deadline);
+      return await once();
     } catch (error) {
       // An idle connection may have broken, or the primary may have changed: retry once.
-      if (
-        !(error instanceof DatabaseUnavailable) ||
-        error instanceof NoPrimary ||
-        deadline.passed()
-      )
-        throw error;
-      return this.readOnce(pool, sql, deadline);
+      const mayWork = error instanceof DatabaseUnavailable && !(error instanceof NoPrimary);
+      if (!mayWork || deadline.passed()) throw error;
+      return once();
     }
   }
 
-  private async readOnce(pool: PoolName, sql: string, deadline: Deadline): Promise<unknown> {
-    const lent = await this.lend(pool, deadline);
-    try {
-      const answer = await this.send(lent, 'read', sql, deadline);
-      lent.connections.release(lent.connection);
-      return answer;
-    } catch (error) {
-      return this.giveUp(lent, error);
-    }
-  }
-
-  /** Throws DatabaseUnavailable. */
   private async lend(
     pool: PoolName,
     deadline: Deadline,
@@ -223,12 +201,12 @@ export class Database {
    * back, a retry may succeed), DatabaseUnavailable (not committed), CommitUnknown (possibly
    * committed), or, after the rollback, the error thrown by `work`.
    */
-  async withTransaction<T>(
+  withTransaction<T>(
     work: (transaction: Transaction) => Promise<T>,
     deadline = Deadline.afterMs(this.options.statementTimeoutMs),
     of: Beneficiary = null,
   ): Promise<T> {
-    return this.transactOn(await this.lend('transactions', deadline, of), work, deadline, null);
+    return this.transact(work, deadline, of, null);
   }
 
   /**
@@ -236,34 +214,27 @@ export class Database {
    * errors of withTransaction. If `beforeCommit` is given, the statements of `withCommit` run in a
    * round trip before it instead of together with COMMIT.
    */
-  async withPosting<T>(
+  withPosting<T>(
     work: (transaction: Transaction) => Promise<T>,
     deadline = Deadline.afterMs(this.options.statementTimeoutMs),
     beforeCommit: (() => unknown) | null = null,
   ): Promise<T> {
-    return this.transactOn(
-      await this.lend('transactions', deadline, 'postings'),
-      work,
-      deadline,
-      beforeCommit,
-    );
+    return this.transact(work, deadline, 'postings', beforeCommit);
   }
 
-  private async transactOn<T>(
-    lent: Lent,
+  private async transact<T>(
     work: (transaction: Transaction) => Promise<T>,
     deadline: Deadline,
+    of: Beneficiary | 'postings',
     beforeCommit: (() => unknown) | null,
   ): Promise<T> {
+    const lent = await this.lend('transactions', deadline, of);
     const { connection, connections } = lent;
     const ending: Ending = { lasts: [], statements: [] };
     let result: T;
     try {
-      const transaction = transactionOver(
-        (sql, kind) => this.send(lent, kind, sql, deadline),
-        ending,
-        connection,
-      );
+      const sendSql = (sql: string, kind: StatementKind) => this.send(lent, kind, sql, deadline);
+      const transaction = transactionOver(sendSql, ending, connection);
       result = await work(transaction);
       for (const last of ending.lasts) await last();
       if (beforeCommit !== null) {
@@ -276,17 +247,13 @@ export class Database {
     } catch (error) {
       return this.rollBack(lent, error);
     }
+    const { statements } = ending;
     let done = 0;
     try {
-      await this.send(
-        lent,
-        'commit',
-        [...ending.statements, 'COMMIT'].join(';'),
-        deadline,
-        () => (done += 1),
-      );
+      const text = [...statements, 'COMMIT'].join(';');
+      await this.send(lent, 'commit', text, deadline, () => (done += 1));
     } catch (error) {
-      if (isUncommitted(error, done, ending.statements.length)) return this.rollBack(lent, error);
+      if (isUncommitted(error, done, statements.length)) return this.rollBack(lent, error);
       this.abandon(lent, error);
       throw new CommitUnknown('the answer to COMMIT did not come', { cause: error });
     }
@@ -324,9 +291,7 @@ export class Database {
     throw error;
   }
 
-  /**
-   * Discards the connection if MySQL is unavailable, because its statement may still be running.
-   */
+  /** Discards the connection if MySQL is unavailable: its statement may still be running. */
   private giveUp(lent: Lent, error: unknown): never {
     if (!isUnavailable(error)) {
       lent.connections.release(lent.connection);
@@ -344,15 +309,12 @@ export class Database {
     else this.primary.ask();
   }
 
-  async close(): Promise<void> {
-    await this.primary.close();
+  close(): Promise<void> {
+    return this.primary.close();
   }
 }
 
-/**
- * Returns session settings with which MariaDB or MySQL ends a SELECT even if its connection has
- * closed.
- */
+/** Returns settings with which the server ends a SELECT even if its connection has closed. */
 function statementLimit(timeoutMs: number): string {
   return `/*M!100101 max_statement_time=${timeoutMs / 1000}, */ /*!50708 max_execution_time=${timeoutMs}, */ wait_timeout=3600`;
 }

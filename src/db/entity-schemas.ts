@@ -6,10 +6,7 @@ import {
 import { TABLES } from './entities/index.js';
 import { snakeCase, type Table } from './table.js';
 
-/**
- * The tables as TypeORM describes them, for migrations. The service reads and writes through
- * src/db/statements.ts.
- */
+/** The tables as TypeORM describes them, for migrations only. */
 export const ENTITY_SCHEMAS: readonly EntitySchema[] = TABLES.map(entitySchemaOf);
 
 type Columns = Table<unknown>['columns'];

@@ -1,7 +1,7 @@
 /** Classes of MySQL failures, by `errno`, because names differ between MySQL and MariaDB. */
 
 export const DUPLICATE_KEY = 1062;
-const LOCK_WAIT_TIMEOUT = 1205;
+export const LOCK_WAIT_TIMEOUT = 1205;
 const ROLLED_BACK_RETRYABLE = new Set([1213, 1205, 1020]);
 /** CHECK violated: 4025 on MariaDB, 3819 on MySQL. */
 const DATA_FAULTS = new Set([DUPLICATE_KEY, 4025, 3819, 1048, 1264, 1265, 1366, 1406, 1690]);
@@ -11,9 +11,7 @@ export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable';
 }
 
-/**
- * Failure after COMMIT was sent and before its response arrived. The transaction may be committed.
- */
+/** Failure after COMMIT was sent. The transaction may be committed. */
 export class CommitUnknown extends Error {
   override name = 'CommitUnknown';
 }
@@ -52,23 +50,21 @@ function isAnswer(error: unknown): boolean {
 }
 
 /**
- * Returns whether a text that ends with COMMIT failed without committing. The server stops at the
- * first statement that fails; `done` of the `before` statements that precede COMMIT succeeded.
+ * Returns whether a text that ends with COMMIT failed without committing: `done` statements of the
+ * `before` that precede COMMIT succeeded.
  */
 export function isUncommitted(error: unknown, done: number, before: number): boolean {
   return isRetryable(error) || isAmong(REFUSED_WHOLE, error) || (isAnswer(error) && done < before);
 }
 
-/** Returns whether MySQL refused the statement because of its values. */
 export function isDataFault(error: unknown): boolean {
   return isAmong(DATA_FAULTS, error);
 }
 
 /**
  * The server accepts no writes: read-only (1290, 1792, 1836), offline (3032, 6400), out of its
- * group or leaving it (1047, 3796 to 3799), not yet primary (3781 to 3783) or no longer (4094), or
- * it may have left the group during the commit (1180, 3100, 3101). It is not the primary, or must
- * be asked whether it still is.
+ * group (1047, 3796 to 3799), not yet primary (3781 to 3783) or no longer (4094), or it may have
+ * left the group during the commit (1180, 3100, 3101).
  */
 const NO_PRIMARY = new Set([
   1047, 1180, 1290, 1792, 1836, 3032, 3100, 3101, 3781, 3782, 3783, 3796, 3797, 3798, 3799, 4094,
@@ -76,13 +72,12 @@ const NO_PRIMARY = new Set([
 ]);
 
 /**
- * Errors of NO_PRIMARY that a server reports before executing anything, even at COMMIT. A COMMIT is
- * unknown after the remaining errors of NO_PRIMARY: a member that is cut off reports 3100 or 3101
- * for a transaction that it has already sent to the group.
+ * Errors that are reported before anything is executed, even at COMMIT. After the other errors of
+ * NO_PRIMARY a COMMIT is unknown: a member that is cut off reports 3100 or 3101 for a transaction
+ * that it has already sent to the group.
  */
 const REFUSED_WHOLE = new Set([1290, 1792, 1836, 3796, 3797, 3798]);
 
-/** New connection that leads to a different server than the verified primary. */
 export class AnotherServer extends Error {
   override name = 'AnotherServer';
 }
@@ -95,10 +90,7 @@ export function isNoPrimary(error: unknown): boolean {
   return error instanceof AnotherServer || isAmong(NO_PRIMARY, error);
 }
 
-/**
- * Returns whether MySQL is unavailable: no connection, timeout, shutdown, too many connections,
- * read-only.
- */
+/** Returns whether MySQL is unavailable: no connection, timeout, shutdown, read-only and so on. */
 export function isUnavailable(error: unknown): boolean {
   if (
     error instanceof DatabaseUnavailable ||

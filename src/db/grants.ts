@@ -1,7 +1,4 @@
-/**
- * The application's rights by table. Not even its password allows changing what has been posted or
- * logged.
- */
+/** The application's rights by table: it cannot change what has been posted or logged. */
 const APPEND_ONLY = 'SELECT, INSERT';
 const READ_WRITE = 'SELECT, INSERT, UPDATE';
 
@@ -24,7 +21,7 @@ export const GRANTS: Readonly<Record<string, string>> = {
   transfers: READ_WRITE,
   payouts: READ_WRITE,
   payout_secrets: READ_WRITE,
-  // Retention removes the messages of payouts that ended long ago; none is ever changed.
+  // Retention removes old rows; none is ever changed.
   payout_rail_events: `${APPEND_ONLY}, DELETE`,
   payout_resolutions: READ_WRITE,
   payout_statements: READ_WRITE,
@@ -35,7 +32,7 @@ export const GRANTS: Readonly<Record<string, string>> = {
   simulated_rail_actions: APPEND_ONLY,
   pay_ins: APPEND_ONLY,
   adjustments: READ_WRITE,
-  // Retention removes the oldest; none is ever changed.
+  // Retention removes old rows; none is ever changed.
   events: `${APPEND_ONLY}, DELETE`,
   event_counters: READ_WRITE,
   event_heads: READ_WRITE,
@@ -51,14 +48,12 @@ export const GRANTS: Readonly<Record<string, string>> = {
   account_limits: `${READ_WRITE}, DELETE`,
   audit_log: APPEND_ONLY,
   audit_chains: READ_WRITE,
-  // Retention removes the oldest ended passes, and the positions of ended ones.
   audit_passes: `${APPEND_ONLY}, DELETE`,
   audit_findings: READ_WRITE,
   approval_policies: `${READ_WRITE}, DELETE`,
   approvals: APPEND_ONLY,
   staff: READ_WRITE,
   staff_sessions: READ_WRITE,
-  // A code is useless after minutes; its check is removed after days.
   staff_checks: `${APPEND_ONLY}, DELETE`,
   staff_factor_resets: READ_WRITE,
   outbox: `${READ_WRITE}, DELETE`,
@@ -74,9 +69,8 @@ export const GRANTS: Readonly<Record<string, string>> = {
   upload_chunks: `${APPEND_ONLY}, DELETE`,
   bonus_batch_storage: READ_WRITE,
   statements: READ_WRITE,
-  // Retention removes the oldest; none is ever changed.
+  // Retention removes old rows; none is ever changed.
   generated_file_pieces: `${APPEND_ONLY}, DELETE`,
-  // Retention removes the oldest; a row is only ever rewritten unchanged.
   requests: `${READ_WRITE}, DELETE`,
   restores: READ_WRITE,
   event_gaps: APPEND_ONLY,

@@ -2,14 +2,9 @@ import type { Reader } from './database.js';
 import { isUnavailable } from './failures.js';
 import { GRANTS, MEMBERS_RIGHT, MEMBERS_TABLE } from './grants.js';
 
-/**
- * The application's user has no more rights than listed (grants.ts); otherwise its password could
- * rewrite the past.
- */
+/** With more rights than listed (grants.ts), the application's password could rewrite the past. */
 
-/**
- * The application's user has too many rights. The message contains the statements that revoke them.
- */
+/** The message contains the statements that revoke the excessive rights. */
 export class ExcessiveRights extends Error {
   override name = 'ExcessiveRights';
 
@@ -25,8 +20,8 @@ export class ExcessiveRights extends Error {
 const LOOK_AGAIN_MS = 5_000;
 
 /**
- * Throws ExcessiveRights, or the failure of SHOW GRANTS. While MySQL is away nothing is known and
- * nothing thrown: the check runs as soon as MySQL is back, and reports to `later`.
+ * Throws ExcessiveRights, or the failure of SHOW GRANTS. While MySQL is away, checks again in the
+ * background, and reports to `later`.
  */
 export async function assertLeastRights(
   reader: Pick<Reader, 'query'>,
@@ -40,7 +35,6 @@ export async function assertLeastRights(
   }
 }
 
-/** Throws ExcessiveRights, and failures of the statements. */
 export async function checkRights(reader: Pick<Reader, 'query'>): Promise<void> {
   const [named] = await reader.query('SELECT DATABASE() AS name');
   const lines = (await reader.query('SHOW GRANTS')).flatMap((row) =>
@@ -58,10 +52,7 @@ const ROLES = new RegExp(`^GRANT (${GRANTEE}(?:, ?${GRANTEE})*) TO (${GRANTEE})(
 /** Statements that revoke, or that select which granted role is active. */
 const HARMLESS = /^(REVOKE|SET DEFAULT ROLE) /;
 
-/**
- * Statements that revoke what these lines of SHOW GRANTS, from MariaDB or MySQL, allow beyond the
- * list in this database.
- */
+/** Returns the statements that revoke what these lines of SHOW GRANTS allow beyond the list. */
 export function excessiveRights(database: string, lines: readonly string[]): string[] {
   return lines.flatMap((line) => {
     const [, rights, object, grantee = '', more = ''] = RIGHTS.exec(line) ?? [];
@@ -82,7 +73,7 @@ export function excessiveRights(database: string, lines: readonly string[]): str
 /** Rights accepted on tables that only a later release has. */
 const OF_LATER_TABLES = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
-/** The listed rights on an object, named as in SHOW GRANTS. */
+/** Returns the listed rights on an object, named as in SHOW GRANTS. */
 function allowedOn(database: string, object: string): readonly string[] {
   if (object === MEMBERS_TABLE) return [MEMBERS_RIGHT];
   const [start, end] = [`\`${database}\`.\``, '`'];
@@ -90,7 +81,6 @@ function allowedOn(database: string, object: string): readonly string[] {
   return GRANTS[object.slice(start.length, -end.length)]?.split(', ') ?? OF_LATER_TABLES;
 }
 
-/** USAGE is only the right to log in. */
 function beyondList(rights: string, allowed: readonly string[]): string[] {
   // Columns follow a right in parentheses: SELECT (a, b).
   const each = rights.split(/, ?(?![^(]*\))/).filter((right) => right !== 'USAGE');

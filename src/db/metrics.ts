@@ -8,12 +8,11 @@ const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 export type StatementKind = 'read' | 'lock' | 'write' | 'many' | 'commit';
 
 export interface StatementObserver {
-  /** A connection from the pool was obtained after this long. */
   lent(pool: PoolName, seconds: number): void;
-  /** None became free in time, or MySQL refused one. */
+  /** No connection became free in time, or MySQL refused one. */
   notLent(pool: PoolName): void;
   answered(pool: PoolName, kind: StatementKind, seconds: number): void;
-  /** `errno`: MySQL's number; null if no answer came. */
+  /** `errno`: null without an answer. */
   failed(pool: PoolName, errno: number | null): void;
 }
 
@@ -26,6 +25,10 @@ export const NO_OBSERVER: StatementObserver = {
 
 /** Lock wait timeout, deadlock, disk full, table full. */
 const TOLD_ERRORS = ['1205', '1213', '1021', '1114'] as const;
+
+interface Series {
+  observe(seconds: number): void;
+}
 
 export function statementMetrics(registry: Registry): StatementObserver {
   const { counter, histogram } = metersOf(registry);
@@ -54,11 +57,8 @@ export function statementMetrics(registry: Registry): StatementObserver {
   // Prometheus sees an increase only from an existing 0, so series with alerts start there.
   for (const errno of TOLD_ERRORS) failures.inc({ pool: 'transactions', errno }, 0);
   // Looking a series up by its labels each time costs more than what it measures.
-  const series = new Map<string, { observe(seconds: number): void }>();
-  const known = (
-    name: string,
-    open: () => { observe(seconds: number): void },
-  ): { observe(seconds: number): void } => {
+  const series = new Map<string, Series>();
+  const known = (name: string, open: () => Series): Series => {
     let one = series.get(name);
     if (one === undefined) series.set(name, (one = open()));
     return one;

@@ -19,26 +19,20 @@ import { PrimarySearch } from './primary-search.js';
 import { connectOptions, mysqlAddress, MysqlTls, type TlsMaterial } from './servers.js';
 
 interface MigrateOptions {
-  /** An administrator of the database that `url` names. */
   readonly adminUrl: string;
-  /** The application's user. */
   readonly url: string;
   readonly tls?: TlsMaterial | null;
-  /** Time limit of each wait for the lock of a table, in seconds; 5 by default. */
+  /** In seconds, 5 by default. */
   readonly lockWaitS?: number;
   /** Called for each statement that waited that long and is retried. */
   readonly onWait?: (statement: string) => void;
-  /**
-   * Called if the ledger was closed, since it has tenants and the application's user was new to it.
-   */
+  /** Called if the ledger was closed: see `closeCopy`. */
   readonly onClosed?: () => void;
 }
 
 /**
- * Migrates the schema, then grants the application's user its rights. Safe to repeat, to interrupt
- * and to run while the service runs. Processes migrate one at a time. Throws ExcessiveRights if the
- * user has more rights than GRANTS, ForeignSchema if another release made the schema, and
- * MigrationUnderWay.
+ * Migrates the schema, then grants the application's user its rights. May be repeated, interrupted,
+ * and run while the service runs. Throws ExcessiveRights, ForeignSchema, MigrationUnderWay.
  */
 export async function migrate({
   adminUrl,
@@ -94,9 +88,7 @@ export async function migrate({
   }
 }
 
-/**
- * Whether the application's user cannot even see the database: the service never ran on it here.
- */
+/** Returns whether the application's user cannot see the database: the service never ran on it. */
 async function isNewcomer(options: ConnectionOptions): Promise<boolean> {
   try {
     await onConnection(options, (connection) => connection.query('SELECT 1'));
@@ -110,9 +102,8 @@ async function isNewcomer(options: ConnectionOptions): Promise<boolean> {
 const WRITTEN = z.object({ affectedRows: z.number() });
 
 /**
- * Closes the ledger of a copied database, which has tenants although the service never ran on it.
- * Postings resume after an operator has recorded the restore. Returns false if the database has no
- * tenants or is closed already.
+ * Closes the ledger of a copied database, which has tenants although the service never ran on it,
+ * until an operator has recorded the restore. Returns false if nothing was closed.
  */
 async function closeCopy(source: DataSource): Promise<boolean> {
   const written: unknown = await source.query(
@@ -123,7 +114,6 @@ async function closeCopy(source: DataSource): Promise<boolean> {
   return WRITTEN.parse(written).affectedRows > 0;
 }
 
-/** Whether the server has the plugin for group membership. */
 async function isGroupMember(source: DataSource): Promise<boolean> {
   const rows = await source.query<unknown[]>(
     "SHOW GLOBAL VARIABLES LIKE 'group_replication_group_name'",
@@ -148,7 +138,6 @@ async function refuseForeignSchema(source: DataSource, database: string): Promis
     );
 }
 
-/** Access denied to the database. */
 const NO_ACCESS = 1044;
 const MIGRATIONS_TABLE = 'schema_migrations';
 const LOCK_WAIT_S = 5;
@@ -167,9 +156,7 @@ async function onConnection<T>(
   }
 }
 
-/**
- * The account that the server matched to the application's user, in GRANT's form: 'name'@'host'.
- */
+/** Returns the account that matched the application's user, in GRANT's form: 'name'@'host'. */
 async function currentUser(connection: Connection): Promise<string> {
   const [[row]] = await connection.query<RowDataPacket[]>('SELECT CURRENT_USER() AS user');
   const user = String(row?.user);

@@ -2,18 +2,13 @@ import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { z } from 'zod';
+import { errnoOf, LOCK_WAIT_TIMEOUT } from './failures.js';
 
-/**
- * Locks of migrations, against each other and against statements (docs/operations/upgrade.md,
- * Upgrade).
- */
+/** Locks of migrations, against each other and statements (docs/operations/upgrade.md, Upgrade). */
 
-/** Wait for another process to finish its migrations. */
 const TURN_S = 900;
 /** Pause before a retry, in which statements queued behind the migration run. */
 const BREATH_MS = 1_000;
-/** ER_LOCK_WAIT_TIMEOUT: the statement had no effect. */
-const LOCK_WAIT_TIMEOUT = 1205;
 
 /** Another process is migrating the same database, and did not finish in time. */
 export class MigrationUnderWay extends Error {
@@ -21,9 +16,8 @@ export class MigrationUnderWay extends Error {
 }
 
 /**
- * Takes the lock on the database's migrations for the single connection of `source`: losing the
- * connection loses the lock, and then nothing more can be done. Waits for another holder. Throws
- * MigrationUnderWay.
+ * Takes the lock on the database's migrations for the single connection of `source`, which losing
+ * the connection releases. Throws MigrationUnderWay.
  */
 export async function takeTurn(source: DataSource, database: string): Promise<void> {
   // A lock's name has at most 64 characters, and a database's name may be as long.
@@ -36,9 +30,8 @@ export async function takeTurn(source: DataSource, database: string): Promise<vo
 }
 
 /**
- * Limits each wait of a migration for a table to `lockWaitS`, because later statements queue behind
- * it. Retries the statement until it succeeds, because earlier statements cannot be undone. Calls
- * `onWait` for each retry.
+ * Limits each wait of a migration for a table, because later statements queue behind it, and
+ * repeats the statement until it succeeds, because earlier ones cannot be undone.
  */
 export async function limitLockWaits(
   source: DataSource,
@@ -59,14 +52,10 @@ function patient(runner: QueryRunner, onWait: (statement: string) => void): Quer
       try {
         return await query(...call);
       } catch (failure) {
-        if (!isLockWait(failure)) throw failure;
+        if (errnoOf(failure) !== LOCK_WAIT_TIMEOUT) throw failure;
         onWait(call[0]);
         await sleep(BREATH_MS);
       }
   };
   return runner;
-}
-
-function isLockWait(failure: unknown): boolean {
-  return failure instanceof Error && 'errno' in failure && failure.errno === LOCK_WAIT_TIMEOUT;
 }

@@ -3,10 +3,7 @@ import { instant } from '../core/instant.js';
 import * as column from './columns.js';
 import type { Reader } from './database.js';
 
-/**
- * Rows numbered without gaps whose dates never decrease along their numbers, so they need no index
- * over dates.
- */
+/** Rows numbered without gaps whose dates never decrease, so they need no index over dates. */
 export interface NumberedRows {
   readonly table: string;
   /** SQL that selects one owner: the primary key is the owner's columns, then the number. */
@@ -20,10 +17,7 @@ export interface NumberRange {
   readonly last: bigint;
 }
 
-/**
- * The rows within `of` (null: all) dated within these inclusive bounds, by binary search: a
- * statement for each.
- */
+/** Returns the rows within `of` that are dated within these inclusive bounds, by binary search. */
 export async function numbersWithin(
   reader: Reader,
   rows: NumberedRows,
@@ -75,8 +69,7 @@ async function endOf(
 }
 
 /**
- * The smallest number, or one past the greatest. MariaDB derives the width of the search's columns
- * from this.
+ * The smallest number, or one past the greatest. Its type gives the search's columns their width.
  */
 function endSql(
   { table, owner, number }: NumberedRows,

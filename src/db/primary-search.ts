@@ -26,11 +26,12 @@ export const SEARCH_EVERY_MS = 200;
 
 /** Search for the server that accepts writes. */
 export class PrimarySearch {
+  /** Why the last round found no primary. */
   failure: unknown;
   rounds = 0;
   /** Last round in which no server responded. */
   unanswered = 0;
-  private answered = 0;
+  private hasAnswer = false;
   private several = '';
 
   constructor(
@@ -44,6 +45,7 @@ export class PrimarySearch {
   async once(): Promise<FoundPrimary | null> {
     this.tls?.refresh();
     this.rounds += 1;
+    this.hasAnswer = false;
     const looks = this.address.servers.map((server) => this.lookAt(server));
     const chosen = await new Promise<FoundPrimary | null>((resolve) => {
       for (const look of looks)
@@ -57,7 +59,7 @@ export class PrimarySearch {
       void look.then((found) => {
         if (isFound(found) && found !== chosen) found.watch.close();
       });
-    if (this.answered < this.rounds) this.unanswered = this.rounds;
+    if (!this.hasAnswer) this.unanswered = this.rounds;
     return chosen;
   }
 
@@ -100,7 +102,7 @@ export class PrimarySearch {
       try {
         const askedAt = performance.now();
         const state = await watch.look(deadline);
-        this.answered = this.rounds;
+        this.hasAnswer = true;
         if (state.isPrimary) return { server, watch, state, askedAt };
       } catch (failure) {
         watch.close();

@@ -1,4 +1,4 @@
-import { Pause } from '../core/pause.js';
+import { Pause, withTimeout } from '../core/pause.js';
 import type { Connections } from './connections.js';
 import { Deadline } from './deadline.js';
 import {
@@ -22,16 +22,13 @@ interface PrimaryDeps {
   readonly address: MysqlAddress;
   readonly tls: MysqlTls | null;
   readonly connect: (server: MysqlServer, state: ServerState) => Connections;
-  readonly observer: PrimaryObserver;
+  readonly observer: PrimaryObserver | undefined;
 }
 
 const LOOK_EVERY_MS = 1_000;
 /** Validity of a check. Reads from a demoted primary are at most this stale. */
 const BELIEVED_MS = 2_000;
-/**
- * Longest wait of a statement for a primary: longer than a planned switchover, shorter than a
- * crash.
- */
+/** Longest wait of a statement for a primary: enough for a planned switchover. */
 const AWAITED_MS = 2_000;
 
 interface Held extends FoundPrimary {
@@ -44,13 +41,13 @@ export class Primary {
   private held: Held | null = null;
   private running = false;
   private isClosed = false;
-  private readonly waiting = new Set<() => void>();
+  private changed = signal();
   private readonly pause = new Pause();
   private readonly search: PrimarySearch;
 
   constructor(private readonly deps: PrimaryDeps) {
     const { address, tls, observer } = deps;
-    this.search = new PrimarySearch(address, tls, (servers) => observer.refused(servers));
+    this.search = new PrimarySearch(address, tls, (servers) => observer?.refused(servers));
   }
 
   /** Connections to the primary; null if the last check is older than BELIEVED_MS. */
@@ -72,7 +69,8 @@ export class Primary {
       const leftMs = until - performance.now();
       if (leftMs <= 0 || this.isClosed || this.search.unanswered > rounds)
         throw this.search.noPrimary();
-      await this.nextProof(leftMs);
+      const { changed } = this;
+      await withTimeout(leftMs, () => changed.fired, undefined);
     }
   }
 
@@ -91,25 +89,15 @@ export class Primary {
     const { held } = this;
     this.held = null;
     this.pause.end();
-    this.tell();
+    this.notify();
     held?.watch.close();
     await held?.connections.end();
   }
 
-  private nextProof(withinMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const go = (): void => {
-        clearTimeout(timer);
-        this.waiting.delete(go);
-        resolve();
-      };
-      const timer = setTimeout(go, withinMs);
-      this.waiting.add(go);
-    });
-  }
-
-  private tell(): void {
-    for (const go of [...this.waiting]) go();
+  /** Wakes the statements that wait for a primary. */
+  private notify(): void {
+    this.changed.fire();
+    this.changed = signal();
   }
 
   private async run(): Promise<void> {
@@ -118,7 +106,7 @@ export class Primary {
       const found = await this.search.once();
       if (found !== null) await this.hold(found);
       else {
-        this.tell();
+        this.notify();
         await this.pause.for(SEARCH_EVERY_MS, false);
       }
     }
@@ -128,35 +116,29 @@ export class Primary {
   private async hold(found: FoundPrimary): Promise<void> {
     if (this.isClosed) return found.watch.close();
     const { server, state, watch } = found;
-    const held: Held = {
-      ...found,
-      provenAt: found.askedAt,
-      connections: this.deps.connect(server, state),
-    };
+    const connections = this.deps.connect(server, state);
+    const held: Held = { ...found, provenAt: found.askedAt, connections };
     this.held = held;
     watch.onBroken = () => this.ask();
-    this.deps.observer.found(nameOf(server));
-    this.tell();
+    this.deps.observer?.found(nameOf(server));
+    this.notify();
     let isDoubted = false;
     while (this.held === held) {
       await this.pause.for(Math.max(0, held.provenAt + LOOK_EVERY_MS - performance.now()), false);
       if (this.held !== held) return;
       this.deps.tls?.refresh();
       const askedAt = performance.now();
-      const said = await watch.look(Deadline.afterMs(LOOK_TIMEOUT_MS)).catch((failure: unknown) => {
-        // Without a group there is nowhere else to go, so one look may fail, after a pause of this
-        // process or the server.
+      const now = await watch.look(Deadline.afterMs(LOOK_TIMEOUT_MS)).catch((failure: unknown) => {
+        // Without a group there is no other server, so one failed check is forgiven.
         if (state.group !== 'none' || isDoubted) this.lose(held, failure);
         return null;
       });
-      if (this.held !== held) return;
-      isDoubted = said === null;
-      if (said === null) continue;
-      if (!said.isPrimary || !(await this.search.isStillFirst({ server, state: said })))
+      isDoubted = now === null;
+      if (now === null) continue;
+      if (!now.isPrimary || !(await this.search.isStillFirst({ server, state: now })))
         return this.lose(held, new Error('it is no primary any more'));
-      if (this.held !== held) return;
       held.provenAt = askedAt;
-      this.tell();
+      this.notify();
     }
   }
 
@@ -164,9 +146,15 @@ export class Primary {
     if (this.held !== held) return;
     this.held = null;
     this.search.failure = reason;
-    this.deps.observer.lost(nameOf(held.server), reason);
+    this.deps.observer?.lost(nameOf(held.server), reason);
     held.watch.close();
     void held.connections.end();
     this.pause.end();
   }
+}
+
+function signal(): { readonly fired: Promise<void>; readonly fire: () => void } {
+  let fire: () => void = () => undefined;
+  const fired = new Promise<void>((resolve) => (fire = resolve));
+  return { fired, fire };
 }

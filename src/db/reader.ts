@@ -24,21 +24,18 @@ export interface Transaction extends Reader {
   /** Runs a statement that writes. Returns the number of rows affected. */
   execute(sql: string): Promise<number>;
   /**
-   * Several statements in one round trip; returns the rows of each (none for a write). The server
-   * stops at the first that fails, so nothing runs after a failure. `lock`: the first statement
-   * waits for row locks.
+   * Sends several statements in one round trip and returns the rows of each. Nothing runs after a
+   * failure. `lock`: the first statement waits for row locks.
    */
   all(
     statements: readonly string[],
     kind?: 'many' | 'lock',
   ): Promise<readonly (readonly StoredRow[])[]>;
-  /**
-   * Runs this between the last statement of the work and COMMIT, to lock what must be locked last.
-   */
+  /** Runs this between the last statement and COMMIT, to lock what must be locked last. */
   atEnd(last: () => Promise<void>): void;
   /**
-   * Sends these in one text with COMMIT, which the server does not reach if one of them fails. None
-   * may return rows: the number that succeeded shows whether it was COMMIT that failed.
+   * Sends these in one text with COMMIT. None may return rows: the number that succeeded shows
+   * whether COMMIT failed.
    */
   withCommit(statements: readonly string[]): void;
 }

@@ -9,7 +9,6 @@ import { errnoOf } from './failures.js';
 export type Group = 'none' | 'group_replication' | 'galera';
 
 export interface ServerState {
-  /** Identity of the server, independent of host names and proxies. */
   readonly identity: string;
   readonly group: Group;
   /** Whether the server accepts writes, by its own state and that of its group. */
@@ -63,13 +62,11 @@ export class ServerWatch {
     connection.on('error', () => this.onBroken());
   }
 
-  /** Throws the driver's failures. */
   static async open(
     options: Parameters<typeof createConnection>[0] & object,
     deadline: Deadline,
   ): Promise<ServerWatch> {
     const connection = createConnection(options);
-    // Statements receive the error themselves.
     connection.on('error', () => undefined);
     try {
       const group = await groupOf(connection, deadline);
@@ -88,15 +85,13 @@ export class ServerWatch {
    * member that was paused or cut off cannot complete.
    */
   async look(deadline: Deadline): Promise<ServerState> {
-    const [row] = await this.rows(IDENTITY_SQL, deadline);
+    const [row] = await rowsOf(this.connection, IDENTITY_SQL, deadline);
     const before = takesWrites(row) ? await this.membersBefore(deadline) : null;
-    if (before !== null && this.group !== 'none') await this.rows(CURRENT_SQL, deadline);
-    return {
-      identity: identityOf(row),
-      group: this.group,
-      isPrimary: before !== null,
-      before: before ?? 0,
-    };
+    if (before !== null && this.group !== 'none')
+      await rowsOf(this.connection, CURRENT_SQL, deadline);
+    const { group } = this;
+    const identity = identityOf(row);
+    return { identity, group, isPrimary: before !== null, before: before ?? 0 };
   }
 
   close(): void {
@@ -109,25 +104,20 @@ export class ServerWatch {
       case 'none':
         return 0;
       case 'group_replication': {
-        const [own] = await this.rows(MEMBER_SQL, deadline);
+        const [own] = await rowsOf(this.connection, MEMBER_SQL, deadline);
         return own?.state === 'ONLINE' && own.role === 'PRIMARY' && String(own.writers) === '1'
           ? 0
           : null;
       }
       case 'galera': {
         // The members of a view agree on their order: the first that accepts writes is the writer.
-        const status = new Map(
-          (await this.rows(NODE_SQL, deadline)).map((row) => [row.Variable_name, row.Value]),
-        );
+        const rows = await rowsOf(this.connection, NODE_SQL, deadline);
+        const status = new Map(rows.map((row) => [row.Variable_name, row.Value]));
         const isReady =
           status.get('wsrep_ready') === 'ON' && status.get('wsrep_cluster_status') === 'Primary';
         return isReady ? Number(status.get('wsrep_local_index')) : null;
       }
     }
-  }
-
-  private rows(sql: string, deadline: Deadline): Promise<RowDataPacket[]> {
-    return rowsOf(this.connection, sql, deadline);
   }
 }
 

@@ -20,10 +20,7 @@ const ADDRESS = /^mysql:\/\/(?:([^:@/]*)(?::(.*))?@)?([^@/?#]+)(?:\/([^/?#]*))?$
 const SERVER = /^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(\d{1,5}))?$/;
 const USUAL_PORT = '3306';
 
-/**
- * `mysql://user:password@host:port,host:port/database`, without options; null if the text does not
- * match.
- */
+/** Returns null unless the text is `mysql://user:password@host:port,host:port/database`. */
 export function parseMysqlUrl(text: string): MysqlAddress | null {
   const [, user = '', password = '', hosts = '', database = ''] = ADDRESS.exec(text) ?? [];
   const servers = hosts.split(',').flatMap((one): MysqlServer[] => {
@@ -45,7 +42,7 @@ export function parseMysqlUrl(text: string): MysqlAddress | null {
   }
 }
 
-/** Parses a URL of MySQL. Throws an Error if the text is not an address. */
+/** Throws an Error if the text is not an address. */
 export function mysqlAddress(url: string): MysqlAddress {
   const address = parseMysqlUrl(url);
   if (address === null)
@@ -81,9 +78,7 @@ export function faultOfMaterial(material: TlsMaterial): string | null {
   }
 }
 
-/**
- * The hosts given as addresses: certificates are checked by name, so these would not be checked.
- */
+/** Returns the hosts given as addresses, whose certificates cannot be checked by name. */
 export function hostsWithoutName(url: string): string[] {
   return (parseMysqlUrl(url)?.servers ?? []).flatMap(({ host }) =>
     isIP(host) === 0 ? [] : [host],
@@ -117,10 +112,7 @@ export class MysqlTls {
     };
   }
 
-  /**
-   * Reads the files again. While they do not match, being replaced, the previous contents stay in
-   * use.
-   */
+  /** Reads the files again. While they do not match, the previous contents stay in use. */
   refresh(): void {
     try {
       const read = readMaterial(this.material);
@@ -136,7 +128,6 @@ export class MysqlTls {
 
 const CONNECT_TIMEOUT_MS = 2_000;
 
-/** The driver's options for one of the servers. */
 export function connectOptions(
   address: MysqlAddress,
   server: MysqlServer,

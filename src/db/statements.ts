@@ -24,7 +24,6 @@ export function insertSql<Row>(table: Table<Row>, rows: readonly Row[]): string 
   );
 }
 
-/** Returns one statement for the rows, or an empty list without rows. */
 export function statement<Row>(
   rows: readonly Row[],
   build: (rows: readonly Row[]) => string,
@@ -137,10 +136,7 @@ export function equalsSql<Row>(table: Table<Row>, where: Where<Row>): string {
 function whereSql<Row>(table: Table<Row>, where: Where<Row>): string {
   return Object.keys(where).length === 0 ? '' : ` WHERE ${equalsSql(table, where)}`;
 }
-/**
- * After this position in a list by created_at and id, newest first, as a bound that an index can
- * use.
- */
+/** A bound after this position in a list by created_at and id, newest first. */
 export function behindSql(alias: string, { createdAt, id }: TimePosition): string {
   const at = time.literal(createdAt);
   return `${alias}.created_at<=${at} AND (${alias}.created_at<${at} OR ${alias}.id<${uuid.literal(id)})`;

@@ -22,14 +22,12 @@ interface BoundColumn {
 }
 
 /**
- * A table: migrations are generated from it (`npm run migration:generate`), statements are written
- * with it.
+ * Migrations are generated from it (`npm run migration:generate`), statements are written with it.
  */
 export interface Table<Row> {
   readonly name: string;
   readonly columns: readonly BoundColumn[];
   readonly column: (property: keyof Row & string) => BoundColumn;
-  /** The properties of the primary key. */
   readonly key: readonly string[];
   readonly unique: Indexes<string>;
   readonly indexes: Indexes<string>;
@@ -45,10 +43,7 @@ interface Keys<Property> {
   readonly indexes?: Indexes<Property>;
 }
 
-/**
- * Properties and names of indexes are camelCase, in MySQL the same in snake_case. CHECKs are only
- * in the migrations.
- */
+/** Names are camelCase in code and snake_case in MySQL. CHECKs are only in the migrations. */
 export function defineTable<const C extends Columns>(
   name: string,
   columns: C,

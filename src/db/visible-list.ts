@@ -7,17 +7,11 @@ import { parseRow, type Table } from './table.js';
 /** Rows `t` in the order of created_at and id, read from one or more ranges of an index. */
 export interface OrderedRows<Row> {
   readonly table: Table<Row>;
-  /**
-   * The index, which continues with (created_at, id) after the columns that `within` and `oneOf`
-   * fix.
-   */
+  /** Continues with (created_at, id) after the columns that `within` and `oneOf` fix. */
   readonly index: string;
   /** SQL over the leading columns of the index, and bounds on created_at. */
   readonly within: readonly string[];
-  /**
-   * SQL conditions of which each row meets exactly one, such as one for each status; absent:
-   * `within` is enough.
-   */
+  /** Conditions of which each row meets exactly one, such as one for each status. */
   readonly oneOf?: readonly string[];
 }
 
@@ -30,9 +24,8 @@ interface VisibleList<Row> extends OrderedRows<Row> {
 }
 
 /**
- * A page, newest first, of a list of which a caller may see a part. It examines a bounded number of
- * rows: if few of them are shown, a page may have fewer items than requested, even none, and the
- * list still continues. So a request's cost does not depend on how much it may not see.
+ * Returns a page, newest first, of the rows that a caller may see. Examines a bounded number of
+ * rows, so a page may have few or no items although the list continues.
  */
 export async function readVisible<Row extends TimePosition>(
   reader: Reader,
@@ -58,8 +51,8 @@ export async function readVisible<Row extends TimePosition>(
   // Usually all are shown, and then these are enough.
   const first = await read(newestSql(rows, limit + 1));
   if (first.next !== null) return first;
-  // Finds the page's end first, then reads up to that position: if rows were counted instead, those
-  // that appear or disappear in between would make the next page begin too early or too late.
+  // Finds the page's end before it reads up to that position, because rows that appear or disappear
+  // in between would shift a count.
   const [last] = await reader.query(newestSql(rows, 1, MAX_EXAMINED - 1));
   // Few can have been added since.
   if (last === undefined) return read(allSql(rows));
@@ -69,10 +62,7 @@ export async function readVisible<Row extends TimePosition>(
   return { ...page, next: page.next ?? end };
 }
 
-/**
- * SQL for created_at and id of the newest `count` rows after the first `offset`. Reads no more than
- * their sum in each part.
- */
+/** SQL for created_at and id of the newest `count` rows after the first `offset`. */
 export function newestSql<Row>(rows: OrderedRows<Row>, count: number, offset = 0): string {
   const order = (alias: string, most: string): string =>
     ` ORDER BY ${alias}created_at DESC, ${alias}id DESC LIMIT ${most}`;
@@ -83,7 +73,6 @@ export function newestSql<Row>(rows: OrderedRows<Row>, count: number, offset = 0
   return ordered.join(' UNION ALL ') + order('', most);
 }
 
-/** Returns SQL for created_at and id of all rows, unordered. The caller sorts after its join. */
 function allSql<Row>(rows: OrderedRows<Row>): string {
   return partsOf(rows).join(' UNION ALL ');
 }

@@ -8,10 +8,7 @@ import { payoutEvent } from './commands.js';
 import { afterProgress } from './flag.js';
 import { givenBack, nextInstant } from './rules.js';
 
-/**
- * How a payout that waits for approval ends, and how an approved one is canceled. Pure.
- * (docs/contract.md, Payouts)
- */
+/** How a payout that waits for approval ends, and how an approved one is canceled. Pure. */
 export const payoutApproval: ApprovalFeature<Payout> = {
   resourceType: 'payout',
   table: payouts,
@@ -32,10 +29,7 @@ export const payoutApproval: ApprovalFeature<Payout> = {
 
 export type PayoutApprovals = Approvals<Payout>;
 
-/**
- * Refuses to end a payout that the rail has although it was never submitted here, because it may be
- * paid.
- */
+/** Refuses to end a payout that its rail may pay although it was never submitted here. */
 function contradictionRefusal({ status, stuckReason }: Payout): Refusal | null {
   if (stuckReason !== 'contradiction' || (status !== 'pending_approval' && status !== 'approved'))
     return null;

@@ -2,7 +2,7 @@ import type { Uuid } from '../core/ids.js';
 import { type Clock, instant, type Instant } from '../core/instant.js';
 import { time } from '../db/columns.js';
 import type { Database } from '../db/database.js';
-import { type RailBreaker, railBreakers } from '../db/entities/rail-breakers.js';
+import { type RailBreaker, railBreakers } from '../db/entities/rails.js';
 import { isUnavailable } from '../db/failures.js';
 import { upsertSql, literal } from '../db/statements.js';
 import { transact } from '../db/transact.js';
@@ -10,19 +10,14 @@ import { transact } from '../db/transact.js';
 /** The circuit breakers of rails. (docs/contract.md, Rails; docs/decisions/0038-rails-apart.md) */
 
 export interface BreakerOptions {
-  /**
-   * The number of consecutive calls without a response, about different payouts, that opens the
-   * breaker.
-   */
-  readonly opensAfter: number;
-  /**
-   * The time from opening to the first probe. Each later pause is twice the last, up to six times
-   * this.
-   */
-  readonly probeAfterMs: number;
+  /** Consecutive calls without a response, about different payouts, that open it; 5 by default. */
+  readonly opensAfter?: number;
+  /** Time until the first probe; each later pause is twice the last, up to six times this. */
+  readonly probeAfterMs?: number;
 }
 
-export const DEFAULT_BREAKER: BreakerOptions = { opensAfter: 5, probeAfterMs: 10_000 };
+const OPENS_AFTER = 5;
+const PROBE_AFTER_MS = 10_000;
 
 export function newBreaker(rail: string, now: Instant): RailBreaker {
   const noFailure = { failures: 0, lastPayoutId: null, lastFailure: null, lastFailureAt: null };
@@ -33,34 +28,27 @@ export function newBreaker(rail: string, now: Instant): RailBreaker {
 const MAX_REASON = 200;
 const MAX_PAUSE_FACTOR = 6;
 
-/**
- * Returns the breaker after a call without a response. Only failures of different payouts are
- * counted.
- */
+/** Returns the breaker after a call without a response. Counts only different payouts. */
 function afterFailure(
   before: RailBreaker,
   { payoutId, reason }: { readonly payoutId: Uuid; readonly reason: string },
   now: Instant,
-  { opensAfter, probeAfterMs }: BreakerOptions,
+  { opensAfter = OPENS_AFTER, probeAfterMs = PROBE_AFTER_MS }: BreakerOptions,
 ): RailBreaker {
   const failures = before.failures + (before.lastPayoutId === payoutId ? 0 : 1);
   const lastFailure = [...reason].slice(0, MAX_REASON).join('');
   const failed = { ...before, failures, lastPayoutId: payoutId, lastFailure, lastFailureAt: now };
-  const opens =
-    before.state === 'half_open' || (before.state === 'closed' && failures >= opensAfter);
-  if (!opens) return failed;
-  if (before.state === 'closed') {
-    const probeAt = instant(now + probeAfterMs);
-    return { ...failed, state: 'open', since: now, probes: 0, probeAt, wakeAt: null };
-  }
-  const factor = Math.min(MAX_PAUSE_FACTOR, 2 ** Math.min(before.probes, 10));
-  return { ...failed, state: 'open', probeAt: instant(now + probeAfterMs * factor) };
+  const isFirst = before.state === 'closed';
+  if (before.state === 'open' || (isFirst && failures < opensAfter)) return failed;
+  const { since, probes } = isFirst ? { since: now, probes: 0 } : before;
+  const factor = Math.min(MAX_PAUSE_FACTOR, 2 ** Math.min(probes, 10));
+  const probeAt = instant(now + probeAfterMs * factor);
+  return { ...failed, state: 'open', since, probes, probeAt, wakeAt: null };
 }
 
 /** By then every worker has read that the rail responds, so that no more payouts are held. */
 export const RESUMES_AFTER_MS = 2_000;
 
-/** Returns the breaker after a response. */
 function afterResponse(before: RailBreaker, now: Instant): RailBreaker {
   if (before.state === 'closed') return { ...before, failures: 0, lastPayoutId: null };
   const { lastFailure, lastFailureAt } = before;
@@ -73,9 +61,6 @@ interface BreakerObserver {
   closed(rail: string): void;
 }
 
-const UNOBSERVED: BreakerObserver = { opened: () => undefined, closed: () => undefined };
-
-/** How long the breakers are cached. */
 const CACHED_MS = 500;
 /** How long a worker that probes a rail has before another one may. */
 const PROBE_MS = 30_000;
@@ -90,14 +75,11 @@ export class RailBreakers {
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
-    private readonly options: BreakerOptions = DEFAULT_BREAKER,
-    private readonly observer: BreakerObserver = UNOBSERVED,
+    private readonly options: BreakerOptions = {},
+    private readonly observer?: BreakerObserver,
   ) {}
 
-  /**
-   * True for a rail that responds or was never called. Cached for `CACHED_MS`. Throws
-   * DatabaseUnavailable.
-   */
+  /** Returns true for a rail that responds or was never called. Throws DatabaseUnavailable. */
   async isClosed(rail: string): Promise<boolean> {
     return ((await this.read()).get(rail)?.state ?? 'closed') === 'closed';
   }
@@ -108,21 +90,18 @@ export class RailBreakers {
       const cached = (await this.read()).get(rail);
       if (cached === undefined || (cached.state === 'closed' && cached.failures === 0)) return;
       const { before } = await this.change(rail, afterResponse);
-      if (before.state !== 'closed') this.observer.closed(rail);
+      if (before.state !== 'closed') this.observer?.closed(rail);
     });
   }
 
-  /**
-   * Records that a call got no response. Never throws. `reason` is a line for operators, without
-   * personal data.
-   */
+  /** Records a call without a response. Never throws. `reason` contains no personal data. */
   async silent(rail: string, payoutId: Uuid, reason: string): Promise<void> {
     await this.attempt(async () => {
       const failure = { payoutId, reason };
       const { before, after } = await this.change(rail, (row, now) =>
         afterFailure(row, failure, now, this.options),
       );
-      if (before.state === 'closed' && after.state === 'open') this.observer.opened(rail, reason);
+      if (before.state === 'closed' && after.state === 'open') this.observer?.opened(rail, reason);
     });
   }
 
@@ -138,18 +117,12 @@ export class RailBreakers {
     );
   }
 
-  /**
-   * Returns since when the rail's payouts are due to be resumed; null if they are not. Throws
-   * DatabaseUnavailable.
-   */
+  /** Returns when the rail's payouts were due to be resumed; null if they are not due. */
   async resumesAt(rail: string): Promise<Instant | null> {
     const row = (await this.read()).get(rail);
     return row?.state === 'closed' && this.isDue(row.wakeAt) ? row.wakeAt : null;
   }
 
-  /**
-   * Records that the payouts which were due at `wakeAt` are resumed. Throws DatabaseUnavailable.
-   */
   async resumed(rail: string, wakeAt: Instant): Promise<void> {
     await this.update(rail, 'wake_at=NULL', `wake_at=${time.literal(wakeAt)}`);
   }

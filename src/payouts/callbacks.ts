@@ -30,17 +30,13 @@ interface SignedRequest {
 }
 
 /**
- * Reports that rails send by themselves. Each is recorded once; a late or repeated one changes
- * nothing. Forgeries and replays of old callbacks are counted and leave no row, because anybody can
- * send them. (docs/contract.md, Rails)
+ * Reports that rails send by themselves, each recorded once. Forged and late callbacks leave no
+ * row, because anybody can send them. (docs/contract.md, Rails)
  */
 export class RailCallbacks {
   constructor(private readonly deps: CallbackDeps) {}
 
-  /**
-   * Null if no such rail calls back. Throws ledger_unavailable, DatabaseUnavailable: the rail must
-   * send it again.
-   */
+  /** Returns null if no such rail calls back. Throws if the rail must send the callback again. */
   async receive(rail: string, request: SignedRequest): Promise<CallbackEffect | null> {
     const { keys, clock, onCallback } = this.deps;
     const { path, headers, body } = request;
@@ -62,10 +58,7 @@ export class RailCallbacks {
     return 'malformed';
   }
 
-  /**
-   * Applies a genuine report. `rowId` is used if the callback's own id binds nothing. Throws as
-   * `receive` does.
-   */
+  /** Applies a genuine report. `rowId` is used if the callback's own id binds nothing. */
   async report(
     rail: string,
     { callbackId, key: payoutId, ...report }: RailCallback,

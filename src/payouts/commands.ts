@@ -1,23 +1,62 @@
+import { ApiError, NOT_FOUND } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { EventType } from '../db/entities/events.js';
-import type { Payout, PayoutRailEvent } from '../db/entities/payouts.js';
-import type { Command, RowWrite } from '../ledger/writer/types.js';
+import {
+  type Payout,
+  type PayoutRailEvent,
+  payoutRailEvents,
+  payouts,
+} from '../db/entities/payouts.js';
 import type { EventDraft } from '../ledger/event-log.js';
+import {
+  type Command,
+  type CommandKind,
+  type CommandResult,
+  type Decision,
+  insertRow,
+  type LockedState,
+  naming,
+  need,
+  type Need,
+  refuse,
+  type RowWrite,
+} from '../ledger/writer/types.js';
 import { outboxWrite } from '../temporal/outbox-entry.js';
 import type { Report } from './reports.js';
 import { payoutResource } from './schemas.js';
 
-/**
- * The common part of commands about an existing payout, and the rows and events that they write.
- */
+/** Commands about an existing payout, and the rows and events that they write. */
 
 export interface PayoutCommand extends Command {
   /** The payout as read before the lock, used only for columns that never change. */
   readonly facts: Payout;
-  /** The id of the rail event that the command records. */
   readonly eventId: Uuid;
+}
+
+interface PayoutDecision<C> {
+  readonly accounts?: (command: C) => readonly Uuid[];
+  readonly needs?: (facts: Payout) => readonly Need[];
+  readonly decide: (command: C, payout: Payout, state: LockedState) => Decision<Payout>;
+}
+
+export function payoutCommand<C extends PayoutCommand>(
+  name: string,
+  {
+    accounts = ({ facts }) => [facts.sourceAccountId],
+    needs = () => [],
+    decide,
+  }: PayoutDecision<C>,
+): CommandKind<C, Payout> {
+  return {
+    ...{ name, resourceType: 'payout', table: payouts, accounts: naming(accounts) },
+    needs: ({ facts }) => [need(payouts, { id: facts.id }), ...needs(facts)],
+    decide: (command, state) => {
+      const payout = state.row(payouts, { id: command.facts.id });
+      return payout === undefined ? refuse(NOT_FOUND, false) : decide(command, payout, state);
+    },
+  };
 }
 
 /** Returns a command with a key of its own, for work that may be repeated. */
@@ -26,6 +65,12 @@ export function railCommand(facts: Payout): PayoutCommand {
   const key = `payout/${facts.id}/rail/${eventId}`;
   const fingerprint = commandFingerprint(['rail', eventId]);
   return { tenantId: facts.tenantId, key, fingerprint, facts, eventId };
+}
+
+/** Returns the payout after a command. Throws ApiError if the command was refused. */
+export function resultOf({ outcome }: Pick<CommandResult<Payout>, 'outcome'>): Payout {
+  if (!outcome.done) throw new ApiError(outcome.refusal);
+  return outcome.resource;
 }
 
 export function railEvent(
@@ -40,6 +85,10 @@ export function railEvent(
     failureCode: report?.failureCode ?? null,
     ...what,
   };
+}
+
+export function insertRailEvent(...event: Parameters<typeof railEvent>): RowWrite {
+  return insertRow(payoutRailEvents, railEvent(...event));
 }
 
 /** Returns the event of a transition, with the payout as GET shows it at that instant. */

@@ -35,13 +35,12 @@ export interface CreatePayout extends Command {
     'country' | 'bankCode' | 'accountType' | 'accountEnd' | 'holderName'
   >;
   readonly sealed: Omit<PayoutSecrets, 'id'>;
-  /** The outbox entry that notifies the workflow. */
   readonly outboxId: Uuid;
 }
 
 /**
- * Checks 404, 403, then the rules in order; then holds the money. The payout is approved, or waits
- * for approval. (docs/contract.md, Order of checks)
+ * Checks 404, 403, then the rules in order; then holds the money. (docs/contract.md, Order of
+ * checks)
  */
 export function decidePayout(
   routes: readonly RailRoute[],
@@ -94,7 +93,6 @@ export function decidePayout(
 
 interface NewPayout extends Pick<Payout, 'limitMonth' | 'rail'> {
   readonly fee: Fee;
-  /** Null if the payout needs no approval. */
   readonly approvals: RequiredApprovals | null;
 }
 

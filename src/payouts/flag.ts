@@ -1,23 +1,19 @@
-import { ApiError, NOT_FOUND } from '../core/errors.js';
 import { type Clock, instant, type Instant } from '../core/instant.js';
 import { time } from '../db/columns.js';
 import type { Database } from '../db/database.js';
 import { type Payout, payouts } from '../db/entities/payouts.js';
 import { actOnDue } from '../accounts/due-of-accounts.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
-import type { CommandKind, Decision, LockedState } from '../ledger/writer/types.js';
-import { changeRow, naming, need, refuse } from '../ledger/writer/types.js';
+import { changeRow, type LockedState } from '../ledger/writer/types.js';
 import type { Sweep } from '../temporal/sweeper.js';
-import { type PayoutCommand, railCommand } from './commands.js';
+import { type PayoutCommand, payoutCommand, railCommand, resultOf } from './commands.js';
 import { nextPoll } from './rules.js';
 
 /** The flag that shows a payout to operators. (docs/payouts.md, What operators settle) */
 
 export const NOT_FLAGGED = { stuckSince: null, stuckReason: null } as const;
 
-/**
- * Clears the flag after progress. A contradiction stays flagged until two people have resolved it.
- */
+/** Clears the flag after progress, except a contradiction, which two people must resolve. */
 export function afterProgress(payout: Payout): Payout {
   return payout.stuckReason === 'contradiction' ? payout : { ...payout, ...NOT_FLAGGED };
 }
@@ -44,32 +40,21 @@ interface FlagPayout extends PayoutCommand {
   readonly standsSince: Instant;
 }
 
-const flagPayout: CommandKind<FlagPayout, Payout> = {
-  name: 'flag payout',
-  resourceType: 'payout',
-  table: payouts,
-  accounts: naming(({ facts }) => [facts.sourceAccountId]),
-  needs: ({ facts }) => [need(payouts, { id: facts.id })],
-  decide: decideFlag,
-};
+const flagPayout = payoutCommand<FlagPayout>('flag payout', {
+  decide: ({ standsSince }, payout, state) => {
+    const { status, approvedAt, submittedAt, stuckSince } = payout;
+    const since =
+      status === 'approved' ? approvedAt : status === 'in_progress' ? submittedAt : null;
+    const isDue = since !== null && since < standsSince && stuckSince === null;
+    const resource = isDue ? flagged(payout, 'no_outcome', state) : payout;
+    const rows = isDue ? [changeRow(payouts, resource)] : [];
+    return { outcome: { done: true, resource }, writes: { rows }, bindsKey: false };
+  },
+});
 
-function decideFlag({ facts, standsSince }: FlagPayout, state: LockedState): Decision<Payout> {
-  const payout = state.row(payouts, { id: facts.id });
-  if (payout === undefined) return refuse(NOT_FOUND, false);
-  const { status, approvedAt, submittedAt, stuckSince } = payout;
-  const since = status === 'approved' ? approvedAt : status === 'in_progress' ? submittedAt : null;
-  const isDue = since !== null && since < standsSince && stuckSince === null;
-  const resource = isDue ? flagged(payout, 'no_outcome', state) : payout;
-  const rows = isDue ? [changeRow(payouts, resource)] : [];
-  return { outcome: { done: true, resource }, writes: { rows }, bindsKey: false };
-}
-
-/** How long a payout may stay approved without being given to its rail before it is flagged. */
-export const APPROVED_STUCK_AFTER_MS = 300_000;
 const FLAG_EVERY_MS = 5_000;
 const AT_ONCE = 100;
 
-/** How payouts that have been in a state for long are found. */
 const STUCK_IN = {
   in_progress: { index: 'submitted', since: 'submitted_at', order: 'ORDER BY submitted_at' },
   approved: { index: 'expiring', since: 'approved_at', order: '' },
@@ -82,9 +67,8 @@ interface FlagDeps {
 }
 
 /**
- * Flags payouts that have been in the state for more than `olderMs`, at most `limit` at a time, and
- * returns how many were found last. Throws ApiError ledger_unavailable after the payouts of all
- * other accounts are flagged.
+ * Flags payouts that have been in the state for more than `olderMs`, at most `limit` at a time.
+ * Returns how many were found last.
  */
 export function flagStuck(
   { database, desk, clock }: FlagDeps,
@@ -100,21 +84,20 @@ export function flagStuck(
       `FORCE INDEX (${index}) WHERE status='${status}' AND ${since}<${time.literal(standsSince)}
          AND stuck_since IS NULL ${others} ${order} LIMIT ${most}`,
     );
-  return actOnDue(limit, find, async (payout) => {
-    const { outcome } = await desk.submit(flagPayout, { ...railCommand(payout), standsSince });
-    if (!outcome.done) throw new ApiError(outcome.refusal);
-  });
+  return actOnDue(limit, find, async (payout) =>
+    resultOf(await desk.submit(flagPayout, { ...railCommand(payout), standsSince })),
+  );
 }
 
 /** Flags payouts without progress, whether Temporal is available or not. */
 export function stuckSweep(
   deps: FlagDeps,
-  { silentMs, approvedMs }: { readonly silentMs: number; readonly approvedMs: number },
+  afterMs: Readonly<Record<keyof typeof STUCK_IN, number>>,
 ): Sweep {
   const run = async (): Promise<boolean> => {
     const flagging = [
-      flagStuck(deps, 'in_progress', silentMs, AT_ONCE),
-      flagStuck(deps, 'approved', approvedMs, AT_ONCE),
+      flagStuck(deps, 'in_progress', afterMs.in_progress, AT_ONCE),
+      flagStuck(deps, 'approved', afterMs.approved, AT_ONCE),
     ];
     await Promise.allSettled(flagging);
     return (await Promise.all(flagging)).includes(AT_ONCE);

@@ -1,19 +1,16 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { Clock } from '../core/instant.js';
 import { metersOf, registerGauges } from '../core/meters.js';
 import { integer, nullable, string, time } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
-import { railBreakers } from '../db/entities/rail-breakers.js';
+import { railBreakers } from '../db/entities/rails.js';
 import type { CallbackEffect } from './callbacks.js';
 import type { OutcomeObserver } from './outcomes.js';
 import type { RailCall, RailObserver } from './rail-calls.js';
 
 const CALLS: readonly RailCall[] = ['submission', 'inquiry', 'void'];
 
-/**
- * Returns the metrics of calls. `onSilent` receives a line for the log; silence is counted from 0
- * for `rails`.
- */
+/** Returns the metrics of calls. `onSilent` receives a line for the log. */
 export function railMetrics(
   registry: Registry,
   onSilent: RailObserver['silent'],
@@ -31,26 +28,23 @@ export function railMetrics(
   };
 }
 
-const CONTRADICTIONS = 'payout_contradictions_total';
-const ENDS = 'payout_end_seconds';
-/** From seconds, over the next working day, to a month. */
 const END_BUCKETS_S = [
   1, 5, 15, 60, 300, 900, 3_600, 14_400, 43_200, 86_400, 259_200, 604_800, 2_592_000,
 ];
 
-/** Returns the metrics of outcomes, registered once in each process. */
 export function outcomeMetrics(registry: Registry): OutcomeObserver {
-  const contradictions = single(registry, Counter, {
-    name: CONTRADICTIONS,
-    help: 'Reports by rails that contradict what is known of a payout; each raises it to operators',
-    labelNames: ['rail'],
-  });
-  const ends = single(registry, Histogram, {
-    name: ENDS,
-    help: "Time from a payout's creation to the end its rail reported, by rail and status",
-    buckets: END_BUCKETS_S,
-    labelNames: ['rail', 'status'],
-  });
+  const { counter, histogram } = metersOf(registry);
+  const contradictions = counter(
+    'payout_contradictions_total',
+    'Reports by rails that contradict what is known of a payout; each raises it to operators',
+    ['rail'],
+  );
+  const ends = histogram(
+    'payout_end_seconds',
+    "Time from a payout's creation to the end its rail reported, by rail and status",
+    END_BUCKETS_S,
+    ['rail', 'status'],
+  );
   return {
     contradicted: (rail) => contradictions.inc({ rail }),
     ended: ({ rail, status, createdAt, endedAt }) => {
@@ -60,22 +54,11 @@ export function outcomeMetrics(registry: Registry): OutcomeObserver {
   };
 }
 
-/** Returns the registered metric of the name, or registers it. */
-function single<Options extends { readonly name: string }, M>(
-  registry: Registry,
-  Kind: new (options: Options & { registers: Registry[] }) => M,
-  options: Options,
-): M {
-  const known = registry.getSingleMetric(options.name);
-  return known instanceof Kind ? known : new Kind({ ...options, registers: [registry] });
-}
-
-/** Forged and late callbacks are logged at most once in this time for each rail and effect. */
 const SAMPLE_MS = 60_000;
 
 /**
- * Returns the metric of callbacks. `onDisbelieved` receives a line for the log, with the number
- * since the last.
+ * Returns the metric of callbacks. Forged and late ones are logged at most once in SAMPLE_MS for
+ * each rail and effect, with their number since the last line.
  */
 export function callbackMetrics(
   registry: Registry,
@@ -97,7 +80,6 @@ export function callbackMetrics(
   };
 }
 
-/** Registers how many payouts are flagged, read at scrape time. */
 export function stuckMetrics(registry: Registry, reader: Reader, clock: Clock): void {
   registerGauges(
     registry,
@@ -120,7 +102,6 @@ export function stuckMetrics(registry: Registry, reader: Reader, clock: Clock): 
   );
 }
 
-/** Registers which rails respond, and how many payouts wait for them, read at scrape time. */
 export function breakerMetrics(registry: Registry, reader: Reader): void {
   const labelNames = ['rail'];
   registerGauges(

@@ -1,4 +1,3 @@
-import { NOT_FOUND } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Database } from '../db/database.js';
 import type { Payout, PayoutRailEvent } from '../db/entities/payouts.js';
@@ -7,18 +6,20 @@ import { overflows } from '../accounts/rules.js';
 import { endingNeeds } from '../approvals/commands.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import {
-  type CommandResult,
   changeRow,
-  type CommandKind,
+  type CommandResult,
   type Decision,
-  insertRow,
   type LockedState,
-  naming,
-  refuse,
   type RowWrite,
   type Writes,
 } from '../ledger/writer/types.js';
-import { payoutEvent, type PayoutCommand, railEvent, workflowEntry } from './commands.js';
+import {
+  insertRailEvent,
+  type PayoutCommand,
+  payoutCommand,
+  payoutEvent,
+  workflowEntry,
+} from './commands.js';
 import { afterProgress, flagged, NOT_FLAGGED, scheduled } from './flag.js';
 import {
   contradictsReports,
@@ -40,9 +41,8 @@ import { failureOf } from './rails/rail.js';
 import { type Effect, effectOf } from './state-machine.js';
 
 /**
- * A rail's report about a payout, and what its effect does to the payout and the money. Each
- * decision is a compare-and-set on the payout's row, so a report may arrive twice, late and
- * concurrently. (docs/contract.md, Rails)
+ * Reports of rails. Each decision is a compare-and-set on the payout's row, so a report may arrive
+ * twice, late and concurrently. (docs/contract.md, Rails)
  */
 
 interface ReportPayout extends PayoutCommand {
@@ -56,21 +56,15 @@ interface ReportPayout extends PayoutCommand {
   readonly outboxId: Uuid | null;
 }
 
-const reportPayout: CommandKind<ReportPayout, Payout> = {
-  name: 'report outcome of payout',
-  resourceType: 'payout',
-  table: payouts,
+const reportPayout = payoutCommand<ReportPayout>('report outcome of payout', {
   // A denial posts nothing.
-  accounts: naming(({ facts, report }) =>
+  accounts: ({ facts, report }) =>
     report.status === 'unknown' ? [facts.sourceAccountId] : postedAccounts(facts),
-  ),
-  needs: ({ facts }) => [...endingNeeds({ table: payouts }, facts), ...reportNeeds(facts)],
+  needs: (facts) => [...endingNeeds({ table: payouts }, facts), ...reportNeeds(facts)],
   decide: decideReport,
-};
+});
 
-function decideReport(command: ReportPayout, state: LockedState): Decision<Payout> {
-  const payout = state.row(payouts, { id: command.facts.id });
-  if (payout === undefined) return refuse(NOT_FOUND, false);
+function decideReport(command: ReportPayout, payout: Payout, state: LockedState): Decision<Payout> {
   const { report, kind, callbackId, outboxId } = command;
   const effect = judge(command, payout, state);
   const intended =
@@ -81,9 +75,7 @@ function decideReport(command: ReportPayout, state: LockedState): Decision<Payou
     : keepFlag(intended, payout, state);
   const recorded = isTooLarge ? 'noted' : recordedAs(effect);
   const what = { kind, said: report.status, effect: recorded, callbackId, at: state.at };
-  const rows: RowWrite[] = [
-    insertRow(payoutRailEvents, railEvent(command.eventId, settled, what, report)),
-  ];
+  const rows: RowWrite[] = [insertRailEvent(command.eventId, settled, what, report)];
   if (settled !== payout) rows.push(changeRow(payouts, settled));
   if (settled !== payout && outboxId !== null)
     rows.push(workflowEntry(outboxId, settled, state.at));
@@ -92,15 +84,13 @@ function decideReport(command: ReportPayout, state: LockedState): Decision<Payou
   return { outcome: { done: true, resource: settled }, writes: { ...writes, rows }, bindsKey };
 }
 
-/**
- * Returns the effect by the state machine, or a conflict if the report contradicts other reports.
- */
+/** Returns the effect by the state machine, unless the report contradicts other reports. */
 function judge(
-  { report, callbackId, isResolved: resolved }: ReportPayout,
+  { report, isResolved: resolved }: ReportPayout,
   payout: Payout,
   state: LockedState,
 ): Effect | 'settled' {
-  const effect = effectOf(payout, report, callbackId === null ? 'poll' : 'callback');
+  const effect = effectOf(payout, report, 'rail');
   const isContradiction =
     effect === 'conflict' ||
     (report.status === 'unknown' && payout.status === 'in_progress' && isTaken(payout, state));
@@ -118,9 +108,7 @@ function recordedAs(effect: Effect | 'settled'): PayoutRailEvent['effect'] {
   return effect === 'record' ? 'noted' : 'applied';
 }
 
-/**
- * Flags the payout instead of posting what a balance cannot hold. It is polled until there is room.
- */
+/** Flags the payout, which is polled until there is room in the balance. */
 function unposted(payout: Payout, { reference }: Report, state: LockedState): AppliedReport {
   const named = { ...payout, railReference: payout.railReference ?? reference };
   return unchanged(flagged(named, 'overflow', state));
@@ -131,7 +119,7 @@ function keepFlag(end: AppliedReport, before: Payout, state: LockedState): Appli
   const { settled, writes } = end;
   if (settled.status === before.status) return end;
   const isAwaited = openLines(settled, state).some(
-    (line) => effectOf(settled, line, 'poll') === 'return',
+    (line) => effectOf(settled, line, 'rail') === 'return',
   );
   return isAwaited ? { settled: flagged(settled, 'no_outcome', state), writes } : end;
 }
@@ -210,9 +198,7 @@ function failed(payout: Payout, code: Report['failureCode'], state: LockedState)
   };
 }
 
-/**
- * Posts the amount back, also to a closed account, whose payout is flagged. The month stays used.
- */
+/** Posts the amount back, also to a closed account, whose payout is flagged. */
 function returned(payout: Payout, code: Report['failureCode'], state: LockedState): AppliedReport {
   const ends = { status: 'returned', returnedAt: nextInstant(payout, state.at) } as const;
   const back = scheduled({ ...afterProgress(payout), ...failureOf(code), ...ends }, state);
@@ -222,9 +208,8 @@ function returned(payout: Payout, code: Report['failureCode'], state: LockedStat
   return { settled, writes: { postings: [returnPosting(settled)], events } };
 }
 
-/** Counts the outcomes of reports. */
 export interface OutcomeObserver {
-  /** The rail contradicts what is known about a payout, and that is not resolved. */
+  /** The rail contradicts what is known about a payout, unless that was resolved. */
   contradicted(rail: string): void;
   ended(payout: Payout): void;
 }
@@ -236,7 +221,7 @@ export async function submitReport(
 ): Promise<CommandResult<Payout> & { readonly effect: PayoutRailEvent['effect'] }> {
   const { facts, report, eventId } = command;
   const mayBeResolved =
-    report.status === 'unknown' || effectOf(facts, report, 'poll') === 'conflict';
+    report.status === 'unknown' || effectOf(facts, report, 'rail') === 'conflict';
   const resolved = mayBeResolved && (await isResolved(database.reader, facts, report));
   const answer = await desk.submit(reportPayout, { ...command, isResolved: resolved });
   if (answer.replayed || !answer.outcome.done) return { ...answer, effect: 'replayed' };

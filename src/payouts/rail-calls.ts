@@ -1,4 +1,3 @@
-import { ApiError } from '../core/errors.js';
 import type { Failpoints } from '../core/failpoints.js';
 import { newId } from '../core/ids.js';
 import type { Clock } from '../core/instant.js';
@@ -7,7 +6,7 @@ import { type Payout, type PayoutRailEvent, payoutRailEvents } from '../db/entit
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import type { RailBreakers } from './breaker.js';
-import { railCommand, railEvent } from './commands.js';
+import { railCommand, railEvent, resultOf } from './commands.js';
 import { type OutcomeObserver, type ReportDeps, submitReport } from './outcomes.js';
 import { type Rail, type RailReport, type Rails, RailSilent } from './rails/rail.js';
 import type { Report } from './reports.js';
@@ -15,10 +14,9 @@ import { effectOf } from './state-machine.js';
 
 export type RailCall = 'submission' | 'inquiry' | 'void';
 
-/** Counts calls and outcomes, for metrics and the log. */
 export interface RailObserver extends OutcomeObserver {
   called(rail: string, kind: RailCall, result: string): void;
-  /** The rail did not respond; `message` is a line for operators, without personal data. */
+  /** The rail did not respond. `message` contains no personal data. */
   silent(rail: string, message: string): void;
 }
 
@@ -30,10 +28,7 @@ interface RailCallDeps extends ReportDeps {
   readonly breakers: Pick<RailBreakers, 'answered' | 'silent' | 'isClosed'>;
 }
 
-/**
- * A payout after its rail was polled. `silent`: no response; `unknown`: the rail never received the
- * payout.
- */
+/** `silent`: no response. `unknown`: the rail never received the payout. */
 interface Polled {
   readonly payout: Payout;
   readonly response: 'silent' | 'unknown' | 'report';
@@ -88,24 +83,18 @@ export class RailCalls {
     }
   }
 
-  /**
-   * Applies the response to a call. Throws ApiError not_found, ledger_unavailable;
-   * DatabaseUnavailable.
-   */
+  /** Applies the response to a call. Throws ApiError not_found, ledger_unavailable. */
   async report(payout: Payout, kind: RailCall, report: Report): Promise<Payout> {
     const { status: said, reference } = report;
-    // A completed payout is polled many times, so no account is locked for a report without an
-    // effect.
+    // A completed payout is polled many times, so a report without an effect locks no account.
     const isPaid = payout.status === 'completed' || payout.status === 'returned';
     const isSame = isPaid && reference === payout.railReference;
-    if (isSame && effectOf(payout, report, 'poll') === 'duplicate') {
+    if (isSame && effectOf(payout, report, 'rail') === 'duplicate') {
       await this.record(payout, { kind, effect: 'duplicate', said }, report);
       return payout;
     }
     const command = { ...railCommand(payout), kind, report, callbackId: null, outboxId: null };
-    const { outcome } = await submitReport(this.deps, command);
-    if (!outcome.done) throw new ApiError(outcome.refusal);
-    return outcome.resource;
+    return resultOf(await submitReport(this.deps, command));
   }
 
   /** Records a message that changes nothing. */

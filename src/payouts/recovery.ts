@@ -19,16 +19,10 @@ interface RecoveryDeps {
   readonly outbox: Pick<Outbox, 'add'>;
 }
 
-/**
- * Waiting payouts are resumed in pages with pauses, so that a recovering rail does not receive all
- * at once.
- */
+/** Waiting payouts are resumed in pages, so that a recovering rail is not flooded. */
 const PAGE = 50;
 const PAUSE_MS = 500;
-/**
- * A probe takes a random one of this many payouts, because the rail may never answer about a
- * particular payout.
- */
+/** A random one is polled, because the rail may never answer about a particular payout. */
 const CANDIDATES = 5;
 const EVERY_MS = 1_000;
 
@@ -39,16 +33,12 @@ type Waiting = ReturnType<typeof parseWaiting>;
 export class RailRecovery {
   constructor(private readonly deps: RecoveryDeps) {}
 
-  /** Probes the rail with one payout if that is due. Throws DatabaseUnavailable. */
   async probeDue(rail: string): Promise<false> {
     if (await this.deps.breakers.claimProbe(rail)) await this.probe(rail);
     return false;
   }
 
-  /**
-   * Notifies waiting payouts' workflows, oldest first, while the rail responds. Throws
-   * DatabaseUnavailable.
-   */
+  /** Notifies waiting payouts' workflows, oldest first, while the rail responds. */
   async resumeDue(rail: string, signal: AbortSignal): Promise<false> {
     const { breakers, outbox } = this.deps;
     const dueAt = await breakers.resumesAt(rail);
@@ -120,10 +110,7 @@ export class RailRecovery {
 
 const PROBES = 'probes ';
 
-/**
- * Probes silent rails and resumes the payouts of recovered ones, in separate sweeps, because either
- * may take long.
- */
+/** Returns separate sweeps for probing and for resuming, because either may take long. */
 export function recoverySweeps(recovery: RailRecovery, rails: Iterable<string>): Sweep[] {
   return Array.from(rails, (rail): Sweep[] => [
     { name: PROBES + rail, everyMs: EVERY_MS, run: () => recovery.probeDue(rail) },
@@ -131,7 +118,6 @@ export function recoverySweeps(recovery: RailRecovery, rails: Iterable<string>):
   ]).flat();
 }
 
-/** A rail without a worker for this long counts as removed. */
 const GONE_AFTER_HOURS = 24;
 
 /** Returns whether a worker has probed the rail within the last day, by the lease of that sweep. */

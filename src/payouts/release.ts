@@ -15,9 +15,8 @@ import { givesBack, outcomeRefusal, overtakenRefusal, type Release } from './res
 import { decideResolution, type SeenPayout } from './resolutions.js';
 
 /**
- * Approves resolutions, after the necessary calls to the rail: an order on its way cannot be
- * recalled, so money returns to the account only after the rail has voided it, or after a quiet
- * time if the rail cannot void. (docs/payouts.md)
+ * Approval of resolutions. An order on its way cannot be recalled, so money returns only after the
+ * rail has voided it, or after a quiet time if the rail cannot void. (docs/payouts.md)
  */
 export interface ReleaseDeps {
   readonly calls: RailCalls;
@@ -25,13 +24,12 @@ export interface ReleaseDeps {
   readonly quietMs: (rail: string) => number;
 }
 
-/** The default of a rail's quiet time. */
 export const DEFAULT_QUIET_MS = 86_400_000;
 
 /**
- * Approves, as a second person, the proposal that this person has seen. Throws as
- * `decideResolution` does, and invalid_state if the rail does not respond, or reports an outcome,
- * which is then applied while the proposal stays open.
+ * Approves the proposal that this second person has seen. Throws as `decideResolution` does, and
+ * invalid_state if the rail does not respond or reports an outcome, which is applied while the
+ * proposal stays open.
  */
 export async function approveResolution(
   { calls, quietMs }: ReleaseDeps,
@@ -85,12 +83,10 @@ async function voided(
   const { id: subjectId, tenantId, status, rail: name } = payout;
   if (calls.railOf(payout) === undefined) {
     if (!(await isServed(database.reader, name))) return null;
-    // A rail that is missing only here must be asked before money is given back.
     const message = `the rail ${name} is not configured here, but workers have it or had it within a day, so nothing was given back: approve it with their PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS`;
     throw notVoided(status, message);
   }
   const about = { tenantId, subjectType: 'payout', subjectId, details: { status } };
-  // Recorded before the call, so that it is known who requested it.
   await transact(database, (transaction) =>
     recordAction(transaction, by, clock(), { ...about, action: 'payout.void' }),
   );

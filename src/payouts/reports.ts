@@ -5,7 +5,7 @@ import {
   type PayoutStatementLine,
   payoutStatementLines,
   payoutSupersededLines,
-} from '../db/entities/rail-statements.js';
+} from '../db/entities/rails.js';
 import { literal } from '../db/statements.js';
 import { type LockedState, need, type Need } from '../ledger/writer/types.js';
 import { disagree, type KnownPayout, type ReportedOutcome } from './state-machine.js';
@@ -16,10 +16,7 @@ export interface Report extends Omit<RailReport, 'status'> {
   readonly status: RailReport['status'] | 'unknown';
 }
 
-/**
- * The reports about a payout beside what its row shows, including statement lines.
- * (docs/contract.md, Rails)
- */
+/** What was reported about a payout besides its row's state. (docs/contract.md, Rails) */
 
 const LISTED = { kind: 'statement', effect: 'noted' } as const;
 const CONFLICTS = { effect: 'conflict' } as const;
@@ -33,8 +30,7 @@ const UNPOSTED = (['completed', 'returned'] as const).map(
 export function reportNeeds({ id: payoutId, rail }: Pick<Payout, 'id' | 'rail'>): Need[] {
   const lines = { rail, payoutKey: payoutId };
   return [
-    // Read first: a line that is superseded between the two reads then counts together with its
-    // successor.
+    // Read first, so that a line superseded between the two reads counts with its successor.
     need(payoutSupersededLines, lines),
     need(payoutStatementLines, lines),
     ...[LISTED, CONFLICTS, RESOLVED_LINES, ...UNPOSTED].map((of) =>
@@ -43,9 +39,7 @@ export function reportNeeds({ id: payoutId, rail }: Pick<Payout, 'id' | 'rail'>)
   ];
 }
 
-/**
- * Returns the payout's statement lines, without those that a corrected statement has superseded.
- */
+/** Returns the payout's statement lines, without superseded ones. */
 export function currentLines(
   { id: payoutKey, rail }: Payout,
   state: LockedState,
@@ -66,8 +60,7 @@ function withoutSuperseded(
 }
 
 /**
- * Returns the current lines that two people have not resolved. Stored lines count before they are
- * recorded as reports.
+ * Returns the current lines that two people have not resolved, even if not yet recorded as reports.
  */
 export function openLines(payout: Payout, state: LockedState): readonly PayoutStatementLine[] {
   const resolved = [...state.rows(payoutRailEvents, { payoutId: payout.id, ...RESOLVED_LINES })];
@@ -85,9 +78,7 @@ export function knownFrom({ status, reference }: PayoutStatementLine): KnownPayo
   return { status, railReference: reference };
 }
 
-/**
- * True if a report contradicts an open line, or denies a payment that the rail has reported before.
- */
+/** Returns whether a report contradicts an open line, or denies a payment reported before. */
 export function contradictsReports(
   payout: Payout,
   report: ReportedOutcome,
@@ -100,10 +91,7 @@ export function contradictsReports(
   );
 }
 
-/**
- * True if a payment was reported that contradicts the payout or could not be posted, and that is
- * not resolved.
- */
+/** Returns whether an unresolved report of a payment contradicts the payout or was not posted. */
 function hasPaymentReport(
   { id: payoutId, status, stuckReason }: Payout,
   state: LockedState,
@@ -117,10 +105,7 @@ function hasPaymentReport(
     );
 }
 
-/**
- * True if the rail has named the payout: in a response, in a statement, or in an unresolved
- * contradiction.
- */
+/** Returns whether the rail has named the payout in a response, a statement or a contradiction. */
 export function isTaken(payout: Payout, state: LockedState): boolean {
   const { id: payoutId, railReference, stuckReason } = payout;
   const rows = (of: Partial<PayoutRailEvent>) => state.rows(payoutRailEvents, { payoutId, ...of });
@@ -166,9 +151,8 @@ function countDifferent(
 }
 
 /**
- * True if two people have resolved this very report: it arrived as a contradiction before they last
- * decided. Repeating it does not flag the payout again. A statement line with the same content does
- * not count. May be read before the lock, because a resolved report stays resolved.
+ * Returns whether two people have resolved this very report, so that repeating it does not flag the
+ * payout again. May be read before the lock, because a resolved report stays resolved.
  */
 export async function isResolved(
   reader: Reader,

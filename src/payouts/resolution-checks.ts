@@ -12,9 +12,7 @@ import { statesFor } from './state-machine.js';
 /** Why money may be given back: the rail's confirmation that it will never pay, or a quiet time. */
 export type Release =
   | { readonly by: 'void'; readonly report: RailReport; readonly eventId: Uuid }
-  /**
-   * `lostUntil`: the end of the time that restores lost of the payout; null if nothing was lost.
-   */
+  /** `lostUntil`: the end of the time that restores lost; null if nothing was lost. */
   | { readonly by: 'quiet'; readonly quietMs: number; readonly lostUntil: Instant | null };
 
 export type Outcome = PayoutResolution['outcome'];
@@ -41,14 +39,12 @@ export function outcomeRefusal({ status, stuckSince }: Payout, outcome: Outcome)
   return invalidState('nothing is raised', status, ['stuck']);
 }
 
-/** A payout as a person saw it. */
 export interface Seen {
   readonly status: Payout['status'];
-  /** The number of different contradictions and statement lines: a count, because clocks differ. */
+  /** The number of different contradictions and statement lines. A count, because clocks differ. */
   readonly contradictions: number;
 }
 
-/** Refuses a proposal for a payout that has changed since the proposer saw it. */
 export function unseenRefusal(now: Seen, seen: Seen): Refusal | null {
   const news = newsSince(now, seen);
   if (news === null) return null;
@@ -56,9 +52,7 @@ export function unseenRefusal(now: Seen, seen: Seen): Refusal | null {
   return invalidState(message, now.status, ['as_seen']);
 }
 
-/**
- * Refuses to apply a proposal after the payout's state changed or the rail reported something new.
- */
+/** Refuses a proposal that a new state or report has overtaken. */
 export function overtakenRefusal(now: Seen, proposal: PayoutResolution): Refusal | null {
   const { payoutStatus: status, contradictions, outcome } = proposal;
   const news = newsSince(now, { status, contradictions });
@@ -91,10 +85,7 @@ export function applyRefusal(
   return source === undefined ? null : fundsRefusal({ source, amount: payout, feeRaw });
 }
 
-/**
- * Refuses before the quiet time ends, by which a rail that cannot void has reported or refused
- * every order.
- */
+/** Refuses before the quiet time ends, by which the rail has reported or refused every order. */
 function quietRefusal(
   { attemptedAt, submittedAt }: Payout,
   release: Release,

@@ -1,6 +1,6 @@
 import { auditRow } from '../access/audit-log.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
-import { ApiError, NOT_FOUND } from '../core/errors.js';
+import { ApiError } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Reader } from '../db/database.js';
@@ -8,7 +8,6 @@ import { auditLog } from '../db/entities/identity.js';
 import {
   type Payout,
   type PayoutResolution,
-  payoutRailEvents,
   payoutResolutions,
   payouts,
 } from '../db/entities/payouts.js';
@@ -16,19 +15,23 @@ import { endingNeeds } from '../approvals/commands.js';
 import { overflows } from '../accounts/rules.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import {
-  type CommandResult,
   changeRow,
-  type CommandKind,
   type Decision,
   insertRow,
   type LockedState,
-  naming,
   need,
   refuse,
   type RowWrite,
+  type Writes,
 } from '../ledger/writer/types.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
-import { type PayoutCommand, railEvent, workflowEntry } from './commands.js';
+import {
+  insertRailEvent,
+  type PayoutCommand,
+  payoutCommand,
+  resultOf,
+  workflowEntry,
+} from './commands.js';
 import { NOT_FLAGGED } from './flag.js';
 import { applyReport } from './outcomes.js';
 import { countContradictions, openLines, readContradictions, reportNeeds } from './reports.js';
@@ -49,10 +52,7 @@ import {
 import { postedAccounts } from './rules.js';
 import { effectOf } from './state-machine.js';
 
-/**
- * Outcomes that operators establish at the bank: one person proposes, another approves.
- * (docs/payouts.md)
- */
+/** Outcomes that operators establish: one person proposes, another approves. (docs/payouts.md) */
 
 interface ResolutionCommand extends PayoutCommand {
   readonly resolutionId: Uuid;
@@ -68,127 +68,115 @@ interface Propose extends ResolutionCommand {
 
 interface Decide extends ResolutionCommand {
   readonly verdict: 'apply' | 'reject';
-  /** Null if the outcome gives no money back, or the proposal is rejected. */
   readonly release: Release | null;
-  /** The reason for the audit log; null if none was requested. */
   readonly why: string | null;
   readonly outboxId: Uuid;
 }
 
-const base = {
-  resourceType: 'payout',
-  table: payouts,
-  needs: ({ facts }: ResolutionCommand) => [
-    ...endingNeeds({ table: payouts }, facts),
-    need(payoutResolutions, { payoutId: facts.id }),
-    ...reportNeeds(facts),
-  ],
-} as const;
+const needs = (facts: Payout) => [
+  ...endingNeeds({ table: payouts }, facts),
+  need(payoutResolutions, { payoutId: facts.id }),
+  ...reportNeeds(facts),
+];
 
-const proposal: CommandKind<Propose, Payout> = {
-  ...base,
-  name: 'propose resolution of payout',
-  accounts: naming(({ facts }) => [facts.sourceAccountId]),
-  decide: decideProposal,
-};
+const proposal = payoutCommand<Propose>('propose resolution of payout', {
+  needs,
+  decide: (command, payout, state) => {
+    const { outcome, reason, resolutionId: id, by, seen } = command;
+    if (openResolution(payout, state) !== undefined) return refuse(OPEN_ALREADY, false);
+    const { tenantId, id: payoutId, status: payoutStatus } = payout;
+    const contradictions = countContradictions(payout, state);
+    const refusal =
+      unseenRefusal({ status: payoutStatus, contradictions }, seen) ??
+      outcomeRefusal(payout, outcome);
+    if (refusal !== null) return refuse(refusal, false);
+    const resolution: PayoutResolution = {
+      ...{ id, tenantId, payoutId, outcome, reason, payoutStatus, contradictions },
+      ...{ status: 'proposed', proposedBy: by.name, proposedById: by.id, createdAt: state.at },
+      ...{ decidedBy: null, decidedById: null, decidedAt: null },
+    };
+    const details = { outcome, reason, status: payoutStatus };
+    const rows = [
+      insertRow(payoutResolutions, resolution),
+      audited(command, 'payout.resolve_propose', details, state),
+    ];
+    return { outcome: { done: true, resource: payout }, writes: { rows }, bindsKey: true };
+  },
+});
 
-const verdict: CommandKind<Decide, Payout> = {
-  ...base,
-  name: 'decide resolution of payout',
-  accounts: naming(({ facts }) => postedAccounts(facts)),
-  decide: decideVerdict,
-};
+const verdict = payoutCommand<Decide>('decide resolution of payout', {
+  accounts: ({ facts }) => postedAccounts(facts),
+  needs,
+  decide: (command, payout, state) => {
+    const open = openResolution(payout, state);
+    if (open === undefined) return refuse(NOTHING_OPEN, false);
+    if (open.id !== command.resolutionId) return refuse(ANOTHER_OPEN, false);
+    if (command.verdict === 'reject') return decided(command, open, payout, {}, state);
+    const seen = { status: payout.status, contradictions: countContradictions(payout, state) };
+    const refusal =
+      secondPersonRefusal(open.proposedById, command.by.id) ??
+      overtakenRefusal(seen, open) ??
+      applyRefusal(payout, open.outcome, command.release, state);
+    if (refusal !== null) return refuse(refusal, false);
+    const before: Payout = { ...payout, ...NOT_FLAGGED };
+    const report = { status: open.outcome, reference: null, failureCode: null };
+    const effect = effectOf(before, report, 'staff');
+    const { settled, writes } = applyReport(effect, before, report, state);
+    if (overflows(writes.postings ?? [], state)) return refuse(TOO_LARGE, false);
+    const rows = [
+      ...resolvedReports(command, open.outcome, settled, state),
+      changeRow(payouts, settled),
+      workflowEntry(command.outboxId, settled, state.at),
+    ];
+    return decided(command, open, settled, { ...writes, rows }, state);
+  },
+});
 
-function decideProposal(command: Propose, state: LockedState): Decision<Payout> {
-  const payout = state.row(payouts, { id: command.facts.id });
-  if (payout === undefined) return refuse(NOT_FOUND, false);
-  const { outcome, reason, resolutionId: id, by, seen } = command;
-  if (openResolution(payout, state) !== undefined) return refuse(OPEN_ALREADY, false);
-  const { tenantId, id: payoutId, status: payoutStatus } = payout;
-  const contradictions = countContradictions(payout, state);
-  const refusal =
-    unseenRefusal({ status: payoutStatus, contradictions }, seen) ??
-    outcomeRefusal(payout, outcome);
-  if (refusal !== null) return refuse(refusal, false);
-  const resolution: PayoutResolution = {
-    ...{ id, tenantId, payoutId, outcome, reason, payoutStatus, contradictions },
-    ...{ status: 'proposed', proposedBy: by.name, proposedById: by.id, createdAt: state.at },
-    ...{ decidedBy: null, decidedById: null, decidedAt: null },
-  };
-  const details = { outcome, reason, status: payoutStatus };
-  const audit = audited(command, 'payout.resolve_propose', details, state);
-  const rows = [insertRow(payoutResolutions, resolution), audit];
-  return { outcome: { done: true, resource: payout }, writes: { rows }, bindsKey: true };
-}
-
-function decideVerdict(command: Decide, state: LockedState): Decision<Payout> {
-  const payout = state.row(payouts, { id: command.facts.id });
-  const open = payout === undefined ? undefined : openResolution(payout, state);
-  if (payout === undefined || open === undefined) return refuse(NOTHING_OPEN, false);
-  if (open.id !== command.resolutionId) return refuse(ANOTHER_OPEN, false);
-  if (command.verdict === 'reject')
-    return decided(command, open, payout, { rows: [] }, 'reject', state);
-  const seen = { status: payout.status, contradictions: countContradictions(payout, state) };
-  const refusal =
-    secondPersonRefusal(open.proposedById, command.by.id) ??
-    overtakenRefusal(seen, open) ??
-    applyRefusal(payout, open.outcome, command.release, state);
-  if (refusal !== null) return refuse(refusal, false);
-  const before: Payout = { ...payout, ...NOT_FLAGGED };
-  const report = { status: open.outcome, reference: null, failureCode: null };
-  const { settled, writes } = applyReport(effectOf(before, report, 'staff'), before, report, state);
-  if (overflows(writes.postings ?? [], state)) return refuse(TOO_LARGE, false);
-  const rows = [...resolvedReports(command, open.outcome, settled, state)];
-  rows.push(changeRow(payouts, settled), workflowEntry(command.outboxId, settled, state.at));
-  return decided(command, open, settled, { ...writes, rows }, 'approve', state);
-}
-
+/** Ends the proposal, with the writes of its outcome. */
 function decided(
   command: Decide,
   open: PayoutResolution,
   resource: Payout,
-  writes: Decision<Payout>['writes'] & { readonly rows: readonly RowWrite[] },
-  action: 'approve' | 'reject',
+  writes: Writes,
   state: LockedState,
 ): Decision<Payout> {
   const { by, why } = command;
   const { outcome, reason, proposedBy } = open;
-  const status = action === 'approve' ? 'applied' : 'rejected';
-  const decision = { status, decidedBy: by.name, decidedById: by.id, decidedAt: state.at } as const;
+  const [status, action] =
+    command.verdict === 'apply'
+      ? (['applied', 'payout.resolve_approve'] as const)
+      : (['rejected', 'payout.resolve_reject'] as const);
+  const decision = { status, decidedBy: by.name, decidedById: by.id, decidedAt: state.at };
   const details = { outcome, reason, status: resource.status, proposed_by: proposedBy };
-  const audit = audited(
-    command,
-    `payout.resolve_${action}`,
-    { ...details, ...(why === null ? {} : { why }) },
-    state,
-  );
-  const resolution = changeRow(payoutResolutions, { ...open, ...decision });
-  const rows = [resolution, audit, ...writes.rows];
+  const rows = [
+    changeRow(payoutResolutions, { ...open, ...decision }),
+    audited(command, action, { ...details, ...(why === null ? {} : { why }) }, state),
+    ...(writes.rows ?? []),
+  ];
   return { outcome: { done: true, resource }, writes: { ...writes, rows }, bindsKey: false };
 }
 
 /** Records the rail's void, the resolution, and the statement lines that it resolves. */
-function* resolvedReports(
+function resolvedReports(
   { release, eventId, facts }: Decide,
   outcome: Outcome,
   settled: Payout,
   state: LockedState,
-): Generator<RowWrite> {
+): RowWrite[] {
   const { at } = state;
-  const row = (...event: Parameters<typeof railEvent>): RowWrite =>
-    insertRow(payoutRailEvents, railEvent(...event));
+  const [said, effect] =
+    outcome === 'unchanged' ? ([null, 'noted'] as const) : ([outcome, 'applied'] as const);
+  const rows = [insertRailEvent(eventId, settled, { kind: 'resolution', said, effect, at })];
   if (release?.by === 'void') {
     const { report } = release;
     const what = { kind: 'void', said: report.status, effect: 'applied', at } as const;
-    yield row(release.eventId, settled, what, report);
+    rows.push(insertRailEvent(release.eventId, settled, what, report));
   }
-  const said = outcome === 'unchanged' ? null : outcome;
-  const effect = said === null ? 'noted' : 'applied';
-  yield row(eventId, settled, { kind: 'resolution', said, effect, at });
   for (const { status, reference } of openLines(facts, state)) {
     const line = { kind: 'statement', said: status, effect: 'settled', at } as const;
-    yield row(newId(), settled, line, { reference, failureCode: null });
+    rows.push(insertRailEvent(newId(), settled, line, { reference, failureCode: null }));
   }
+  return rows;
 }
 
 function audited(
@@ -201,10 +189,7 @@ function audited(
   return insertRow(auditLog, auditRow(auditId, by, at, act));
 }
 
-/**
- * A payout as people see it: a proposal or decision counts only for this state and this open
- * proposal.
- */
+/** A payout as a person sees it. A decision counts only for this state and open proposal. */
 export interface SeenPayout {
   readonly payout: Payout;
   readonly contradictions: Seen['contradictions'];
@@ -228,8 +213,7 @@ export function listResolutions(
 
 /**
  * Proposes an outcome; no money moves. A repeated `actionId` proposes nothing more. Throws ApiError
- * authority_insufficient, invalid_field, invalid_state (the payout is not as seen, or cannot have
- * this outcome), ledger_unavailable.
+ * authority_insufficient, invalid_field, invalid_state, ledger_unavailable.
  */
 export async function proposeResolution(
   desk: LedgerWriter,
@@ -242,7 +226,7 @@ export async function proposeResolution(
   const reason = checkedText('reason', input.reason, MAX_REASON);
   const command = { ...commandOf(facts, newId(), actionId, outcome, reason), outcome, reason, by };
   const seen = { status: facts.status, contradictions };
-  return submit(desk.submit(proposal, { ...command, seen }));
+  return resultOf(await desk.submit(proposal, { ...command, seen }));
 }
 
 /** Ends the proposal. Throws as `decideResolution` does. */
@@ -257,8 +241,8 @@ export function rejectResolution(
 
 /**
  * Applies or rejects the proposal; `approveResolution` calls the rail first. Throws ApiError
- * authority_insufficient (the proposer), invalid_state (no proposal, the rail has reported since,
- * or nothing can be given back yet), insufficient_funds, ledger_unavailable.
+ * authority_insufficient (the proposer), invalid_state (overtaken, or nothing can be given back
+ * yet), insufficient_funds, ledger_unavailable.
  */
 export async function decideResolution(
   desk: LedgerWriter,
@@ -269,7 +253,7 @@ export async function decideResolution(
   assertMayAct(`payout.resolve_${action}`, decision.by);
   if (open === undefined) throw new ApiError(NOTHING_OPEN);
   const command = { ...commandOf(facts, open.id, newId()), outboxId: newId(), ...decision };
-  return submit(desk.submit(verdict, command));
+  return resultOf(await desk.submit(verdict, command));
 }
 
 function commandOf(
@@ -282,10 +266,4 @@ function commandOf(
   const key = { key: `payout/${facts.id}/resolve/${actionId}`, fingerprint };
   const ids = { resolutionId, auditId: newId(), eventId: newId() };
   return { tenantId: facts.tenantId, ...key, ...ids, facts };
-}
-
-async function submit(answer: Promise<CommandResult<Payout>>): Promise<Payout> {
-  const { outcome } = await answer;
-  if (!outcome.done) throw new ApiError(outcome.refusal);
-  return outcome.resource;
 }

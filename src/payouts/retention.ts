@@ -10,15 +10,14 @@ const EVENTS_AT_A_TIME = 1_000;
 const EVERY_MS = 600_000;
 const DAY_MS = 86_400_000;
 
-/** Removes rail events that are older than `keptDays`. */
 export function railEventsSweep({ database, clock }: DatabaseDeps, keptDays: number): Sweep {
   const run = () => removeOldRailEvents(database, instant(clock() - keptDays * DAY_MS));
   return { name: 'old rail events', everyMs: EVERY_MS, run };
 }
 
 /**
- * Removes rail events from before an instant: those of unflagged payouts that had ended by then,
- * and those of unknown payouts. Returns true if more are left. Throws DatabaseUnavailable.
+ * Removes events from before an instant, except those of flagged or later ended payouts. Returns
+ * true if more are left.
  */
 export async function removeOldRailEvents(database: Database, before: Instant): Promise<boolean> {
   const moment = time.literal(before);

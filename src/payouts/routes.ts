@@ -15,7 +15,6 @@ import {
   shows,
   summary,
 } from '../http/route.js';
-import { payoutList } from './reading.js';
 import {
   CreatePayoutBody,
   PAYOUT_EXAMPLES,
@@ -25,7 +24,7 @@ import {
   PayoutSchema,
   RejectPayoutBody,
 } from './schemas.js';
-import type { Payouts } from './service.js';
+import { payoutList, type Payouts } from './service.js';
 import type { PayoutApprovals } from './approvals.js';
 import type { RailCallbacks } from './callbacks.js';
 import { httpRail } from './rails/rail.js';
@@ -138,8 +137,7 @@ export function railCallbackRoute(callbacks: RailCallbacks): InboundRoute {
         case 'reused':
           throw new ApiError({ code: 'idempotency_key_reused', message: REUSED });
         default:
-          // A report without an effect gets 200 too, because sending it again would have no effect
-          // either.
+          // A report without an effect gets 200 too: sending it again would have no effect either.
           return { status: 200, body: { received: true } };
       }
     },

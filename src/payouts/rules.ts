@@ -4,10 +4,7 @@ import type { Payout, PayoutStatus } from '../db/entities/payouts.js';
 import type { EntryDraft, HoldChange, Posting, Writes } from '../ledger/writer/types.js';
 import { feeEntries } from '../accounts/rules.js';
 
-/**
- * The states of a payout, its times, and what it does to the money. Pure. (docs/contract.md,
- * Payouts)
- */
+/** A payout's states and times, and what it does to the money. Pure. (docs/contract.md, Payouts) */
 
 interface Transition {
   readonly status: PayoutStatus;
@@ -50,21 +47,18 @@ export function endOfNumber(accountNumber: string): string {
 
 const FLAGGED_PAUSE_MS = 60_000;
 const PAUSE_MS = 3_600_000;
-/** The default of a rail's return window. */
 export const DEFAULT_WINDOW_MS = 60 * 86_400_000;
 
 /**
- * Returns when the rail is polled next about a payout that has ended, or null for never. A
- * completed payout is polled at growing intervals until its return window of `windowMs` closes, a
- * flagged one sooner. (docs/contract.md, Payouts)
+ * Returns when the rail is polled next about an ended payout; null for never. (docs/contract.md,
+ * Payouts)
  */
 export function nextPoll(
   { status, endedAt, stuckSince, stuckReason }: Payout,
   now: Instant,
   windowMs: number,
 ): Instant | null {
-  // The workflow polls until the payout has ended. The rail has no part in the closing of an
-  // account.
+  // The workflow polls until the payout has ended. A closed account is no matter of the rail.
   if (endedAt === null || stuckReason === 'account_closed') return null;
   if (stuckSince !== null)
     return instant(now + Math.min(PAUSE_MS, Math.max(FLAGGED_PAUSE_MS, now - stuckSince)));

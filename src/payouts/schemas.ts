@@ -80,10 +80,7 @@ exampled(CreatePayoutBody, {
 
 const field = fieldsOf<Payout>();
 
-/**
- * The public fields of a payout, with only the end of the account number.
- * (docs/contract.md, Payouts)
- */
+/** Shows only the end of the account number. (docs/contract.md, Payouts) */
 export const payoutResource = defineResource(
   'Payout',
   'An amount that leaves the service for a bank account, through a rail.',

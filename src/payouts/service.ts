@@ -5,9 +5,10 @@ import type { Caller } from '../core/permissions.js';
 import type { Reader } from '../db/database.js';
 import { approvalPolicies } from '../db/entities/approvals.js';
 import { memberRoles } from '../db/entities/parties.js';
-import { type Payout, payouts } from '../db/entities/payouts.js';
+import { type Payout, PAYOUT_STATUSES, payouts } from '../db/entities/payouts.js';
 import { feeNeeds, readFeeAccounts } from '../accounts/fee.js';
 import { limitNeeds } from '../accounts/limits.js';
+import type { OperationList } from '../accounts/operation-list.js';
 import { readReach } from '../accounts/reachable.js';
 import { systemAccountId } from '../funding/reference.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
@@ -17,6 +18,14 @@ import { type CreatePayout, decidePayout } from './decide.js';
 import type { BankAccount, RailRoute } from './rails/rail.js';
 import { endOfNumber } from './rules.js';
 import { sealSecrets } from './secrets.js';
+
+/** How members list payouts, with any role in the source. (docs/contract.md, Roles and scopes) */
+export const payoutList: OperationList<Payout> = {
+  table: payouts,
+  statuses: PAYOUT_STATUSES,
+  resourceType: 'payout',
+  seenFrom: ['source_account_id'],
+};
 
 interface PayoutRequest {
   readonly sourceAccountId: Uuid;
@@ -41,8 +50,8 @@ export class Payouts {
   }
 
   /**
-   * Creates the payout with the request's id. Refusals and unknown results are returned as answers.
-   * Throws DatabaseUnavailable. (docs/contract.md, Payouts)
+   * Creates the payout with the request's id. Returns refusals and unknown results too.
+   * (docs/contract.md, Payouts)
    */
   async create(
     { tenantId, memberId }: Caller,

@@ -8,26 +8,18 @@ import type { RailBreakers } from './breaker.js';
 import type { RailCalls } from './rail-calls.js';
 import { nextPoll } from './rules.js';
 
-/**
- * How long a worker has to poll a payout that it claimed. Without a response the payout is due
- * again after this.
- */
+/** How long a worker has to poll a claimed payout, which is then due again. */
 const LEASE_MS = 600_000;
 const POLL_EVERY_MS = 5_000;
 const AT_ONCE = 20;
 
-/**
- * Polls rails about payouts that have ended and so have no workflow: they may be returned, or are
- * contradicted.
- */
+/** Polls rails about ended payouts, which have no workflow: they may be returned. */
 export class StatusPoller {
-  /** `windowMs` returns how long after its completion a payout over the rail may be returned. */
   constructor(
     private readonly calls: RailCalls,
     private readonly windowMs: (rail: string) => number,
   ) {}
 
-  /** Polls about a rail's due payouts, at most `limit`. Returns how many there were. */
   async pollDue(rail: string, limit: number): Promise<number> {
     const due = await this.claim(rail, limit);
     await Promise.all(due.map((payout) => this.poll(payout)));
@@ -66,10 +58,6 @@ export class StatusPoller {
   }
 }
 
-/**
- * Returns when a rail that did not respond is polled again: before the usual time, at growing
- * intervals.
- */
 function sooner(usual: Instant, now: Instant): Instant {
   return instant(now + Math.max(LEASE_MS, Math.trunc((usual - now) / 8)));
 }

@@ -1,26 +1,23 @@
-import { ApiError, existing, invalidState, NOT_FOUND } from '../core/errors.js';
+import { ApiError, existing, invalidState } from '../core/errors.js';
 import { commandFingerprint, type Keyring } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
-import {
-  type Payout,
-  payoutRailEvents,
-  payoutResolutions,
-  payouts,
-  payoutSecrets,
-} from '../db/entities/payouts.js';
+import { type Payout, payoutResolutions, payouts, payoutSecrets } from '../db/entities/payouts.js';
 import { capabilityRefusal } from '../accounts/rules.js';
 import {
   changeRow,
-  type CommandKind,
   type Decision,
-  insertRow,
   type LockedState,
-  naming,
   need,
   refuse,
 } from '../ledger/writer/types.js';
 import type { RailBreakers } from './breaker.js';
-import { type PayoutCommand, railCommand, railEvent } from './commands.js';
+import {
+  insertRailEvent,
+  type PayoutCommand,
+  payoutCommand,
+  railCommand,
+  resultOf,
+} from './commands.js';
 import { afterProgress } from './flag.js';
 import type { RailCalls } from './rail-calls.js';
 import type { RailOrder } from './rails/rail.js';
@@ -30,58 +27,35 @@ import { isUnfinished, nextInstant } from './rules.js';
 import { openSecrets } from './secrets.js';
 
 /**
- * Payouts on their way to their rails. Each order is a numbered attempt, written under the
- * account's lock before the call. (docs/contract.md, Rails)
+ * Payouts on their way to rails. Each order is a numbered attempt, written under the account's lock
+ * before the call. (docs/contract.md, Rails)
  */
 
-const beginPayout: CommandKind<PayoutCommand, Payout> = {
-  name: 'begin payout',
-  resourceType: 'payout',
-  table: payouts,
-  accounts: naming(({ facts }) => [facts.sourceAccountId]),
-  needs: ({ facts }) => [need(payouts, { id: facts.id })],
-  decide: decideBegin,
-};
+/** Moves an approved payout to in progress with its first attempt, if its account may send. */
+const beginPayout = payoutCommand<PayoutCommand>('begin payout', {
+  decide: (command, payout, state) => {
+    if (payout.status !== 'approved' || !maySend(payout, state))
+      return { outcome: { done: true, resource: payout }, writes: {}, bindsKey: false };
+    const begins = { status: 'in_progress', submittedAt: nextInstant(payout, state.at) } as const;
+    const begun: Payout = { ...afterProgress(payout), ...begins };
+    return { ...attempted(command, begun, state), bindsKey: true };
+  },
+});
 
-export const attemptPayout: CommandKind<PayoutCommand, Payout> = {
-  ...beginPayout,
-  name: 'attempt payout',
-  needs: ({ facts: { id, rail } }) => [
-    need(payouts, { id }),
-    need(payoutResolutions, { payoutId: id }),
-    ...reportNeeds({ id, rail }),
-  ],
-  decide: decideAttempt,
-};
-
-/**
- * Moves an approved payout to in progress with its first attempt, unless its account may not send.
- */
-function decideBegin(command: PayoutCommand, state: LockedState): Decision<Payout> {
-  const payout = state.row(payouts, { id: command.facts.id });
-  if (payout === undefined) return refuse(NOT_FOUND, false);
-  if (payout.status !== 'approved' || !maySend(payout, state))
-    return { outcome: { done: true, resource: payout }, writes: {}, bindsKey: false };
-  const begins = { status: 'in_progress', submittedAt: nextInstant(payout, state.at) } as const;
-  const begun: Payout = { ...afterProgress(payout), ...begins };
-  return { ...attempted(command, begun, state), bindsKey: true };
-}
-
-/**
- * Permits one more attempt, unless a resolution is proposed, whose outcome may release the money.
- */
-function decideAttempt(command: PayoutCommand, state: LockedState): Decision<Payout> {
-  const payout = state.row(payouts, { id: command.facts.id });
-  if (payout === undefined) return refuse(NOT_FOUND, false);
-  const { status } = payout;
-  const message = `the payout is ${status}: it is not given to its rail`;
-  if (status !== 'in_progress')
-    return refuse(invalidState(message, status, ['in_progress']), false);
-  if (openResolution(payout, state) !== undefined) return refuse(BEING_RESOLVED, false);
-  if (isTaken(payout, state)) return refuse(TAKEN, false);
-  if (!maySend(payout, state)) return refuse(ACCOUNT_CANNOT_SEND, false);
-  return attempted(command, payout, state);
-}
+/** Permits one more attempt, unless a resolution is proposed, which may release the money. */
+export const attemptPayout = payoutCommand<PayoutCommand>('attempt payout', {
+  needs: (facts) => [need(payoutResolutions, { payoutId: facts.id }), ...reportNeeds(facts)],
+  decide: (command, payout, state) => {
+    const { status } = payout;
+    const message = `the payout is ${status}: it is not given to its rail`;
+    if (status !== 'in_progress')
+      return refuse(invalidState(message, status, ['in_progress']), false);
+    if (openResolution(payout, state) !== undefined) return refuse(BEING_RESOLVED, false);
+    if (isTaken(payout, state)) return refuse(TAKEN, false);
+    if (!maySend(payout, state)) return refuse(ACCOUNT_CANNOT_SEND, false);
+    return attempted(command, payout, state);
+  },
+});
 
 function maySend({ sourceAccountId }: Payout, state: LockedState): boolean {
   const source = state.account(sourceAccountId);
@@ -92,13 +66,11 @@ function maySend({ sourceAccountId }: Payout, state: LockedState): boolean {
 function attempted(
   { eventId }: PayoutCommand,
   payout: Payout,
-  state: LockedState,
+  { at }: LockedState,
 ): Decision<Payout> {
-  const { at } = state;
   const next: Payout = { ...payout, attempts: payout.attempts + 1, attemptedAt: at };
   const what = { kind: 'submission', effect: 'sent', attempt: next.attempts, at } as const;
-  const sent = insertRow(payoutRailEvents, railEvent(eventId, next, what));
-  const rows = [changeRow(payouts, next), sent];
+  const rows = [changeRow(payouts, next), insertRailEvent(eventId, next, what)];
   return { outcome: { done: true, resource: next }, writes: { rows }, bindsKey: false };
 }
 
@@ -116,12 +88,10 @@ const ACCOUNT_CANNOT_SEND = invalidState(
   ['active'],
 );
 
-/** A payout after it was submitted or polled. */
 export interface SubmissionResult {
   readonly payout: Payout;
   /** Nothing was done, because the rail does not respond or the account may not send. */
   readonly isHeld: boolean;
-  /** Held because its account may not send. */
   readonly isFrozen: boolean;
 }
 
@@ -129,7 +99,6 @@ interface SubmissionDeps {
   readonly calls: RailCalls;
   readonly breakers: Pick<RailBreakers, 'isClosed'>;
   readonly encryptionKeys: Keyring;
-  /** Milliseconds of a clock that cannot be set. */
   readonly monotonic: () => number;
 }
 
@@ -137,10 +106,9 @@ interface SubmissionDeps {
 const MAX_DELAY_MS = 10_000;
 
 /**
- * Submits payouts to their rails. A payout is durably in progress before the rail is called, its id
- * is the key of every order, and a payout that may already have been submitted is polled first. So
- * each method may run twice, late and concurrently. `isProbe` calls the rail even while its breaker
- * is open.
+ * Submits payouts. A payout is durably in progress before the rail is called, its id is the key of
+ * every order, and one that may have been submitted is polled first. So each method may run twice,
+ * late and concurrently. `isProbe` calls the rail even while its breaker is open.
  */
 export class SubmissionQueue {
   constructor(private readonly deps: SubmissionDeps) {}
@@ -150,28 +118,26 @@ export class SubmissionQueue {
    */
   async submit(id: Uuid, isProbe = false): Promise<SubmissionResult> {
     const payout = await this.read(id);
-    if (!isProbe && (await this.isHeld(payout))) return held(payout);
+    if (!isProbe && (await this.isHeld(payout))) return held(payout, false);
     const beganAt = this.deps.monotonic();
     const key = { key: `payout/${id}/begin`, fingerprint: commandFingerprint(['begin', id]) };
     const command = { ...railCommand(payout), ...key };
-    const { outcome, replayed } = await this.deps.calls.deps.desk.submit(beginPayout, command);
-    if (!outcome.done) throw new ApiError(outcome.refusal);
-    const begun = outcome.resource;
+    const result = await this.deps.calls.deps.desk.submit(beginPayout, command);
+    const begun = resultOf(result);
     if (begun.status !== 'in_progress')
-      return begun.status === 'approved' ? frozen(begun) : done(begun);
+      return begun.status === 'approved' ? held(begun, true) : done(begun);
     // The rail may have a payout that began earlier. A restore begins payouts without an attempt.
-    const isFirst = !replayed && begun.attempts > 0;
+    const isFirst = !result.replayed && begun.attempts > 0;
     return isFirst ? this.give(begun, beganAt) : this.poll(id, true);
   }
 
   /**
-   * Asks the rail for the outcome, and submits the payout again if the rail never received it. A
-   * rail that accepted it before is not believed, because it might pay twice. Throws as `submit`
-   * does.
+   * Asks the rail for the outcome, and submits the payout again if the rail never received it,
+   * unless the rail accepted it before, because it might pay twice. Throws as `submit` does.
    */
   async poll(id: Uuid, isProbe = false): Promise<SubmissionResult> {
     const before = await this.read(id);
-    if (!isProbe && (await this.isHeld(before))) return held(before);
+    if (!isProbe && (await this.isHeld(before))) return held(before, false);
     if (before.status !== 'in_progress') return done(before);
     const { payout, response } = await this.deps.calls.poll(before);
     const isLost = response === 'unknown' && payout.railReference === null;
@@ -189,13 +155,10 @@ export class SubmissionQueue {
     if (outcome.done) return this.give(outcome.resource, beganAt);
     if (outcome.refusal.code !== 'invalid_state') throw new ApiError(outcome.refusal);
     const payout = await this.read(facts.id);
-    return outcome.refusal === ACCOUNT_CANNOT_SEND ? frozen(payout) : done(payout);
+    return outcome.refusal === ACCOUNT_CANNOT_SEND ? held(payout, true) : done(payout);
   }
 
-  /**
-   * Sends an order that was permitted at `beganAt`, or asks for permission again if that was too
-   * long ago.
-   */
+  /** Sends an order that was permitted at `beganAt`, unless that was too long ago. */
   private async give(payout: Payout, beganAt: number): Promise<SubmissionResult> {
     const { calls, monotonic } = this.deps;
     const order = await this.orderOf(payout);
@@ -223,10 +186,6 @@ function done(payout: Payout): SubmissionResult {
   return { payout, isHeld: false, isFrozen: false };
 }
 
-function held(payout: Payout): SubmissionResult {
-  return { payout, isHeld: true, isFrozen: false };
-}
-
-function frozen(payout: Payout): SubmissionResult {
-  return { payout, isHeld: true, isFrozen: true };
+function held(payout: Payout, isFrozen: boolean): SubmissionResult {
+  return { payout, isHeld: true, isFrozen };
 }

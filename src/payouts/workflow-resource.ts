@@ -12,7 +12,6 @@ import { UNFINISHED } from './rules.js';
 /** The pauses between polls: short at first, because most rails respond within seconds. */
 const POLLING = { firstMs: 1_000, longestMs: 600_000 } as const;
 
-/** How the workflows of unfinished payouts are started. */
 export const payoutWorkflowResource = workflowResource({
   resourceType: 'payout',
   workflowType: 'payout',

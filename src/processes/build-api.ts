@@ -176,6 +176,7 @@ export function buildCallbacks(
   { database, desk, clock, registry }: Core,
   { notifier }: Bridge,
   logger: Logger,
+  observer = outcomeMetrics(registry),
 ): RailCallbacks {
   const keys = new Map(
     Array.from(config.PAYOUT_RAIL_KEYS, ([name, ring]) => [httpRail(name), ring]),
@@ -183,15 +184,7 @@ export function buildCallbacks(
   const onCallback = callbackMetrics(registry, clock, (rail, effect, count) =>
     logger.warn({ rail, effect, count }, 'callbacks are not believed'),
   );
-  return new RailCallbacks({
-    database,
-    desk,
-    clock,
-    notifier,
-    keys,
-    onCallback,
-    observer: outcomeMetrics(registry),
-  });
+  return new RailCallbacks({ database, desk, clock, notifier, keys, onCallback, observer });
 }
 
 interface ApiServers {

@@ -3,11 +3,12 @@ import type { Ledger } from './build-ledger.js';
 import type { RailWorkConfig } from '../config/rails.js';
 import type { Keyring } from '../core/fingerprint.js';
 import type { Logger } from '../http/logging.js';
-import { DEFAULT_BREAKER, RailBreakers } from '../payouts/breaker.js';
-import { APPROVED_STUCK_AFTER_MS, stuckSweep } from '../payouts/flag.js';
+import { RailBreakers } from '../payouts/breaker.js';
+import { stuckSweep } from '../payouts/flag.js';
 import { RailCalls } from '../payouts/rail-calls.js';
 import { pollingSweeps, StatusPoller } from '../payouts/status-polling.js';
 import { breakerMetrics, railMetrics } from '../payouts/metrics.js';
+import type { OutcomeObserver } from '../payouts/outcomes.js';
 import { openRails, type RailConfig } from '../payouts/rails/registry.js';
 import { RailRecovery, recoverySweeps } from '../payouts/recovery.js';
 import { DEFAULT_WINDOW_MS } from '../payouts/rules.js';
@@ -20,6 +21,7 @@ interface RailSettings extends RailConfig, RailWorkConfig {
 }
 
 interface WorkerRails {
+  readonly observer: OutcomeObserver;
   readonly queue: SubmissionQueue;
   /** Rails for which the worker serves a queue. */
   readonly names: ReadonlySet<string>;
@@ -37,22 +39,14 @@ export function buildWorkerRails(
   const onSilent = (rail: string, reason: string): void =>
     logger.warn({ rail, reason }, 'a rail gave no answer');
   const observer = railMetrics(registry, onSilent, rails.keys());
-  const options = { ...DEFAULT_BREAKER, probeAfterMs: settings.PAYOUT_RAIL_PROBE_S * 1_000 };
+  const options = { probeAfterMs: settings.PAYOUT_RAIL_PROBE_S * 1_000 };
   const breakers = new RailBreakers(database, clock, options, {
     opened: (rail, reason) =>
       logger.error({ rail, reason }, 'a rail gives no answers: its payouts wait'),
     closed: (rail) => logger.warn({ rail }, 'a rail answers again'),
   });
   breakerMetrics(registry, database.reader);
-  const calls = new RailCalls({
-    database,
-    desk,
-    clock,
-    rails,
-    failpoints,
-    observer,
-    breakers,
-  });
+  const calls = new RailCalls({ database, desk, clock, rails, failpoints, observer, breakers });
   const queue = new SubmissionQueue({
     calls,
     breakers,
@@ -62,15 +56,13 @@ export function buildWorkerRails(
   const { PAYOUT_RAIL_RETURN_WINDOW_S: windows } = settings;
   const poller = new StatusPoller(calls, (rail) => windows.get(rail) ?? DEFAULT_WINDOW_MS);
   const recovery = new RailRecovery({ calls, queue, breakers, outbox });
-  const stuckAfter = {
-    silentMs: settings.PAYOUT_STUCK_AFTER_S * 1_000,
-    approvedMs: APPROVED_STUCK_AFTER_MS,
-  };
+  const stuckAfterMs = { in_progress: settings.PAYOUT_STUCK_AFTER_S * 1_000, approved: 300_000 };
   return {
+    observer,
     queue,
     names: new Set(rails.keys()),
     sweeps: [
-      stuckSweep({ database, desk, clock }, stuckAfter),
+      stuckSweep({ database, desk, clock }, stuckAfterMs),
       ...pollingSweeps(poller, rails.keys(), breakers),
       ...recoverySweeps(recovery, rails.keys()),
     ],

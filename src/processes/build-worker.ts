@@ -169,7 +169,7 @@ function buildWorkerServices(
   const deciding = [desk, database.reader, clock, notifier] as const;
   const transferApprovals = new Approvals(transferApproval, ...deciding);
   const payoutApprovals = new Approvals(payoutApproval, ...deciding, rails.names);
-  const callbacks = buildCallbacks(config, ofPayouts, bridge, logger);
+  const callbacks = buildCallbacks(config, ofPayouts, bridge, logger, rails.observer);
   return {
     rails: rails.names,
     services: {

@@ -8,7 +8,7 @@ import { type Restore, type RestoreFinding, restores } from '../db/entities/rest
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { audit } from '../auditor/audit.js';
-import type { AuditReport } from '../auditor/types.js';
+import type { AuditReport } from '../auditor/run.js';
 import type { RailCalls } from '../payouts/rail-calls.js';
 import { standingRefusal } from '../staff/people.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';

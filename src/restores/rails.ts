@@ -8,10 +8,9 @@ import { type Restore, type RestoreFinding, restoreFindings } from '../db/entiti
 import { literal, literals, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import {
-  canList,
   type ListedPayment,
-  type ListingRail,
   type Rail,
+  type RailPage,
   type Rails,
   RailSilent,
 } from '../payouts/rails/rail.js';
@@ -73,20 +72,20 @@ export async function askRails(deps: Asking, rails: Rails): Promise<readonly str
   const cannotList: string[] = [];
   for (const [name, rail] of rails) {
     await askKeys(deps, name, rail);
-    if (!canList(rail) || !(await askList(deps, name, rail))) cannotList.push(name);
+    if (!(await askList(deps, name, rail))) cannotList.push(name);
   }
   return cannotList;
 }
 
-/** Returns false if the rail does not list payments after all. */
-async function askList(deps: Asking, name: string, rail: ListingRail): Promise<boolean> {
+/** Returns false if the rail does not list payments. */
+async function askList(deps: Asking, name: string, rail: Rail): Promise<boolean> {
   const { restoredTo } = deps.restore;
   const since: Instant = instant((restoredTo ?? deps.restore.beganAt) - MARGIN_MS);
   let seen = 0;
   let after: Uuid | null = null;
   do {
-    const page: Awaited<ReturnType<ListingRail['list']>> = await rail.list(since, after);
-    if (page === null) return false;
+    const page: RailPage | null | undefined = await rail.list?.(since, after);
+    if (page === null || page === undefined) return false;
     await compareListed(deps, name, page.items);
     seen += page.items.length;
     deps.onProgress(name, seen);

@@ -8,7 +8,7 @@ import {
   type DailyTotal,
   dailyTotals,
   dailyTotalsPositions as positions,
-} from '../db/entities/daily-totals.js';
+} from '../db/entities/sweeps.js';
 import { type EventCounter, eventCounters, type EventType } from '../db/entities/events.js';
 import { tenants } from '../db/entities/parties.js';
 import { updateSql, upsertSql } from '../db/statements.js';

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Uuid } from '../../src/core/ids.js';
 import { payouts as payoutTable } from '../../src/db/entities/payouts.js';
-import { railBreakers } from '../../src/db/entities/rail-breakers.js';
+import { railBreakers } from '../../src/db/entities/rails.js';
 import { openPayoutBank, type PayoutBank, TEST_KEYRING, untilStatus } from '../payouts/support.js';
 import { startTestApi } from '../support/api.js';
 import { LEAST } from '../support/bank.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
-import { type RailBreaker, railBreakers } from '../../src/db/entities/rail-breakers.js';
+import { type RailBreaker, railBreakers } from '../../src/db/entities/rails.js';
 import { insertSql } from '../../src/db/statements.js';
 import { RailRecovery, recoverySweeps } from '../../src/payouts/recovery.js';
 import { newBreaker, RESUMES_AFTER_MS } from '../../src/payouts/breaker.js';

@@ -3,7 +3,7 @@ import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import { outbox } from '../../src/db/entities/outbox.js';
-import { railBreakers } from '../../src/db/entities/rail-breakers.js';
+import { railBreakers } from '../../src/db/entities/rails.js';
 import { insertSql } from '../../src/db/statements.js';
 import { newBreaker } from '../../src/payouts/breaker.js';
 import { startTestApi } from '../support/api.js';

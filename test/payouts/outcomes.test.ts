@@ -282,7 +282,7 @@ describe('what becomes of an approved payout', () => {
       null,
     ]);
     const deps = { database: db.database, desk, clock: systemClock };
-    const sweep = stuckSweep(deps, { silentMs: 60_000, approvedMs: 60_000 });
+    const sweep = stuckSweep(deps, { in_progress: 60_000, approved: 60_000 });
     await assert.rejects(sweep.run(new AbortController().signal), /ledger/);
     assert.deepEqual(await reasonsOf([stopped, waiting]), [null, 'no_outcome']);
     await postedAt('-INTERVAL 1 HOUR');

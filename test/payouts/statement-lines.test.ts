@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Uuid } from '../../src/core/ids.js';
 import { instant, type Instant, systemClock } from '../../src/core/instant.js';
 import type { Payout } from '../../src/db/entities/payouts.js';
-import { LINE_STATUSES } from '../../src/db/entities/rail-statements.js';
+import { LINE_STATUSES } from '../../src/db/entities/rails.js';
 import { approveResolution } from '../../src/payouts/release.js';
 import { proposeResolution } from '../../src/payouts/resolutions.js';
 import type { RailReport } from '../../src/payouts/rails/rail.js';

@@ -6,7 +6,7 @@ import { restores } from '../../src/db/entities/restores.js';
 import { insertSql } from '../../src/db/statements.js';
 import { SIMULATED } from '../../src/payouts/rails/rail.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
-import { type ListingRail, type RailPage, RailSilent } from '../../src/payouts/rails/rail.js';
+import { type Rail, type RailPage, RailSilent } from '../../src/payouts/rails/rail.js';
 import { openLedger, raiseContradictions } from '../../src/restores/finishing.js';
 import { lastRestore, newRestore, openRestore } from '../../src/restores/opening.js';
 import { askRails } from '../../src/restores/rails.js';
@@ -340,7 +340,7 @@ describe('finishing a restore', () => {
             asked > 5 ? { items: [], next: null } : (pages.shift() ?? { items: [], next: then }),
           );
         },
-      } as unknown as ListingRail;
+      } as unknown as Rail;
       const restore = newRestore('operator', systemClock());
       const deps = {
         database: db.database,

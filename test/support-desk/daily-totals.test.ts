@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { localTime } from '../../src/core/calendar.js';
 import { instant, type Instant } from '../../src/core/instant.js';
-import { dailyTotals } from '../../src/db/entities/daily-totals.js';
+import { dailyTotals } from '../../src/db/entities/sweeps.js';
 import { readTotals } from '../../src/support/reading/totals.js';
 import { dailyTotalsSweep } from '../../src/support/totals-sweep.js';
 import { startTestApi, type TestApi } from '../support/api.js';

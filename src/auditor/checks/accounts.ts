@@ -17,9 +17,7 @@ import { SOURCES } from '../sources/index.js';
 
 const ACCOUNTS_A_SLICE = 500;
 
-/**
- * Compares an account's own rows with its last entries, its holds and its operations of each month.
- */
+/** Compares an account with its last entries, its holds and its operations of each month. */
 export const accountChecks: Check = {
   tables: ['accounts'],
   run: (audit) =>
@@ -47,14 +45,13 @@ export const accountChecks: Check = {
 const TOTALS = eachAsset((asset) => `${asset.toLowerCase()}_total`);
 const ASSET_NAMES = Object.keys(TOTALS) as Asset[];
 
-/** Last entry of an account, and its last entry in each asset. */
 interface Head {
   readonly seq: bigint;
   readonly createdAt: number | null;
   readonly totals: Readonly<Record<Asset, bigint>>;
 }
 
-/** Reads the last entries by index: one range per account, and one per asset and kind. */
+/** Reads the last entries by index: one range per account, asset and kind. */
 async function readHeads(reader: Reader, ids: readonly Uuid[]): Promise<Map<Uuid, Head>> {
   const last = (column: string): string =>
     `(SELECT e.${column} FROM entries e FORCE INDEX (PRIMARY) WHERE e.account_id=a.id
@@ -98,14 +95,12 @@ async function checkHead(
   head: Head | undefined,
 ): Promise<void> {
   const [lastSeq, lastAt] = [head?.seq ?? 0n, head?.createdAt ?? null];
-  const subject = `account ${id}`;
-  audit.report(
-    'account_seq',
-    subject,
-    seq !== lastSeq && `its seq is ${seq}, its last entry has ${lastSeq}`,
-  );
-  if (lastAt !== null && lastPostedAt < lastAt && !(await wasReset(reader, id, lastSeq)))
-    audit.report('account_clock', subject, 'its last posting is dated before its last entry');
+  const isBefore =
+    lastAt !== null && lastPostedAt < lastAt && !(await wasReset(reader, id, lastSeq));
+  audit.reportAll(`account ${id}`, {
+    account_seq: seq !== lastSeq && `its seq is ${seq}, its last entry has ${lastSeq}`,
+    account_clock: isBefore && 'its last posting is dated before its last entry',
+  });
 }
 
 /** `total` is `total_after` of the asset's last entry. */
@@ -117,7 +112,7 @@ function checkBalance(
 ): void {
   const isSystem = type === 'system';
   const amounts = `${available} available and ${held} held`;
-  const wrong = {
+  audit.reportAll(`account ${id} ${asset}`, {
     balance_total: available + held !== total && `${amounts} are not the ${total} of its entries`,
     held_total: held !== heldByHolds && `${held} are held, its holds have ${heldByHolds}`,
     overdraft:
@@ -128,9 +123,7 @@ function checkBalance(
       (available !== 0n || held !== 0n) &&
       `it is closed, and ${amounts} are left in it`,
     negative_balance: (held < 0n || (available < 0n && !isSystem)) && amounts,
-  };
-  for (const [check, message] of Object.entries(wrong))
-    audit.report(check, `account ${id} ${asset}`, message);
+  });
 }
 
 /** Compares what accounts used of each month with the sum of the operations that count in it. */

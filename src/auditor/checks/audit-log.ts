@@ -10,8 +10,8 @@ import type { AuditRun, Check } from '../run.js';
 import { afterKey, ROWS_A_SLICE, scan, whereAll } from '../scan.js';
 
 /**
- * Checks the audit log. Each chain has no gaps, each row matches its own hash and contains the hash
- * of the previous row, and the last row is the chain's head. (src/db/audit-hash.ts)
+ * Checks each chain: no gaps, hashes that match the row and the previous row, and the head.
+ * (src/db/audit-hash.ts)
  */
 export const auditLogChecks: Check = {
   tables: ['audit_log'],
@@ -42,10 +42,7 @@ async function checkChains(audit: AuditRun): Promise<void> {
   });
 }
 
-/**
- * Whether a restore explains the gap. A restore skips numbers that lost rows may have had, and adds
- * a row about it.
- */
+/** Returns whether the row records that a restore skipped these numbers. */
 function isAcrossGap({ action, details, sequence }: ChainedAuditRow, last: bigint): boolean {
   if (action !== RESTORE_GAP || sequence <= last) return false;
   return (JSON.parse(details) as { readonly acts_after?: unknown }).acts_after === last.toString();

@@ -38,7 +38,7 @@ export const batchChecks: Check = {
       const isRemoved = new Set(removed.map((one) => one.batchId));
       for (const batch of accepted) {
         const rows = sums.get(batch.id) ?? [];
-        checkBonuses(audit, batch, paid.get(batch.id) ?? 0n);
+        compare(audit, batch, 'bonuses', BigInt(batch.rowsPaid), paid.get(batch.id) ?? 0n);
         if (isRemoved.has(batch.id)) checkRemoved(audit, batch, rows);
         else checkRows(audit, batch, rows);
         checkState(audit, batch);
@@ -78,10 +78,6 @@ function compare(audit: AuditRun, { id }: BonusBatch, kind: string, sum: bigint,
     audit.report('batch_sums', `bonus_batch ${id}`, `it counts ${sum} ${kind}, there are ${is}`);
 }
 
-function checkBonuses(audit: AuditRun, batch: BonusBatch, bonuses: bigint): void {
-  compare(audit, batch, 'bonuses', BigInt(batch.rowsPaid), bonuses);
-}
-
 function checkRows(audit: AuditRun, batch: BonusBatch, sums: readonly RowSums[]): void {
   const of = (
     property: 'ownRows' | 'raw' | 'feeRaw' | 'astray',
@@ -106,15 +102,14 @@ function checkRows(audit: AuditRun, batch: BonusBatch, sums: readonly RowSums[])
   );
 }
 
-/**
- * Checks a batch whose rows retention has removed. Its bonuses remain. Retention only removes rows
- * of finished batches after their sums were checked.
- */
+/** Checks a batch whose rows retention has removed, as it does only after it checked their sums. */
 function checkRemoved(audit: AuditRun, batch: BonusBatch, rows: readonly RowSums[]): void {
   const subject = `bonus_batch ${batch.id}`;
   const isOpen = batch.finishedAt === null;
-  audit.report('batch_sums', subject, rows.length > 0 && 'it has rows that were removed');
-  audit.report('batch_state', subject, isOpen && `it is ${batch.status}, and its rows are removed`);
+  audit.reportAll(subject, {
+    batch_sums: rows.length > 0 && 'it has rows that were removed',
+    batch_state: isOpen && `it is ${batch.status}, and its rows are removed`,
+  });
 }
 
 function checkState(

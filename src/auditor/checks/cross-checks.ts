@@ -22,10 +22,9 @@ import { checkKeys, isKeyOfRequest } from './keys.js';
 import { checkOperations } from './operations.js';
 
 /**
- * Compares operations with the ledger transactions, entries, events and keys that they require. No
- * index leads from an operation to these rows. Each table is therefore scanned once, and totals
- * show which ranges of operations differ. Only those ranges are compared exactly, each in one
- * snapshot.
+ * Compares operations with the transactions, entries, events and keys that they require. No index
+ * leads from an operation to these rows, so each table is scanned once, and only ranges whose
+ * totals differ are compared exactly.
  */
 export const crossChecks: Check = {
   tables: [
@@ -96,7 +95,7 @@ interface Posted {
   readonly legs: AuditedEntry[];
 }
 
-/** Compares all operations of a range. `range` returns the SQL condition for a column. */
+/** Compares all operations of a range. */
 async function compareRange(
   audit: AuditRun,
   reader: Reader,
@@ -150,7 +149,6 @@ async function readEventTypes(
   return new Map(Array.from(types, ([id, own]) => [id, own.map(({ type }) => string.parse(type))]));
 }
 
-/** Returns those operations of the range whose request has a key. */
 async function readKeyed(
   audit: AuditRun,
   reader: Reader,
@@ -188,22 +186,16 @@ function checkPosted(
   if (postings.length === 0) return;
   const signatures = postings.map((legs) => signature(resourceType, legs.map(describeExpected)));
   for (const { transaction, legs } of own) {
-    const name = `ledger transaction ${transaction.id}`;
-    // The description is text of the tenant, so findings do not quote it.
-    audit.report(
-      'transaction_description',
-      name,
-      transaction.description !== description && `its description is not that of ${subject}`,
-    );
     const described = legs.map((leg) => describePosted(leg, transaction.tenantId));
     const found = signature(transaction.relatedType, described);
-    audit.report(
-      'transaction_legs',
-      name,
-      legs.length > 0 &&
-        !signatures.includes(found) &&
-        `${subject} makes [${signatures.join('] or [')}], but it has [${found}]`,
-    );
+    const isOther = legs.length > 0 && !signatures.includes(found);
+    audit.reportAll(`ledger transaction ${transaction.id}`, {
+      // The description is text of the tenant, so findings do not quote it.
+      transaction_description:
+        transaction.description !== description && `its description is not that of ${subject}`,
+      transaction_legs:
+        isOther && `${subject} makes [${signatures.join('] or [')}], but it has [${found}]`,
+    });
   }
 }
 

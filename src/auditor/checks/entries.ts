@@ -13,7 +13,6 @@ const ENTRIES_A_SLICE = 2_000;
 
 export type AuditedEntry = ReturnType<typeof parseEntry>;
 
-/** State of an account after an entry. Stays valid, because entries never change. */
 interface Progress {
   readonly accountId: Uuid;
   seq: bigint;
@@ -22,10 +21,9 @@ interface Progress {
 }
 
 /**
- * Checks all entries of each account in order: numbers without gaps, dates in order (except where
- * an operator reset the clock), running totals, and that account and transaction exist. Because the
- * last total is also compared with the balance (accounts.ts), this proves every balance. Adds each
- * entry to the totals of its operation.
+ * Checks all entries of each account: numbers, dates (except where an operator reset the clock),
+ * running totals, account and transaction. Because the last total is compared with the balance
+ * (accounts.ts), this proves every balance.
  */
 export async function checkEntries(audit: AuditRun, totals: Totals): Promise<void> {
   let progress: Progress | undefined;
@@ -51,10 +49,7 @@ export async function checkEntries(audit: AuditRun, totals: Totals): Promise<voi
   });
 }
 
-/**
- * Reads entries by account. In an audit of one tenant, reads the entries of the tenant's accounts
- * and of its ledger transactions.
- */
+/** Reads entries by account. For one tenant, those of its accounts and ledger transactions. */
 export async function readEntries(
   audit: AuditRun,
   reader: Reader,
@@ -62,8 +57,7 @@ export async function readEntries(
   limit = '',
 ): Promise<AuditedEntry[]> {
   const own = [audit.own('a.tenant_id'), audit.own('t.tenant_id')].flat().join(' OR ');
-  // Only an audit of one tenant needs the tenants of accounts without a role. Otherwise NULL is
-  // cheaper.
+  // Only an audit of one tenant needs the tenants of accounts without a role.
   const tenantOf = (party: string): string =>
     own === ''
       ? `IF(${party}.system_role IS NULL, NULL, ${party}.tenant_id)`
@@ -86,10 +80,7 @@ export async function readEntries(
 const kind = oneOf(ENTRY_KINDS);
 const relatedType = oneOf(RESOURCE_TYPES);
 
-/**
- * Returns a parser for ids in which most ids equal the previous one. Comparing is faster than
- * parsing.
- */
+/** Returns a parser for ids that mostly equal the previous one, because comparing is faster. */
 function repeated(): (stored: unknown) => Uuid {
   let [last, id]: [Buffer | null, Uuid | null] = [null, null];
   return (stored) => {
@@ -112,13 +103,12 @@ function parseEntry(row: StoredRow, accountId: ParseId, owner: ParseId) {
     kind: kind.parse(row.kind),
     raw: bigint.parse(row.raw),
     totalAfter: bigint.parse(row.total_after),
-    /** As stored. Fixed width, so that text order is time order. */
+    /** Fixed width, so that text order is time order. */
     createdAt: string.parse(row.created_at),
     counterparty: counterpartyId === null ? null : partyOf(counterpartyId, row, 'c_'),
     hasAccount: integer.parse(row.has_account) === 1,
-    /** True if the ledger transaction has the same date. */
+    /** Whether the ledger transaction has the same date. */
     isDated: integer.parse(row.is_dated) === 1,
-    /** Ledger transaction of the entry. Null if it is missing. */
     transaction:
       row.related_id === null
         ? null
@@ -131,8 +121,7 @@ function parseEntry(row: StoredRow, accountId: ParseId, owner: ParseId) {
 }
 
 /**
- * Adds the entry to the totals of its operation, and its amount to the totals of its transaction,
- * whose amounts sum to zero.
+ * Adds the entry to its operation's totals, and its amount to its transaction's, which sum to zero.
  */
 function addToTotals(audit: AuditRun, totals: Totals, entry: AuditedEntry): void {
   const { transaction, transactionId, raw, isDated } = entry;
@@ -152,13 +141,13 @@ function startOf(accountId: Uuid): Progress {
 }
 
 /**
- * Compares an entry with the previous one. Continues from the stored values even if they are wrong,
- * so that one damaged entry causes one finding.
+ * Compares an entry with the previous one. Continues from the stored values, so that one damaged
+ * entry causes one finding.
  */
 function checkEntry(audit: AuditRun, before: Progress, entry: AuditedEntry): void {
   const { account, seq, raw, totalAfter, createdAt } = entry;
   const total = before.totals[entry.asset];
-  const wrong = {
+  audit.reportAll(`entry ${account.id}/${seq}`, {
     entry_account: !entry.hasAccount && 'there is no such account',
     entry_transaction: entry.transaction === null && 'its ledger transaction does not exist',
     entry_seq: seq !== before.seq + 1n && `it follows number ${before.seq}`,
@@ -167,9 +156,7 @@ function checkEntry(audit: AuditRun, before: Progress, entry: AuditedEntry): voi
     entry_time:
       createdAt < before.createdAt &&
       `it is dated ${createdAt}, the entry before it ${before.createdAt}`,
-  };
-  for (const [check, message] of Object.entries(wrong))
-    if (message !== false) audit.report(check, `entry ${account.id}/${seq}`, message);
+  });
   before.seq = seq;
   before.createdAt = createdAt;
   before.totals[entry.asset] = totalAfter;

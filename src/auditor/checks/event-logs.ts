@@ -3,9 +3,7 @@ import type { AuditRun, Check } from '../run.js';
 import { whereAll } from '../scan.js';
 import { acrossGaps, readGaps } from './events.js';
 
-/**
- * Compares each tenant's event log with its counter, and events of verifications with the accounts.
- */
+/** Compares event logs with their counters, and events of verifications with the accounts. */
 export const eventLogChecks: Check = {
   tables: [],
   run: async (audit) => {
@@ -14,9 +12,7 @@ export const eventLogChecks: Check = {
   },
 };
 
-/**
- * Checks the events of verified accounts. Only the first declaration of an account causes an event.
- */
+/** Only the first declaration of an account causes an event. */
 async function checkVerified(audit: AuditRun): Promise<void> {
   const rows = await audit.slice((reader) =>
     reader.query(

@@ -21,14 +21,12 @@ import type { Expectation } from '../sources/types.js';
 import type { Totals } from '../totals.js';
 
 const DAY_MS = 86_400_000;
-/**
- * Longer than most audits take. In a longer audit, ranges with removed events are compared exactly.
- */
+/** In a longer audit, ranges with removed events are compared exactly. */
 const LONGEST_AUDIT_MS = DAY_MS;
 
 /**
- * Checks each tenant's event log: numbers without gaps (except where a restore skipped numbers),
- * dates in order, bodies that match their rows, and resources that exist.
+ * Checks event logs: numbers without gaps except those of restores, dates in order, bodies that
+ * match their rows, and resources that exist.
  */
 export async function checkEvents(
   audit: AuditRun,
@@ -60,7 +58,6 @@ export async function checkEvents(
   });
 }
 
-/** Reads which events retention has removed, for these tenants or for all. */
 export async function readRemovals(
   reader: Reader,
   tenantIds?: Iterable<Uuid>,
@@ -71,8 +68,7 @@ export async function readRemovals(
 }
 
 /**
- * Whether retention may have removed the operation's events. They are not older than the operation,
- * whose id contains its time.
+ * Returns whether retention may have removed the operation's events, which are not older than it.
  */
 export function mayBeRemoved(operationId: Uuid, removal: EventRemoval | undefined): boolean {
   return removal !== undefined && timeOfId(operationId) <= removal.removedUntil;
@@ -81,9 +77,8 @@ export function mayBeRemoved(operationId: Uuid, removal: EventRemoval | undefine
 type Uncounted = (operationId: Uuid, tenantId: Uuid) => boolean;
 
 /**
- * Returns which operations' events are excluded from the totals, because retention has removed them
- * or may remove them before the audit ends. Both sides of the comparison must exclude the same
- * events.
+ * Returns which operations' events stay out of the totals, because retention has removed them or
+ * may do so before the audit ends. Both sides must exclude the same.
  */
 export async function readUncounted(reader: Reader, now: number): Promise<Uncounted> {
   const days = (await reader.find(eventRetention, { name: 'events' }))?.days ?? null;
@@ -102,10 +97,7 @@ export async function readGaps(
   return groupBy(rows, ({ tenantId }) => tenantId);
 }
 
-/**
- * Returns the number at which the log continues if one or more consecutive gaps begin at `last`, or
- * else `last`.
- */
+/** Returns the number at which the log continues after the gaps that begin at `last`. */
 export function acrossGaps(last: bigint, gaps: readonly EventGap[]): bigint {
   return gaps.reduce(
     (at, { afterSequence, throughSequence }) => (afterSequence === at ? throughSequence : at),
@@ -113,10 +105,7 @@ export function acrossGaps(last: bigint, gaps: readonly EventGap[]): bigint {
   );
 }
 
-/**
- * Checks the event's number. The first remaining event must follow the last one that retention
- * removed.
- */
+/** Checks the number. The first remaining event follows the last one that retention removed. */
 function checkPlace(
   audit: AuditRun,
   event: EventRow,
@@ -138,13 +127,12 @@ function checkPlace(
 
 interface Resource {
   readonly tenantId: Uuid;
-  /** Expected rows of the operation. Null for an account. */
+  /** Null for an account. */
   readonly operation: Expectation | null;
 }
 
 type Json = Readonly<Record<string, unknown>> | null;
 
-/** Compares an event's body with its row, and with the fields of its resource that never change. */
 function checkBody(audit: AuditRun, event: EventRow, resource: Resource | undefined): void {
   const body = parseObject(event.body);
   const object = asObject(asObject(body?.data)?.object);
@@ -187,8 +175,8 @@ function asObject(value: unknown): Json {
 }
 
 /**
- * Reports events without a resource. For events outside the totals, also reports an event that does
- * not fit the operation's state.
+ * Reports an event without a resource or, outside the totals, one that does not fit the operation's
+ * state.
  */
 function checkResource(
   audit: AuditRun,
@@ -222,7 +210,6 @@ async function readResources(
   return resources;
 }
 
-/** Returns the resource's type, derived from the event's type, and its id. */
 function nameOf({ type, resourceId }: EventRow): string {
   return `${wordOf(type)} ${resourceId}`;
 }

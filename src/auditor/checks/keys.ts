@@ -12,14 +12,13 @@ import type { Expectation } from '../sources/types.js';
 import type { Totals } from '../totals.js';
 
 /**
- * Whether the key belongs to a request: a client's key, an operator's reference or a row of a
- * batch. Keys of later actions on a resource are derived from its id.
+ * Returns whether the key belongs to a request. Keys of later actions on a resource contain a
+ * slash.
  */
 export function isKeyOfRequest(key: string): boolean {
   return /^(?:[^/]+|(?:ops|batch-row)\/[^/]+)$/.test(key);
 }
 
-/** Checks that every idempotency key that created a resource refers to a resource of its tenant. */
 export async function checkKeys(audit: AuditRun, totals: Totals): Promise<void> {
   await scanTable(audit, idempotencyKeys, ROWS_A_SLICE, async (reader, slice) => {
     audit.counted('idempotency_keys', slice.length);

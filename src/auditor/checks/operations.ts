@@ -8,13 +8,9 @@ import type { AuditRun } from '../run.js';
 import { ownersById } from '../scan.js';
 import type { Expectation, OperationSource } from '../sources/types.js';
 
-/** Approver recorded for an approval by support. */
 const SUPPORT = 'support';
 
-/**
- * Checks that operations have exactly the accounts, fee, hold, approvals and people that their
- * state requires.
- */
+/** Compares operations with their accounts, fee, hold, approvals and people. */
 export async function checkOperations(
   audit: AuditRun,
   reader: Reader,
@@ -32,14 +28,12 @@ export async function checkOperations(
     const { id, fee, people } = operation;
     const subject = `${resourceType} ${id}`;
     const isFeeWrong = (fee.raw === 0n) !== (fee.accountId === null);
-    audit.report(
-      'operation_fee',
-      subject,
-      isFeeWrong && `its fee is ${fee.raw}, for ${fee.accountId ?? 'no account'}`,
-    );
     const isAlone =
       people !== null && people.decided !== null && people.decided === people.proposed;
-    audit.report('operation_people', subject, isAlone && 'one person proposed and decided it');
+    audit.reportAll(subject, {
+      operation_fee: isFeeWrong && `its fee is ${fee.raw}, for ${fee.accountId ?? 'no account'}`,
+      operation_people: isAlone && 'one person proposed and decided it',
+    });
     for (const accountId of operation.accounts)
       checkAccount(audit, subject, operation, accountId, owners.get(accountId));
     checkHold(audit, subject, operation, holdOf.get(id));
@@ -71,14 +65,13 @@ function checkApprovals(
   found: readonly Approval[],
 ): void {
   const { received, required, isApproved, isWaiting, createdBy } = approval ?? NO_APPROVAL;
-  // The last approval completes or ends the operation, so no pending operation has all its
-  // approvals.
+  // The last approval completes or ends the operation, so none is pending with all its approvals.
   const isImpossible =
     received > required ||
     (isApproved && received < required) ||
     (isWaiting && received >= required);
   const isOwn = found.some(({ memberId }) => memberId === createdBy);
-  // The recorded approver prevents two approvals by the same person.
+  // The recorded approver prevents two approvals by one person.
   const isMisnamed = found.some(
     ({ memberId, approver }) => approver !== (memberId === null ? SUPPORT : `member:${memberId}`),
   );

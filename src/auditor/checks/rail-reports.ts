@@ -12,7 +12,7 @@ import {
   RAIL_EFFECTS,
   RAIL_WORDS,
 } from '../../db/entities/payouts.js';
-import { LINE_STATUSES } from '../../db/entities/rail-statements.js';
+import { LINE_STATUSES } from '../../db/entities/rails.js';
 import { literals } from '../../db/statements.js';
 import { rowParser } from '../../db/table.js';
 import type { AuditRun, Check } from '../run.js';
@@ -29,7 +29,6 @@ const AGREEING: Readonly<Record<PayoutStatus, readonly (typeof RAIL_WORDS)[numbe
   returned: ['unknown', 'accepted', 'completed', 'returned'],
   failed: ['unknown', 'accepted', 'failed', 'voided'],
 };
-/** Effects of reports that were accepted as reports of the rail. */
 const GENUINE: PayoutRailEvent['effect'][] = [
   'noted',
   'applied',
@@ -37,18 +36,16 @@ const GENUINE: PayoutRailEvent['effect'][] = [
   'conflict',
   'settled',
 ];
-/** States of a payout that was not sent to a rail. */
 const WITHOUT_ORDER = ['pending_approval', 'approved', 'rejected', 'canceled'];
-/** States that require a report of the rail, or a decision by two people. */
+/** These require a report of the rail, or a decision by two people. */
 const REPORTED = ['completed', 'returned', 'failed'];
-/** Time limit for comparing a loaded statement with the payouts. */
+/** By then a loaded statement has been compared with the payouts. */
 const NOTED_WITHIN_MS = 600_000;
 
 /**
- * Checks that each contradiction between a payout and a report of a rail, or a line of its newest
- * statements, has been raised or was settled by operators. Also checks that no outcome was guessed,
- * that no payout was canceled after its rail received it, and that no money was given back after a
- * statement had listed it as paid.
+ * Checks that each contradiction between a payout and its rail's reports and current statement
+ * lines has been raised or settled, that no outcome was guessed, that no payout was canceled after
+ * its rail received it, and that no money was given back after a statement listed it as paid.
  */
 export const railReportChecks: Check = {
   tables: ['payout_rail_events', 'payout_statement_lines'],
@@ -79,8 +76,7 @@ export const railReportChecks: Check = {
 };
 
 /**
- * Number of orders sent to a rail, in total and before the payout's end, and number of reports and
- * resolutions with an effect.
+ * Orders sent, in total and before the payout's end, and reports and resolutions with an effect.
  */
 const parseTraces = rowParser({
   payoutId: uuid,
@@ -89,10 +85,6 @@ const parseTraces = rowParser({
   reported: integer,
 });
 
-/**
- * Reads the traces of payouts that have any. After the end of a payout, retention removes its
- * oldest traces first.
- */
 async function readTraces(
   reader: Reader,
   ids: string,
@@ -116,18 +108,13 @@ function checkTraces(
   if (traces === undefined) return;
   const { given, givenBefore, reported } = traces;
   const isReturned = given > 0 && WITHOUT_ORDER.includes(status);
-  audit.report(
-    'payout_order',
-    `payout ${id}`,
-    isReturned && `it is ${status}, but its rail received it and may pay it`,
-  );
   // Retention removes older rows first: if the order still exists, so does a report of the outcome.
   const isGuessed = givenBefore > 0 && reported === 0 && REPORTED.includes(status);
-  audit.report(
-    'payout_outcome',
-    `payout ${id}`,
-    isGuessed && `it is ${status}, which neither its rail nor two people have reported`,
-  );
+  audit.reportAll(`payout ${id}`, {
+    payout_order: isReturned && `it is ${status}, but its rail received it and may pay it`,
+    payout_outcome:
+      isGuessed && `it is ${status}, which neither its rail nor two people have reported`,
+  });
 }
 
 const parseReport = rowParser({
@@ -139,10 +126,7 @@ const parseReport = rowParser({
 });
 type RailReport = ReturnType<typeof parseReport>;
 
-/**
- * Reads reports, without statement lines that contradicted nothing when loaded. `readLines` reads
- * the current lines.
- */
+/** Reads reports, without statement lines that contradicted nothing when loaded. */
 async function readReports(
   reader: Reader,
   ids: string,
@@ -158,7 +142,6 @@ async function readReports(
   return groupBy(rows.map(parseReport), ({ payoutId }) => payoutId);
 }
 
-/** Returns the time at which operators last decided each payout's outcome. */
 async function readResolved(reader: Reader, ids: string): Promise<ReadonlyMap<Uuid, Instant>> {
   const rows = await reader.query(
     `SELECT payout_id, MAX(decided_at) AS settled_at FROM payout_resolutions FORCE INDEX (payout)
@@ -215,7 +198,7 @@ type Line = ReturnType<typeof parseLine>;
 const IS_NEWEST = `NOT EXISTS
   (SELECT 1 FROM payout_statements n WHERE n.rail=s.rail AND n.day=s.day AND n.version>s.version)`;
 
-/** Reads the lines of the newest versions of statements loaded before that time. */
+/** Reads the current lines of statements loaded before that time. */
 async function readLines(
   reader: Reader,
   ids: string,
@@ -251,9 +234,6 @@ function checkLines(
   }
 }
 
-/**
- * Selects payouts whose money was given back although a line listed them as paid, unless settled.
- */
 function releasedSql(ids: string): string {
   return `SELECT DISTINCT p.id
      FROM payouts p JOIN payout_rail_events e FORCE INDEX (payout) ON e.payout_id=p.id
@@ -272,7 +252,7 @@ function contradicts(
   { said, railReference, effect }: Pick<RailReport, 'said' | 'railReference' | 'effect'>,
 ): boolean {
   if (effect === 'conflict' || !AGREEING[status].includes(said)) return true;
-  // An acceptance before the failure agrees. One after it does not.
+  // An acceptance before the failure agrees.
   if (status === 'failed' && said === 'accepted' && effect !== 'noted') return true;
   return railReference !== null && known !== null && railReference !== known;
 }

@@ -11,10 +11,7 @@ import { sourceOf } from '../sources/index.js';
 
 const OF_AN_ACCOUNT = ['balances', 'holds', 'month_totals', 'member_roles'];
 
-/**
- * Checks that rows name operations, accounts, tenants, members and people that exist and may be
- * named.
- */
+/** Checks that rows name operations, accounts, tenants, members and people that exist. */
 export const referenceChecks: Check = {
   tables: ['holds', 'approvals'],
   run: async (audit) => {

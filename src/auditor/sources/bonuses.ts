@@ -3,7 +3,7 @@ import { type BatchStatus, bonusBatches, bonuses } from '../../db/entities/bonus
 import type { EventType } from '../../db/entities/events.js';
 import { feeAccountOf, feeOf, entryPair, operationSource } from './types.js';
 
-/** Bonuses are paid when they are created, so each has been posted and counts in its month. */
+/** A bonus is paid when it is created. */
 export const bonusSource = operationSource({
   resourceType: 'bonus',
   table: bonuses,
@@ -33,8 +33,7 @@ const BATCH_EVENTS: Readonly<Record<BatchStatus, readonly EventType[]>> = {
 };
 
 /**
- * Executing batches hold the money of pending rows. ../checks/batches.ts compares a batch's sums
- * with its rows, and the rows with their bonuses.
+ * Executing batches hold the money of pending rows. checks/batches.ts compares rows and bonuses.
  */
 export const batchSource = operationSource({
   resourceType: 'bonus_batch',

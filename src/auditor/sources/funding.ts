@@ -1,7 +1,7 @@
 import { adjustments, payIns } from '../../db/entities/operations.js';
 import { entryPair, operationSource } from './types.js';
 
-/** Pay-ins are money from outside, which the tenant's pay-in account owes. */
+/** Money from outside, which the tenant's pay-in account owes. */
 export const payInSource = operationSource({
   resourceType: 'payin',
   table: payIns,
@@ -15,7 +15,6 @@ export const payInSource = operationSource({
   }),
 });
 
-/** Adjustments are posted when a second person approves them. */
 export const adjustmentSource = operationSource({
   resourceType: 'adjustment',
   table: adjustments,

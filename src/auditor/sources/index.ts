@@ -6,8 +6,7 @@ import { transferSource } from './transfers.js';
 import type { OperationSource } from './types.js';
 
 /**
- * Sources of all features that move money. If a source is missing, the audit reports transactions
- * and keys of unknown resources.
+ * All features that move money. Without its source, an operation's postings and keys are findings.
  */
 export const SOURCES: readonly OperationSource[] = [
   transferSource,

@@ -10,7 +10,7 @@ import {
   shownOf,
 } from './types.js';
 
-/** Events of each final status. `approved` and `failed` also follow from their own times. */
+/** `approved` and `failed` also follow from their own times. */
 const ENDS: Readonly<Record<PayoutStatus, readonly EventType[]>> = {
   pending_approval: [],
   approved: [],
@@ -23,8 +23,8 @@ const ENDS: Readonly<Record<PayoutStatus, readonly EventType[]>> = {
 };
 
 /**
- * Payouts are held with their fee until they end. A returned payout was posted twice, and still
- * counts in its month. A payout that failed and was paid later has both events.
+ * A returned payout was posted twice, and still counts in its month. A payout that failed and was
+ * paid later has both events.
  */
 export const payoutSource = operationSource({
   resourceType: 'payout',

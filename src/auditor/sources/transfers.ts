@@ -9,10 +9,6 @@ const EVENTS: Readonly<Record<TransferStatus, readonly EventType[]>> = {
   expired: ['transfer.expired'],
 };
 
-/**
- * Transfers are held with their fee, and counted in their month, while pending. Completed transfers
- * are posted.
- */
 export const transferSource = operationSource({
   resourceType: 'transfer',
   table: transfers,

@@ -20,7 +20,6 @@ export interface ExpectedEntry {
   readonly counterparty: Uuid | SystemRole;
 }
 
-/** Returns two entries that move money from one account to another, with these kinds. */
 export function entryPair(
   [from, out]: readonly [ExpectedEntry['account'], EntryKind],
   [to, into]: readonly [ExpectedEntry['account'], EntryKind],
@@ -34,7 +33,6 @@ export function entryPair(
 
 type FeeColumns = Pick<Transfer, 'sourceAccountId' | 'feeAccountId' | 'asset' | 'feeRaw'>;
 
-/** Returns the account that receives the fee, if any. */
 export function feeAccountOf({ feeAccountId: id }: Pick<FeeColumns, 'feeAccountId'>): Uuid[] {
   return id === null ? [] : [id];
 }
@@ -50,7 +48,7 @@ export function feeOf({
   );
 }
 
-/** Returns the fields of a transfer or payout that all of its events contain. */
+/** Returns the fields that all events of a transfer or payout contain. */
 export function shownOf(row: Transfer | Payout): Expectation['shown'] {
   const { sourceAccountId, asset, raw, feeRaw, description } = row;
   const [amount, fee] = [raw, feeRaw].map((one) => amountJson({ raw: one, asset }));
@@ -61,25 +59,19 @@ export function shownOf(row: Transfer | Payout): Expectation['shown'] {
 export interface Expectation {
   readonly id: Uuid;
   readonly tenantId: Uuid;
-  /** Used in messages. */
   readonly state: string;
   readonly description: string | null;
   readonly accounts: readonly Uuid[];
-  /** Accounts that must belong to the operation's tenant. */
   readonly owned: readonly Uuid[];
   readonly fee: { readonly raw: bigint; readonly accountId: Uuid | null };
-  /** Ledger transactions, each as a list of entries. */
   readonly postings: readonly (readonly ExpectedEntry[])[];
   readonly events: readonly EventType[];
   /** Null if no hold was ever placed. */
   readonly hold: ExpectedHold | null;
-  /** Null if the operation needs no approvals. */
   readonly approval: ExpectedApproval | null;
-  /** Null unless the operation needs two people. */
   readonly people: { readonly proposed: Uuid | null; readonly decided: Uuid | null } | null;
   /** True if only the request's key prevents a second execution. */
   readonly isKeyed: boolean;
-  /** Fields that all events of the operation contain. */
   readonly shown: Readonly<Record<string, unknown>>;
 }
 
@@ -88,7 +80,6 @@ interface ExpectedHold {
   readonly asset: Asset;
   readonly raw: bigint;
   readonly remaining: bigint;
-  /** Null except for pending transfers. */
   readonly expiresAt: Instant | null;
 }
 
@@ -121,11 +112,10 @@ export function approvalOf(row: ApprovalColumns, isApproved: boolean): ExpectedA
 interface SourceDefinition<Row> {
   readonly resourceType: ResourceType;
   readonly table: Table<Row>;
-  /** SQL for the rows that count in their `limit_month`. Null if no rows count. */
+  /** SQL for the rows that count in their `limit_month`; null for none. */
   readonly monthUse: string | null;
   /**
-   * Returns the expected rows. Omitted rows must not exist. If `owned` is omitted, it defaults to
-   * all accounts.
+   * Returns the rows that must exist; omitted ones must not. `owned` is all accounts by default.
    */
   readonly expect: (
     row: Row,
@@ -144,10 +134,7 @@ const NONE = {
   shown: {},
 };
 
-/**
- * Defines how the auditor checks the operations of a feature: their holds, months, events and
- * references. index.ts lists all sources.
- */
+/** Defines how the auditor checks the operations of a feature. */
 export function operationSource<Row extends { readonly id: Uuid; readonly tenantId: Uuid }>({
   resourceType,
   table,
@@ -162,7 +149,6 @@ export function operationSource<Row extends { readonly id: Uuid; readonly tenant
     resourceType,
     table: { name: table.name },
     monthUse,
-    /** Returns the expected rows of the operations with these ids, as a map by id. */
     expectations: async (
       reader: Reader,
       ids: Iterable<Uuid>,
@@ -170,12 +156,9 @@ export function operationSource<Row extends { readonly id: Uuid; readonly tenant
       const rows = await byId(reader, table, ids);
       return new Map(Array.from(rows, ([id, row]) => [id, expect(row)]));
     },
-    /** Returns the tenants of the operations with these ids, as a map by id. */
     owners: (reader: Reader, ids: Iterable<Uuid>) => ownersById(reader, table, ids),
-    /** Returns the operations that an SQL condition selects. */
     list: async (reader: Reader, condition: string): Promise<readonly Expectation[]> =>
       (await reader.list(table, condition)).map(expect),
-    /** Scans all operations. Each slice reads one snapshot. */
     scan: (audit: AuditRun, check: Visit<Expectation>): Promise<void> =>
       scanTable(audit, table, ROWS_A_SLICE, (reader, rows) => check(reader, rows.map(expect))),
   };

@@ -1,14 +1,14 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** Passes of the scheduled audit over the whole ledger that have ended. */
+/** Ended passes of the scheduled audit over the whole ledger. */
 export const auditPasses = defineTable(
   'audit_passes',
   { id: column.uuid, beganAt: column.time, endedAt: column.time },
   { indexes: { ended: ['endedAt'] } },
 );
 
-/** Findings, each stored once however often it recurs, until an operator has acknowledged it. */
+/** Findings, stored once until an operator has acknowledged them. */
 export const auditFindings = defineTable(
   'audit_findings',
   {

@@ -2,8 +2,8 @@ import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
 /**
- * Every type there is, in the contract's order, and whether webhooks may carry it.
- * (docs/contract.md, Events)
+ * Every type, in the contract's order, and whether webhooks may carry it. (docs/contract.md,
+ * Events)
  */
 const LIST = {
   'transfer.completed': true,
@@ -42,10 +42,9 @@ export const events = defineTable(
     id: column.uuid,
     type: column.wordOf(EVENT_TYPES, 40),
     resourceId: column.uuid,
-    /** The Event as JSON: the bytes of the log and of every delivery. */
+    /** JSON: the bytes of the log and of every delivery. */
     body: column.mediumtext,
     createdAt: column.time,
-    /** The trace that wrote it; null outside one. */
     traceparent: column.nullable(column.asciiChar(55)),
   },
   {
@@ -63,17 +62,14 @@ export const eventCounters = defineTable(
     tenantId: column.uuid,
     lastSequence: column.bigint,
     lastAt: column.time,
-    /** How often the log was restored to an earlier moment: every later event carries it. */
+    /** How often the log was restored to an earlier moment. */
     restores: column.integer,
   },
   { key: ['tenantId'], indexes: { recent: ['lastAt', 'lastSequence'] } },
 );
 export type EventCounter = RowOf<typeof eventCounters>;
 
-/**
- * The last event of each type, written under the counter's lock, for readers that wait only for
- * certain types.
- */
+/** The last event of each type, for readers that wait only for certain types. */
 export const eventHeads = defineTable(
   'event_heads',
   {
@@ -85,7 +81,7 @@ export const eventHeads = defineTable(
 );
 export type EventHead = RowOf<typeof eventHeads>;
 
-/** How long events are kept, as set by operators. At most one row; none: forever. */
+/** How long events are kept. No row means forever. */
 export const eventRetention = defineTable(
   'event_retention',
   {
@@ -96,12 +92,11 @@ export const eventRetention = defineTable(
   { key: ['name'] },
 );
 
-/** Ranges that retention has removed from each tenant's log. Absent before the first removal. */
+/** Ranges that retention has removed from each tenant's log. */
 export const eventRemovals = defineTable(
   'event_removals',
   {
     tenantId: column.uuid,
-    /** The last sequence removed. */
     removedThrough: column.bigint,
     /** The `created_at` of that event. */
     removedUntil: column.time,

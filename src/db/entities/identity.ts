@@ -1,8 +1,6 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** Aliases and verified holders of accounts. */
-
 /** Aliases that are not available to accounts. */
 export const reservedAliases = defineTable(
   'reserved_aliases',
@@ -36,11 +34,10 @@ export const verifications = defineTable(
     accountId: column.uuid,
     legalName: column.varchar(120),
     documentType: column.oneOf(DOCUMENT_TYPES),
-    /** Sealed: never in clear text at rest. */
+    /** Sealed. */
     documentNumber: column.varbinary(200),
     documentKeyId: column.ascii(32),
     documentLast4: column.ascii(4),
-    /** ISO 3166 alpha-2 */
     country: column.asciiChar(2),
     declaredAt: column.time,
     updatedAt: column.time,
@@ -49,7 +46,7 @@ export const verifications = defineTable(
 );
 export type Verification = RowOf<typeof verifications>;
 
-/** A tenant's own quotas, set by operators; null: the default. */
+/** A tenant's own quotas; null: the default. */
 export const tenantQuotas = defineTable(
   'tenant_quotas',
   {
@@ -59,14 +56,14 @@ export const tenantQuotas = defineTable(
     unpaidRows: column.nullable(column.bigint),
     storedBytes: column.nullable(column.bigint),
     statementRows: column.nullable(column.bigint),
-    /** How many new people it, or one of its tokens, may look up at once. */
+    /** How many new people the tenant, or one of its tokens, may look up at once. */
     newRecipients: column.nullable(column.bigint),
   },
   { key: ['tenantId'] },
 );
 export type TenantQuotas = RowOf<typeof tenantQuotas>;
 
-/** Limits that operators set for one account; null: those of its type. */
+/** Limits of one account; null: those of its type. */
 export const accountLimits = defineTable(
   'account_limits',
   {
@@ -87,17 +84,16 @@ const actColumns = {
   tenantId: column.nullable(column.uuid),
   at: column.time,
   channel: column.oneOf(AUDIT_CHANNELS),
-  /** `member:<id>`, or a name of the staff; the claimed one in refused acts. */
+  /** `member:<id>`, or a staff name; as claimed in refused actions. */
   actorClaimed: column.varchar(120),
-  /** `token.revoke` */
   action: column.ascii(60),
   subjectType: column.ascii(40),
   subjectId: column.varchar(120),
-  /** A flat JSON object: ids, amounts, states and reasons, never secrets or personal data. */
+  /** A flat JSON object of ids, amounts, states and reasons, without secrets or personal data. */
   details: column.string,
 };
 
-/** Every privileged act. The application can neither change nor delete a row. */
+/** Every privileged action. The application can neither change nor delete a row. */
 export const auditLog = defineTable('audit_log', actColumns);
 export type AuditRow = RowOf<typeof auditLog>;
 
@@ -119,7 +115,7 @@ export const chainedAuditLog = defineTable(
 );
 export type ChainedAuditRow = RowOf<typeof chainedAuditLog>;
 
-/** The last act of each chain. Locked after everything else of a transaction. */
+/** The last line of each chain. Locked after everything else of a transaction. */
 export const auditChains = defineTable(
   'audit_chains',
   {

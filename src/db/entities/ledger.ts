@@ -3,11 +3,8 @@ import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 import type { Account } from './parties.js';
 
-/** The double-entry ledger: entries, balances, holds. Written only by src/ledger. */
-
 /**
- * The kinds that an account's owner sees (docs/contract.md, Movements), and those of the system
- * accounts' legs.
+ * Kinds that an account's owner sees (docs/contract.md, Movements), and those of system accounts.
  */
 export const MOVEMENT_KINDS = [
   'transfer_in',
@@ -59,9 +56,8 @@ export const entries = defineTable(
     transactionId: column.uuid,
     asset: column.asset,
     kind: column.oneOf(ENTRY_KINDS),
-    /** Signed; positive if the account gained. */
     raw: column.bigint,
-    /** The account's total in the asset (available + held) after this entry. */
+    /** Available and held, in the asset, after this entry. */
     totalAfter: column.bigint,
     counterpartyAccountId: column.nullable(column.uuid),
     createdAt: column.time,
@@ -77,17 +73,14 @@ export const balances = defineTable(
     asset: column.asset,
     available: column.bigint,
     held: column.bigint,
-    /** True only for system accounts, which may go below zero. */
+    /** Only system accounts may go below zero. */
     overdraft: column.boolean,
   },
   { key: ['accountId', 'asset'] },
 );
 export type Balance = RowOf<typeof balances>;
 
-/**
- * Returns the balance of an account that has no row for the asset, because the account may be older
- * than the asset.
- */
+/** Returns the balance of an account that is older than the asset, and so has no row for it. */
 export function noBalance({ id, type }: Pick<Account, 'id' | 'type'>, asset: Asset): Balance {
   return { accountId: id, asset, available: 0n, held: 0n, overdraft: type === 'system' };
 }
@@ -103,10 +96,7 @@ export const holds = defineTable(
     raw: column.bigint,
     remaining: column.bigint,
     createdAt: column.time,
-    /**
-     * When a transfer that waits for approval expires; null once it has ended, and for everything
-     * else.
-     */
+    /** When a transfer that waits for approval expires; null for everything else. */
     expiresAt: column.nullable(column.time),
   },
   {
@@ -137,18 +127,17 @@ export const idempotencyKeys = defineTable(
   {
     tenantId: column.uuid,
     idempotencyKey: column.ascii(100),
-    /** HMAC of the request, and the id of the HMAC's key; a plain SHA-256 for our own commands. */
+    /** HMAC of the request; a plain SHA-256 for our own commands. */
     fingerprint: column.varbinary(32),
     fingerprintKeyId: column.ascii(32),
     resourceType: column.oneOf(KEY_RESOURCE_TYPES),
-    /** Created resource; null if the request was refused. */
+    /** Null if the request was refused. */
     resourceId: column.nullable(column.uuid),
-    /** The refusal as JSON, always the same. */
     refusal: column.nullable(column.string),
     createdAt: column.time,
     /**
-     * The transaction that bound it, by which an unknown COMMIT is recognised. Null if something
-     * else shows that.
+     * The transaction that bound it, by which an unknown COMMIT is recognised, if nothing else
+     * shows that.
      */
     commitId: column.nullable(column.binary(8)),
   },

@@ -1,7 +1,34 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** Operations that move money: one row each, written in the transaction of its entries. */
+/** Operations that move money, written in the transaction of their entries. */
+
+/** Columns of every operation that a member requests and that spends from an account. */
+export const spendingColumns = {
+  id: column.uuid,
+  tenantId: column.uuid,
+  sourceAccountId: column.uuid,
+  asset: column.asset,
+  raw: column.bigint,
+  feeRaw: column.bigint,
+  feeAccountId: column.nullable(column.uuid),
+  description: column.nullable(column.varchar(140)),
+  /** For a batch's row, the member who executed the batch. */
+  createdBy: column.uuid,
+  /** The month whose allowance it used, in the tenant's time zone: `2026-11`. */
+  limitMonth: column.asciiChar(7),
+  createdAt: column.time,
+};
+
+/** Columns of operations that may wait for approval; null if they need none. */
+export const approvalColumns = {
+  approvalsRequired: column.nullable(column.integer),
+  approvalsReceived: column.nullable(column.integer),
+  approvalExpiresAt: column.nullable(column.time),
+  /** `rejected` or `canceled`, or the code of the rule that refused it at its last approval. */
+  rejectionCode: column.nullable(column.ascii(40)),
+  rejectionReason: column.nullable(column.varchar(300)),
+};
 
 export const TRANSFER_STATUSES = ['pending_approval', 'completed', 'rejected', 'expired'] as const;
 export type TransferStatus = (typeof TRANSFER_STATUSES)[number];
@@ -9,32 +36,10 @@ export type TransferStatus = (typeof TRANSFER_STATUSES)[number];
 export const transfers = defineTable(
   'transfers',
   {
-    id: column.uuid,
-    tenantId: column.uuid,
-    sourceAccountId: column.uuid,
+    ...spendingColumns,
     destinationAccountId: column.uuid,
-    asset: column.asset,
-    raw: column.bigint,
-    feeRaw: column.bigint,
-    /** Fixed at creation; null without a fee. */
-    feeAccountId: column.nullable(column.uuid),
-    description: column.nullable(column.varchar(140)),
     status: column.oneOf(TRANSFER_STATUSES),
-    /** The member who requested it. */
-    createdBy: column.uuid,
-    /** `2026-11`: the month whose allowance it used, in the tenant's time zone. */
-    limitMonth: column.asciiChar(7),
-    createdAt: column.time,
-    /** How many approvals it needs; null, like the columns below, if it needs none. */
-    approvalsRequired: column.nullable(column.integer),
-    approvalsReceived: column.nullable(column.integer),
-    approvalExpiresAt: column.nullable(column.time),
-    /**
-     * `rejected` or `canceled` by a person, or the code of the rule that refused it at its last
-     * approval.
-     */
-    rejectionCode: column.nullable(column.ascii(40)),
-    rejectionReason: column.nullable(column.varchar(300)),
+    ...approvalColumns,
   },
   {
     indexes: {
@@ -54,7 +59,7 @@ export const payIns = defineTable(
     accountId: column.uuid,
     asset: column.asset,
     raw: column.bigint,
-    /** The operator's reference, unique in the tenant: the idempotency key is `ops/{reference}`. */
+    /** Unique in the tenant: the idempotency key is `ops/{reference}`. */
     reference: column.ascii(64),
     description: column.nullable(column.varchar(140)),
     recordedBy: column.varchar(80),
@@ -84,7 +89,6 @@ export const adjustments = defineTable(
     reason: column.varchar(140),
     status: column.oneOf(ADJUSTMENT_STATUSES),
     proposedBy: column.varchar(80),
-    /** A member of staff. */
     proposedById: column.uuid,
     decidedBy: column.nullable(column.varchar(80)),
     decidedById: column.nullable(column.uuid),

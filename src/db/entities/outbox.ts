@@ -9,10 +9,7 @@ export const WORKFLOW_RESOURCE_TYPES = [
 ] as const;
 export type WorkflowResourceType = (typeof WORKFLOW_RESOURCE_TYPES)[number];
 
-/**
- * A resource whose workflow has yet to be notified: written with the change, deleted once Temporal
- * knows.
- */
+/** A resource whose workflow has yet to be notified. Deleted once Temporal knows. */
 export const outbox = defineTable(
   'outbox',
   {
@@ -21,17 +18,12 @@ export const outbox = defineTable(
     resourceType: column.oneOf(WORKFLOW_RESOURCE_TYPES),
     resourceId: column.uuid,
     createdAt: column.time,
-    /** When the sweeper tries it (again); never for a dead letter. */
+    /** When the sweeper next tries it; never for a dead letter. */
     dueAt: column.time,
     attempts: column.integer,
-    /** Why the last attempt failed, in one line for operators. */
     lastError: column.nullable(column.varchar(300)),
-    /**
-     * Since when it is a dead letter, which failed too often and waits for an operator. Null: it is
-     * not one.
-     */
+    /** Since when it is a dead letter, which failed too often and waits for an operator. */
     deadAt: column.nullable(column.time),
-    /** The trace that wrote it; null outside one. */
     traceparent: column.nullable(column.asciiChar(55)),
   },
   {

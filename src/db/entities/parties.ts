@@ -2,8 +2,6 @@ import { ROLES, SCOPES } from '../../core/permissions.js';
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** Tenants, and their accounts, members, roles and tokens. */
-
 export const tenants = defineTable(
   'tenants',
   {
@@ -13,7 +11,7 @@ export const tenants = defineTable(
     network: column.nullable(column.ascii(64)),
     timeZone: column.ascii(64),
     feeAccountId: column.nullable(column.uuid),
-    /** How long a change that weakens an approval policy waits; 0: not at all. */
+    /** How long a change that weakens an approval policy waits. */
     policyDelayS: column.integer,
     createdAt: column.time,
   },
@@ -34,18 +32,14 @@ export const accounts = defineTable(
     type: column.oneOf(ACCOUNT_TYPES),
     systemRole: column.nullable(column.oneOf(SYSTEM_ROLES)),
     status: column.oneOf(ACCOUNT_STATUSES),
-    /** The name given at opening, from which the display name is derived. */
+    /** As given at opening; the display name is derived from it. */
     name: column.varchar(120),
     alias: column.nullable(column.ascii(32)),
-    /** E.164 */
     phone: column.nullable(column.ascii(20)),
     verifiedAt: column.nullable(column.time),
-    /** The `seq` of the account's last entry; 0 before the first. */
+    /** Of the account's last entry; 0 before the first. */
     seq: column.bigint,
-    /**
-     * The instant of the last command that posted to the account, or of a later change of policy
-     * that took effect.
-     */
+    /** The last command that posted to the account, or a later change of its policy. */
     lastPostedAt: column.time,
     createdAt: column.time,
   },
@@ -61,13 +55,9 @@ export const accounts = defineTable(
 export type Account = RowOf<typeof accounts>;
 export type SystemRole = (typeof SYSTEM_ROLES)[number];
 
-/** Fee that a tenant charges: at most one row for each operation and asset. */
 export const FEE_OPERATIONS = ['transfer', 'bonus', 'payout'] as const;
 export type FeeOperation = (typeof FEE_OPERATIONS)[number];
-/**
- * Everything that a fee depends on besides the amount: the key of a schedule, everywhere.
- * (CONTRIBUTING.md)
- */
+/** What a fee depends on besides the amount: the key of a schedule. (CONTRIBUTING.md) */
 export const FEE_KEY = ['tenantId', 'operation', 'asset'] as const;
 
 export const feeSchedules = defineTable(
@@ -121,29 +111,25 @@ export type MemberRole = RowOf<typeof memberRoles>;
 export const tokens = defineTable(
   'tokens',
   {
-    /** The part of the token that identifies it; not secret. */
+    /** Identifies the token; not secret. */
     keyId: column.ascii(32),
     tenantId: column.uuid,
     memberId: column.uuid,
     name: column.varchar(80),
-    /** SHA-256 of the whole token. */
     secretHash: column.binary(32),
     scopes: column.listOf(SCOPES, 100),
-    /** Comma-separated address ranges from which it may be used; empty: anywhere. */
+    /** Address ranges, separated by commas; empty: anywhere. */
     cidrs: column.ascii(1000),
     expiresAt: column.nullable(column.time),
     revokedAt: column.nullable(column.time),
     createdAt: column.time,
-    /** Approximate: minutes behind. */
     lastUsedAt: column.nullable(column.time),
   },
   { key: ['keyId'], indexes: { member: ['tenantId', 'memberId'] } },
 );
 export type Token = RowOf<typeof tokens>;
 
-/**
- * Accounts that a tenant has found before: naming them again reveals nothing new. Never removed.
- */
+/** Accounts that a tenant has found before: naming them again reveals nothing new. */
 export const knownRecipients = defineTable(
   'known_recipients',
   {
@@ -153,13 +139,12 @@ export const knownRecipients = defineTable(
   { key: ['tenantId', 'accountId'] },
 );
 
-/** Number of people that may still be named for the first time. */
+/** How many people may still be named for the first time. */
 export const recipientBudgets = defineTable(
   'recipient_budgets',
   {
     /** `tenant/<id>` or `token/<key id>`. */
     name: column.ascii(60),
-    /** When it is full again. */
     fullAt: column.time,
   },
   { key: ['name'] },

@@ -1,12 +1,9 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** The staff, and how each proves who they are. (docs/contract.md, Staff) */
-
 /**
- * Rights of a member of staff: read (all staff may); approve or reject what waits; cancel it, and
- * batches; pause, resume and retry batches and webhook endpoints; adjust balances and record
- * pay-ins; resolve payouts; manage everything else.
+ * `read`: all staff may. `cancel`: also batches. `pause`: batches and endpoints. `adjust`: also
+ * pay-ins. `resolve`: payouts. `manage`: everything else.
  */
 export const STAFF_RIGHTS = [
   'read',
@@ -25,34 +22,24 @@ export const staff = defineTable(
   'staff',
   {
     id: column.uuid,
-    /** As displayed. */
     name: column.varchar(80),
-    /**
-     * Unique form of the name, without case, width, accents and look-alikes. Null if an older row
-     * has it.
-     */
+    /** Unique, without case, width, accents and look-alikes. Null if an older row has it. */
     foldedName: column.nullable(column.varchar(240)),
-    /** A service signs with a key, never with a code, and never counts as a person. */
+    /** A service signs with a key, and never counts as a person. */
     kind: column.oneOf(STAFF_KINDS),
     rights: column.listOf(STAFF_RIGHTS, 100),
     active: column.boolean,
-    /** The authenticator's secret, sealed; null until there is one. */
+    /** Sealed; null before enrolment. */
     factorKeyId: column.nullable(column.ascii(40)),
     factorSecret: column.nullable(column.varbinary(255)),
-    /** Hash of a service's key; null for a person. */
     keyHash: column.nullable(column.binary(32)),
-    /**
-     * Hash of issuer and subject at the company's identity provider; null: not linked to an account
-     * there.
-     */
+    /** Hash of issuer and subject at the company's identity provider; null: not linked. */
     subjectHash: column.nullable(column.binary(32)),
-    /** Wrong codes since the last right one. */
     failedCodes: column.integer,
     lockedUntil: column.nullable(column.time),
-    /** Failed codes on the command line, counted apart because outsiders cannot reach it. */
+    /** Failed codes on the command line, which outsiders cannot reach. */
     opsFailedCodes: column.integer,
     opsLockedUntil: column.nullable(column.time),
-    /** When a code or the key was last correct. */
     lastUsedAt: column.nullable(column.time),
     createdAt: column.time,
   },
@@ -67,7 +54,6 @@ export const staff = defineTable(
 );
 export type Staff = RowOf<typeof staff>;
 
-/** Where people sign in: the command line, the support desk. */
 const SESSION_DOORS = ['ops', 'support'] as const;
 
 export const staffSessions = defineTable(
@@ -77,12 +63,11 @@ export const staffSessions = defineTable(
     staffId: column.uuid,
     door: column.oneOf(SESSION_DOORS),
     tokenHash: column.binary(32),
-    /** Where it was opened: a machine's name or an address. */
     place: column.varchar(140),
     createdAt: column.time,
     lastUsedAt: column.time,
     expiresAt: column.time,
-    /** The person's rights as limited by the provider's groups; null: all. */
+    /** As limited by the provider's groups; null: all rights of the person. */
     rights: column.nullable(column.listOf(STAFF_RIGHTS, 100)),
     revokedAt: column.nullable(column.time),
   },
@@ -90,19 +75,15 @@ export const staffSessions = defineTable(
 );
 export type StaffSession = RowOf<typeof staffSessions>;
 
-/**
- * The result of each code: a step of the authenticator counts once a person, the same act finds its
- * own check.
- */
+/** The result of each code. A step of the authenticator counts once for a person. */
 export const staffChecks = defineTable(
   'staff_checks',
   {
     /** SHA-256 of what the code was given for. */
     purpose: column.binary(32),
     staffId: column.nullable(column.uuid),
-    /** The authenticator's clock, in units of 30 seconds; null if the code was refused. */
+    /** In units of 30 seconds; null if the code was refused. */
     step: column.nullable(column.bigint),
-    /** Why it was refused; null if it counted. */
     refused: column.nullable(column.varchar(300)),
     at: column.time,
   },
@@ -112,7 +93,7 @@ export type StaffCheck = RowOf<typeof staffChecks>;
 
 const FACTOR_RESET_STATUSES = ['proposed', 'done', 'withdrawn'] as const;
 
-/** Replacements of lost authenticators: proposed by one member of staff, performed by another. */
+/** Replacements of lost authenticators: proposed by one person, performed by another. */
 export const staffFactorResets = defineTable(
   'staff_factor_resets',
   {

@@ -1,7 +1,7 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** Statements of accounts: the movements of one asset in a period. */
+/** The movements of an account in one asset in a period. */
 
 export const STATEMENT_STATUSES = ['preparing', 'ready', 'expired'] as const;
 
@@ -12,28 +12,22 @@ export const statements = defineTable(
     tenantId: column.uuid,
     accountId: column.uuid,
     asset: column.asset,
-    /** First and last instant, inclusive. */
+    /** Inclusive. */
     fromAt: column.time,
     toAt: column.time,
-    /**
-     * The account's total in the asset before the first movement of the period, and after the last.
-     */
+    /** Before the first movement of the period, and after the last. */
     openingRaw: column.bigint,
     closingRaw: column.bigint,
-    /**
-     * The account's entries in the period, in all assets: the files have at most two lines more.
-     */
+    /** Entries in all assets: the files have at most two lines more. */
     entryCount: column.integer,
     status: column.oneOf(STATEMENT_STATUSES),
     createdBy: column.uuid,
     createdAt: column.time,
-    /** The attempt at making its files that may write: each attempt shuts out earlier ones. */
+    /** The attempt at making its files that may write. */
     filesRun: column.integer,
-    /** Until then the last attempt is assumed to be running. */
     leaseUntil: column.nullable(column.time),
     /**
-     * Null, like the columns below, until its files exist; the byte counts also once they are
-     * removed.
+     * Null, like the columns below, until its files exist; byte counts also once they are removed.
      */
     madeAt: column.nullable(column.time),
     movementCount: column.nullable(column.integer),

@@ -1,17 +1,53 @@
 import * as column from '../columns.js';
-import { defineTable } from '../table.js';
+import { defineTable, type RowOf } from '../table.js';
 
-/** A sweep and the worker process that does it. All times are by MySQL's clock. */
+/** A sweep and the process that does it. All times are by MySQL's clock. */
 export const sweepLeases = defineTable(
   'sweep_leases',
   {
     name: column.varchar(100),
-    /** Null until a process has had the sweep. */
     holder: column.nullable(column.uuid),
     /** The holder's host and process number. */
     worker: column.nullable(column.varchar(200)),
     takenAt: column.time,
     leaseUntil: column.time,
+  },
+  { key: ['name'] },
+);
+
+/**
+ * Sums of a tenant for a day of its time zone, at most 2^63-1, for the support desk's start page.
+ */
+export const dailyTotals = defineTable(
+  'daily_totals',
+  {
+    tenantId: column.uuid,
+    asset: column.asset,
+    /** `2026-11-27` */
+    day: column.asciiChar(10),
+    moved: column.bigint,
+    movedCount: column.integer,
+    /**
+     * Transfers and payouts that were rejected, canceled or returned, or that expired or failed.
+     */
+    failed: column.bigint,
+    failedCount: column.integer,
+    /** Transfers and payouts that had not ended when the sweep last ran on this day. */
+    pending: column.bigint,
+    pendingCount: column.integer,
+  },
+  { key: ['tenantId', 'asset', 'day'], indexes: { busiest: ['day', 'movedCount'] } },
+);
+export type DailyTotal = RowOf<typeof dailyTotals>;
+
+/** How far the sweep has read each of its sources. */
+export const dailyTotalsPositions = defineTable(
+  'daily_totals_positions',
+  {
+    /** `events/<tenant id>`, or `bonuses`. */
+    name: column.ascii(60),
+    /** For events a sequence, for bonuses the time of the ids in milliseconds. */
+    position: column.bigint,
   },
   { key: ['name'] },
 );

@@ -3,9 +3,6 @@ import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 import { SUBSCRIBABLE_TYPES } from './events.js';
 
-/** Webhook endpoints, deliveries and attempts. */
-
-/** A deleted one stays as the resource that its idempotency key made. */
 const ENDPOINT_STATUSES = ['enabled', 'disabled', 'deleted'] as const;
 export const DISABLED_REASONS = [
   'by_tenant',
@@ -15,10 +12,7 @@ export const DISABLED_REASONS = [
 ] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
-/**
- * The lock on everything that belongs to the endpoint. Each run that sends to it has its own
- * number, the `fence`.
- */
+/** The lock on everything that belongs to the endpoint. */
 export const webhookEndpoints = defineTable(
   'webhook_endpoints',
   {
@@ -29,49 +23,37 @@ export const webhookEndpoints = defineTable(
     disabledReason: column.nullable(column.wordOf(DISABLED_REASONS, 40)),
     disabledAt: column.nullable(column.time),
     apiVersion: column.wordOf(API_VERSIONS, 10),
-    /** Sealed: never in clear text at rest. */
     secret: column.varbinary(200),
     secretKeyId: column.ascii(32),
-    /** The secret before the last rotation; it also signs until `previousUntil`. */
+    /** Also signs until `previousUntil`. */
     previousSecret: column.nullable(column.varbinary(200)),
     previousSecretKeyId: column.nullable(column.ascii(32)),
     previousUntil: column.nullable(column.time),
-    /** Every event up to here has been handled. */
     cursorSequence: column.bigint,
-    /**
-     * The events to go through again: after the first, up to and including the second. Null: none.
-     */
+    /** Events to send again: after the first, up to and including the second. */
     recoverAfter: column.nullable(column.bigint),
     recoverUntil: column.nullable(column.bigint),
     /** Whether that includes events from before their type was subscribed to. */
     recoverAll: column.boolean,
-    /** The first and last event that retention removed before they were handled. */
+    /** Events that retention removed before they were handled. */
     lostFrom: column.nullable(column.bigint),
     lostTo: column.nullable(column.bigint),
-    /** Set by operators: nothing is sent until it is null again. */
     pausedAt: column.nullable(column.time),
     pausedBy: column.nullable(column.varchar(120)),
     /** The number of the last run, the only one that may write. */
     fence: column.bigint,
     /** Until when that run is considered alive; null: it has ended. */
     leaseUntil: column.nullable(column.time),
-    /**
-     * When the dispatcher examines it without new events, 2 s after its workflow would mark it;
-     * null: nothing waits.
-     */
+    /** When the dispatcher examines it without new events, 2 s after its workflow would mark it. */
     nextDueAt: column.nullable(column.time),
-    /** End of its workflow's wait, as last reported to it; null: it waits for nothing. */
+    /** End of its workflow's wait, as last reported to it. */
     waitsUntil: column.nullable(column.time),
-    /** When its workflow last checked it; null: never. */
     attendedAt: column.nullable(column.time),
     failuresInRow: column.integer,
     failingSince: column.nullable(column.time),
-    /** How many probes have failed. */
     probes: column.integer,
-    /** When the next probe is due; null: it is not being probed. */
     probeAt: column.nullable(column.time),
     lastSuccessAt: column.nullable(column.time),
-    /** The member. */
     createdBy: column.uuid,
     createdAt: column.time,
   },
@@ -86,7 +68,6 @@ export const webhookEndpoints = defineTable(
 );
 export type WebhookEndpoint = RowOf<typeof webhookEndpoints>;
 
-/** A type that an endpoint subscribes to, and the event from which on. */
 export const webhookSubscriptions = defineTable(
   'webhook_subscriptions',
   {
@@ -101,19 +82,14 @@ export type WebhookSubscription = RowOf<typeof webhookSubscriptions>;
 
 export const DELIVERY_CAUSES = ['event', 'recover', 'redeliver', 'test'] as const;
 
-/**
- * `pending` was never tried, `retrying` has steps left; the others are final (`ended`: no longer
- * wanted).
- */
+/** `pending` was never tried; `ended` is no longer wanted. */
 export const DELIVERY_STATES = ['pending', 'retrying', 'delivered', 'failed', 'ended'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** An event on its way to an endpoint. Its body is the event's. */
 export const webhookDeliveries = defineTable(
   'webhook_deliveries',
   {
     endpointId: column.uuid,
-    /** In the order of creation. */
     id: column.uuid,
     eventId: column.uuid,
     eventType: column.ascii(40),
@@ -123,9 +99,8 @@ export const webhookDeliveries = defineTable(
     /** Counts the event's deliveries with this cause. */
     round: column.integer,
     state: column.oneOf(DELIVERY_STATES),
-    /** How many steps of the schedule its attempts have used. */
+    /** Steps of the schedule that its attempts have used. */
     steps: column.integer,
-    /** Null once it is final. */
     nextAttemptAt: column.nullable(column.time),
     createdAt: column.time,
     finishedAt: column.nullable(column.time),
@@ -138,7 +113,7 @@ export const webhookDeliveries = defineTable(
 );
 export type WebhookDelivery = RowOf<typeof webhookDeliveries>;
 
-/** An HTTP request of a delivery. Never changed; kept 30 days. */
+/** Kept 30 days. */
 export const webhookAttempts = defineTable(
   'webhook_attempts',
   {
@@ -146,13 +121,10 @@ export const webhookAttempts = defineTable(
     deliveryId: column.uuid,
     id: column.uuid,
     at: column.time,
-    /** Null if no answer came. */
     status: column.nullable(column.integer),
-    /** Why none came, in one word. */
     failure: column.nullable(column.ascii(32)),
     message: column.nullable(column.varchar(255)),
     durationMs: column.integer,
-    /** The beginning of the answer's body. */
     response: column.nullable(column.varchar(1024)),
   },
   { key: ['endpointId', 'deliveryId', 'id'] },

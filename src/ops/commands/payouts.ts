@@ -12,7 +12,7 @@ import { command, group, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { findPayout } from '../finding.js';
 import { flag, limit, oneOf, option, optional, text } from '../inputs.js';
-import { payoutList } from '../../payouts/reading.js';
+import { payoutList } from '../../payouts/service.js';
 import { listStuck, resolutionLine } from '../../support/reading/payouts.js';
 import { railCallsOf } from '../rail-calls.js';
 import {

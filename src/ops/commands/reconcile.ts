@@ -3,7 +3,7 @@ import { disjunction, isAsset, parseRaw } from '../../core/amount.js';
 import { parsedText } from '../../core/checked-text.js';
 import { parseUuid } from '../../core/ids.js';
 import { type Instant, parseRfc3339 } from '../../core/instant.js';
-import { LINE_STATUSES } from '../../db/entities/rail-statements.js';
+import { LINE_STATUSES } from '../../db/entities/rails.js';
 import { httpRail, OWN_RAILS } from '../../payouts/rails/rail.js';
 import { RAIL_REFERENCE } from '../../payouts/rails/wire.js';
 import { type Difference, DIFFERENCES } from '../../payouts/statements/compare.js';

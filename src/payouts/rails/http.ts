@@ -3,13 +3,7 @@ import type { Uuid } from '../../core/ids.js';
 import { type Clock, type Instant, toRfc3339 } from '../../core/instant.js';
 import { traceHeaders } from '../../core/trace.js';
 import { signed, type SignedMessage } from './signing.js';
-import {
-  type ListingRail,
-  type RailOrder,
-  type RailPage,
-  type RailReport,
-  RailSilent,
-} from './rail.js';
+import { type Rail, type RailOrder, type RailPage, type RailReport, RailSilent } from './rail.js';
 import { cannotList, isAbout, orderText, readPage, readReport } from './wire.js';
 
 const TIMEOUT_MS = 10_000;
@@ -22,7 +16,6 @@ interface RailResponse {
   readonly text: string;
 }
 
-/** The paths of the protocol, below the gateway's address. */
 export const PAYOUTS_PATH = '/payouts';
 export const VOID = '/void';
 
@@ -32,13 +25,12 @@ function listPath(since: Instant, after: Uuid | null): string {
 }
 
 /**
- * A gateway by docs/payout-rail.md. Any other response than a 2xx with a report on the key leaves
- * the outcome unknown.
+ * A gateway by docs/payout-rail.md. Any response but a 2xx about the key leaves the outcome
+ * unknown.
  */
-export class HttpRail implements ListingRail {
+export class HttpRail implements Rail {
   private readonly url: string;
 
-  /** `url` is the gateway's address; the first key signs. */
   constructor(
     private readonly name: string,
     url: string,

@@ -3,10 +3,7 @@ import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import type { Payout } from '../../db/entities/payouts.js';
 
-/**
- * Rails: their interface, the failures they report, their names, and the choice of a payout's rail.
- * Pure.
- */
+/** Rails: their interface, failures and names, and the choice of a payout's rail. Pure. */
 
 /** Why a bank or rail did not pay, or returned the money, with the text for the tenant. */
 export const FAILURES = {
@@ -26,10 +23,7 @@ export function failureCode(code: string): FailureCode {
   return Object.hasOwn(FAILURES, code) ? (code as FailureCode) : 'rejected_by_bank';
 }
 
-/**
- * Returns the failure that a tenant sees. Its message is not the rail's, which may contain
- * anything.
- */
+/** Returns the failure for the tenant. Its message is ours: the rail's may contain anything. */
 export function failureOf(
   code: FailureCode | null,
 ): Pick<Payout, 'failureCode' | 'failureMessage'> {
@@ -48,36 +42,36 @@ export interface BankAccount extends Pick<
 
 /** An order to pay. A second order with the same key requests nothing new. */
 export interface RailOrder {
-  /** The payout's id. */
   readonly key: Uuid;
   readonly amount: Amount;
   readonly destination: BankAccount;
   readonly description: string | null;
 }
 
-/** A rail's report about a payout that it has. */
 export interface RailReport {
   readonly status: 'accepted' | 'completed' | 'failed' | 'returned' | 'voided';
-  /**
-   * The rail's own name for the payment; null for a payout that was voided before the rail had it.
-   */
+  /** The rail's name for the payment; null if it was voided before the rail had it. */
   readonly reference: string | null;
   readonly failureCode: FailureCode | null;
 }
 
 /**
- * A way to bank accounts. Each call may be repeated, and throws RailSilent if its effect is
- * unknown.
+ * A way to bank accounts. Calls may be repeated, and throw RailSilent if their effect is unknown.
  */
 export interface Rail {
   submit(order: RailOrder): Promise<RailReport>;
   /** Returns null if the rail reports that it never received the key. */
   status(key: Uuid): Promise<RailReport | null>;
   /**
-   * Asks the rail never to pay the key. Other reports than `voided` are the outcome. Null if it
+   * Asks the rail never to pay the key. Reports an outcome instead of `voided`, or null if it
    * cannot void.
    */
   void(key: Uuid): Promise<RailReport | null>;
+  /**
+   * Returns orders that first arrived at `since` or later, after the key `after`. Null, like a
+   * missing method, if the rail cannot list.
+   */
+  list?(since: Instant, after: Uuid | null): Promise<RailPage | null>;
 }
 
 export interface ListedPayment extends RailReport {
@@ -87,31 +81,15 @@ export interface ListedPayment extends RailReport {
 
 export interface RailPage {
   readonly items: readonly ListedPayment[];
-  /** The key after which the next page begins; null on the last page. */
+  /** Null on the last page. */
   readonly next: Uuid | null;
 }
 
-/** A rail that can list the orders that it received. */
-export interface ListingRail extends Rail {
-  /**
-   * Returns orders that first arrived at `since` or later, after the key `after`. Null if the rail
-   * cannot list.
-   */
-  list(since: Instant, after: Uuid | null): Promise<RailPage | null>;
-}
-
-export function canList(rail: Rail): rail is ListingRail {
-  return 'list' in rail;
-}
-
-/**
- * Thrown if it is unknown what the rail did. The message is for operators and has no personal data.
- */
+/** Thrown if it is unknown what the rail did. The message contains no personal data. */
 export class RailSilent extends Error {
   override name = 'RailSilent';
 }
 
-/** Rails by their names in payouts. */
 export type Rails = ReadonlyMap<string, Rail>;
 
 /** `*` means every tenant, or every country. */

@@ -38,10 +38,7 @@ export function openRails(
 const REPORTS_EVERY_MS = 500;
 const REPORTS_AT_ONCE = 100;
 
-/**
- * Reports the simulated rail's later outcomes, as a gateway does by callbacks. Empty if no route
- * uses that rail.
- */
+/** Reports the simulated rail's later outcomes, as a gateway does by callbacks. */
 export function simulatedReports(
   { database, clock }: DatabaseDeps,
   routes: readonly RailRoute[],

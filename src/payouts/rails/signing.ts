@@ -12,7 +12,6 @@ export const WINDOW_S = 300;
 
 export interface SignedMessage {
   readonly method: 'GET' | 'POST';
-  /** As in the protocol, without any prefix of a proxy. */
   readonly path: string;
   readonly body: Buffer;
 }

@@ -12,7 +12,7 @@ import { transact } from '../../db/transact.js';
 import {
   type FailureCode,
   type ListedPayment,
-  type ListingRail,
+  type Rail,
   type RailOrder,
   type RailPage,
   type RailReport,
@@ -20,10 +20,7 @@ import {
 } from './rail.js';
 import type { RailCallback } from './wire.js';
 
-/**
- * The simulated rail: its scenarios (docs/guides/payouts.md, The simulated rail), and the rail
- * itself.
- */
+/** The simulated rail and its scenarios. (docs/guides/payouts.md, The simulated rail) */
 
 /** An outcome, and how long after the payment was acted on it happens. */
 interface Step {
@@ -34,7 +31,7 @@ interface Step {
 
 interface Scenario {
   readonly name: string;
-  /** The last two characters of the account number; null for any other account number. */
+  /** Null for any other account number. */
   readonly ending: string | null;
   readonly steps: readonly Step[];
   /** How long orders and questions get no response. */
@@ -88,12 +85,10 @@ export function scenarioNamed(name: string | null): Scenario {
 const PAGE = 500;
 
 /**
- * A bank that does not exist. What it does depends on the end of the account number and the time,
- * and is stored in its own tables, so that it continues after a kill. It counts each payment, which
- * would show one that was made twice.
+ * A bank that does not exist. What it does depends on the end of the account number and the time.
+ * It is stored in its own tables, which count each payment.
  */
-export class SimulatedRail implements ListingRail {
-  /** `name` identifies the bank: each name has its own payments. */
+export class SimulatedRail implements Rail {
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
@@ -140,10 +135,7 @@ export class SimulatedRail implements ListingRail {
     return { items, next: rows[PAGE - 1]?.paymentKey ?? null };
   }
 
-  /**
-   * Returns at most `limit` outcomes to report by callback. Each is returned until it is
-   * acknowledged.
-   */
+  /** Returns at most `limit` outcomes to report, each until it is acknowledged. */
   async due(limit: number): Promise<readonly RailCallback[]> {
     const rows = await this.database.reader.list(
       simulatedRailPayments,
@@ -159,7 +151,6 @@ export class SimulatedRail implements ListingRail {
     });
   }
 
-  /** Records that the service has the report. */
   async acknowledge({ key, callbackId }: RailCallback): Promise<void> {
     await transact(this.database, async (transaction) => {
       const forUpdate = { forUpdate: true } as const;
@@ -175,7 +166,6 @@ export class SimulatedRail implements ListingRail {
     return { rail: this.name, paymentKey };
   }
 
-  /** Locks the payment of a key, and creates it first if it does not exist. */
   private async locked(
     transaction: Transaction,
     key: Uuid,

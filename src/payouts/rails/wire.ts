@@ -43,7 +43,6 @@ export interface KeyedReport extends RailReport {
 
 /** A report that the gateway sends by itself. */
 export interface RailCallback extends KeyedReport {
-  /** Identifies the callback also when it is sent again. */
   readonly callbackId: string;
 }
 
@@ -63,9 +62,7 @@ export function readReport(text: string): KeyedReport | null {
   return read.success ? reportOf(read.data) : null;
 }
 
-/**
- * True for a message of the protocol with this status about this key. Any other 404 proves nothing.
- */
+/** Returns true for a message of the protocol about this key. Any other 404 proves nothing. */
 export function isAbout(id: Uuid, status: 'unknown' | 'cannot_void', text: string): boolean {
   const read = z.object({ key, status: z.literal(status) }).safeParse(parsedJson(text));
   return read.success && read.data.key === id;

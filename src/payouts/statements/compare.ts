@@ -1,7 +1,7 @@
 import type { Uuid } from '../../core/ids.js';
 import { instant, type Instant, toRfc3339 } from '../../core/instant.js';
 import type { Payout } from '../../db/entities/payouts.js';
-import type { PayoutStatementLine } from '../../db/entities/rail-statements.js';
+import type { PayoutStatementLine } from '../../db/entities/rails.js';
 import { DAY_MS, type DatedLine, dayText } from './store.js';
 
 /** The differences between a statement's lines and payouts. Pure. (docs/payouts.md) */
@@ -24,7 +24,6 @@ export interface Difference {
   readonly payoutId: Uuid | null;
   /** The day of the statement, or the day without one. */
   readonly day: Instant;
-  /** The line number in the file; null for a difference without a line. */
   readonly line: number | null;
   readonly there: string;
   readonly here: string;
@@ -99,12 +98,8 @@ export function outcomesOf(payout: Payout): readonly OwnOutcome[] {
   return returnedAt === null ? [ended] : [ended, { payout, status: 'returned', at: returnedAt }];
 }
 
-/** The time that a rail's statements cover. */
 export class Coverage {
-  /**
-   * `days` has the instant up to which each day is covered. A line may be dated `delayMs` after its
-   * outcome.
-   */
+  /** `days` has the instant up to which each day is covered; a line may be dated `delayMs` late. */
   constructor(
     private readonly days: ReadonlyMap<Instant, Instant>,
     private readonly delayMs: number,
@@ -123,9 +118,7 @@ export class Coverage {
     return at < day + DAY_MS && at + this.delayMs >= day;
   }
 
-  /**
-   * Returns the days from the first statement on, before `last`, that are not completely covered.
-   */
+  /** Returns the incompletely covered days from the first statement on, before `last`. */
   gapsBefore(last: Instant): readonly Instant[] {
     const gaps: Instant[] = [];
     const first = Math.min(...this.days.keys());

@@ -1,20 +1,11 @@
-import { ApiError, invalidState, NOT_FOUND } from '../../core/errors.js';
+import { ApiError, invalidState } from '../../core/errors.js';
 import { commandFingerprint } from '../../core/fingerprint.js';
 import { newId } from '../../core/ids.js';
-import { type Payout, payoutRailEvents, payouts } from '../../db/entities/payouts.js';
-import type { PayoutStatementLine } from '../../db/entities/rail-statements.js';
+import { type Payout, payouts } from '../../db/entities/payouts.js';
+import type { PayoutStatementLine } from '../../db/entities/rails.js';
 import type { LedgerWriter } from '../../ledger/writer/ledger-writer.js';
-import {
-  changeRow,
-  type CommandKind,
-  type Decision,
-  insertRow,
-  type LockedState,
-  naming,
-  need,
-  refuse,
-} from '../../ledger/writer/types.js';
-import { type PayoutCommand, railEvent } from '../commands.js';
+import { changeRow, type Decision, type LockedState, refuse } from '../../ledger/writer/types.js';
+import { insertRailEvent, type PayoutCommand, payoutCommand } from '../commands.js';
 import { applyReport } from '../outcomes.js';
 import { currentLines, knownFrom, openLines, reportNeeds } from '../reports.js';
 import { disagree, type Effect, effectOf } from '../state-machine.js';
@@ -36,22 +27,15 @@ interface RecordLine extends PayoutCommand {
   readonly differences: readonly Difference['difference'][];
 }
 
-const recordLine: CommandKind<RecordLine, Payout> = {
-  name: 'note line of statement',
-  resourceType: 'payout',
-  table: payouts,
-  accounts: naming(({ facts }) => [facts.sourceAccountId]),
-  needs: ({ facts }) => [need(payouts, { id: facts.id }), ...reportNeeds(facts)],
+const recordLine = payoutCommand<RecordLine>('note line of statement', {
+  needs: reportNeeds,
   decide: decideLine,
-};
+});
 
-/** A line does not name a payout: its reference is not taken over. */
 const NO_NAME = { reference: null, failureCode: null };
 const CHANGED = invalidState('the payout has changed since the line was compared with it');
 
-function decideLine(command: RecordLine, state: LockedState): Decision<Payout> {
-  const payout = state.row(payouts, { id: command.facts.id });
-  if (payout === undefined) return refuse(NOT_FOUND, false);
+function decideLine(command: RecordLine, payout: Payout, state: LockedState): Decision<Payout> {
   const { status, railReference, stuckReason } = command.facts;
   const isSame = payout.status === status && payout.stuckReason === stuckReason;
   if (!isSame || payout.railReference !== railReference) return refuse(CHANGED, false);
@@ -62,16 +46,12 @@ function decideLine(command: RecordLine, state: LockedState): Decision<Payout> {
     effect === 'settled' ? payout : applyReport(effect, payout, NO_NAME, state).settled;
   const recorded = effect === 'conflict' || effect === 'settled' ? effect : 'noted';
   const what = { kind: 'statement', said, effect: recorded, at: state.at } as const;
-  const event = railEvent(command.eventId, payout, what, report);
-  const rows = [insertRow(payoutRailEvents, event)];
+  const rows = [insertRailEvent(command.eventId, payout, what, report)];
   if (resource !== payout) rows.push(changeRow(payouts, resource));
   return { outcome: { done: true, resource }, writes: { rows }, bindsKey: true };
 }
 
-/**
- * Returns the effect by the state machine, unless the line was resolved, or differs in more than
- * its outcome.
- */
+/** Returns the effect by the state machine, unless the line was resolved or differs otherwise. */
 function judge(
   { line, differences }: RecordLine,
   payout: Payout,
@@ -89,8 +69,8 @@ function judge(
 
 /**
  * Records a line that contradicts a payout and flags the payout, once for each line and state of
- * the payout. Returns `changed`, and records nothing, if the payout has changed since the
- * comparison. Throws ApiError ledger_unavailable.
+ * the payout. Returns `changed` if the payout has changed since the comparison. Throws ApiError
+ * ledger_unavailable.
  */
 export async function flagByLine(
   desk: LedgerWriter,

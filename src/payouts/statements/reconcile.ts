@@ -5,7 +5,7 @@ import { instant, type Instant } from '../../core/instant.js';
 import { time } from '../../db/columns.js';
 import type { Database, Reader } from '../../db/database.js';
 import { type Payout, payoutRailEvents, payouts } from '../../db/entities/payouts.js';
-import type { PayoutStatement } from '../../db/entities/rail-statements.js';
+import type { PayoutStatement } from '../../db/entities/rails.js';
 import { literal } from '../../db/statements.js';
 import type { LedgerWriter } from '../../ledger/writer/ledger-writer.js';
 import {
@@ -41,7 +41,6 @@ interface ReconcileDeps {
 }
 
 export interface Reconciled extends StoredStatement {
-  /** In the order of the statement, followed by outcomes that no statement has. */
   readonly differences: readonly Difference[];
   /** The number of lines that flagged a payout, or gave it a graver reason. */
   readonly flagged: number;
@@ -49,7 +48,7 @@ export interface Reconciled extends StoredStatement {
 
 /**
  * Stores a rail's statement of a day, compares it with the payouts, and flags those that it
- * contradicts. Throws as `storeStatement` does, and ApiError ledger_unavailable. (docs/payouts.md)
+ * contradicts. Throws as `storeStatement` does, and ApiError ledger_unavailable.
  */
 export async function reconcile(
   deps: ReconcileDeps,
@@ -93,7 +92,6 @@ async function compareLines(
   });
 }
 
-/** Compares payouts that ended near the statement's day with the lines of other days. */
 async function compareOtherDays(
   reader: Reader,
   { rail, day }: PayoutStatement,
@@ -126,10 +124,7 @@ async function payoutsOf(
   return found;
 }
 
-/**
- * Returns outcomes here that no statement has, and days without a complete statement that outcomes
- * wait for.
- */
+/** Returns outcomes that no statement has, and days without a statement that outcomes wait for. */
 async function missingThere(
   reader: Reader,
   statement: PayoutStatement,
@@ -183,7 +178,6 @@ async function endedAround(
   return [...new Map(found.map((payout) => [payout.id, payout])).values()];
 }
 
-/** Returns the outcomes that no statement has although one should. */
 async function unmatched(
   reader: Reader,
   rail: string,
@@ -198,9 +192,7 @@ async function unmatched(
   return found.filter(({ payout, status }) => status !== 'failed' || failed.has(payout.id));
 }
 
-/**
- * Returns payouts that the rail itself reported as failed. Statements omit voided and unknown ones.
- */
+/** Returns payouts that the rail reported as failed. Statements omit voided and unknown ones. */
 async function failedByRail(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlySet<Uuid>> {
   const found = new Set<Uuid>();
   for (const payoutId of slices(ids))
@@ -209,10 +201,7 @@ async function failedByRail(reader: Reader, ids: readonly Uuid[]): Promise<Reado
   return found;
 }
 
-/**
- * Flags the line's payout if the line contradicts it, and compares again whenever the payout has
- * changed.
- */
+/** Flags the line's payout if the line contradicts it. Compares again if the payout has changed. */
 async function flags(
   { desk, database }: ReconcileDeps,
   { line, payout: read, others }: ComparedLine,

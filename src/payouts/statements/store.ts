@@ -10,7 +10,7 @@ import {
   type PayoutStatementLine,
   payoutStatementLines,
   payoutStatements,
-} from '../../db/entities/rail-statements.js';
+} from '../../db/entities/rails.js';
 import { DUPLICATE_KEY, errnoOf } from '../../db/failures.js';
 import { columnList, insertSql, literal, literals, updateSql } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
@@ -36,10 +36,7 @@ export interface StoredStatement {
   readonly again: boolean;
 }
 
-/**
- * Stores a statement, a corrected one as a new version. Throws TransactionRetryable,
- * DatabaseUnavailable, CommitUnknown.
- */
+/** Stores a statement, a corrected one as a new version. Throws as `withTransaction` does. */
 export async function storeStatement(
   database: Database,
   input: StatementInput,
@@ -127,7 +124,6 @@ export async function linesOf(
   return found;
 }
 
-/** Returns the payments that an earlier version of the statement lists. */
 export async function keysOfEarlierVersions(
   reader: Reader,
   { rail, day, version }: PayoutStatement,

@@ -1,6 +1,6 @@
 import { integer, string } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
-import { type RailBreaker, railBreakers } from '../../db/entities/rail-breakers.js';
+import { type RailBreaker, railBreakers } from '../../db/entities/rails.js';
 
 export interface RailStatus {
   readonly rail: string;

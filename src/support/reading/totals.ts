@@ -3,7 +3,7 @@ import { localDay } from '../../core/calendar.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
-import { type DailyTotal, dailyTotals } from '../../db/entities/daily-totals.js';
+import { type DailyTotal, dailyTotals } from '../../db/entities/sweeps.js';
 import { type Tenant, tenants } from '../../db/entities/parties.js';
 import { literals } from '../../db/statements.js';
 

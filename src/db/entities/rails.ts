@@ -1,24 +1,19 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/** Rails' own statements. The newest version of a day applies; earlier versions are kept. */
-
-/** A statement of one day (UTC), as imported. */
+/** A statement of one day (UTC). The newest version applies; earlier ones are kept. */
 export const payoutStatements = defineTable(
   'payout_statements',
   {
     id: column.uuid,
-    /** As payouts name it. */
     rail: column.ascii(40),
     day: column.day,
-    /** From 1; a corrected statement of the day gets the next number. */
     version: column.integer,
     lineCount: column.integer,
-    /** Digest of its lines: the same file again is the same version. */
     digest: column.binary(32),
     takenAt: column.time,
     takenBy: column.varchar(80),
-    /** When it was last provided: what happened later is not in it. */
+    /** When it was last loaded: what happened later is not in it. */
     seenAt: column.time,
   },
   { unique: { version: ['rail', 'day', 'version'] } },
@@ -28,15 +23,12 @@ export type PayoutStatement = RowOf<typeof payoutStatements>;
 export const LINE_STATUSES = ['completed', 'failed', 'returned'] as const;
 export type LineStatus = (typeof LINE_STATUSES)[number];
 
-/** Outcomes of payouts, by version of the statement. Rows never change. */
 export const payoutStatementLines = defineTable(
   'payout_statement_lines',
   {
     statementId: column.uuid,
-    /** The line in the file, as an editor numbers it. */
     number: column.integer,
     rail: column.ascii(40),
-    /** The payout's id, if it is one of ours. */
     payoutKey: column.uuid,
     status: column.oneOf(LINE_STATUSES),
     raw: column.bigint,
@@ -49,7 +41,7 @@ export const payoutStatementLines = defineTable(
 );
 export type PayoutStatementLine = RowOf<typeof payoutStatementLines>;
 
-/** The lines of versions that a corrected statement has replaced. */
+/** Lines that a corrected statement has replaced. */
 export const payoutSupersededLines = defineTable(
   'payout_superseded_lines',
   {
@@ -60,3 +52,29 @@ export const payoutSupersededLines = defineTable(
   },
   { key: ['statementId', 'number'], indexes: { payment: ['rail', 'payoutKey'] } },
 );
+
+/** `half_open`: one payout is being polled or submitted, to see whether the rail responds. */
+const BREAKER_STATES = ['closed', 'open', 'half_open'] as const;
+
+/** Whether a rail responds, as all workers together have found. No row means always. */
+export const railBreakers = defineTable(
+  'rail_breakers',
+  {
+    rail: column.ascii(40),
+    state: column.oneOf(BREAKER_STATES),
+    since: column.time,
+    /** Consecutive calls without a response, each about a different payout than the call before. */
+    failures: column.integer,
+    lastPayoutId: column.nullable(column.uuid),
+    /** For operators, without personal data. */
+    lastFailure: column.nullable(column.varchar(200)),
+    lastFailureAt: column.nullable(column.time),
+    probes: column.integer,
+    /** During a probe, by when it must have a result. Null while closed. */
+    probeAt: column.nullable(column.time),
+    /** When waiting payouts are due to be notified after closing. Null if none remain. */
+    wakeAt: column.nullable(column.time),
+  },
+  { key: ['rail'] },
+);
+export type RailBreaker = RowOf<typeof railBreakers>;
