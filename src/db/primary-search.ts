@@ -31,7 +31,7 @@ export class PrimarySearch {
   rounds = 0;
   /** Last round in which no server responded. */
   unanswered = 0;
-  private hasAnswer = false;
+  private answered = 0;
   private several = '';
 
   constructor(
@@ -45,7 +45,6 @@ export class PrimarySearch {
   async once(): Promise<FoundPrimary | null> {
     this.tls?.refresh();
     this.rounds += 1;
-    this.hasAnswer = false;
     const looks = this.address.servers.map((server) => this.lookAt(server));
     const chosen = await new Promise<FoundPrimary | null>((resolve) => {
       for (const look of looks)
@@ -59,7 +58,7 @@ export class PrimarySearch {
       void look.then((found) => {
         if (isFound(found) && found !== chosen) found.watch.close();
       });
-    if (!this.hasAnswer) this.unanswered = this.rounds;
+    if (this.answered < this.rounds) this.unanswered = this.rounds;
     return chosen;
   }
 
@@ -102,7 +101,7 @@ export class PrimarySearch {
       try {
         const askedAt = performance.now();
         const state = await watch.look(deadline);
-        this.hasAnswer = true;
+        this.answered = this.rounds;
         if (state.isPrimary) return { server, watch, state, askedAt };
       } catch (failure) {
         watch.close();

@@ -129,7 +129,7 @@ export class Primary {
       this.deps.tls?.refresh();
       const askedAt = performance.now();
       const now = await watch.look(Deadline.afterMs(LOOK_TIMEOUT_MS)).catch((failure: unknown) => {
-        // Without a group there is no other server, so one failed check is forgiven.
+        // Without a group another server cannot take over, so one failed check is forgiven.
         if (state.group !== 'none' || isDoubted) this.lose(held, failure);
         return null;
       });

@@ -13,8 +13,8 @@ import { insertSql, selectSql, upsertSql } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 
 /**
- * Appends rows of the audit log, each with the hash of the previous row of its chain, while the
- * chain's head is locked. (docs/architecture.md, Locks)
+ * Appends rows, each with the hash of the previous row of its chain, under the lock of the chain's
+ * head. (docs/architecture.md, Locks)
  */
 export async function appendAuditRows(
   transaction: Transaction,
@@ -24,10 +24,7 @@ export async function appendAuditRows(
   await transaction.all(chainedInserts(answers.at(-1) ?? [], acts));
 }
 
-/**
- * Returns statements that lock the heads of these rows' chains. The last statement returns the
- * heads.
- */
+/** The last of these statements returns the heads. */
 export function lockChains(acts: readonly AuditRow[]): string[] {
   const chainIds = [...new Set(acts.map(chainOf))].sort(compareText);
   const unborn = chainIds.map((chainId): AuditChain => ({

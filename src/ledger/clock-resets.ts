@@ -5,14 +5,11 @@ import { auditLog } from '../db/entities/identity.js';
 import { literal, literals } from '../db/statements.js';
 import type { Uuid } from '../core/ids.js';
 
-/**
- * Action in the audit log that resets an account's clock. Its details contain `seq`, the account's
- * last entry at that time.
- */
+/** The action's details contain `seq`, the account's last entry at that time. */
 export const CLOCK_RESET = 'account.reset_clock';
 
 /**
- * Returns the entries after which an operator reset the account's clock. The entry after each may
+ * Returns the entries after which an operator reset the account's clock, so that the next one may
  * have an earlier date.
  */
 export async function readClockResets(reader: Reader, accountId: Uuid): Promise<readonly bigint[]> {
@@ -41,10 +38,7 @@ export async function readClockResetsOf(
   );
 }
 
-/**
- * Whether the account's clock was reset after this entry. Needed only if two entries are out of
- * order, which is very rare.
- */
+/** Returns whether the account's clock was reset after this entry. */
 export async function wasReset(reader: Reader, accountId: Uuid, seq: bigint): Promise<boolean> {
   return (await readClockResets(reader, accountId)).includes(seq);
 }

@@ -15,7 +15,6 @@ export interface EventDraft {
   readonly resourceId: Uuid;
   /** Returns the resource as GET would show it at this moment. */
   readonly object: () => Readonly<Record<string, unknown>>;
-  /** Trace that the event belongs to. Null or absent outside a trace. */
   readonly traceparent?: Traceparent | null;
 }
 
@@ -48,12 +47,9 @@ export async function appendEvents(
 /**
  * Returns statements that lock the tenants' counters in sorted order, then number, date and insert
  * the events, so that numbers and dates follow the order of commits. The server computes the
- * numbers, so these statements and COMMIT can be sent as one text and the locks are held for no
- * round trip.
- *
- * If a tenant has no counter, NULL makes the INSERT fail. While a restore is unfinished, every
- * INSERT fails, because clients may already have received events with these numbers.
- * (docs/operations/backup.md, Backup and restore)
+ * numbers, so that these statements and COMMIT need one round trip. Without a counter, and during a
+ * restore, the INSERT fails, because clients may have received events with these numbers.
+ * (docs/operations/backup.md)
  */
 export function eventStatements(drafts: readonly EventDraft[], now: Instant): string[] {
   if (drafts.length === 0) return [];
@@ -117,13 +113,11 @@ class Counter {
   }
 
   values(): string {
-    // The last column is only used if the row does not exist. The row exists, and keeps its value.
+    // The last column is only used if the row does not exist, but it does.
     return `(${this.tenant},${this.last}+${this.drafts.length},${this.at},0)`;
   }
 
-  /**
-   * Returns the last event of each type, as rows of `event_heads`. The counter's lock guards them.
-   */
+  /** Returns the last event of each type, as rows of `event_heads`. */
   heads(): string[] {
     const heads = new Map(this.drafts.map(({ type }, index) => [type, index + 1]));
     return Array.from(

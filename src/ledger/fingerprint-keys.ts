@@ -6,13 +6,9 @@ import { tenants } from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
 import { PLAIN_KEY_ID } from '../core/fingerprint.js';
 
-/** Rows per query. Reading them takes far less than the time limit of a statement. */
 const SLICE = 20_000;
 
-/**
- * Counts the keys by the HMAC key of their fingerprint. `onProgress` gets the number of tenants
- * done. (docs/contract.md, Idempotency)
- */
+/** Counts the keys by the HMAC key of their fingerprint. (docs/contract.md, Idempotency) */
 export async function countByFingerprintKey(
   reader: Reader,
   onProgress: (done: number, total: number) => void,

@@ -52,10 +52,7 @@ function refused(refusal: Refusal): CommandResult<never> {
 
 /** Result of a request whose outcome this process cannot find out. */
 export const UNKNOWN = refused(LEDGER_UNAVAILABLE);
-/**
- * Result of a request whose key was stored with an HMAC key that this process does not have.
- * Another process can compare the fingerprints.
- */
+/** The key was stored with an HMAC key that this process does not have, but another one may. */
 export const UNKNOWN_KEY = refused(LEDGER_UNAVAILABLE);
 
 const KEY_REUSED = refused({
@@ -91,10 +88,7 @@ export async function findKeys(reader: Reader, commands: readonly NamedKey[]): P
   return parseKeys(await reader.query(selectKeysSql(commands)));
 }
 
-/**
- * Compares a request with its stored key row. Returns null if the key created a resource for this
- * same request.
- */
+/** Returns null if the key created a resource for this same request. */
 function boundAnswer({ fingerprint }: Command, row: IdempotencyKey): CommandResult<never> | null {
   switch (fingerprint.compare(row.fingerprintKeyId, row.fingerprint)) {
     case 'unknown_key':
@@ -156,10 +150,7 @@ export class TransactionKeys {
     { row: IdempotencyKey; answer: CommandResult<unknown> }
   >();
 
-  /**
-   * Returns the result of a request whose key this transaction has already bound, or else
-   * undefined.
-   */
+  /** Returns the result of a request whose key this transaction has already bound. */
   answer<Row>({ command }: KeyedRequest): CommandResult<Row> | undefined {
     const first = this.bound.get(keyName(command));
     if (first === undefined) return undefined;
@@ -187,10 +178,7 @@ export class TransactionKeys {
     this.bound.set(keyName(command), { row, answer: { outcome, replayed: false } });
   }
 
-  /**
-   * Returns the INSERT of the key rows in primary key order, because unsorted multi-row inserts
-   * deadlock.
-   */
+  /** In primary key order, because unsorted multi-row inserts deadlock. */
   insertSql(): string[] {
     const rows = Array.from(this.bound.values(), ({ row }) => row).sort(
       (a, b) =>
@@ -200,10 +188,7 @@ export class TransactionKeys {
   }
 }
 
-/**
- * Thrown when the reply to a transaction's COMMIT was lost. `results` applies if the transaction
- * was committed.
- */
+/** The reply to COMMIT was lost. `results` applies if the transaction was committed. */
 export class UnknownResults<R extends KeyedRequest> extends Error {
   override name = 'UnknownResults';
 
@@ -241,9 +226,8 @@ export async function resolveUnknown<R extends KeyedRequest>(
 
 /**
  * Returns the results known after an unknown COMMIT. One key with the transaction's `commitId`
- * proves that the whole transaction was committed, including requests that bound no key. For its
- * own requests, this is not a replay. A key with another `commitId` was bound by another
- * transaction, whose result is a replay.
+ * proves the whole transaction, including requests that bound no key. A key with another `commitId`
+ * was bound by another transaction, whose result is a replay.
  */
 async function answersAfter<R extends KeyedRequest>(
   { answers, commitId }: UnknownResults<R>,

@@ -28,12 +28,10 @@ export type KeyedResult<Row> =
 const RETRY_PAUSE_MS = 20;
 
 /**
- * Writes a resource that moves no money, at most once per key, for writes too large for the
- * ledger's groups. `write` runs in the transaction, may lock accounts, and writes everything that
- * belongs to the resource except the row it returns. That row is inserted together with the key.
- * Simultaneous requests with the same key wait for the first. An `ApiError` thrown by `write`
- * becomes the result and leaves the key free. Throws `DatabaseUnavailable` and any other error of
- * `write`.
+ * Writes a resource that moves no money, at most once per key. `write` runs in the transaction, may
+ * lock accounts, and writes everything but the row it returns, which is inserted together with the
+ * key. Simultaneous requests with the same key wait for the first. An `ApiError` of `write` becomes
+ * the result and leaves the key free. Throws `DatabaseUnavailable` and any other error of `write`.
  */
 export async function writeKeyed<Row extends Resource>(
   database: Database,

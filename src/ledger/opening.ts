@@ -5,8 +5,8 @@ import { type Account, accounts } from '../db/entities/parties.js';
 import { insertSql } from '../db/statements.js';
 
 /**
- * Inserts accounts with a balance of zero in every asset. Throws MySQL's error 1062 if an alias or
- * phone number is taken.
+ * Inserts accounts with a balance of zero in every asset. Throws 1062 if an alias or phone is
+ * taken.
  */
 export async function openLedgerAccounts(
   transaction: Transaction,

@@ -16,7 +16,7 @@ export interface Report extends Omit<RailReport, 'status'> {
   readonly status: RailReport['status'] | 'unknown';
 }
 
-/** What was reported about a payout besides its row's state. (docs/contract.md, Rails) */
+/** The reports about a payout, besides its row's state. (docs/contract.md, Rails) */
 
 const LISTED = { kind: 'statement', effect: 'noted' } as const;
 const CONFLICTS = { effect: 'conflict' } as const;

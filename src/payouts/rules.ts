@@ -58,7 +58,7 @@ export function nextPoll(
   now: Instant,
   windowMs: number,
 ): Instant | null {
-  // The workflow polls until the payout has ended. A closed account is no matter of the rail.
+  // The workflow polls until the payout has ended. The rail has no part in a closed account.
   if (endedAt === null || stuckReason === 'account_closed') return null;
   if (stuckSince !== null)
     return instant(now + Math.min(PAUSE_MS, Math.max(FLAGGED_PAUSE_MS, now - stuckSince)));

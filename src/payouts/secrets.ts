@@ -5,7 +5,7 @@ import { seal, unseal } from '../core/secret-box.js';
 import { type PayoutSecrets, payoutSecrets } from '../db/entities/payouts.js';
 import type { BankAccount } from './rails/rail.js';
 
-/** What only the rail reads in clear text. (docs/contract.md, Secrets and personal data) */
+/** The parts that only the rail reads in clear text. (docs/contract.md, Secrets and personal data) */
 type ClearSecrets = Pick<BankAccount, 'accountNumber' | 'holderDocument'>;
 
 /** Seals secrets for one payout. They cannot be opened with another id. */

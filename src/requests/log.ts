@@ -6,7 +6,6 @@ import { KEY_RESOURCE_TYPES, type KeyResourceType } from '../db/entities/ledger.
 import { requests, type StoredRequest } from '../db/entities/requests.js';
 import { upsertSql } from '../db/statements.js';
 
-/** Outcome of a request, as reported by the HTTP layer. */
 export interface RequestOutcome {
   readonly id: Uuid;
   readonly caller: Pick<Caller, 'tenantId' | 'memberId'>;
@@ -31,31 +30,23 @@ const COLLECTIONS: Readonly<Record<KeyResourceType, string | null>> = {
 };
 const MADE_IN = new Map(KEY_RESOURCE_TYPES.map((type) => [COLLECTIONS[type], type]));
 
-/**
- * Time for which requests are collected, to share a statement of at most `ROWS_A_STATEMENT` rows.
- */
+/** Requests are collected for this long, to share a statement. */
 const GATHER_MS = 250;
 const ROWS_A_STATEMENT = 500;
-/** Maximum of requests kept while MySQL is unavailable. Older ones are dropped. */
+/** Requests kept while MySQL is unavailable. */
 const MAX_WAITING = 10_000;
-/**
- * Limit of a tenant's stored requests, ten a second, so that refused requests cannot make this
- * process write more.
- */
+/** A tenant's stored requests are limited to ten a second. */
 const WINDOW_MS = 600_000;
 const MAX_OF_A_TENANT = 6_000;
 
 export interface RequestLogObserver {
-  /**
-   * Called with the number of dropped requests, because a tenant had too many refusals or MySQL was
-   * unavailable too long.
-   */
+  /** A tenant had too many refusals, or MySQL was unavailable too long. */
   dropped(count: number): void;
 }
 
 /**
- * Records requests in large batches after their responses, outside of the ledger's transactions. A
- * killed process loses the requests that it has not written. (docs/contract.md, Request ids)
+ * Records requests in batches after their responses. A killed process loses those that it has not
+ * written. (docs/contract.md, Request ids)
  */
 export class RequestLog {
   private waiting: StoredRequest[] = [];
@@ -77,10 +68,7 @@ export class RequestLog {
     this.timer ??= setTimeout(() => void this.write(), GATHER_MS).unref();
   }
 
-  /**
-   * Writes the pending requests. Never rejects. Rows that cannot be written are retried with the
-   * next batch.
-   */
+  /** Writes the pending requests. Never rejects: rows that fail are retried with the next batch. */
   write(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
@@ -118,9 +106,8 @@ export class RequestLog {
 }
 
 /**
- * Whether to store the request: requests that change something, and requests that failed because of
- * the service. Omits requests that created a resource, because it has the request's id, and
- * requests refused by the rate limit.
+ * Returns whether the request changed something or failed because of the service. A resource has
+ * its request's id, so its request is not stored.
  */
 function isStored({ id, method, status, resourceId }: RequestOutcome): boolean {
   const isRead = method === 'GET' && status < 500;

@@ -10,12 +10,11 @@ import { payouts } from '../db/entities/payouts.js';
 import { requests } from '../db/entities/requests.js';
 import { statements } from '../db/entities/statements.js';
 
-/** Resource that a request created, with the same id. */
+/** The resource with the request's id. */
 interface CreatedResource {
   readonly type: KeyResourceType;
   readonly operation: Operation;
   readonly path: string;
-  /** Status of the response, if it was delivered. */
   readonly status: 201 | 202;
 }
 
@@ -37,8 +36,8 @@ export function keptSince(now: Instant): Instant {
 }
 
 /**
- * Returns the outcome of a request by the caller's own member, if the token has one of the scopes
- * that the request required. Otherwise throws `not_found`. (docs/contract.md, Request ids)
+ * Returns the outcome of a request by the caller's own member, if the token has a scope that the
+ * request required. Otherwise throws `not_found`. (docs/contract.md, Request ids)
  */
 export async function readRequest(
   reader: Reader,
@@ -68,8 +67,8 @@ export async function readRequest(
 }
 
 /**
- * Returns the id of the resource that the request created or that its key had created earlier.
- * Otherwise returns the request's own id, which its resource would have.
+ * Returns the id of the resource that the request created or its key had created; by default its
+ * own.
  */
 export async function resourceOfRequest(reader: Reader, tenantId: Uuid, id: Uuid): Promise<Uuid> {
   const stored = await reader.find(requests, { id, tenantId });

@@ -5,7 +5,6 @@ import { answers, named, pathId, permits, summary } from '../http/route.js';
 import type { RequestResult } from './reading.js';
 import { requestResource } from './schemas.js';
 
-/** Adds the route that returns the outcome of a request. (docs/contract.md, Request ids) */
 export function requestRoutes(
   api: Api,
   read: (caller: Caller, id: Uuid) => Promise<RequestResult>,

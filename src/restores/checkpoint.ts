@@ -13,30 +13,19 @@ const id = z.custom<Uuid>((value) => typeof value === 'string' && isCanonicalUui
 const sequence = z.string().regex(/^\d{1,19}$/);
 
 const checkpoint = z.object({
-  /**
-   * The first tenant, which is the same in every copy of a database. Null if the database has no
-   * tenants.
-   */
+  /** The first tenant of every copy of this database. Null without tenants. */
   firstTenant: id.nullable(),
-  /** Every restore, finished or not. */
   restores: z.array(id),
-  /** Ledger transactions that were committed. */
   transactions: z.array(id),
-  /**
-   * Tenants' event counters. `id` is the event with that sequence; null if no such event existed.
-   */
+  /** `id` is the event with that sequence; null if it did not exist. */
   events: z.array(z.object({ tenantId: id, sequence, id: id.nullable() })),
   /** Heads of chains of the audit log; `hash` in hexadecimal. */
   acts: z.array(z.object({ chainId: id, sequence, hash: z.string().regex(/^[0-9a-f]{64}$/) })),
 });
 
-/**
- * Rows that existed at one moment. Plain JSON without personal data, because Temporal stores it
- * too.
- */
+/** Rows that existed at one moment, as plain JSON for Temporal, without personal data. */
 export type Checkpoint = Readonly<z.infer<typeof checkpoint>>;
 
-/** Returns null if the value is not a checkpoint. */
 export function parseCheckpoint(value: unknown): Checkpoint | null {
   return checkpoint.safeParse(value).data ?? null;
 }
@@ -44,10 +33,7 @@ export function parseCheckpoint(value: unknown): Checkpoint | null {
 /** Of the tenants with the newest events. A rollback loses the newest rows first. */
 const MAX_TENANTS = 100;
 
-/**
- * Reads the newest ledger transaction, and the newest event and audit chain's head of the tenants
- * with the newest events.
- */
+/** Reads the newest ledger transaction, event and audit chain's head of these tenants. */
 export async function readCheckpoint(reader: Reader): Promise<Checkpoint> {
   const counters = await reader.query(
     `SELECT c.tenant_id, c.last_sequence, e.id
@@ -83,10 +69,9 @@ async function readFirstTenant(reader: Reader): Promise<Uuid | null> {
 }
 
 /**
- * The result of comparing a checkpoint with the database. `intact`: every row still exists. `lost`:
- * a row is missing or a counter decreased. `closed`: a restore is open, so nothing is posted.
- * `obsolete`: a restore was finished since, or it is another database. `empty`: the database has no
- * tenants, for example because a dump is being loaded.
+ * `lost`: a row is missing or a counter decreased. `closed`: a restore is open. `obsolete`: a
+ * restore was finished since, or it is another database. `empty`: no tenant exists, for example
+ * while a dump is loaded.
  */
 type Comparison = 'intact' | 'lost' | 'closed' | 'obsolete' | 'empty';
 
@@ -122,8 +107,7 @@ async function hasEvents(reader: Reader, { events: earlier }: Checkpoint): Promi
     `SELECT tenant_id, id FROM events WHERE ${named.map((one) => `(${one})`).join(' OR ')}`,
   );
   const ids = new Map(found.map((row) => [uuid.parse(row.tenant_id), uuid.parse(row.id)]));
-  // Read after the events: an event that is missing because retention removed it meanwhile is
-  // listed here.
+  // Read after the events, so that it lists an event that retention removed meanwhile.
   const removals = await reader.select(eventRemovals, own);
   const removed = new Map(removals.map((row) => [row.tenantId, row.removedThrough]));
   const counters = await reader.select(eventCounters, own);

@@ -5,7 +5,7 @@ import { newRestore } from './opening.js';
 
 /**
  * Returns the end of a dump, which prevents a service on the copy from posting.
- * (docs/operations/backup.md, Backup and restore)
+ * (docs/operations/backup.md)
  */
 export function copyMark(clock: Clock, database: string): string {
   if (!/^[A-Za-z0-9_]{1,64}$/.test(database))

@@ -19,8 +19,7 @@ import { contradicts } from './rules.js';
 import { isLossy, moveSequences, moveSystemChain } from './sequences.js';
 
 /**
- * Repairs a restored database in steps; repeating the command continues.
- * (docs/operations/backup.md, Backup and restore)
+ * Repairs a restored database in steps; a repeated command continues. (docs/operations/backup.md)
  */
 
 type Step = 'movedAt' | 'rebuiltAt' | 'askedAt' | 'auditedAt';
@@ -28,8 +27,8 @@ type Step = 'movedAt' | 'rebuiltAt' | 'askedAt' | 'auditedAt';
 type Progress = (what: string, done: number, total: number) => void;
 
 /**
- * Returns the open restore, else the last finished one. Throws ApiError authority_insufficient (the
- * person who began it), invalid_state.
+ * Returns the open restore, else the last finished one. Throws ApiError invalid_state, and
+ * authority_insufficient for the person who began it.
  */
 export async function restoreToFinish(reader: Reader, by: StaffIdentity): Promise<Restore> {
   assertMayAct('restore.finish', by);
@@ -79,10 +78,7 @@ export function moveNumbers(
   });
 }
 
-/**
- * Audits the database. The step is done if the audit finds no more contradictions than were
- * accepted.
- */
+/** Audits the database. The step is done unless the audit finds more than was accepted. */
 export async function auditRestored(
   deps: DatabaseDeps,
   restore: Restore,
@@ -98,9 +94,9 @@ export async function auditRestored(
 }
 
 /**
- * Opens the ledger, after preventing payouts that rails have, or may have, from ending. `unasked`:
- * the rails that were left out. Throws ApiError authority_insufficient, because the person may have
- * lost the right in the hours since finishing began.
+ * Opens the ledger, after preventing payouts that rails have, or may have, from ending. `unasked`
+ * rails were left out. Throws ApiError authority_insufficient if the person has lost the right
+ * meanwhile.
  */
 export async function openLedger(
   deps: DatabaseDeps,
@@ -133,9 +129,7 @@ export async function openLedger(
   });
 }
 
-/**
- * Flags contradicting payouts for operators, if they exist here. May be repeated. Returns how many.
- */
+/** Flags contradicting payouts for operators. May be repeated. Returns how many. */
 export async function raiseContradictions(
   { database: { reader } }: DatabaseDeps,
   restoreId: Uuid,
@@ -153,10 +147,7 @@ export async function raiseContradictions(
   return raised;
 }
 
-/**
- * Returns true if the rail's report has been recorded since the finding: opening the ledger flags
- * payouts without one.
- */
+/** Returns whether the rail's report has been recorded since the finding. */
 async function isWritten(reader: Reader, { payoutId, foundAt }: RestoreFinding): Promise<boolean> {
   const rows = await reader.query(
     `SELECT 1 FROM payout_rail_events FORCE INDEX (payout)

@@ -12,18 +12,16 @@ import { outboxEntry } from '../temporal/outbox-entry.js';
 import { isLossy } from './sequences.js';
 
 /**
- * Payouts that rails have, or may have received in the lost time: their money is returned only when
- * the rail reports so.
+ * Payouts that rails have, or may have received in the lost time: only the rail's report returns
+ * money.
  */
 
-/** How many rows are searched, and how many are changed, per statement. */
 const FOUND_AT_ONCE = 10_000;
 const SLICE = 500;
 
 /**
- * Prevents payouts from ending while the ledger is closed: payouts that wait for approval are
- * flagged, approved payouts become in progress. Works in slices, because a silent rail may have a
- * long backlog. May be repeated.
+ * Prevents payouts from ending while the ledger is closed, in slices, because a silent rail may
+ * have a long backlog. May be repeated.
  */
 export async function keepFromEnding(
   { database, clock }: DatabaseDeps,
@@ -51,10 +49,7 @@ export async function keepNewerFromEnding(
       await transaction.execute(change);
 }
 
-/**
- * Which payouts are changed how: payouts with these findings, and payouts of a rail that was left
- * out.
- */
+/** Changes payouts with these findings, and those of a rail that was left out. */
 interface Keeping {
   readonly set: string;
   readonly finding: string;
@@ -97,22 +92,17 @@ async function changesFor(
   return changes;
 }
 
-/**
- * Returns the SQL that treats a payout as handed over: its workflow asks the rail, and submits it
- * only if the rail does not know it.
- */
+/** Treats a payout as handed over: its workflow asks the rail before it submits. */
 function beginSql(now: Instant): string {
   return `status='in_progress', submitted_at=GREATEST(approved_at, ${time.literal(now)}),
     stuck_since=IF(stuck_reason='no_outcome', NULL, stuck_since), stuck_reason=NULLIF(stuck_reason, 'no_outcome')`;
 }
 
-/** The clocks of two processes never differ by more. */
 const CLOCKS_APART = 'INTERVAL 1 MINUTE';
 
 /**
- * Processes flagged payouts of rails that have been asked since. If a payout was approved
- * meanwhile, and the rail has it or does not answer, it becomes in progress. If the rail does not
- * know it, it can be ended again.
+ * Settles flagged payouts of rails that have been asked since: one approved meanwhile is in
+ * progress if the rail may have it; one that the rail does not know can be ended again.
  */
 export async function settleAskedPayouts(
   deps: DatabaseDeps,

@@ -3,7 +3,6 @@ import { registerGauges } from '../core/meters.js';
 import type { Reader } from '../db/database.js';
 import { OPEN_RESTORE_SQL } from '../ledger/event-log.js';
 
-/** Registers whether an unfinished restore closes the ledger. */
 export function restoreMetrics(registry: Registry, reader: Reader): void {
   registerGauges(
     registry,

@@ -12,21 +12,18 @@ import { assertMayAct, type StaffIdentity } from '../staff/rules.js';
 import { skipFor } from './rules.js';
 import { isLossy } from './sequences.js';
 
-/**
- * Begins a restore, which closes the ledger until it is finished. (docs/operations/backup.md,
- * Backup and restore)
- */
+/** Begins a restore, which closes the ledger until it is finished. (docs/operations/backup.md) */
 
-/** The lost data. Null if the copy is complete. */
+/** Null if the copy is complete. */
 interface Lost {
   /** Everything committed later is missing. */
   readonly restoredTo: Instant;
   readonly until: Instant;
-  /** How many sequences to skip; null for more than any tenant can have used in that time. */
+  /** Null: more than any tenant can have used in that time. */
   readonly skip: bigint | null;
 }
 
-/** Ordered by time first, because some copies were closed under an id that does not follow time. */
+/** By time first, because some copies were closed under an id that does not follow time. */
 const IN_TIME = ['beganAt', 'id'] as const;
 
 /** Returns the unfinished restore: one that a person has begun, otherwise the first one noticed. */
@@ -44,10 +41,7 @@ export async function lastRestore(reader: Reader): Promise<Restore | undefined> 
   return open ?? (await reader.select(restores, {}, { orderBy: IN_TIME })).at(-1);
 }
 
-/**
- * Returns other finished restores that lost data, with a rail that was left out and not asked
- * since; oldest first.
- */
+/** Returns finished restores that lost data and still have an unasked rail, oldest first. */
 export async function unqueriedRestores(
   reader: Reader,
   { id }: Restore,
@@ -57,9 +51,9 @@ export async function unqueriedRestores(
 }
 
 /**
- * Closes the ledger for every process, and records what was lost. Takes over a restore that the
- * copy itself, the migrations or a worker have noticed. Throws ApiError authority_insufficient,
- * invalid_field (reason, restored_to, until, skip), invalid_state (already begun).
+ * Closes the ledger for every process, and records what was lost. Takes over a restore that was
+ * only noticed. Throws ApiError authority_insufficient, invalid_field, invalid_state (already
+ * begun).
  */
 export async function beginRestore(
   { database, clock }: DatabaseDeps,
@@ -128,7 +122,6 @@ export function restoreAuditEntry(action: string, restore: Restore): AuditEntry 
   return { tenantId: null, action, subjectType: 'restore', subjectId: id, details };
 }
 
-/** The clocks of two processes never differ by more. */
 const CLOCKS_APART_MS = 60_000;
 
 async function assertFits(

@@ -21,7 +21,7 @@ import { isLossy } from './sequences.js';
 
 /**
  * Finds payouts that rails know and that are missing here, or in an earlier state.
- * (docs/operations/backup.md, Backup and restore)
+ * (docs/operations/backup.md)
  */
 
 /** The clocks of the rail and the database never differ by more. */
@@ -38,15 +38,11 @@ export async function railsInUse(reader: Reader): Promise<readonly string[]> {
   return rows.map((row) => string.parse(row.rail));
 }
 
-/**
- * Returns the rails of any payout, and those that workers have served: lost payouts may have used
- * any of them.
- */
+/** Returns the rails of any payout, and those that workers have served. */
 export async function railsEverSeen(reader: Reader): Promise<readonly string[]> {
   const rails: string[] = [];
   for (;;) {
-    // Reads one row per step, because DISTINCT would read the whole index if the server's
-    // statistics are old.
+    // One row per step, because DISTINCT may read the whole index.
     const [next] = await reader.query(
       `SELECT rail FROM payouts FORCE INDEX (asking) WHERE rail>${literal(payouts, 'rail', rails.at(-1) ?? '')}
        ORDER BY rail LIMIT 1`,
@@ -63,10 +59,9 @@ interface Asking extends DatabaseDeps {
 }
 
 /**
- * Asks each rail which payments it has received since the moment of the restore, and the outcome of
- * every payout that has not ended here. Stores the findings and changes nothing else. Returns the
- * rails that answer only about keys that we name, whose further payments only their statements
- * show. Throws RailSilent, DatabaseUnavailable.
+ * Asks each rail for the payments it received since the moment of the restore, and for the outcome
+ * of every payout that has not ended here. Stores the findings. Returns the rails that cannot list
+ * payments. Throws RailSilent.
  */
 export async function askRails(deps: Asking, rails: Rails): Promise<readonly string[]> {
   const cannotList: string[] = [];
@@ -77,7 +72,6 @@ export async function askRails(deps: Asking, rails: Rails): Promise<readonly str
   return cannotList;
 }
 
-/** Returns false if the rail does not list payments. */
 async function askList(deps: Asking, name: string, rail: Rail): Promise<boolean> {
   const { restoredTo } = deps.restore;
   const since: Instant = instant((restoredTo ?? deps.restore.beganAt) - MARGIN_MS);
@@ -134,10 +128,7 @@ async function askKeys(deps: Asking, name: string, rail: Rail): Promise<void> {
   }
 }
 
-/**
- * Read again after the rail's responses: while the ledger is open payouts continue, so earlier
- * reads are stale.
- */
+/** Read after the rail's responses, because payouts may continue while the ledger is open. */
 async function present(
   { database }: Asking,
   rail: string,
@@ -157,18 +148,14 @@ function answeredFinding(
   now: Payout,
   answer: RailAnswer,
 ): FindingKind | null {
-  // The payout may have been handed over in the lost time, and must not be canceled before the rail
-  // answers.
+  // It may have been handed over in the lost time.
   if (answer === 'silent')
     return isLossy(restore) && now.createdAt < (restore.finishedAt ?? Infinity) ? 'goes_on' : null;
   // The rail may have received the payout since it answered that it does not know it.
   return findingOf(answer === null ? before : now, answer);
 }
 
-/**
- * The workflow of an approved payout asks for as long as necessary; a payout that waits for
- * approval needs the status now.
- */
+/** An approved payout's workflow asks again; one that waits for approval needs the status now. */
 async function statusOf(rail: Rail, payout: Payout): Promise<RailAnswer> {
   try {
     return await rail.status(payout.id);
@@ -226,10 +213,7 @@ export function findingsOf(reader: Reader, restoreId: Uuid): Promise<readonly Re
   return reader.select(restoreFindings, { restoreId }, { orderBy: ['rail', 'payoutId'] });
 }
 
-/**
- * Returns the findings of a restore, and of earlier ones whose rails were asked only since it
- * began; the current restore is last.
- */
+/** Returns the findings of a restore, and of earlier ones whose rails were asked since it began. */
 export async function findingsSince(
   reader: Reader,
   { id, beganAt }: Restore,

@@ -12,10 +12,7 @@ import { newRestore, restoreAuditEntry } from './opening.js';
 const CHECK_EVERY_MS = 5_000;
 /** The first postings of a process wait at most this long for its first check. */
 const FIRST_CHECK_MS = 3_000;
-/**
- * Of the ledger transactions committed between two checks, the last one in each interval is
- * remembered.
- */
+/** The last ledger transaction of each interval between two checks is remembered. */
 const SAMPLE_MS = 100;
 const MAX_SAMPLES = 200;
 const ACTOR = { channel: 'ops', name: 'service' } as const;
@@ -26,16 +23,13 @@ interface GuardDeps extends DatabaseDeps {
 }
 
 /**
- * Closes the ledger if the database was put back to an earlier moment under this running process:
- * by a failover to a replica that lacks the last transactions, or by loading a backup. Remembers
- * rows that existed, and checks that they still exist: before the first posting on each new
- * connection, and every 5 s. (docs/decisions/0041)
+ * Closes the ledger if the database was put back to an earlier moment under this process, by a
+ * failover to a replica or by loading a backup. Checks that remembered rows still exist before the
+ * first posting on each connection, and every 5 s. (docs/decisions/0041)
  */
 export class RollbackGuard {
   private checkpoint: Checkpoint | null = null;
-  /**
-   * Ledger transactions committed by this process since the checkpoint was read, the latest last.
-   */
+  /** Since the checkpoint was read, the latest last. */
   private samples: Uuid[] = [];
   private sampledAt = -Infinity;
   private readonly checked = new WeakSet<object>();
@@ -47,10 +41,7 @@ export class RollbackGuard {
 
   constructor(private readonly deps: GuardDeps) {}
 
-  /**
-   * Checks now and every 5 s. `load` returns the checkpoint that earlier processes stored outside
-   * MySQL.
-   */
+  /** Checks now and every 5 s. `load` returns the checkpoint stored outside MySQL. */
   start(load: () => Promise<unknown>): void {
     this.load = load;
     // MySQL or Temporal is away: the next check repeats it.
@@ -66,16 +57,12 @@ export class RollbackGuard {
     clearInterval(this.timer);
   }
 
-  /**
-   * Checks before the first posting on a connection, which may lead to another server. Throws like
-   * `check`.
-   */
+  /** Checks before the first posting on a connection, which may lead to another server. */
   async admit(transaction: Transaction): Promise<void> {
     if (this.checked.has(transaction.connection)) return;
     await this.starting;
     const earlier = this.remembered();
-    // A server of a group may not have applied everything yet, so a loss is confirmed by a read
-    // that waits for it.
+    // A server of a group may lag, so a loss is confirmed by a read that waits for it.
     if (earlier !== null && (await compareWith(transaction, earlier)) === 'lost')
       await this.closeIfLost(earlier);
     this.checked.add(transaction.connection);
@@ -90,10 +77,7 @@ export class RollbackGuard {
     if (this.samples.length > MAX_SAMPLES) this.samples.shift();
   }
 
-  /**
-   * Checks now, or joins the check in progress. Throws DatabaseUnavailable, or a statement's
-   * failure.
-   */
+  /** Checks now, or joins the check in progress. */
   check(): Promise<void> {
     this.checking ??= this.checkOnce().finally(() => (this.checking = null));
     return this.checking;
@@ -108,7 +92,6 @@ export class RollbackGuard {
     this.samples = this.samples.filter((id) => !verified.has(id));
   }
 
-  /** Until it has succeeded once. */
   private async checkStored(): Promise<void> {
     if (this.load === null) return;
     const stored = parseCheckpoint(await this.load());
@@ -116,10 +99,7 @@ export class RollbackGuard {
     this.load = null;
   }
 
-  /**
-   * Returns the checkpoint to remember from now on, and closes the ledger if rows of `earlier` are
-   * missing.
-   */
+  /** Returns the checkpoint to remember, and closes the ledger if rows of `earlier` are missing. */
   async next(earlier: unknown): Promise<Checkpoint | null> {
     const parsed = parseCheckpoint(earlier);
     return (await this.renew(parsed)) ?? parsed;
@@ -152,8 +132,7 @@ export class RollbackGuard {
 /** Closes the ledger once, however many processes noticed. Returns whether this call did it. */
 async function closeLedger({ database, clock }: DatabaseDeps): Promise<boolean> {
   return transact(database, async (transaction) => {
-    // Held until the act is recorded: a second process waits here, and then finds the ledger
-    // closed.
+    // Held until the act is recorded, so that a second process finds the ledger closed.
     await transaction.find(auditChains, { chainId: SYSTEM_CHAIN }, { forUpdate: true });
     const open = await transaction.find(
       restores,

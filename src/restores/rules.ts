@@ -3,18 +3,14 @@ import type { Payout } from '../db/entities/payouts.js';
 import type { RestoreFinding } from '../db/entities/restores.js';
 
 /**
- * Pure rules: what a restore skips, and what it finds.
- * (docs/decisions/0041-a-restore-skips-numbers.md)
+ * What a restore skips, and what it finds. Pure. (docs/decisions/0041-a-restore-skips-numbers.md)
  */
 
 /** More events than a tenant has in a second: twice what the whole service was measured to post. */
 const EVENTS_A_SECOND = 10_000n;
 const MIN_SKIP = 1_000_000n;
 
-/**
- * Returns more sequences than a tenant can have used between the two moments, so that none is used
- * twice.
- */
+/** Returns more sequences than a tenant can have used between the two moments. */
 export function skipFor({
   restoredTo,
   until,
@@ -33,14 +29,13 @@ export function throughFor(last: bigint, skip: bigint): bigint {
   return ((least + MIN_SKIP - 1n) / MIN_SKIP) * MIN_SKIP;
 }
 
-/** The rail has accepted the order: the money may be on its way or have arrived. */
+/** The money may be on its way or have arrived. */
 const TAKEN: readonly ListedPayment['status'][] = ['accepted', 'completed', 'returned'];
 
 export type FindingKind = RestoreFinding['kind'];
 
 /**
- * Returns how a payout differs from its rail's report; null if they agree. `said` is null if the
- * rail does not know the key.
+ * Returns how a payout differs from its rail's report. `said` is null if the rail does not know it.
  */
 export function findingOf(
   payout: Pick<Payout, 'status' | 'asset' | 'raw' | 'railReference'>,

@@ -11,10 +11,7 @@ import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { throughFor } from './rules.js';
 
-/**
- * Numbers that outsiders may have seen in the lost part are never used again. (docs/contract.md,
- * Events)
- */
+/** Numbers that outsiders may have seen are never used again. (docs/contract.md, Events) */
 
 type LossyRestore = Restore & { readonly restoredTo: Instant; readonly skip: bigint };
 
@@ -75,7 +72,6 @@ async function moveTenant(
   await leaveOut(transaction, restore, tenantId, actor, now, events);
 }
 
-/** Makes the gap, once, in the chain of acts without a tenant. */
 export function moveSystemChain(
   deps: DatabaseDeps,
   restore: LossyRestore,

@@ -20,13 +20,12 @@ import { writeKeyed } from '../ledger/keyed-writes.js';
 import { assertNotTooLong, assertPeriod, type StatementRequest } from './rules.js';
 
 export interface CreatingDeps extends ReadingDeps {
-  /** How long a request may wait for the ledger in all. */
   readonly timeoutMs: number;
 }
 
 /**
- * Creates a statement and fixes its figures; the files follow. Refusals are responses. Throws
- * DatabaseUnavailable. (docs/contract.md, Statements)
+ * Creates a statement and fixes its figures; the files follow. Returns refusals. (docs/contract.md,
+ * Statements)
  */
 export async function createStatement(
   deps: CreatingDeps,
@@ -42,15 +41,15 @@ export async function createStatement(
     command: { ...idempotency, tenantId },
   } as const;
   const now = await databaseClock.read(database.lookup);
-  // The figures of a settled period never change, so they are read outside the transaction. The key
-  // may already have a response, even if the request would be refused now.
+  // Settled figures never change, so they are read outside the transaction. The key may have a
+  // result even if the request would be refused now.
   const found = await readFigures(deps, caller, wanted, now).catch((failure: unknown) => {
     if (failure instanceof ApiError) return failure;
     throw failure;
   });
   return writeKeyed(database, request, timeoutMs, async (transaction) => {
     if (found instanceof ApiError) throw found;
-    // The tenant's row is the lock on its stored statements.
+    // Locks the tenant's stored statements.
     await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
     await assertStatementQuota(transaction, tenantId, found.entryCount);
     return { row: newStatement(id, caller, wanted, found, now) };
@@ -80,7 +79,7 @@ async function readFigures(
   return { openingRaw, closingRaw, entryCount: Number.parseInt(entryCount.toString(), 10) };
 }
 
-/** The account's entries are numbered without gaps, so they need not be counted. */
+/** Entries are numbered without gaps, so they need not be counted. */
 async function countWithin(
   reader: Reader,
   accountId: Uuid,

@@ -23,7 +23,6 @@ export const STATEMENT_COLUMNS: readonly Column[] = [
 ];
 
 const ENTRIES_A_PAGE = 1_000n;
-/** Written without a pause, which takes a few milliseconds. */
 const LINES_A_PIECE = 100;
 
 export class StatementLines {
@@ -34,10 +33,7 @@ export class StatementLines {
     private readonly statement: Statement,
   ) {}
 
-  /**
-   * Yields a few lines at a time. Throws if the movements do not lead from the opening to the
-   * closing balance.
-   */
+  /** Throws if the movements do not lead from the opening to the closing balance. */
   async *pieces(): AsyncGenerator<readonly TableRow[]> {
     const { openingRaw, closingRaw, fromAt, toAt } = this.statement;
     yield [this.balanceLine('opening_balance', fromAt, openingRaw)];

@@ -14,22 +14,15 @@ import {
 import { STATEMENT_COLUMNS, StatementLines } from './lines.js';
 import { MAX_MOVEMENTS } from './rules.js';
 
-/**
- * The class of a statement by its number of movements, so that a long statement does not delay a
- * short one.
- */
+/** Long statements are made apart, so that they delay no short one. */
 export type Length = 'short' | 'long';
 
-/** Up to this many entries, a statement is short. */
 const SHORT_ENTRIES = 1_000;
 const WITHIN: Readonly<Record<Length, string>> = {
   short: `entry_count<=${SHORT_ENTRIES}`,
   long: `entry_count>${SHORT_ENTRIES}`,
 };
-/**
- * How long an attempt may take: a minute, and ten for the longest. Then another process starts
- * over.
- */
+/** An attempt takes at most a minute, and ten more for the longest; then another one starts. */
 const LEASE_MS = 60_000;
 const LEASE_OF_THE_LONGEST_MS = 600_000;
 const SEEN_AT_ONCE = 1_000;
@@ -42,10 +35,7 @@ const OWNER: FileOwner = {
   attemptSql: (id, filesRun) => updateSql(statements, { filesRun }, { id }),
 };
 
-/**
- * Makes the files of statements. Any number of processes may run; each statement is made by one at
- * a time.
- */
+/** Makes the files of statements, each in one process at a time. */
 export class StatementMaker {
   private lastTenant: Uuid | null = null;
   private readonly generator: FileGenerator;
@@ -57,10 +47,7 @@ export class StatementMaker {
     this.generator = new FileGenerator({ database: deps.database, owner: OWNER });
   }
 
-  /**
-   * Makes one waiting statement, taking tenants in turn. Returns false if none is waiting. Throws
-   * DatabaseUnavailable, the signal's reason, and errors of the file system.
-   */
+  /** Makes one waiting statement, taking tenants in turn. Returns false if none is waiting. */
   async makeNext(signal: AbortSignal): Promise<boolean> {
     const next = await this.next();
     if (next === null) return false;
@@ -70,15 +57,13 @@ export class StatementMaker {
     try {
       await this.make(claimed, AbortSignal.any([signal, AbortSignal.timeout(leaseMsOf(claimed))]));
     } catch (failure) {
-      // A stopping process releases the claim at once; a failed attempt is repeated when its lease
-      // ends.
+      // A failed attempt is repeated when its lease ends.
       if (signal.aborted) await this.release(claimed);
       if (!(failure instanceof GenerationSuperseded)) throw failure;
     }
     return true;
   }
 
-  /** Returns the oldest waiting statement of the next tenant, round robin. */
   private async next(): Promise<{ readonly id: Uuid; readonly tenantId: Uuid } | null> {
     const { database, clock } = this.deps;
     const rows = await database.reader.query(
@@ -95,7 +80,7 @@ export class StatementMaker {
     return waiting.find(({ tenantId }) => tenantId === tenant) ?? null;
   }
 
-  /** Claims the statement for the length of a lease. Returns null if another process was first. */
+  /** Returns null if another process was first. */
   private claim(id: Uuid): Promise<Statement | null> {
     const { database, clock } = this.deps;
     return transact(database, async (transaction) => {
@@ -108,7 +93,6 @@ export class StatementMaker {
     });
   }
 
-  /** Releases the claim, so that another process may begin at once. */
   private async release({ id, leaseUntil }: Statement): Promise<void> {
     const own = { id, leaseUntil, status: 'preparing' } as const;
     await transact(this.deps.database, (transaction) =>

@@ -25,7 +25,7 @@ export async function readStatement(reader: Reader, caller: Caller, id: Uuid): P
   return parseRow(statements, row);
 }
 
-/** Returns statements of accounts in which the member has a role, newest first, before `before`. */
+/** Returns statements of accounts in which the member has a role, newest first. */
 export async function listStatements(
   reader: Reader,
   { tenantId, memberId }: Caller,
@@ -50,10 +50,7 @@ export async function listStatements(
   return readVisible(reader, { table: statements, ...rows, shown }, before, limit);
 }
 
-/**
- * Opens a file of the statement, read as it is sent. Throws not_found also if the statement has no
- * file.
- */
+/** Opens a file of the statement. Throws not_found also if it has no file. */
 export async function openStatement(
   reader: Reader,
   files: StoredFiles,

@@ -3,7 +3,7 @@ import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 
-/** A request: an account's movements of one asset, dated between these moments, both inclusive. */
+/** The period includes both moments. */
 export interface StatementRequest {
   readonly accountId: Uuid;
   readonly asset: Amount['asset'];
@@ -11,18 +11,13 @@ export interface StatementRequest {
   readonly to: Instant;
 }
 
-/**
- * The limit of an account's movements in the period, in all assets: the rows that a spreadsheet
- * program can open.
- */
+/** In all assets: the rows that a spreadsheet program can open. */
 export const MAX_MOVEMENTS = 500_000;
 
-/** Throws invalid_field for an invalid period. */
 export function assertPeriod({ from, to }: Pick<StatementRequest, 'from' | 'to'>): void {
   if (to < from) throw new ApiError(invalidField('to', 'before_from'));
 }
 
-/** Throws quota_exceeded if the statement would have more lines than a file may. */
 export function assertNotTooLong(movements: bigint): void {
   if (movements <= BigInt(MAX_MOVEMENTS)) return;
   const refusal: Refusal = {

@@ -36,13 +36,11 @@ export const CreateStatementBody = z
 const PERIOD = { from: '2026-11-01T05:00:00.000Z', to: '2026-11-21T04:59:59.999Z' };
 exampled(CreateStatementBody, { account_id: EXAMPLE.source, asset: EXAMPLE.asset, ...PERIOD });
 
-/** A statement, and the address of the API for tenants. */
 interface StatementSource {
   readonly statement: Statement;
   readonly baseUrl: string;
 }
 
-/** Returns the address of a file; null unless the statement is ready. */
 function fileUrl({ statement: { id, status }, baseUrl }: StatementSource, format: string) {
   return status === 'ready' ? `${baseUrl}/v1/statements/${id}/file?format=${format}` : null;
 }

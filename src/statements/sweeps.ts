@@ -14,10 +14,7 @@ const REMOVE_EVERY_MS = 600_000;
 const DAY_MS = 86_400_000;
 const REMOVED_AT_ONCE = 20;
 
-/**
- * Makes statements in every worker process, because writing a file occupies a processor for a
- * while.
- */
+/** Makes statements in every worker process, because writing a file occupies a processor. */
 export function statementsSweep(deps: DatabaseDeps, length: Length): Sweep {
   const maker = new StatementMaker(deps, length);
   return {
@@ -40,9 +37,8 @@ export function expiredStatementsSweep({ database, clock }: DatabaseDeps, keptDa
 }
 
 /**
- * Removes the files of at most `limit` statements made before a moment. Returns how many
- * statements. An expired statement keeps its lease until its files are removed, so an interrupted
- * removal is continued.
+ * Removes the files of at most `limit` statements, and returns how many. An expired statement keeps
+ * its lease until its files are removed, so an interrupted removal is continued.
  */
 export async function removeOldFiles(
   database: Database,

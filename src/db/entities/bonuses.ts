@@ -92,7 +92,7 @@ export const bonusBatches = defineTable(
     isHeld: column.boolean,
     rowsPaid: column.integer,
     rowsFailed: column.integer,
-    /** What its paid and failed rows no longer need of the hold, with fees. */
+    /** The part of the hold that paid and failed rows no longer need. */
     settledRaw: column.bigint,
     pausedAt: column.nullable(column.time),
     pausedBy: column.nullable(column.varchar(120)),

@@ -57,7 +57,7 @@ export type SystemRole = (typeof SYSTEM_ROLES)[number];
 
 export const FEE_OPERATIONS = ['transfer', 'bonus', 'payout'] as const;
 export type FeeOperation = (typeof FEE_OPERATIONS)[number];
-/** What a fee depends on besides the amount: the key of a schedule. (CONTRIBUTING.md) */
+/** The key of a schedule: all that a fee depends on besides the amount. (CONTRIBUTING.md) */
 export const FEE_KEY = ['tenantId', 'operation', 'asset'] as const;
 
 export const feeSchedules = defineTable(

@@ -25,7 +25,7 @@ export const webhookEndpoints = defineTable(
     apiVersion: column.wordOf(API_VERSIONS, 10),
     secret: column.varbinary(200),
     secretKeyId: column.ascii(32),
-    /** Also signs until `previousUntil`. */
+    /** The secret before the last rotation, which also signs until `previousUntil`. */
     previousSecret: column.nullable(column.varbinary(200)),
     previousSecretKeyId: column.nullable(column.ascii(32)),
     previousUntil: column.nullable(column.time),

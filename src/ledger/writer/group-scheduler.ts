@@ -2,20 +2,19 @@ import { untraced } from '../../core/trace.js';
 import type { PendingCommand } from './pending-command.js';
 
 export interface SchedulerOptions {
-  /** Maximum of commands per transaction. Commands submitted together may exceed it. */
+  /** Commands submitted together may exceed it. */
   readonly maxGroup: number;
   readonly groupsInFlight: number;
 }
 
 interface SchedulerObserver {
-  /** Called when a group was taken, with the number of commands still queued. */
   readonly taken: (queued: number) => void;
   readonly idle: () => void;
 }
 
 /**
- * Queues commands and runs them in groups, at most `groupsInFlight` at a time. Commands that arrive
- * while all groups are busy share the next group.
+ * Queues commands and runs them in groups. Commands that arrive while all groups are busy share the
+ * next one.
  */
 export class GroupScheduler {
   private readonly queue: PendingCommand[] = [];
@@ -67,10 +66,7 @@ export class GroupScheduler {
     });
   }
 
-  /**
-   * Takes the next group from the queue. Keeps commands that were submitted together in one group,
-   * and drops commands that have already been answered.
-   */
+  /** Keeps commands that were submitted together in one group, and drops answered ones. */
   private takeGroup(): readonly PendingCommand[] {
     const group = this.queue.splice(0, this.options.maxGroup);
     const last = group.at(-1)?.submission;

@@ -18,17 +18,12 @@ import type { EventDraft } from '../event-log.js';
 import type { LoadedTable } from './loaded-table.js';
 import type { HoldChange, LockedState, Posting, RowWrite, Writes } from './types.js';
 
-/**
- * Thrown when a decision needs an account that was not locked. The group is retried and determines
- * its accounts again.
- */
+/** A decision needs an account that was not locked. The group is retried. */
 export class AccountNotLocked extends Error {
   override name = 'AccountNotLocked';
 }
 
-/**
- * Thrown for a decision that would break the ledger. The cause is always a bug, never the client.
- */
+/** A decision would break the ledger because of a bug. */
 export class UnsoundDecision extends Error {
   override name = 'UnsoundDecision';
 }
@@ -39,7 +34,7 @@ interface AccountState {
   readonly balances: Record<Asset, Balance>;
 }
 
-/** State of an account in a draft. `account` is a copy, which the draft changes in place. */
+/** `account` is a copy, which the draft changes in place. */
 interface DraftState extends AccountState {
   readonly account: Account & { seq: bigint };
 }
@@ -59,9 +54,8 @@ export interface GroupWrites {
 }
 
 /**
- * Locked accounts and loaded rows of one group. Each decision is applied here before the next
- * command is decided, so commands of a group see the writes of earlier ones. `group-writes.ts`
- * stores the result.
+ * Locked accounts and loaded rows of one group. Each decision is applied before the next command is
+ * decided, so commands see the writes of earlier ones. `group-writes.ts` stores the result.
  */
 export class GroupState {
   readonly writes: GroupWrites = {
@@ -93,9 +87,7 @@ export class GroupState {
     }
   }
 
-  /**
-   * Returns the account with the latest entry, or undefined if none of these accounts is locked.
-   */
+  /** Returns the account with the latest entry. */
   latest(accountIds: readonly Uuid[]): Account | undefined {
     let latest: Account | undefined;
     for (const id of accountIds) {
@@ -162,7 +154,7 @@ export class GroupState {
       const key = { accountId, asset, month };
       const name = `${accountId}|${asset}|${month}`;
       const loaded = this.loaded.get(monthTotals)?.get(key);
-      // The total is replaced, not incremented, so an unread total would start from zero.
+      // The total is replaced, so an unread one would start from zero.
       if (loaded === undefined) throw new UnsoundDecision('a month is changed that was not loaded');
       const known = changed.get(name) ?? (loaded[0] as MonthTotal | undefined);
       const used = (known?.used ?? 0n) + raw;

@@ -21,8 +21,8 @@ import type { RowWrite } from './types.js';
 /**
  * Writes a group as multi-row statements, in lock order: keys, rows guarded by the account locks,
  * resources, event counters, audit chains. The statements and COMMIT are sent as one text, so the
- * locks are held for no round trip. Only rows of the audit log need another round trip, because
- * this process computes their hashes. (docs/decisions/0002-group-commit.md)
+ * locks are held for no round trip, except for the audit log, whose hashes this process computes.
+ * (docs/decisions/0002-group-commit.md)
  */
 export async function writeGroup(
   transaction: Transaction,
@@ -63,10 +63,7 @@ function ledgerStatements(writes: GroupWrites): string[] {
   ];
 }
 
-/**
- * Returns one UPDATE of the accounts' `seq` and `last_posted_at`. A value that all accounts share
- * is written once, to keep the statement short.
- */
+/** A value that all accounts share is written once. */
 function updateAccountsSql(rows: readonly Account[]): string {
   const ids = rows.map((row) => literal(accounts, 'id', row.id));
   const set = (property: 'seq' | 'lastPostedAt'): string => {

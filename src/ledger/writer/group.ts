@@ -98,10 +98,9 @@ export async function nameAccounts(
 }
 
 /**
- * Decides the commands in order. Each sees the effects of earlier ones. A key that occurs twice in
- * the group is decided once (idempotency.ts). If an account is dated too far ahead of the
- * database's clock, its commands are refused, because they would pass this date on to the other
- * accounts that they post to.
+ * Decides the commands in order. A key that occurs twice in the group is decided once. If an
+ * account is dated too far ahead, its commands are refused, because they would pass this date on to
+ * the other accounts that they post to.
  */
 function decideAll(
   deps: GroupDeps,
@@ -137,10 +136,7 @@ function decideAll(
   return decided;
 }
 
-/**
- * Decides one command and applies the decision. Returns null after a bug in the decision, so that
- * only this command fails.
- */
+/** Returns null after a bug in the decision, so that only this command fails. */
 function decideOne(
   deps: GroupDeps,
   state: GroupState,
@@ -163,7 +159,6 @@ function decideOne(
   }
 }
 
-/** Adds the trace to events and outbox entries, so that their processing continues it. */
 function withTrace(writes: Writes, traceparent: Traceparent): Writes {
   const { events = [], rows = [] } = writes;
   return {

@@ -29,21 +29,15 @@ import { AccountNotLocked } from './group-state.js';
 import type { CommandResult, Command, CommandKind } from './types.js';
 
 export interface WriterOptions extends SchedulerOptions {
-  /** Commands are refused with 503 while this many are queued. */
   readonly maxQueue: number;
-  /** Time limit of a command, including its time in the queue. */
+  /** Includes the time in the queue. */
   readonly commandTimeoutMs: number;
 }
 
-/**
- * If at least this share of a group's commands were replays, the next group's keys are looked up
- * before the locks.
- */
+/** If this share of a group were replays, the next group's keys are looked up before the locks. */
 const REPLAYS_SHARE = 0.25;
 const RETRY_PAUSE_MS = 5;
-/**
- * After a broken connection, a new one may work. A second failure means that the server is down.
- */
+/** A second failure means that the server is down. */
 const UNAVAILABLE_TRIES = 2;
 
 /*
@@ -69,7 +63,7 @@ const UNAVAILABLE_TRIES = 2;
 
 /**
  * Writes all changes of money. Commands that arrive while groups are in flight share the next
- * transaction (group commit). A command is answered only after its COMMIT.
+ * transaction. A command is answered only after its COMMIT.
  */
 export class LedgerWriter {
   private readonly scheduler: GroupScheduler;
@@ -98,9 +92,8 @@ export class LedgerWriter {
   }
 
   /**
-   * Decides the command, or returns the earlier result of its key. Never throws. If the result is
-   * not known within the command's time limit, the promise resolves to the refusal
-   * `ledger_unavailable`.
+   * Decides the command, or returns the earlier result of its key. Never rejects: without a result
+   * in time, resolves to the refusal `ledger_unavailable`.
    */
   submit<C extends Command, Row extends { readonly id: Uuid }>(
     kind: CommandKind<C, Row>,
@@ -109,10 +102,7 @@ export class LedgerWriter {
     return this.enqueue(kind, command, Symbol());
   }
 
-  /**
-   * Decides the commands in this order in one transaction. A locked account or a bug may delay some
-   * of them.
-   */
+  /** Decides the commands in this order in one transaction. A lock or a bug may delay some. */
   submitTogether<C extends Command, Row extends { readonly id: Uuid }>(
     kind: CommandKind<C, Row>,
     commands: readonly C[],
@@ -165,10 +155,7 @@ export class LedgerWriter {
     this.observer.groupPosted(group.length, (performance.now() - began) / 1000);
   }
 
-  /**
-   * Answers the group with `ledger_unavailable` if `work` fails. Clients repeat the requests with
-   * the same keys.
-   */
+  /** Answers the group with `ledger_unavailable` if `work` fails. Clients repeat the requests. */
   private async runOrGiveUp(
     group: readonly PendingCommand[],
     work: () => Promise<void>,
@@ -181,9 +168,7 @@ export class LedgerWriter {
     }
   }
 
-  /**
-   * Posts the group. Retries while time remains and the failure means that nothing was committed.
-   */
+  /** Retries while time remains and the failure means that nothing was committed. */
   private async post(group: readonly PendingCommand[], firstNamed?: NamedAccounts): Promise<void> {
     let unavailable = 0;
     let named = firstNamed;
@@ -255,10 +240,7 @@ export class LedgerWriter {
     if (answers.size > 0) this.expectsReplays = replays >= answers.size * REPLAYS_SHARE;
   }
 
-  /**
-   * Posts each command alone after a statement failed because of one command's content, so that
-   * only that command fails.
-   */
+  /** Posts each command alone, so that only the one at fault fails. */
   private async postOneByOne(group: readonly PendingCommand[], failure: unknown): Promise<void> {
     this.observer.groupRetried('data_fault');
     await this.answerBound(group);
@@ -285,10 +267,7 @@ function isOpen({ answered }: PendingCommand): boolean {
   return !answered;
 }
 
-/**
- * Ledger writers of a process. Each has its own queue and groups, so a backlog at one does not
- * delay another.
- */
+/** Ledger writers of a process, each with its own queue, so that a backlog delays no other. */
 export class LedgerWriters {
   private readonly writers: LedgerWriter[] = [];
 

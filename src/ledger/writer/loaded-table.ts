@@ -10,10 +10,7 @@ export class RowsByKey {
 
   constructor(readonly properties: Properties) {}
 
-  /**
-   * Whether the key consists of exactly these properties. Runs for every lookup of every command,
-   * so it allocates no list.
-   */
+  /** Runs for every lookup of every command, so it allocates no list. */
   fits(key: object): boolean {
     for (const property of this.properties) if (!(property in key)) return false;
     let count = 0;
@@ -47,8 +44,8 @@ export class RowsByKey {
 }
 
 /**
- * Rows of one table that were read for a group. Keys with different properties have separate
- * `RowsByKey`, and a row is only found by a key with the properties of the request.
+ * Rows of one table that were read for a group, found only by keys with the properties of the
+ * request.
  */
 export class LoadedTable {
   readonly shapes: RowsByKey[] = [];
@@ -60,16 +57,14 @@ export class LoadedTable {
   }
 
   /**
-   * Returns undefined if the key was not requested, so that an unread row is not mistaken for a
-   * missing one.
+   * Undefined if the key was not requested: an unread row must not be mistaken for a missing one.
    */
   get(key: object): readonly StoredRow[] | undefined {
     return this.shapes.find((shape) => shape.fits(key))?.get(key as StoredRow);
   }
 
   /**
-   * Stores a new or changed row for later commands of the group that requested it. `identity` names
-   * the properties that identify the row.
+   * Stores a new or changed row for later commands. `identity` names its identifying properties.
    */
   put(row: StoredRow, identity: Properties): void {
     for (const shape of this.shapes) shape.put(row, identity);

@@ -20,10 +20,7 @@ interface LockWait {
 
 const PROBE_EVERY_MS = 50;
 
-/**
- * Commands that waited too long for a lock, for example on an account that an administrator's
- * session keeps locked. Each is posted as soon as its own accounts are free.
- */
+/** Commands that waited too long for a lock, each posted as soon as its own accounts are free. */
 export class LockWaitQueue {
   private waits: LockWait[] = [];
   private locked: ReadonlySet<Uuid> = new Set();
@@ -63,10 +60,7 @@ export class LockWaitQueue {
     this.options.onIdle();
   }
 
-  /**
-   * Takes commands whose accounts are all free, without waiting for locks. Throws the errors of a
-   * transaction.
-   */
+  /** Takes commands whose accounts are all free, without waiting for locks. */
   private async takeFree(): Promise<readonly PendingCommand[]> {
     const ids = [...new Set(this.waits.flatMap(({ accounts }) => accounts))];
     this.locked = ids.length === 0 ? new Set() : await lockedElsewhere(this.database, ids);
@@ -80,7 +74,7 @@ export class LockWaitQueue {
 
   /**
    * Keeps the commands if MySQL is unavailable, because it may recover within their time limits.
-   * Otherwise reports the fault and answers all commands.
+   * Otherwise answers all of them.
    */
   private giveUp(fault: unknown): readonly PendingCommand[] {
     if (isUnavailable(fault)) return [];

@@ -15,15 +15,11 @@ import { GroupState, type LoadedTables } from './group-state.js';
 import type { GroupDeps, NamedAccounts, PendingCommand } from './pending-command.js';
 import { type Need, NO_OWNERS } from './types.js';
 
-/**
- * Thrown while a restore of the database is unfinished. (docs/operations/backup.md, Backup and
- * restore)
- */
+/** Thrown while a restore is unfinished. (docs/operations/backup.md) */
 export class LedgerClosed extends Error {
   override name = 'LedgerClosed';
 }
 
-/** State that a group's transaction reads after locking its accounts. */
 export interface LockedGroup {
   readonly state: GroupState;
   readonly keys: BoundKeys;
@@ -32,11 +28,9 @@ export interface LockedGroup {
 }
 
 /**
- * Locks and reads everything that the group's decisions need, in one round trip. The first
- * statement locks the accounts of the group with their balances, in sorted order. The next
- * statements read the clock, the keys, and the needed rows with one SELECT per table and set of key
- * properties. Each statement sees every earlier commit, so no row is older than the locks. Throws
- * `LedgerClosed`.
+ * Locks and reads everything that the group's decisions need, in one round trip: the accounts with
+ * their balances, in sorted order, then the clock, the keys and the needed rows. Each statement
+ * sees every earlier commit, so no row is older than the locks. Throws `LedgerClosed`.
  */
 export async function lockAndLoad(
   deps: GroupDeps,
@@ -105,10 +99,7 @@ function requestedTables(
   return tables;
 }
 
-/**
- * Returns the command's needs, or none after a bug in `needs`. The command's decision then fails,
- * and only it.
- */
+/** A bug in `needs` fails only this command, when it is decided. */
 function needsOf(
   deps: GroupDeps,
   { kind, command }: PendingCommand,

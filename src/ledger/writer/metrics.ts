@@ -11,18 +11,13 @@ export interface WriterObserver {
     reason: 'rolled_back' | 'lock_wait' | 'unavailable' | 'unlocked' | 'data_fault',
   ): void;
   commitUnknown(): void;
-  /**
-   * Called when a command was refused with 503 because its key was bound under an unknown HMAC key.
-   */
+  /** A command was refused with 503 because its key was bound under an unknown HMAC key. */
   keyUnknown(): void;
   shed(): void;
   queued(commands: number): void;
 }
 
-/**
- * Returns an observer for each ledger writer. The number of queued commands has a label for the
- * writer; the other metrics are totals.
- */
+/** Returns an observer for each ledger writer. Only the queue's length is labelled by writer. */
 export function writerMetrics(registry: Registry): (writer: string) => WriterObserver {
   const { counter, gauge, histogram } = metersOf(registry);
   const size = histogram(

@@ -23,10 +23,7 @@ export interface PendingCommand {
   readonly answer: (answer: CommandResult<AnyRow>) => void;
 }
 
-/**
- * Makes a pending command. When its time limit is reached, it is answered with
- * `ledger_unavailable`.
- */
+/** Answers the command with `ledger_unavailable` when its time limit is reached. */
 export function pendingCommand<C extends Command, Row extends AnyRow>(
   kind: CommandKind<C, Row>,
   command: C,
@@ -56,7 +53,6 @@ export function pendingCommand<C extends Command, Row extends AnyRow>(
   return pending;
 }
 
-/** Checks that refuse to post after the database was set back to an earlier state. */
 interface RollbackChecks {
   /** Runs in each group's transaction, before any lock. */
   admit(transaction: Transaction): Promise<void>;
@@ -70,10 +66,7 @@ export interface GroupDeps extends DatabaseDeps {
   readonly failpoints: Failpoints;
   /** Called after a bug in deciding a command. */
   readonly onFault: (kind: string, fault: unknown) => void;
-  /**
-   * Called when commands were refused because an account is dated too far ahead of the database's
-   * clock.
-   */
+  /** Commands were refused because an account is dated too far ahead of the database's clock. */
   readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
 }
 

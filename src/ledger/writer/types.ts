@@ -17,61 +17,45 @@ export interface Command {
   readonly fingerprint: Fingerprint;
 }
 
-/**
- * A kind of command. Each feature defines its kinds. `Row` is the resource that the command creates
- * or changes.
- */
+/** Each feature defines its kinds. `Row` is the resource that the command creates or changes. */
 export interface CommandKind<C extends Command, Row extends { readonly id: Uuid }> {
   readonly name: string;
   readonly resourceType: ResourceType;
   /** Table from which a replay reads the resource. */
   readonly table: Table<Row>;
   /**
-   * Determines the accounts that each command will touch: those it posts to and those whose state
-   * its decision reads. Runs before locking. Omits accounts that the command's tenant may not
-   * touch, so that no tenant can wait for locks on accounts of another. May use cached data unless
-   * `isRetry` is set, which means that the first attempt missed an account.
+   * Determines the accounts that each command posts to or whose state its decision reads, before
+   * locking. Omits accounts that the command's tenant may not touch, so that no tenant waits for
+   * another's locks. May use cached data unless `isRetry` is set.
    */
   accounts(commands: readonly C[], reader: Reader, isRetry: boolean): Promise<CommandAccounts>;
   /**
-   * Returns the rows that `decide` will read from the locked state. They are read for the whole
-   * group after locking, with one SELECT per table and set of key properties. `at` is close to the
-   * time of the decision.
+   * Returns the rows that `decide` will read, which are read behind the locks for the whole group.
+   * `at` is close to the time of the decision.
    */
   needs(command: C, at: Instant, ownerOf: OwnerFinder): readonly Need[];
-  /**
-   * Decides the command. Must be pure. Throws only because of a bug, which then fails only this
-   * command.
-   */
+  /** Must be pure. Throws only because of a bug, which then fails only this command. */
   decide(command: C, state: LockedState): Decision<Row>;
 }
 
-/** Returns the owner of an account. Owners never change. */
 export type OwnerFinder = (accountId: Uuid) => Uuid | undefined;
 
 export const NO_OWNERS: OwnerFinder = () => undefined;
 
 export interface CommandAccounts {
-  /** Accounts of each command, in the order of the commands. */
   readonly ids: readonly (readonly Uuid[])[];
   /** Required by kinds whose `needs` depend on the owners of accounts. */
   readonly ownerOf?: OwnerFinder;
 }
 
-/**
- * Returns an implementation of `accounts` for kinds whose commands contain the ids of all their
- * accounts.
- */
+/** Returns `accounts` for kinds whose commands contain the ids of all their accounts. */
 export function naming<C>(
   idsOf: (command: C) => readonly Uuid[],
 ): (commands: readonly C[]) => Promise<CommandAccounts> {
   return (commands) => Promise.resolve({ ids: commands.map(idsOf) });
 }
 
-/**
- * Request for the rows that equal `key`, made by `need`. The locked state returns them only for a
- * key with the same properties.
- */
+/** Made by `need`. The locked state returns rows only for a key with the same properties. */
 export interface Need {
   readonly table: Table<unknown>;
   readonly key: Readonly<Record<string, unknown>>;
@@ -92,16 +76,12 @@ export interface LockedAccount {
   readonly balances: Readonly<Record<Asset, AssetBalance>>;
 }
 
-/**
- * State that a decision may read: locked accounts and needed rows, as left by earlier commands of
- * the group.
- */
+/** Locked accounts and needed rows, as left by earlier commands of the group. */
 export interface LockedState {
   /** Time of this command, and `created_at` of its resource and entries. */
   readonly at: Instant;
   /**
-   * Returns undefined if the account does not exist. If `accounts` did not return this id, the
-   * group is retried with it.
+   * Returns undefined if the account does not exist. If it was not locked, the group is retried.
    */
   account(id: Uuid): LockedAccount | undefined;
   /** Returns undefined if the account does not exist or `accounts` omitted it. */
@@ -113,7 +93,6 @@ export interface LockedState {
 export interface EntryDraft {
   readonly accountId: Uuid;
   readonly asset: Asset;
-  /** Signed amount, positive if the account gains. */
   readonly raw: bigint;
   readonly kind: EntryKind;
   readonly counterpartyAccountId: Uuid | null;
@@ -135,17 +114,16 @@ export type HoldChange =
       readonly accountId: Uuid;
       readonly asset: Asset;
       readonly raw: bigint;
-      /** Time of expiry. Set only if a sweep finds expired resources by their holds. */
+      /** Set only if a sweep finds expired resources by their holds. */
       readonly expiresAt?: Instant | null;
     }
-  /** Releases part or all of a hold. To spend held money, a decision releases it and posts. */
+  /** To spend held money, a decision releases it and posts. */
   | { readonly change: 'release'; readonly resourceId: Uuid; readonly raw: bigint };
 
 export interface MonthChange {
   readonly accountId: Uuid;
   readonly asset: Asset;
   readonly month: string;
-  /** Signed change. A negative value restores allowance. */
   readonly raw: bigint;
 }
 
@@ -184,7 +162,7 @@ export type Outcome<Row> =
 
 export interface Decision<Row> {
   readonly outcome: Outcome<Row>;
-  /** Changes to store. A refusal may have writes too. */
+  /** A refusal may have writes too. */
   readonly writes: Writes;
   /** Whether the key is bound to this outcome permanently. */
   readonly bindsKey: boolean;
