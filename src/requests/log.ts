@@ -1,10 +1,16 @@
+import type { Registry } from 'prom-client';
 import type { ErrorCode } from '../core/errors.js';
-import type { Uuid } from '../core/ids.js';
+import { firstIdAt, type Uuid } from '../core/ids.js';
+import { type Instant, instant } from '../core/instant.js';
+import { metersOf } from '../core/meters.js';
 import type { Caller, Operation } from '../core/permissions.js';
-import type { Database } from '../db/database.js';
+import { uuid } from '../db/columns.js';
+import type { Database, DatabaseDeps } from '../db/database.js';
 import { KEY_RESOURCE_TYPES, type KeyResourceType } from '../db/entities/ledger.js';
 import { requests, type StoredRequest } from '../db/entities/requests.js';
 import { upsertSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import type { Sweep } from '../temporal/sweeper.js';
 
 export interface RequestOutcome {
   readonly id: Uuid;
@@ -18,7 +24,7 @@ export interface RequestOutcome {
 }
 
 /** Path of the POST that creates each resource. Null for resources that no request creates. */
-const COLLECTIONS: Readonly<Record<KeyResourceType, string | null>> = {
+export const COLLECTIONS = {
   transfer: '/v1/transfers',
   bonus: '/v1/bonuses',
   payout: '/v1/payouts',
@@ -27,8 +33,10 @@ const COLLECTIONS: Readonly<Record<KeyResourceType, string | null>> = {
   statement: '/v1/statements',
   payin: null,
   adjustment: null,
-};
-const MADE_IN = new Map(KEY_RESOURCE_TYPES.map((type) => [COLLECTIONS[type], type]));
+} as const satisfies Readonly<Record<KeyResourceType, string | null>>;
+const MADE_IN = new Map<string | null, KeyResourceType>(
+  KEY_RESOURCE_TYPES.map((type) => [COLLECTIONS[type], type]),
+);
 
 /** Requests are collected for this long, to share a statement. */
 const GATHER_MS = 250;
@@ -122,4 +130,33 @@ function rowOf({ caller, resourceId, ...outcome }: RequestOutcome): StoredReques
     ...{ id, tenantId, memberId, operation, method, path, status, code, resourceType },
     resourceId: resourceType === null ? null : resourceId,
   };
+}
+
+export function requestLogMetrics(registry: Registry): RequestLogObserver {
+  const forgotten = metersOf(registry).counter(
+    'requests_forgotten_total',
+    'Requests unknown to GET /v1/requests: a tenant had more than are kept, or MySQL was away for long',
+  );
+  return { dropped: (count) => forgotten.inc(count) };
+}
+
+export const KEPT_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+export function keptSince(now: Instant): Instant {
+  return instant(now - KEPT_DAYS * DAY_MS);
+}
+
+const REMOVE_EVERY_MS = 600_000;
+const ROWS_A_DELETE = 2_000;
+
+export function requestsSweep({ database, clock }: DatabaseDeps): Sweep {
+  const run = () => removeOldRequests(database, keptSince(clock()));
+  return { name: 'old requests', everyMs: REMOVE_EVERY_MS, run };
+}
+
+/** Removes some requests that are older than `before`. Returns true if more remain. */
+export async function removeOldRequests(database: Database, before: Instant): Promise<boolean> {
+  const some = `DELETE FROM requests WHERE id<${uuid.literal(firstIdAt(before))} ORDER BY id LIMIT ${ROWS_A_DELETE}`;
+  return (await transact(database, (transaction) => transaction.execute(some))) === ROWS_A_DELETE;
 }

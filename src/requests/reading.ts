@@ -9,12 +9,18 @@ import { transfers } from '../db/entities/operations.js';
 import { payouts } from '../db/entities/payouts.js';
 import { requests } from '../db/entities/requests.js';
 import { statements } from '../db/entities/statements.js';
+import { COLLECTIONS, keptSince } from './log.js';
 
-/** The resource with the request's id. */
+/** The operations that create a resource with the request's id. */
+const OPERATIONS = {
+  transfer: 'createTransfer',
+  bonus: 'createBonus',
+  payout: 'createPayout',
+  statement: 'readAccount',
+} as const satisfies Partial<Record<KeyResourceType, Operation>>;
+
 interface CreatedResource {
-  readonly type: KeyResourceType;
-  readonly operation: Operation;
-  readonly path: string;
+  readonly type: keyof typeof OPERATIONS;
   readonly status: 201 | 202;
 }
 
@@ -26,13 +32,6 @@ export interface RequestResult {
   readonly code: string | null;
   readonly resource: { readonly type: KeyResourceType; readonly id: Uuid } | null;
   readonly createdAt: Instant;
-}
-
-export const KEPT_DAYS = 30;
-const DAY_MS = 86_400_000;
-
-export function keptSince(now: Instant): Instant {
-  return instant(now - KEPT_DAYS * DAY_MS);
 }
 
 /**
@@ -50,12 +49,13 @@ export async function readRequest(
     reader.find(requests, { id, tenantId, memberId }),
     readCreated(reader, caller, id),
   ]);
-  const operation = stored?.operation ?? made?.operation;
+  const operation = stored?.operation ?? (made === null ? undefined : OPERATIONS[made.type]);
   const createdAt = instant(timeOfId(id));
   if (!isShown(operation, caller) || createdAt < keptSince(now)) throw notFound();
   if (stored === undefined) {
     if (made === null) throw notFound();
-    const { type, path, status } = made;
+    const { type, status } = made;
+    const path = COLLECTIONS[type];
     return { id, method: 'POST', path, status, code: null, resource: { type, id }, createdAt };
   }
   const { method, path, status, code, resourceType, resourceId } = stored;
@@ -95,26 +95,9 @@ async function readCreated(
     reader.find(payouts, own),
     reader.find(statements, own),
   ]);
-  if (transfer !== undefined) return { ...TRANSFER, status: statusOf(transfer) };
-  if (bonus !== undefined) return { ...BONUS, status: 201 };
-  if (payout !== undefined) return { ...PAYOUT, status: statusOf(payout) };
-  return statement === undefined ? null : { ...STATEMENT, status: 201 };
-}
-
-type CreatorColumns = Omit<CreatedResource, 'status'>;
-const TRANSFER: CreatorColumns = {
-  type: 'transfer',
-  operation: 'createTransfer',
-  path: '/v1/transfers',
-};
-const BONUS: CreatorColumns = { type: 'bonus', operation: 'createBonus', path: '/v1/bonuses' };
-const PAYOUT: CreatorColumns = { type: 'payout', operation: 'createPayout', path: '/v1/payouts' };
-const STATEMENT: CreatorColumns = {
-  type: 'statement',
-  operation: 'readAccount',
-  path: '/v1/statements',
-};
-
-function statusOf({ approvalsRequired }: { readonly approvalsRequired: number | null }): 201 | 202 {
-  return approvalsRequired === null ? 201 : 202;
+  const found = { transfer, bonus, payout, statement };
+  const types = Object.keys(OPERATIONS) as CreatedResource['type'][];
+  const type = types.find((one) => found[one] !== undefined);
+  const approvals = (transfer ?? payout)?.approvalsRequired ?? null;
+  return type === undefined ? null : { type, status: approvals === null ? 201 : 202 };
 }

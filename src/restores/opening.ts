@@ -1,13 +1,16 @@
+import type { Registry } from 'prom-client';
 import { type AuditEntry, recordAction } from '../access/audit-log.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
 import { ApiError, invalidField, invalidState } from '../core/errors.js';
 import { newId } from '../core/ids.js';
-import { type Instant, instant, toRfc3339 } from '../core/instant.js';
+import { type Clock, type Instant, instant, toRfc3339 } from '../core/instant.js';
+import { registerGauges } from '../core/meters.js';
 import * as column from '../db/columns.js';
 import type { DatabaseDeps, Reader } from '../db/database.js';
 import { type Restore, restores } from '../db/entities/restores.js';
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
+import { OPEN_RESTORE_SQL } from '../ledger/event-log.js';
 import { assertMayAct, type StaffIdentity } from '../staff/rules.js';
 import { skipFor } from './rules.js';
 import { isLossy } from './sequences.js';
@@ -98,17 +101,11 @@ export async function beginRestore(
 }
 
 export function newRestore(noticedBy: Restore['noticedBy'], beganAt: Instant): Restore {
-  const steps = {
-    movedAt: null,
-    rebuiltAt: null,
-    askedAt: null,
-    auditedAt: null,
-    finishedAt: null,
-    toldAt: null,
-  };
+  const steps = { movedAt: null, rebuiltAt: null, askedAt: null, auditedAt: null, toldAt: null };
   const lost = { restoredTo: null, lostUntil: null, skip: null };
   const nobody = { beganBy: null, beganById: null, finishedBy: null, finishedById: null };
-  return { id: newId(), noticedBy, reason: '', beganAt, ...lost, ...steps, ...nobody };
+  const open = { ...lost, ...steps, ...nobody, finishedAt: null };
+  return { id: newId(), noticedBy, reason: '', beganAt, ...open };
 }
 
 export function restoreAuditEntry(action: string, restore: Restore): AuditEntry {
@@ -142,4 +139,35 @@ async function assertFits(
     ...invalidField('restored_to', 'too_early'),
     message: `the database has what was posted at ${toRfc3339(last)}: it was restored to then, or later`,
   });
+}
+
+/**
+ * Returns the end of a dump, which prevents a service on the copy from posting.
+ * (docs/operations/backup.md)
+ */
+export function copyMark(clock: Clock, database: string): string {
+  if (!/^[A-Za-z0-9_]{1,64}$/.test(database))
+    throw new RangeError('the database has no plain name');
+  const mark = { ...newRestore('copy', clock()), reason: 'this is a copy' };
+  const isOpen = `SELECT 1 FROM ${database}.restores WHERE finished_at IS NULL`;
+  const columns = restores.columns.map(({ name }) => name).join(',');
+  const values = restores.columns.map(({ property, column: own }) =>
+    own.literal(mark[property as keyof typeof mark]),
+  );
+  const now = column.string.literal(toRfc3339(mark.beganAt));
+  return `-- A copy, closed since ${now}: nothing is posted before it is made good (restore begin, restore finish).
+INSERT INTO ${database}.restores (${columns}) SELECT ${values.join(',')} FROM DUAL WHERE NOT EXISTS (${isOpen});
+`;
+}
+
+export function restoreMetrics(registry: Registry, reader: Reader): void {
+  registerGauges(
+    registry,
+    {
+      restore_open: {
+        help: '1 while a restore is open: the ledger posts nothing until it is finished',
+      },
+    },
+    async () => ({ restore_open: (await reader.query(OPEN_RESTORE_SQL)).length }),
+  );
 }

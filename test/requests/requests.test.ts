@@ -6,8 +6,8 @@ import { instant, systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { requests, type StoredRequest } from '../../src/db/entities/requests.js';
 import { insertSql } from '../../src/db/statements.js';
-import { KEPT_DAYS, readRequest } from '../../src/requests/reading.js';
-import { removeOldRequests } from '../../src/requests/sweeps.js';
+import { KEPT_DAYS, removeOldRequests } from '../../src/requests/log.js';
+import { readRequest } from '../../src/requests/reading.js';
 import { startTestApi, type TestAnswer } from '../support/api.js';
 import {
   answered,

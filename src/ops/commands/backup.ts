@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { systemClock } from '../../core/instant.js';
-import { copyMark } from '../../restores/copy-mark.js';
+import { copyMark } from '../../restores/opening.js';
 import { group, localCommand } from '../command.js';
 import { option, text } from '../inputs.js';
 
