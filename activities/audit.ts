@@ -11,9 +11,8 @@ import type { AuditProgress, AuditResult } from '../src/temporal/contracts.js';
 
 export interface AuditActivities {
   /**
-   * Audits the whole ledger, and returns when the next audit is due. Closes the ledger if rows of
-   * `checkpoint`, the checkpoint of the previous audit, are missing. A retry continues after the
-   * last completed check.
+   * Audits the whole ledger until the next audit is due. Closes the ledger if rows of `checkpoint`
+   * are missing. A retry continues after the last completed check.
    */
   auditLedger(checkpoint: unknown): Promise<AuditResult>;
 }
@@ -52,7 +51,7 @@ export function auditActivities(
           findings += part.findings;
           beat();
         }
-        // Keeps storing checkpoints until the next audit.
+        // Stores checkpoints until the next audit.
         await sleep(Math.max(0, beganAt + audit.everyMs - Date.now()), undefined, { signal });
         return { findings, checkpoint };
       } finally {
@@ -62,12 +61,12 @@ export function auditActivities(
   };
 }
 
-/** Sends a heartbeat now and every 5 s, before and after each renewal of the checkpoint. */
+/** Sends a heartbeat now, every 5 s, and after each renewal of the checkpoint. */
 function startBeats(beat: () => void, renew: () => Promise<void>): { stop(): Promise<void> } {
   let renewal: Promise<void> | null = null;
   const tick = (): void => {
     beat();
-    // If the database is unavailable, the next heartbeat renews it.
+    // The next heartbeat tries again.
     renewal ??= renew()
       .then(beat, () => undefined)
       .finally(() => (renewal = null));

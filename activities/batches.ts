@@ -8,29 +8,22 @@ import type { StaffSignals } from '../src/staff/signals.js';
 import type { BatchActionSignal, BatchPayment, BatchState } from '../src/temporal/contracts.js';
 import { GONE_REASON, goneBatch, orGone } from './gone.js';
 
-/**
- * Activities of a batch's workflow. Each may be repeated or late, because the rows' states in MySQL
- * decide.
- */
+/** Each may be repeated or late, because the rows' states decide. */
 export interface BatchActivities {
   readBatch(batchId: string): Promise<BatchState>;
-  /** Reads the whole file from the first row, and generates the errors file. */
+  /** Reads the whole file, and generates the errors file. */
   validateBatch(batchId: string): Promise<BatchState>;
   /**
    * Pays rows for some seconds, then returns the progress. After the last row, generates the result
-   * file, however long that takes.
+   * file.
    */
   payBatch(batchId: string): Promise<BatchPayment>;
-  /** Performs a staff action. Returns the reason if it was refused, or else null. */
+  /** Returns why the action was refused, or null. */
   actOnBatch(act: BatchActionSignal): Promise<string | null>;
 }
 
-/** Interval of progress updates in the Temporal UI. */
 const PAY_MS = 5_000;
-/**
- * Interval of heartbeats. They also run while a workbook's texts are read, which takes seconds
- * before the first row.
- */
+/** Heartbeats are also sent while a workbook's texts are read, before the first row. */
 const BEAT_MS = 2_000;
 
 export function batchActivities(
@@ -72,9 +65,8 @@ const RETRY_EACH_MS = 500;
 const MAX_RETRY_MS = 60_000;
 
 /**
- * Delays the retry, without using a slot of the worker. Each waiting batch of a tenant is delayed
- * longer than the previous one, because a hundred batches retrying together would be more work for
- * Temporal than the batches themselves.
+ * Delays the retry without using a slot, longer for each waiting batch of a tenant, so that they do
+ * not retry together.
  */
 function retryLater({ message, name, before }: LimitReached): ApplicationFailure {
   const nextRetryDelay = Math.min(MAX_RETRY_MS, RETRY_MS + before * RETRY_EACH_MS);

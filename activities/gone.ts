@@ -3,12 +3,10 @@ import { toRfc3339, systemClock } from '../src/core/instant.js';
 import type { StaffActionResult, ApprovalState, BatchState } from '../src/temporal/contracts.js';
 
 /**
- * Status of a resource that does not exist in MySQL, which ends its workflow. Workflows start after
- * the commit, so the resource was lost when the database was restored to an earlier state.
+ * Status of a resource that a restore of the database lost, which ends its workflow.
  * (docs/operations/backup.md, Backup and restore)
  */
 const GONE = 'gone';
-/** Reason for refusing an action on the resource. */
 export const GONE_REASON = 'it does not exist: the database was put back to an earlier moment';
 
 export function goneApproval(): ApprovalState {

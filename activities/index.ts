@@ -24,19 +24,15 @@ export interface ActivityServices extends AuditServices {
   readonly transferApprovals: TransferApprovals;
   readonly batches: BatchWorkflowService;
   readonly webhooks: DatabaseDeps;
-  /**
-   * Aborted when the process stops. Long activities then end early and continue in another process.
-   */
+  /** Aborted when the process stops; long activities then continue in another process. */
   readonly stopping: AbortSignal;
   readonly payoutApprovals: PayoutApprovals;
   readonly queue: SubmissionQueue;
 }
 
-/** Activities of each task queue. */
 export interface Activities {
   readonly approvals: TransferActivities & AuditActivities;
   readonly payouts: PayoutActivities;
-  /** Activities of each rail's queue. */
   readonly rails: RailActivities;
   readonly batches: BatchActivities;
   readonly webhooks: WebhookActivities;

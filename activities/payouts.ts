@@ -9,22 +9,16 @@ import type {
 import { goneAct, goneApproval, orGone } from './gone.js';
 import type { PayoutApprovals } from '../src/payouts/approvals.js';
 
-/**
- * A payout's activities in MySQL. The row's state is the guard, so running twice or late does no
- * harm.
- */
+/** Each may be repeated or late, because the row's state decides. */
 export interface PayoutActivities extends RailActivities {
   readPayout(payoutId: string): Promise<ApprovalState>;
   actOnPayout(act: StaffActionSignal): Promise<StaffActionResult>;
-  /** Expires the payout if that is due. */
   expirePayout(payoutId: string): Promise<ApprovalState>;
 }
 
-/** A payout's activities at the rail. `isHeld` in the result means that nothing was done. */
+/** `isHeld` in the result means that nothing was done. */
 export interface RailActivities {
-  /** Submits an approved payout to its rail. */
   submitPayout(payoutId: string): Promise<ApprovalState>;
-  /** Polls the rail for the outcome. */
   askRail(payoutId: string): Promise<ApprovalState>;
 }
 

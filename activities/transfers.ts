@@ -7,14 +7,10 @@ import type {
 import { goneAct, goneApproval, orGone } from './gone.js';
 import type { TransferApprovals } from '../src/transfers/approval-outcomes.js';
 
-/**
- * Activities of a transfer's workflow. Each may be repeated or late, because the row's state in
- * MySQL decides.
- */
+/** Each may be repeated or late, because the row's state decides. */
 export interface TransferActivities {
   readTransfer(transferId: string): Promise<ApprovalState>;
   actOnTransfer(act: StaffActionSignal): Promise<StaffActionResult>;
-  /** Expires the transfer if that is due. */
   expireTransfer(transferId: string): Promise<ApprovalState>;
 }
 

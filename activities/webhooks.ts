@@ -4,11 +4,8 @@ import type { StaffSignals } from '../src/staff/signals.js';
 import type { EndpointActionSignal, EndpointView } from '../src/temporal/contracts.js';
 import { actBySignal, checkEndpoint } from '../src/webhooks/endpoint-workflow.js';
 
-/** The activities of a webhook endpoint's workflow. None of them sends. */
+/** None of these activities sends. */
 export interface WebhookActivities {
-  /**
-   * Marks the endpoint as due if its backoff has ended. Returns what the endpoint waits for now.
-   */
   checkEndpoint(endpointId: string): Promise<EndpointView>;
   /** Returns why the action was refused, or null. */
   actOnEndpoint(act: EndpointActionSignal): Promise<string | null>;

@@ -1,51 +1,38 @@
-import {
-  condition,
-  defineQuery,
-  defineSignal,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
-import type { ApprovalActivities } from '../activities/approvals.js';
+import { condition, workflowInfo } from '@temporalio/workflow';
 import {
   type StaffActionResult,
   type ApprovalState,
   type ApprovalWorkflowInput,
-  QUERIES,
-  SIGNALS,
   type StaffActionSignal,
   type WaitingState,
 } from '../src/temporal/contracts.js';
-import { clockTime, Notice, showStatus, SIGNED_INPUT, SignalReader } from './common.js';
+import { clockTime, Notice, setHandlers, showStatus } from './common.js';
 import { counted } from '../src/core/plural.js';
 
-const STAFF_SIGNALS = ['approve', 'reject', 'cancel'] as const;
-const changedSignal = defineSignal(SIGNALS.changed);
-const stateQuery = defineQuery<WaitingState | null>(QUERIES.state);
-const PENDING = 'pending_approval';
-
-/**
- * Delay of the timer after the expiry. It is a fallback, because the sweeper expires resources
- * within a second.
- */
-const AFTER_THE_SWEEPER_MS = 5_000;
-
-/** Signals that were received and not handled yet. */
-interface Inbox {
-  readonly acts: StaffActionSignal[];
-  isChanged: boolean;
+/** Each may be repeated or late. */
+interface ApprovalActivities {
+  read(resourceId: string): Promise<ApprovalState>;
+  act(act: StaffActionSignal): Promise<StaffActionResult>;
+  /** Expires the resource if that is due, and returns its state. */
+  expire(resourceId: string): Promise<ApprovalState>;
 }
 
-/** A workflow's interface to people: its signals, its state as text, and its search attribute. */
+const STAFF_SIGNALS = ['approve', 'reject', 'cancel'] as const;
+const PENDING = 'pending_approval';
+
+/** A fallback, because the sweeper expires resources within a second. */
+const AFTER_THE_SWEEPER_MS = 5_000;
+
+/** A workflow's signals, its state as text, and its search attribute. */
 export class WorkflowInterface {
   state: WaitingState | null = null;
-  private readonly inbox: Inbox = { acts: [], isChanged: true };
+  /** Staff signals that were received and not handled yet. */
+  private readonly acts: StaffActionSignal[] = [];
+  private isChanged = true;
   private readonly waitsFor: (state: ApprovalState) => string | null;
   private readonly notice: Notice;
 
-  /**
-   * `waitsFor` returns a text about what the resource is waiting for in a state that is neither
-   * final nor waiting for approval.
-   */
+  /** `waitsFor` describes what a state that is neither final nor pending waits for. */
   constructor(
     private readonly what: string,
     input: ApprovalWorkflowInput,
@@ -54,39 +41,35 @@ export class WorkflowInterface {
     const { resourceId } = input;
     this.notice = new Notice(input);
     this.waitsFor = waitsFor;
-    const mail = new SignalReader();
-    for (const action of STAFF_SIGNALS)
-      setHandler(
-        defineSignal<[unknown]>(SIGNALS[action]),
-        (given) => void this.inbox.acts.push({ resourceId, action, ...mail.read(action, given) }),
-        { description: `${action} the ${what}. ${SIGNED_INPUT}` },
-      );
-    setHandler(changedSignal, () => void (this.inbox.isChanged = true), {
-      description: 'It changed elsewhere: look again.',
-    });
-    setHandler(stateQuery, () => this.state, {
-      description: 'Where it stands, and what it waits for.',
+    setHandlers({
+      actions: STAFF_SIGNALS,
+      onAction: (signal) => void this.acts.push({ resourceId, ...signal }),
+      onChanged: () => void (this.isChanged = true),
+      stateOf: () => this.state,
+      describe: (action) => `${action} the ${what}`,
+      changed: 'It changed elsewhere: look again.',
+      state: 'Where it stands, and what it waits for.',
     });
   }
 
-  /** Whether staff signals are queued. They would be lost if the run ended. */
+  /** True if signals would be lost if the run ended. */
   get hasStaffSignals(): boolean {
-    return this.inbox.acts.length > 0;
+    return this.acts.length > 0;
   }
 
   get hasSignals(): boolean {
-    return this.inbox.acts.length > 0 || this.inbox.isChanged;
+    return this.acts.length > 0 || this.isChanged;
   }
 
-  /** Handles the oldest signal and returns the new state, or null without a signal. */
+  /** Handles the oldest signal. Returns null without one. */
   async handleSignal(
     activities: ApprovalActivities,
     resourceId: string,
   ): Promise<WaitingState | null> {
-    const act = this.inbox.acts.shift();
+    const act = this.acts.shift();
     if (act !== undefined) return this.recordResult(act, await activities.act(act));
-    if (!this.inbox.isChanged) return null;
-    this.inbox.isChanged = false;
+    if (!this.isChanged) return null;
+    this.isChanged = false;
     return this.update(await activities.read(resourceId));
   }
 
@@ -98,7 +81,6 @@ export class WorkflowInterface {
     return this.state;
   }
 
-  /** Returns the input for continuing as new. */
   nextInput<Input extends ApprovalWorkflowInput>(input: Input): Input {
     return this.notice.nextInput(input);
   }
@@ -113,8 +95,8 @@ export class WorkflowInterface {
 }
 
 /**
- * Waits until the resource does not wait for approval, because of signals from the staff, another
- * decision or its expiry. The activities decide in MySQL. `again` continues as new.
+ * Waits until the resource is not pending. The activities decide in MySQL. `again` continues as
+ * new.
  */
 export async function waitForApproval(
   front: WorkflowInterface,
@@ -131,8 +113,7 @@ export async function waitForApproval(
     if (front.hasSignals) continue;
     if (!isPending) return state;
     const untilDueMs = Date.parse(state.expiresAt) - Date.now() + AFTER_THE_SWEEPER_MS;
-    // Limited, because if Temporal is restored to an earlier state, lost notifications are not
-    // repeated.
+    // Limited, because notifications may be lost in a restore of Temporal.
     await condition(
       () => front.hasSignals,
       Math.min(lookAgainMs, Math.max(untilDueMs, AFTER_THE_SWEEPER_MS)),

@@ -1,34 +1,13 @@
-import {
-  allHandlersFinished,
-  condition,
-  continueAsNew,
-  defineQuery,
-  defineSignal,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
 import type { BatchActivities } from '../activities/batches.js';
 import {
   BATCH_SIGNALS,
-  type BatchActionSignal,
   type BatchState,
   type BatchWorkflowInput,
-  QUERIES,
-  SIGNALS,
 } from '../src/temporal/contracts.js';
-import {
-  ATTEMPT,
-  describedActivities,
-  Notice,
-  SIGNED_INPUT,
-  SignalReader,
-  View,
-} from './common.js';
+import { ATTEMPT, describedActivities, Notice, setHandlers, View } from './common.js';
 
-/**
- * Activities that send a heartbeat every 2 s. After 10 s without one, an activity is lost with its
- * worker, and its retry continues from the rows' current states.
- */
+/** After 10 s without a heartbeat a retry continues from the rows' states. */
 const LONG_WORK = {
   startToCloseTimeout: '30 minutes',
   heartbeatTimeout: '10 seconds',
@@ -48,10 +27,7 @@ const { readBatch, actOnBatch } = describedActivities<
   actOnBatch: 'Apply an action of the staff to the batch',
 });
 
-/**
- * State after the upload, known without reading it. Most batches are validated in the first
- * activity.
- */
+/** The state after the upload, which need not be read. */
 const UPLOADED: BatchState = {
   status: 'validating',
   amount: null,
@@ -64,17 +40,15 @@ const UPLOADED: BatchState = {
   rejection: null,
 };
 
-/** Pause when MySQL did not return the remaining rows. Doubles each time. */
+/** Doubles each time MySQL does not return the remaining rows. */
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
-/** Summaries of the timers. */
 const RETRY = { summary: 'Retry: MySQL did not return the remaining rows' };
 const CHECK = { summary: 'Regular check of the batch' };
 
 /**
- * Workflow of a batch of bonuses, from its upload to its end. Validates the file, waits for
- * execution, and pays row by row in file order. Its id is `bonus-batch/{id}`. The progress is in
- * MySQL, and the workflow continues from there.
+ * A batch of bonuses, `bonus-batch/{id}`, from its upload to its end: validates the file, waits for
+ * execution, and pays row by row. The progress is in MySQL.
  */
 export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState> {
   const { status: startedAs, ...lasting } = input;
@@ -88,30 +62,24 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
     detailsOf,
     ({ amount }) => amount,
   );
-  setHandler(defineSignal(SIGNALS.changed), () => void (inbox.isChanged = true), {
-    description: 'It changed elsewhere: look again.',
+  setHandlers({
+    actions: BATCH_SIGNALS,
+    onAction: async (signal) => {
+      view.recordResult(signal, await actOnBatch({ batchId, ...signal }));
+      inbox.isChanged = true;
+    },
+    onChanged: () => void (inbox.isChanged = true),
+    stateOf: () => view.state,
+    describe: (action) =>
+      `${action} the batch${action === 'cancel' ? ': one that is ready is withdrawn' : ' while it is paid'}`,
+    changed: 'It changed elsewhere: look again.',
+    state: 'Where it stands.',
   });
-  setHandler(defineQuery<BatchState | null>(QUERIES.state), () => view.state, {
-    description: 'Where it stands.',
-  });
-  const mail = new SignalReader();
-  for (const action of BATCH_SIGNALS)
-    setHandler(
-      defineSignal<[unknown]>(action),
-      async (given) => {
-        const act: BatchActionSignal = { batchId, action, ...mail.read(action, given) };
-        view.recordResult(act, await actOnBatch(act));
-        inbox.isChanged = true;
-      },
-      {
-        description: `${action} the batch${action === 'cancel' ? ': one that is ready is withdrawn' : ' while it is paid'}. ${SIGNED_INPUT}`,
-      },
-    );
 
   let pauseMs = FIRST_PAUSE_MS;
   for (let state = startedAs === UPLOADED.status ? UPLOADED : await readBatch(batchId); ;) {
     view.update(state);
-    // Reset before the row is read, so that a later change is noticed.
+    // Reset before the read, so that a later change is noticed.
     if (state.status === 'validating') {
       inbox.isChanged = false;
       state = await validateBatch(batchId);

@@ -2,15 +2,20 @@ import { defineSearchAttributeKey } from '@temporalio/common';
 import {
   type ActivityInterfaceFor,
   type ActivityOptions,
+  defineQuery,
+  defineSignal,
   proxyActivities,
   setCurrentDetails,
+  setHandler,
   upsertSearchAttributes,
   uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
 import {
   type ContinuedInput,
+  QUERIES,
   SEARCH_ATTRIBUTES,
+  SIGNALS,
   type StaffSignal,
   parseSignal,
 } from '../src/temporal/contracts.js';
@@ -18,16 +23,13 @@ import {
 const BUSINESS_STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.businessStatus, 'KEYWORD');
 const AMOUNT = defineSearchAttributeKey(SEARCH_ATTRIBUTES.amount, 'KEYWORD');
 
-/**
- * Options of short activities. An attempt is lost after 15 s, because a command takes at most 4 s
- * in MySQL. Attempts are repeated without limit, at most a minute apart.
- */
+/** An attempt is lost after 15 s, because a command takes at most 4 s in MySQL. */
 export const ATTEMPT = {
   startToCloseTimeout: '15 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
 } as const;
 
-/** Returns activities, each with the summary that the Temporal UI shows in a workflow's history. */
+/** Returns activities with the summaries that the Temporal UI shows. */
 export function describedActivities<A>(
   options: ActivityOptions,
   summaries: Readonly<Record<keyof A & string, string>>,
@@ -39,28 +41,39 @@ export function describedActivities<A>(
   return Object.fromEntries(described) as ActivityInterfaceFor<A>;
 }
 
-/** Description of every staff signal, shown where Temporal's UI sends signals. */
-export const SIGNED_INPUT =
+/** Shown where Temporal's UI sends signals. */
+const SIGNED_INPUT =
   'Input: {"actor": "<your name as staff>", "reason": "<why>", "code": "<six digits of your authenticator>"}';
 
-/** Staff signals to one run. */
-export class SignalReader {
-  private readonly counts = new Map<string, number>();
-  private total = 0;
+interface Handlers<Action extends string> {
+  readonly actions: readonly Action[];
+  readonly onAction: (signal: StaffSignal & { readonly action: Action }) => void | Promise<void>;
+  readonly onChanged: () => void;
+  readonly stateOf: () => unknown;
+  /** Texts that the Temporal UI shows about an action, the signal `changed` and the query. */
+  readonly describe: (action: Action) => string;
+  readonly changed: string;
+  readonly state: string;
+}
 
-  /** Reads the content of a signal. A field is null if it is not a text or is too long. */
-  read(name: string, given: unknown): Omit<StaffSignal, 'action'> {
-    const number = (this.counts.get(name) ?? 0) + 1;
-    this.counts.set(name, number);
-    this.total += 1;
-    return { ...parseSignal(given), number, actId: newActionId(this.total) };
+/** Sets the handlers of a run's signals and of its query. Replays depend on their order. */
+export function setHandlers<Action extends string>(handlers: Handlers<Action>): void {
+  const { actions, onAction, onChanged, stateOf, describe, changed, state } = handlers;
+  setHandler(defineSignal(SIGNALS.changed), onChanged, { description: changed });
+  setHandler(defineQuery(QUERIES.state), stateOf, { description: state });
+  let total = 0;
+  for (const action of actions) {
+    let number = 0;
+    const handle = (given: unknown): void | Promise<void> => {
+      const content = { ...parseSignal(given), number: (number += 1) };
+      return onAction({ action, ...content, actId: newActionId((total += 1)) });
+    };
+    const description = `${describe(action)}. ${SIGNED_INPUT}`;
+    setHandler(defineSignal<[unknown]>(action), handle, { description });
   }
 }
 
-/**
- * Returns an id in time order, like `newId`, because the audit log is read in order of ids. Ids of
- * the same time are ordered by `number`.
- */
+/** In time order, like `newId`; `number` orders ids of one moment. */
 function newActionId(number: number): string {
   const time = Date.now().toString(16).padStart(12, '0');
   const place = (number & 0xfff).toString(16).padStart(3, '0');
@@ -71,7 +84,7 @@ export function clockTime(at: Date): string {
   return `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** Updates the search attributes of the workflow. A null amount leaves `Amount` as it is. */
+/** A null amount leaves `Amount` as it is. */
 export function showStatus(status: string, amount: string | null = null): void {
   const shown = workflowInfo().typedSearchAttributes;
   const changed = [
@@ -81,16 +94,13 @@ export function showStatus(status: string, amount: string | null = null): void {
   if (changed.length > 0) upsertSearchAttributes(changed);
 }
 
-/**
- * Text about a workflow in the Temporal UI: what it is waiting for, and the last signal that
- * changed nothing.
- */
+/** Text in the Temporal UI: what a workflow waits for, and the last signal that changed nothing. */
 export class Notice {
   private readonly summary: string | undefined;
   private refusal: string | null;
 
   constructor({ summary, lastRefusal }: ContinuedInput) {
-    // The UI itself shows the summary of a first run.
+    // The UI shows the summary of a first run by itself.
     this.summary = lastRefusal === undefined ? undefined : summary;
     this.refusal = lastRefusal ?? null;
   }
@@ -110,13 +120,12 @@ export class Notice {
     setCurrentDetails([this.summary, waitingFor, this.refusal].filter((text) => text).join('\n\n'));
   }
 
-  /** Returns the input for continuing as new. */
   nextInput<Input extends ContinuedInput>(input: Input): Input {
     return { ...input, lastRefusal: this.refusal };
   }
 }
 
-/** State of a workflow's resource as people see it in the Temporal UI. */
+/** A resource's state in the Temporal UI. */
 export class View<State> {
   state: State | null = null;
 

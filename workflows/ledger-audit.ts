@@ -4,11 +4,7 @@ import type { AuditResult } from '../src/temporal/contracts.js';
 import { describedActivities } from './common.js';
 import { counted } from '../src/core/plural.js';
 
-/**
- * An audit lasts until the next is due, or longer for a large ledger. It sends a heartbeat every 5
- * s. It is retried until it ends, because a retry continues, and without audits no checkpoint is
- * stored.
- */
+/** An audit lasts until the next is due. A retry continues it. */
 const { auditLedger } = describedActivities<AuditActivities>(
   {
     startToCloseTimeout: '90 days',
@@ -18,10 +14,7 @@ const { auditLedger } = describedActivities<AuditActivities>(
   { auditLedger: 'Audit the ledger, and wait until the next audit is due' },
 );
 
-/**
- * Audits the whole ledger. Started by the schedule `ledger-audit`, whose name begins the workflow
- * id.
- */
+/** Started by the schedule `ledger-audit`, whose name begins the workflow id. */
 export async function ledgerAudit(): Promise<AuditResult> {
   const last = workflowInfo().lastResult as AuditResult | undefined;
   const result = await auditLedger(last?.checkpoint ?? null);

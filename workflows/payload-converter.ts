@@ -1,8 +1,8 @@
 import { defaultPayloadConverter, type PayloadConverter } from '@temporalio/common';
 
 /**
- * Decodes undecodable payloads as undefined, which are refused like an empty signal. Otherwise, a
- * signal with invalid bytes would make every workflow task fail. The SDK requires this name.
+ * Decodes unreadable payloads as undefined, so that a signal with invalid bytes is refused instead
+ * of failing every workflow task. The SDK requires this name.
  */
 export const payloadConverter: PayloadConverter = {
   toPayload: (...value) => defaultPayloadConverter.toPayload(...value),

@@ -22,24 +22,19 @@ const { readPayout, actOnPayout, expirePayout } = describedActivities<
   actOnPayout: 'Apply a decision of support to the payout',
   expirePayout: 'Read the payout, and expire it if it is due',
 });
-/**
- * A rail has 10 s for each response and may be called twice. A command takes at most 4 s in MySQL
- * before and after.
- */
+/** A rail has 10 s for each of two responses, and a command 4 s in MySQL before and after. */
 const RAIL_ATTEMPT = { ...ATTEMPT, startToCloseTimeout: '30 seconds' } as const;
-/** Time after which the queue must have no worker. An unresponsive rail is noticed much sooner. */
+/** After this the queue must have no worker. */
 const MAX_TIME_IN_QUEUE = '10 minutes';
 /**
- * Steps added to the interval of a held payout that was already submitted. It may be polled less
- * often, because its workflow is notified when the rail responds or the account is unfrozen.
+ * Steps added to the interval of a held payout that was submitted: its workflow is notified when
+ * the rail responds.
  */
 const HELD_STEPS = 8;
 
 /**
- * Workflow of a payout, from its creation to its end. Waits for approvals, submits the payout to
- * its rail, and waits for the outcome from a callback, a status request or an operator. Polls the
- * rail at growing intervals as long as the outcome is unknown, but not while the rail is
- * unresponsive. Its id is `payout/{id}`.
+ * A payout, `payout/{id}`, from its creation to its end: waits for approvals, submits it to its
+ * rail, and waits for the outcome from a callback, a status request or an operator.
  */
 export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState> {
   const { resourceId } = input;
@@ -72,7 +67,6 @@ export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState>
   }
 }
 
-/** Calls the rail through the rail's own queue. */
 async function turnOf(resourceId: string, { status, rail }: ApprovalState): Promise<ApprovalState> {
   const queue =
     rail === undefined
@@ -90,7 +84,7 @@ async function turnOf(resourceId: string, { status, rail }: ApprovalState): Prom
     return await (status === 'approved' ? submitPayout(resourceId) : askRail(resourceId));
   } catch (failure) {
     if (!wasNotServed(failure)) throw failure;
-    // The rail may have been removed from the configuration, which the state then shows.
+    // The rail may be gone from the configuration.
     return { ...(await readPayout(resourceId)), isHeld: true, isServed: false };
   }
 }
@@ -103,7 +97,7 @@ function wasNotServed(failure: unknown): boolean {
   );
 }
 
-/** Returns the pause, which is twice the previous one. */
+/** Returns twice the previous pause. */
 function pauseOf(
   { status, isHeld, isServed = true }: ApprovalState,
   asked: number,

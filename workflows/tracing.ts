@@ -22,7 +22,7 @@ const HEADER = '_tracer-data';
 type Inbound = WorkflowInboundCallsInterceptor;
 type Outbound = WorkflowOutboundCallsInterceptor;
 
-/** Continues the trace of a workflow or signal. Without one, begins none. */
+/** Continues a trace, but begins none. */
 class InboundTracing extends OpenTelemetryInboundInterceptor {
   override execute(input: WorkflowExecuteInput, next: Next<Inbound, 'execute'>): Promise<unknown> {
     return HEADER in input.headers ? super.execute(input, next) : next(input);

@@ -13,7 +13,7 @@ const { readTransfer, actOnTransfer, expireTransfer } = describedActivities<Tran
   },
 );
 
-/** Workflow of a transfer that waits for approval. Its id is `transfer/{id}`. */
+/** A transfer that waits for approval, `transfer/{id}`. */
 export async function transfer(input: ApprovalWorkflowInput): Promise<ApprovalState> {
   const activities = { read: readTransfer, act: actOnTransfer, expire: expireTransfer };
   const front = new WorkflowInterface('transfer', input);

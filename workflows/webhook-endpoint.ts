@@ -1,42 +1,22 @@
-import {
-  allHandlersFinished,
-  condition,
-  continueAsNew,
-  defineQuery,
-  defineSignal,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
 import type { WebhookActivities } from '../activities/webhooks.js';
 import {
   type EndpointView,
   ENDPOINT_SIGNALS,
-  type EndpointActionSignal,
-  QUERIES,
-  SIGNALS,
   type WebhookWorkflowInput,
 } from '../src/temporal/contracts.js';
-import {
-  ATTEMPT,
-  describedActivities,
-  Notice,
-  SIGNED_INPUT,
-  SignalReader,
-  View,
-} from './common.js';
+import { ATTEMPT, describedActivities, Notice, setHandlers, View } from './common.js';
 
 const { checkEndpoint, actOnEndpoint } = describedActivities<WebhookActivities>(ATTEMPT, {
   checkEndpoint: 'Read the endpoint, and mark it as due if its backoff has ended',
   actOnEndpoint: 'Apply an action of the staff to the endpoint',
 });
-/** Summary of the timer that ends with the backoff. */
 const BACKOFF = { summary: 'Backoff of the endpoint until its next attempt' };
 
 /**
- * A webhook endpoint, from its registration to its deletion. Its id: `webhook/{endpointId}`. The
- * workers' dispatchers send; this workflow waits for the backoff of a failing endpoint and then
- * marks the endpoint as due. Staff query, pause and resume it. It is notified only of changes to
- * that, so while its endpoint is healthy it sleeps.
+ * A webhook endpoint, `webhook/{endpointId}`, from its registration to its deletion. It waits for
+ * the backoff of a failing endpoint and then marks it as due; the dispatchers send. While the
+ * endpoint is healthy it sleeps.
  */
 export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<EndpointView> {
   const { endpointId } = input;
@@ -44,25 +24,19 @@ export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<Endp
   const notice = new Notice(input);
   const statusOf = ({ isPaused, status }: EndpointView): string => (isPaused ? 'paused' : status);
   const view = new View(notice, statusOf, ({ waitingFor }) => waitingFor);
-  setHandler(defineSignal(SIGNALS.changed), () => void (inbox.isWoken = true), {
-    description: 'It stands otherwise than before.',
+  setHandlers({
+    actions: ENDPOINT_SIGNALS,
+    onAction: async (signal) => {
+      const refused = await actOnEndpoint({ endpointId, ...signal });
+      view.recordResult(signal, refused);
+      if (refused === null) inbox.isWoken = true;
+    },
+    onChanged: () => void (inbox.isWoken = true),
+    stateOf: () => view.state,
+    describe: (action) => action.replace('_', ' '),
+    changed: 'It stands otherwise than before.',
+    state: 'What it waits for.',
   });
-  setHandler(defineQuery<EndpointView | null>(QUERIES.state), () => view.state, {
-    description: 'What it waits for.',
-  });
-  const mail = new SignalReader();
-  for (const action of ENDPOINT_SIGNALS)
-    setHandler(
-      defineSignal<[unknown]>(action),
-      async (given) => {
-        const act: EndpointActionSignal = { endpointId, action, ...mail.read(action, given) };
-        const refused = await actOnEndpoint(act);
-        view.recordResult(act, refused);
-        if (refused !== null) return;
-        inbox.isWoken = true;
-      },
-      { description: `${action.replace('_', ' ')}. ${SIGNED_INPUT}` },
-    );
 
   const wasWoken = (): boolean => inbox.isWoken;
   for (;;) {

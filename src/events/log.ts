@@ -10,7 +10,6 @@ import { rowParser } from '../db/table.js';
 import { eventsOf, gapsOf, sequencesWithin } from './positions.js';
 import { isExpired, removedThrough } from './retention.js';
 
-/** Where the routes read the log. */
 export interface EventDeps {
   readonly reader: Reader;
 }
@@ -28,22 +27,19 @@ export interface EventPage {
   /** Each as JSON, the same bytes as in every delivery. */
   readonly bodies: readonly string[];
   /**
-   * The sequence after which the next page continues. In ascending order this includes examined
-   * events of other types, so that retention does not overtake a reader who follows the log.
+   * The sequence after which the next page continues. In ascending order it includes examined
+   * events of other types, so that retention does not overtake a reader.
    */
   readonly position: bigint;
   readonly hasMore: boolean;
-  /** The oldest sequence still in the log; null while it is empty. */
   readonly firstSequence: bigint | null;
-  /** The gaps that restores left in the whole log, oldest first. */
   readonly gaps: readonly EventGap[];
 }
 
 /**
- * A page of a tenant's log, continuing after `after` (the sequence of the last event seen; null:
- * from where the order begins). Time bounds become bounds on `sequence`: within a tenant both have
- * the same order. Throws invalid_field (cursor, expired) if events after the cursor have been
- * removed. (docs/contract.md, Events)
+ * Reads a page of a tenant's log after the sequence `after`. Time bounds become bounds on
+ * `sequence`, which has the same order. Throws invalid_field (cursor, expired) if events after the
+ * cursor have been removed. (docs/contract.md, Events)
  */
 export async function readEvents(
   reader: Reader,
@@ -62,7 +58,7 @@ export async function readEvents(
   const isBounded = from !== undefined || to !== undefined;
   const range = isBounded ? await sequencesWithin(reader, tenantId, gaps, from, to) : null;
   const conditions: string[] = [rowsOf.owner];
-  // Events may have been committed since `range` was read, so times are compared too.
+  // Events may have been committed since the range was read.
   if (range !== null && from !== undefined)
     conditions.push(
       `sequence>=${range.first} AND created_at>=${literal(events, 'createdAt', from)}`,
@@ -77,7 +73,7 @@ export async function readEvents(
     `SELECT ${STORED_EVENT} FROM events FORCE INDEX (${index}) WHERE ${conditions.join(' AND ')}
      ORDER BY sequence ${order} LIMIT ${limit + 1}`,
   );
-  // Checked after the page was read, so that nothing can be removed unnoticed in between.
+  // Checked after the read, so that nothing is removed in between.
   if (after !== null && isExpired(after, order, await removedThrough(reader, tenantId)))
     throw new ApiError(invalidField('cursor', 'expired'));
   // A union does not keep the order of its parts.
@@ -123,7 +119,6 @@ export async function readEvent(reader: Reader, tenantId: Uuid, id: Uuid): Promi
   return existing(rows.map(parseStoredEvent)[0]).body;
 }
 
-/** The columns of an event that readers of the log and webhooks need. */
 export const STORED_EVENT = 'id,type,sequence,resource_id,created_at,body';
 
 export const parseStoredEvent = rowParser({

@@ -6,10 +6,7 @@ import { type EventGap, eventGaps } from '../db/entities/restores.js';
 import { type NumberedRows, type NumberRange, numbersWithin } from '../db/numbered.js';
 import { literal } from '../db/statements.js';
 
-/**
- * Positions in a tenant's log, which is gapless and ordered by time, except for what restores have
- * skipped.
- */
+/** A tenant's log is gapless and ordered by time, except for what restores skipped. */
 
 /** The tenant's log as numbered rows, valid between two gaps. */
 export function eventsOf(tenantId: Uuid): NumberedRows {
@@ -20,14 +17,11 @@ export function eventsOf(tenantId: Uuid): NumberedRows {
   };
 }
 
-/** The gaps that restores left in a tenant's log, oldest first. */
 export function gapsOf(reader: Reader, tenantId: Uuid): Promise<EventGap[]> {
   return reader.select(eventGaps, { tenantId }, { orderBy: ['afterSequence'] });
 }
 
-/**
- * The sequences of the events within these bounds, both inclusive. There may be gaps among them.
- */
+/** Returns the sequences of the events within these inclusive bounds, possibly with gaps. */
 export async function sequencesWithin(
   reader: Reader,
   tenantId: Uuid,
@@ -44,9 +38,8 @@ export async function sequencesWithin(
 }
 
 /**
- * Returns the sequence of the first event at or after `at`, or behind the last event if `at` is
- * undefined. Gaps divide the log into parts that are ordered by time, so one part contains the
- * result.
+ * Returns the first sequence at or after `at`, or after the last event without `at`. Each part
+ * between gaps is ordered by time.
  */
 async function firstBetweenGaps(
   reader: Reader,

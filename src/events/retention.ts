@@ -8,10 +8,7 @@ import { eventRemovals, eventRetention } from '../db/entities/events.js';
 import { upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 
-/**
- * How long the log keeps events: forever, unless operators decide otherwise. (docs/contract.md,
- * Events)
- */
+/** The log keeps events forever, unless operators set a retention. (docs/contract.md, Events) */
 
 export const MIN_DAYS = 30;
 const MAX_DAYS = 36_500;
@@ -22,10 +19,7 @@ export async function readRetention(reader: Reader): Promise<number | null> {
   return (await reader.find(eventRetention, { name: 'events' }))?.days ?? null;
 }
 
-/**
- * Sets the retention of every tenant's log, and removes nothing itself. Throws ApiError
- * invalid_field (fewer than 30 days).
- */
+/** Sets the retention of every tenant's log. Throws invalid_field (fewer than 30 days). */
 export async function setRetention(
   database: Database,
   clock: Clock,
@@ -48,15 +42,12 @@ export async function setRetention(
 
 const CHUNK = 500;
 
-/**
- * Removes some of the oldest events of the next tenant after `after`, and returns it. `isDone`: it
- * has no more.
- */
+/** Removes some of the oldest events of the next tenant after `after`. */
 export async function removeOldEvents(
   database: Database,
   now: Instant,
   after: Uuid | null,
-): Promise<{ readonly tenantId: Uuid; readonly removed: number; readonly isDone: boolean } | null> {
+): Promise<{ readonly at: Uuid; readonly removed: number; readonly isDone: boolean } | null> {
   const days = await readRetention(database.reader);
   if (days === null) return null;
   const behind = after === null ? '' : ` WHERE tenant_id>${column.uuid.literal(after)}`;
@@ -69,7 +60,7 @@ export async function removeOldEvents(
   const removed = await transact(database, (transaction) =>
     removeSome(transaction, tenantId, before),
   );
-  return { tenantId, removed, isDone: removed < CHUNK };
+  return { at: tenantId, removed, isDone: removed < CHUNK };
 }
 
 async function removeSome(
@@ -80,7 +71,7 @@ async function removeSome(
   const own = `tenant_id=${column.uuid.literal(tenantId)}`;
   const known = await transaction.find(eventRemovals, { tenantId }, { forUpdate: true });
   const through = known?.removedThrough ?? 0n;
-  // Starts where the log begins, so that what was removed before is not scanned again.
+  // Starts where the log begins, so that removed events are not scanned again.
   const rows = await transaction.query(
     `SELECT sequence, created_at FROM events FORCE INDEX (PRIMARY)
      WHERE ${own} AND sequence>${through} ORDER BY sequence LIMIT ${CHUNK}`,
@@ -99,15 +90,12 @@ async function removeSome(
   return old.length;
 }
 
-/** A tenant's last sequence removed by retention; 0: none. */
+/** Returns the last sequence removed by retention; 0 if none. */
 export async function removedThrough(reader: Reader, tenantId: Uuid): Promise<bigint> {
   return (await reader.find(eventRemovals, { tenantId }))?.removedThrough ?? 0n;
 }
 
-/**
- * True if a list that continues after `after` (the last sequence shown) would continue with removed
- * events.
- */
+/** True if a list that continues after the sequence `after` would continue with removed events. */
 export function isExpired(after: bigint, order: 'asc' | 'desc', removed: bigint): boolean {
   return order === 'asc' ? after < removed : after <= removed;
 }

@@ -35,10 +35,7 @@ function eventSchema(type: EventType, resource: z.ZodType) {
     .openapi(`${name}Event`);
 }
 
-/**
- * The resource that each is about, when it happens, and the resource as it is then.
- * (docs/contract.md, Events)
- */
+/** Each type's resource, summary and example. (docs/contract.md, Events) */
 const TOLD: Readonly<
   Record<EventType, readonly [schema: z.ZodType, summary: string, resource: unknown]>
 > = {

@@ -8,10 +8,9 @@ import {
   parseRanges,
 } from '../core/address-ranges.js';
 
-/** A value that no range contains. */
 const UNKNOWN_ADDRESS = '';
 
-/** Determines the address of a request's client, given the trusted proxies. */
+/** The address of a request's client, given the trusted proxies. */
 export class ClientAddresses {
   private readonly trusted: readonly AddressRange[];
 
@@ -25,10 +24,9 @@ export class ClientAddresses {
   }
 
   /**
-   * Returns the nearest address that is not a trusted proxy. X-Forwarded-For is read from its end,
-   * which our own proxies wrote; entries before the first untrusted address are only that client's
-   * claim. Returns UNKNOWN_ADDRESS if a proxy wrote something that is not an address, because the
-   * proxy's own address could admit tokens bound to its range.
+   * Returns the nearest address that is not a trusted proxy, reading X-Forwarded-For from its end.
+   * Returns UNKNOWN_ADDRESS for an entry that is not an address, because the proxy's own could
+   * admit tokens bound to its range.
    */
   of(request: IncomingMessage): string {
     const peer = request.socket.remoteAddress ?? '';
@@ -46,9 +44,9 @@ export class ClientAddresses {
   }
 }
 
-/** IPv4 in IPv6 counts as IPv4, so that one range covers both ways of listening. */
+/** IPv4 in IPv6 counts as IPv4. */
 function readAddress(text: string): Address | null {
-  // Four parts only: programs disagree about the short forms of IPv4.
+  // Programs disagree about short forms.
   return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)
     ? ipaddr.process(text)
     : null;

@@ -6,16 +6,10 @@ import { metersOf } from '../core/meters.js';
 import { withTimeout } from '../core/pause.js';
 import type { ErrorWriter } from './errors.js';
 
-/**
- * `degraded`: a part that all processes share is unavailable, so this process stays in service.
- * `unfit`: the fault is in this process.
- */
+/** `degraded`: a shared part is unavailable. `unfit`: the fault is in this process. */
 export type Fitness = 'ready' | 'degraded' | 'unfit';
 
-/**
- * The response of /readyz: 200 if the process should receive requests.
- * (docs/operations/monitoring.md, Health)
- */
+/** (docs/operations/monitoring.md, Health) */
 export class Readiness {
   private hasBeenReady = false;
   private isStopping = false;
@@ -27,8 +21,7 @@ export class Readiness {
   }
 
   async tell(): Promise<{ readonly status: number; readonly text: string }> {
-    // A check that fails counts as unfit. A slow check waits for a shared part, and a late response
-    // would take every process out of service. A stopping process responds at once.
+    // A failed check counts as unfit, a slow one as degraded, because it waits for a shared part.
     const fitness = this.isStopping
       ? 'unfit'
       : await withTimeout(CHECK_MS, this.fitness, 'degraded' as const).catch(
@@ -36,7 +29,7 @@ export class Readiness {
         );
     if (this.isStopping) return { status: 503, text: 'stopping\n' };
     this.hasBeenReady ||= fitness === 'ready';
-    // A process that was never ready may be misconfigured, so it must not replace a ready one.
+    // A process that was never ready must not replace a ready one.
     if (!this.hasBeenReady) return { status: 503, text: 'not ready\n' };
     return fitness === 'unfit'
       ? { status: 503, text: 'not ready\n' }
@@ -44,18 +37,16 @@ export class Readiness {
   }
 }
 
-/** Shorter than the limit of load balancers: 2 s in deploy/haproxy, 3 s in Kubernetes. */
+/** Shorter than load balancers wait. */
 const CHECK_MS = 1_000;
 
 interface AdminDeps {
   readonly registry: Registry;
   readonly readiness: Readiness;
   readonly errors: ErrorWriter;
-  /** Metrics of another part of the process, in the same text format. */
   readonly moreMetrics?: () => Promise<string>;
 }
 
-/** Returns a registry with the process's own metrics; features add theirs. */
 export function createRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -75,10 +66,7 @@ interface Reply {
 
 const TEXT = 'text/plain; charset=utf-8';
 
-/**
- * The admin port: /livez (the process runs), /readyz (it can work), /metrics (Prometheus). Never
- * open it to the world.
- */
+/** The admin port: /livez (the process runs), /readyz (it can work), /metrics (Prometheus). */
 export function createAdmin(deps: AdminDeps): RequestListener {
   return (request, response) => {
     void reply(deps, request.url?.split('?')[0] ?? '').then(({ status, type, text }) => {
@@ -114,7 +102,7 @@ const UNREAD = 'metrics_unread_total';
 /** Shorter than Prometheus's limit of 10 s. */
 const SCRAPE_MS = 5_000;
 
-/** A metric that cannot be read is omitted and counted; all remaining metrics are served. */
+/** Omits and counts metrics that cannot be read. */
 async function metrics(registry: Registry, more: AdminDeps['moreMetrics']): Promise<Reply> {
   const names = registry.getMetricsAsArray().map(({ name }) => name);
   const texts = await Promise.all([

@@ -1,11 +1,10 @@
 import { ApiError, type Refusal } from '../core/errors.js';
 import type { ApiAnswer } from './route.js';
 
-/** Marks a response that repeats the key's earlier result. */
 const REPLAYED_HEADER = 'Svc-Idempotent-Replayed';
 const REPLAYED: Readonly<Record<string, string>> = { [REPLAYED_HEADER]: 'true' };
 
-/** A result of the ledger, in the shape that this layer needs, without an import of the ledger. */
+/** A result of the ledger, without an import of the ledger. */
 interface DeskAnswer<Resource> {
   readonly outcome:
     | { readonly done: true; readonly resource: Resource }
@@ -13,10 +12,7 @@ interface DeskAnswer<Resource> {
   readonly replayed: boolean;
 }
 
-/**
- * Builds a response: `present` turns the resource into status and body, and a replay is marked.
- * Throws a refusal.
- */
+/** Turns the resource into a response, and marks a replay. Throws a refusal. */
 export function answerOf<Resource>(
   answer: DeskAnswer<Resource>,
   present: (resource: Resource, replayed: boolean) => ApiAnswer,

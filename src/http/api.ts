@@ -22,15 +22,11 @@ type Sentence<Path extends string, Steps extends readonly Step[]> = readonly [
   Handler<RequestOf<Path, Steps>>,
 ];
 
-/** An event type, for the webhooks of the OpenAPI document. */
 export interface ApiEvent {
   readonly type: string;
   readonly schema: z.ZodType;
-  /** An Event of this kind, as JSON. */
   readonly example: unknown;
-  /** When the event occurs. */
   readonly summary: string;
-  /** How to receive the event. */
   readonly description: string;
   readonly isSubscribable: boolean;
 }
@@ -52,14 +48,13 @@ export class Api {
     ): void => this.add(method, path, sentence);
   }
 
-  /** Adds an event type to the OpenAPI document. */
   tells(event: ApiEvent): void {
     this.events.push(event);
   }
 
-  /** Throws for a route that cannot be served or documented, so that the process does not start. */
+  /** Throws for a route that cannot be served or documented. */
   private add(method: Method, path: string, sentence: readonly unknown[]): void {
-    // get, post, … have checked the handler against its steps; here all routes have one type.
+    // get, post, … have checked the handler against its steps.
     const steps = sentence.slice(0, -1) as readonly Step[];
     const handler = sentence.at(-1) as (request: unknown) => Promise<ApiAnswer>;
     const parts: RouteParts = Object.assign({}, NOTHING, ...steps.map((step) => step.parts));
@@ -85,7 +80,7 @@ export class Api {
   }
 }
 
-/** Returns the shape of a path: the router and OpenAPI treat two paths of one shape as one path. */
+/** The router and OpenAPI treat two paths of one shape as one path. */
 function shapeOf(path: string): string {
   return path.replace(/\{\w+\}/g, '{}');
 }

@@ -18,8 +18,7 @@ type Answering = (
 export type Routing = ReturnType<Router<RequestState>['routes']>;
 
 /**
- * Creates a router for each resource, because the cost of a request grows with the routes of its
- * router. Exact case, fixed paths first.
+ * Creates a router for each resource, because a request's cost grows with the routes of its router.
  */
 export function dispatcher(routes: readonly Route[], answer: Answering): Routing {
   const resources = groupBy(routes, ({ path }) => resourceOf(path));
@@ -58,10 +57,7 @@ export function assertWellFormed({ path }: Exchange): void {
   }
 }
 
-/**
- * Runs after every router. `allowedMethods` is not used because it answers OPTIONS, and unknown
- * methods with 501.
- */
+/** `allowedMethods` is not used because it answers OPTIONS, and unknown methods with 501. */
 export const refuseUnmatched: RouterMiddleware<RequestState> = ({ matched = [] }) => {
   // A layer lists HEAD before its GET.
   const allowed = new Set(matched.flatMap(({ methods }) => methods.toReversed()));

@@ -3,7 +3,6 @@ import { ApiError, ERRORS, LEDGER_UNAVAILABLE, type Refusal } from '../core/erro
 import { UnknownKey } from '../core/fingerprint.js';
 import { isUnavailable } from '../db/failures.js';
 
-/** The path of the errors page below the docs' address. (docs/contract.md, Error object) */
 const ERRORS_PAGE = '/conceptos/errores';
 
 const INTERNAL_ERROR: Refusal = {
@@ -11,7 +10,6 @@ const INTERNAL_ERROR: Refusal = {
   message: 'something failed on our side; tell us the Svc-Request-Id if it stays',
 };
 
-/** The response for a thrown value, and whether the service is at fault. */
 interface ErrorResponse {
   readonly refusal: Refusal;
   readonly headers: Readonly<Record<string, string>>;
@@ -21,14 +19,12 @@ interface ErrorResponse {
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 /**
- * Turns every thrown value into a response. On every endpoint, a database that cannot answer is
- * `ledger_unavailable`, and so is a value made with a key that this process lacks. A fault of the
- * service reveals nothing internal, and if money may have moved, the response is "unknown".
+ * Turns a thrown value into a response. A fault reveals nothing internal; if money may have moved,
+ * the response is "unknown".
  */
 export function errorResponse(thrown: unknown, movesMoney: boolean): ErrorResponse {
   if (thrown instanceof ApiError)
     return { refusal: thrown.refusal, headers: thrown.headers, isFault: false };
-  // Another process can answer, and so can this process once it has the key.
   if (isUnavailable(thrown) || thrown instanceof UnknownKey)
     return { refusal: LEDGER_UNAVAILABLE, headers: NO_HEADERS, isFault: false };
   return {
@@ -57,10 +53,7 @@ export class ErrorWriter {
     return JSON.stringify({ error: details === undefined ? error : { ...error, details } });
   }
 
-  /**
-   * Returns a whole response for a request that Node could not parse. The connection ends with the
-   * response.
-   */
+  /** Returns a whole response for a request that Node could not parse, the connection's last. */
   raw(refusal: Refusal, requestId: string): string {
     const { status } = ERRORS[refusal.code];
     const text = this.text(refusal);

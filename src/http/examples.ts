@@ -1,10 +1,7 @@
 import { EXAMPLE_ASSET } from '../core/amount.js';
 import type { z } from './zod.js';
 
-/**
- * The examples of the OpenAPI document: the same values throughout, so that examples of different
- * operations fit together.
- */
+/** Values that all examples share, so that examples of operations fit together. */
 export const EXAMPLE = {
   id: '0198f2c4-6a4f-7d11-8c55-b1de3c0a9e44',
   source: '0198f2a0-1c5e-7b02-9f3d-5a1be7c04d11',
@@ -21,22 +18,15 @@ export const EXAMPLE = {
 
 const EXAMPLES = new WeakMap<z.ZodType, unknown>();
 
-/** Returns the schema with its example, a JSON value that the schema accepts. */
-export function exampled<S extends z.ZodType>(schema: S, example: z.input<S>): S {
-  EXAMPLES.set(schema, example);
-  return schema;
-}
-
-/**
- * Returns the schema with an example for a schema whose input type cannot be expressed. A test
- * validates every example.
- */
+/** For a schema whose input type cannot be expressed. A test validates every example. */
 export function exampledAs<S extends z.ZodType>(schema: S, example: unknown): S {
   EXAMPLES.set(schema, example);
   return schema;
 }
 
-/** Returns the example; undefined without one. */
+/** Sets an example that the schema's input type checks. */
+export const exampled: <S extends z.ZodType>(schema: S, example: z.input<S>) => S = exampledAs;
+
 export function exampleOf(schema: z.ZodType): unknown {
   return EXAMPLES.get(schema);
 }

@@ -11,7 +11,7 @@ export class Exchange {
   readonly beganAt: number = performance.now();
   readonly path: string;
   readonly search: string;
-  /** The template, for logs and metrics: a path contains ids and any text that a client typed. */
+  /** The route's template, for logs and metrics. */
   routeName = 'unknown';
   route: Route | null = null;
   params: Readonly<Record<string, string>> = {};
@@ -20,7 +20,6 @@ export class Exchange {
   caller: Caller | null = null;
   rate: RateState | null = null;
   code: ErrorCode | null = null;
-  /** The kind of failure behind a 5xx, for the log. */
   fault: string | null = null;
 
   constructor(
@@ -38,7 +37,7 @@ export class Exchange {
   }
 }
 
-/** Returns the path: a request meant for a proxy may contain the whole address. */
+/** A request meant for a proxy may contain the whole address. */
 function originForm(target: string): string {
   return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*/i, '');
 }
@@ -52,7 +51,7 @@ export interface AnsweredRequest {
   readonly path: string;
   readonly status: number;
   readonly code: ErrorCode | null;
-  /** The resource in the response to a POST to a collection; otherwise null. */
+  /** The resource that a POST to a collection created; otherwise null. */
   readonly resourceId: Uuid | null;
 }
 

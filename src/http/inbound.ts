@@ -5,13 +5,10 @@ import { readBody } from './request-body.js';
 import type { ApiAnswer } from './route.js';
 
 /**
- * A route for senders that are not tenants: no token, outside /v1, undocumented. The receiver
- * verifies the sender over raw bytes.
+ * A route for senders that are not tenants: no token, outside /v1. `receive` verifies the sender.
  */
 export interface InboundRoute {
-  /** The path shown in logs and metrics. */
   readonly path: string;
-  /** The named groups are the parameters. */
   readonly pattern: RegExp;
   readonly receive: (message: InboundMessage) => Promise<ApiAnswer>;
 }

@@ -2,16 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 
 const DEEPEST = 8;
-/**
- * Many times the values of any valid body. Tens of thousands, which fit the limit in bytes, would
- * occupy the thread for 20 ms.
- */
+/** Many times the values of any valid body. More would occupy the thread for milliseconds. */
 const MAX_VALUES = 1_000;
 const [QUOTE, BACKSLASH, COMMA] = Buffer.from('"\\,');
 
 /**
- * Parses JSON. Throws 400 `invalid_field` if the bytes are not JSON, are too deep, have too many
- * values or a forbidden name.
+ * Throws 400 `invalid_field` for bytes that are not JSON, too deep, with too many values or a
+ * forbidden name.
  */
 export function readJson(bytes: Buffer): unknown {
   const value = parse(bytes);
@@ -25,7 +22,7 @@ export function assertStructure(value: unknown): void {
 }
 
 function parse(bytes: Buffer): unknown {
-  // Checked separately, because decoding would replace invalid UTF-8 by U+FFFD.
+  // Decoding would replace invalid UTF-8.
   if (!isUtf8(bytes)) throw new ApiError(invalidField('', 'not_utf8'));
   if (bytes.length > 2 * MAX_VALUES && separators(bytes) >= MAX_VALUES)
     throw new ApiError(invalidField('', 'too_many_values'));
@@ -36,7 +33,6 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-/** Counts the commas outside texts. */
 function separators(json: Buffer): number {
   let count = 0;
   let isText = false;
@@ -49,7 +45,6 @@ function separators(json: Buffer): number {
   return count;
 }
 
-/** Recursion stops at the deepest level allowed, however deep the value is. */
 function isAllowed(value: unknown, level: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (level > DEEPEST) return false;
@@ -59,7 +54,7 @@ function isAllowed(value: unknown, level: number): boolean {
   );
 }
 
-/** Names that reach into JavaScript's own objects in careless code; no field of the API has one. */
+/** Names that reach into JavaScript's own objects in careless code. */
 function isForbidden(name: string): boolean {
   return name === '__proto__' || name === 'constructor';
 }

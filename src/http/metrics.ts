@@ -9,12 +9,10 @@ import type { SharedRateObserver } from './shared-rate-limit.js';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** Metrics of HTTP requests, labelled with the route's template instead of the path. */
 export class HttpMetrics {
   private readonly durations: Histogram<'method' | 'route' | 'status'>;
   private readonly faults: Counter;
   private readonly errors: Counter<'code'>;
-  /** The labelled histograms, which are few because templates, methods and statuses are few. */
   private readonly known = new Map<string, { observe(seconds: number): void }>();
 
   constructor(registry: Registry) {
@@ -51,10 +49,7 @@ export class HttpMetrics {
   }
 }
 
-/**
- * Registers which keys the process has: operators check this before a new key becomes the first.
- * (docs/operations/install.md, Keys)
- */
+/** Operators check this before a new key becomes the first. (docs/operations/install.md, Keys) */
 export function keyringMetrics(
   registry: Registry,
   rings: Partial<Readonly<Record<KeyringName, Keyring>>>,
@@ -85,7 +80,6 @@ export function packageVersion(): string {
   return z.object({ version: z.string() }).parse(JSON.parse(file)).version;
 }
 
-/** Registers the version as labels, so that monitoring shows which processes run which version. */
 export function buildInfo(registry: Registry): void {
   metersOf(registry)
     .gauge(

@@ -7,17 +7,15 @@ import type { ErrorWriter } from './errors.js';
 import { afterReading, BODY_TIMEOUTS } from './request-body.js';
 
 export interface ServerTimeouts {
-  /** From the first byte of a request to the end of its headers, and to the end of its body. */
   readonly headersMs: number;
   readonly requestMs: number;
-  /** How long an idle connection is kept: longer than load balancers usually keep theirs. */
+  /** Longer than load balancers keep idle connections. */
   readonly keepAliveMs: number;
-  /** How long a client may read nothing of its response, or send nothing of its request. */
+  /** How long a client may read or send nothing. */
   readonly stalledMs: number;
 }
 
-// A body has its own, shorter limit (request-body.ts); requestMs is the last resort, and stalledMs
-// is longer than all of them.
+// A body has its own, shorter limit. stalledMs is longer than all others.
 const TIMEOUTS: ServerTimeouts = {
   headersMs: 10_000,
   requestMs: BODY_TIMEOUTS.uploadMs + 10_000,
@@ -25,19 +23,17 @@ const TIMEOUTS: ServerTimeouts = {
   stalledMs: BODY_TIMEOUTS.uploadMs + 30_000,
 };
 const IDLE_LOOK_MS = 50;
-/** How long a refused client may take to read its response. */
 const LINGER_MS = 1_000;
 
 /** Answers a request; never throws or rejects. */
 export type Listener = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 
-/** A listening server that stops without breaking a promise. */
 export interface RunningServer {
   readonly port: number;
   inFlight(): number;
   /**
-   * Answers the accepted requests, each as its connection's last, and closes the remaining
-   * connections after `graceMs`.
+   * Answers accepted requests, each as its connection's last, and closes all connections after
+   * `graceMs`.
    */
   stop(graceMs: number): Promise<void>;
 }
@@ -62,8 +58,7 @@ export async function listen(
     requireHostHeader: false,
   });
   server.timeout = timeouts.stalledMs;
-  // Node would drop headers beyond the first thousand without an error, for example a proxy's
-  // X-Forwarded-For or a repeated header. Their bytes are limited in any case.
+  // Node would silently drop headers beyond the first thousand. Their bytes are limited.
   server.maxHeadersCount = 0;
   const connections = new Connections(server);
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
@@ -71,7 +66,6 @@ export async function listen(
     void listener(request, response);
   };
   server.on('request', onRequest);
-  // The listener itself asks for the body, and refuses other expectations.
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', onRequest);
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
@@ -88,9 +82,8 @@ export async function listen(
     server.once('error', reject);
     server.listen(at.port, at.host, resolve);
   });
-  // From here on an error concerns one connection that could not be accepted (too many open files).
+  // Later errors concern one connection that could not be accepted.
   server.on('error', () => {});
-  // A server that listens on a TCP port has this kind of address.
   const { port } = server.address() as AddressInfo;
   return {
     port,
@@ -109,7 +102,7 @@ function refusalOf(fault: Error): Refusal {
   return invalidRequest(isTooLong ? 'headers_too_long' : 'malformed_http');
 }
 
-/** The request may have no body yet, so the message does not mention one. */
+/** The request may have no body to mention. */
 function invalidRequest(reason: string): Refusal {
   return { ...invalidField('', reason), message: `the request is not valid: ${reason}` };
 }
@@ -150,10 +143,7 @@ class Connections {
     });
   }
 
-  /**
-   * Refuses a late request, unless the data that this process has already received completes its
-   * headers or body.
-   */
+  /** Refuses a late request, unless data already received completes its headers or body. */
   unlessArrived(socket: Duplex, refuse: () => void): void {
     const own = this.open.get(socket);
     const latest = own?.latest;
@@ -164,12 +154,9 @@ class Connections {
     });
   }
 
-  /**
-   * Refuses a request that could not be parsed, after the responses to earlier requests, whose
-   * client would otherwise mistake this response for theirs.
-   */
+  /** Refuses a request that could not be parsed, after the responses to earlier requests. */
   async refuse(socket: Duplex, raw: string): Promise<void> {
-    // Later data on a refused connection is discarded and fails again.
+    // Later data fails again.
     if (this.refused.has(socket)) return;
     this.refused.add(socket);
     const pending = [...(this.open.get(socket)?.pending ?? [])];
@@ -182,8 +169,7 @@ class Connections {
       socket.destroy();
       return;
     }
-    // Not closed at once, because a client that is still sending would lose the response to the
-    // reset.
+    // A reset would lose the response of a client that is still sending.
     socket.end(raw);
     const last = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.once('end', () => socket.destroy()).once('close', () => clearTimeout(last));
@@ -195,7 +181,7 @@ class Connections {
       for (const { response } of pending)
         if (!response.headersSent) response.shouldKeepAlive = false;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    // Node considers a connection without any data busy until its headers are late.
+    // Node considers a connection without data busy until its headers are late.
     const look = (): void => {
       for (const [socket, { pending }] of this.open)
         if (pending.size === 0 && (socket as Socket).bytesRead === 0) socket.destroy();

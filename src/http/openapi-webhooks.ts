@@ -1,42 +1,22 @@
 import type { RouteConfig } from '@asteasolutions/zod-to-openapi';
 import type { ApiEvent } from './api.js';
 
-/** The webhooks in the OpenAPI document. (docs/contract.md, Webhooks) */
-
-function sentHeader(name: string, required: boolean, description: string) {
-  return {
-    name,
-    in: 'header' as const,
-    required,
-    description,
-    schema: { type: 'string' as const },
-  };
-}
-
-/** The headers that prove who sent a delivery. (docs/contract.md, Webhook signature) */
-const SIGNATURE_HEADERS = [
-  sentHeader(
-    'Svc-Signature',
-    true,
+/** (docs/contract.md, Webhook signature) */
+const SIGNATURE_HEADERS = Object.entries({
+  'Svc-Signature':
     'HMAC-SHA256 of the raw body in lowercase hexadecimal, keyed with the secret as shown.',
-  ),
-  sentHeader(
-    'Svc-Signature-Previous',
-    false,
-    'The same with the previous secret, for 24 hours after a rotation.',
-  ),
-  sentHeader('webhook-id', true, "Standard Webhooks: the event's id, the same on every attempt."),
-  sentHeader(
-    'webhook-timestamp',
-    true,
-    'Standard Webhooks: the time of this attempt, in Unix seconds.',
-  ),
-  sentHeader(
-    'webhook-signature',
-    true,
+  'Svc-Signature-Previous': 'The same with the previous secret, for 24 hours after a rotation.',
+  'webhook-id': "Standard Webhooks: the event's id, the same on every attempt.",
+  'webhook-timestamp': 'Standard Webhooks: the time of this attempt, in Unix seconds.',
+  'webhook-signature':
     'Standard Webhooks: `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`; two of them after a rotation.',
-  ),
-];
+}).map(([name, description]) => ({
+  name,
+  in: 'header' as const,
+  required: name !== 'Svc-Signature-Previous',
+  description,
+  schema: { type: 'string' as const },
+}));
 
 export function webhookOf(event: ApiEvent): RouteConfig {
   const { type, schema, example, summary, description, isSubscribable } = event;
@@ -49,13 +29,10 @@ export function webhookOf(event: ApiEvent): RouteConfig {
     description,
     security: [],
     'x-subscribable': isSubscribable,
-    // Not components, because generators treat components without an operation as unused.
+    // Generators treat components without an operation as unused.
     parameters: SIGNATURE_HEADERS,
     request: {
-      body: {
-        required: true,
-        content: { 'application/json': { schema, example } },
-      },
+      body: { required: true, content: { 'application/json': { schema, example } } },
     },
     responses: {
       '2XX': {

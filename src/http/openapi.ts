@@ -9,7 +9,7 @@ import { ASSETS } from '../core/amount.js';
 import { ERROR_CODES, ERRORS, type ErrorCode, type ErrorEntry } from '../core/errors.js';
 import { type Permission, PERMISSIONS } from '../core/permissions.js';
 import { API_VERSIONS, CURRENT_VERSION } from '../core/versions.js';
-import type { ApiEvent } from './api.js';
+import type { Api } from './api.js';
 import { ErrorWriter } from './errors.js';
 import { exampleOf } from './examples.js';
 import { TAGS, tagOf } from './openapi-tags.js';
@@ -26,14 +26,9 @@ const SHARED = {
   Error: ErrorSchema,
 };
 
-interface Described {
-  readonly routes: readonly Route[];
-  readonly events: readonly ApiEvent[];
-}
-
-/** Builds the OpenAPI 3.1 document from the steps and schemas that check the requests. */
+/** Builds the OpenAPI 3.1 document from the steps and schemas of the routes. */
 export function openApiDocument(
-  { routes, events }: Described,
+  { routes, events }: Pick<Api, 'routes' | 'events'>,
   baseUrl: string,
   docsUrl: string,
 ): object {
@@ -48,7 +43,7 @@ export function openApiDocument(
     registry.registerComponent('headers', name, header);
   for (const [name, parameter] of Object.entries(PARAMETERS))
     registry.registerComponent('parameters', name, parameter);
-  // A component takes its meaning from its first use, which may be a field with its own meaning.
+  // Registered first, because a component takes its meaning from its first use.
   for (const [name, schema] of Object.entries(SHARED)) registry.register(name, schema);
   const errors = new ErrorWriter(docsUrl);
   for (const code of ERROR_CODES)
@@ -69,7 +64,7 @@ export function openApiDocument(
   });
 }
 
-// A type, because only a type has the index signature that OpenAPI's extension fields require.
+// Only a type has the index signature that extension fields require.
 type Header = {
   readonly description: string;
   readonly required?: boolean;
@@ -118,8 +113,7 @@ const PARAMETERS = {
     required: true,
     description:
       'A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get.',
-    // A pattern, because generators turn a format into an object, which they cannot send as a
-    // header.
+    // Generators cannot send a header with a format.
     schema: { type: 'string', pattern: UUID_PATTERN },
   },
   'Svc-Version': {
@@ -182,7 +176,7 @@ function bodyContent({ hasFile }: Route, body: z.ZodType): ZodContentObject {
     format: 'binary',
     description: `The file, at most ${MAX_FILE_BYTES} bytes. Its part may have any name; there must be exactly one.`,
   });
-  // An object with all fields: extending a closed object would give two that exclude each other.
+  // Extending a closed object would give two that exclude each other.
   const parts = z.strictObject({ ...body.shape, [FILE_FIELD]: file });
   const filled =
     example === undefined
@@ -195,10 +189,7 @@ function shown(example: unknown): { example?: unknown } {
   return example === undefined ? {} : { example };
 }
 
-/**
- * Returns the permissions for machines: `operation` is its row in the contract's table.
- * (docs/contract.md, Roles and scopes)
- */
+/** For machines. (docs/contract.md, Roles and scopes) */
 function permissionOf({ operation }: Pick<Route, 'operation'>): object {
   const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[operation];
   return { operation, scopes, roles, role_in: roleIn, also: also ?? null };
@@ -219,39 +210,30 @@ const SUCCESS: Readonly<Record<number, string>> = {
 };
 
 function successes(route: Route): Record<string, ResponseConfig> {
-  const names = route.idempotent === null ? [] : (['Svc-Idempotent-Replayed'] as const);
+  const isKeyed = route.idempotent !== null;
   return Object.fromEntries(
     Object.entries(route.answers).map(([status, schema]) => {
       const isFile = status === '200' && route.fileTypes.length > 0;
-      const replay = route.idempotent !== null && status === '200' && '201' in route.answers;
-      return [
-        status,
-        {
-          description: replay
-            ? "A replay: the key's original result, as it is now."
-            : (SUCCESS[Number(status)] ?? ''),
-          headers: headerRefs(
-            'Svc-Request-Id',
-            ...RATE,
-            ...names,
-            ...(isFile ? (['Content-Disposition'] as const) : []),
-          ),
-          ...(isFile ? { content: fileContent(route) } : {}),
-          ...(schema === null
-            ? {}
-            : {
-                content: {
-                  'application/json': { schema, ...shown(exampleFor(route, status, schema)) },
-                },
-              }),
-        },
-      ];
+      const isReplay = isKeyed && status === '200' && '201' in route.answers;
+      const example = route.examples[Number(status)] ?? (schema && exampleOf(schema));
+      const content = isFile
+        ? fileContent(route)
+        : schema && { 'application/json': { schema, ...shown(example) } };
+      const response = {
+        description: isReplay
+          ? "A replay: the key's original result, as it is now."
+          : (SUCCESS[Number(status)] ?? ''),
+        headers: headerRefs(
+          'Svc-Request-Id',
+          ...RATE,
+          ...(isKeyed ? (['Svc-Idempotent-Replayed'] as const) : []),
+          ...(isFile ? (['Content-Disposition'] as const) : []),
+        ),
+        ...(content === null ? {} : { content }),
+      };
+      return [status, response];
     }),
   );
-}
-
-function exampleFor({ examples }: Route, status: string, schema: z.ZodType): unknown {
-  return examples[Number(status)] ?? exampleOf(schema);
 }
 
 function fileContent({ fileTypes, examples }: Route): ZodContentObject {
@@ -264,7 +246,7 @@ function fileContent({ fileTypes, examples }: Route): ZodContentObject {
   );
 }
 
-/** Returns every error code of the route: those of its steps, and those that its handler names. */
+/** The codes of the route's steps, and those that its handler names. */
 export function codesOf(route: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>([
     'invalid_field',
@@ -314,7 +296,7 @@ function failure(status: number, codes: readonly ErrorCode[]): ResponseConfig {
 
 const errorSchemas = new Map<string, z.ZodType>();
 
-/** Returns one component for each set of codes, since most operations share a set. */
+/** One component for each set of codes. */
 function errorOf(codes: readonly ErrorCode[]): z.ZodType {
   const words = codes.map((code) =>
     code.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase()),

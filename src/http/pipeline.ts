@@ -1,21 +1,34 @@
 import { ApiError, type FieldProblem, invalidField } from '../core/errors.js';
-import type { Keyring } from '../core/fingerprint.js';
-import type { Uuid } from '../core/ids.js';
+import { type Fingerprint, type Keyring, requestFingerprint } from '../core/fingerprint.js';
+import { withTimeout } from '../core/pause.js';
 import type { Caller } from '../core/permissions.js';
 import { API_VERSIONS, type ApiVersion, CURRENT_VERSION } from '../core/versions.js';
+import { DatabaseUnavailable } from '../db/failures.js';
 import type { ClientAddresses } from './address.js';
-import { assertScope, type Authenticate, readToken, unauthorized } from './authentication.js';
 import type { Exchange } from './exchange.js';
-import { headerText, repeatedHeaders, type SingleHeader } from './headers.js';
-import { canonicalBody, fingerprintOf, readIdempotencyKey } from './idempotency.js';
+import {
+  assertScope,
+  type Authenticate,
+  headerText,
+  readIdempotencyKey,
+  readToken,
+  repeatedHeaders,
+  type SingleHeader,
+  unauthorized,
+} from './headers.js';
 import { readJson } from './json-body.js';
-import { LedgerTime } from './ledger-time.js';
 import { check, refuseFor } from './problems.js';
 import { readQuery } from './query.js';
 import type { RateLimits } from './rate-limit.js';
 import { announcesBody, assertJson, type BodyTimeouts, readBody } from './request-body.js';
 import type { ApiAnswer, Route } from './route.js';
-import { assertForm, NO_FILE, readUpload, type UploadedFile } from './upload.js';
+import {
+  assertForm,
+  NO_FILE,
+  readUpload,
+  type UploadContent,
+  type UploadedFile,
+} from './upload.js';
 import type { UploadPlace, UploadPlaces } from './upload-places.js';
 
 export interface PipelineDeps {
@@ -25,7 +38,6 @@ export interface PipelineDeps {
   readonly uploads: UploadPlaces;
   readonly bodyTimeouts: BodyTimeouts;
   readonly fingerprintKeys: Keyring;
-  /** How long a request may wait for the ledger in all, including the token check. */
   readonly ledgerTimeoutMs: number;
 }
 
@@ -56,7 +68,7 @@ export async function answerRequest(
   const caller = found instanceof Promise ? await found : found;
   const authenticatedAt = performance.now();
   exchange.caller = caller;
-  // Taken before the scope is checked, because every response to a valid token shows its rate.
+  // Every response to a valid token shows its rate.
   const rate = deps.rateLimiter.take(route.rateClass, caller.tokenKeyId);
   exchange.rate = rate instanceof Promise ? await rate : rate;
   assertScope(caller, route.operation);
@@ -66,7 +78,7 @@ export async function answerRequest(
   const place = route.hasFile ? await deps.uploads.take(caller.tenantId) : null;
   try {
     const content = await readContent(deps.bodyTimeouts, exchange, route, place);
-    // A slow body must not extend the life of a token that was revoked meanwhile.
+    // A token that was revoked meanwhile must not act.
     if (performance.now() - authenticatedAt > SLOW_BODY_MS)
       await authenticated(deps, exchange, repeated, ledgerTime);
     const { body, query } = checkInput(route, content, exchange.search);
@@ -93,7 +105,7 @@ export async function answerRequest(
 
 /**
  * Takes from the rate for a request without a route, because every response to a valid token shows
- * its rate. The token has no other effect, except that the response waits for MySQL.
+ * it.
  */
 export async function takeRate(deps: PipelineDeps, exchange: Exchange): Promise<void> {
   const { request } = exchange;
@@ -130,9 +142,7 @@ function validCaller(caller: Caller | null): Caller {
   return caller;
 }
 
-/**
- * Returns the route's template with its parameters in lower case, so that an id has one spelling.
- */
+/** Fills in the path in lower case, so that an id has one spelling. */
 function filledIn(template: string, params: Params): string {
   if (!template.includes('{')) return template;
   return template.replace(/\{(\w+)\}/g, (_, name: string) => params[name]?.toLowerCase() ?? '');
@@ -174,67 +184,41 @@ function checkHeaders({ request }: Exchange, repeated: Repeated): ApiVersion {
   return version ?? CURRENT_VERSION;
 }
 
-interface Content {
-  /**
-   * The body's JSON, or a form's text fields as a JSON object; undefined for a route without a
-   * body.
-   */
-  readonly json: unknown;
-  readonly file: UploadedFile | null;
-  readonly problems: readonly FieldProblem[];
-}
-
-const NO_CONTENT: Content = { json: undefined, file: null, problems: [] };
+const NO_CONTENT: UploadContent = { fields: undefined, file: null, problems: [] };
 
 async function readContent(
   timeouts: BodyTimeouts,
   { request, response }: Exchange,
   route: Route,
   place: UploadPlace | null,
-): Promise<Content> {
+): Promise<UploadContent> {
   if (place !== null) {
     assertForm(request);
-    const { fields, file, problems } = await readUpload(
-      request,
-      response,
-      timeouts.uploadMs,
-      place,
-    );
-    return { json: fields, file, problems };
+    return readUpload(request, response, timeouts.uploadMs, place);
   }
   if (route.body !== null) {
     assertJson(request);
-    return { ...NO_CONTENT, json: readJson(await readBody(request, response, timeouts.jsonMs)) };
+    return { ...NO_CONTENT, fields: readJson(await readBody(request, response, timeouts.jsonMs)) };
   }
   if (announcesBody(request) && (await readBody(request, response, timeouts.jsonMs)).length > 0)
     throw new ApiError(invalidField('', 'unexpected'));
   return NO_CONTENT;
 }
 
-/**
- * Returns body and query as parsed by the route's schemas; the problems of both are reported
- * together.
- */
+/** Returns body and query as parsed. Reports the problems of both together. */
 function checkInput(
   route: Route,
-  content: Content,
+  content: UploadContent,
   search: string,
 ): { body: unknown; query: unknown } {
-  const { json } = content;
-  if (search === '' && route.query === null && !route.hasFile) {
-    if (route.body === null) return { body: undefined, query: undefined };
-    const body = check(route.body, json);
-    return body.ok ? { body: body.value, query: undefined } : refuseFor(body.problems);
-  }
-  const problems: FieldProblem[] = [...content.problems];
+  const body = route.body === null ? null : check(route.body, content.fields);
   const sent = readQuery(search);
-  const body = route.body === null ? null : check(route.body, json);
-  // A malformed field is not also reported as missing.
-  const isTold = ({ field }: FieldProblem): boolean =>
-    content.problems.some((known) => known.field === field);
-  if (body?.ok === false) problems.push(...body.problems.filter((problem) => !isTold(problem)));
-  problems.push(...sent.problems);
   const query = route.query === null ? null : check(route.query, sent.values);
+  const problems: FieldProblem[] = [...content.problems];
+  // A malformed field is not also reported as missing.
+  const known = new Set(problems.map(({ field }) => field));
+  if (body?.ok === false) problems.push(...body.problems.filter(({ field }) => !known.has(field)));
+  problems.push(...sent.problems);
   if (query?.ok === false) problems.push(...query.problems);
   if (query === null)
     for (const field of Object.keys(sent.values))
@@ -244,18 +228,54 @@ function checkInput(
   return { body: body?.ok ? body.value : undefined, query: query?.ok ? query.value : undefined };
 }
 
+/** Returns the fingerprint of a request. (docs/contract.md, Idempotency) */
 function fingerprint(
-  deps: PipelineDeps,
+  { fingerprintKeys }: PipelineDeps,
   { method, idempotent }: Route,
   path: string,
-  caller: Caller,
+  { memberId }: Caller,
   body: unknown,
   file: UploadedFile | null,
-): ReturnType<typeof fingerprintOf> {
-  const memberId: Uuid | null = idempotent === 'member' ? caller.memberId : null;
-  // A file is identified by the hash of its bytes, not its name. The line break separates the hash
-  // from the fields, because one-line JSON has none.
+): Fingerprint {
   const fields = body === undefined ? '' : canonicalBody(body);
+  // A file is identified by the hash of its bytes. None of the parts contains a line break.
   const content = file === null ? fields : `${fields}\n${file.sha256.toString('hex')}`;
-  return fingerprintOf(deps.fingerprintKeys, { method, path, body: content, memberId });
+  const member = idempotent === 'member' ? memberId : '';
+  return requestFingerprint(fingerprintKeys, `${method}\n${path}\n${member}\n${content}`);
+}
+
+/**
+ * Returns a canonical text: fields in alphabetical order, absent fields omitted. Two bodies that
+ * validation makes equal have the same text.
+ */
+function canonicalBody(value: unknown): string {
+  if (typeof value === 'bigint') return `"${value}"`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonicalBody).join(',')}]`;
+  const fields = Object.entries(value)
+    .filter(([, field]) => field !== undefined)
+    .sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalBody(field)}`).join(',')}}`;
+}
+
+const LATE = Symbol('late');
+
+/**
+ * Limits one request's total wait for the ledger. Work that is given up may still commit, so its
+ * result is unknown.
+ */
+class LedgerTime {
+  constructor(private leftMs: number) {}
+
+  /** Throws DatabaseUnavailable when the time is used up, or what `work` throws. */
+  async spend<T>(work: Promise<T>): Promise<T> {
+    const began = performance.now();
+    try {
+      const result = await withTimeout<T, typeof LATE>(Math.max(0, this.leftMs), () => work, LATE);
+      if (result === LATE) throw new DatabaseUnavailable('the time of the request was over');
+      return result;
+    } finally {
+      this.leftMs -= performance.now() - began;
+    }
+  }
 }

@@ -3,7 +3,6 @@ import type { z } from './zod.js';
 
 type Issue = z.core.$ZodRawIssue;
 
-/** zod's settings everywhere: every problem, each with a reason from our own stable list. */
 const ASKING: z.core.ParseContext<z.core.$ZodIssue> = { reportInput: true, error: reasonOf };
 
 type Checked<T> =
@@ -15,17 +14,14 @@ export function check<S extends z.ZodType>(schema: S, input: unknown): Checked<z
   if (result.success) return { ok: true, value: result.data };
   const { issues } = result.error;
   const misplaced = new Set(issues.filter(({ code }) => code === 'invalid_type').map(pathOf));
-  // zod checks the length of any value that has one, also if its type is wrong.
+  // zod also checks the length of values of a wrong type.
   const rest = issues.filter(
     (issue) => issue.code === 'invalid_type' || !misplaced.has(pathOf(issue)),
   );
   return { ok: false, problems: rest.flatMap(problemsOf) };
 }
 
-/**
- * Throws the 400 that lists the problems, with this message instead of the message of the first
- * problem.
- */
+/** Throws the 400 that lists the problems; `message` replaces that of the first problem. */
 export function refuseFor(problems: readonly FieldProblem[], message?: string): never {
   const [first, ...rest] = problems;
   if (first === undefined) throw new TypeError('a refusal needs a problem');
@@ -45,8 +41,7 @@ function problemsOf(issue: z.core.$ZodIssue): FieldProblem[] {
       field: field === '' ? key : `${field}.${key}`,
       reason: 'unknown',
     }));
-  // For clients, absent and null fields are the same: missing if required. An item of a list is
-  // present.
+  // Absent and null fields are the same. An item of a list is present.
   const isListed = typeof issue.path.at(-1) === 'number';
   if (
     (issue.input === undefined || issue.input === null) &&
@@ -58,6 +53,12 @@ function problemsOf(issue: z.core.$ZodIssue): FieldProblem[] {
   return [{ code: 'invalid_field', field, reason: issue.message }];
 }
 
+/** Reasons by the kind of the value that is too big or too small; else `out_of_range`. */
+const SIZE_REASONS: Readonly<Record<string, Readonly<Record<'too_big' | 'too_small', string>>>> = {
+  string: { too_big: 'too_long', too_small: 'too_short' },
+  array: { too_big: 'too_many', too_small: 'too_few' },
+};
+
 /** Returns the reason if the field's own schema gives none. */
 function reasonOf(issue: Issue): string {
   switch (issue.code) {
@@ -66,17 +67,8 @@ function reasonOf(issue: Issue): string {
     case 'invalid_value':
       return `not_one_of: ${issue.values.map(String).join(', ')}`;
     case 'too_big':
-      return issue.origin === 'string'
-        ? 'too_long'
-        : issue.origin === 'array'
-          ? 'too_many'
-          : 'out_of_range';
     case 'too_small':
-      return issue.origin === 'string'
-        ? 'too_short'
-        : issue.origin === 'array'
-          ? 'too_few'
-          : 'out_of_range';
+      return SIZE_REASONS[issue.origin]?.[issue.code] ?? 'out_of_range';
     case 'unrecognized_keys':
       return 'unknown';
     default:

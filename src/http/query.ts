@@ -1,17 +1,14 @@
 import type { FieldProblem } from '../core/errors.js';
 
 interface QueryText {
-  /** Has no prototype, because a parameter may have any name. */
+  /** Without a prototype, because a parameter may have any name. */
   readonly values: Readonly<Record<string, string>>;
   readonly problems: readonly FieldProblem[];
 }
 
 const EMPTY: QueryText = { values: Object.freeze({}), problems: [] };
 
-/**
- * Returns the parameters of a query string. A repeated name, or text that is not percent-encoded
- * UTF-8, is a problem.
- */
+/** Repeated names, and text that is not percent-encoded UTF-8, are problems. */
 export function readQuery(search: string): QueryText {
   if (search === '') return EMPTY;
   const values: Record<string, string> = Object.create(null);
@@ -35,10 +32,7 @@ export function readQuery(search: string): QueryText {
   return { values, problems };
 }
 
-/**
- * Decodes as forms do: `+` is a space, except at the beginning, so that `?phone=+57…` keeps it.
- * Null if malformed.
- */
+/** Decodes as forms do; a leading `+` stays, for `?phone=+57…`. Null if malformed. */
 function decode(text: string): string | null {
   if (!/[%+]/.test(text)) return text;
   try {

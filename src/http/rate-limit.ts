@@ -1,4 +1,4 @@
-/** The classes of limited requests. A request counts only in its route's class. */
+/** Classes of requests. A request counts only in its route's class. */
 export const USUAL_RATES = {
   requests: { rate: 100, burst: 200, seconds: 1 },
   lookup: { rate: 5, burst: 20, seconds: 1 },
@@ -11,10 +11,7 @@ export interface NewRecipients {
   readonly ofTenant: number;
 }
 
-/**
- * By default a token may name as many new people at once as the largest file has rows, and all
- * tokens of a tenant twice that number.
- */
+/** A token may name as many new people at once as the largest file has rows. */
 export const USUAL_NEW_RECIPIENTS: NewRecipients = { ofToken: 100_000, ofTenant: 200_000 };
 
 export type RateClass = keyof typeof USUAL_RATES;
@@ -37,15 +34,11 @@ export interface RateState {
 
 export type Rates = Readonly<Record<RateClass, Rate>>;
 
-/**
- * Takes from a token's bucket, synchronously without a shared store, so that a request does not
- * wait.
- */
+/** Synchronous without a shared store. */
 export interface RateLimits {
   take(rateClass: RateClass, tokenKeyId: string): RateState | Promise<RateState>;
 }
 
-/** The state of a bucket after a request, in milliseconds. */
 export interface BucketResult {
   readonly allowed: boolean;
   readonly missingMs: number;
@@ -53,10 +46,7 @@ export interface BucketResult {
   readonly overMs: number;
 }
 
-/**
- * Returns the rate for the response, for a bucket of `burst` tokens that gains one every
- * `refillMs`.
- */
+/** For a bucket of `burst` tokens that gains one every `refillMs`. */
 export function rateState(
   { allowed, missingMs, overMs }: BucketResult,
   burst: number,
@@ -71,22 +61,17 @@ export function rateState(
   };
 }
 
-/** An entry per token and class; an entry whose bucket is full again may be dropped. */
+/** A full bucket's entry may be dropped. */
 const MAX_BUCKETS = 100_000;
 
 /**
- * Token buckets in memory, stored as the single number of GCRA: the time at which the bucket is
- * full again. rate-limiter-flexible is not used: its memory limiter counts in fixed windows (twice
- * the rate passes at a boundary), its burst is a second limiter, and each key costs a timer and two
- * promises per request.
+ * Token buckets in memory, stored as in GCRA: the time at which the bucket is full again.
+ * rate-limiter-flexible counts in fixed windows and costs a timer per key.
  */
 export class RateLimiter implements RateLimits {
   private readonly classes: Readonly<Record<RateClass, TokenBuckets>>;
 
-  /**
-   * Rates are for the whole service; each of `processes` grants its share. `elapsed` as in
-   * TokenBuckets.
-   */
+  /** Each of `processes` grants its share of the rates. */
   constructor(rates: Rates, processes: number, elapsed?: () => number) {
     this.classes = eachRateClass(
       (rateClass) => new TokenBuckets(rates[rateClass], processes, elapsed),
@@ -107,10 +92,7 @@ export class TokenBuckets {
   private readonly refillMs: number;
   private readonly burst: number;
 
-  /**
-   * `elapsed` returns milliseconds that never jump, since setting back a wall clock would lock out
-   * every token.
-   */
+  /** `elapsed` never jumps, unlike a wall clock. */
   constructor(
     rate: Rate,
     processes: number,
@@ -130,7 +112,7 @@ export class TokenBuckets {
     const known = this.fullAtMs.get(key);
     const fullAt = known === undefined || known < now ? now : known;
     const after = fullAt + this.refillMs;
-    // The part of the bucket that is used after this request, as time.
+    // The part used after this request, as time.
     const overMs = after - now - this.burst * this.refillMs;
     const allowed = overMs <= 1e-6;
     const missingMs = (allowed ? after : fullAt) - now;
@@ -143,7 +125,7 @@ export class TokenBuckets {
 
   private makeRoom(now: number): void {
     for (const [key, fullAt] of this.fullAtMs) if (fullAt <= now) this.fullAtMs.delete(key);
-    // Only valid tokens have buckets. If this many are in use at once, the oldest starts over.
+    // If this many tokens are in use, the oldest starts over.
     for (const key of this.fullAtMs.keys()) {
       if (this.fullAtMs.size < this.most) break;
       this.fullAtMs.delete(key);

@@ -4,9 +4,8 @@ import type { BucketResult } from './rate-limit.js';
 import type { BucketStore } from './shared-rate-limit.js';
 
 /**
- * The rule of TokenBuckets on Redis's own clock: a bucket is the time at which it is full again,
- * and expires then. Numbers are passed as text, since Redis would truncate them to integers. A time
- * too far ahead, after a clock was set back or a rate lowered, counts as an empty bucket.
+ * TokenBuckets on Redis's own clock. Numbers are text, since Redis would truncate them. A time too
+ * far ahead, after a clock was set back or a rate lowered, counts as an empty bucket.
  */
 const SCRIPT = `
 local time = redis.call('TIME')
@@ -28,7 +27,7 @@ const SHA1 = createHash('sha1').update(SCRIPT).digest('hex');
 const CONNECT_MS = 1_000;
 const LONGEST_PAUSE_MS = 2_000;
 
-/** Buckets shared by several processes. Connects in the background, and reconnects as needed. */
+/** Buckets shared by processes. Connects in the background. */
 export class RedisBuckets implements BucketStore {
   private readonly client;
 
@@ -36,7 +35,7 @@ export class RedisBuckets implements BucketStore {
   constructor(url: string) {
     this.client = createClient({
       url,
-      // If a command cannot be sent now, the request is decided without the store.
+      // A request is decided without the store if it cannot be sent now.
       disableOfflineQueue: true,
       socket: {
         connectTimeout: CONNECT_MS,
@@ -44,7 +43,7 @@ export class RedisBuckets implements BucketStore {
           Math.min(LONGEST_PAUSE_MS, 50 * 2 ** Math.min(retries, 10)),
       },
     });
-    // Each command gets the failure; an unhandled event would end the process.
+    // An unhandled event would end the process.
     this.client.on('error', () => undefined);
     this.client.connect().catch(() => undefined);
   }
@@ -56,7 +55,7 @@ export class RedisBuckets implements BucketStore {
   async take(bucket: string, burst: number, refillMs: number): Promise<BucketResult> {
     const given = { keys: [bucket], arguments: [String(refillMs), String(burst)] };
     const answer: unknown = await this.client.evalSha(SHA1, given).catch((failure: unknown) => {
-      // Redis does not have the script yet, or was restarted.
+      // Not loaded yet, or Redis was restarted.
       if (failure instanceof Error && failure.message.startsWith('NOSCRIPT'))
         return this.client.eval(SCRIPT, given);
       throw failure;

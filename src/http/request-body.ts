@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 import { headerText } from './headers.js';
 
-/** The size limit of a JSON body. (docs/contract.md, Bodies) */
 export const MAX_JSON_BYTES = 64 * 1024;
 
 const JSON_TYPE = /^application\/json[\t ]*(;[\t ]*charset[\t ]*=[\t ]*("utf-8"|utf-8)[\t ]*)?;?$/i;
@@ -14,7 +13,7 @@ const NOTHING = Buffer.alloc(0);
 
 export interface BodyTimeouts {
   readonly jsonMs: number;
-  /** 10 MiB at 700 kbit/s. Not counted against the ledger's time. */
+  /** Not counted against the ledger's time. */
   readonly uploadMs: number;
 }
 
@@ -33,7 +32,7 @@ export function announcesBody(request: IncomingMessage): boolean {
   );
 }
 
-/** Throws 415 unless the body is declared as uncompressed JSON in UTF-8. */
+/** Throws 415 unless the body is uncompressed JSON in UTF-8. */
 export function assertJson(request: IncomingMessage): void {
   const type = headerText(request, 'content-type');
   if (type !== 'application/json' && (type === undefined || !JSON_TYPE.test(type)))
@@ -44,7 +43,6 @@ export function assertJson(request: IncomingMessage): void {
   assertPlain(request);
 }
 
-/** Throws 415 for a compressed body. */
 export function assertPlain(request: IncomingMessage): void {
   const encoding = headerText(request, 'content-encoding');
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
@@ -58,17 +56,12 @@ export function bodyTimeout(): ApiError {
   return new ApiError(invalidField('', 'not_received_in_time'));
 }
 
-/**
- * Runs `work` after received data was read: after a standstill of the process its timers run first.
- */
+/** Runs `work` after received data was read, also after a standstill of the process. */
 export function afterReading(work: () => void): void {
   setImmediate(work);
 }
 
-/**
- * Returns the bytes of the body. Throws 413 `body_too_large`, 400 if it is incomplete after
- * `limitMs`, RequestAborted.
- */
+/** Throws 413 `body_too_large`, 400 if it is incomplete after `limitMs`, RequestAborted. */
 export async function readBody(
   request: IncomingMessage,
   response: ServerResponse,
@@ -76,19 +69,15 @@ export async function readBody(
 ): Promise<Buffer> {
   if (!announcesBody(request)) return NOTHING;
   const length = headerText(request, 'content-length');
-  // A client that asks first gets the refusal before it sends the body, so the server leaves "100
-  // Continue" to this code.
+  // A client that waits for "100 Continue" gets a refusal before it sends the body.
   if (waitsForContinue(request) && !(Number(length) > MAX_JSON_BYTES)) response.writeContinue();
   if (Number(length) > MAX_JSON_BYTES) throw new ApiError(TOO_LARGE);
   return collected(request, limitMs);
 }
 
-/**
- * Collected without a library: in a profile of transfers raw-body and the race against the time
- * limit took 4 % of this thread.
- */
+/** Without a library, which took 4 % of the time of a transfer. */
 function collected(request: IncomingMessage, limitMs: number): Promise<Buffer> {
-  // A client that disconnected during the token's lookup causes no further event.
+  // No further event follows if the client disconnected during the token check.
   if (request.destroyed) return Promise.reject(new RequestAborted());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -98,7 +87,7 @@ function collected(request: IncomingMessage, limitMs: number): Promise<Buffer> {
       request.off('data', take).off('end', whole).off('error', broken).off('close', broken);
       if (fault === null)
         return resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
-      // The remainder is discarded, because the connection's next request follows it.
+      // The connection's next request follows the remainder.
       request.resume();
       reject(fault);
     };

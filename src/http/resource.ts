@@ -4,22 +4,17 @@ import { z } from './zod.js';
 
 /** Where staff see a field. Tenants see every field, in responses and events. */
 interface StaffView {
-  /** The label on the support desk; without one, the desk shows the field in its own way or not. */
+  /** The label on the support desk, if the desk shows the field by itself. */
   readonly desk?: string;
-  /** Whether the command line shows the field when it prints one resource. */
   readonly ops?: true;
 }
 
-/**
- * A public field of a resource. Its value is read from `Source`: a row, or a row and its context.
- */
 interface Field<Source, Schema extends z.ZodType = z.ZodType> {
   readonly schema: Schema;
   readonly example: z.input<Schema>;
   readonly read: (source: Source) => z.output<Schema>;
   readonly staff: StaffView;
 }
-/** The values that staff are shown: plain ones and amounts. */
 const staffValue = z.union([
   z.string(),
   z.number(),
@@ -31,14 +26,12 @@ export type StaffValue = z.output<typeof staffValue>;
 
 type Fields = Readonly<Record<string, Field<never>>>;
 
-/** The intersection of what the fields are read from. */
 type SourceOf<Of extends Fields> = Of[keyof Of]['read'] extends (source: infer Source) => unknown
   ? Source
   : never;
 type ShapeOf<Of extends Fields> = { [Name in keyof Of]: Of[Name]['schema'] };
 type Shown<Of extends Fields> = { [Name in keyof Of]: z.output<Of[Name]['schema']> };
 
-/** Returns a function that defines a field, with its meaning, of resources read from `Source`. */
 export function fieldsOf<Source>() {
   return <Schema extends z.ZodType>(
     meaning: string,
@@ -54,10 +47,7 @@ export function fieldsOf<Source>() {
   });
 }
 
-/**
- * Defines a resource by its public fields: its schema under `name` in the OpenAPI document, its
- * example, its JSON in responses and events, and its fields for staff.
- */
+/** Defines a resource's schema, example, JSON and fields for staff. */
 export function defineResource<Of extends Fields>(name: string, meaning: string, fields: Of) {
   type Source = SourceOf<Of>;
   const entries: readonly [string, Field<never>][] = Object.entries(fields);
@@ -70,16 +60,13 @@ export function defineResource<Of extends Fields>(name: string, meaning: string,
   return {
     schema: exampled(schema, example),
     example,
-    /**
-     * Returns the JSON of the resource. Assigns the fields in a loop, because every posting runs
-     * it.
-     */
+    /** A loop, because every posting runs it. */
     present: (source: Source): Shown<Of> => {
       const shown: Record<string, unknown> = {};
       for (const [field, { read }] of entries) shown[field] = read(source as never);
       return shown as Shown<Of>;
     },
-    /** Returns the fields that staff see on this side: by name, or by label on the support desk. */
+    /** Returns the fields of this side, by name or desk label. */
     presentToStaff: (side: keyof StaffView, source: Source): Readonly<Record<string, StaffValue>> =>
       fromEntries(
         entries.flatMap(([field, { staff, read }]) => {

@@ -8,9 +8,7 @@ import { normaliseText, textFault } from '../core/text.js';
 import { EXAMPLE, exampledAs, exampleOf } from './examples.js';
 import { z } from './zod.js';
 
-/**
- * Fields of the API's bodies, queries and responses. Each reports a problem with a stable reason.
- */
+/** Fields of bodies, queries and responses. Each reports a problem with a stable reason. */
 
 /** Two capital letters of ISO 3166. Reason: not_a_country. */
 export const countryField = z
@@ -23,9 +21,7 @@ export const uuidField = parsedText(
   parseUuid,
   'not_a_uuid',
   z.string({ error: 'not_a_uuid' }),
-).openapi({
-  format: 'uuid',
-});
+).openapi({ format: 'uuid' });
 
 export const assetField = z.enum(ASSETS).openapi('Asset', {
   description: `What an amount counts: ${ASSET_UNITS}.`,
@@ -33,14 +29,11 @@ export const assetField = z.enum(ASSETS).openapi('Asset', {
 
 const INTEGER_TEXT = /^(0|[1-9][0-9]*)$/;
 
-/**
- * The smallest unit of an asset as decimal text. Reasons: not_an_integer_string (a JSON number
- * too), out_of_range.
- */
+/** Decimal text. Reasons: not_an_integer_string (a JSON number too), out_of_range. */
 export const rawField = z
   .string({ error: 'not_an_integer_string' })
   .transform((text, context): bigint => {
-    // Length first, so that refusing a number with thousands of digits costs nothing.
+    // Length first, so that thousands of digits cost nothing.
     if (text.length <= 19 && INTEGER_TEXT.test(text)) {
       const raw = BigInt(text);
       if (raw <= MAX_RAW) return raw;
@@ -60,15 +53,12 @@ export const amountField = z
   .strictObject({ raw: rawField, asset: assetField })
   .openapi('AmountInput', { description: 'An amount greater than zero.' });
 
-/**
- * Control characters, and format characters that no valid text needs; core/text.ts contains the
- * rule itself.
- */
+/** Must agree with core/text.ts. */
 const SEEN_CHARACTERS =
   '^[^\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]*$';
 
 /**
- * Text in NFC. Lengths are in code points. Reasons: not_a_string, too_short, too_long,
+ * Text in NFC; lengths in code points. Reasons: not_a_string, too_short, too_long,
  * control_character, format_character.
  */
 export function textField(limits: {
@@ -78,8 +68,7 @@ export function textField(limits: {
   return z
     .string()
     .transform((text, context): string => {
-      // NFC shrinks a text by a small factor at most, so a text that is far too long is refused
-      // without normalising.
+      // NFC shrinks a text little, so far too long texts are not normalised.
       const normal = text.length > limits.max * 32 ? text : normaliseText(text);
       const fault = textFault(normal, limits);
       if (fault === null) return normal;
@@ -96,22 +85,17 @@ export function optional<S extends z.ZodType>(
   return schema.nullish().transform((value): z.output<S> | undefined => value ?? undefined);
 }
 
-/**
- * An RFC 3339 date-time. Fractions of a millisecond are rounded as the use requires. Reason:
- * not_a_date_time.
- */
+/** Fractions of a millisecond are rounded. Reason: not_a_date_time. */
 export function instantField(round: 'up' | 'down' = 'down'): z.ZodType<Instant, string> {
   const reason = 'not_a_date_time';
   return parsedText(
     (text) => parseRfc3339(text, round),
     reason,
     z.string({ error: reason }),
-  ).openapi({
-    format: 'date-time',
-  });
+  ).openapi({ format: 'date-time' });
 }
 
-/** A whole number written as plain digits in a query. Reasons: not_an_integer, out_of_range. */
+/** Plain digits in a query. Reasons: not_an_integer, out_of_range. */
 function integerText(
   least: number,
   most: number,
@@ -129,7 +113,7 @@ function integerText(
     .openapi({ type: 'integer', minimum: least, maximum: most, default: otherwise });
 }
 
-/** The parameters of every collection. The cursor is text here; http/cursor.ts parses it. */
+/** The parameters of every collection. http/cursor.ts parses the cursor. */
 export const PAGE_QUERY = {
   limit: integerText(1, 100, 25),
   cursor: z
@@ -144,9 +128,7 @@ export const CREATED_AT_QUERY = {
   'created_at[lte]': instantField('down').optional(),
 };
 
-/**
- * An amount in a response: decimal text. Its format shows clients that it fits a 64-bit integer.
- */
+/** Decimal text in a response. */
 export const rawSchema = z
   .string()
   .openapi({ format: 'int64', pattern: '^-?(0|[1-9][0-9]{0,18})$', example: '150000' });
@@ -175,9 +157,7 @@ export const AmountSchema = z
   })
   .openapi('Amount', { description: 'An amount of an asset.' });
 
-/**
- * An amount or null. A component that is merely made nullable would be documented as never null.
- */
+/** A nullable component would be documented as never null. */
 export const nullableAmountSchema = z.union([AmountSchema, z.null()]);
 
 /** A date-time in a response: UTC, milliseconds, Z. */
@@ -187,9 +167,7 @@ export const instantSchema = z
 
 export const uuidSchema = z.string().openapi({ format: 'uuid' });
 
-/**
- * Returns the schema `{items, next_cursor}` of a collection; `name` is its name in the document.
- */
+/** Returns the schema `{items, next_cursor}` under `name`. */
 export function pageSchema<S extends z.ZodType>(
   name: string,
   item: S,
@@ -206,27 +184,18 @@ export function pageSchema<S extends z.ZodType>(
     : exampledAs(page, { items: [example], next_cursor: EXAMPLE.cursor });
 }
 
-/** Returns the schema of an error with one of these codes. (docs/contract.md, Error object) */
+/** (docs/contract.md, Error object) */
 export function errorSchema(name: string, codes: readonly string[]): z.ZodType {
-  return z
-    .object({
-      error: z
-        .object({
-          code: z
-            .enum(codes as [string, ...string[]])
-            .openapi({ description: 'Stable, for machines.' }),
-          message: z.string().openapi({ description: 'For people.' }),
-          doc_url: z
-            .string()
-            .openapi({ format: 'uri', description: 'The page that explains the code.' }),
-          details: z
-            .record(z.string(), z.unknown())
-            .optional()
-            .openapi({ description: 'Data about the rule, if there is any.' }),
-        })
-        .describe('Why the request failed.'),
-    })
-    .openapi(name);
+  const error = z.object({
+    code: z.enum(codes as [string, ...string[]]).describe('Stable, for machines.'),
+    message: z.string().describe('For people.'),
+    doc_url: z.string().openapi({ format: 'uri', description: 'The page that explains the code.' }),
+    details: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('Data about the rule, if there is any.'),
+  });
+  return z.object({ error: error.describe('Why the request failed.') }).openapi(name);
 }
 
 export const ErrorSchema = errorSchema('Error', ERROR_CODES);

@@ -6,7 +6,6 @@ import { RequestAborted } from './request-body.js';
 import type { FileAnswer } from './route.js';
 import { commonHeaders } from './send.js';
 
-/** A client that reads nothing for this long is disconnected. */
 const STALLED_MS = 60_000;
 
 /**
@@ -42,13 +41,13 @@ export async function sendFile(
   await finished(out);
 }
 
-/** The names are our own, so a name that would break the header is a bug. */
+/** A name that would break the header is a bug. */
 function checkedName(name: string): string {
   if (!/^[\w.-]+$/.test(name)) throw new Error('the name of the file cannot stand in a header');
   return name;
 }
 
-/** Sends the head with the first byte, so that an earlier failure can still be answered. */
+/** Sends the head with the first byte, so that an earlier failure is still answered. */
 class FileOut extends Writable {
   private hasBegun = false;
   private waiting: ((failure?: Error) => void) | null = null;

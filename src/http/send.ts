@@ -10,16 +10,11 @@ const JSON_HEADERS = [
   'nosniff',
 ] as const;
 
-/**
- * How many bytes of an unwanted body are read, and for how long, so that the client receives the
- * response.
- */
+/** Limits of reading an unwanted body, so that the client receives the response. */
 const DISCARD_BYTES = 16 * 1024 * 1024;
 const DISCARD_MS = 1_000;
 
-/**
- * Writes the response of an API route: status, JSON text (null: no body) and the common headers.
- */
+/** Writes a response with the common headers. `text` is JSON; null for no body. */
 export function sendJson(
   exchange: Exchange,
   status: number,
@@ -58,9 +53,8 @@ export function commonHeaders(
 }
 
 /**
- * Returns how much of the request's body may be unread. Node itself discards a small remainder and
- * keeps the connection, so before the last response of a connection every remainder counts as
- * large.
+ * Returns how much of the request's body may be unread. Node itself discards a small remainder,
+ * except before a connection's last response.
  */
 function unreadBody(
   { request }: Exchange,
@@ -73,8 +67,7 @@ function unreadBody(
 }
 
 /**
- * Closing at once would reset a client that is still sending, and lose the response, so a bounded
- * part is discarded first.
+ * Closing at once would reset a client that is still sending, so a bounded part is discarded first.
  */
 function endAfterDiscarding({ request, response }: Exchange, text: string | null): void {
   let discarded = 0;

@@ -1,5 +1,4 @@
 import {
-  eachRateClass,
   type RateClass,
   RateLimiter,
   type RateLimits,
@@ -10,9 +9,8 @@ import {
 } from './rate-limit.js';
 
 export interface BucketStore {
-  /** False while a request to the store would be pointless. */
   readonly isThere: boolean;
-  /** Takes a token from the bucket, if it has one. Rejects if the store does not answer. */
+  /** Rejects if the store does not answer. */
   take(bucket: string, burst: number, refillMs: number): Promise<BucketResult>;
 }
 
@@ -22,42 +20,33 @@ export interface SharedRateObserver {
   aloneDecided(): void;
 }
 
-/** How long a request waits for the store, which answers within one millisecond when healthy. */
+/** A healthy store answers within a millisecond. */
 const ANSWER_MS = 20;
-/** How long the store is not asked after it failed to answer; then one request tries again. */
+/** How long the store is not asked after a failure. */
 const REST_MS = 1_000;
 
 /**
- * A token's rate across all processes. While the store does not answer, each process grants
- * its share, as it would without a store, so no request is refused or delayed by the store.
- * (docs/contract.md, Rate limits)
+ * A token's rate across processes. While the store does not answer, each process grants its share,
+ * so the store never delays or refuses a request. (docs/contract.md, Rate limits)
  */
 export class SharedRateLimiter implements RateLimits {
   private readonly alone: RateLimiter;
-  private readonly buckets: Readonly<
-    Record<RateClass, { readonly burst: number; readonly refillMs: number }>
-  >;
   private isWell = true;
   private restsUntil = 0;
 
-  /** Each of `processes` grants its share of the rates when it decides alone. */
+  /** Each of `processes` grants its share when it decides alone. */
   constructor(
-    rates: Rates,
+    private readonly rates: Rates,
     processes: number,
     private readonly store: BucketStore,
     private readonly observer: SharedRateObserver,
     private readonly answerMs: number = ANSWER_MS,
   ) {
     this.alone = new RateLimiter(rates, processes);
-    this.buckets = eachRateClass((rateClass) => {
-      const { perSecond, burst } = rates[rateClass];
-      return { burst, refillMs: 1_000 / perSecond };
-    });
   }
 
   take(rateClass: RateClass, tokenKeyId: string): RateState | Promise<RateState> {
-    // Always counted, so that a token does not start with a full bucket when the store stops
-    // answering.
+    // Counted, so that a token has no full bucket when the store stops answering.
     const own = this.alone.take(rateClass, tokenKeyId);
     if (!this.mayAsk()) {
       this.observer.aloneDecided();
@@ -75,7 +64,8 @@ export class SharedRateLimiter implements RateLimits {
   }
 
   private async ask(rateClass: RateClass, tokenKeyId: string, own: RateState): Promise<RateState> {
-    const { burst, refillMs } = this.buckets[rateClass];
+    const { burst, perSecond } = this.rates[rateClass];
+    const refillMs = 1_000 / perSecond;
     try {
       const taken = await within(
         this.answerMs,
@@ -98,9 +88,7 @@ export class SharedRateLimiter implements RateLimits {
   }
 }
 
-/**
- * Drops a response that is too late; one that arrived while this process was busy is not too late.
- */
+/** Drops a late response, but not one that arrived while this process was busy. */
 function within<T>(ms: number, answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => reject(new Error('no answer in time'));

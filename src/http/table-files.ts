@@ -2,8 +2,6 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from './zod.js';
 
-/** The formats in which a table can be downloaded. */
-
 export const CONTENT_TYPES = {
   csv: 'text/csv; charset=utf-8',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
@@ -12,7 +10,7 @@ export const FILE_TYPES = ['text/csv', CONTENT_TYPES.xlsx] as const;
 
 export const FileQuery = z.strictObject({ format: z.enum(['csv', 'xlsx']).default('csv') });
 
-/** Returns a table that is sent as its pieces are read; `name` without its ending. */
+/** `name` is without its ending. */
 export function tableFile(
   name: string,
   format: keyof typeof CONTENT_TYPES,

@@ -1,10 +1,7 @@
 import { currentTraceId, traceEntry } from '../core/trace.js';
 import type { Exchange } from './exchange.js';
 
-/**
- * Runs a request in a span of its sender's trace, or of a new one. Returns the status of the
- * response.
- */
+/** Runs a request in a span of its sender's trace, or of a new one. */
 export function tracedExchange(exchange: Exchange, answer: () => Promise<number>): Promise<number> {
   const { method, requestId, request } = exchange;
   const attributes = { 'http.request.method': method, 'request.id': requestId };

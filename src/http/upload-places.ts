@@ -1,25 +1,12 @@
 import { ApiError } from '../core/errors.js';
 
-/** How many uploads a process holds in memory at once, in total and per tenant. */
 const MAX_UPLOADS = 16;
 const MAX_UPLOADS_OF_A_TENANT = 4;
-/**
- * An upload slower than this loses its place while other uploads wait. A phone on a poor network is
- * faster.
- */
+/** A slower upload loses its place while others wait. */
 const MIN_BYTES_PER_S = 64 * 1024;
-/** No upload counts as slow before this, because a connection needs time to reach its speed. */
 const SLOW_AFTER_MS = 2_000;
 
-export interface UploadPlace {
-  readonly lost: AbortSignal;
-  received(bytes: number): void;
-  /** The upload is complete, and keeps its place from now on. */
-  arrived(): void;
-  leave(): void;
-}
-
-/** How long a new upload waits for a place, and how often it checks for a slow one. */
+/** How long an upload waits for a place, and how often it checks for a slow one. */
 const MAX_WAIT_MS = 10_000;
 const LOOK_AGAIN_MS = 500;
 
@@ -29,26 +16,20 @@ interface Newcomer {
 }
 
 /**
- * Prevents slow or numerous uploads from using up the memory or all places. An upload without a
- * place waits, and none of it is read. While every place is taken, a new upload takes over the
- * place of the slowest upload that is still being received and is either slow or of a tenant with
- * at least two places more.
+ * Places for uploads in memory. An upload without a place waits unread. If all are taken, a new
+ * upload replaces the slowest one in progress that is slow or of a tenant with at least two places
+ * more.
  */
 export class UploadPlaces {
-  private readonly places = new Set<Place>();
-  /** In order of arrival. */
+  private readonly places = new Set<UploadPlace>();
   private readonly waiting = new Set<Newcomer>();
 
-  /** `elapsed` are milliseconds that never jump. */
   constructor(
     private readonly elapsed: () => number = () => performance.now(),
     private readonly maxWaitMs: number = MAX_WAIT_MS,
   ) {}
 
-  /**
-   * Returns a place, after waiting if necessary. Rejects with 429 `rate_limited` if none becomes
-   * free in time.
-   */
+  /** Rejects with 429 `rate_limited` if no place becomes free in time. */
   take(tenantId: string): Promise<UploadPlace> {
     return new Promise((resolve, reject) => {
       const end = (): void => {
@@ -67,7 +48,6 @@ export class UploadPlaces {
     });
   }
 
-  /** Admits every waiting upload for which a place is free. */
   private admitAll(): void {
     for (const { tenantId, admit } of this.waiting) {
       const place = this.find(tenantId);
@@ -78,7 +58,7 @@ export class UploadPlaces {
   private find(tenantId: string): UploadPlace | null {
     if (this.held(tenantId) >= MAX_UPLOADS_OF_A_TENANT) return null;
     if (this.places.size >= MAX_UPLOADS && !this.takeAway(tenantId)) return null;
-    const place = new Place(tenantId, this.elapsed(), () => {
+    const place = new UploadPlace(tenantId, this.elapsed(), () => {
       if (this.places.delete(place)) this.admitAll();
     });
     this.places.add(place);
@@ -95,7 +75,7 @@ export class UploadPlaces {
   private takeAway(tenantId: string): boolean {
     const own = this.held(tenantId);
     const now = this.elapsed();
-    let slowest: Place | undefined;
+    let slowest: UploadPlace | undefined;
     for (const place of this.places) {
       const isSlow = now - place.began > SLOW_AFTER_MS && place.bytesPerS(now) < MIN_BYTES_PER_S;
       if (!place.isReceiving || !(isSlow || this.held(place.tenantId) > own + 1)) continue;
@@ -117,10 +97,12 @@ function tooMany(why: string): ApiError {
   return new ApiError({ code: 'rate_limited', message }, { 'Retry-After': '1' });
 }
 
-class Place implements UploadPlace {
+/** A place of an upload, which may lose it while it is being received. */
+export class UploadPlace {
   isReceiving = true;
   private bytes = 0;
   private readonly losing = new AbortController();
+  readonly lost = this.losing.signal;
 
   constructor(
     readonly tenantId: string,
@@ -128,14 +110,11 @@ class Place implements UploadPlace {
     readonly leave: () => void,
   ) {}
 
-  get lost(): AbortSignal {
-    return this.losing.signal;
-  }
-
   received(bytes: number): void {
     this.bytes += bytes;
   }
 
+  /** The upload is complete, and keeps its place. */
   arrived(): void {
     this.isReceiving = false;
   }

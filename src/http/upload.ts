@@ -22,15 +22,15 @@ import {
 import { uploadPlaceLost, type UploadPlace } from './upload-places.js';
 
 const MIB = 1024 * 1024;
-/** The size limit of an uploaded file. (docs/contract.md, Upload) */
+/** The size limit of a file. (docs/contract.md, Upload) */
 export const MAX_FILE_BYTES = 10 * MIB;
-/** The size of the pieces in which a file is stored. The last piece may be smaller. */
+/** The size of the pieces in which a file is stored; the last may be smaller. */
 export const FILE_PIECE_BYTES = MIB;
-/** The size limit of a form without its file: fields, boundaries, part headers. */
+/** Fields, boundaries and part headers. */
 const MAX_REST_BYTES = 64 * 1024;
 const MAX_FIELD_BYTES = 8 * 1024;
 const MAX_PARTS = 32;
-/** The file part's name in the documentation and in errors; clients may use any name. */
+/** The file part's documented name; clients may use any. */
 export const FILE_FIELD = 'file';
 export const NO_FILE =
   'no file has arrived: send it as a file part with a name (filename="payroll.csv"), not as text';
@@ -46,19 +46,18 @@ const MISSING_FILE: FieldProblem = { code: 'missing_field', field: FILE_FIELD, r
 export interface UploadedFile {
   readonly size: number;
   readonly sha256: Buffer;
-  /** In order, each of FILE_PIECE_BYTES except the last; none for an empty file. */
   readonly pieces: readonly Buffer[];
 }
 
-/** A multipart form: its text fields as the equivalent JSON object, and its file. */
-interface UploadContent {
+/** Content of a request: JSON, or a form's text fields as the equivalent JSON and its file. */
+export interface UploadContent {
   readonly fields: unknown;
-  /** Null if the form has no file, which is then the first problem. */
+  /** Null if a form has no file, which is then the first problem. */
   readonly file: UploadedFile | null;
   readonly problems: readonly FieldProblem[];
 }
 
-/** Throws 415 unless the body is declared as an uncompressed multipart form. */
+/** Throws 415 unless the body is an uncompressed multipart form. */
 export function assertForm(request: IncomingMessage): void {
   if (!FORM_TYPE.test(headerText(request, 'content-type') ?? ''))
     throw new ApiError({
@@ -69,9 +68,8 @@ export function assertForm(request: IncomingMessage): void {
 }
 
 /**
- * Receives a form with multer, at most MAX_FILE_BYTES + MAX_REST_BYTES in all. Throws 413
- * `body_too_large`, 400 if the body is not a form, is incomplete or takes longer than `limitMs`,
- * 429 if the place is lost, and RequestAborted.
+ * Receives a form. Throws 413 `body_too_large`, 400 if it is not a form, incomplete or late, 429 if
+ * the place is lost, RequestAborted.
  */
 export async function readUpload(
   request: IncomingMessage,
@@ -79,10 +77,9 @@ export async function readUpload(
   limitMs: number,
   place: UploadPlace,
 ): Promise<UploadContent> {
-  // A client that disconnected during the token's lookup causes no further event, and would keep
-  // its place.
+  // No further event follows if the client disconnected during the token check.
   if (request.destroyed) throw new RequestAborted();
-  // Another upload can take the place in the event-loop turn in which this one received it.
+  // Another upload may have taken the place meanwhile.
   if (place.lost.aborted) throw uploadPlaceLost();
   const announced = Number(headerText(request, 'content-length') ?? 0);
   if (announced > MAX_FILE_BYTES + MAX_REST_BYTES) throw new ApiError(TOO_LARGE);
@@ -90,13 +87,12 @@ export async function readUpload(
   const form = new Form(request.headers, place);
   const timer = setTimeout(() => afterReading(() => form.destroy(bodyTimeout())), limitMs);
   const lost = (): void => void form.destroy(uploadPlaceLost());
-  // A complete request is also closed, possibly before multer has parsed it.
+  // A complete request is also closed.
   const gone = (): void => void (request.complete || form.destroy(new RequestAborted()));
   place.lost.addEventListener('abort', lost, { once: true });
   request.on('close', gone).on('error', gone);
   try {
-    // Not stream.pipeline, which on failure destroys the request and with it the connection that
-    // the response needs.
+    // stream.pipeline would destroy the connection that the response needs.
     request.pipe(form);
     await receive({ req: form, res: response }, () => {});
     place.arrived();
@@ -110,7 +106,7 @@ export async function readUpload(
   }
 }
 
-/** The body of an upload on its way to multer, which stores the form's fields and files here. */
+/** A body on its way to multer, which stores the form's fields and files here. */
 class Form extends Transform {
   readonly body?: Readonly<Record<string, unknown>>;
   /** Undefined if the request has no body. */
@@ -142,7 +138,7 @@ class Form extends Transform {
     assertStructure(fields);
     for (const [name, value] of Object.entries(fields)) {
       if (Array.isArray(value) && value.length > 1) this.problem(name, 'repeated');
-      // Invalid UTF-8 has become U+FFFD, and text in an unknown encoding undefined.
+      // Invalid UTF-8 is U+FFFD, and text in an unknown encoding undefined.
       else if (value === undefined || (typeof value === 'string' && value.includes('\ufffd')))
         this.problem(name, 'not_utf8');
     }
@@ -169,22 +165,20 @@ const receive = multer<Form>({
     fieldArrayIndexLimit: MAX_PARTS,
   },
   streamHandler: (form, parser) => {
-    // multer skips a part with a file's type but without a file name. Browsers send one for an
-    // empty file field.
+    // multer skips a file part without a file name, such as a browser's empty file field.
     parser.on(
       'file',
       (name: string | undefined, _stream: Readable, { filename }: { filename?: string }) => {
         if (!filename) form.problem(name ?? '', 'not_a_string');
       },
     );
-    // multer disconnects its parser from a form that it rejects, but reports this only once the
-    // form has ended.
+    // multer reports a rejected form only once it has ended.
     parser.once('unpipe', () => form.destroy());
     form.pipe(parser);
   },
 }).any();
 
-/** Collects a file's pieces and hash as it arrives. Only the first file of a form is kept. */
+/** Collects pieces and hash of the form's first file. */
 function storeFile(
   { files = [] }: Form,
   { stream }: { readonly stream: Readable },
@@ -217,10 +211,7 @@ function storeFile(
   });
 }
 
-/**
- * Returns the response to an error of multer. Every error that is not one of our own refusals is a
- * fault of the form.
- */
+/** Any error of multer is a fault of the form. */
 function refusalOf(fault: unknown): unknown {
   if (fault instanceof ApiError || fault instanceof RequestAborted) return fault;
   if (!(fault instanceof MulterError)) return rejected(MALFORMED);
@@ -232,7 +223,7 @@ function refusalOf(fault: unknown): unknown {
   return rejected(invalidField(field, 'too_long'));
 }
 
-/** The connection ends with this response, because the form may never end. */
+/** The connection ends, because the form may never end. */
 function rejected(refusal: Refusal): ApiError {
   return new ApiError(refusal, { Connection: 'close' });
 }

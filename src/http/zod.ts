@@ -1,8 +1,7 @@
 import { extendZodWithOpenApi } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
 
-// Must run before the first schema that uses .openapi(), so every schema of the API imports z from
-// here.
+// Must run before the first `.openapi()`, so every schema imports z from here.
 extendZodWithOpenApi(z);
 
 export { z };

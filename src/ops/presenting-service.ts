@@ -23,7 +23,7 @@ import type { NewFactor } from '../staff/authenticator.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import { webhookWorkflowId } from '../temporal/contracts.js';
 import type { ShownDelivery } from '../webhooks/queries.js';
-import type { Described } from '../webhooks/staff-actions.js';
+import type { DescribedEndpoint } from '../webhooks/staff-actions.js';
 import { rowFields } from './row-fields.js';
 
 /** Presents the service's own state and its staff to operators. A secret is shown only when it is made. */
@@ -42,13 +42,13 @@ export function endpointFields(endpoint: WebhookEndpoint): Fields {
   };
 }
 
-export function endpointDetailFields({ endpoint, types, text, nextAttemptAt }: Described): Fields {
+export function endpointDetailFields(endpoint: DescribedEndpoint): Fields {
   const { lostFrom, lostTo } = endpoint;
   return {
     ...endpointFields(endpoint),
-    waits_for: text,
-    events: types,
-    next_attempt_at: nextAttemptAt,
+    waits_for: endpoint.text,
+    events: endpoint.types,
+    next_attempt_at: endpoint.nextAttemptAt,
     failures_in_row: endpoint.failuresInRow,
     next_probe_at: toRfc3339(endpoint.probeAt),
     sent_to_until: toRfc3339(endpoint.leaseUntil),
@@ -62,7 +62,8 @@ export function endpointDetailFields({ endpoint, types, text, nextAttemptAt }: D
   };
 }
 
-export function deliveryFields({ delivery, attempts }: ShownDelivery): Fields {
+export function deliveryFields(delivery: ShownDelivery): Fields {
+  const { attempts } = delivery;
   const last = attempts.at(-1);
   return {
     ...rowFields(webhookDeliveries, delivery, 'id eventId eventType cause'),

@@ -46,10 +46,11 @@ import type { TemporalTracing } from '../temporal/tracing.js';
 import { transferApproval } from '../transfers/approval-outcomes.js';
 import { transferApprovalRoutes, transferRoutes } from '../transfers/routes.js';
 import { Transfers } from '../transfers/service.js';
+import { AddressGuard } from '../webhooks/address-guard.js';
 import { DeliveryStore } from '../webhooks/delivery-store.js';
 import { UNOBSERVED, type WebhookDeps, type WebhookObserver } from '../webhooks/deps.js';
 import { webhookRoutes, type Webhooks } from '../webhooks/routes.js';
-import { ATTEMPT_TIMEOUT_MS, buildSending, type Sending } from '../webhooks/sender.js';
+import { ATTEMPT_TIMEOUT_MS, Sender, type Sending } from '../webhooks/sender.js';
 import { buildLedger, type Ledger, ledgerFitness, prepareLedger } from './build-ledger.js';
 import { buildRates, type BuiltRates } from './build-rates.js';
 import { WORKFLOW_RESOURCES } from './workflow-resources.js';
@@ -160,13 +161,11 @@ export function buildWebhookParts(
 export function buildConfiguredSending(
   config: ServiceConfig,
   timeoutMs: number = ATTEMPT_TIMEOUT_MS,
-): ReturnType<typeof buildSending> {
+): Sender {
   const { WEBHOOK_ALLOWED_HOSTS: allowedHosts, WEBHOOK_PROXY_URL: proxy } = config;
-  return buildSending({
-    allowedHosts,
-    timeoutMs,
-    proxyUrl: proxy === undefined ? null : new URL(proxy),
-  });
+  const proxyUrl = proxy === undefined ? null : new URL(proxy);
+  const guard = new AddressGuard({ allowedHosts, namesAreLeftToProxy: proxyUrl !== null });
+  return new Sender({ guard, timeoutMs, proxyUrl });
 }
 
 /** Callbacks arrive by HTTP, or from the simulated rail in the worker. */

@@ -8,11 +8,10 @@ import { UnknownKey } from '../core/fingerprint.js';
 import { errnoOf } from '../db/failures.js';
 
 /**
- * Converts a fault to the failure that is stored in the history: a refusal with its message, any
- * other fault with only its name and number. (docs/contract.md, Secrets and personal data)
+ * Converts a fault to the failure stored in the history: a refusal with its message, other faults
+ * with name and number. (docs/contract.md, Secrets and personal data)
  */
 export function activityFailure(fault: unknown): Error {
-  // Temporal needs to recognise its own failures.
   if (fault instanceof TemporalFailure || fault instanceof CancelledFailure) return fault;
   if (fault instanceof ApiError) {
     const { code } = fault.refusal;
@@ -23,7 +22,7 @@ export function activityFailure(fault: unknown): Error {
       nonRetryable: code === 'not_found',
     });
   }
-  // The message names only a keyring and an id. Retried until a worker has the key.
+  // Names only a keyring and an id. Retried until a worker has the key.
   if (fault instanceof UnknownKey)
     return ApplicationFailure.create({ message: fault.message, type: fault.name });
   const name = fault instanceof Error ? fault.name : typeof fault;

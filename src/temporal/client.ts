@@ -35,23 +35,15 @@ export interface WorkflowRun {
   readonly runId: string;
 }
 
-/**
- * A signal in a run's history: the time at which the server received it, and its content as the
- * workflow reads it.
- */
+/** A signal's content, and when the server received it. */
 export interface ReceivedSignal extends ReturnType<typeof parseSignal> {
   readonly at: Instant;
 }
 
-type HistoryPage = Awaited<ReturnType<Client['workflowService']['getWorkflowExecutionHistory']>>;
-
 const DEADLINE_MS = 3_000;
 const LIST_DEADLINE_MS = 10_000;
 const ANSWER_DEADLINE_MS = 2_000;
-/**
- * Window in which a missed start of the audit is caught up. Later, the next scheduled start
- * continues the audit.
- */
+/** A start missed for longer is left to the next. */
 const CATCH_UP = '1 minute';
 const PAGE = 500;
 const WORKFLOW_TASK_TIMEOUT = '3 seconds';
@@ -77,7 +69,7 @@ export class TemporalClient {
     this.open = new OpenConnection(this.options, this.interceptors);
   }
 
-  /** Starts the workflow, or notifies the running one that its resource changed. */
+  /** Starts the workflow, or notifies the running one. */
   async startOrNotify(
     type: WorkflowType,
     taskQueue: TaskQueue,
@@ -92,19 +84,17 @@ export class TemporalClient {
         signalArgs: [],
         typedSearchAttributes: searchAttributesOf(start),
         staticSummary: start.summary,
-        // Servers with fairness keys serve tenants with waiting tasks in turn. Activities inherit
-        // the key.
+        // Servers with fairness serve tenants in turn. Activities inherit the key.
         priority: { fairnessKey: start.tenantId },
-        // Time after which the server hands out a lost task again. Workflow tasks of this service
-        // take milliseconds.
+        // A lost task is handed out again after this.
         workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-        // The resource is still waiting, so an ended workflow with this id was ended by hand.
+        // The resource waits, so an ended workflow was ended by hand.
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       }),
     );
   }
 
-  /** Notifies a workflow that its resource changed. Does nothing if the workflow is not running. */
+  /** Does nothing if the workflow is not running. */
   async notifyWorkflow(workflowId: string): Promise<void> {
     try {
       await this.within(DEADLINE_MS, ({ client }) =>
@@ -115,7 +105,7 @@ export class TemporalClient {
     }
   }
 
-  /** Returns the `BusinessStatus` of a workflow, or undefined if it is not running. */
+  /** Returns the `BusinessStatus`; undefined if the workflow is not running. */
   async runningStatus(workflowId: string): Promise<string | undefined> {
     try {
       const { status, typedSearchAttributes } = await this.within(DEADLINE_MS, ({ client }) =>
@@ -128,72 +118,58 @@ export class TemporalClient {
     }
   }
 
-  /**
-   * Yields pages of the ids of a type's running workflows. Temporal's visibility store may lag
-   * behind.
-   */
+  /** Yields ids of a type's running workflows. Temporal's visibility may lag. */
   async *runningPages(type: WorkflowType): AsyncGenerator<readonly string[]> {
     const query = `WorkflowType="${type}" AND ExecutionStatus="Running"`;
-    let nextPageToken: Uint8Array | undefined;
-    do {
-      const token = nextPageToken;
-      const page = await this.within(LIST_DEADLINE_MS, ({ client }) =>
-        client.workflowService.listWorkflowExecutions({
-          namespace: this.options.namespace,
-          query,
-          pageSize: PAGE,
-          ...(token === undefined ? {} : { nextPageToken: token }),
-        }),
-      );
-      yield page.executions.flatMap(({ execution }) => execution?.workflowId ?? []);
-      nextPageToken = page.nextPageToken.length > 0 ? page.nextPageToken : undefined;
-    } while (nextPageToken !== undefined);
+    const list = { namespace: this.options.namespace, query, pageSize: PAGE };
+    const pages = this.pages(({ workflowService }, token) =>
+      workflowService.listWorkflowExecutions({ ...list, ...token }),
+    );
+    for await (const { executions } of pages)
+      yield executions.flatMap(({ execution }) => execution?.workflowId ?? []);
   }
 
-  /**
-   * Returns a run's signals by name, in order. Reads the whole history. Returns an empty map for an
-   * unknown run.
-   */
+  /** Returns a run's signals by name, in order; none for an unknown run. */
   async signalsOf({
     workflowId,
     runId,
   }: WorkflowRun): Promise<ReadonlyMap<string, readonly ReceivedSignal[]>> {
     const found = new Map<string, ReceivedSignal[]>();
-    let nextPageToken: Uint8Array | undefined;
-    do {
-      const page = await this.historyPage({ workflowId, runId }, nextPageToken);
-      for (const { workflowExecutionSignaledEventAttributes: signal, eventTime } of page?.history
-        ?.events ?? []) {
-        if (typeof signal?.signalName !== 'string') continue;
-        const named = found.get(signal.signalName) ?? [];
-        const at = instant(requiredTsToMs(eventTime, 'eventTime'));
-        named.push({ at, ...parseSignal(decoded(signal.input?.payloads?.[0])) });
-        found.set(signal.signalName, named);
-      }
-      nextPageToken =
-        page === null || page.nextPageToken.length === 0 ? undefined : page.nextPageToken;
-    } while (nextPageToken !== undefined);
+    const { namespace } = this.options;
+    const list = { namespace, execution: { workflowId, runId }, maximumPageSize: HISTORY_PAGE };
+    const pages = this.pages(({ workflowService }, token) =>
+      workflowService.getWorkflowExecutionHistory({ ...list, ...token }),
+    );
+    try {
+      for await (const { history } of pages)
+        for (const {
+          workflowExecutionSignaledEventAttributes: signal,
+          eventTime,
+        } of history?.events ?? []) {
+          if (typeof signal?.signalName !== 'string') continue;
+          const named = found.get(signal.signalName) ?? [];
+          const at = instant(requiredTsToMs(eventTime, 'eventTime'));
+          named.push({ at, ...parseSignal(decoded(signal.input?.payloads?.[0])) });
+          found.set(signal.signalName, named);
+        }
+    } catch (failure) {
+      if (!isNotFound(failure)) throw failure;
+    }
     return found;
   }
 
-  private async historyPage(
-    execution: WorkflowRun,
-    nextPageToken: Uint8Array | undefined,
-  ): Promise<HistoryPage | null> {
-    const { namespace } = this.options;
-    const token = nextPageToken === undefined ? {} : { nextPageToken };
-    const request = { namespace, execution, maximumPageSize: HISTORY_PAGE, ...token };
-    try {
-      return await this.within(LIST_DEADLINE_MS, ({ client }) =>
-        client.workflowService.getWorkflowExecutionHistory(request),
-      );
-    } catch (failure) {
-      if (isNotFound(failure)) return null;
-      throw failure;
-    }
+  private async *pages<Page extends { readonly nextPageToken: Uint8Array }>(
+    read: (client: Client, token: { readonly nextPageToken?: Uint8Array }) => Promise<Page>,
+  ): AsyncGenerator<Page> {
+    let token: { readonly nextPageToken?: Uint8Array } = {};
+    do {
+      const page = await this.within(LIST_DEADLINE_MS, ({ client }) => read(client, token));
+      yield page;
+      token = page.nextPageToken.length > 0 ? { nextPageToken: page.nextPageToken } : {};
+    } while (token.nextPageToken !== undefined);
   }
 
-  /** Registers the search attributes that the namespace lacks, and returns their names. */
+  /** Registers missing search attributes, and returns their names. */
   async registerSearchAttributes(): Promise<readonly string[]> {
     const { namespace } = this.options;
     const known = await this.within(LIST_DEADLINE_MS, ({ connection }) =>
@@ -213,11 +189,11 @@ export class TemporalClient {
   }
 
   /**
-   * Returns the latest checkpoint of the audit, from the heartbeat of its running activity or from
-   * the last result. Returns null without a checkpoint. The caller validates it.
+   * Returns the audit's latest checkpoint, from the heartbeat of its running activity or the last
+   * result; null without one. The caller validates it.
    */
   async auditCheckpoint(): Promise<unknown> {
-    // The SDK would repeat a refused call until its deadline, and postings wait for this call.
+    // The SDK would repeat a refused call, and postings wait for this one.
     await assertListens(this.options.address);
     return this.within(DEADLINE_MS, async ({ client }) => {
       const described = await client.schedule
@@ -238,41 +214,28 @@ export class TemporalClient {
     });
   }
 
-  /**
-   * Creates, updates or deletes (0) the audit's schedule. Audits never overlap: a start that is due
-   * during a run happens after it. `id` is the id of the schedule and the prefix of its workflows'
-   * ids.
-   */
-  async keepSchedule(
-    id: string,
-    type: WorkflowType,
-    taskQueue: TaskQueue,
-    everyMs: number,
-  ): Promise<void> {
+  /** Creates, updates or deletes (0) the schedule of audits, which never overlap. */
+  async keepAuditSchedule(everyMs: number): Promise<void> {
     const spec = { intervals: [{ every: everyMs }] };
     const policies = { overlap: 'BUFFER_ONE' as const, catchupWindow: CATCH_UP };
     await this.within(LIST_DEADLINE_MS, async ({ client: { schedule } }) => {
-      const handle = schedule.getHandle(id);
+      const handle = schedule.getHandle(AUDIT_SCHEDULE_ID);
       try {
         if (everyMs === 0) await handle.delete();
         else await handle.update((known) => ({ ...known, spec, policies }));
       } catch (failure) {
         if (!(failure instanceof ScheduleNotFoundError)) throw failure;
         if (everyMs === 0) return;
+        const action = {
+          type: 'startWorkflow',
+          workflowType: 'ledgerAudit' satisfies WorkflowType,
+          workflowId: AUDIT_SCHEDULE_ID,
+          taskQueue: 'approvals' satisfies TaskQueue,
+          args: [],
+        } as const;
+        const state = { triggerImmediately: true };
         await schedule
-          .create({
-            scheduleId: id,
-            spec,
-            action: {
-              type: 'startWorkflow',
-              workflowType: type,
-              workflowId: id,
-              taskQueue,
-              args: [],
-            },
-            policies,
-            state: { triggerImmediately: true },
-          })
+          .create({ scheduleId: AUDIT_SCHEDULE_ID, spec, action, policies, state })
           .catch(ignoreExisting);
       }
     });
@@ -290,12 +253,11 @@ export class TemporalClient {
     }
   }
 
-  /** Closes the connection once the current calls have ended. */
   async close(): Promise<void> {
     await this.open.close();
   }
 
-  /** Runs a call on the current connection, which stays open until the call has ended. */
+  /** The connection stays open until the call has ended. */
   private async within<T>(
     deadlineMs: number,
     call: (open: OpenConnection) => Promise<T>,
@@ -311,7 +273,7 @@ export class TemporalClient {
   }
 }
 
-/** Decodes a payload like workflows/payload-converter.ts does: undefined if it cannot be read. */
+/** Returns undefined for an unreadable payload, like workflows/payload-converter.ts. */
 function decoded(payload: Payload | undefined): unknown {
   try {
     return payload === undefined
@@ -327,7 +289,7 @@ function nullIfMissing(failure: unknown): null {
   return null;
 }
 
-/** Throws `TemporalUnavailable` at once if the address refuses connections. */
+/** Throws `TemporalUnavailable` if the address refuses connections. */
 async function assertListens(address: string): Promise<void> {
   const { hostname, port } = new URL(`tcp://${address}`);
   const socket = connect(Number.parseInt(port, 10), hostname.replace(/^\[|\]$/g, ''));
@@ -341,7 +303,7 @@ async function assertListens(address: string): Promise<void> {
   }
 }
 
-/** Ignores that another process has already created the schedule. */
+/** Another process has created it. */
 function ignoreExisting(failure: unknown): void {
   if (!(failure instanceof ScheduleAlreadyRunning)) throw failure;
 }

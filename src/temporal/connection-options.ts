@@ -2,7 +2,7 @@ import type { ConnectionOptions } from '@temporalio/client';
 import { faultOfMaterial, type TlsMaterial } from '../db/servers.js';
 
 export interface TemporalTls extends TlsMaterial {
-  /** Name in the server's certificate, if it differs from the host in the address. */
+  /** If it differs from the host in the address. */
   readonly serverName?: string | undefined;
 }
 
@@ -10,14 +10,14 @@ export interface TemporalOptions {
   /** `host:port` */
   readonly address: string;
   readonly namespace: string;
-  /** TLS settings. Null means no TLS. A certificate with its key enables mutual TLS. */
+  /** Null means no TLS. A certificate with its key enables mutual TLS. */
   readonly tls: TemporalTls | null;
   readonly apiKey?: string | undefined;
 }
 
 type SharedOptions = Pick<ConnectionOptions, 'address' | 'tls'> & { readonly apiKey?: string };
 
-/** Returns the connection options of clients and workers, with the files' current contents. */
+/** Reads the files' current contents. */
 export function connectionOptions({ address, tls, apiKey }: TemporalOptions): SharedOptions {
   const base = { address, ...(apiKey === undefined ? {} : { apiKey }) };
   if (tls === null) return base;
@@ -36,7 +36,6 @@ export function connectionOptions({ address, tls, apiKey }: TemporalOptions): Sh
   };
 }
 
-/** Interval of the checks for renewed certificates. */
 const CHECK_EVERY_MS = 5_000;
 
 /** Detects changes of a connection's certificates, and reports each change once. */
@@ -48,7 +47,7 @@ export class CertificateRenewals {
     this.known = textOf(tls);
   }
 
-  /** Whether the certificates have changed. False while the new files do not match yet. */
+  /** False while the new files do not match yet. */
   isDue(): boolean {
     if (this.tls === null || performance.now() - this.checkedAt < CHECK_EVERY_MS) return false;
     this.checkedAt = performance.now();

@@ -1,12 +1,11 @@
 import { isGrpcServiceError, ServiceError } from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
 
-/** Thrown if Temporal is unreachable or overloaded. The same call may work later. */
+/** Temporal is unreachable or overloaded. The call may work later. */
 export class TemporalUnavailable extends Error {
   override name = 'TemporalUnavailable';
 }
 
-/** gRPC code NOT_FOUND. */
 const NOT_FOUND_CODE = 5;
 
 /**
@@ -15,13 +14,11 @@ const NOT_FOUND_CODE = 5;
  */
 const TRANSIENT_CODES: readonly number[] = [1, 4, 8, 14];
 
-/** Whether the call may succeed later. */
 export function isTransient(failure: unknown): boolean {
   const cause = failure instanceof ServiceError ? failure.cause : failure;
   return isGrpcServiceError(cause) && TRANSIENT_CODES.includes(cause.code);
 }
 
-/** Whether Temporal has no resource with this id. */
 export function isNotFound(failure: unknown): boolean {
   return isGrpcServiceError(failure) && failure.code === NOT_FOUND_CODE;
 }
@@ -29,10 +26,7 @@ export function isNotFound(failure: unknown): boolean {
 /** gRPC codes NOT_FOUND, PERMISSION_DENIED, UNIMPLEMENTED and UNAUTHENTICATED. */
 const GENERAL_CODES: readonly number[] = [NOT_FOUND_CODE, 7, 12, 16];
 
-/**
- * Whether every call fails in the same way, because the namespace does not exist or access is
- * denied.
- */
+/** True if the namespace does not exist or access is denied. */
 export function affectsEveryCall(failure: unknown): boolean {
   const cause = failure instanceof ServiceError ? failure.cause : failure;
   if (cause instanceof NamespaceNotFoundError || failure instanceof NamespaceNotFoundError)
@@ -40,7 +34,7 @@ export function affectsEveryCall(failure: unknown): boolean {
   return isGrpcServiceError(cause) && GENERAL_CODES.includes(cause.code);
 }
 
-/** Returns Temporal's message in one line, for logs and operators. It contains no payload. */
+/** Temporal's message in one line, without payloads. */
 export function messageOf(failure: unknown): string {
   const cause = failure instanceof ServiceError ? failure.cause : failure;
   if (isGrpcServiceError(cause)) return cause.details === '' ? cause.message : cause.details;

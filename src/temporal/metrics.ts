@@ -47,7 +47,6 @@ export function relayMetrics(
   };
 }
 
-/** Exports the outbox's depth and the age of its oldest entry, read at scrape time. */
 export function outboxMetrics(registry: Registry, outbox: Outbox, clock: Clock): void {
   registerGauges(
     registry,
@@ -70,10 +69,6 @@ export function outboxMetrics(registry: Registry, outbox: Outbox, clock: Clock):
   );
 }
 
-/**
- * Exports whether Temporal responds to this process and whether its workers poll, checked at scrape
- * time.
- */
 export function temporalMetrics(
   registry: Registry,
   client: { answers(): Promise<boolean> },
@@ -127,7 +122,6 @@ export function sweeperMetrics(
   };
 }
 
-/** Counts waiting resources whose workflow was missing or showed another status. */
 export function reconciliationMetrics(
   registry: Registry,
 ): (resourceType: WorkflowResourceType, resources: number) => void {

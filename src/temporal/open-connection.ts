@@ -2,9 +2,8 @@ import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/
 import { connectionOptions, type TemporalOptions } from './connection-options.js';
 
 /**
- * A connection that closes after its calls have ended. The SDK repeats a call from a timer. If the
- * connection is closed by then, the timer throws an error that cannot be caught and ends the
- * process.
+ * Closes after its calls have ended: the SDK repeats a call from a timer, which would throw an
+ * uncatchable error on a closed connection.
  */
 export class OpenConnection {
   readonly connection: Connection;
@@ -31,7 +30,6 @@ export class OpenConnection {
     }
   }
 
-  /** Closes the connection once its calls have ended. Each call has a deadline. */
   async close(): Promise<void> {
     await Promise.allSettled(this.calls);
     await this.connection.close();

@@ -3,19 +3,16 @@ import { instant, type Instant } from '../core/instant.js';
 import { outbox, type OutboxRow, type WorkflowResourceType } from '../db/entities/outbox.js';
 import { insertRow, type RowWrite } from '../ledger/writer/types.js';
 
-/**
- * Time after which the sweeper relays an entry. Until then, the process that wrote the entry relays
- * it.
- */
+/** Until then, the process that wrote the entry relays it. */
 const HEAD_START_MS = 2_000;
 
 interface Changed {
-  /** Id of the entry. The caller chooses it, to relay the entry right after the commit. */
+  /** Chosen by the caller, to relay the entry right after the commit. */
   readonly outboxId: Uuid;
   readonly tenantId: Uuid;
   readonly resourceType: WorkflowResourceType;
   readonly resourceId: Uuid;
-  /** Milliseconds after which the sweeper relays the entry. */
+  /** Further delay of the sweeper. */
   readonly delayMs?: number;
 }
 
@@ -38,7 +35,6 @@ export function outboxEntry(
   };
 }
 
-/** Returns the write of an outbox entry, for a `Decision`. */
 export function outboxWrite(changed: Changed, at: Instant): RowWrite {
   return insertRow(outbox, outboxEntry(changed, at));
 }

@@ -1,15 +1,11 @@
 import { currentTraceparent, untraced } from '../core/trace.js';
 import type { Entry, Relay } from './relay.js';
 
-/**
- * Maximum of queued entries. Further entries are left to the sweeper, so that a burst does not slow
- * down the process that answers requests.
- */
+/** Further entries are left to the sweeper, so that a burst does not slow down the process. */
 const MAX_WAITING = 500;
-/** Maximum of entries relayed in one group. */
 const AT_ONCE = 100;
 
-/** Relays entries in the background, right after the process that wrote them has committed. */
+/** Relays entries in the background, right after their commit. */
 export class OutboxNotifier {
   private waiting: Entry[] = [];
   private running: Promise<void> | null = null;
@@ -27,7 +23,7 @@ export class OutboxNotifier {
     this.running ??= untraced(() => this.run()).finally(() => (this.running = null));
   }
 
-  /** Leaves queued entries to the sweeper. Resolves once the running relay has ended. */
+  /** Leaves queued entries to the sweeper. Resolves after the running relay. */
   async stop(): Promise<void> {
     this.isStopped = true;
     this.waiting = [];

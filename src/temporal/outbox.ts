@@ -8,27 +8,17 @@ import { parseRow } from '../db/table.js';
 import { transact } from '../db/transact.js';
 import { outboxEntry } from './outbox-entry.js';
 
-/** Time for which a claimed entry belongs to its process. Longer than relaying can take. */
+/** Longer than relaying can take. */
 const CLAIM_MS = 30_000;
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 const MAX_ERROR = 300;
-/** Attempts before an entry becomes a dead letter, about 20 minutes after the first. */
+/** An entry becomes a dead letter after this many, about 20 minutes. */
 export const MAX_TRIES = 25;
-/**
- * Upper limit of attempts that are counted for failures that affect every entry. Reached at the
- * longest pause, so that most attempts are left for the entry's own failures.
- */
+/** Failures that affect every entry count up to this many attempts. */
 const MAX_GENERAL_TRIES = 6;
-/** `due_at` of dead letters, so that no sweeper claims them. */
+/** `due_at` of dead letters. */
 const NEVER = instant(Date.UTC(9999, 0, 1));
-
-interface OutboxDepth {
-  /** Entries waiting to be relayed, without dead letters. */
-  readonly entries: number;
-  readonly oldestAt: Instant | null;
-  readonly deadLetters: number;
-}
 
 export interface OutboxFilter {
   readonly tenantId?: Uuid | undefined;
@@ -39,7 +29,7 @@ export interface OutboxFilter {
 interface FailedEntry {
   readonly id: Uuid;
   readonly attempts: number;
-  /** The failure in one line, for operators. */
+  /** One line, for operators. */
   readonly error: string;
   /** False if every entry would have failed in the same way. */
   readonly isItsOwn: boolean;
@@ -51,7 +41,7 @@ export class Outbox {
     private readonly clock: Clock,
   ) {}
 
-  /** Claims due entries, oldest first, for 30 s. Throws `DatabaseUnavailable`. */
+  /** Claims due entries for 30 s. Throws `DatabaseUnavailable`. */
   async claim(limit: number): Promise<readonly OutboxRow[]> {
     return transact(this.database, async (transaction) => {
       const now = this.clock();
@@ -66,16 +56,12 @@ export class Outbox {
     });
   }
 
-  /** Removes entries that Temporal has accepted, or that need no relaying. */
   async remove(rows: readonly Pick<OutboxRow, 'id'>[]): Promise<void> {
     if (rows.length === 0) return;
     await this.write(`DELETE FROM outbox WHERE ${among(rows)}`);
   }
 
-  /**
-   * Postpones entries, longer after each failure. An entry that keeps failing for its own reasons
-   * becomes a dead letter.
-   */
+  /** Postpones entries, longer after each failure, until they become dead letters. */
   async fail(failed: readonly FailedEntry[]): Promise<void> {
     if (failed.length === 0) return;
     const now = this.clock();
@@ -85,13 +71,12 @@ export class Outbox {
     });
   }
 
-  /** Releases claimed entries that were not tried. They are due again immediately. */
+  /** Releases claimed entries that were not tried. */
   async giveBack(rows: readonly OutboxRow[]): Promise<void> {
     if (rows.length === 0) return;
     await this.write(`UPDATE outbox SET due_at=created_at WHERE ${among(rows)}`);
   }
 
-  /** Writes entries that are due immediately. */
   async add(
     resources: readonly {
       readonly tenantId: Uuid;
@@ -108,7 +93,8 @@ export class Outbox {
     await this.write(insertSql(outbox, rows));
   }
 
-  async depth(): Promise<OutboxDepth> {
+  /** Counts entries that wait to be relayed, and dead letters. `oldestAt` is of the former. */
+  async depth() {
     const [row] = await this.database.reader.query(
       `SELECT COUNT(*)-COUNT(dead_at) AS entries, COUNT(dead_at) AS dead, MIN(IF(dead_at IS NULL, created_at, NULL)) AS oldest FROM outbox`,
     );
@@ -126,10 +112,7 @@ export class Outbox {
     return rows.map((row) => parseRow(outbox, row));
   }
 
-  /**
-   * Makes entries due immediately and resets their failures, dead letters included. Returns the
-   * number of entries.
-   */
+  /** Makes entries due and resets their failures, dead letters included. Returns their number. */
   async release(filter: OutboxFilter): Promise<number> {
     return transact(this.database, (transaction) =>
       transaction.execute(
@@ -143,7 +126,6 @@ export class Outbox {
   }
 }
 
-/** Whether this failure makes the entry a dead letter. */
 export function isLast({
   attempts,
   isItsOwn,
@@ -164,13 +146,13 @@ function failureSql(failed: FailedEntry, now: Instant): string {
     WHERE id=${uuid.literal(failed.id)}`;
 }
 
-/** Returns a SELECT that reads in index order, because a sort would lock the whole backlog. */
+/** Reads in index order, because a sort would lock the whole backlog. */
 export function dueSql(limit: number, now: Instant): string {
   return `SELECT ${columnList(outbox)} FROM outbox FORCE INDEX (due) WHERE due_at<=${time.literal(now)}
     ORDER BY due_at, id LIMIT ${Math.trunc(limit)} FOR UPDATE SKIP LOCKED`;
 }
 
-/** Returns those of the given ids that have an outbox entry, dead letters included. */
+/** Returns the ids that have an outbox entry, dead letters included. */
 export async function withOutboxEntry(
   reader: Reader,
   resourceId: readonly Uuid[],

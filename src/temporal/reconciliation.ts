@@ -15,11 +15,10 @@ import type { WorkflowResource } from './workflow-resources.js';
 
 const TICK_MS = 5_000;
 /**
- * Interval of passes, as a share of `lookAgainMs`. Passes run sooner than workflows read their rows
- * again on their own.
+ * Interval of passes, as a share of `lookAgainMs`, so that they come before workflows look again.
  */
 const PASS_SHARE = 0.75;
-/** Minimum age of compared resources. Younger ones are left to the outbox. */
+/** Younger resources are left to the outbox. */
 const YOUNG_MS = 60_000;
 const SLICE = 200;
 const CALLS_AT_ONCE = 20;
@@ -31,24 +30,22 @@ interface ReconciliationDeps {
   readonly resources: readonly WorkflowResource[];
   readonly clock: Clock;
   readonly lookAgainMs: number;
-  /** Called with the number of resources whose workflow is missing or shows another status. */
+  /** Called with the number of resources whose workflow is missing or outdated. */
   readonly onBehind: (resourceType: WorkflowResourceType, resources: number) => void;
 }
 
 interface Pass {
-  /** Restores since the last pass. If there was one, every running workflow is notified. */
+  /** If there was a restore, every running workflow is notified. */
   readonly restores: readonly Uuid[];
-  /** Index of the current resource type. */
   index: number;
-  /** Last compared resource. Null at the start of a type. */
+  /** Null at the start of a type. */
   after: Uuid | null;
 }
 
 /**
- * Compares waiting resources with their workflows. Each should have a running workflow that shows
- * its status, even if Temporal lost workflows or either side was restored. A pass runs when a
- * process takes over the sweep, after a restore, and every 0.75 `lookAgainMs`. A change that leaves
- * the status as it is, such as the first of two approvals, is noticed by the workflow itself.
+ * Compares waiting resources with their workflows: each should have a running one that shows its
+ * status, even if Temporal lost workflows or either side was restored. Runs when a process takes
+ * over the sweep, after a restore, and every 0.75 `lookAgainMs`.
  */
 export function reconciliationSweep(deps: ReconciliationDeps): Sweep {
   const { database, resources, clock } = deps;
@@ -100,10 +97,7 @@ async function compareSlice(deps: ReconciliationDeps, pass: Pass): Promise<void>
   if (pass.after === null) pass.index += 1;
 }
 
-/**
- * Notifies the type's running workflows whose resource is not waiting. Notifies all of them if
- * `isAll` is set.
- */
+/** Notifies running workflows whose resource is not waiting, or all with `isAll`. */
 async function notifyEnded(
   { database, client }: ReconciliationDeps,
   { workflowType, readWaiting }: WorkflowResource,
@@ -112,7 +106,7 @@ async function notifyEnded(
   for await (const page of client.runningPages(workflowType)) {
     const idOf = (workflowId: string): Uuid | null => parseUuid(workflowId.split('/').at(-1) ?? '');
     const ids = isAll ? [] : page.flatMap((workflowId) => idOf(workflowId) ?? []);
-    // If a row cannot be read, the whole page is notified, which is harmless.
+    // An unreadable row means that all are notified, which is harmless.
     const waiting: ReadonlyMap<Uuid | null, unknown> = await readWaiting(
       database.reader,
       ids,

@@ -13,7 +13,7 @@ import type { WorkflowResource, WorkflowStart } from './workflow-resources.js';
 
 export interface RelayObserver {
   relayed(resourceType: WorkflowResourceType, entries: number): void;
-  /** Called when an entry could not be relayed. The sweeper tries again later. */
+  /** The sweeper tries again later. */
   refused(resourceType: WorkflowResourceType, message: string): void;
   died(resourceType: WorkflowResourceType, message: string): void;
   unavailable(message: string): void;
@@ -26,20 +26,18 @@ interface RelayDeps {
   readonly resources: readonly WorkflowResource[];
   readonly failpoints: Failpoints;
   readonly observer: RelayObserver;
-  /** How long a workflow waits without a signal before it reads its resource again. */
+  /** A workflow reads its resource again after this long without a signal. */
   readonly lookAgainMs: number;
 }
 
-/** Fields of an entry that its writer knows. */
 export type Entry = Pick<OutboxRow, 'id' | 'resourceType' | 'resourceId'> &
   Partial<Pick<OutboxRow, 'traceparent'>>;
 
-/** Simultaneous calls to Temporal for one group of entries. */
 const MAX_CALLS = 24;
 const CLAIMED_AT_ONCE = 100;
 const SWEEP_EVERY_MS = 1_000;
 
-/** Entries of one resource. Its workflow is notified once for all of them. */
+/** Entries of one resource, whose workflow is notified once. */
 interface Notification {
   readonly resource: WorkflowResource | undefined;
   readonly type: WorkflowResourceType;
@@ -47,13 +45,13 @@ interface Notification {
   readonly entries: readonly Entry[];
 }
 
-/** The workflow that the resource should have, or the error if its row could not be read. */
+/** The workflow's data, or why the row could not be read. */
 type ReadResult = WorkflowStart | { readonly unreadable: unknown };
 type ReadRows = ReadonlyMap<Uuid, ReadResult>;
 
 /**
- * Passes outbox entries to Temporal. An entry contains only the id of the resource, so it may be
- * relayed twice or late.
+ * Passes outbox entries to Temporal. An entry only names a resource, so it may be relayed twice or
+ * late.
  */
 export class Relay {
   private readonly resources: ReadonlyMap<WorkflowResourceType, WorkflowResource>;
@@ -62,9 +60,7 @@ export class Relay {
     this.resources = new Map(deps.resources.map((resource) => [resource.resourceType, resource]));
   }
 
-  /**
-   * Relays claimed entries and postpones those that Temporal refuses. Throws `TemporalUnavailable`.
-   */
+  /** Postpones entries that Temporal refuses. Throws `TemporalUnavailable`. */
   async relay(rows: readonly OutboxRow[]): Promise<void> {
     const { outbox, observer } = this.deps;
     const failures = new Map<Uuid, unknown>();
@@ -90,7 +86,7 @@ export class Relay {
     if (left.cause !== null) throw left.cause;
   }
 
-  /** Relays entries right after their transaction. The sweeper relays those that fail here. */
+  /** The sweeper relays those that fail here. */
   async relayNew(entries: readonly Entry[]): Promise<void> {
     await this.deliver(entries, (entry, failure) =>
       this.deps.observer.refused(entry.resourceType, messageOf(failure)),
@@ -142,7 +138,7 @@ export class Relay {
     });
   }
 
-  /** Reads the rows of all notifications. Throws `DatabaseUnavailable`. */
+  /** Throws `DatabaseUnavailable`. */
   private async readRows(all: readonly Notification[]): Promise<ReadRows> {
     const rows = new Map<Uuid, ReadResult>();
     for (const [resource, own] of groupBy(all, (notification) => notification.resource)) {
@@ -153,7 +149,7 @@ export class Relay {
     return rows;
   }
 
-  /** Reads all rows in one query, or separately if one of them cannot be read. */
+  /** Reads all rows in one query, or separately if one is unreadable. */
   private async readAll(resource: WorkflowResource, ids: readonly Uuid[]): Promise<ReadRows> {
     const { reader } = this.deps.database;
     try {
@@ -168,7 +164,7 @@ export class Relay {
     return rows;
   }
 
-  /** Notifies the workflow, as part of the trace of the resource's last change. */
+  /** Continues the trace of the resource's last change. */
   private notifyTraced(notification: Notification, row: ReadResult | undefined): Promise<void> {
     const { type, resourceId, entries } = notification;
     const traces = entries.flatMap(({ traceparent }) =>
@@ -191,7 +187,7 @@ export class Relay {
   }
 }
 
-/** Returns the sweep that relays entries not relayed by their writer. */
+/** Relays entries not relayed by their writer. */
 export function outboxSweep(outbox: Outbox, relay: Relay): Sweep {
   return {
     name: 'outbox',
@@ -201,7 +197,7 @@ export function outboxSweep(outbox: Outbox, relay: Relay): Sweep {
       try {
         await relay.relay(rows);
       } catch (failure) {
-        // The observer has already reported the failure. The entries stay due.
+        // Reported; the entries stay due.
         if (failure instanceof TemporalUnavailable) return false;
         throw failure;
       }

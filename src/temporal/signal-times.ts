@@ -9,8 +9,8 @@ type ExpectedSignal = Pick<StaffSignal, 'action' | 'number' | 'actor' | 'reason'
 const RUNS_KEPT = 100;
 
 /**
- * Times at which signals arrived, from the run's history. A workflow's own clock is late if no
- * worker was running. Cached.
+ * Times at which signals arrived, from the run's history: a workflow's own clock is late if no
+ * worker was running.
  */
 export class SignalTimes {
   private readonly known = new Map<string, Promise<Signals>>();
@@ -18,9 +18,9 @@ export class SignalTimes {
   constructor(private readonly client: Pick<TemporalClient, 'signalsOf'>) {}
 
   /**
-   * Returns the arrival time of the run's `number`th signal of this name, from 1. Returns null if
-   * its content differs or it does not exist, because a worker with access to the queue could
-   * invent an activity's input, but not the history. Throws `TemporalUnavailable`.
+   * Returns when the run's `number`th signal of this name arrived, from 1. Null if its content
+   * differs, because an activity's input can be invented, but not the history. Throws
+   * `TemporalUnavailable`.
    */
   async receivedAt(
     run: WorkflowRun,
@@ -36,7 +36,7 @@ export class SignalTimes {
     return isExpected ? found.at : null;
   }
 
-  /** Reads the history again, unless another call is already reading it. */
+  /** Reads the history, unless another call is reading it. */
   private read(run: WorkflowRun, outdated: Promise<Signals> | undefined): Promise<Signals> {
     const current = this.known.get(run.runId);
     if (current !== undefined && current !== outdated) return current;

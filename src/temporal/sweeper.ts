@@ -13,14 +13,13 @@ import { transact } from '../db/transact.js';
 export interface Sweep {
   /** Name of the sweep and of its lease. */
   readonly name: string;
-  /** Pause between two rounds. */
   readonly everyMs: number;
   /**
-   * Does one round. Returns true if work remains, so that the next round starts immediately. Stops
-   * early on `signal`, which is aborted when the process stops or loses the lease.
+   * Does one round. Returns true if work remains, so that the next round starts at once. `signal`
+   * is aborted when the process stops or loses the lease.
    */
   readonly run: (signal: AbortSignal) => Promise<boolean>;
-  /** Set if every process runs the sweep, because each row has its own lease. */
+  /** Every process runs the sweep, because each row has its own lease. */
   readonly inEach?: true;
 }
 
@@ -28,7 +27,7 @@ export interface SweeperObserver {
   failed(name: string, fault: unknown): void;
   swept(name: string, seconds: number): void;
   renewalFailed(fault: unknown): void;
-  /** Called when a lease expired because MySQL was unreachable or the process froze. */
+  /** Called when a lease expired: MySQL was unreachable, or the process froze. */
   lost(name: string): void;
   holds(leases: number): void;
 }
@@ -39,25 +38,21 @@ interface SweeperDeps {
   /** Name of the process, for operators. */
   readonly label: string;
   readonly observer: SweeperObserver;
-  /**
-   * Awaited before each renewal of the leases, about once a second. If it rejects, the renewal
-   * fails.
-   */
+  /** Awaited before each renewal, about once a second. */
   readonly beforeRenewal?: () => Promise<void>;
 }
 
 const RENEW_EVERY_MS = 1_000;
-/** Time by which a process considers its leases expired earlier than MySQL does. */
+/** A process considers its leases expired this much earlier than MySQL. */
 const MARGIN_MS = 500;
-/** Longest pause after a failed round. */
 const MAX_FAILED_PAUSE_MS = 10_000;
 
-/** Runs the sweeps whose leases this process holds. Does not depend on Temporal. */
+/** Runs the sweeps whose leases this process holds, with or without Temporal. */
 export class Sweeper {
   readonly workerId: Uuid = newId();
   private readonly stopping = new AbortController();
   private readonly leases = new Map<string, AbortController>();
-  /** Measured with `performance.now()`, because the system clock can be set. */
+  /** By `performance.now()`, because the system clock can be set. */
   private leasesExpireAt = 0;
   private expiry: NodeJS.Timeout | undefined;
   private readonly loops = new Map<string, Promise<void>>();
@@ -120,7 +115,7 @@ export class Sweeper {
     this.deps.observer.holds(this.leases.size);
   }
 
-  /** Starts the loop of a sweep, after the loop of an earlier lease has ended. */
+  /** Starts a sweep's loop after that of an earlier lease has ended. */
   private begin(sweep: Sweep, signal: AbortSignal): void {
     const earlier = this.loops.get(sweep.name) ?? Promise.resolve();
     this.loops.set(
@@ -147,10 +142,7 @@ export class Sweeper {
     }
   }
 
-  /**
-   * Whether the sweep may run another round. Also detects an expired lease when timers are late
-   * after a freeze.
-   */
+  /** Detects an expired lease even when timers are late after a freeze. */
   private mayRun({ inEach }: Sweep, signal: AbortSignal): boolean {
     if (inEach !== true && performance.now() >= this.leasesExpireAt) this.hold([]);
     return !signal.aborted;
@@ -161,19 +153,46 @@ function pauseMs(everyMs: number, failures: number): number {
   return failures === 0 ? everyMs : Math.min(MAX_FAILED_PAUSE_MS, everyMs * (1 + failures));
 }
 
-/**
- * Leases that decide which process runs a sweep. They do not protect the rows that it changes.
- * (docs/decisions/0039)
- */
+const PIECES_EVERY_MS = 600_000;
+const PIECE_PAUSE_MS = 50;
+
+export interface Piece {
+  readonly at: Uuid;
+  /** False if the piece has more work. */
+  readonly isDone: boolean;
+}
+
+/** Returns a sweep over pieces, with pauses. `work` returns null after the last. */
+export function pieceSweep(
+  name: string,
+  work: (after: Uuid | null) => Promise<Piece | null>,
+): Sweep {
+  return {
+    name,
+    everyMs: PIECES_EVERY_MS,
+    run: async (signal) => {
+      let after: Uuid | null = null;
+      while (!signal.aborted) {
+        const piece: Piece | null = await work(after);
+        if (piece === null) break;
+        if (piece.isDone) after = piece.at;
+        await sleep(PIECE_PAUSE_MS);
+      }
+      return false;
+    },
+  };
+}
+
+/** Leases decide which process runs a sweep. They do not protect rows. (docs/decisions/0039) */
 
 export const LEASE_MS = 4_000;
 const NOW = 'UTC_TIMESTAMP(3)';
 
 /**
- * Renews the holder's leases and claims expired ones. Returns the names of all leases that it now
- * holds. Throws `DatabaseUnavailable`.
+ * Renews the holder's leases and claims expired ones. Returns the names of all that it now holds.
+ * Throws `DatabaseUnavailable`.
  */
-export async function claimLeases(
+async function claimLeases(
   database: Database,
   holderId: Uuid,
   worker: string,
@@ -204,15 +223,14 @@ export async function claimLeases(
   return claimLeases(database, holderId, worker, names);
 }
 
-/** Ends all leases of a holder, so that other processes need not wait for their expiry. */
-export function releaseLeases(database: Database, holder: Uuid): Promise<void> {
+function releaseLeases(database: Database, holder: Uuid): Promise<void> {
   return execute(
     database,
     `UPDATE sweep_leases SET lease_until=${NOW} WHERE holder=${uuid.literal(holder)} AND lease_until>${NOW}`,
   );
 }
 
-/** Executes a statement together with COMMIT, so that a process that freezes holds no lock. */
+/** Sent together with COMMIT, so that a process that freezes holds no lock. */
 function execute(database: Database, sql: string): Promise<void> {
   return transact(database, (transaction) => {
     transaction.withCommit([sql]);

@@ -6,9 +6,7 @@ import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/wor
 export interface TemporalTracing {
   readonly client: readonly WorkflowClientInterceptor[];
   readonly activity: ActivityInterceptorsFactory;
-  /**
-   * Sinks through which workflows export their spans, because workflow code cannot use the network.
-   */
+  /** Workflows export spans through sinks, because they cannot use the network. */
   readonly sinks: InjectedSinks<OpenTelemetrySinks>;
 }
 

@@ -18,27 +18,24 @@ import {
   CertificateRenewals,
   type TemporalOptions,
 } from './connection-options.js';
-import { AUDIT_SCHEDULE_ID } from './contracts.js';
 import type { TemporalTracing } from './tracing.js';
 
 export interface ServedQueue {
   readonly queue: string;
   readonly activities: object;
   readonly maxActivities: number;
-  /** False if the queue has only activities. */
   readonly hasWorkflows: boolean;
 }
 
 interface WorkersOptions {
   readonly temporal: TemporalOptions;
-  /** Release of this worker, for Temporal's worker versioning. Null disables versioning. */
+  /** Release for Temporal's worker versioning. Null disables versioning. */
   readonly version: WorkerDeploymentVersion | null;
   readonly queues: readonly ServedQueue[];
-  /** Time for running activities to end when the process stops. */
   readonly shutdownGraceMs: number;
-  /** Interval of audits in milliseconds. 0 disables them. */
+  /** 0 disables audits. */
   readonly auditEveryMs: number;
-  /** Tracing of workflows and activities. Null disables it. */
+  /** Null disables tracing. */
   readonly tracing: TemporalTracing | null;
 }
 
@@ -50,22 +47,15 @@ interface WorkersLog {
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 5_000;
 const RENEWALS_MS = 1_000;
-/** Each queue keeps its polls open, and there may be many queues for activities only. */
+/** Few, because each queue keeps its polls open. */
 const POLLS_FOR_ACTIVITIES = 2;
 const SDK_METRICS_MS = 2_000;
-/**
- * Maximum of concurrent workflow tasks per queue. One thread runs them all, and each must end
- * within 3 s.
- */
+/** Concurrent workflow tasks per queue. One thread runs them all, and each must end within 3 s. */
 const MAX_WORKFLOW_TASKS = 10;
-/** Maximum of workflows kept in memory per queue. */
 const CACHED_WORKFLOWS = 1_000;
-/**
- * Minimum interval between two heartbeats of an activity. The audit stores its progress in
- * heartbeats.
- */
+/** Minimum interval of heartbeats, in which the audit stores its progress. */
 const HEARTBEAT_EVERY_MS = 5_000;
-/** Warning of the SDK about queues with only activities. The queues of rails are such queues. */
+/** Warning of the SDK about queues with only activities, such as those of rails. */
 const ACTIVITIES_ALONE = 'No workflows registered';
 
 /** Returns a free port on the loopback interface. */
@@ -78,10 +68,7 @@ export async function freeLoopbackPort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/**
- * Configures the SDK, once per process: signals are handled by this service, the SDK's log lines go
- * to `log`, and its metrics are served on a loopback port (0 for none).
- */
+/** Configures the SDK, once per process. Metrics are served on a loopback port (0 for none). */
 export function installRuntime(log: WorkersLog, metricsPort: number): void {
   const write = (level: LogLevel, message: string, about?: LogMetadata): void => {
     if ((level === 'ERROR' || level === 'WARN') && !message.startsWith(ACTIVITIES_ALONE))
@@ -106,10 +93,7 @@ export function installRuntime(log: WorkersLog, metricsPort: number): void {
   });
 }
 
-/**
- * Returns the SDK's log fields, with only the name of an error, because its message may quote
- * private data.
- */
+/** Names only the error's class, because its message may quote private data. */
 function named(about: LogMetadata = {}): object {
   const { activityType: activity, workflowId, workflowType: workflow, attempt, error } = about;
   return {
@@ -121,10 +105,7 @@ function named(about: LogMetadata = {}): object {
   };
 }
 
-/**
- * Reads the SDK's metrics from its loopback port. Returns an empty text without a port, or if it
- * does not respond.
- */
+/** Returns an empty text without a port or response. */
 export function sdkMetrics(port: number): () => Promise<string> {
   return async () => {
     if (port === 0) return '';
@@ -135,19 +116,16 @@ export function sdkMetrics(port: number): () => Promise<string> {
 }
 
 /**
- * Workflows are not pinned to the version that started them, because they wait too long: transfers
- * up to 30 days for approval, payouts as long as their outcome is unknown, batches until they are
- * executed, endpoints for years. When another version becomes current, all running workflows
- * continue with it. A change of a released workflow therefore keeps the old branch behind
- * `patched()`, and the tests replay histories. The behaviour is set here and not per workflow,
- * because servers refuse it from workers without a version. (docs/operations/upgrade.md, Worker
- * versions)
+ * Workflows wait too long to be pinned to the version that started them, so running workflows
+ * continue with the current one. A change of a released workflow keeps the old branch behind
+ * `patched()`. Set here, because servers refuse it from workers without a version.
+ * (docs/operations/upgrade.md, Worker versions)
  */
 function versioned(version: WorkerDeploymentVersion): WorkerDeploymentOptions {
   return { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' };
 }
 
-/** Temporal workers of this process, one for each queue. Restarts them until the process stops. */
+/** The process's Temporal workers, one for each queue. Restarts them until the process stops. */
 export class TemporalWorkers {
   private workers: Worker[] = [];
   private readonly stopping = new AbortController();
@@ -169,7 +147,7 @@ export class TemporalWorkers {
     );
   }
 
-  /** Stops polling. Resolves when running activities have ended or `shutdownGraceMs` has passed. */
+  /** Resolves when running activities have ended or `shutdownGraceMs` has passed. */
   async stop(): Promise<void> {
     this.stopping.abort();
     this.shutDown();
@@ -206,15 +184,14 @@ export class TemporalWorkers {
       if (renewals.isDue()) void this.reconnect(connection).then((fresh) => (connection = fresh));
     }, RENEWALS_MS);
     try {
-      await this.registerSearchAttributes();
-      await this.keepAudit();
+      await this.prepareNamespace();
       const runs: Promise<void>[] = [];
       try {
         for (const queue of this.options.queues) {
           if (this.stopping.signal.aborted) break;
           const worker = await this.createWorker(connection, queue);
           this.workers.push(worker);
-          // If one worker ends, all are shut down and restarted together.
+          // If one worker ends, all are restarted together.
           runs.push(worker.run().finally(() => this.shutDown()));
         }
         if (this.stopping.signal.aborted) this.shutDown();
@@ -228,7 +205,7 @@ export class TemporalWorkers {
         await Promise.allSettled(runs);
         throw failure;
       }
-      // Workers share the connection, so it is closed after the last worker has ended.
+      // Workers share the connection.
       const ends = await Promise.allSettled(runs);
       for (const end of ends) if (end.status === 'rejected') throw end.reason;
     } finally {
@@ -238,10 +215,7 @@ export class TemporalWorkers {
     }
   }
 
-  /**
-   * Moves the workers to a new connection with the renewed certificates. If it fails, the workers
-   * keep the old connection.
-   */
+  /** Moves the workers to a connection with the renewed certificates, or keeps the old one. */
   private async reconnect(old: NativeConnection): Promise<NativeConnection> {
     try {
       const fresh = await NativeConnection.connect(connectionOptions(this.options.temporal));
@@ -256,37 +230,22 @@ export class TemporalWorkers {
   }
 
   /**
-   * Registers the search attributes. Without permission, as in Temporal Cloud, an administrator has
-   * created them.
+   * Registers the search attributes and the audit's schedule. Without permission, as in Temporal
+   * Cloud, an administrator has created them.
    */
-  private async registerSearchAttributes(): Promise<void> {
-    try {
-      const made = await this.client.registerSearchAttributes();
-      if (made.length > 0)
-        this.log.info({ searchAttributes: made }, 'search attributes registered');
-    } catch (failure) {
-      this.log.warn(
-        { reason: messageOf(failure) },
-        'the search attributes could not be registered',
-      );
-    }
-  }
-
-  /**
-   * Creates the audit's schedule. Without permission, it may already exist. If not, no audit is
-   * scheduled, which is logged.
-   */
-  private async keepAudit(): Promise<void> {
-    try {
-      await this.client.keepSchedule(
-        AUDIT_SCHEDULE_ID,
-        'ledgerAudit',
-        'approvals',
-        this.options.auditEveryMs,
-      );
-    } catch (failure) {
-      this.log.warn({ reason: messageOf(failure) }, 'the schedule of the audit could not be made');
-    }
+  private async prepareNamespace(): Promise<void> {
+    const warn =
+      (message: string) =>
+      (failure: unknown): void =>
+        this.log.warn({ reason: messageOf(failure) }, message);
+    const made = await this.client
+      .registerSearchAttributes()
+      .catch(warn('the search attributes could not be registered'));
+    if (made !== undefined && made.length > 0)
+      this.log.info({ searchAttributes: made }, 'search attributes registered');
+    await this.client
+      .keepAuditSchedule(this.options.auditEveryMs)
+      .catch(warn('the schedule of the audit could not be made'));
   }
 
   private createWorker(
@@ -307,14 +266,13 @@ export class TemporalWorkers {
         ? workflows
         : { maxConcurrentActivityTaskPolls: Math.min(POLLS_FOR_ACTIVITIES, maxActivities) }),
       activities,
-      // Traces contain the same details of a failure as the history.
+      // Before `safeFailures`, so that traces contain the same details as the history.
       interceptors: { activity: [...(tracing === null ? [] : [tracing.activity]), safeFailures] },
       ...(tracing === null ? {} : { sinks: tracing.sinks }),
       maxConcurrentActivityTaskExecutions: maxActivities,
       maxHeartbeatThrottleInterval: HEARTBEAT_EVERY_MS,
       shutdownGraceTime: shutdownGraceMs,
       shutdownForceTime: shutdownGraceMs + 5_000,
-      // Called once per run and patch, if the history does not contain the patch yet.
       ...(version === null ? {} : { workerDeploymentOptions: versioned(version) }),
     });
   }

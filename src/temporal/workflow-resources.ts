@@ -7,37 +7,28 @@ import { columnList, literals } from '../db/statements.js';
 import { parseRow, rowParser, type Table } from '../db/table.js';
 import type { TaskQueue, WorkflowType } from './contracts.js';
 
-/** Data for starting the workflow of a resource. */
 export interface WorkflowStart {
   readonly resourceId: Uuid;
   readonly tenantId: Uuid;
   readonly accountId: Uuid | null;
-  /** Status of the resource, shown as `BusinessStatus`. */
+  /** Shown as `BusinessStatus`. */
   readonly status: string;
-  /** Amount of the resource with its asset, shown as `Amount`. Null if it has none yet. */
+  /** With its asset, shown as `Amount`. Null if it has none yet. */
   readonly amount: string | null;
   readonly workflowId: string;
-  /**
-   * Summary that the UI shows next to the id. Contains ids, amounts and states, never personal
-   * data.
-   */
+  /** Shown in the UI. Contains ids, amounts and states, never personal data. */
   readonly summary: string;
-  /** Argument of the workflow, without the summary. Plain JSON. */
   readonly input: object;
 }
 
-/** A type of resource whose waiting resources each have a workflow. */
 export interface WorkflowResource {
   readonly resourceType: WorkflowResourceType;
   readonly workflowType: WorkflowType;
   readonly taskQueue: TaskQueue;
   readonly workflowIdOf: (resourceId: Uuid) => string;
-  /** Returns those of the resources `ids` that are still waiting. */
+  /** Returns those of the resources that are waiting. */
   readWaiting(reader: Reader, ids: readonly Uuid[]): Promise<ReadonlyMap<Uuid, WorkflowStart>>;
-  /**
-   * Returns waiting resources created before `madeBefore`, by ascending id from `after`
-   * (exclusive), at most `limit`.
-   */
+  /** Returns waiting resources created before `madeBefore`, in order of id. */
   listWaiting(
     reader: Reader,
     madeBefore: Instant,
@@ -59,12 +50,9 @@ interface ResourceSpec<Row> extends Pick<
 > {
   readonly table: Table<Row>;
   readonly states: readonly (Row & WaitingRow)['status'][];
-  /**
-   * FROM clause that finds all waiting rows `t` by an index, because the table may have millions of
-   * rows.
-   */
+  /** FROM clause that finds waiting rows `t` by an index. */
   readonly from: string;
-  /** SQL for the status that a row's workflow shows; `t.status` by default. */
+  /** SQL of the status that the workflow shows; `t.status` by default. */
   readonly shownStatus?: string;
   readonly about: (
     row: Row,
@@ -73,7 +61,7 @@ interface ResourceSpec<Row> extends Pick<
 
 const parseListed = rowParser({ id: uuid, tenantId: uuid, status: string });
 
-/** Describes the resources of a table that have a workflow in the given states. */
+/** Describes a table whose rows have a workflow in the given states. */
 export function workflowResource<Row extends WaitingRow>(
   spec: ResourceSpec<Row>,
 ): WorkflowResource {
@@ -99,7 +87,7 @@ export function workflowResource<Row extends WaitingRow>(
     ...named,
     async readWaiting(reader, ids) {
       if (ids.length === 0) return new Map();
-      // A newer release may wait in a state that this release does not know.
+      // A newer release may know other waiting states.
       const rows = await reader.query(
         `SELECT ${columnList(table)} FROM ${table.name} WHERE id IN (${ids.map(uuid.literal).join(',')})
          AND (status IN (${literals(table, 'status', states)}) OR status NOT IN (${known}))`,

@@ -7,7 +7,7 @@ import type { Caller } from '../core/permissions.js';
 import type { Reader, Transaction } from '../db/database.js';
 import type { OutboxRow } from '../db/entities/outbox.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
-import type { Where } from '../db/statements.js';
+import { updateSql, type Where } from '../db/statements.js';
 import { outboxEntry } from '../temporal/outbox-entry.js';
 
 /** Throws authority_insufficient unless the member manages an account of the tenant. */
@@ -15,7 +15,7 @@ export function assertManager(reader: Reader, caller: Caller): Promise<void> {
   return assertAllowedSomewhere(reader, 'manageWebhooks', caller);
 }
 
-/** Finds an endpoint of the tenant. Throws not_found, authority_insufficient. */
+/** Throws not_found, authority_insufficient. */
 export async function findManaged(
   reader: Reader,
   caller: Caller,
@@ -28,8 +28,8 @@ export async function findManaged(
 }
 
 /**
- * Locks an endpoint for a change, after the check, so that a caller cannot wait for another
- * tenant's row. Throws as `findManaged` does.
+ * Locks an endpoint after the check, so that a caller cannot wait for another tenant's row. Throws
+ * as `findManaged` does.
  */
 export async function lockManaged(
   transaction: Transaction,
@@ -62,13 +62,20 @@ async function lock(
   return locked;
 }
 
-/** Returns the entry of an action on an endpoint for the audit log. */
 export function endpointAuditEntry(
   { id, tenantId }: Pick<WebhookEndpoint, 'id' | 'tenantId'>,
   action: string,
   details: AuditDetails,
 ): AuditEntry {
   return { tenantId, action, subjectType: 'webhook_endpoint', subjectId: id, details };
+}
+
+export async function updateEndpoint(
+  transaction: Transaction,
+  id: Uuid,
+  set: Partial<WebhookEndpoint>,
+): Promise<void> {
+  await transaction.execute(updateSql(webhookEndpoints, set, { id }));
 }
 
 /** Returns the outbox entry that notifies an endpoint's workflow of a change. */

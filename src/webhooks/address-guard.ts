@@ -4,10 +4,7 @@ import { isIP } from 'node:net';
 import { withTimeout } from '../core/pause.js';
 import { type AllowedHost, isAllowedHost } from './allowed-hosts.js';
 
-/**
- * Why a URL gets no deliveries; also the `reason` of 400 `invalid_field` when an endpoint is
- * registered.
- */
+/** Reason of 400 `invalid_field` when an endpoint is registered. */
 export type UrlRefusal =
   'malformed' | 'too_long' | 'https_only' | 'credentials' | 'fragment' | 'forbidden_address';
 export type AddressRefusal = 'forbidden_address' | 'unresolvable';
@@ -30,21 +27,16 @@ export type CheckedUrl =
 
 export interface AddressGuardOptions {
   readonly allowedHosts: readonly AllowedHost[];
-  /**
-   * Through a proxy, which alone resolves names and refuses their addresses. Forbidden ones as
-   * written still are.
-   */
+  /** True if a proxy resolves names and refuses their addresses. */
   readonly namesAreLeftToProxy: boolean;
-  /** Replaces the name servers, for names that are not on the operators' list. */
+  /** Replaces the name servers, for names that are not allowed hosts. */
   readonly resolve?: Resolve;
 }
 
 export const MAX_URL_LENGTH = 2_048;
-/**
- * Shorter than a request's time for the ledger: a silent name server is reported as `unresolvable`.
- */
+/** Shorter than a request's time limit, so that a silent name server means `unresolvable`. */
 const RESOLVE_TIMEOUT_MS = 2_500;
-/** Names that mean the local machine or network wherever they are resolved. */
+/** Names of the local machine or network. */
 const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|intranet|lan|home\.arpa)$/;
 
 /**
@@ -57,7 +49,7 @@ export class AddressGuard {
     this.publicNames = options.resolve ?? publicResolver();
   }
 
-  /** Everything that can be checked about a URL without DNS. */
+  /** Checks everything about a URL that needs no DNS. */
   parseUrl(text: string): ParsedUrl {
     if (text.length > MAX_URL_LENGTH) return { ok: false, reason: 'too_long' };
     // The URL parser silently repairs all of these, so the text would differ from the address.
@@ -83,9 +75,7 @@ export class AddressGuard {
     return isHostName(host) ? null : 'malformed';
   }
 
-  /**
-   * The current addresses of a checked URL's host, all of them allowed, or a refusal. Never throws.
-   */
+  /** Returns the host's current addresses, or a refusal. Never throws. */
   async resolve(url: URL): Promise<Resolved> {
     const isAllowed = isAllowedHost(this.options.allowedHosts, url);
     const host = hostOf(url);
@@ -95,15 +85,13 @@ export class AddressGuard {
         : await addressesOf(isAllowed ? machineResolver : this.publicNames, host);
     const [first, ...rest] = found.map(pinned);
     if (first === undefined) return { ok: false, reason: 'unresolvable' };
-    // Refuses if any address is forbidden, because the next connection might use it.
+    // Any forbidden address counts, because the next connection might use it.
     if (!isAllowed && !found.every(isPublicAddress))
       return { ok: false, reason: 'forbidden_address' };
     return { ok: true, addresses: [first, ...rest] };
   }
 
-  /**
-   * For registering an endpoint: the normalised URL, or why it gets no deliveries. Never throws.
-   */
+  /** Returns the normalised URL, or why it gets no deliveries. Never throws. */
   async checkUrl(text: string): Promise<CheckedUrl> {
     const parsed = this.parseUrl(text);
     if (!parsed.ok) return parsed;
@@ -115,12 +103,11 @@ export class AddressGuard {
   }
 }
 
-/** The host as a name or a bare address. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
-/** Labels of letters, digits, `-` and `_`, without a final dot, which no certificate contains. */
+/** Without a final dot, which no certificate contains. */
 function isHostName(host: string): boolean {
   return (
     host.length <= 253 &&
@@ -136,15 +123,14 @@ function pinned(address: string): PinnedAddress {
   return { address, family: isIP(address) === 6 ? 6 : 4 };
 }
 
-/** Every address of a name. Rejects, or returns none, if it has none. */
+/** Returns the addresses of a name. Rejects, or returns none, if it has none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
 const QUERY_TIMEOUT_MS = 2_000;
 const TRIES = 2;
 
 /**
- * By name servers: getaddrinfo occupies one of few threads, and knows hosts files and search
- * domains.
+ * Uses name servers, because getaddrinfo blocks threads and reads hosts files and search domains.
  */
 export function publicResolver(): Resolve {
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: TRIES });
@@ -154,28 +140,22 @@ export function publicResolver(): Resolve {
   };
 }
 
-/** Resolves like every program on this machine: for the operators' own names. */
+/** Resolves like other programs of this machine, for allowed hosts. */
 export const machineResolver: Resolve = async (name) => {
   const found = await lookup(name, { all: true, verbatim: true });
   return found.map(({ address }) => address);
 };
 
-/**
- * Which addresses are machines on the public internet, and nothing else. The library has IANA's
- * special ranges.
- */
-
-/** A cloud's own services, as every machine in it sees them. */
+/** A cloud's own services. */
 const CLOUD_SERVICES = '168.63.129.16';
 /**
- * The only part of IPv6 assigned to machines. Outside it are loopback, link-local, unique local,
- * site-local, multicast, discard, segment routing, and the forms that carry an IPv4 address:
- * mapped, translated, compatible, NAT64.
+ * The part of IPv6 assigned to machines. It excludes local addresses and those that carry an IPv4
+ * address.
  */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 const FORMER_TEST_NETWORK = ipaddr.IPv6.parseCIDR('3ffe::/16');
 
-/** True for the canonical text of an address on the public internet; false for every other text. */
+/** True only for the canonical text of an address on the public internet. */
 export function isPublicAddress(text: string): boolean {
   if (ipaddr.IPv4.isValidFourPartDecimal(text))
     return ipaddr.IPv4.parse(text).range() === 'unicast' && text !== CLOUD_SERVICES;

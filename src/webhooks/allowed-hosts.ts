@@ -6,7 +6,6 @@
 export interface AllowedHost {
   /** `http:` or `https:`. */
   readonly protocol: string;
-  /** As normalised by the URL parser. */
   readonly hostname: string;
   /** Null: any. Empty: the scheme's default. */
   readonly port: string | null;

@@ -3,10 +3,7 @@ import * as https from 'node:https';
 import { isIPv6, type TcpNetConnectOpts } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/**
- * The agents that make deliveries' connections. None limits their number: a hanging receiver holds
- * only its own.
- */
+/** Agents for deliveries. None limits its connections, so a hanging receiver holds only its own. */
 
 export interface Agents {
   readonly http: http.Agent;
@@ -15,50 +12,37 @@ export interface Agents {
 
 type AddressChoice = Pick<TcpNetConnectOpts, 'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout'>;
 
-/** A request that may only go to these addresses. */
 export interface PinnedOptions extends https.RequestOptions, AddressChoice {
-  /** All pins in one text: a connection is reused only by a request with the same. */
+  /** Connections are reused only by requests with the same pins. */
   readonly pins?: string;
 }
 
 /** Shorter than what servers commonly allow an idle connection. */
 const IDLE_MS = 4_000;
-/**
- * For each receiver. Each was in use within the last seconds, and saves its next user a handshake.
- */
 const MAX_IDLE = 64;
 
 const pooled = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MAX_IDLE } as const;
 /** No resumed sessions: every connection verifies the certificate. */
 const verified = { rejectUnauthorized: true, maxCachedSessions: 0 } as const;
 
-export function directAgents(reuse: boolean): Agents {
+/** `reuse`: keeps idle connections. `proxyUrl`: null to connect directly. */
+export function newAgents(reuse: boolean, proxyUrl: URL | null, timeoutMs: number): Agents {
   const options = reuse ? pooled : {};
-  return {
-    http: new DirectHttpAgent(options),
-    https: new DirectHttpsAgent({ ...options, ...verified }),
-  };
-}
-
-export function proxiedAgents(reuse: boolean, proxyUrl: URL, timeoutMs: number): Agents {
-  const options = reuse ? pooled : {};
+  const secure = { ...options, ...verified };
+  if (proxyUrl === null)
+    return { http: withPins(new http.Agent(options)), https: withPins(new https.Agent(secure)) };
   const tunnel: Tunnel = (to) => openTunnel(proxyUrl, to, timeoutMs);
   return {
     http: new TunnelHttpAgent(tunnel, options),
-    https: new TunnelHttpsAgent(tunnel, { ...options, ...verified }),
+    https: new TunnelHttpsAgent(tunnel, secure),
   };
 }
 
-class DirectHttpAgent extends http.Agent {
-  override getName(options: PinnedOptions = {}): string {
-    return `${super.getName(options)}|${options.pins}`;
-  }
-}
-
-class DirectHttpsAgent extends https.Agent {
-  override getName(options: PinnedOptions = {}): string {
-    return `${super.getName(options)}|${options.pins}`;
-  }
+/** Has the agent share a connection only among requests with the same pins. */
+function withPins<A extends http.Agent>(agent: A): A {
+  const nameOf = agent.getName.bind(agent);
+  agent.getName = (options: PinnedOptions = {}) => `${nameOf(options)}|${options.pins}`;
+  return agent;
 }
 
 type Created = (error: Error | null, socket?: Duplex) => void;
@@ -93,10 +77,7 @@ class TunnelHttpsAgent extends https.Agent {
   }
 }
 
-/**
- * Resolves with a connection to the receiver. Rejects with ProxyRefused, or with the network's
- * error.
- */
+/** Rejects with ProxyRefused or the network's error. */
 function openTunnel(
   proxyUrl: URL,
   { host, port }: http.ClientRequestArgs,
@@ -137,7 +118,6 @@ function proxyCredentials({ username, password }: URL): http.OutgoingHttpHeaders
   return { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` };
 }
 
-/** The egress proxy refused to connect to the receiver. */
 export class ProxyRefused extends Error {
   override name = 'ProxyRefused';
 }

@@ -10,7 +10,6 @@ import { readWork, type EventsToSend } from './event-reader.js';
 import { recoverSome } from './recovery.js';
 import { type Claim, type RunResults, type StoredResults, storeResults } from './results.js';
 
-/** Endpoints in one statement, and results in one transaction. */
 const MAX_GROUP = 100;
 const MAX_RESULTS = 500;
 /** Deliveries of one event to many endpoints end within milliseconds, and share a transaction. */
@@ -19,11 +18,10 @@ const LINGER_MS = 10;
 interface DeliveryStoreDeps {
   readonly database: Database;
   readonly clock: Clock;
-  /** Receives notices for endpoints' workflows. */
   readonly notifier: { readonly notify: (notice: OutboxRow) => void };
 }
 
-/** Batches the reads and writes of runs. Tenants take turns at work that cannot be batched. */
+/** Batches reads and writes of runs. Tenants take turns at work that cannot be batched. */
 export class DeliveryStore {
   private readonly turns: FairQueue;
   private readonly reads = new Batcher(
@@ -41,7 +39,6 @@ export class DeliveryStore {
     (results: readonly RunResults[]) => this.storeAll(results, false),
   );
 
-  /** `places`: how many tenants may have a turn at a time. */
   constructor(
     private readonly deps: DeliveryStoreDeps,
     places: number,
@@ -55,8 +52,8 @@ export class DeliveryStore {
   }
 
   /**
-   * Returns null if another run has the endpoint. Results for an endpoint that another transaction
-   * has locked are stored separately, and wait for the lock.
+   * Returns null if another run has the endpoint. Results for a locked endpoint are stored
+   * separately, so that they delay no others.
    */
   async store(results: RunResults): Promise<StoredResults | null> {
     const stored = await this.writes.ask(results);
@@ -67,10 +64,7 @@ export class DeliveryStore {
     return alone === 'locked' ? null : alone;
   }
 
-  /**
-   * Writes rows for some of what a recovery is to send. Returns null if another run has the
-   * endpoint.
-   */
+  /** Does a step of a recovery. Returns null if another run has the endpoint. */
   recover(claim: Claim): Promise<ClaimedEndpoint | null> {
     const { database, clock } = this.deps;
     return this.inTurn(claim.tenantId, () =>
@@ -100,7 +94,7 @@ export class DeliveryStore {
   }
 }
 
-/** Returns false if the database is away, which no endpoint has caused. */
+/** False if the database is unavailable, which no single endpoint has caused. */
 function isOfOne(failure: unknown): boolean {
   return !(failure instanceof DatabaseUnavailable || failure instanceof CommitUnknown);
 }

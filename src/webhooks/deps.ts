@@ -10,14 +10,12 @@ import type { Sending } from './sender.js';
 
 export interface WebhookDeps {
   readonly database: Database;
-  /** Batched reads and writes of the runs. */
   readonly store: DeliveryStore;
   readonly clock: Clock;
   /** The first one seals. */
   readonly encryptionKeys: Keyring;
   readonly sending: Sending;
   readonly failpoints: Failpoints;
-  /** Receives notices for endpoints' workflows. */
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
   readonly observer: WebhookObserver;
 }
@@ -28,11 +26,9 @@ export interface WebhookObserver {
     readonly result: AttemptResult;
     readonly beganAt: Instant;
   }): void;
-  /** Reports how many endpoints this process sends to now, in fast and in slow slots. */
+  /** Endpoints that this process sends to now, in fast and in slow slots. */
   sending(fast: number, slow: number): void;
-  /**
-   * Reports a round or a run that failed because of a fault of the service; it will be repeated.
-   */
+  /** A round or run failed by a fault of the service. It is repeated. */
   failed(fault: unknown): void;
 }
 

@@ -17,10 +17,7 @@ import {
   makeDue,
 } from './work-finder.js';
 
-/**
- * From the end of a round to the start of the next, after a round that claimed endpoints and one
- * that did not.
- */
+/** Pauses after a round that claimed endpoints, and after one that did not. */
 const PAUSES = { busyMs: 25, idleMs: 100 };
 /** A round pauses for three times as long as its queries took, at most this. */
 const MAX_PAUSE_MS = 100;
@@ -28,25 +25,20 @@ const PAUSE_FACTOR = 3;
 const FAILED_MS = 1_000;
 /** Between two queries for retries, probes and redeliveries while none is due. */
 const DUE_EVERY_MS = 250;
-/**
- * Tenants per query for endpoints with new events. Each tenant has a limited number of endpoints.
- */
 const TENANTS_AT_ONCE = 128;
 const CLAIMED_AT_ONCE = 64;
 
 /**
- * The webhook dispatcher of a worker process, the only sender of deliveries. In rounds it finds
- * endpoints with new events or due deliveries and claims them. A run for each claimed endpoint
- * sends and stores. Any number of processes dispatch side by side, with or without Temporal.
- * (docs/architecture.md, Events and webhooks)
+ * The only sender of deliveries. In rounds it finds endpoints with new events or due deliveries,
+ * claims them, and starts a run for each. Any number of processes dispatch side by side, with or
+ * without Temporal. (docs/architecture.md, Events and webhooks)
  */
 export class WebhookDispatcher {
   private readonly stopping = new AbortController();
   private readonly log = new LogWatcher();
   private readonly slots: EndpointSlots;
-  /** Endpoints that this process is sending to. */
-  private readonly own = new Set<Uuid>();
-  private readonly running = new Set<Promise<void>>();
+  /** Runs by endpoint. */
+  private readonly running = new Map<Uuid, Promise<void>>();
   private readonly deps: WebhookDeps;
   private isDueFirst = false;
   private lookedForDueAt = Number.NEGATIVE_INFINITY;
@@ -55,7 +47,6 @@ export class WebhookDispatcher {
   private isAwaited = false;
   private rounds: Promise<void> = Promise.resolve();
   private readonly rest = new Pause();
-  /** Ends early when an endpoint is released for which new events have arrived. */
   private readonly idle = new Pause();
 
   /** `slots`: how many endpoints at a time, and the same number of slow ones in addition. */
@@ -84,7 +75,7 @@ export class WebhookDispatcher {
     this.rest.close();
     this.idle.close();
     await this.rounds;
-    await Promise.all(this.running);
+    await Promise.all(this.running.values());
   }
 
   private async run(): Promise<void> {
@@ -129,7 +120,7 @@ export class WebhookDispatcher {
           await this.begin(chosen.slice(from, from + CLAIMED_AT_ONCE));
       return { isBusy: chosen.length > 0, lookedMs };
     } catch (fault) {
-      // The chosen endpoints are not being handled. Due ones stay due in the database.
+      // Due endpoints stay due in the database; tenants with new events must be examined again.
       for (const tenantId of tenantIds) this.log.examine(tenantId);
       throw fault;
     }
@@ -138,8 +129,6 @@ export class WebhookDispatcher {
   private async due(now: Instant): Promise<readonly EndpointCandidate[]> {
     const began = performance.now();
     if (began - this.lookedForDueAt < DUE_EVERY_MS) return [];
-    // The database does not distinguish slow endpoints from healthy ones, so the limit includes
-    // both.
     const { well, failing } = this.slots.room;
     const room = { well: well + this.slots.slowCount, failing };
     const due = await endpointsDue(this.deps.database.reader, now, room);
@@ -174,7 +163,7 @@ export class WebhookDispatcher {
     choice.take(behind.filter(({ isBusy, isProbed }) => !isBusy && !isProbed));
     const isLeft = behind.some(({ id, isBusy, isProbed }) =>
       // An endpoint that this process sends to is examined when it is released.
-      isBusy ? !this.own.has(id) : !isProbed && !choice.has(id),
+      isBusy ? !this.running.has(id) : !isProbed && !choice.has(id),
     );
     if (isLeft && !behind.some(({ id }) => choice.has(id))) return;
     this.log.done(tenantId);
@@ -188,49 +177,36 @@ export class WebhookDispatcher {
     );
     const ids = new Set(claimed.map(({ state }) => state.endpoint.id));
     for (const { id, tenantId } of candidates) if (!ids.has(id)) this.log.examine(tenantId);
-    for (const one of claimed) this.track(one);
+    for (const one of claimed) this.running.set(one.state.endpoint.id, this.send(one));
   }
 
-  private track(claimed: ClaimedEndpoint): void {
-    const { id } = claimed.state.endpoint;
-    this.own.add(id);
-    const running = this.send(claimed)
-      .catch((fault: unknown) => {
-        this.deps.observer.failed(fault);
-        return null;
-      })
-      .then((stored) => {
-        this.running.delete(running);
-        this.released(claimed, stored);
-      });
-    this.running.add(running);
+  private async send(claimed: ClaimedEndpoint): Promise<void> {
+    const { id, tenantId, failuresInRow } = claimed.state.endpoint;
+    const { observer } = this.deps;
+    const { signal } = this.stopping;
+    const slot = this.slots.enter(tenantId);
+    if (failuresInRow > 0 || this.slots.isSlow(id)) slot.becomesSlow();
+    observer.sending(...this.slots.taken);
+    let stored: StoredResults | null = null;
+    try {
+      stored = await new EndpointRun(this.deps, claimed, signal, () => slot.becomesSlow()).run();
+    } catch (fault) {
+      observer.failed(fault);
+    }
+    slot.leave();
+    observer.sending(...this.slots.taken);
+    this.running.delete(id);
+    this.released(tenantId, stored);
   }
 
-  private released({ state: { endpoint } }: ClaimedEndpoint, stored: StoredResults | null): void {
-    this.own.delete(endpoint.id);
+  private released(tenantId: Uuid, stored: StoredResults | null): void {
     // The run may have left due deliveries.
     this.lookedForDueAt = Number.NEGATIVE_INFINITY;
     const { nextDueAt } = stored?.state.endpoint ?? { nextDueAt: null };
     const isDue = nextDueAt !== null && nextDueAt <= this.deps.clock();
-    if (stored !== null && !isDue && !this.log.isBeyond(endpoint.tenantId, stored.state.head))
-      return;
-    this.log.examine(endpoint.tenantId);
+    if (stored !== null && !isDue && !this.log.isBeyond(tenantId, stored.state.head)) return;
+    this.log.examine(tenantId);
     this.isAwaited = true;
     this.idle.end();
-  }
-
-  private async send(claimed: ClaimedEndpoint): Promise<StoredResults | null> {
-    const { id, tenantId, failuresInRow } = claimed.state.endpoint;
-    const { observer } = this.deps;
-    const slot = this.slots.enter(tenantId);
-    if (failuresInRow > 0 || this.slots.isSlow(id)) slot.becomesSlow();
-    observer.sending(...this.slots.taken);
-    try {
-      const { signal } = this.stopping;
-      return await new EndpointRun(this.deps, claimed, signal, () => slot.becomesSlow()).run();
-    } finally {
-      slot.leave();
-      observer.sending(...this.slots.taken);
-    }
   }
 }

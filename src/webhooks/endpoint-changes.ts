@@ -2,26 +2,34 @@ import { memberActor, recordAction } from '../access/audit-log.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
-import * as column from '../db/columns.js';
 import type { Transaction } from '../db/database.js';
 import type { SubscribableType } from '../db/entities/events.js';
 import { outbox } from '../db/entities/outbox.js';
 import {
   type DisabledReason,
+  webhookDeliveries,
   type WebhookEndpoint,
   webhookEndpoints,
   webhookSubscriptions,
 } from '../db/entities/webhooks.js';
-import { deleteSql, insertSql, literals, updateSql } from '../db/statements.js';
+import { deleteSql, insertSql, updateSql } from '../db/statements.js';
 import { transactFor } from '../db/transact.js';
 import { headOf } from '../events/positions.js';
-import { assertManager, endpointAuditEntry, findManaged, lockManaged, noticeOf } from './access.js';
+import {
+  assertManager,
+  endpointAuditEntry,
+  findManaged,
+  lockManaged,
+  noticeOf,
+  updateEndpoint,
+} from './access.js';
 import type { WebhookDeps } from './deps.js';
-import { readLockedEndpoint, type ShownEndpoint } from './queries.js';
+import { readEndpoint, type ShownEndpoint } from './queries.js';
 import { beginRecovery } from './recovery.js';
 import { assertUrl, subscriptionsOf } from './registration.js';
 import { FAILING_MS, HEALTHY, PREVIOUS_SECRET_MS } from './rules.js';
 import { sealSecret } from './secrets.js';
+import { newSecret } from './signing.js';
 
 interface EndpointChange {
   readonly url?: string | undefined;
@@ -30,60 +38,40 @@ interface EndpointChange {
 }
 
 /**
- * Changes an endpoint: open deliveries go to the new URL, those of removed types end, and an added
+ * Changes an endpoint. Open deliveries go to the new URL, those of removed types end, and an added
  * type starts at the log's head. Throws invalid_field (the URL), not_found, authority_insufficient.
  */
 export async function change(
   deps: WebhookDeps,
   caller: Caller,
   id: Uuid,
-  requested: EndpointChange,
+  { url, types, status }: EndpointChange,
 ): Promise<ShownEndpoint> {
-  const url =
-    requested.url === undefined ? undefined : await checkedUrl(deps, caller, id, requested.url);
-  const { changed, notice } = await transactFor(
-    caller.tenantId,
-    deps.database,
-    async (transaction) => {
-      const endpoint = await lockManaged(transaction, caller, id);
-      const now = deps.clock();
-      const isNewStatus = requested.status !== undefined && requested.status !== endpoint.status;
-      const notice = isNewStatus ? noticeOf(endpoint, now) : null;
-      const changes: string[] = [];
-      if (url !== undefined && url !== endpoint.url) {
-        await transaction.execute(updateSql(webhookEndpoints, { url }, { id }));
-        changes.push('url');
-      }
-      if (
-        requested.types !== undefined &&
-        (await replaceTypes(transaction, endpoint, requested.types, now))
-      )
-        changes.push('events');
-      if (requested.status === 'enabled' && (await enable(transaction, endpoint, now)))
-        changes.push('enabled');
-      if (
-        requested.status === 'disabled' &&
-        (await disable(transaction, endpoint, 'by_tenant', now))
-      )
-        changes.push('disabled');
-      if (notice !== null) await transaction.execute(insertSql(outbox, [notice]));
-      if (changes.length > 0) await recordChange(transaction, caller, endpoint, changes, now);
-      return { changed: await readLockedEndpoint(transaction, caller, id), notice };
-    },
-  );
-  if (notice !== null) deps.notifier.notify(notice);
-  return changed;
-}
-
-/** Queries DNS only for a caller who may change the endpoint. */
-async function checkedUrl(
-  { database, sending }: WebhookDeps,
-  caller: Caller,
-  id: Uuid,
-  text: string,
-): Promise<string> {
-  await findManaged(database.lookup, caller, id);
-  return assertUrl(await sending.checkUrl(text)).url;
+  const { database, clock, sending, notifier } = deps;
+  // DNS is queried only for a caller who may change the endpoint.
+  if (url !== undefined) await findManaged(database.lookup, caller, id);
+  const checked = url === undefined ? undefined : assertUrl(await sending.guard.checkUrl(url)).url;
+  const { shown, notice } = await transactFor(caller.tenantId, database, async (transaction) => {
+    const endpoint = await lockManaged(transaction, caller, id);
+    const now = clock();
+    const changes: string[] = [];
+    if (checked !== undefined && checked !== endpoint.url) {
+      await updateEndpoint(transaction, id, { url: checked });
+      changes.push('url');
+    }
+    if (types !== undefined && (await replaceTypes(transaction, endpoint, types, now)))
+      changes.push('events');
+    const isNewStatus =
+      (status === 'enabled' && (await enable(transaction, endpoint, now))) ||
+      (status === 'disabled' && (await disable(transaction, endpoint, 'by_tenant', now)));
+    if (isNewStatus) changes.push(status);
+    const notice = isNewStatus ? noticeOf(endpoint, now) : null;
+    if (notice !== null) await transaction.execute(insertSql(outbox, [notice]));
+    if (changes.length > 0) await recordChange(transaction, caller, endpoint, changes, now);
+    return { shown: await readEndpoint(transaction, caller, id), notice };
+  });
+  if (notice !== null) notifier.notify(notice);
+  return shown;
 }
 
 function recordChange(
@@ -97,6 +85,7 @@ function recordChange(
   return recordAction(transaction, memberActor(caller), now, act);
 }
 
+/** Returns whether a type was added or removed. Open deliveries of removed types end. */
 async function replaceTypes(
   transaction: Transaction,
   endpoint: WebhookEndpoint,
@@ -104,9 +93,8 @@ async function replaceTypes(
   now: Instant,
 ): Promise<boolean> {
   const { id: endpointId, tenantId } = endpoint;
-  const before = (await transaction.select(webhookSubscriptions, { endpointId })).map(
-    ({ type }) => type,
-  );
+  const rows = await transaction.select(webhookSubscriptions, { endpointId });
+  const before = rows.map(({ type }) => type);
   const added = types.filter((type) => !before.includes(type));
   const removed = before.filter((type) => !types.includes(type));
   if (added.length > 0) {
@@ -115,18 +103,19 @@ async function replaceTypes(
       insertSql(webhookSubscriptions, subscriptionsOf(endpoint, added, from)),
     );
   }
-  if (removed.length > 0) {
-    await transaction.execute(deleteSql(webhookSubscriptions, { endpointId, type: removed }));
-    await transaction.execute(
-      `UPDATE webhook_deliveries SET state='ended', next_attempt_at=NULL, finished_at=${column.time.literal(now)}
-       WHERE endpoint_id=${column.uuid.literal(endpointId)} AND state IN ('pending','retrying')
-       AND event_type IN (${literals(webhookSubscriptions, 'type', removed)})`,
-    );
-  }
+  if (removed.length > 0)
+    await transaction.all([
+      deleteSql(webhookSubscriptions, { endpointId, type: removed }),
+      updateSql(
+        webhookDeliveries,
+        { state: 'ended', nextAttemptAt: null, finishedAt: now },
+        { endpointId, state: ['pending', 'retrying'], eventType: removed },
+      ),
+    ]);
   return added.length + removed.length > 0;
 }
 
-/** Makes due what was undelivered since 5 days before it was disabled. Returns whether it was. */
+/** Resends what was undelivered since 5 days before. Returns whether the endpoint was disabled. */
 export async function enable(
   transaction: Transaction,
   endpoint: WebhookEndpoint,
@@ -134,20 +123,13 @@ export async function enable(
 ): Promise<boolean> {
   if (endpoint.status !== 'disabled') return false;
   const { id, disabledAt } = endpoint;
-  const set: Partial<WebhookEndpoint> = {
-    status: 'enabled',
-    disabledReason: null,
-    disabledAt: null,
-    ...HEALTHY,
-  };
-  await transaction.execute(updateSql(webhookEndpoints, { ...set, nextDueAt: now }, { id }));
+  const enabled = { status: 'enabled', disabledReason: null, disabledAt: null } as const;
+  await updateEndpoint(transaction, id, { ...enabled, ...HEALTHY, nextDueAt: now });
   await beginRecovery(transaction, endpoint, instant((disabledAt ?? now) - FAILING_MS), false, now);
   return true;
 }
 
-/**
- * Disables a locked endpoint, leaving its deliveries as they are. Returns whether it was enabled.
- */
+/** Leaves the deliveries as they are. Returns whether the endpoint was enabled. */
 export async function disable(
   transaction: Transaction,
   endpoint: WebhookEndpoint,
@@ -155,13 +137,16 @@ export async function disable(
   disabledAt: Instant,
 ): Promise<boolean> {
   if (endpoint.status !== 'enabled') return false;
-  const set: Partial<WebhookEndpoint> = { status: 'disabled', disabledReason, disabledAt };
-  await transaction.execute(updateSql(webhookEndpoints, set, { id: endpoint.id }));
+  await updateEndpoint(transaction, endpoint.id, {
+    status: 'disabled',
+    disabledReason,
+    disabledAt,
+  });
   return true;
 }
 
 /**
- * A new secret, shown once; the previous one also signs for 24 h. Throws not_found,
+ * Returns a new secret, shown once. The previous one also signs for 24 h. Throws not_found,
  * authority_insufficient.
  */
 export async function rotateSecret(
@@ -169,25 +154,24 @@ export async function rotateSecret(
   caller: Caller,
   id: Uuid,
 ): Promise<{ readonly endpoint: ShownEndpoint; readonly secret: string }> {
-  const secret = deps.sending.signing.newSecret();
+  const secret = newSecret();
   return transactFor(caller.tenantId, deps.database, async (transaction) => {
     const endpoint = await lockManaged(transaction, caller, id);
     const now = deps.clock();
-    const set: Partial<WebhookEndpoint> = {
+    await updateEndpoint(transaction, id, {
       ...sealSecret(deps.encryptionKeys, id, secret),
       previousSecret: endpoint.secret,
       previousSecretKeyId: endpoint.secretKeyId,
       previousUntil: instant(now + PREVIOUS_SECRET_MS),
-    };
-    await transaction.execute(updateSql(webhookEndpoints, set, { id }));
+    });
     await recordChange(transaction, caller, endpoint, ['secret'], now);
-    return { endpoint: await readLockedEndpoint(transaction, caller, id), secret };
+    return { endpoint: await readEndpoint(transaction, caller, id), secret };
   });
 }
 
 /**
- * Deletes an endpoint; its row stays for its idempotency key. Does nothing if it is deleted. Throws
- * not_found, authority_insufficient.
+ * Deletes an endpoint; its row stays for its idempotency key. Throws not_found,
+ * authority_insufficient.
  */
 export async function remove(deps: WebhookDeps, caller: Caller, id: Uuid): Promise<void> {
   const notice = await transactFor(caller.tenantId, deps.database, async (transaction) => {
@@ -197,17 +181,19 @@ export async function remove(deps: WebhookDeps, caller: Caller, id: Uuid): Promi
       return null;
     }
     const endpoint = await lockManaged(transaction, caller, id);
-    const set: Partial<WebhookEndpoint> = {
+    const set = {
       status: 'deleted',
       nextDueAt: null,
       recoverAfter: null,
       recoverUntil: null,
-    };
-    await transaction.execute(updateSql(webhookEndpoints, set, { id }));
-    await transaction.execute(deleteSql(webhookSubscriptions, { endpointId: id }));
+    } as const;
     const now = deps.clock();
     const notice = noticeOf(endpoint, now);
-    await transaction.execute(insertSql(outbox, [notice]));
+    await transaction.all([
+      updateSql(webhookEndpoints, set, { id }),
+      deleteSql(webhookSubscriptions, { endpointId: id }),
+      insertSql(outbox, [notice]),
+    ]);
     await recordChange(transaction, caller, endpoint, ['deleted'], now);
     return notice;
   });

@@ -14,9 +14,9 @@ import { parseRow } from '../db/table.js';
 import { type EndpointCandidate, freeSql, OPEN } from './work-finder.js';
 
 /**
- * Claims on endpoints. A claim is an UPDATE with an expiry, so no lock is held while something is
- * sent. Each claim takes the endpoint's next number (`fence`), and every later write compares it: a
- * run whose claim expired and was taken by another run cannot write.
+ * A claim is an UPDATE with an expiry, so no lock is held while something is sent. Each claim takes
+ * the endpoint's next number (`fence`), which every later write compares, so a run whose claim was
+ * taken over cannot write.
  */
 
 /** How long a claim lasts after its last write. */
@@ -34,16 +34,13 @@ export interface EndpointState {
   readonly removedThrough: bigint;
 }
 
-/** A claimed endpoint, and when its first waiting delivery is due; null if none waits. */
+/** `earliest`: when its first waiting delivery is due; null if none waits. */
 export interface ClaimedEndpoint {
   readonly state: EndpointState;
   readonly earliest: Instant | null;
 }
 
-/**
- * Claims the endpoints that are free and whose cursors have not moved; skips endpoints that are
- * locked, without waiting.
- */
+/** Claims endpoints that are free and whose cursors have not moved. Skips locked endpoints. */
 export async function claim(
   transaction: Transaction,
   candidates: readonly EndpointCandidate[],
@@ -62,45 +59,46 @@ export async function claim(
   });
   if (ids.length === 0) return [];
   // Due as soon as the claim expires, if this process dies.
-  const [, states = [], waiting = []] = await transaction.all([
-    `UPDATE webhook_endpoints SET fence=fence+1, lease_until=${time.literal(instant(now + CLAIM_MS))},
-     next_due_at=${time.literal(now)} WHERE id IN (${literals(webhookEndpoints, 'id', ids)})`,
-    stateSql(...ids),
-    earliestSql(ids),
-  ]);
-  const earliest = parseEarliest(waiting);
-  return Array.from(parseStates(states), ([id, state]) => ({
-    state,
-    earliest: earliest.get(id) ?? null,
-  }));
+  const update = `UPDATE webhook_endpoints SET fence=fence+1, lease_until=${time.literal(instant(now + CLAIM_MS))},
+    next_due_at=${time.literal(now)} WHERE id IN (${literals(webhookEndpoints, 'id', ids)})`;
+  return [...(await readAfter(transaction, update, ids)).claimed.values()];
 }
 
-/**
- * Locks endpoints and reads their states. Unless `mayWait`, endpoints locked elsewhere are absent.
- */
+/** Locks endpoints and reads their states. Without `mayWait`, omits those locked elsewhere. */
 export async function lockStates(
   transaction: Transaction,
   ids: readonly Uuid[],
   mayWait: boolean,
 ): Promise<ReadonlyMap<Uuid, ClaimedEndpoint>> {
-  const [locked = [], rows = [], waiting = []] = await transaction.all([
-    `SELECT id FROM webhook_endpoints WHERE id IN (${literals(webhookEndpoints, 'id', ids)})
-     ORDER BY id FOR UPDATE${mayWait ? '' : ' SKIP LOCKED'}`,
+  const lock = `SELECT id FROM webhook_endpoints WHERE id IN (${literals(webhookEndpoints, 'id', ids)})
+    ORDER BY id FOR UPDATE${mayWait ? '' : ' SKIP LOCKED'}`;
+  const { rows, claimed } = await readAfter(transaction, lock, ids);
+  const locked = new Set(rows.map((row) => uuid.parse(row.id)));
+  return new Map([...claimed].filter(([id]) => locked.has(id)));
+}
+
+/** Executes a statement, and reads the endpoints' states after it. */
+async function readAfter(
+  transaction: Transaction,
+  sql: string,
+  ids: readonly Uuid[],
+): Promise<{
+  readonly rows: readonly StoredRow[];
+  readonly claimed: ReadonlyMap<Uuid, ClaimedEndpoint>;
+}> {
+  const [rows = [], states = [], waiting = []] = await transaction.all([
+    sql,
     stateSql(...ids),
     earliestSql(ids),
   ]);
   const earliest = parseEarliest(waiting);
-  const states = parseStates(rows);
-  return new Map(
-    locked.flatMap((row) => {
-      const id = uuid.parse(row.id);
-      const state = states.get(id);
-      return state === undefined ? [] : [[id, { state, earliest: earliest.get(id) ?? null }]];
-    }),
+  const claimed = Array.from(
+    parseStates(states),
+    ([id, state]) => [id, { state, earliest: earliest.get(id) ?? null }] as const,
   );
+  return { rows, claimed: new Map(claimed) };
 }
 
-/** Reads the whole state in one statement, so it is consistent. */
 function stateSql(...endpointIds: readonly Uuid[]): string {
   return `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, r.removed_through AS removed,
       s.type AS subscribed_type, s.from_sequence AS subscribed_from, h.last_sequence AS type_head
@@ -111,7 +109,6 @@ function stateSql(...endpointIds: readonly Uuid[]): string {
     WHERE e.id IN (${literals(webhookEndpoints, 'id', endpointIds)})`;
 }
 
-/** Returns undefined if the endpoint does not exist. */
 export async function readState(reader: Reader, id: Uuid): Promise<EndpointState | undefined> {
   return parseStates(await reader.query(stateSql(id))).get(id);
 }
@@ -119,7 +116,6 @@ export async function readState(reader: Reader, id: Uuid): Promise<EndpointState
 const maybeSequence = nullable(bigint);
 const maybeType = nullable(oneOf(SUBSCRIBABLE_TYPES));
 
-/** Parses the result of `stateSql`, which has a row for each subscription. */
 function parseStates(rows: readonly StoredRow[]): ReadonlyMap<Uuid, EndpointState> {
   const groups = groupBy(rows, (row) => uuid.parse(row.id));
   return new Map(Array.from(groups, ([id, own]) => [id, parseState(own)]));
@@ -140,14 +136,12 @@ function parseState(rows: readonly StoredRow[]): EndpointState {
   return { endpoint, types, head: bigint.parse(first.head), wantedHead, removedThrough };
 }
 
-/** Selects when the first waiting delivery of each endpoint is due. */
 function earliestSql(endpointIds: Iterable<Uuid>): string {
   return `SELECT endpoint_id, state, MIN(next_attempt_at) AS at FROM webhook_deliveries FORCE INDEX (due)
     WHERE endpoint_id IN (${literals(webhookDeliveries, 'endpointId', endpointIds)}) AND state IN ('pending','retrying')
     GROUP BY endpoint_id, state`;
 }
 
-/** Endpoints without waiting deliveries are absent. */
 function parseEarliest(rows: readonly StoredRow[]): ReadonlyMap<Uuid, Instant> {
   const found = new Map<Uuid, Instant>();
   for (const row of rows) {
@@ -158,7 +152,6 @@ function parseEarliest(rows: readonly StoredRow[]): ReadonlyMap<Uuid, Instant> {
   return found;
 }
 
-/** When the endpoint's first waiting delivery is due; null if none waits. */
 export async function earliestDue(reader: Reader, endpointId: Uuid): Promise<Instant | null> {
   return parseEarliest(await reader.query(earliestSql([endpointId]))).get(endpointId) ?? null;
 }
@@ -170,18 +163,15 @@ export function isSubscribedType(
   return (types as ReadonlyMap<string, bigint>).has(type);
 }
 
-/** True if an event of a subscribed type is ahead of the cursor, or a recovery is under way. */
 export function hasMore({ endpoint, wantedHead, head }: EndpointState): boolean {
   const { recoverAfter, cursorSequence } = endpoint;
   return recoverAfter !== null || (wantedHead > cursorSequence && head > cursorSequence);
 }
 
-/** True if nothing may be sent: disabled, deleted or paused. */
 export function isHeld({ status, pausedAt }: WebhookEndpoint): boolean {
   return status !== 'enabled' || pausedAt !== null;
 }
 
-/** True if no run has a claim on the endpoint. */
 export function isFree({ leaseUntil }: WebhookEndpoint, now: Instant): boolean {
   return leaseUntil === null || leaseUntil <= now;
 }

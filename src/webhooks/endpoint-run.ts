@@ -17,7 +17,8 @@ import {
 import { sendMessage } from './sender.js';
 
 /**
- * How often a run with attempts in flight reads new work; less often while its receiver is silent.
+ * Pause of a run with attempts in flight before it reads new work; longer if its receiver is
+ * silent.
  */
 const LOOK_MS = 250;
 const SILENT_LOOK_MS = 2_000;
@@ -28,16 +29,13 @@ const GATHER_MS = 5;
 
 interface Begun {
   readonly open: OpenDelivery;
-  readonly isRetry: boolean;
-  /** The turn that began it. */
   readonly turn: number;
 }
 
 /**
- * A run sends to one claimed endpoint, turn by turn, until nothing more is to be sent now: it reads
- * what is next, sends for at most `PROMPT_MS`, and stores the results. Attempts that take longer
- * stay in flight, with rows, while the turns continue. Each store returns the endpoint's present
- * state and extends the claim.
+ * Sends to one claimed endpoint in turns until nothing more is to be sent now: reads what is next,
+ * sends for at most `PROMPT_MS`, stores the results. Slower attempts stay in flight, with rows.
+ * Each store returns the endpoint's state and extends the claim.
  */
 export class EndpointRun {
   private readonly sends = new AbortController();
@@ -46,27 +44,21 @@ export class EndpointRun {
   private turns = 0;
   private pending: OpenDelivery[] = [];
   private retries: OpenDelivery[] = [];
-  /** How far the log was read in this turn; null if it was not. */
+  /** How far this turn read the log; null if it did not. */
   private through: bigint | null = null;
   private ended: Outcome[] = [];
-  /** Deliveries cut off by a stop. They get rows, as those in flight do. */
+  /** Deliveries cut off by a stop. They get rows, so that they are sent again. */
   private cutOff: OpenDelivery[] = [];
   /** Deliveries from the log that this run has given rows. */
   private readonly written = new Set<Uuid>();
-  /** The endpoint's health after the attempts that have ended, stored or not. */
   private health: Health;
   private mayBegin = false;
-  /**
-   * When the last response arrived, or the first attempt in flight began, by `performance.now()`.
-   */
+  /** Time of the last response, or when the first attempt in flight began. */
   private answeredAt = performance.now();
   private fault: Error | null = null;
   private readonly pause = new Pause();
 
-  /**
-   * Begins no attempt once `signal` is aborted. Calls `onSlow` when a turn takes longer than
-   * `PROMPT_MS`.
-   */
+  /** Begins no attempt once `signal` is aborted. Calls `onSlow` when a turn exceeds `PROMPT_MS`. */
   constructor(
     private readonly deps: WebhookDeps,
     private claimed: ClaimedEndpoint,
@@ -76,10 +68,6 @@ export class EndpointRun {
     this.health = claimed.state.endpoint;
   }
 
-  /**
-   * Returns the last stored state; null if another run has the endpoint. Throws failures of the
-   * service.
-   */
   async run(): Promise<StoredResults | null> {
     const onStop = (): void => void setTimeout(() => this.sends.abort(), STOP_MS).unref();
     this.signal.addEventListener('abort', onStop);
@@ -118,7 +106,6 @@ export class EndpointRun {
     return this.inFlight.size < windowOf(this.isSilent());
   }
 
-  /** Returns false if another run has taken the endpoint. */
   private async read(): Promise<boolean> {
     const { store } = this.deps;
     const { endpoint } = this.claimed.state;
@@ -154,7 +141,9 @@ export class EndpointRun {
           pending: pending.length,
           retries: retries.length,
           inFlight: inFlight.size,
-          retriesInFlight: [...inFlight.values()].filter(({ isRetry }) => isRetry).length,
+          retriesInFlight: [...inFlight.values()].filter(
+            ({ open }) => open.delivery.state === 'retrying',
+          ).length,
           isSilent: this.isSilent(),
         },
         this.health,
@@ -165,7 +154,7 @@ export class EndpointRun {
       const open = (isRetry ? retries : pending).shift();
       if (open === undefined) return;
       if (inFlight.size === 0) this.answeredAt = performance.now();
-      inFlight.set(open.delivery.id, { open, isRetry, turn: this.turns });
+      inFlight.set(open.delivery.id, { open, turn: this.turns });
       void this.send(open, lane === 'probe');
     }
   }
@@ -186,7 +175,7 @@ export class EndpointRun {
         this.ended.push(outcome);
         this.health = healthAfterAll(this.health, [outcome]);
         if (outcome.result?.outcome === 'answered') this.answeredAt = performance.now();
-        // A failure is stored before anything else is begun, so that new failures count from there.
+        // New failures count from a stored failure, so it is stored first.
         if (this.health.failuresInRow > 0) this.mayBegin = false;
       }
     } catch (fault) {
@@ -198,11 +187,9 @@ export class EndpointRun {
     this.pause.end();
   }
 
-  /**
-   * Signs with the present secrets. Returns null if the attempt was cut off, which does not count.
-   */
+  /** Returns null if the attempt was cut off, which does not count. */
   private async attempt(open: OpenDelivery, isProbe: boolean): Promise<Outcome | null> {
-    const { sending, encryptionKeys, failpoints, clock, observer } = this.deps;
+    const { failpoints, clock, observer } = this.deps;
     const { endpoint, types } = this.claimed.state;
     const { delivery, body, traceparent } = open;
     if (body === null || !isSubscribedType(types, delivery.eventType))
@@ -210,8 +197,7 @@ export class EndpointRun {
     const beganAt = clock();
     failpoints.pass('before_send');
     const message = { id: delivery.eventId, body, traceparent };
-    const { signal } = this.sends;
-    const result = await sendMessage(sending, encryptionKeys, endpoint, message, beganAt, signal);
+    const result = await sendMessage(this.deps, endpoint, message, beganAt, this.sends.signal);
     failpoints.pass('after_send');
     if (isCutOff(result)) return null;
     observer.attempted({ delivery, result, beganAt });
@@ -219,8 +205,8 @@ export class EndpointRun {
   }
 
   /**
-   * Waits for the attempts of this turn, at most `PROMPT_MS`. A turn that began none waits until an
-   * earlier attempt ends, or until it is time to read new work.
+   * Waits for this turn's attempts, at most `PROMPT_MS`. A turn that began none waits for an
+   * earlier attempt, or until new work is to be read.
    */
   private async wait(): Promise<void> {
     const isBusy = !this.hasTurnEnded();

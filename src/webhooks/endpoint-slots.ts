@@ -3,34 +3,32 @@ import { ExpiringCache } from '../core/expiring-cache.js';
 import { PROMPT_MS } from './rules.js';
 import type { EndpointCandidate, FreeSlots } from './work-finder.js';
 
-/** For how many slow endpoints, and for how long, a process remembers that they are slow. */
 const MAX_SLOW = 10_000;
 const SLOW_FOR_MS = 3_600_000;
-/** The most endpoints found in one round. */
 const FOUND_AT_ONCE = 512;
 
-export interface Slot {
-  /** Moves the endpoint to a slow slot if one is free. */
-  becomesSlow(): void;
-  leave(): void;
+interface Slot {
+  readonly tenantId: Uuid;
+  isSlow: boolean;
 }
 
 /**
- * The endpoints that a process may be sending to. Endpoints that fail, or whose last attempt took
- * `PROMPT_MS` or longer with any result, have a bounded number of slots of their own, which tenants
- * share: the tenant with the fewest is served first.
+ * Slots for the endpoints that a process sends to. Endpoints that fail or take `PROMPT_MS` or
+ * longer have their own, which go first to the tenants with the fewest.
  */
 export class EndpointSlots {
-  private fast = 0;
-  private slow = 0;
+  private readonly slots = new Set<Slot>();
   private readonly slowEndpoints = new ExpiringCache<true>(MAX_SLOW, SLOW_FOR_MS);
-  private readonly slowOf = new Map<Uuid, number>();
 
-  /** `each`: slots of each kind. */
   constructor(private readonly each: number) {}
 
   get taken(): readonly [fast: number, slow: number] {
-    return [this.fast, this.slow];
+    const slow = this.count(({ isSlow }) => isSlow);
+    return [this.slots.size - slow, slow];
+  }
+
+  private count(isCounted: (slot: Slot) => boolean): number {
+    return [...this.slots].filter(isCounted).length;
   }
 
   get slowCount(): number {
@@ -38,9 +36,10 @@ export class EndpointSlots {
   }
 
   get room(): FreeSlots {
+    const [fast, slow] = this.taken;
     return {
-      well: Math.min(Math.max(0, this.each - this.fast), FOUND_AT_ONCE),
-      failing: Math.min(this.each - this.slow, FOUND_AT_ONCE),
+      well: Math.min(Math.max(0, this.each - fast), FOUND_AT_ONCE),
+      failing: Math.min(this.each - slow, FOUND_AT_ONCE),
     };
   }
 
@@ -48,42 +47,29 @@ export class EndpointSlots {
     return this.slowEndpoints.get(endpointId, performance.now()) === true;
   }
 
-  /** Notes how long an endpoint's last attempt took. */
   attempted(endpointId: Uuid, durationMs: number): void {
     if (durationMs < PROMPT_MS) this.slowEndpoints.delete(endpointId);
     else this.slowEndpoints.set(endpointId, true, performance.now());
   }
 
+  /** Returns the number of slow slots that the tenant has. */
   heldBy(tenantId: Uuid): number {
-    return this.slowOf.get(tenantId) ?? 0;
+    return this.count((slot) => slot.isSlow && slot.tenantId === tenantId);
   }
 
-  enter(tenantId: Uuid): Slot {
-    this.fast += 1;
-    let isSlow = false;
+  /** Takes a fast slot. `becomesSlow` moves it to the slow ones if one is free. */
+  enter(tenantId: Uuid): { becomesSlow(): void; leave(): void } {
+    const slot: Slot = { tenantId, isSlow: false };
+    this.slots.add(slot);
     return {
       becomesSlow: () => {
-        if (isSlow || this.slow >= this.each) return;
-        isSlow = true;
-        this.fast -= 1;
-        this.slow += 1;
-        this.slowOf.set(tenantId, this.heldBy(tenantId) + 1);
+        if (this.taken[1] < this.each) slot.isSlow = true;
       },
-      leave: () => {
-        if (!isSlow) {
-          this.fast -= 1;
-          return;
-        }
-        this.slow -= 1;
-        const left = this.heldBy(tenantId) - 1;
-        if (left > 0) this.slowOf.set(tenantId, left);
-        else this.slowOf.delete(tenantId);
-      },
+      leave: () => void this.slots.delete(slot),
     };
   }
 }
 
-/** The endpoints to claim in one round, as far as there is room for each kind. */
 export class SlotChoice {
   private readonly healthy = new Map<Uuid, EndpointCandidate>();
   private readonly slow = new Map<Uuid, EndpointCandidate>();
@@ -93,7 +79,6 @@ export class SlotChoice {
     this.room = slots.room;
   }
 
-  /** True if no further healthy endpoint fits. */
   get isFull(): boolean {
     return this.healthy.size >= this.room.well;
   }
@@ -106,9 +91,7 @@ export class SlotChoice {
     return this.healthy.has(id) || this.slow.has(id);
   }
 
-  /**
-   * Adds candidates. Among slow ones, those of the tenants with the fewest slow slots come first.
-   */
+  /** Adds candidates, slow ones of the tenants with the fewest slow slots first. */
   take(candidates: readonly EndpointCandidate[]): void {
     const isSlow = ({ id, isFailing }: EndpointCandidate): boolean =>
       isFailing || this.slots.isSlow(id);
@@ -118,7 +101,6 @@ export class SlotChoice {
     const held = new Map<Uuid, number>();
     for (const { tenantId } of [...this.slow.values()])
       held.set(tenantId, (held.get(tenantId) ?? 0) + 1);
-    // A tenant's second endpoint ranks behind every tenant's first.
     const ranked = slow.map((candidate) => {
       const { tenantId } = candidate;
       const own = (held.get(tenantId) ?? 0) + 1;

@@ -4,7 +4,6 @@ import { asUuid, type Uuid } from '../core/ids.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { DatabaseDeps } from '../db/database.js';
 import { webhookEndpoints } from '../db/entities/webhooks.js';
-import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import type { StaffSignals } from '../staff/signals.js';
 import {
@@ -15,15 +14,14 @@ import {
   type WebhookWorkflowInput,
 } from '../temporal/contracts.js';
 import { workflowResource } from '../temporal/workflow-resources.js';
-import { lockEndpointRow } from './access.js';
+import { lockEndpointRow, updateEndpoint } from './access.js';
 import { earliestDue } from './endpoint-claims.js';
 import { nextDue } from './rules.js';
 import { describe, pause, resume, retryNow } from './staff-actions.js';
 
 /**
- * Marks an endpoint as due if its backoff has ended, so that the dispatcher finds it. Returns what
- * the endpoint waits for. Its workflow calls this when it is notified and when its wait is over.
- * Throws DatabaseUnavailable.
+ * Marks an endpoint as due if its backoff has ended. Returns what its workflow waits for. Throws
+ * DatabaseUnavailable.
  */
 export async function checkEndpoint(
   { database, clock }: DatabaseDeps,
@@ -34,13 +32,12 @@ export async function checkEndpoint(
     const now = clock();
     const next = pausedAt === null ? nextDue(await earliestDue(transaction, id), endpoint) : null;
     const isDue = next !== null && next <= now;
-    // A past `waitsUntil` makes the dispatcher notify the workflow of the attempt's result.
+    // A past `waitsUntil` makes the dispatcher notify the workflow of the next result.
     const set = { waitsUntil: next, attendedAt: now, ...(isDue ? { nextDueAt: now } : {}) };
-    await transaction.execute(updateSql(webhookEndpoints, set, { id }));
+    await updateEndpoint(transaction, id, set);
     return { next, isDue };
   });
-  const { endpoint, text } = await describe(database.reader, id, clock());
-  const { status, pausedAt } = endpoint;
+  const { status, pausedAt, text } = await describe(database.reader, id, clock());
   const isWell = status === 'enabled' && pausedAt === null && due.next === null;
   return {
     nextDueAt: due.isDue ? null : toRfc3339(due.next),
@@ -51,13 +48,13 @@ export async function checkEndpoint(
   };
 }
 
-/** Attempts in flight are not mentioned, because the workflow is notified only if they fail. */
+/** Attempts in flight are omitted: the workflow is notified only if they fail. */
 const WELL = 'well: what happens is sent at once';
 
 const ACTIONS = { pause, resume, retry_now: retryNow } as const;
 
 /**
- * Returns why it was refused and recorded, or null. Throws not_found, DatabaseUnavailable,
+ * Returns why the action was refused, or null. Throws not_found, DatabaseUnavailable,
  * TemporalUnavailable.
  */
 export async function actBySignal(

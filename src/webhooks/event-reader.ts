@@ -12,11 +12,6 @@ import { parseStoredEvent, STORED_EVENT } from '../events/log.js';
 import type { ClaimedEndpoint, EndpointState } from './endpoint-claims.js';
 import { MAX_UNSTORED } from './rules.js';
 
-/**
- * Reads what is to be sent to endpoints: due deliveries that have rows, and the next events of the
- * log.
- */
-
 /** The most events of the log that one read covers. */
 export const MAX_SPAN = 1_000n;
 
@@ -25,17 +20,15 @@ export interface OpenDelivery {
   /** Null if retention has removed the event. */
   readonly body: Buffer | null;
   readonly traceparent: Traceparent | null;
-  /** False for an event read from the log: its row is written with its result. */
+  /** False for an event read from the log: its row is written with the result. */
   readonly hasRow: boolean;
 }
 
 export interface EventsToSend {
-  /** Due deliveries, those that have waited longest first. */
   readonly pending: readonly OpenDelivery[];
   readonly retries: readonly OpenDelivery[];
-  /** The next events behind the cursor, in the order of the log. */
   readonly events: readonly OpenDelivery[];
-  /** The sequence up to which the log holds nothing else for the endpoint. */
+  /** The sequence through which the log contains nothing else for the endpoint. */
   readonly through: bigint;
 }
 
@@ -72,7 +65,7 @@ export async function readWork(
     readDue(reader, claimed, now),
     readLogs(
       reader,
-      claimed.map(({ state }) => rangeAhead(state)),
+      Array.from(claimed, ({ state }) => rangeAhead(state)),
     ),
   ]);
   return claimed.map(({ state }, index): EventsToSend => {
@@ -95,9 +88,7 @@ export async function readWork(
   });
 }
 
-/**
- * Returns each endpoint's due deliveries, never tried ones and retries, a bounded number of each.
- */
+/** Returns each endpoint's due deliveries and retries, a bounded number of each. */
 async function readDue(
   reader: Reader,
   claimed: readonly ClaimedEndpoint[],
@@ -125,7 +116,6 @@ async function readDue(
   return groupBy(found, ({ delivery }) => delivery.endpointId);
 }
 
-/** An event of the log. Its body is shared by all the endpoints of one read. */
 export interface LoggedEvent {
   readonly id: Uuid;
   readonly type: string;
@@ -134,9 +124,7 @@ export interface LoggedEvent {
   readonly traceparent: Traceparent | null;
 }
 
-/**
- * A part of a tenant's log: events of these types behind `after`, up to `until`, at most `limit`.
- */
+/** At most `limit` events of these types, after `after` and up to `until`. */
 interface LogRange {
   readonly tenantId: Uuid;
   readonly types: Iterable<SubscribableType>;
@@ -145,7 +133,7 @@ interface LogRange {
   readonly limit: number;
 }
 
-/** `through`: how far the log was read; the event at that sequence is included. */
+/** `through`: the last sequence read, inclusive. */
 interface LogPart {
   readonly found: readonly LoggedEvent[];
   readonly through: bigint;
@@ -160,14 +148,9 @@ function rangeAhead({
 }: EndpointState): LogRange {
   const { tenantId, cursorSequence } = endpoint;
   const after = removedThrough > cursorSequence ? removedThrough : cursorSequence;
-  const isAhead = wantedHead > after;
-  return {
-    tenantId,
-    types: isAhead ? types.keys() : [],
-    after,
-    until: head > after ? head : after,
-    limit: MAX_UNSTORED,
-  };
+  const until = head > after ? head : after;
+  const ahead = wantedHead > after ? types.keys() : [];
+  return { tenantId, types: ahead, after, until, limit: MAX_UNSTORED };
 }
 
 /** Reads parts of logs in one statement; equal parts are read once. */
@@ -175,51 +158,37 @@ export async function readLogs(
   reader: Reader,
   ranges: readonly LogRange[],
 ): Promise<readonly LogPart[]> {
-  const texts = ranges.map((range) => ({ range, ...logSql(range) }));
-  const distinct = [...new Set(texts.flatMap(({ sql }) => (sql === null ? [] : [sql])))];
-  const rows =
-    distinct.length === 0
-      ? []
-      : await reader.query(
-          distinct.map((sql, part) => `(SELECT ${part} AS part, ${sql})`).join(' UNION ALL '),
-        );
-  const parts = groupBy(rows.map(parseLogged), ({ part }) => part);
+  const queries = ranges.map((range) => ({ ...range, ...logSql(range) }));
+  const distinct = [...new Set(queries.flatMap(({ sql }) => sql ?? []))];
+  const parts = distinct.map((sql, part) => `(SELECT ${part} AS part, ${sql})`);
+  const rows = parts.length === 0 ? [] : await reader.query(parts.join(' UNION ALL '));
+  const logged = groupBy(rows.map(parseLogged), ({ part }) => part);
   return Promise.all(
-    texts.map(({ range, sql, bound }) => {
-      const found = sql === null ? [] : (parts.get(distinct.indexOf(sql)) ?? []);
-      return partOf(reader, range, bound, sql === null, [...found]);
+    queries.map(async ({ tenantId, sql, bound, until, limit }) => {
+      if (sql === null) return { found: [], through: until };
+      const found = (logged.get(distinct.indexOf(sql)) ?? []).toSorted((a, b) =>
+        Number(a.sequence - b.sequence),
+      );
+      const last = found.at(-1);
+      if (last === undefined)
+        return { found, through: await emptyThrough(reader, tenantId, bound, until) };
+      return { found, through: found.length === limit ? last.sequence : bound };
     }),
   );
 }
 
-function logSql({ tenantId, types, after, until, limit }: LogRange): {
-  readonly sql: string | null;
-  readonly bound: bigint;
-} {
+/** `sql` is null if the range contains nothing; `bound` is the last sequence that it covers. */
+function logSql({ tenantId, types, after, until, limit }: LogRange) {
   const wanted = [...types];
   const bound = after + MAX_SPAN < until ? after + MAX_SPAN : until;
-  if (wanted.length === 0 || bound <= after) return { sql: null, bound: until };
+  if (wanted.length === 0 || bound <= after) return { sql: null, bound };
   const sql = `${STORED_EVENT}, traceparent FROM events FORCE INDEX (PRIMARY)
     WHERE tenant_id=${column.uuid.literal(tenantId)} AND sequence>${after} AND sequence<=${bound}
     AND type IN (${literals(events, 'type', wanted)}) ORDER BY sequence LIMIT ${limit}`;
   return { sql, bound };
 }
 
-async function partOf(
-  reader: Reader,
-  { tenantId, until, limit }: LogRange,
-  bound: bigint,
-  isEmpty: boolean,
-  found: LoggedEvent[],
-): Promise<LogPart> {
-  if (isEmpty) return { found, through: until };
-  found.sort((a, b) => Number(a.sequence - b.sequence));
-  const last = found.at(-1);
-  if (last !== undefined) return { found, through: found.length === limit ? last.sequence : bound };
-  return { found, through: await emptyThrough(reader, tenantId, bound, until) };
-}
-
-/** A restore may have skipped more sequences than can be walked. */
+/** Skips a gap that a restore left, which may be too long to walk. */
 async function emptyThrough(
   reader: Reader,
   tenantId: Uuid,
@@ -245,7 +214,6 @@ function parseLogged(row: StoredRow): LoggedEvent & { readonly part: number } {
   };
 }
 
-/** True if the endpoint's subscription to the event's type covers the event. */
 export function isSubscribed(
   { types }: Pick<EndpointState, 'types'>,
   { type, sequence }: Pick<LoggedEvent, 'type' | 'sequence'>,

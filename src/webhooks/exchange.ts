@@ -10,7 +10,34 @@ import {
 } from './address-guard.js';
 import { type Agents, type PinnedOptions, ProxyRefused } from './connections.js';
 
-/** The HTTP request of an attempt, and its response. */
+export type FailureReason =
+  | 'forbidden_address'
+  | 'unresolvable'
+  | 'timeout'
+  | 'connection'
+  | 'tls'
+  | 'invalid_url'
+  | 'invalid_answer'
+  | 'canceled';
+
+export interface Answered {
+  readonly outcome: 'answered';
+  /** The receiver's status. Redirects are not followed. */
+  readonly status: number;
+  /** The first KiB of the answer as printable text. */
+  readonly responseHead: string;
+  /** How long a 429 or 503 asks us to wait, at most a day; null if it does not. */
+  readonly retryAfterMs: number | null;
+}
+
+export interface Failed {
+  readonly outcome: 'failed';
+  readonly reason: FailureReason;
+  /** Shown to the tenant: contains neither the address nor any part of the URL. */
+  readonly message: string;
+}
+
+export type AttemptResult = (Answered | Failed) & { readonly durationMs: number };
 
 export interface Exchange {
   readonly url: URL;
@@ -21,30 +48,26 @@ export interface Exchange {
   readonly certificateAuthorities: readonly string[] | undefined;
 }
 
-/** The receiver had closed the connection while it was idle, so it has not seen the request. */
+/** The receiver had closed the idle connection, so it has not seen the request. */
 export class StaleConnection extends Error {
   override name = 'StaleConnection';
 }
 
 const MAX_HEADER_BYTES = 16_384;
-/** A slow first address is abandoned for the next after this. */
+/** Time after which a slow address is abandoned for the next. */
 const NEXT_ADDRESS_MS = 1_000;
 
 /**
- * Sends a request. Resolves once the response's headers are complete, even if its body breaks off,
- * exceeds 64 KiB or is ended by `stop`; the head of the body is the part that arrived. Rejects
- * without a response, with Node's error, the reason of `stop`, or StaleConnection.
+ * Sends a request. Resolves once the response's headers are complete, even if the body breaks off,
+ * exceeds 64 KiB or is ended by `stop`. Otherwise rejects with Node's error, the reason of `stop`,
+ * or StaleConnection.
  */
-export function exchange(
-  one: Exchange,
-  agents: Agents,
-  stop: AbortSignal,
-): Promise<ReceiverResponse> {
+export function exchange(one: Exchange, agents: Agents, stop: AbortSignal): Promise<Answered> {
   return new Promise((resolve, reject) => {
     const request = start(one, agents);
     let answer: http.IncomingMessage | undefined;
     const body: Buffer[] = [];
-    // Once there are headers, no error takes the answer back.
+    // After the headers no error takes the answer back.
     const settle = (error: Error): void =>
       answer === undefined ? reject(error) : resolve(kept(answer, body));
     const onStop = (): void => {
@@ -73,10 +96,11 @@ export function exchange(
 function kept(
   { statusCode: status = 0, headers }: http.IncomingMessage,
   body: readonly Buffer[],
-): ReceiverResponse {
+): Answered {
   return {
+    outcome: 'answered',
     status,
-    head: headText(Buffer.concat(body)),
+    responseHead: headText(Buffer.concat(body)),
     retryAfterMs: retryAfterMs(status, headers, Date.now()),
   };
 }
@@ -119,7 +143,7 @@ function start(
   });
 }
 
-/** Gives Node the checked addresses to try in turn, instead of a look-up. */
+/** Makes Node try only the checked addresses, without a look-up. */
 function pinnedTo(addresses: readonly PinnedAddress[]): PinnedOptions {
   return {
     pins: addresses
@@ -136,23 +160,11 @@ function isStale(request: http.ClientRequest, error: NodeJS.ErrnoException): boo
   return request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
 }
 
-/** The part of a receiver's answer that is kept. */
-
-/** No more than this is read of a body. */
 export const MAX_BODY_BYTES = 65_536;
 const HEAD_BYTES = 1_024;
 const DAY_MS = 86_400_000;
-/**
- * Characters that control a terminal, break a line or change its direction; tabs and line feeds
- * stay.
- */
+/** Characters that control a terminal, break a line or change its direction. */
 const UNPRINTABLE = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
-
-export interface ReceiverResponse {
-  readonly status: number;
-  readonly head: string;
-  readonly retryAfterMs: number | null;
-}
 
 /** The first KiB of an answer as text for people. */
 export function headText(body: Buffer): string {
@@ -181,13 +193,6 @@ function httpDateMs(text: string): number {
     : Number.NaN;
 }
 
-/** Why an attempt has no answer. */
-
-export interface Failure {
-  readonly reason: FailureReason;
-  readonly message: string;
-}
-
 export class AttemptEnded extends Error {
   override name = 'AttemptEnded';
 
@@ -196,21 +201,22 @@ export class AttemptEnded extends Error {
   }
 }
 
-const REFUSALS: Readonly<Record<UrlRefusal | AddressRefusal, Failure>> = {
-  malformed: { reason: 'invalid_url', message: 'the URL is malformed' },
-  too_long: { reason: 'invalid_url', message: 'the URL is too long' },
-  https_only: { reason: 'invalid_url', message: 'the URL is not https' },
-  credentials: { reason: 'invalid_url', message: 'the URL has credentials in it' },
-  fragment: { reason: 'invalid_url', message: 'the URL has a fragment' },
-  forbidden_address: {
-    reason: 'forbidden_address',
-    message: 'the host is not on the public internet',
-  },
-  unresolvable: { reason: 'unresolvable', message: 'the host name has no address' },
+const REFUSALS: Readonly<Record<UrlRefusal | AddressRefusal, readonly [FailureReason, string]>> = {
+  malformed: ['invalid_url', 'the URL is malformed'],
+  too_long: ['invalid_url', 'the URL is too long'],
+  https_only: ['invalid_url', 'the URL is not https'],
+  credentials: ['invalid_url', 'the URL has credentials in it'],
+  fragment: ['invalid_url', 'the URL has a fragment'],
+  forbidden_address: ['forbidden_address', 'the host is not on the public internet'],
+  unresolvable: ['unresolvable', 'the host name has no address'],
 };
 
-export function refused(reason: UrlRefusal | AddressRefusal): Failure {
-  return REFUSALS[reason];
+export function refused(reason: UrlRefusal | AddressRefusal): Failed {
+  return failed(...REFUSALS[reason]);
+}
+
+function failed(reason: FailureReason, message: string): Failed {
+  return { outcome: 'failed', reason, message };
 }
 
 /** Errors of the network itself; any other failure on a TLS connection is TLS. */
@@ -220,54 +226,20 @@ const NETWORK_CODE =
 /**
  * Node's messages name addresses and certificate contents, so only the error's code is passed on.
  */
-export function failureOf(error: unknown, isTls: boolean): Failure {
+export function failureOf(error: unknown, isTls: boolean): Failed {
   if (error instanceof AttemptEnded)
     return error.reason === 'timeout'
-      ? { reason: 'timeout', message: 'the answer did not come in time' }
-      : { reason: 'canceled', message: 'the service stopped during the attempt' };
-  if (error instanceof ProxyRefused) return { reason: 'connection', message: error.message };
+      ? failed('timeout', 'the answer did not come in time')
+      : failed('canceled', 'the service stopped during the attempt');
+  if (error instanceof ProxyRefused) return failed('connection', error.message);
   const code = codeOf(error);
-  if (code.startsWith('HPE_'))
-    return { reason: 'invalid_answer', message: `the answer is not HTTP (${code})` };
+  if (code.startsWith('HPE_')) return failed('invalid_answer', `the answer is not HTTP (${code})`);
   if (isTls && !NETWORK_CODE.test(code))
-    return { reason: 'tls', message: `no trusted TLS connection (${code})` };
-  return { reason: 'connection', message: `the connection failed (${code})` };
+    return failed('tls', `no trusted TLS connection (${code})`);
+  return failed('connection', `the connection failed (${code})`);
 }
 
 function codeOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^[A-Z0-9_]{1,60}$/.test(code) ? code : 'UNKNOWN';
 }
-
-/** The result of an attempt. Times in milliseconds. */
-
-export type FailureReason =
-  | 'forbidden_address'
-  | 'unresolvable'
-  | 'timeout'
-  | 'connection'
-  | 'tls'
-  | 'invalid_url'
-  | 'invalid_answer'
-  | 'canceled';
-
-interface Answered {
-  readonly outcome: 'answered';
-  /** The receiver's status. Redirects are not followed. */
-  readonly status: number;
-  readonly durationMs: number;
-  /** The first KiB of the answer as printable text; anything else is shown as U+FFFD. */
-  readonly responseHead: string;
-  /** How long a 429 or 503 asks us to wait, at most a day; null if it does not. */
-  readonly retryAfterMs: number | null;
-}
-
-interface Failed {
-  readonly outcome: 'failed';
-  readonly reason: FailureReason;
-  /** Shown to the tenant: contains neither the address nor any part of the URL. */
-  readonly message: string;
-  readonly durationMs: number;
-}
-
-export type AttemptResult = Answered | Failed;

@@ -10,7 +10,6 @@ import type { AttemptResult } from './exchange.js';
 const LAG_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600];
 const ATTEMPT_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Metrics of sending. `onTrouble` gets failures that are our fault. */
 export function webhookMetrics(
   registry: Registry,
   onTrouble: (fault: unknown) => void,
@@ -64,10 +63,7 @@ function outcomeOf(result: AttemptResult): string {
   return result.outcome === 'answered' ? `${Math.trunc(result.status / 100)}xx` : result.reason;
 }
 
-/**
- * `probed`: it failed so often that only one attempt at a time is let through. Disabled endpoints
- * belong to none.
- */
+/** `probed`: only one attempt at a time is let through. */
 const CLASSES = ['healthy', 'failing', 'probed', 'paused'] as const;
 const classColumn = oneOf(CLASSES);
 

@@ -18,10 +18,7 @@ import { equalsSql, literal } from '../db/statements.js';
 import { readVisible } from '../db/visible-list.js';
 import { assertManager, findManaged } from './access.js';
 
-export interface ShownEndpoint {
-  readonly endpoint: WebhookEndpoint;
-  readonly types: readonly SubscribableType[];
-}
+export type ShownEndpoint = WebhookEndpoint & { readonly types: readonly SubscribableType[] };
 
 /** Throws not_found, authority_insufficient. */
 export async function readEndpoint(
@@ -29,24 +26,23 @@ export async function readEndpoint(
   caller: Caller,
   id: Uuid,
 ): Promise<ShownEndpoint> {
-  return withTypes(reader, await findManaged(reader, caller, id));
+  const [shown] = await withTypes(reader, [await findManaged(reader, caller, id)]);
+  return existing(shown);
 }
 
-/** Reads an endpoint that the caller's transaction has locked. */
-export async function readLockedEndpoint(
+/** Adds the types to which the endpoints are subscribed. */
+export async function withTypes(
   reader: Reader,
-  { tenantId }: Caller,
-  id: Uuid,
-): Promise<ShownEndpoint> {
-  return withTypes(reader, existing(await reader.find(webhookEndpoints, { id, tenantId })));
-}
-
-export async function withTypes(reader: Reader, endpoint: WebhookEndpoint): Promise<ShownEndpoint> {
-  const subscribed = await reader.select(webhookSubscriptions, {
-    endpointId: endpoint.id,
-    type: SUBSCRIBABLE_TYPES,
-  });
-  return { endpoint, types: subscribed.map(({ type }) => type) };
+  endpoints: readonly WebhookEndpoint[],
+): Promise<readonly ShownEndpoint[]> {
+  if (endpoints.length === 0) return [];
+  const endpointId = endpoints.map(({ id }) => id);
+  const rows = await reader.select(webhookSubscriptions, { endpointId, type: SUBSCRIBABLE_TYPES });
+  const types = groupBy(rows, (row) => row.endpointId);
+  return endpoints.map((endpoint) => ({
+    ...endpoint,
+    types: (types.get(endpoint.id) ?? []).map(({ type }) => type),
+  }));
 }
 
 /** The tenant's endpoints, newest first. Throws authority_insufficient. */
@@ -59,25 +55,11 @@ export async function listEndpoints(
   await assertManager(reader, caller);
   const within = [`t.tenant_id=${literal(webhookEndpoints, 'tenantId', caller.tenantId)}`];
   const list = { table: webhookEndpoints, index: 'tenant', within, shown: [`l.status<>'deleted'`] };
-  const page = await readVisible(reader, list, before, limit);
-  const endpointId = page.items.map(({ id }) => id);
-  const types = groupBy(
-    endpointId.length === 0
-      ? []
-      : await reader.select(webhookSubscriptions, { endpointId, type: SUBSCRIBABLE_TYPES }),
-    (row) => row.endpointId,
-  );
-  const items = page.items.map((endpoint) => ({
-    endpoint,
-    types: (types.get(endpoint.id) ?? []).map(({ type }) => type),
-  }));
-  return { items, next: page.next };
+  const { items, next } = await readVisible(reader, list, before, limit);
+  return { items: await withTypes(reader, items), next };
 }
 
-export interface ShownDelivery {
-  readonly delivery: WebhookDelivery;
-  readonly attempts: readonly WebhookAttempt[];
-}
+export type ShownDelivery = WebhookDelivery & { readonly attempts: readonly WebhookAttempt[] };
 
 /** Attempts per page. Each has up to 1 KiB of its response. */
 const MAX_ATTEMPTS = 200;
@@ -94,16 +76,10 @@ export async function listDeliveries(
   return readDeliveries(reader, endpointId, before, limit, MAX_ATTEMPTS);
 }
 
-/** How many of these deliveries, at least one, fit the attempts of a page. */
-function withinAttempts(deliveries: readonly WebhookDelivery[], maxAttempts: number): number {
-  let attempts = 0;
-  const over = deliveries.findIndex(
-    ({ steps }, index) => (attempts += steps) > maxAttempts && index > 0,
-  );
-  return over < 0 ? deliveries.length : over;
-}
-
-/** Lists an endpoint's deliveries, newest first, as many as fit `limit` and `maxAttempts`. */
+/**
+ * Lists an endpoint's deliveries, newest first, as many as fit `limit` and `maxAttempts`, but at
+ * least one.
+ */
 export async function readDeliveries(
   reader: Reader,
   endpointId: Uuid,
@@ -111,25 +87,24 @@ export async function readDeliveries(
   limit: number,
   maxAttempts = Infinity,
 ): Promise<Page<ShownDelivery>> {
-  const own = `endpoint_id=${literal(webhookDeliveries, 'endpointId', endpointId)}`;
+  const own = equalsSql(webhookDeliveries, { endpointId });
   const behind = before === null ? '' : ` AND id<${literal(webhookDeliveries, 'id', before.id)}`;
   const rows = await reader.list(
     webhookDeliveries,
-    `FORCE INDEX (PRIMARY)
-     WHERE ${own}${behind} ORDER BY id DESC LIMIT ${limit + 1}`,
+    `FORCE INDEX (PRIMARY) WHERE ${own}${behind} ORDER BY id DESC LIMIT ${limit + 1}`,
   );
-  const page = pageOf(rows, Math.min(limit, withinAttempts(rows, maxAttempts)));
-  if (page.items.length === 0) return { items: [], next: null };
-  const deliveryId = page.items.map(({ id }) => id);
+  let sum = 0;
+  const over = rows.findIndex(({ steps }, index) => (sum += steps) > maxAttempts && index > 0);
+  const { items, next } = pageOf(rows, over < 0 ? limit : Math.min(limit, over));
+  if (items.length === 0) return { items: [], next: null };
+  const shown = equalsSql(webhookAttempts, { endpointId, deliveryId: items.map(({ id }) => id) });
   const tried = await reader.list(
     webhookAttempts,
-    `FORCE INDEX (PRIMARY)
-     WHERE ${equalsSql(webhookAttempts, { endpointId, deliveryId })} ORDER BY delivery_id, id`,
+    `FORCE INDEX (PRIMARY) WHERE ${shown} ORDER BY delivery_id, id`,
   );
-  const attempts = groupBy(tried, (attempt) => attempt.deliveryId);
-  const items = page.items.map((delivery) => ({
-    delivery,
-    attempts: attempts.get(delivery.id) ?? [],
-  }));
-  return { items, next: page.next };
+  const attempts = groupBy(tried, ({ deliveryId }) => deliveryId);
+  return {
+    items: items.map((delivery) => ({ ...delivery, attempts: attempts.get(delivery.id) ?? [] })),
+    next,
+  };
 }

@@ -15,33 +15,31 @@ import {
 import { equalsSql, insertSql, literals, statement, updateSql } from '../db/statements.js';
 import { transactFor } from '../db/transact.js';
 import { firstSince, headOf } from '../events/positions.js';
-import { endpointAuditEntry, lockManaged } from './access.js';
+import { endpointAuditEntry, lockManaged, updateEndpoint } from './access.js';
 import { CLAIM_MS, type ClaimedEndpoint, lockStates } from './endpoint-claims.js';
 import { isSubscribed, type LoggedEvent, newDelivery, readLogs } from './event-reader.js';
 import type { Claim } from './results.js';
 import { hasStepLeft, RECOVER_MS } from './rules.js';
 
-/**
- * Recoveries. A request marks a part of the log, and the endpoint's run walks it a step at a time.
- */
+/** A recovery marks a part of the log, which the endpoint's run walks step by step. */
 
-export interface Recovery {
-  readonly since: Instant;
-  /** The first and the last sequence; null if nothing has happened since. */
-  readonly range: { readonly from: bigint; readonly to: bigint } | null;
+/** The sequences to be resent. */
+export interface RecoveryRange {
+  readonly from: bigint;
+  readonly to: bigint;
 }
 
 /**
- * Resends everything since then that got no 2xx, of the types now subscribed to. Throws not_found,
- * authority_insufficient, invalid_field (older than 30 days, or in the future), invalid_state
- * (disabled).
+ * Resends every event of the subscribed types since then that got no 2xx. Throws not_found,
+ * authority_insufficient, invalid_field (over 30 days ago or in the future), invalid_state
+ * (disabled). Returns null if nothing has happened since.
  */
 export async function recover(
   deps: DatabaseDeps,
   caller: Caller,
   endpointId: Uuid,
   since: Instant,
-): Promise<Recovery> {
+): Promise<RecoveryRange | null> {
   assertRecoverable(since, deps.clock());
   return transactFor(caller.tenantId, deps.database, async (transaction) => {
     const endpoint = await lockManaged(transaction, caller, endpointId);
@@ -50,7 +48,7 @@ export async function recover(
     const range = await beginRecovery(transaction, endpoint, since, true, now);
     const act = endpointAuditEntry(endpoint, 'webhook.recover', { since: toRfc3339(since) });
     await recordAction(transaction, memberActor(caller), now, act);
-    return { since, range };
+    return range;
   });
 }
 
@@ -69,9 +67,8 @@ export function assertEnabled(endpoint: WebhookEndpoint): void {
 }
 
 /**
- * Marks the part of the log from `since` to its head for a locked endpoint. Events ahead of the
- * cursor are left to the cursor. With `all`, includes events from before a type was subscribed to,
- * and probes at once. Extends a recovery that is already running.
+ * Marks the log from `since` to its head, for a locked endpoint. `all` includes events from before
+ * a type was subscribed to, and probes at once. Extends a running recovery.
  */
 export async function beginRecovery(
   transaction: Transaction,
@@ -79,13 +76,12 @@ export async function beginRecovery(
   since: Instant,
   all: boolean,
   now: Instant,
-): Promise<Recovery['range']> {
+): Promise<RecoveryRange | null> {
   const from = await firstSince(transaction, endpoint.tenantId, since);
   const to = await headOf(transaction, endpoint.tenantId);
   const probe = all && endpoint.probeAt !== null ? { probeAt: now, nextDueAt: now } : null;
   if (from === null || from > to) {
-    if (probe !== null)
-      await transaction.execute(updateSql(webhookEndpoints, probe, { id: endpoint.id }));
+    if (probe !== null) await updateEndpoint(transaction, endpoint.id, probe);
     return null;
   }
   const { recoverAfter, recoverUntil } = endpoint;
@@ -98,16 +94,15 @@ export async function beginRecovery(
     nextDueAt: now,
     ...probe,
   };
-  await transaction.execute(updateSql(webhookEndpoints, set, { id: endpoint.id }));
+  await updateEndpoint(transaction, endpoint.id, set);
   return { from, to };
 }
 
-/** The most events that one step of a recovery gives rows. */
 const STEP = 24;
 
 /**
- * Does a step of a recovery: writes a row for each of the next events that got no 2xx, and makes
- * waiting deliveries due. Returns the endpoint's new state; null if another run has the endpoint.
+ * Writes a row for each of the next events that got no 2xx, and makes waiting deliveries due.
+ * Returns null if another run has the endpoint.
  */
 export async function recoverSome(
   transaction: Transaction,
@@ -141,7 +136,7 @@ export async function recoverSome(
   return { state: { ...state, endpoint: { ...state.endpoint, ...set } }, earliest };
 }
 
-/** The deliveries to add, and the ids of waiting ones to make due. */
+/** Returns deliveries to add, and ids of waiting ones to make due. */
 async function unanswered(
   transaction: Transaction,
   endpointId: Uuid,
@@ -159,7 +154,7 @@ async function unanswered(
     if (earlier.some(({ state }) => state === 'delivered')) continue;
     const open = earlier.filter(({ nextAttemptAt }) => nextAttemptAt !== null);
     waiting.push(...open.map(({ id }) => id));
-    // A last attempt in flight may be lost.
+    // The last attempt may be in flight and lost.
     if (open.some(hasStepLeft)) continue;
     const rounds = earlier.filter(({ cause }) => cause === 'recover').map(({ round }) => round);
     added.push(newDelivery(endpointId, event, 'recover', Math.max(0, ...rounds) + 1, now));

@@ -2,26 +2,24 @@ import { existing } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
-import * as column from '../db/columns.js';
 import type { Transaction } from '../db/database.js';
-import { type EventRow, events, SUBSCRIBABLE_TYPES } from '../db/entities/events.js';
+import { type EventRow, events, isSubscribable } from '../db/entities/events.js';
 import {
   webhookDeliveries,
   type WebhookEndpoint,
   webhookEndpoints,
-  type WebhookSubscription,
   webhookSubscriptions,
 } from '../db/entities/webhooks.js';
-import { equalsSql, insertSql, selectSql, updateSql } from '../db/statements.js';
+import { equalsSql, insertSql, updateSql } from '../db/statements.js';
 import { transactFor } from '../db/transact.js';
 import { assertManager } from './access.js';
 import type { WebhookDeps } from './deps.js';
 import { MAX_SPAN, newDelivery } from './event-reader.js';
 
 /**
- * Resends one event: a separate delivery to each enabled endpoint that is subscribed to its type,
- * unless the cursor will still deliver it and it is not in flight yet. Returns the Event as
- * serialised. Throws not_found, authority_insufficient. (docs/contract.md, Webhooks)
+ * Resends one event to each enabled endpoint that is subscribed to its type, unless the cursor will
+ * still deliver it. Returns the Event as serialised. Throws not_found, authority_insufficient.
+ * (docs/contract.md, Webhooks)
  */
 export async function redeliver(deps: WebhookDeps, caller: Caller, eventId: Uuid): Promise<string> {
   const { reader } = deps.database;
@@ -35,27 +33,24 @@ export async function redeliver(deps: WebhookDeps, caller: Caller, eventId: Uuid
 
 async function queue(transaction: Transaction, event: EventRow, now: Instant): Promise<void> {
   const { tenantId, type } = event;
-  const subscribed: readonly WebhookSubscription[] = (
-    await transaction.select(webhookSubscriptions, { tenantId, type: SUBSCRIBABLE_TYPES })
-  ).filter((subscription) => subscription.type === type);
-  if (subscribed.length === 0) return;
+  if (!isSubscribable(type)) return;
+  const subscribed = await transaction.select(webhookSubscriptions, { tenantId, type });
+  const from = new Map(subscribed.map((one) => [one.endpointId, one.fromSequence]));
   const endpoints = await transaction.select(
     webhookEndpoints,
-    { id: subscribed.map(({ endpointId }) => endpointId), status: 'enabled' },
+    { id: [...from.keys()], status: 'enabled' },
     { orderBy: ['id'], forUpdate: true },
   );
   for (const endpoint of endpoints) {
-    const from =
-      subscribed.find(({ endpointId }) => endpointId === endpoint.id)?.fromSequence ?? 0n;
-    if (event.sequence >= from && isStillToCome(endpoint, event)) continue;
-    await queueFor(transaction, endpoint, event, now);
+    const isCovered = event.sequence >= (from.get(endpoint.id) ?? 0n);
+    if (!isCovered || !isStillToCome(endpoint, event))
+      await queueFor(transaction, endpoint, event, now);
   }
 }
 
 /**
- * True if the cursor will deliver the event. While an endpoint is claimed, an event just ahead of
- * its cursor may be in flight without a row. A run whose claim has expired may store its results
- * until another run begins.
+ * True if the cursor will deliver the event. While an endpoint is claimed, or a run with an expired
+ * claim may still store, an event just ahead of the cursor may be in flight.
  */
 function isStillToCome(
   { cursorSequence, leaseUntil }: WebhookEndpoint,
@@ -65,32 +60,26 @@ function isStillToCome(
   return ahead > MAX_SPAN || (ahead > 0n && leaseUntil === null);
 }
 
-/** Writes a delivery, or makes due the last redelivery if it still waits and is not in flight. */
+/** Writes a delivery, or makes the last one due if it waits and is not in flight. */
 async function queueFor(
   transaction: Transaction,
   { id: endpointId, leaseUntil }: WebhookEndpoint,
   event: EventRow,
   now: Instant,
 ): Promise<void> {
-  const rounds = await transaction.query(
-    `${selectSql(webhookDeliveries, { endpointId, eventId: event.id, cause: 'redeliver' })} ORDER BY round DESC LIMIT 1`,
+  const where = equalsSql(webhookDeliveries, { endpointId, eventId: event.id, cause: 'redeliver' });
+  const [last] = await transaction.list(
+    webhookDeliveries,
+    `WHERE ${where} ORDER BY round DESC LIMIT 1`,
   );
-  const round = rounds[0] === undefined ? 0 : column.integer.parse(rounds[0].round);
-  const waitsUntil = column.nullable(column.time).parse(rounds[0]?.next_attempt_at ?? null);
+  const waitsUntil = last?.nextAttemptAt ?? null;
   const isWaiting = waitsUntil !== null && (waitsUntil > now || leaseUntil === null);
-  if (isWaiting) {
-    const wait = equalsSql(webhookDeliveries, {
-      endpointId,
-      eventId: event.id,
-      cause: 'redeliver',
-      round,
-    });
-    await transaction.execute(
-      `UPDATE webhook_deliveries SET next_attempt_at=${column.time.literal(now)} WHERE ${wait}`,
-    );
-  } else
-    await transaction.execute(
-      insertSql(webhookDeliveries, [newDelivery(endpointId, event, 'redeliver', round + 1, now)]),
-    );
-  await transaction.execute(updateSql(webhookEndpoints, { nextDueAt: now }, { id: endpointId }));
+  await transaction.all([
+    isWaiting && last !== undefined
+      ? updateSql(webhookDeliveries, { nextAttemptAt: now }, { endpointId, id: last.id })
+      : insertSql(webhookDeliveries, [
+          newDelivery(endpointId, event, 'redeliver', (last?.round ?? 0) + 1, now),
+        ]),
+    updateSql(webhookEndpoints, { nextDueAt: now }, { id: endpointId }),
+  ]);
 }

@@ -25,98 +25,73 @@ import type { WebhookDeps } from './deps.js';
 import { type ShownEndpoint, withTypes } from './queries.js';
 import { HEALTHY, MAX_ENDPOINTS } from './rules.js';
 import { sealSecret } from './secrets.js';
+import { newSecret } from './signing.js';
 
-interface WantedEndpoint {
+interface EndpointRequest {
   readonly url: string;
   readonly types: readonly SubscribableType[];
   readonly apiVersion: ApiVersion;
 }
 
-/**
- * An endpoint as registered, or as found again by its key: then without the secret, which is shown
- * once.
- */
-interface RegisteredEndpoint extends ShownEndpoint {
-  readonly secret: string | null;
-}
+/** The secret is null for an endpoint found by its key, because it is shown once. */
+type RegisteredEndpoint = ShownEndpoint & { readonly secretText: string | null };
 
 const TOO_MANY: Refusal = {
   code: 'too_many_endpoints',
   message: `the tenant has ${MAX_ENDPOINTS} webhook endpoints, which is the most`,
   details: { maximum: MAX_ENDPOINTS },
 };
-/** How long a request may wait for the ledger in all. */
 const TIMEOUT_MS = 4_000;
 
 /**
- * Registers an endpoint, at most once per key. Refusals are returned as answers:
- * too_many_endpoints, idempotency_key_reused, authority_insufficient, ledger_unavailable. Throws
- * ApiError invalid_field (the host), authority_insufficient; DatabaseUnavailable.
- * (docs/contract.md, Idempotency)
+ * Registers an endpoint, at most once per key. Returns refusals: too_many_endpoints,
+ * idempotency_key_reused, authority_insufficient, ledger_unavailable. Throws invalid_field (the
+ * host), authority_insufficient; DatabaseUnavailable.
  */
 export async function register(
   deps: WebhookDeps,
   caller: Caller,
-  wanted: WantedEndpoint,
+  requested: EndpointRequest,
   idempotency: Keyed,
 ): Promise<CommandResult<RegisteredEndpoint>> {
   const { database, sending } = deps;
-  const { tenantId } = caller;
   const request = {
     kind: { resourceType: 'webhook_endpoint', table: webhookEndpoints },
-    command: { ...idempotency, tenantId },
+    command: { ...idempotency, tenantId: caller.tenantId },
   } as const;
   const known = (await findResults(database.lookup, [request])).get(request);
-  if (known !== undefined) return registration(database.lookup, known, wanted);
-  // DNS is not queried for a caller who may not register.
+  if (known !== undefined) return replay(database.lookup, known, requested);
+  // DNS is queried only for a caller who may register.
   await assertManager(database.lookup, caller);
-  const checked = assertUrl(await sending.checkUrl(wanted.url));
-  const draft = draftEndpoint(
-    deps,
-    caller,
-    { ...wanted, url: checked.url },
-    sending.signing.newSecret(),
-  );
+  const { url } = assertUrl(await sending.guard.checkUrl(requested.url));
+  const { types } = requested;
+  const secretText = newSecret();
+  const endpoint = newEndpoint(deps, caller, { ...requested, url }, secretText);
+  const notice = noticeOf(endpoint, endpoint.createdAt);
   const answer = await writeKeyed(database, request, TIMEOUT_MS, (transaction) =>
-    write(transaction, caller, draft),
+    write(transaction, caller, { ...endpoint, types }, notice),
   );
-  if (answer.replayed || !answer.outcome.done) return registration(database.lookup, answer, wanted);
-  deps.notifier.notify(draft.notice);
-  const { types, secret } = draft;
+  const { outcome, replayed } = answer;
+  if (replayed || !outcome.done) return replay(database.lookup, answer, requested);
+  deps.notifier.notify(notice);
   return {
-    outcome: { done: true, resource: { endpoint: answer.outcome.resource, types, secret } },
-    replayed: false,
+    outcome: { done: true, resource: { ...outcome.resource, types, secretText } },
+    replayed,
   };
 }
 
-/**
- * The key's earlier result: the endpoint as it is now, or as it was registered if it has been
- * deleted since.
- */
-async function registration(
+/** The key's earlier result: the endpoint as it is now, or as registered if deleted since. */
+async function replay(
   reader: Reader,
   { outcome, replayed }: CommandResult<WebhookEndpoint>,
-  wanted: WantedEndpoint,
+  { url, types }: EndpointRequest,
 ): Promise<CommandResult<RegisteredEndpoint>> {
   if (!outcome.done) return { outcome, replayed };
   const { resource } = outcome;
-  const shown =
-    resource.status === 'deleted'
-      ? asRegistered(resource, wanted)
-      : await withTypes(reader, resource);
-  return { outcome: { done: true, resource: { ...shown, secret: null } }, replayed };
-}
-
-/** `wanted` is what was registered: a replay has the same body. */
-function asRegistered(endpoint: WebhookEndpoint, { url, types }: WantedEndpoint): ShownEndpoint {
-  const fresh = {
-    status: 'enabled',
-    disabledReason: null,
-    lastSuccessAt: null,
-    lostFrom: null,
-    lostTo: null,
-  } as const;
-  return { endpoint: { ...endpoint, ...fresh, url: new URL(url).href }, types };
+  // A replay has the same body, so the request shows what was registered.
+  const [shown = { ...resource, ...NEW, url: new URL(url).href, types }] =
+    resource.status === 'deleted' ? [] : await withTypes(reader, [resource]);
+  return { outcome: { done: true, resource: { ...shown, secretText: null } }, replayed };
 }
 
 /** Throws invalid_field for an address that gets no deliveries. */
@@ -127,80 +102,67 @@ export function assertUrl<T>(
   return read;
 }
 
-interface Draft extends RegisteredEndpoint {
-  readonly secret: string;
-  /** Starts its workflow. */
-  readonly notice: OutboxRow;
-}
+const NEW = {
+  ...HEALTHY,
+  status: 'enabled',
+  disabledReason: null,
+  disabledAt: null,
+  previousSecret: null,
+  previousSecretKeyId: null,
+  previousUntil: null,
+  recoverAfter: null,
+  recoverUntil: null,
+  recoverAll: false,
+  lostFrom: null,
+  lostTo: null,
+  pausedAt: null,
+  pausedBy: null,
+  fence: 0n,
+  leaseUntil: null,
+  nextDueAt: null,
+  waitsUntil: null,
+  attendedAt: null,
+  lastSuccessAt: null,
+} as const;
 
-function draftEndpoint(
-  deps: WebhookDeps,
-  caller: Caller,
-  wanted: WantedEndpoint,
+function newEndpoint(
+  { encryptionKeys, clock }: WebhookDeps,
+  { tenantId, memberId }: Caller,
+  { url, apiVersion }: EndpointRequest,
   secret: string,
-): Draft {
+): WebhookEndpoint {
   const id = newId();
-  const endpoint: WebhookEndpoint = {
-    id,
-    tenantId: caller.tenantId,
-    url: wanted.url,
-    status: 'enabled',
-    disabledReason: null,
-    disabledAt: null,
-    apiVersion: wanted.apiVersion,
-    ...sealSecret(deps.encryptionKeys, id, secret),
-    previousSecret: null,
-    previousSecretKeyId: null,
-    previousUntil: null,
-    cursorSequence: 0n,
-    recoverAfter: null,
-    recoverUntil: null,
-    recoverAll: false,
-    lostFrom: null,
-    lostTo: null,
-    pausedAt: null,
-    pausedBy: null,
-    fence: 0n,
-    leaseUntil: null,
-    nextDueAt: null,
-    waitsUntil: null,
-    attendedAt: null,
-    ...HEALTHY,
-    lastSuccessAt: null,
-    createdBy: caller.memberId,
-    createdAt: deps.clock(),
-  };
-  return { endpoint, types: wanted.types, secret, notice: noticeOf(endpoint, endpoint.createdAt) };
+  const sealed = sealSecret(encryptionKeys, id, secret);
+  const createdAt = clock();
+  const made = { createdBy: memberId, createdAt, cursorSequence: 0n };
+  return { id, tenantId, url, apiVersion, ...sealed, ...NEW, ...made };
 }
 
-/**
- * Under the tenant's lock: 403, then 422, which binds the key; then the endpoint, at the log's
- * head.
- */
+/** Throws 403, or returns a refusal that binds the key, or the endpoint at the log's head. */
 async function write(
   transaction: Transaction,
   caller: Caller,
-  draft: Draft,
+  { types, ...draft }: ShownEndpoint,
+  notice: OutboxRow,
 ): Promise<KeyedResult<WebhookEndpoint>> {
-  const { tenantId } = caller;
+  const { tenantId, createdAt } = draft;
   // The tenant's row is the lock on its number of endpoints.
   await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
   await assertManager(transaction, caller);
-  const { createdAt } = draft.endpoint;
   if ((await countEndpoints(transaction, tenantId)) >= MAX_ENDPOINTS)
     return { refusal: TOO_MANY, at: createdAt };
   const head = await headOf(transaction, tenantId);
-  const endpoint = { ...draft.endpoint, cursorSequence: head };
+  const endpoint = { ...draft, cursorSequence: head };
   await transaction.all([
-    insertSql(webhookSubscriptions, subscriptionsOf(endpoint, draft.types, head + 1n)),
-    insertSql(outbox, [draft.notice]),
+    insertSql(webhookSubscriptions, subscriptionsOf(endpoint, types, head + 1n)),
+    insertSql(outbox, [notice]),
   ]);
-  const act = endpointAuditEntry(endpoint, 'webhook.register', { events: draft.types.join(',') });
+  const act = endpointAuditEntry(endpoint, 'webhook.register', { events: types.join(',') });
   await recordAction(transaction, memberActor(caller), createdAt, act);
   return { row: endpoint };
 }
 
-/** Deleted ones, of which there may be any number, have no subscriptions. */
+/** Counts by subscription: deleted endpoints, which may be many, have none. */
 export async function countEndpoints(reader: Reader, tenantId: Uuid): Promise<number> {
   const [counted] = await reader.query(
     `SELECT COUNT(DISTINCT endpoint_id) AS own FROM webhook_subscriptions

@@ -24,11 +24,6 @@ import type { AttemptResult } from './exchange.js';
 import { afterAttempt, type Health, healthAfter, afterRun, nextDue } from './rules.js';
 import { attemptRow } from './sender.js';
 
-/**
- * Stores what runs have sent: attempts, deliveries, cursors, and the state in which endpoints are
- * left.
- */
-
 export type Outcome =
   | {
       readonly open: OpenDelivery;
@@ -37,23 +32,19 @@ export type Outcome =
       readonly beganAt: Instant;
       readonly endedAt: Instant;
     }
-  /**
-   * The delivery ends without an attempt: its type is unsubscribed, or retention has removed its
-   * event.
-   */
+  /** Ended without an attempt, because its type is unsubscribed or its event was removed. */
   | { readonly open: OpenDelivery; readonly result: null };
 
-/** The claimed endpoint and the number of the claim. */
 export type Claim = Pick<WebhookEndpoint, 'id' | 'tenantId' | 'fence'>;
 
 export interface RunResults {
   readonly claim: Claim;
-  /** The sequence up to which the log has been handled; null if the log was not read. */
+  /** The sequence through which the log was handled; null if it was not read. */
   readonly through: bigint | null;
   readonly ended: readonly Outcome[];
-  /** Deliveries in flight or cut off. They get rows, so that any run can send them. */
+  /** Deliveries in flight or cut off, which get rows so that any run can send them. */
   readonly begun: readonly WebhookDelivery[];
-  /** keep: attempts are in flight. release_if_done: keep only if more is to be sent now. */
+  /** keep: attempts are in flight. release_if_done: keep if more is to be sent now. */
   readonly then: 'keep' | 'release_if_done' | 'release';
 }
 
@@ -61,7 +52,6 @@ export interface StoredResults extends ClaimedEndpoint {
   readonly isReleased: boolean;
 }
 
-/** The columns of an endpoint that a run changes. */
 const CHANGED = [
   'cursorSequence',
   'leaseUntil',
@@ -80,9 +70,9 @@ const CHANGED = [
 ] as const;
 
 /**
- * Stores the results of runs in one transaction, each under its endpoint's lock. Returns a result
- * for each, in order: null if another run has the endpoint, "locked" if the endpoint is locked
- * elsewhere and `mayWait` is false.
+ * Stores the results of runs in one transaction, each under its endpoint's lock. Returns one result
+ * for each: null if another run has the endpoint, "locked" if it is locked elsewhere and `mayWait`
+ * is false.
  */
 export async function storeResults(
   transaction: Transaction,
@@ -110,7 +100,6 @@ export async function storeResults(
 
 interface Written extends StoredResults {
   readonly results: RunResults;
-  /** Rows to insert, and rows to change. */
   readonly made: readonly WebhookDelivery[];
   readonly known: readonly WebhookDelivery[];
   readonly notices: readonly OutboxRow[];
@@ -134,7 +123,8 @@ function writtenOf(
     ...before,
     ...healthAfterAll(before, ended),
     ...lostAfter(state, results),
-    cursorSequence: later(before.cursorSequence, through),
+    cursorSequence:
+      through !== null && through > before.cursorSequence ? through : before.cursorSequence,
   };
   const next = { ...state, endpoint };
   const earliest = soonest([
@@ -187,7 +177,6 @@ function statementsOf(written: readonly Written[]): string[] {
   ];
 }
 
-/** The endpoint's health after all outcomes, in the order in which they ended. */
 export function healthAfterAll(health: Health, outcomes: readonly Outcome[]): Health {
   return outcomes.reduce(
     (sofar, outcome) =>
@@ -215,8 +204,8 @@ function deliveryAfter(
 }
 
 /**
- * The events that retention removed before they were sent: those that the cursor passed without
- * reading them, and those whose deliveries waited. A redelivered event may have arrived before.
+ * Extends the range of events that retention removed before they were sent: those that the cursor
+ * passed unread, and those of waiting deliveries. A redelivered event may have arrived before.
  */
 function lostAfter(
   { endpoint, types, removedThrough }: EndpointState,
@@ -245,8 +234,4 @@ function lostAfter(
 function soonest(times: readonly (Instant | null)[]): Instant | null {
   const known = times.filter((at) => at !== null);
   return known.length === 0 ? null : instant(Math.min(...known));
-}
-
-function later(cursor: bigint, through: bigint | null): bigint {
-  return through !== null && through > cursor ? through : cursor;
 }

@@ -38,12 +38,10 @@ import {
   RotatedEndpointSchema,
   TestSchema,
 } from './schemas.js';
-import { presentTest, type TestDeliveries } from './test-deliveries.js';
+import type { TestDeliveries } from './test-deliveries.js';
 
-/** The services behind the routes. (docs/contract.md, Webhooks) */
 export interface Webhooks {
   readonly deps: WebhookDeps;
-  /** The test deliveries that this process has in flight. */
   readonly tests: TestDeliveries;
 }
 
@@ -71,7 +69,7 @@ function registerEndpoints(api: Api, deps: WebhookDeps): void {
     named('createWebhookEndpoint'),
     permits('manageWebhooks'),
     idempotent,
-    body(registerEndpointBody(deps.sending.parseUrl)),
+    body(registerEndpointBody(deps.sending.guard)),
     answers({ 201: RegisteredEndpointSchema, 200: RegisteredEndpointSchema }),
     shows({ 200: exampleOf(EndpointSchema) }),
     refuses('too_many_endpoints'),
@@ -79,12 +77,14 @@ function registerEndpoints(api: Api, deps: WebhookDeps): void {
       'Register a webhook endpoint',
       'It receives every event of its types from now on. The answer holds the signing secret, this once only: a replay shows the endpoint without it (as registered, if it has been deleted since), and a lost secret must be rotated. At most 16 per tenant.',
     ),
-    async ({ caller, body: wanted, idempotency, version }) => {
-      const described = { url: wanted.url, types: wanted.events, apiVersion: version };
-      const answer = await register(deps, caller, described, idempotency);
-      return answerOf(answer, ({ secret, ...registered }, replayed) => ({
+    async ({ caller, body: { url, events: types }, idempotency, version: apiVersion }) => {
+      const answer = await register(deps, caller, { url, types, apiVersion }, idempotency);
+      return answerOf(answer, ({ secretText, ...registered }, replayed) => ({
         status: replayed ? 200 : 201,
-        body: { ...endpointResource.present(registered), ...(secret === null ? {} : { secret }) },
+        body: {
+          ...endpointResource.present(registered),
+          ...(secretText === null ? {} : { secret: secretText }),
+        },
       }));
     },
   );
@@ -127,19 +127,16 @@ function changeEndpoints(api: Api, deps: WebhookDeps): void {
     '/v1/webhook_endpoints/{id}',
     named('updateWebhookEndpoint'),
     permits('manageWebhooks'),
-    body(changeEndpointBody(deps.sending.parseUrl)),
+    body(changeEndpointBody(deps.sending.guard)),
     answers({ 200: EndpointSchema }),
     summary(
       'Change a webhook endpoint',
       'Deliveries still to be made go to a new `url`. Those of a removed type end; an added type starts with the next event. An endpoint that is enabled again gets whatever has not been delivered since 5 days before it was disabled.',
     ),
     async (request) => {
-      const { url, events: types, status } = request.body;
-      const changed = await change(deps, request.caller, pathId(request, 'id'), {
-        url,
-        types,
-        status,
-      });
+      const { events: types, ...changes } = request.body;
+      const id = pathId(request, 'id');
+      const changed = await change(deps, request.caller, id, { ...changes, types });
       return { status: 200, body: endpointResource.present(changed) };
     },
   );
@@ -189,7 +186,7 @@ function sendTests(api: Api, tests: TestDeliveries): void {
     ),
     async (request) => ({
       status: 202,
-      body: presentTest(await tests.send(request.caller, pathId(request, 'id'))),
+      body: await tests.send(request.caller, pathId(request, 'id')),
     }),
   );
 }
@@ -207,12 +204,8 @@ function sendAgain(api: Api, deps: WebhookDeps): void {
       'Sends again every event since then, of the subscribed types, that this endpoint has not answered with 2xx.',
     ),
     async (request) => {
-      const { since, range } = await recover(
-        deps,
-        request.caller,
-        pathId(request, 'id'),
-        request.body.since,
-      );
+      const { since } = request.body;
+      const range = await recover(deps, request.caller, pathId(request, 'id'), since);
       const sequences = {
         from_sequence: range === null ? null : Number(range.from),
         to_sequence: range === null ? null : Number(range.to),

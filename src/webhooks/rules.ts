@@ -1,11 +1,13 @@
 import { type Instant, instant } from '../core/instant.js';
-import type { DeliveryState, DisabledReason } from '../db/entities/webhooks.js';
+import type {
+  DeliveryState,
+  DisabledReason,
+  WebhookDelivery,
+  WebhookEndpoint,
+} from '../db/entities/webhooks.js';
 import type { AttemptResult } from './exchange.js';
 
-/**
- * The effects of an attempt's result on its delivery and endpoint. (docs/contract.md, Webhook
- * attempts)
- */
+/** Effects of an attempt on its delivery and endpoint. (docs/contract.md, Webhook attempts) */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -25,47 +27,39 @@ export const SCHEDULE_MS: readonly number[] = [
   24 * HOUR,
   24 * HOUR,
 ];
-/** Keeps deliveries that failed together from being retried together. */
+/** Spreads retries of deliveries that failed together. */
 const JITTER = 0.1;
-/** The longest that `Retry-After` can postpone an attempt. */
 const MAX_RETRY_AFTER_MS = DAY_MS;
 const RETRY_AFTER_STATUSES: readonly number[] = [429, 503];
 const GONE = 410;
 
-/**
- * An endpoint that fails for this long is disabled. Enabling it resends what it missed since this
- * long before.
- */
+/** An endpoint that fails for this long is disabled; enabling it resends what it missed since. */
 export const FAILING_MS = 5 * DAY_MS;
-/** After this many consecutive failures an endpoint is probed. */
 const FAILURES_BEFORE_PROBING = 5;
 const FIRST_PROBE_MS = 5 * SECOND;
 const SLOWEST_PROBE_MS = 5 * MINUTE;
 
 export const RECOVER_MS = 30 * DAY_MS;
 export const ATTEMPTS_KEPT_MS = 30 * DAY_MS;
-/** How long the previous secret also signs after a rotation. */
 export const PREVIOUS_SECRET_MS = DAY_MS;
 export const MAX_ENDPOINTS = 16;
 
 /**
- * Simultaneous attempts for one endpoint; retries take at most half of them while new deliveries
- * wait.
+ * Simultaneous attempts for one endpoint, at most half of them retries while new deliveries wait.
  */
 export const WINDOW = 8;
 /**
- * Simultaneous attempts while the receiver is silent, so that hundreds of hanging receivers hold
- * few connections.
+ * Simultaneous attempts while the receiver is silent, so that hanging receivers hold few
+ * connections.
  */
 const SILENT_WINDOW = 2;
 
-/** The most new events that are sent to an endpoint before anything is written about them. */
 export const MAX_UNSTORED = 24;
 /** An attempt or a run's turn that takes longer than this is slow. */
 export const PROMPT_MS = 500;
 /** A receiver that has answered nothing for this long is silent. */
 export const SILENT_MS = 2_000;
-/** After this long a run leaves its endpoint, so that endpoints without backlogs get slots. */
+/** A run ends after this, so that endpoints without backlogs get slots. */
 export const MAX_RUN_MS = 5_000;
 
 export function windowOf(isSilent: boolean): number {
@@ -76,22 +70,14 @@ export function isSuccess(result: AttemptResult): boolean {
   return result.outcome === 'answered' && result.status >= 200 && result.status <= 299;
 }
 
-/** True if we cut the attempt off ourselves: it uses no step and is repeated. */
+/** True if the service cut the attempt off: it is repeated and uses no step. */
 export function isCutOff(result: AttemptResult): boolean {
   return result.outcome === 'failed' && result.reason === 'canceled';
 }
 
-interface DeliveryProgress {
-  readonly state: DeliveryState;
-  readonly steps: number;
-  readonly nextAttemptAt: Instant | null;
-  readonly finishedAt: Instant | null;
-}
+type DeliveryProgress = Pick<WebhookDelivery, 'state' | 'steps' | 'nextAttemptAt' | 'finishedAt'>;
 
-/**
- * `isSubscribedType`: its type is still subscribed to. `random`, from 0 to 1, spreads the wait by
- * ±10 %.
- */
+/** Returns the delivery's state after an attempt. `random`, 0 to 1, spreads the wait by ±10 %. */
 export function afterAttempt(
   delivery: { readonly steps: number },
   result: AttemptResult,
@@ -109,7 +95,6 @@ export function afterAttempt(
   return { state: 'retrying', steps, nextAttemptAt, finishedAt: null };
 }
 
-/** True if the delivery would be retried if its next attempt failed. */
 export function hasStepLeft({ steps }: { readonly steps: number }): boolean {
   return steps + 1 < SCHEDULE_MS.length;
 }
@@ -169,7 +154,6 @@ function probeAfter(health: Health, isProbe: boolean, now: Instant): Instant | n
   return health.failuresInRow + 1 >= FAILURES_BEFORE_PROBING ? instant(now + probeWaitMs(0)) : null;
 }
 
-/** 5 s, 10 s, 20 s … up to 5 minutes. */
 export function probeWaitMs(probes: number): number {
   return Math.min(FIRST_PROBE_MS * 2 ** Math.min(probes, 10), SLOWEST_PROBE_MS);
 }
@@ -183,7 +167,6 @@ export interface Load {
   readonly retries: number;
   readonly inFlight: number;
   readonly retriesInFlight: number;
-  /** Attempts are in flight, and the receiver has answered nothing for a while. */
   readonly isSilent: boolean;
 }
 
@@ -203,40 +186,32 @@ export function nextLane(
   return load.pending > 0 ? 'pending' : null;
 }
 
-/**
- * When the endpoint is due next: with its earliest delivery, but not before the next probe. Null:
- * nothing waits.
- */
+/** Returns when the endpoint is due next, not before its next probe; null if nothing waits. */
 export function nextDue(earliest: Instant | null, health: Health): Instant | null {
   if (earliest === null || health.status !== 'enabled') return null;
   return health.probeAt !== null && health.probeAt > earliest ? health.probeAt : earliest;
 }
 
 /**
- * How long after the backoff the dispatcher finds an endpoint that its workflow has not marked as
- * due.
+ * Time after the backoff within which the workflow marks the endpoint as due before the dispatcher
+ * does.
  */
 export const WORKFLOW_HEAD_START_MS = 2_000;
 
 interface AfterRun {
-  /** When the dispatcher examines the endpoint again; null: when it has new events. */
+  /** When the dispatcher examines the endpoint again; null: on new events. */
   readonly nextDueAt: Instant | null;
-  /** Until when the endpoint's workflow waits; null if nothing waits. */
   readonly waitsUntil: Instant | null;
-  /** True if the workflow waits for another time, and must be notified. */
   readonly mustNotify: boolean;
 }
 
 /**
- * Returns how a run leaves its endpoint. `due`: when something is to be sent; null: nothing waits.
- * The dispatcher sends what is due now, and the workflow waits for what is due later. The workflow
- * is notified only when its wait begins, becomes shorter, is over, or has passed without a check.
+ * Returns how a run leaves its endpoint. The dispatcher sends what is due now, and the workflow
+ * waits for what is due later. It is notified only if its wait begins, becomes shorter, is over, or
+ * has passed without a check.
  */
 export function afterRun(
-  {
-    pausedAt,
-    waitsUntil: known,
-  }: { readonly pausedAt: Instant | null; readonly waitsUntil: Instant | null },
+  { pausedAt, waitsUntil: known }: Pick<WebhookEndpoint, 'pausedAt' | 'waitsUntil'>,
   due: Instant | null,
   now: Instant,
 ): AfterRun {

@@ -13,18 +13,19 @@ import {
   uuidSchema,
 } from '../http/schemas.js';
 import { z } from '../http/zod.js';
-import { MAX_URL_LENGTH } from './address-guard.js';
+import { type AddressGuard, MAX_URL_LENGTH } from './address-guard.js';
 import type { ShownDelivery, ShownEndpoint } from './queries.js';
-import type { Sending } from './sender.js';
 
 export { EventSchema } from '../events/schemas.js';
 
-/** Checked as far as it can be without DNS. Reasons: those of the address guard. */
-function urlField(parse: Sending['parseUrl']) {
+type UrlParser = Pick<AddressGuard, 'parseUrl'>;
+
+/** Reasons are those of the address guard, without DNS. */
+function urlField(guard: UrlParser) {
   return z
     .string()
     .transform((text, context): string => {
-      const parsed = parse(text);
+      const parsed = guard.parseUrl(text);
       if (parsed.ok) return text;
       context.addIssue(parsed.reason);
       return z.NEVER;
@@ -44,10 +45,10 @@ const typesField = z
   .transform((types) => SUBSCRIBABLE_TYPES.filter((type) => types.includes(type)))
   .openapi({ description: 'The types of events it receives.' });
 
-/** Which addresses may be registered depends on the operators' list. */
-export function registerEndpointBody(parseUrl: Sending['parseUrl']) {
+/** Which URLs are valid depends on the allowed hosts. */
+export function registerEndpointBody(guard: UrlParser) {
   const body = z
-    .strictObject({ url: urlField(parseUrl), events: typesField })
+    .strictObject({ url: urlField(guard), events: typesField })
     .openapi('RegisterWebhookEndpoint');
   return exampled(body, {
     url: 'https://shop.example.com/hooks',
@@ -55,10 +56,10 @@ export function registerEndpointBody(parseUrl: Sending['parseUrl']) {
   });
 }
 
-export function changeEndpointBody(parseUrl: Sending['parseUrl']) {
+export function changeEndpointBody(guard: UrlParser) {
   const body = z
     .strictObject({
-      url: optional(urlField(parseUrl)),
+      url: optional(urlField(guard)),
       events: optional(typesField),
       status: optional(z.enum(['enabled', 'disabled'])).describe('Whether events are sent to it.'),
     })
@@ -68,17 +69,17 @@ export function changeEndpointBody(parseUrl: Sending['parseUrl']) {
 
 const field = fieldsOf<ShownEndpoint>();
 
-/** The public fields of an endpoint, without its secret. (docs/contract.md, Webhooks) */
+/** Without the secret. (docs/contract.md, Webhooks) */
 export const endpointResource = defineResource(
   'WebhookEndpoint',
   'An address of the tenant to which events are sent.',
   {
-    id: field('The id of the endpoint.', uuidSchema, EXAMPLE.id, ({ endpoint }) => endpoint.id),
+    id: field('The id of the endpoint.', uuidSchema, EXAMPLE.id, ({ id }) => id),
     url: field(
       'Where events are sent.',
       z.string().openapi({ format: 'uri' }),
       'https://shop.example.com/hooks',
-      ({ endpoint }) => endpoint.url,
+      ({ url }) => url,
     ),
     events: field(
       'The types of events it receives.',
@@ -90,28 +91,28 @@ export const endpointResource = defineResource(
       'Whether events are sent to it.',
       z.string().openapi({ enum: ['enabled', 'disabled'] }),
       'enabled',
-      ({ endpoint }) => endpoint.status,
+      ({ status }) => status,
     ),
     disabled_reason: field(
       'Who or what disabled it; null while it is enabled.',
       z.enum(DISABLED_REASONS).nullable(),
       null,
-      ({ endpoint }) => endpoint.disabledReason,
+      ({ disabledReason }) => disabledReason,
     ),
     api_version: field(
       'The version of its events, pinned at registration.',
       z.enum(API_VERSIONS),
       API_VERSIONS[0],
-      ({ endpoint }) => endpoint.apiVersion,
+      ({ apiVersion }) => apiVersion,
     ),
-    created_at: field('When it was registered.', instantSchema, EXAMPLE.at, ({ endpoint }) =>
-      toRfc3339(endpoint.createdAt),
+    created_at: field('When it was registered.', instantSchema, EXAMPLE.at, ({ createdAt }) =>
+      toRfc3339(createdAt),
     ),
     last_success_at: field(
       'When it last answered 2xx, tests included.',
       instantSchema.nullable(),
       EXAMPLE.later,
-      ({ endpoint }) => toRfc3339(endpoint.lastSuccessAt),
+      ({ lastSuccessAt }) => toRfc3339(lastSuccessAt),
     ),
     lost_events: field(
       'The sequences that retention removed before they were sent to this endpoint.',
@@ -122,7 +123,7 @@ export const endpointResource = defineResource(
         })
         .nullable(),
       null,
-      ({ endpoint: { lostFrom: from, lostTo: to } }) =>
+      ({ lostFrom: from, lostTo: to }) =>
         from === null || to === null ? null : { from: Number(from), to: Number(to) },
     ),
   },
@@ -135,7 +136,7 @@ const secret = z.string().openapi({
   example: 'whsec_…',
 });
 
-/** The secret is absent from a replay: it is shown exactly once. */
+/** A replay has no secret. */
 export const RegisteredEndpointSchema = EndpointSchema.extend({
   secret: secret.optional(),
 }).openapi('RegisteredWebhookEndpoint');
@@ -161,35 +162,30 @@ export const deliveryResource = defineResource(
   'WebhookDelivery',
   'An event or a test that is sent to an endpoint, with each attempt.',
   {
-    id: ofDelivery(
-      'The id of the delivery.',
-      uuidSchema,
-      EXAMPLE.id,
-      ({ delivery }) => delivery.id,
-    ),
+    id: ofDelivery('The id of the delivery.', uuidSchema, EXAMPLE.id, ({ id }) => id),
     event_id: ofDelivery(
       'Also the `webhook-id` of every attempt.',
       uuidSchema,
       EXAMPLE.event,
-      ({ delivery }) => delivery.eventId,
+      ({ eventId }) => eventId,
     ),
     event_type: ofDelivery(
       'The type of the event.',
       z.string(),
       'transfer.completed',
-      ({ delivery }) => delivery.eventType,
+      ({ eventType }) => eventType,
     ),
     cause: ofDelivery(
       'Why the event was sent.',
       z.enum(DELIVERY_CAUSES),
       'event',
-      ({ delivery }) => delivery.cause,
+      ({ cause }) => cause,
     ),
     status: ofDelivery(
       'pending: not tried yet. retrying: it failed and will be tried again. delivered: it was answered 2xx. failed: every retry failed. ended: its type is no longer subscribed to, or the event is no longer kept.',
       z.enum(DELIVERY_STATES),
       'delivered',
-      ({ delivery }) => delivery.state,
+      ({ state }) => state,
     ),
     attempts: ofDelivery(
       'The requests so far, oldest first.',
@@ -219,10 +215,13 @@ export const deliveryResource = defineResource(
       'When it is tried next; null if it is not tried again.',
       instantSchema.nullable(),
       null,
-      ({ delivery }) => toRfc3339(delivery.nextAttemptAt),
+      ({ nextAttemptAt }) => toRfc3339(nextAttemptAt),
     ),
-    created_at: ofDelivery('When the delivery was begun.', instantSchema, EXAMPLE.at, (source) =>
-      toRfc3339(source.delivery.createdAt),
+    created_at: ofDelivery(
+      'When the delivery was begun.',
+      instantSchema,
+      EXAMPLE.at,
+      ({ createdAt }) => toRfc3339(createdAt),
     ),
   },
 );

@@ -9,10 +9,7 @@ import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.
 
 type SealedSecret = Pick<WebhookEndpoint, 'secret' | 'secretKeyId'>;
 
-/**
- * A sealed secret can be opened only together with its endpoint, as the current or the previous
- * one.
- */
+/** A sealed secret opens only together with its endpoint. */
 function sealContext(endpointId: Uuid): string {
   return `webhook_endpoints/${endpointId}`;
 }
@@ -22,36 +19,16 @@ export function sealSecret(keys: Keyring, endpointId: Uuid, secret: string): Sea
   return { secret: sealed.bytes, secretKeyId: sealed.keyId };
 }
 
-interface OpenSecrets {
-  readonly secret: string;
-  /** The secret before the last rotation while it is in force, otherwise null. */
-  readonly previousSecret: string | null;
-}
-
-/** Opened secrets, kept as long as the row that they were read with. */
-const opened = new WeakMap<
-  Buffer,
-  { readonly keys: Keyring; readonly context: string; readonly text: string }
->();
-
-function opensTo(keys: Keyring, keyId: string, bytes: Buffer, context: string): string {
-  const known = opened.get(bytes);
-  if (known?.keys === keys && known.context === context) return known.text;
-  const text = unseal(keys, { keyId, bytes }, context);
-  opened.set(bytes, { keys, context, text });
-  return text;
-}
-
-/** Throws UnknownKey. */
-export function openSecrets(keys: Keyring, endpoint: WebhookEndpoint, now: Instant): OpenSecrets {
+/** `previousSecret` is null once it is no longer in force. Throws UnknownKey. */
+export function openSecrets(keys: Keyring, endpoint: WebhookEndpoint, now: Instant) {
   const context = sealContext(endpoint.id);
   const { previousSecret, previousSecretKeyId, previousUntil } = endpoint;
   const isInForce = previousUntil !== null && now < previousUntil;
   return {
-    secret: opensTo(keys, endpoint.secretKeyId, endpoint.secret, context),
+    secret: unseal(keys, { keyId: endpoint.secretKeyId, bytes: endpoint.secret }, context),
     previousSecret:
       isInForce && previousSecret !== null && previousSecretKeyId !== null
-        ? opensTo(keys, previousSecretKeyId, previousSecret, context)
+        ? unseal(keys, { keyId: previousSecretKeyId, bytes: previousSecret }, context)
         : null,
   };
 }

@@ -3,25 +3,20 @@ import { createHmac, randomBytes } from 'node:crypto';
 /** How a delivery is signed. (docs/contract.md, Webhook signature) */
 
 const SECRET_PREFIX = 'whsec_';
-/** 192 bits: the minimum of Standard Webhooks, and base64 without padding. */
+/** 192 bits, the minimum of Standard Webhooks. */
 const SECRET_BYTES = 24;
 const SECRET = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 interface Signable {
-  /** The event's id: the same for every attempt. */
   readonly id: string;
   readonly body: Buffer;
   /** As shown to the tenant: `whsec_…`. */
   readonly secret: string;
-  /** The previous one, while it is still in force. */
   readonly previousSecret: string | null;
-  /** The time of this attempt, in Unix seconds. */
   readonly timestampS: number;
 }
 
-/**
- * A new signing secret. Anybody who has it can sign like us, so it is shown once and stored sealed.
- */
+/** Returns a new secret, which is shown once and stored sealed. */
 export function newSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
@@ -30,7 +25,7 @@ export function isSecret(text: string): boolean {
   return SECRET.test(text) && text.length > SECRET_PREFIX.length;
 }
 
-/** The headers that prove who sent the body. Throws TypeError if a secret is not one of ours. */
+/** Returns the signature headers. Throws TypeError if a secret is not valid. */
 export function signatureHeaders(signable: Signable): Record<string, string> {
   const { id, body, secret, previousSecret, timestampS } = signable;
   const secrets = previousSecret === null ? [secret] : [secret, previousSecret];
@@ -47,17 +42,13 @@ export function signatureHeaders(signable: Signable): Record<string, string> {
   return headers;
 }
 
-/**
- * Lowercase hexadecimal HMAC-SHA256 of the body, keyed with the secret's characters as they are
- * shown.
- */
+/** Lowercase hexadecimal HMAC-SHA256 of the body, keyed with the secret as shown. */
 export function bodySignature(body: Buffer, secret: string): string {
   return createHmac('sha256', secret).update(body).digest('hex');
 }
 
 /**
- * Standard Webhooks v1: base64 of HMAC-SHA256 over `id.timestamp.body`, keyed with the bytes behind
- * the prefix.
+ * Standard Webhooks v1: base64 HMAC-SHA256 of `id.timestamp.body`, keyed with the decoded secret.
  */
 export function standardSignature(
   id: string,

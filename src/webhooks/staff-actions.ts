@@ -7,21 +7,20 @@ import * as column from '../db/columns.js';
 import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { outbox } from '../db/entities/outbox.js';
 import { staff } from '../db/entities/staff.js';
-import { type WebhookEndpoint, webhookEndpoints } from '../db/entities/webhooks.js';
-import { insertSql, updateSql } from '../db/statements.js';
+import type { WebhookEndpoint } from '../db/entities/webhooks.js';
+import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { rowRefusal, type StaffActionName, type StaffIdentity } from '../staff/rules.js';
-import { endpointAuditEntry, lockEndpoint, noticeOf } from './access.js';
+import { endpointAuditEntry, lockEndpoint, noticeOf, updateEndpoint } from './access.js';
 import { disable, enable } from './endpoint-changes.js';
 import { earliestDue, readState } from './endpoint-claims.js';
 import type { ShownEndpoint } from './queries.js';
-import { assertEnabled, assertRecoverable, beginRecovery, type Recovery } from './recovery.js';
+import { assertEnabled, assertRecoverable, beginRecovery, type RecoveryRange } from './recovery.js';
 
 /**
- * Actions of staff on an endpoint, by the command line, by signals or at the support desk. Each is
- * recorded once under `actId`, with its actor, and returns whether anything changed. All throw
- * not_found, authority_insufficient, and invalid_state if the action was refused before. The outbox
- * notifies the endpoint's workflow.
+ * Staff actions on an endpoint. Each is recorded once under `actId` and returns whether anything
+ * changed. All throw not_found, authority_insufficient, and invalid_state if the action was refused
+ * before.
  */
 
 export type Operation = (
@@ -37,17 +36,13 @@ export type Operation = (
  */
 export const pause = operation('webhook.pause', async (transaction, { id, pausedAt }, now, by) => {
   if (pausedAt !== null) return false;
-  await transaction.execute(
-    updateSql(webhookEndpoints, { pausedAt: now, pausedBy: by.name }, { id }),
-  );
+  await updateEndpoint(transaction, id, { pausedAt: now, pausedBy: by.name });
   return true;
 });
 
 export const resume = operation('webhook.resume', async (transaction, { id, pausedAt }, now) => {
   if (pausedAt === null) return false;
-  await transaction.execute(
-    updateSql(webhookEndpoints, { pausedAt: null, pausedBy: null, nextDueAt: now }, { id }),
-  );
+  await updateEndpoint(transaction, id, { pausedAt: null, pausedBy: null, nextDueAt: now });
   return true;
 });
 
@@ -59,19 +54,15 @@ export const disableForStaff = operation('webhook.disable', (transaction, endpoi
 );
 
 const makeDue = operation('webhook.retry_now', async (transaction, { id, probeAt }, now) => {
-  const set: Partial<WebhookEndpoint> = {
-    nextDueAt: now,
-    ...(probeAt === null ? {} : { probeAt: now }),
-  };
-  await transaction.execute(updateSql(webhookEndpoints, set, { id }));
+  await updateEndpoint(transaction, id, { nextDueAt: now, probeAt: probeAt === null ? null : now });
   return true;
 });
 
 const CHUNK = 1_000;
 
 /**
- * Makes waiting retries and the next probe due now, without using a step. Recorded last, so that
- * repeating an interrupted action completes it.
+ * Makes waiting retries and the next probe due now. Recorded last, so that repeating an interrupted
+ * action completes it.
  */
 export const retryNow: Operation = async (deps, endpointId, by, details, actId = newId()) => {
   const { database, clock } = deps;
@@ -90,22 +81,22 @@ export const retryNow: Operation = async (deps, endpointId, by, details, actId =
   return makeDue(deps, endpointId, by, details, actId);
 };
 
-/** Begins a recovery, as the tenant's `recover` does. Also throws invalid_field, invalid_state. */
+/** Begins a recovery. Also throws invalid_field, invalid_state. Returns null if nothing happened. */
 export async function recoverFor(
   deps: DatabaseDeps,
   endpointId: Uuid,
   since: Instant,
   by: StaffIdentity,
-): Promise<Recovery> {
+): Promise<RecoveryRange | null> {
   assertRecoverable(since, deps.clock());
-  const found: { range: Recovery['range'] } = { range: null };
+  let range: RecoveryRange | null = null;
   const begin = operation('webhook.recover', async (transaction, endpoint, now) => {
     assertEnabled(endpoint);
-    found.range = await beginRecovery(transaction, endpoint, since, true, now);
+    range = await beginRecovery(transaction, endpoint, since, true, now);
     return true;
   });
   await begin(deps, endpointId, by, { since: toRfc3339(since) });
-  return { since, range: found.range };
+  return range;
 }
 
 type Change = (
@@ -115,7 +106,7 @@ type Change = (
   by: StaffIdentity,
 ) => Promise<boolean>;
 
-/** Changes the endpoint under its lock, and records that, or that nothing had to change. */
+/** Changes the endpoint under its lock, and records that it was changed or did not need to be. */
 function operation(action: StaffActionName, change: Change): Operation {
   return ({ database, clock }, endpointId, by, details = {}, actId = newId()) =>
     transact(database, async (transaction) => {
@@ -124,17 +115,19 @@ function operation(action: StaffActionName, change: Change): Operation {
       const now = clock();
       const isChanged = await change(transaction, endpoint, now, by);
       if (isChanged) await transaction.execute(insertSql(outbox, [noticeOf(endpoint, now)]));
-      const act = endpointAuditEntry(
-        endpoint,
-        action,
-        isChanged ? details : { ...details, unchanged: true },
+      const recorded = isChanged ? details : { ...details, unchanged: true };
+      await recordAction(
+        transaction,
+        by,
+        now,
+        endpointAuditEntry(endpoint, action, recorded),
+        actId,
       );
-      await recordAction(transaction, by, now, act, actId);
       return isChanged;
     });
 }
 
-/** The locked endpoint; null if the act was done before. */
+/** Locks the endpoint. Returns null if the action was performed before. */
 async function begun(
   transaction: Transaction,
   action: StaffActionName,
@@ -149,21 +142,18 @@ async function begun(
   return endpoint;
 }
 
-export interface Described extends ShownEndpoint {
+export type DescribedEndpoint = ShownEndpoint & {
   readonly text: string;
   readonly nextAttemptAt: string | null;
-}
+};
 
-/**
- * Describes what an endpoint waits for, with times in `timeZone`. Reads a bounded number of rows.
- * Throws not_found.
- */
+/** Describes what an endpoint waits for, with times in `timeZone`. Throws not_found. */
 export async function describe(
   reader: Reader,
   endpointId: Uuid,
   now: Instant,
   timeZone = 'UTC',
-): Promise<Described> {
+): Promise<DescribedEndpoint> {
   const { endpoint, types, head, wantedHead } = existing(await readState(reader, endpointId));
   const [pending, retrying, nextAttemptAt] = await Promise.all([
     countOpen(reader, endpointId, 'pending'),
@@ -171,21 +161,9 @@ export async function describe(
     earliestDue(reader, endpointId),
   ]);
   const behind = wantedHead > endpoint.cursorSequence ? head - endpoint.cursorSequence : 0n;
-  const text = describeEndpoint({
-    endpoint,
-    pending,
-    retrying,
-    nextAttemptAt,
-    behind,
-    now,
-    timeZone,
-  });
-  return {
-    endpoint,
-    types: [...types.keys()],
-    text,
-    nextAttemptAt: toRfc3339(nextAttemptAt),
-  };
+  const facts = { endpoint, pending, retrying, nextAttemptAt, behind, now, timeZone };
+  const text = describeEndpoint(facts);
+  return { ...endpoint, types: [...types.keys()], text, nextAttemptAt: toRfc3339(nextAttemptAt) };
 }
 
 async function countOpen(
@@ -200,7 +178,7 @@ async function countOpen(
   return column.integer.parse(row?.found);
 }
 
-/** The facts behind the words. Counts are exact up to `atLeast`. */
+/** Counts are exact up to `MAX_COUNTED`. */
 export interface EndpointFacts {
   readonly endpoint: Pick<
     WebhookEndpoint,
@@ -217,7 +195,6 @@ export interface EndpointFacts {
   readonly nextAttemptAt: Instant | null;
   readonly behind: bigint;
   readonly now: Instant;
-  /** The IANA time zone of the times in the words. */
   readonly timeZone: string;
 }
 
@@ -270,7 +247,6 @@ function deliveries(count: number): string {
   return `${shown} ${count === 1 ? 'delivery' : 'deliveries'}`;
 }
 
-/** Counting stops at one more than this. */
 export const MAX_COUNTED = 10_000;
 
 function when(at: Instant, { now, timeZone }: Pick<EndpointFacts, 'now' | 'timeZone'>): string {

@@ -7,22 +7,17 @@ import { columnList, equalsSql, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { transact } from '../db/transact.js';
 import { removeOldEvents } from '../events/retention.js';
-import type { Sweep } from '../temporal/sweeper.js';
-import { pieceSweep } from '../temporal/piece-sweep.js';
+import { type Piece, pieceSweep, type Sweep } from '../temporal/sweeper.js';
 import { isFree, isHeld } from './endpoint-claims.js';
 import { ATTEMPTS_KEPT_MS, FAILING_MS } from './rules.js';
 import { freeSql, inTimeSql, makeDue, HAS_EVENTS_AHEAD_SQL } from './work-finder.js';
 
-/**
- * Sweeps of endpoints, their attempts and the event log, each a bounded piece of work at a time.
- */
-
 const SLICE = 200;
 
 /**
- * Checks a slice of the endpoints after `after`, in order of id. Moves cursors past unwanted
- * events, so that retention does not count them as lost, and makes due what the dispatcher should
- * have found. Returns the last endpoint, or null after the last one.
+ * Checks the next endpoints by id. Moves cursors past unwanted events, so that retention does not
+ * count them as lost, and makes due what the dispatcher has missed. Returns the last endpoint; null
+ * at the end.
  */
 export async function makeMissedDue(
   database: Database,
@@ -30,21 +25,22 @@ export async function makeMissedDue(
   after: Uuid | null,
 ): Promise<Uuid | null> {
   const { rows, last } = await readSlice(database.reader, now, after);
-  const open = rows.filter(({ endpoint, head }) => {
-    const isOpen = !isHeld(endpoint) && isFree(endpoint, now);
-    return isOpen && head > endpoint.cursorSequence;
-  });
+  const open = rows.filter(
+    ({ endpoint, head }) =>
+      !isHeld(endpoint) && isFree(endpoint, now) && head > endpoint.cursorSequence,
+  );
   const idle = open.filter(({ isBehind }) => !isBehind);
   const missed = open.filter(({ isBehind, isInTime }) => isBehind && !isInTime);
   if (idle.length > 0)
     await transact(database, (transaction) => moveCursors(transaction, idle, now));
-  const missedIds = missed.map(({ endpoint }) => endpoint.id);
-  if (missed.length > 0)
-    await transact(database, (transaction) => makeDue(transaction, missedIds, now));
+  if (missed.length > 0) {
+    const ids = missed.map(({ endpoint }) => endpoint.id);
+    await transact(database, (transaction) => makeDue(transaction, ids, now));
+  }
   return last;
 }
 
-/** Finds endpoints by their subscriptions. Deleted endpoints, which may be many, have none. */
+/** Finds endpoints by subscription, because deleted ones may be many. */
 export async function readSlice(
   reader: Reader,
   now: Instant,
@@ -56,7 +52,7 @@ export async function readSlice(
   );
   const ids = found.map((row) => column.uuid.parse(row.endpoint_id));
   if (ids.length === 0) return { rows: [], last: null };
-  // Heads and counters are read in one statement: no wanted event is missing up to the counter.
+  // One statement, so that no wanted event is missing up to the counter.
   const rows = await reader.query(
     `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, ${HAS_EVENTS_AHEAD_SQL} AS is_behind,
        ${inTimeSql(now)} AS is_in_time
@@ -66,26 +62,18 @@ export async function readSlice(
   return { rows: rows.map(parseEndpointRow), last: ids.at(-1) ?? null };
 }
 
-interface EndpointRow {
-  readonly endpoint: WebhookEndpoint;
-  readonly head: bigint;
-  readonly isBehind: boolean;
-  /** The dispatcher will examine the endpoint as soon as something may be sent. */
-  readonly isInTime: boolean;
-}
+type EndpointRow = ReturnType<typeof parseEndpointRow>;
 
-function parseEndpointRow(row: StoredRow): EndpointRow {
-  const isBehind = column.integer.parse(row.is_behind) === 1;
-  const isInTime = column.integer.parse(row.is_in_time) === 1;
+function parseEndpointRow(row: StoredRow) {
   return {
     endpoint: parseRow(webhookEndpoints, row),
     head: column.bigint.parse(row.head),
-    isBehind,
-    isInTime,
+    isBehind: column.integer.parse(row.is_behind) === 1,
+    isInTime: column.integer.parse(row.is_in_time) === 1,
   };
 }
 
-/** Moves cursors to heads read before. A type added since then starts after that head. */
+/** A type added since the heads were read starts after them. */
 async function moveCursors(
   transaction: Transaction,
   idle: readonly EndpointRow[],
@@ -100,30 +88,26 @@ async function moveCursors(
   );
 }
 
-/**
- * More than the clocks of two processes differ by. One dates the event, and another its delivery.
- */
+/** More than two processes' clocks differ by: one dates the event, another the delivery. */
 const CLOCKS_APART_MS = 60_000;
 
-/** The most rows of each kind that one call of `removeOldAttempts` deletes. */
 const MAX_REMOVED = 1_000;
 
 const MAX_EXAMINED = 1_000;
 
 /**
  * Removes attempts older than 30 days, and deliveries that had ended by then, of the next endpoint
- * after `after` that has any among `MAX_EXAMINED` endpoints. Returns that endpoint, or the last one
- * examined; null after the last. `isDone` is false if the endpoint has more.
+ * that has any. Returns that endpoint or the last one examined; null after the last.
  */
 export async function removeOldAttempts(
   database: Database,
   now: Instant,
   after: Uuid | null,
-): Promise<{ readonly endpointId: Uuid; readonly isDone: boolean } | null> {
+): Promise<Piece | null> {
   const before = instant(now - ATTEMPTS_KEPT_MS);
   const examined = await findOld(database, before, after);
   if (examined.old === null)
-    return examined.last === null ? null : { endpointId: examined.last, isDone: true };
+    return examined.last === null ? null : { at: examined.last, isDone: true };
   const endpoint = examined.old;
   const own = `endpoint_id=${column.uuid.literal(endpoint.id)}`;
   const isOld = (createdId: string, overAt: string, until: Instant): string =>
@@ -140,10 +124,10 @@ export async function removeOldAttempts(
        LIMIT ${MAX_REMOVED}`,
     ),
   ]);
-  return { endpointId: endpoint.id, isDone: removed.every((count) => count < MAX_REMOVED) };
+  return { at: endpoint.id, isDone: removed.every((count) => count < MAX_REMOVED) };
 }
 
-/** Finds the next endpoint with old rows. Also returns the last endpoint examined. */
+/** Returns the next endpoint with old rows, and the last one examined. */
 async function findOld(
   { reader }: Database,
   before: Instant,
@@ -165,8 +149,8 @@ async function findOld(
 }
 
 /**
- * Returns since when deliveries are kept beyond 30 days, so that a recovery, now or when the
- * endpoint is enabled, does not resend what got a 2xx. Null if they are not.
+ * Returns since when deliveries are kept beyond 30 days, so that a recovery does not resend what
+ * got a 2xx. Null if they are not.
  */
 function deliveriesNeededSince({
   status,
@@ -178,9 +162,6 @@ function deliveriesNeededSince({
   return disabledAt === null ? null : instant(disabledAt - FAILING_MS - CLOCKS_APART_MS);
 }
 
-/**
- * Makes due what the dispatcher has missed, and moves idle cursors, a slice of endpoints at a time.
- */
 export function endpointsSweep({ database, clock }: DatabaseDeps): Sweep {
   return pieceSweep('webhooks', async (after) => {
     const at = await makeMissedDue(database, clock(), after);
@@ -189,16 +170,10 @@ export function endpointsSweep({ database, clock }: DatabaseDeps): Sweep {
 }
 
 export function attemptsSweep({ database, clock }: DatabaseDeps): Sweep {
-  return pieceSweep('old attempts', async (after) => {
-    const done = await removeOldAttempts(database, clock(), after);
-    return done === null ? null : { at: done.endpointId, isDone: done.isDone };
-  });
+  return pieceSweep('old attempts', (after) => removeOldAttempts(database, clock(), after));
 }
 
 /** Removes events beyond the retention that operators have set, if any. */
 export function retentionSweep({ database, clock }: DatabaseDeps): Sweep {
-  return pieceSweep('old events', async (after) => {
-    const done = await removeOldEvents(database, clock(), after);
-    return done === null ? null : { at: done.tenantId, isDone: done.isDone };
-  });
+  return pieceSweep('old events', (after) => removeOldEvents(database, clock(), after));
 }

@@ -8,35 +8,27 @@ import {
   webhookDeliveries,
   type WebhookDelivery,
   type WebhookEndpoint,
-  webhookEndpoints,
 } from '../db/entities/webhooks.js';
-import { insertSql, updateSql } from '../db/statements.js';
+import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { findManaged } from './access.js';
+import { findManaged, updateEndpoint } from './access.js';
 import type { WebhookDeps } from './deps.js';
 import type { AttemptResult } from './exchange.js';
 import { isSuccess } from './rules.js';
 import { openSecrets } from './secrets.js';
 import { attemptRow, sendMessage } from './sender.js';
 
-/** The `type` in a test's body; no event has it. */
 const TEST_TYPE = 'webhook.test';
-/**
- * Tests of one tenant in flight: each can take as long as its receiver likes, within an attempt's
- * limit.
- */
 const MAX_IN_FLIGHT = 8;
 
-interface SentTest {
-  readonly id: Uuid;
-  readonly type: typeof TEST_TYPE;
-  readonly createdAt: Instant;
+/** The body of a test, which is also the response to the request. */
+type SentTest = ReturnType<typeof newTest>;
+
+function newTest(now: Instant) {
+  return { type: TEST_TYPE, id: newId(), created_at: toRfc3339(now) } as const;
 }
 
-/**
- * Sends a test at once, even to a disabled endpoint, once and without retries. A stop leaves
- * nothing behind.
- */
+/** Sends tests at once, even to a disabled endpoint, without retries. */
 export class TestDeliveries {
   private readonly stopping = new AbortController();
   private readonly inFlight = new Map<Promise<void>, Uuid>();
@@ -51,10 +43,11 @@ export class TestDeliveries {
     const endpoint = await findManaged(this.deps.database.reader, caller, endpointId);
     const own = [...this.inFlight.values()].filter((tenantId) => tenantId === endpoint.tenantId);
     if (own.length >= MAX_IN_FLIGHT) throw tooMany();
-    const test = { id: newId(), type: TEST_TYPE, createdAt: this.deps.clock() } as const;
-    // Called only for its failure: a test that cannot be signed here is not promised.
-    openSecrets(this.deps.encryptionKeys, endpoint, test.createdAt);
-    const sending = this.deliver(endpoint, test)
+    const now = this.deps.clock();
+    const test = newTest(now);
+    // Throws now, because a test that cannot be signed is not promised.
+    openSecrets(this.deps.encryptionKeys, endpoint, now);
+    const sending = this.deliver(endpoint, test, now)
       .catch(this.onFault)
       .finally(() => this.inFlight.delete(sending));
     this.inFlight.set(sending, endpoint.tenantId);
@@ -70,24 +63,18 @@ export class TestDeliveries {
     await this.settled();
   }
 
-  private async deliver(endpoint: WebhookEndpoint, test: SentTest): Promise<void> {
-    const { sending, encryptionKeys, clock } = this.deps;
-    const body = Buffer.from(JSON.stringify(presentTest(test)), 'utf8');
+  private async deliver(endpoint: WebhookEndpoint, test: SentTest, at: Instant): Promise<void> {
+    const { signal } = this.stopping;
+    const body = Buffer.from(JSON.stringify(test), 'utf8');
     const message = { id: test.id, body, traceparent: currentTraceparent() };
-    const result = await sendMessage(
-      sending,
-      encryptionKeys,
-      endpoint,
-      message,
-      clock(),
-      this.stopping.signal,
-    );
-    if (!this.stopping.signal.aborted) await this.record(endpoint, test, result);
+    const result = await sendMessage(this.deps, endpoint, message, this.deps.clock(), signal);
+    if (!signal.aborted) await this.record(endpoint, test.id, at, result);
   }
 
   private async record(
     endpoint: WebhookEndpoint,
-    test: SentTest,
+    eventId: Uuid,
+    createdAt: Instant,
     result: AttemptResult,
   ): Promise<void> {
     const { database, clock } = this.deps;
@@ -96,7 +83,7 @@ export class TestDeliveries {
     const delivery: WebhookDelivery = {
       endpointId: endpoint.id,
       id: newId(),
-      eventId: test.id,
+      eventId,
       eventType: TEST_TYPE,
       sequence: null,
       cause: 'test',
@@ -104,25 +91,17 @@ export class TestDeliveries {
       state: success ? 'delivered' : 'failed',
       steps: 1,
       nextAttemptAt: null,
-      createdAt: test.createdAt,
+      createdAt,
       finishedAt: now,
     };
     await transact(database, async (transaction) => {
-      if (success)
-        await transaction.execute(
-          updateSql(webhookEndpoints, { lastSuccessAt: now }, { id: endpoint.id }),
-        );
+      if (success) await updateEndpoint(transaction, endpoint.id, { lastSuccessAt: now });
       await transaction.all([
         insertSql(webhookDeliveries, [delivery]),
-        insertSql(webhookAttempts, [attemptRow(endpoint.id, delivery.id, test.createdAt, result)]),
+        insertSql(webhookAttempts, [attemptRow(endpoint.id, delivery.id, createdAt, result)]),
       ]);
     });
   }
-}
-
-/** The body of a test, which is also the answer to the request. */
-export function presentTest({ type, id, createdAt }: SentTest): Readonly<Record<string, unknown>> {
-  return { type, id, created_at: toRfc3339(createdAt) };
 }
 
 function tooMany(): ApiError {

@@ -7,10 +7,7 @@ import { literals } from '../db/statements.js';
 import { SETTLED_AFTER_MS } from '../ledger/database-clock.js';
 import { WORKFLOW_HEAD_START_MS } from './rules.js';
 
-/**
- * How the dispatcher finds work: by indexes on what is due, so that an endpoint without new events
- * costs nothing.
- */
+/** Finds the dispatcher's work by indexes on what is due, so idle endpoints cost nothing. */
 
 /** SQL: something may be sent to `e`. */
 export const OPEN = `e.status='enabled' AND e.paused_at IS NULL`;
@@ -32,7 +29,6 @@ export const inTimeSql = (now: Instant): string =>
   `COALESCE(e.next_due_at<=${column.time.literal(instant(now + WORKFLOW_HEAD_START_MS))}
     OR e.next_due_at<=e.probe_at + INTERVAL ${WORKFLOW_HEAD_START_MS * 1_000} MICROSECOND, FALSE)`;
 
-/** The tenants with an event since then, each with its last sequence. */
 export async function tenantsWithEvents(
   reader: Reader,
   since: Instant,
@@ -45,13 +41,11 @@ export async function tenantsWithEvents(
   );
 }
 
-/** An endpoint to which something may have to be sent. */
 export interface EndpointCandidate {
   readonly id: Uuid;
   readonly tenantId: Uuid;
   /**
-   * The cursor as read. If it has moved since, another process has sent. Null for an endpoint with
-   * due deliveries.
+   * The cursor as read: if it has moved since, another process has sent. Null for due deliveries.
    */
   readonly cursor: bigint | null;
   readonly isFailing: boolean;
@@ -63,9 +57,8 @@ export interface EndpointCandidate {
 const COLUMNS = 'e.id, e.tenant_id, e.cursor_sequence, e.failures_in_row, e.probe_at';
 
 /**
- * Returns endpoints with wanted events ahead of their cursors, except those that wait for a probe.
- * Finds the endpoints by their subscriptions, because a tenant may have deleted any number of
- * endpoints. Busy endpoints are included, and would fill a limit.
+ * Returns endpoints with events ahead of their cursors, busy ones included, except those whose next
+ * probe is due in time. Finds them by subscription, because a tenant may have deleted any number.
  */
 export async function endpointsBehind(
   reader: Reader,
@@ -83,18 +76,13 @@ export async function endpointsBehind(
   return rows.map((row) => ({ ...common(row), cursor: column.bigint.parse(row.cursor_sequence) }));
 }
 
-/**
- * How many more healthy endpoints may begin, and how many whose last attempt failed or was slow.
- */
+/** Free slots for healthy endpoints, and for those whose last attempt failed or was slow. */
 export interface FreeSlots {
   readonly well: number;
   readonly failing: number;
 }
 
-/**
- * Returns due endpoints, the longest waiting first, with a limit for healthy and one for failing
- * ones.
- */
+/** Returns due endpoints, those that have waited longest first. */
 export async function endpointsDue(
   reader: Reader,
   now: Instant,
@@ -135,21 +123,16 @@ export async function makeDue(
 
 /** An event is usually visible this long after its time. */
 const MARGIN_MS = 1_000;
-/** How often a read covers the time within which every event becomes visible. */
+/** Interval of the reads that cover the time within which every event becomes visible. */
 const WIDE_EVERY_MS = 1_000;
 
-/**
- * Finds tenants whose logs have grown, by the times of their last events, so that idle ones cost
- * nothing.
- */
+/** Finds tenants whose logs have grown, by the times of their last events. */
 export class LogWatcher {
-  /** The last events seen, for tenants with recent events. */
   private seen = new Map<Uuid, bigint>();
   private readonly tenants = new Set<Uuid>();
   private readAt: Instant | null = null;
   private readWidelyAt = Number.NEGATIVE_INFINITY;
 
-  /** Reads the log's newest times. Returns the tenants whose endpoints must be examined. */
   async read(reader: Reader, now: Instant): Promise<readonly Uuid[]> {
     const isWide = this.readAt === null || performance.now() - this.readWidelyAt >= WIDE_EVERY_MS;
     const since = instant((this.readAt ?? now) - (isWide ? SETTLED_AFTER_MS : MARGIN_MS));
@@ -165,12 +148,10 @@ export class LogWatcher {
     return [...this.tenants];
   }
 
-  /** Has the tenant examined again, because something may have been left undone. */
   examine(tenantId: Uuid): void {
     this.tenants.add(tenantId);
   }
 
-  /** Ends the tenant's examination, because everything ahead is being handled. */
   done(tenantId: Uuid): void {
     this.tenants.delete(tenantId);
   }

@@ -6,7 +6,7 @@ import { asUuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { type Caller, SCOPES } from '../../src/core/permissions.js';
 import { Api } from '../../src/http/api.js';
-import type { Authenticate } from '../../src/http/authentication.js';
+import type { Authenticate } from '../../src/http/headers.js';
 import { ErrorWriter } from '../../src/http/errors.js';
 import { listen, type RunningServer, type ServerTimeouts } from '../../src/http/node-server.js';
 import {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ApiError } from '../../src/core/errors.js';
+import { UploadPlace } from '../../src/http/upload-places.js';
 import { FILE_PIECE_BYTES, MAX_FILE_BYTES, readUpload } from '../../src/http/upload.js';
 import { A_KEY, asRequest, thingRoutes } from './routes.js';
 import {
@@ -550,12 +551,8 @@ describe('uploads', () => {
 
 describe('an upload whose place was lost in the turn in which it was given', () => {
   it('an upload whose place was lost in the turn in which it was given is 429 unread: it would be one more than fit in memory', async () => {
-    const place = {
-      lost: AbortSignal.abort(),
-      received: () => {},
-      arrived: () => {},
-      leave: () => {},
-    };
+    const place = new UploadPlace('tenant', 0, () => {});
+    place.lose();
     const server = createServer((request, response) => {
       const told = (refused: unknown): string =>
         refused instanceof ApiError ? refused.refusal.code : String(refused);

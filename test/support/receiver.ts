@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { AddressGuard, type CheckedUrl } from '../../src/webhooks/address-guard.js';
 import type { AttemptResult } from '../../src/webhooks/exchange.js';
 import type { OutgoingDelivery } from '../../src/webhooks/sender.js';
@@ -21,12 +21,10 @@ type RefusedReason = Extract<CheckedUrl, { ok: false }>['reason'];
 const GUARD = new AddressGuard({ allowedHosts: [], namesAreLeftToProxy: true });
 
 /**
- * What signs, checks addresses and answers in tests, without a network: every URL leads to it. `reply` says what it answers.
+ * What checks addresses and answers in tests, without a network: every URL leads to it. `reply` says what it answers.
  */
 export class FakeReceiver {
   readonly received: Received[] = [];
-  /** What `newSecret` has given out. */
-  readonly secrets: string[] = [];
   /** The URLs whose hosts were looked up for a registration or a change. */
   readonly resolved: string[] = [];
   reply: (request: Received) => Reply = () => 200;
@@ -34,30 +32,18 @@ export class FakeReceiver {
   readonly refused = new Map<string, RefusedReason>([['nowhere.invalid', 'unresolvable']]);
 
   readonly sending: Sending = {
-    sender: { send: (request, signal) => this.answer(request, signal) },
-    signing: {
-      newSecret: () => {
-        const secret = `whsec_${randomBytes(24).toString('base64')}`;
-        this.secrets.push(secret);
-        return secret;
+    send: (request, signal) => this.answer(request, signal),
+    guard: {
+      parseUrl: (text) => GUARD.parseUrl(text),
+      checkUrl: (text) => {
+        this.resolved.push(text);
+        const parsed = GUARD.parseUrl(text);
+        if (!parsed.ok) return Promise.resolve(parsed);
+        const reason = this.refused.get(parsed.url.hostname);
+        const checked: CheckedUrl =
+          reason === undefined ? { ok: true, url: parsed.url.href } : { ok: false, reason };
+        return Promise.resolve(checked);
       },
-      signatureHeaders: ({ id, body, secret, previousSecret }) => ({
-        'webhook-id': id,
-        'Svc-Signature': sign(secret, body),
-        ...(previousSecret === null
-          ? {}
-          : { 'Svc-Signature-Previous': sign(previousSecret, body) }),
-      }),
-    },
-    parseUrl: (text) => GUARD.parseUrl(text),
-    checkUrl: (text) => {
-      this.resolved.push(text);
-      const parsed = this.sending.parseUrl(text);
-      if (!parsed.ok) return Promise.resolve(parsed);
-      const reason = this.refused.get(parsed.url.hostname);
-      const checked: CheckedUrl =
-        reason === undefined ? { ok: true, url: parsed.url.href } : { ok: false, reason };
-      return Promise.resolve(checked);
     },
   };
 

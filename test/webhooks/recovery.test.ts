@@ -57,7 +57,7 @@ describe('recover', () => {
     for (let after: Hooked['id'] | null = null; ;) {
       const done = await removeOldAttempts(api.core.database, clock.now(), after);
       if (done === null) return;
-      after = done.endpointId;
+      after = done.at;
     }
   };
   /** The events that have arrived, in the order of the log, each as often as it came. */

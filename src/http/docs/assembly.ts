@@ -8,8 +8,6 @@ import { errorsPage, type Made, permissionsPage } from './pages.js';
 import { Reference } from './reference/pages.js';
 import { readPart, writtenPage } from './written.js';
 
-/** The whole site as files, for the service and for the script that exports it. */
-
 interface SiteDeps {
   readonly routes: readonly Route[];
   readonly openApi: object;
@@ -39,17 +37,11 @@ export class SiteFile {
   }
 }
 
-interface AssembledSite {
-  readonly pages: ReadonlyMap<string, SiteFile>;
-  readonly assets: ReadonlyMap<string, SiteFile>;
-  readonly missing: SiteFile;
-}
-
 const HTML = 'text/html; charset=utf-8';
 const JS = 'text/javascript; charset=utf-8';
 const JSON_TEXT = 'application/json; charset=utf-8';
 
-export function assembleSite(deps: SiteDeps): AssembledSite {
+export function assembleSite(deps: SiteDeps) {
   const { places, routes, openApi, baseUrl } = deps;
   const reference = new Reference(routes, openApi, places);
   const made = {
@@ -106,7 +98,6 @@ function missingPage(places: Places): SitePage {
   };
 }
 
-/** Returns every searchable section of every page. site.js loads the index when a search begins. */
 function searchIndex(places: Places, pages: readonly SitePage[]): string {
   const entries = pages.flatMap(({ path, title, about, also, sections }) =>
     sections.map((section) => ({

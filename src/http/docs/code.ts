@@ -1,15 +1,13 @@
 import { createRequire } from 'node:module';
 import { html, Html } from './html.js';
 
-/** Code with its syntax highlighted, and alternatives as tabs that work without JavaScript. */
-
-/** The heading of a block in each language. Other blocks are pictures, without one. */
+/** Other blocks have no heading. */
 const LABELS: Readonly<Record<string, string>> = {
   ...{ bash: 'Shell', csv: 'CSV', go: 'Go', java: 'Java', json: 'JSON', php: 'PHP' },
   ...{ python: 'Python', sql: 'SQL', typescript: 'TypeScript' },
 };
 
-/** Declared here because the package's own types declare a browser's globals. */
+/** The package's own types declare a browser's globals. */
 interface Highlighter {
   readonly registerLanguage: (name: string, language: unknown) => void;
   readonly highlight: (text: string, options: { language: string }) => { value: string };
@@ -17,7 +15,6 @@ interface Highlighter {
 const load = createRequire(import.meta.url);
 let loaded: Highlighter | undefined;
 
-/** Lines to copy, which scroll separately, also by keyboard. */
 export function codeBlock(text: string, language: string): Html {
   const label = LABELS[language];
   const isPlain = label === undefined || language === 'csv';
@@ -35,7 +32,7 @@ function highlighted(text: string, language: string): Html {
   return new Html((loaded ??= loadHighlighter()).highlight(text, { language }).value);
 }
 
-/** Loads the highlighter when the first page is rendered, so that it does not delay the start. */
+/** Loaded late, so that it does not delay the start. */
 function loadHighlighter(): Highlighter {
   const highlighter = load('highlight.js/lib/core') as Highlighter;
   for (const name of Object.keys(LABELS).filter((one) => one !== 'csv'))
@@ -44,13 +41,12 @@ function loadHighlighter(): Highlighter {
 }
 
 export interface Tab {
-  /** Unique on the page, and the anchor of the tab. */
   readonly id: string;
   readonly label: string;
   readonly content: Html;
 }
 
-/** Shows one of the alternatives, at first the first. At most five. */
+/** Shows one of at most five alternatives, without JavaScript. */
 export function tabs(name: string, legend: string, all: readonly Tab[]): Html {
   const choices = all.map(
     ({ id, label }, index) =>

@@ -1,16 +1,12 @@
-/** The pages of the site for tenants, in reading order. A new page is one more line here. */
+/** The pages of the site, in reading order. */
 
 type MadePage = 'reference' | 'errors' | 'permissions';
 
 export interface Listed {
-  /**
-   * The path below the docs' own path; '' is the first page. Paths are published: errors and
-   * bookmarks use them.
-   */
+  /** The path below the docs' own; '' is the first page. Paths are published. */
   readonly path: string;
-  /** A file of the repository that begins with its title, or a generated page with its title. */
+  /** A Markdown file that begins with its title, or a generated page. */
   readonly from: string | { readonly made: MadePage; readonly title: string };
-  /** The purpose of the page, in half a sentence. */
   readonly about: string;
   /** Other words for the subject, which the search finds. */
   readonly also?: string;
@@ -21,10 +17,15 @@ interface Chapter {
   readonly pages: readonly Listed[];
 }
 
-/** Further addresses of a page, for people who type them. */
 export const ALIASES: Readonly<Record<string, readonly string[]>> = {
   '/conceptos/errores': ['/errors'],
 };
+
+/** Returns the page of `docs/guides` with the same name as its path. */
+function guide(path: string, about: string, also?: string): Listed {
+  const from = `docs/guides${path}.md`;
+  return also === undefined ? { path, from, about } : { path, from, about, also };
+}
 
 export const CONTENTS: readonly Chapter[] = [
   {
@@ -35,71 +36,57 @@ export const CONTENTS: readonly Chapter[] = [
         from: 'docs/guides/index.md',
         about: 'what the service does, and where to start',
       },
-      {
-        path: '/concepts',
-        from: 'docs/guides/concepts.md',
-        about: 'accounts, members, networks, and how money enters',
-        also: 'currency deposit top up fund glossary onboarding user customer',
-      },
-      {
-        path: '/first-transfer',
-        from: 'docs/guides/first-transfer.md',
-        about: 'from a token to money that has moved',
-        also: 'authentication authorization api key bearer sandbox test mode quickstart getting started',
-      },
-      {
-        path: '/idempotency',
-        from: 'docs/guides/idempotency.md',
-        about: 'repeat a request safely, and learn its outcome',
-        also: 'retry timeout duplicate',
-      },
-      {
-        path: '/clients',
-        from: 'docs/guides/clients.md',
-        about: 'a typed client, deliveries on your machine, Postman',
-        also: 'sdk library node javascript localhost tunnel',
-      },
-      {
-        path: '/going-live',
-        from: 'docs/guides/going-live.md',
-        about: 'what to check before the first real payment',
-        also: 'production launch checklist sandbox',
-      },
+      guide(
+        '/concepts',
+        'accounts, members, networks, and how money enters',
+        'currency deposit top up fund glossary onboarding user customer',
+      ),
+      guide(
+        '/first-transfer',
+        'from a token to money that has moved',
+        'authentication authorization api key bearer sandbox test mode quickstart getting started',
+      ),
+      guide(
+        '/idempotency',
+        'repeat a request safely, and learn its outcome',
+        'retry timeout duplicate',
+      ),
+      guide(
+        '/clients',
+        'a typed client, deliveries on your machine, Postman',
+        'sdk library node javascript localhost tunnel',
+      ),
+      guide(
+        '/going-live',
+        'what to check before the first real payment',
+        'production launch checklist sandbox',
+      ),
     ],
   },
   {
     title: 'Move money',
     pages: [
-      {
-        path: '/accounts',
-        from: 'docs/guides/accounts.md',
-        about: 'verification, aliases, and who may do what',
-        also: 'kyc wallet user onboarding',
-      },
-      {
-        path: '/approvals',
-        from: 'docs/guides/approvals.md',
-        about: 'transfers and payouts that wait for other members',
-        also: 'cancel reverse maker checker four eyes',
-      },
-      {
-        path: '/bonus',
-        from: 'docs/guides/bonus.md',
-        about: 'pay one person at once',
-        also: 'refund reverse undo',
-      },
-      {
-        path: '/batches',
-        from: 'docs/guides/batches.md',
-        about: 'pay up to 100,000 people from one file',
-        also: 'payroll salary csv excel bulk mass payment',
-      },
-      {
-        path: '/payouts',
-        from: 'docs/guides/payouts.md',
-        about: 'money to a bank account, and its possible outcomes',
-        also: 'withdraw bank refund reverse return chargeback',
-      },
+      guide(
+        '/accounts',
+        'verification, aliases, and who may do what',
+        'kyc wallet user onboarding',
+      ),
+      guide(
+        '/approvals',
+        'transfers and payouts that wait for other members',
+        'cancel reverse maker checker four eyes',
+      ),
+      guide('/bonus', 'pay one person at once', 'refund reverse undo'),
+      guide(
+        '/batches',
+        'pay up to 100,000 people from one file',
+        'payroll salary csv excel bulk mass payment',
+      ),
+      guide(
+        '/payouts',
+        'money to a bank account, and its possible outcomes',
+        'withdraw bank refund reverse return chargeback',
+      ),
     ],
   },
   {
@@ -111,28 +98,22 @@ export const CONTENTS: readonly Chapter[] = [
         about: 'receive and verify deliveries, in five languages',
         also: 'callback notification signature hmac',
       },
-      {
-        path: '/events',
-        from: 'docs/guides/events.md',
-        about: 'every type of event, and the log that holds them',
-      },
+      guide('/events', 'every type of event, and the log that holds them'),
     ],
   },
   {
     title: 'Keep books',
     pages: [
-      {
-        path: '/statements',
-        from: 'docs/guides/statements.md',
-        about: 'movements of a period as CSV and XLSX, and past balances',
-        also: 'report export download balance history',
-      },
-      {
-        path: '/reconciliation',
-        from: 'docs/guides/reconciliation.md',
-        about: 'keep your books equal to the ledger',
-        also: 'bookkeeping accounting reconcile audit',
-      },
+      guide(
+        '/statements',
+        'movements of a period as CSV and XLSX, and past balances',
+        'report export download balance history',
+      ),
+      guide(
+        '/reconciliation',
+        'keep your books equal to the ledger',
+        'bookkeeping accounting reconcile audit',
+      ),
     ],
   },
   {
@@ -154,29 +135,18 @@ export const CONTENTS: readonly Chapter[] = [
         about: 'the scope and the role that an operation needs',
         also: 'authentication authorization access',
       },
-      {
-        path: '/limits',
-        from: 'docs/guides/limits.md',
-        about: 'amounts, months, fees, rates and quotas',
-        also: 'throttling rate limit quota pricing',
-      },
-      {
-        path: '/conventions',
-        from: 'docs/guides/conventions.md',
-        about: 'amounts, times, text, pages and cursors',
-        also: 'pagination paging currency date timezone format',
-      },
-      {
-        path: '/versions',
-        from: 'docs/guides/versions.md',
-        about: 'how the API changes, and how it does not',
-        also: 'deprecation compatibility',
-      },
-      {
-        path: '/changelog',
-        from: 'docs/guides/changelog.md',
-        about: 'what has changed for tenants',
-      },
+      guide(
+        '/limits',
+        'amounts, months, fees, rates and quotas',
+        'throttling rate limit quota pricing',
+      ),
+      guide(
+        '/conventions',
+        'amounts, times, text, pages and cursors',
+        'pagination paging currency date timezone format',
+      ),
+      guide('/versions', 'how the API changes, and how it does not', 'deprecation compatibility'),
+      guide('/changelog', 'what has changed for tenants'),
     ],
   },
 ];

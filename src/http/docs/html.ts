@@ -1,11 +1,10 @@
-/** Safe HTML: made by `html`, or from the written pages. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
 type Part = Html | string | number | readonly Html[];
 
-/** Builds HTML from a template: values are escaped unless they are Html. */
+/** Escapes values that are not Html. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(
     strings.reduce((text, string, index) => `${text}${shown(parts[index - 1])}${string}`),
@@ -20,7 +19,7 @@ function shown(part: Part | undefined): string {
   return String(part ?? '').replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
-/** Returns an identifier or a path that breaks only after a sign, never within a word. */
+/** Breaks only after a sign, never within a word. */
 export function breakable(text: string): Html {
   return new Html(shown(text).replace(/[/_.?](?=\w|{)/g, '$&<wbr />'));
 }

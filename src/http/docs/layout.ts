@@ -1,27 +1,21 @@
 import { html, type Html, NOTHING } from './html.js';
 
-/** A part of a page with its own link, which the search finds. */
 export interface Section {
   /** '' is the beginning of the page. */
   readonly anchor: string;
   readonly title: string;
-  /** Level of the heading: 2 or more. */
   readonly level: number;
-  /** The text to search, without markup. */
   readonly text: string;
 }
 
 export interface SitePage {
-  /** Below the docs' own path. */
   readonly path: string;
   readonly title: string;
   readonly about: string;
-  /** Other words for the subject, which the search finds. */
   readonly also?: string | undefined;
-  /** Renders the content, which takes milliseconds, when the page is first read. */
   readonly content: () => Html;
   readonly sections: readonly Section[];
-  /** The page of the menu to which this page belongs, if the menu does not list it. */
+  /** The menu's page for a page that it does not list. */
   readonly under?: string;
 }
 
@@ -38,7 +32,6 @@ export interface MenuChapter {
 
 const NAME = 'Money Movement Service';
 
-/** Returns the whole page, with menu, search and links to its neighbours. */
 export function framed(places: Places, menu: readonly MenuChapter[], page: SitePage): string {
   const title = page.title === NAME ? NAME : `${page.title} · ${NAME}`;
   return html`<!doctype html>

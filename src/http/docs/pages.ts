@@ -5,15 +5,12 @@ import { codeBlock } from './code.js';
 import { breakable, html, type Html, NOTHING, prose } from './html.js';
 import type { Places, Section } from './layout.js';
 
-/** The pages generated from tables of the code. */
-
 export interface Made {
-  /** Renders the content, which takes milliseconds, when the page is first read. */
   readonly content: () => Html;
   readonly sections: readonly Section[];
 }
 
-/** Builds the errors page with an anchor for each code, the target of every `doc_url`. */
+/** Has an anchor for each code, the target of every `doc_url`. */
 export function errorsPage(places: Places): Made {
   const content = (): Html => html`
     <p>

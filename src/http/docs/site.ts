@@ -13,25 +13,15 @@ interface DocsDeps {
   readonly routes: readonly Route[];
   readonly openApi: () => object;
   readonly baseUrl: string;
-  /** The address of the docs; its path is the path of the pages. */
   readonly docsUrl: string;
 }
 
-interface Served {
-  readonly files: ReadonlyMap<string, SiteFile>;
-  readonly missing: SiteFile;
-}
+type Served = Readonly<{ files: ReadonlyMap<string, SiteFile>; missing: SiteFile }>;
 
-/**
- * Everything served without a token: the docs pages, their assets and /openapi.json, built once and
- * kept in memory.
- */
+/** Serves the docs pages, their assets and /openapi.json, kept in memory. */
 export class DocsSite {
   private served: Served | null = null;
-  /**
-   * The prefix of each page's path; empty if the pages are at the root, where the API answers for
-   * missing pages.
-   */
+  /** The prefix of each page's path; empty at the root, where the API answers for missing pages. */
   private readonly base: string;
   private readonly secure = securityHeaders();
 
@@ -39,15 +29,7 @@ export class DocsSite {
     this.base = new URL(deps.docsUrl).pathname.replace(/\/+$/, '');
   }
 
-  /** Lists the files, in about a tenth of a second. Each is rendered when it is first read. */
-  private assemble(): Served {
-    return (this.served ??= this.make());
-  }
-
-  /**
-   * Renders every file, one in each turn of the event loop, so that neither the start nor a reader
-   * delays other requests for long.
-   */
+  /** Renders every file, one in each turn of the event loop, so that requests are not delayed. */
   async render(): Promise<void> {
     const { files, missing } = this.assemble();
     for (const file of [...files.values(), missing]) {
@@ -56,7 +38,9 @@ export class DocsSite {
     }
   }
 
-  private make(): Served {
+  /** Each file is rendered when it is first read. */
+  private assemble(): Served {
+    if (this.served !== null) return this.served;
     const { base, deps } = this;
     const places: Places = {
       page: (path) => base + path || '/',
@@ -71,17 +55,17 @@ export class DocsSite {
       ...Array.from(assets, ([name, file]) => [places.asset(name), file] as const),
       [places.openApi, document] as const,
     ];
-    return { files: new Map(files), missing };
+    this.served = { files: new Map(files), missing };
+    return this.served;
   }
 
-  /** Serves the pages, and passes on all other requests. */
   async serve(context: Koa.ParameterizedContext<RequestState>, next: Koa.Next): Promise<void> {
     const { exchange } = context.state;
     const { path } = exchange;
     const file = this.mayHave(path) ? this.assemble().files.get(path) : undefined;
     if (file !== undefined) this.send(context, path, file);
     else if (path === '/' && isRead(exchange.method) && context.accepts('json', 'html') === 'html')
-      // A browser at the service's address is redirected to the docs. Programs get the API's 404.
+      // Programs get the API's 404.
       this.lead(context, this.base);
     else if (this.base === '' || !path.startsWith(`${this.base}/`)) await next();
     else if (path.endsWith('/') && this.assemble().files.has(path.slice(0, -1)))
@@ -89,7 +73,7 @@ export class DocsSite {
     else this.send(context, this.base, this.assemble().missing);
   }
 
-  /** Other paths are not looked up, so requests of programs never cause the pages to be built. */
+  /** Other requests do not cause the site to be built. */
   private mayHave(path: string): boolean {
     return path === OPENAPI || path === this.base || path.startsWith(`${this.base}/`);
   }
@@ -140,14 +124,13 @@ function securityHeaders(): ReturnType<typeof helmet> {
         'script-src': ["'self'"],
         'style-src': ["'self'"],
         'img-src': ["'self'"],
-        // The search index.
         'connect-src': ["'self'"],
         'base-uri': ["'none'"],
         'form-action': ["'none'"],
         'frame-ancestors': ["'none'"],
       },
     },
-    // The proxy in front of the service, which ends TLS, decides this.
+    // The proxy that ends TLS decides this.
     strictTransportSecurity: false,
     // Over http, browsers ignore it with a warning.
     crossOriginOpenerPolicy: false,

@@ -6,15 +6,12 @@ import { CONTENTS, type Listed } from './contents.js';
 import { breakable, Html } from './html.js';
 import type { Places, Section, SitePage } from './layout.js';
 
-/** The handwritten pages: Markdown under docs, which is also read in the repository. */
-
 const ROOT = new URL('../../../../', import.meta.url);
-/** The address of API and site in the pages: the address of `npm start`. */
+/** The address in the pages: that of `npm start`. */
 const WRITTEN_URL = 'http://127.0.0.1:8080';
 const WRITTEN_DOCS = `${WRITTEN_URL}/docs`;
 const WRITTEN_ASSETS = `${WRITTEN_DOCS}/assets/`;
 
-/** Returns a file of the repository. Throws if it is missing. */
 export function readPart(file: string): Buffer {
   return readFileSync(new URL(file, ROOT));
 }
@@ -24,7 +21,7 @@ const LANGUAGES: Readonly<Record<string, string>> = {
   ...{ sh: 'bash', ts: 'typescript', python: 'python', go: 'go', php: 'php', java: 'java' },
   ...{ csv: 'csv', json: 'json', sql: 'sql' },
 };
-/** The first line of a quotation that is a box of its own, as GitHub marks it. */
+/** Marks a box, as on GitHub. */
 const NOTE = /^\[!(\w+)\]\n/;
 
 /** HTML in the text is shown as text. */
@@ -42,15 +39,11 @@ rules.code_inline = (tokens, index) =>
 rules.fence = (tokens, index) =>
   codeBlock(tokens[index]?.content ?? '', LANGUAGES[tokens[index]?.info ?? ''] ?? '').text;
 
-/** Renders Markdown from the code, such as descriptions of operations. */
 export function renderMarkdown(text: string): Html {
   return new Html(markdown.render(text));
 }
 
-/**
- * Renders a written page. Throws if the file is missing, has no title or a heading twice, or links
- * to a page outside the site.
- */
+/** Throws if the file is missing, has no title or a heading twice, or links outside the site. */
 export function writtenPage(
   { path, about, also }: Listed,
   file: string,
@@ -77,7 +70,7 @@ interface Here {
   readonly baseUrl: string;
 }
 
-/** Changes a link to point at this service and this site. */
+/** Points a link at this service and this site. */
 function address(token: Token, here: Here): void {
   const href = token.attrGet('href');
   if (href !== null) token.attrSet('href', target(String(href), here));
@@ -100,7 +93,7 @@ function target(href: string, { file, places, baseUrl }: Here): string {
   return places.page(listed.path) + suffix;
 }
 
-/** Turns quotations that begin with `[!WARNING]` into boxes with that heading. */
+/** Turns quotations such as `[!WARNING]` into boxes with that heading. */
 function frameNotes(tokens: readonly Token[]): void {
   tokens.forEach((token, index) => {
     const text = tokens[index + 2];
@@ -112,7 +105,7 @@ function frameNotes(tokens: readonly Token[]): void {
   });
 }
 
-/** Renders sections that follow each other and hold programs, in several languages, as tabs. */
+/** Renders programs in several languages as tabs. */
 function rendered(tokens: readonly Token[]): string {
   const render = (some: readonly Token[]): string =>
     markdown.renderer.render([...some], markdown.options, {});
@@ -137,7 +130,7 @@ function rendered(tokens: readonly Token[]): string {
     .join('');
 }
 
-/** Labels each cell with its column, because a phone shows a row as a list. */
+/** Labels each cell with its column, for phones. */
 function labelCells(tokens: readonly Token[]): void {
   let [heads, column]: [string[], number] = [[], 0];
   tokens.forEach((token, index) => {
@@ -149,7 +142,7 @@ function labelCells(tokens: readonly Token[]): void {
   });
 }
 
-/** Gives the headings their anchors, and returns the section under each heading. */
+/** Gives the headings anchors, and returns their sections. */
 function sectionsOf(tokens: readonly Token[], file: string): Section[] {
   const sections = [{ anchor: '', title: '', level: 1, text: '' }];
   tokens.forEach((token, index) => {
@@ -178,9 +171,7 @@ function plainText(token: Token | undefined): string {
   return token.children === null ? token.content : token.children.map(plainText).join('');
 }
 
-/**
- * Returns the anchor as GitHub makes it, so that a link works in the repository and on the site.
- */
+/** As GitHub makes anchors. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

@@ -93,7 +93,7 @@ const recoverCommand = command({
   subject: ({ endpoint }) => endpoint,
   run: async (ops, { endpoint, since }) => {
     const { id } = await findEndpoint(ops.database.reader, endpoint);
-    const { range } = await recoverFor(ops, id, since, ops.by());
+    const range = await recoverFor(ops, id, since, ops.by());
     await show(ops, id);
     if (range === null) ops.output.say('Nothing has happened since then.');
   },

@@ -54,10 +54,10 @@ export const endpointKind: ResourceKind<WebhookEndpoint> = {
 };
 
 function deliveryList(items: readonly ShownDelivery[], timeZone: string): Content {
-  const shown = items.map(({ delivery, attempts }) => [
+  const shown = items.map((delivery) => [
     html`<h3>${delivery.eventType}</h3>
       <p>Event ${idText(delivery.eventId)}</p>`,
-    attemptTable({ url: '', delivery, attempts }, timeZone),
+    attemptTable({ url: '', delivery, attempts: delivery.attempts }, timeZone),
   ]);
   return items.length > 0 && section('sent', `Deliveries, the newest ${items.length}`, shown);
 }

@@ -15,8 +15,6 @@ import {
 import { fieldList, type FieldLinks, fieldRow } from './fields.js';
 import { samplesOf } from './samples.js';
 
-/** An operation in the reference: what it needs, takes, returns and refuses, and how to call it. */
-
 export interface Call {
   readonly route: Route;
   readonly operation: DescribedOperation;
@@ -25,11 +23,10 @@ export interface Call {
 interface Context {
   readonly document: ApiDocument;
   readonly links: FieldLinks;
-  /** The address of the errors page. */
   readonly errors: string;
 }
 
-/** Lists the fields of every object where it is used. */
+/** Fields of every object are listed where it is used. */
 export const NO_LINKS: FieldLinks = { object: () => undefined };
 
 export function callArticle({ route, operation }: Call, context: Context): Html {
@@ -102,7 +99,7 @@ function parameters(operation: DescribedOperation, { document }: Context): Html 
   })}`;
 }
 
-/** Lists the fields of each body once, under all statuses that carry it. */
+/** Lists the fields of each body once, under all its statuses. */
 function responses(operation: DescribedOperation, { document, links }: Context): Html {
   const groups = new Map<string, { heads: Html[]; content: Content }>();
   for (const [status, { description, content }] of successes(operation)) {
@@ -120,11 +117,7 @@ function responses(operation: DescribedOperation, { document, links }: Context):
     const fields = fieldList(
       content['application/json']?.schema ?? {},
       document.components.schemas,
-      {
-        ...NO_LINKS,
-        union: links.object,
-        isResponse: true,
-      },
+      { ...NO_LINKS, union: links.object, isResponse: true },
     );
     const list =
       fields === NOTHING
@@ -146,7 +139,6 @@ function successes({
   return Object.entries(all).filter(([status]) => status.startsWith('2'));
 }
 
-/** Shows the first response that has an example. */
 function exampleOf(operation: DescribedOperation): Html {
   const examples = successes(operation).flatMap(([status, { content }]) =>
     Object.values(content).flatMap(({ example }) =>

@@ -91,7 +91,7 @@ const document = z.object({
 });
 export type ApiDocument = z.infer<typeof document>;
 
-/** Throws if the document does not have the expected shape. */
+/** Throws if the document has another shape. */
 export function readDocument(made: object): ApiDocument {
   return document.parse(made);
 }

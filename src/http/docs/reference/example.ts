@@ -1,9 +1,6 @@
 import type { Content, Schema } from './document.js';
 import { resolved } from './fields.js';
 
-/** Examples of bodies: the document's example, or else the minimum that the schema requires. */
-
-/** The id in paths. */
 export const AN_ID = '0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10';
 const BY_FORMAT: Readonly<Record<string, string>> = {
   'date-time': '2026-11-01T14:05:00.000Z',
@@ -19,7 +16,7 @@ export function bodyExample(
   return example ?? Object.values(examples)[0]?.value ?? new Sampler(schemas).sample(schema);
 }
 
-/** Builds the minimum that a schema requires, with all ids different. */
+/** Builds the minimum that a schema requires. */
 class Sampler {
   private ids = 0;
 
@@ -50,7 +47,7 @@ class Sampler {
 
   private text({ format = '', pattern = '' }: Schema): string {
     if (format === 'uuid') return `${AN_ID.slice(0, -1)}${this.ids++}`;
-    // A string with a pattern of its own is the number of a document or an account.
+    // Numbers of documents or accounts have a pattern of their own.
     return BY_FORMAT[format] ?? (pattern.startsWith('^[0-9') ? '10203040' : 'text');
   }
 }

@@ -2,13 +2,9 @@ import { breakable, html, type Html, joined, NOTHING } from '../html.js';
 import { renderMarkdown } from '../written.js';
 import { refName, type Schema } from './document.js';
 
-/** Bodies and objects as lists of fields, each with its type in words. */
-
 type Schemas = Readonly<Record<string, Schema>>;
 
-/**
- * Returns the schema behind a reference, the merged parts of an allOf, or the alternative to null.
- */
+/** Resolves references, merges allOf, and takes the alternative to null. */
 export function resolved(given: Schema, schemas: Schemas): Schema {
   const name = refName(given);
   if (name !== undefined) return resolved(schemas[name] ?? {}, schemas);
@@ -32,18 +28,15 @@ function described({ description }: Schema): Schema {
 }
 
 export interface FieldLinks {
-  /**
-   * The page that describes this component's object; undefined if none does, so its fields are
-   * listed where it is used.
-   */
+  /** The page of this component; undefined if its fields are listed where it is used. */
   readonly object: (name: string) => string | undefined;
   /** Replaces `object` for fields that are one of several objects. */
   readonly union?: (name: string) => string | undefined;
-  /** Marks fields that may be absent, instead of those that are required. */
+  /** Marks fields that may be absent, instead of required ones. */
   readonly isResponse?: boolean;
 }
 
-/** Returns one object for several alternatives, with the fields of all of them. */
+/** Returns one object with the fields of all alternatives. */
 function merged(given: Schema, schemas: Schemas): Schema {
   const schema = resolved(given, schemas);
   const alternatives = (schema.oneOf ?? schema.anyOf ?? []).map((one) => resolved(one, schemas));
@@ -59,7 +52,7 @@ function merged(given: Schema, schemas: Schemas): Schema {
   return { properties: Object.fromEntries(properties), required };
 }
 
-/** Returns one schema for a field of several alternatives; its description is that of the first. */
+/** Returns one schema for a field of several alternatives. */
 function common(all: readonly Schema[], schemas: Schemas): Schema {
   const [first = {}] = all;
   const distinct = new Map(all.map((one) => [JSON.stringify(one), one]));
@@ -81,7 +74,7 @@ function common(all: readonly Schema[], schemas: Schemas): Schema {
   return hasOneType ? first : { oneOf, ...described(first) };
 }
 
-/** Returns the list of fields; fields of nested objects have dotted names. */
+/** Fields of nested objects have dotted names. */
 export function fieldList(schema: Schema, schemas: Schemas, links: FieldLinks): Html {
   const rows = fieldRows(schema, { schemas, links, prefix: '' });
   return rows.length === 0 ? NOTHING : html`<dl>${rows}</dl>`;
@@ -174,7 +167,6 @@ export function typeOf(schema: Schema, within: Omit<Within, 'prefix'>): Html {
   return html`${simpleType(whole) || 'object'}${orNull}`;
 }
 
-/** Returns the names of the objects of which a field is one. */
 function unionOf({ oneOf, anyOf = [] }: Schema): string[] {
   return (oneOf ?? anyOf).flatMap((one) => refName(one) ?? []);
 }

@@ -1,3 +1,4 @@
+import { titleOf } from '../../openapi-tags.js';
 import type { Route } from '../../route.js';
 import { breakable, html, type Html, NOTHING } from '../html.js';
 import type { Places, SitePage } from '../layout.js';
@@ -8,8 +9,7 @@ import { type ApiDocument, readDocument, type Schema } from './document.js';
 import { fieldList, type FieldLinks, resolved, typeOf } from './fields.js';
 
 /**
- * The reference: a page for each tag of the OpenAPI document, a page of objects, and a page about
- * webhook deliveries.
+ * A page for each tag of the OpenAPI document, one of objects, and one about webhook deliveries.
  */
 
 const PATH = '/reference';
@@ -90,7 +90,7 @@ export class Reference {
     ];
   }
 
-  /** Returns `GET /v1/transfers/{id}` as a link to its description. */
+  /** Links `GET /v1/transfers/{id}` to its description. */
   callLink(route: Route): Html {
     const { method, path } = route;
     const group = this.groups.find(({ calls }) => calls.some((call) => call.route === route));
@@ -122,7 +122,7 @@ export class Reference {
     };
   }
 
-  /** Returns the objects in responses. The description of a request contains its own objects. */
+  /** The objects in responses; a request describes its own. */
   private shownObjects(): ReadonlySet<string> {
     const names = new Set<string>();
     const visit = (value: unknown): void => {
@@ -232,11 +232,6 @@ function callOf(document: ApiDocument, route: Route): Call[] {
 
 function has(schema: Schema, name: string, schemas: Readonly<Record<string, Schema>>): boolean {
   return name in (resolved(schema, schemas).properties ?? {});
-}
-
-function titleOf(tag: string): string {
-  const words = tag.replaceAll('_', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 function slug(name: string): string {

@@ -7,26 +7,21 @@ import type { DescribedOperation, Schema } from './document.js';
 import { AN_ID, bodyExample } from './example.js';
 import { resolved } from './fields.js';
 
-/** Complete programs that send an operation's request, in each language of the reference. */
-
 type Schemas = Readonly<Record<string, Schema>>;
 
 export interface Sample {
   readonly name: 'curl' | 'TypeScript' | 'Python' | 'Go';
-  /** The language for the highlighter. */
   readonly language: string;
   readonly text: string;
 }
 
 interface Request {
   readonly route: Route;
-  /** Below `/v1`, with the query. */
   readonly path: string;
   readonly ids: readonly string[];
   readonly query: Readonly<Record<string, string>>;
-  /** The body and its schema; null without one. */
   readonly body: { readonly value: unknown; readonly schema: Schema } | null;
-  /** The text fields of a form with a file; null for other bodies. */
+  /** The text fields of a form; null for other bodies. */
   readonly form: Readonly<Record<string, string>> | null;
   readonly isFile: boolean;
   readonly schemas: Schemas;
