@@ -39,19 +39,10 @@ export interface Activities {
 }
 
 export function createActivities(services: ActivityServices): Activities {
-  const {
-    staff,
-    signalTimes,
-    transferApprovals,
-    payoutApprovals,
-    queue,
-    batches,
-    webhooks,
-    stopping,
-  } = services;
-  const signals = new StaffSignals(staff, async (workflowId, signal) => {
+  const { transferApprovals, payoutApprovals, queue, batches, webhooks, stopping } = services;
+  const signals = new StaffSignals(services.staff, async (workflowId, signal) => {
     const { workflowExecution: run } = Context.current().info;
-    return run?.workflowId === workflowId ? signalTimes.receivedAt(run, signal) : null;
+    return run?.workflowId === workflowId ? services.signalTimes.receivedAt(run, signal) : null;
   });
   return {
     approvals: {

@@ -105,25 +105,17 @@ export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState>
   }
 }
 
-function detailsOf({
-  status,
-  rows,
-  rejected,
-  paid,
-  failed,
-  isPaused,
-  pauseReason,
-  rejection,
-}: BatchState): string {
-  const progress = `${paid} of ${rows} rows paid, ${failed} failed`;
+function detailsOf(state: BatchState): string {
+  const { status, rows, rejected, rejection } = state;
+  const progress = `${state.paid} of ${rows} rows paid, ${state.failed} failed`;
   switch (status) {
     case 'validating':
       return 'Reading the file.';
     case 'ready':
       return `Waiting for somebody to execute it: ${rows} rows.`;
     case 'executing':
-      return isPaused
-        ? `Paused (${pauseReason ?? 'no reason is known'}): ${progress}. Waiting to be resumed or canceled.`
+      return state.isPaused
+        ? `Paused (${state.pauseReason ?? 'no reason is known'}): ${progress}. Waiting to be resumed or canceled.`
         : `Paying: ${progress}.`;
     case 'rejected':
       if (rejection === 'withdrawn')

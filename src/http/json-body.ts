@@ -18,7 +18,8 @@ export function readJson(bytes: Buffer): unknown {
 
 /** Throws 400 `invalid_field` if the value is too deep or has a forbidden name. */
 export function assertStructure(value: unknown): void {
-  if (!isAllowed(value, 1)) throw new ApiError(structureRefusal(value, 1, ''));
+  const refusal = structureRefusal(value, 1, '');
+  if (refusal !== null) throw new ApiError(refusal);
 }
 
 function parse(bytes: Buffer): unknown {
@@ -45,26 +46,20 @@ function separators(json: Buffer): number {
   return count;
 }
 
-function isAllowed(value: unknown, level: number): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  if (level > DEEPEST) return false;
-  if (Array.isArray(value)) return value.every((inner) => isAllowed(inner, level + 1));
-  return Object.entries(value).every(
-    ([name, inner]) => !isForbidden(name) && isAllowed(inner, level + 1),
-  );
-}
-
 /** Names that reach into JavaScript's own objects in careless code. */
 function isForbidden(name: string): boolean {
   return name === '__proto__' || name === 'constructor';
 }
 
-function structureRefusal(value: unknown, level: number, path: string): Refusal {
+/** Returns null for an allowed structure. Recursion stops at the deepest level allowed. */
+function structureRefusal(value: unknown, level: number, path: string): Refusal | null {
+  if (typeof value !== 'object' || value === null) return null;
   if (level > DEEPEST) return invalidField(path, 'nested_too_deep');
-  for (const [name, inner] of Object.entries(value ?? {})) {
+  for (const [name, inner] of Object.entries(value)) {
     const field = path === '' ? name : `${path}.${name}`;
     if (!Array.isArray(value) && isForbidden(name)) return invalidField(field, 'forbidden_name');
-    if (!isAllowed(inner, level + 1)) return structureRefusal(inner, level + 1, field);
+    const refusal = structureRefusal(inner, level + 1, field);
+    if (refusal !== null) return refusal;
   }
-  throw new TypeError('the structure is not refused');
+  return null;
 }

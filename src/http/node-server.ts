@@ -107,13 +107,9 @@ function invalidRequest(reason: string): Refusal {
   return { ...invalidField('', reason), message: `the request is not valid: ${reason}` };
 }
 
-interface Pending {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-}
-
 interface OpenConnection {
-  readonly pending: Set<Pending>;
+  /** Responses that have not ended. */
+  readonly pending: Set<ServerResponse>;
   latest: IncomingMessage | null;
 }
 
@@ -131,14 +127,13 @@ class Connections {
   }
 
   began(request: IncomingMessage, response: ServerResponse): void {
-    const pending = { request, response };
     const own = this.open.get(request.socket);
-    own?.pending.add(pending);
+    own?.pending.add(response);
     if (own !== undefined) own.latest = request;
     this.inFlight += 1;
     if (this.stopping) response.shouldKeepAlive = false;
     response.once('close', () => {
-      own?.pending.delete(pending);
+      own?.pending.delete(response);
       this.inFlight -= 1;
     });
   }
@@ -160,12 +155,12 @@ class Connections {
     if (this.refused.has(socket)) return;
     this.refused.add(socket);
     const pending = [...(this.open.get(socket)?.pending ?? [])];
-    const earlier = pending.filter(({ request }) => request.complete);
+    const earlier = pending.filter(({ req }) => req.complete);
     await Promise.all(
-      earlier.map(({ response }) => new Promise((resolve) => response.once('close', resolve))),
+      earlier.map((response) => new Promise((resolve) => response.once('close', resolve))),
     );
-    const broken = pending.find(({ request }) => !request.complete);
-    if (!socket.writable || broken?.response.headersSent === true) {
+    const broken = pending.find(({ req }) => !req.complete);
+    if (!socket.writable || broken?.headersSent === true) {
       socket.destroy();
       return;
     }
@@ -178,8 +173,7 @@ class Connections {
   async stop(graceMs: number): Promise<void> {
     this.stopping = true;
     for (const { pending } of this.open.values())
-      for (const { response } of pending)
-        if (!response.headersSent) response.shouldKeepAlive = false;
+      for (const response of pending) if (!response.headersSent) response.shouldKeepAlive = false;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     // Node considers a connection without data busy until its headers are late.
     const look = (): void => {

@@ -95,27 +95,21 @@ export function instantField(round: 'up' | 'down' = 'down'): z.ZodType<Instant, 
   ).openapi({ format: 'date-time' });
 }
 
-/** Plain digits in a query. Reasons: not_an_integer, out_of_range. */
-function integerText(
-  least: number,
-  most: number,
-  otherwise: number,
-): z.ZodType<number, string | undefined> {
-  return z
-    .string()
-    .default(String(otherwise))
-    .transform((text, context): number => {
-      const value = INTEGER_TEXT.test(text) ? Number(text) : Number.NaN;
-      if (value >= least && value <= most) return value;
-      context.addIssue(Number.isNaN(value) ? 'not_an_integer' : 'out_of_range');
-      return z.NEVER;
-    })
-    .openapi({ type: 'integer', minimum: least, maximum: most, default: otherwise });
-}
+/** Plain digits. Reasons: not_an_integer, out_of_range. */
+const limitField = z
+  .string()
+  .default('25')
+  .transform((text, context): number => {
+    const value = INTEGER_TEXT.test(text) ? Number(text) : Number.NaN;
+    if (value >= 1 && value <= 100) return value;
+    context.addIssue(Number.isNaN(value) ? 'not_an_integer' : 'out_of_range');
+    return z.NEVER;
+  })
+  .openapi({ type: 'integer', minimum: 1, maximum: 100, default: 25 });
 
 /** The parameters of every collection. http/cursor.ts parses the cursor. */
 export const PAGE_QUERY = {
-  limit: integerText(1, 100, 25),
+  limit: limitField,
   cursor: z
     .string()
     .optional()

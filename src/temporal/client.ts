@@ -311,17 +311,11 @@ function ignoreExisting(failure: unknown): void {
 /** `INDEXED_VALUE_TYPE_KEYWORD` in Temporal's protocol. */
 const KEYWORD_TYPE = 2;
 
-function searchAttributesOf({
-  tenantId,
-  resourceId,
-  accountId,
-  status,
-  amount,
-}: WorkflowStart): TypedSearchAttributes {
-  const values = { tenantId, resourceId, accountId, businessStatus: status, amount };
+function searchAttributesOf(start: WorkflowStart): TypedSearchAttributes {
+  const values = { ...start, businessStatus: start.status };
   return new TypedSearchAttributes(
     Object.entries(SEARCH_ATTRIBUTES).flatMap(([name, attribute]) => {
-      const value = values[name as keyof typeof values];
+      const value = values[name as keyof typeof SEARCH_ATTRIBUTES];
       return value === null ? [] : [{ key: defineSearchAttributeKey(attribute, 'KEYWORD'), value }];
     }),
   );

@@ -65,19 +65,12 @@ export class Relay {
     const { outbox, observer } = this.deps;
     const failures = new Map<Uuid, unknown>();
     const left = await this.deliver(rows, (entry, failure) => failures.set(entry.id, failure));
-    const failed = rows.flatMap(({ id, attempts, resourceType }) => {
-      if (!failures.has(id)) return [];
-      const failure = failures.get(id);
-      return [
-        {
-          id,
-          attempts,
-          resourceType,
-          error: messageOf(failure),
-          isItsOwn: !affectsEveryCall(failure),
-        },
-      ];
-    });
+    const failed = rows
+      .filter(({ id }) => failures.has(id))
+      .map((row) => {
+        const failure = failures.get(row.id);
+        return { ...row, error: messageOf(failure), isItsOwn: !affectsEveryCall(failure) };
+      });
     await outbox.fail(failed);
     for (const one of failed)
       if (isLast(one)) observer.died(one.resourceType, one.error);

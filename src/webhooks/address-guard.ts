@@ -79,11 +79,15 @@ export class AddressGuard {
   async resolve(url: URL): Promise<Resolved> {
     const isAllowed = isAllowedHost(this.options.allowedHosts, url);
     const host = hostOf(url);
-    const found =
+    const resolver = isAllowed ? machineResolver : this.publicNames;
+    const found: readonly string[] =
       isIP(host) !== 0
         ? [host]
-        : await addressesOf(isAllowed ? machineResolver : this.publicNames, host);
-    const [first, ...rest] = found.map(pinned);
+        : await withTimeout(RESOLVE_TIMEOUT_MS, () => resolver(host), []).catch(() => []);
+    const [first, ...rest] = found.map((address): PinnedAddress => ({
+      address,
+      family: isIP(address) === 6 ? 6 : 4,
+    }));
     if (first === undefined) return { ok: false, reason: 'unresolvable' };
     // Any forbidden address counts, because the next connection might use it.
     if (!isAllowed && !found.every(isPublicAddress))
@@ -115,16 +119,8 @@ function isHostName(host: string): boolean {
   );
 }
 
-function addressesOf(resolve: Resolve, name: string): Promise<readonly string[]> {
-  return withTimeout(RESOLVE_TIMEOUT_MS, () => resolve(name), []).catch(() => []);
-}
-
-function pinned(address: string): PinnedAddress {
-  return { address, family: isIP(address) === 6 ? 6 : 4 };
-}
-
 /** Returns the addresses of a name. Rejects, or returns none, if it has none. */
-export type Resolve = (name: string) => Promise<readonly string[]>;
+type Resolve = (name: string) => Promise<readonly string[]>;
 
 const QUERY_TIMEOUT_MS = 2_000;
 const TRIES = 2;
@@ -132,7 +128,7 @@ const TRIES = 2;
 /**
  * Uses name servers, because getaddrinfo blocks threads and reads hosts files and search domains.
  */
-export function publicResolver(): Resolve {
+function publicResolver(): Resolve {
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: TRIES });
   return async (name) => {
     const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
@@ -141,7 +137,7 @@ export function publicResolver(): Resolve {
 }
 
 /** Resolves like other programs of this machine, for allowed hosts. */
-export const machineResolver: Resolve = async (name) => {
+const machineResolver: Resolve = async (name) => {
   const found = await lookup(name, { all: true, verbatim: true });
   return found.map(({ address }) => address);
 };

@@ -98,19 +98,14 @@ export async function storeResults(
   return { stored, notices: written.flatMap(({ notices }) => notices) };
 }
 
-interface Written extends StoredResults {
-  readonly results: RunResults;
-  readonly made: readonly WebhookDelivery[];
-  readonly known: readonly WebhookDelivery[];
-  readonly notices: readonly OutboxRow[];
-}
+type Written = ReturnType<typeof writtenOf>;
 
 function writtenOf(
   results: RunResults,
   { state, earliest: waiting }: ClaimedEndpoint,
   now: Instant,
   random: () => number,
-): Written {
+) {
   const before = state.endpoint;
   const { through, ended, begun, then } = results;
   const rows = ended.map((outcome) => ({

@@ -29,18 +29,6 @@ export const inTimeSql = (now: Instant): string =>
   `COALESCE(e.next_due_at<=${column.time.literal(instant(now + WORKFLOW_HEAD_START_MS))}
     OR e.next_due_at<=e.probe_at + INTERVAL ${WORKFLOW_HEAD_START_MS * 1_000} MICROSECOND, FALSE)`;
 
-export async function tenantsWithEvents(
-  reader: Reader,
-  since: Instant,
-): Promise<ReadonlyMap<Uuid, bigint>> {
-  const rows = await reader.query(
-    `SELECT tenant_id, last_sequence FROM event_counters FORCE INDEX (recent) WHERE last_at>=${column.time.literal(since)}`,
-  );
-  return new Map(
-    rows.map((row) => [column.uuid.parse(row.tenant_id), column.bigint.parse(row.last_sequence)]),
-  );
-}
-
 export interface EndpointCandidate {
   readonly id: Uuid;
   readonly tenantId: Uuid;
@@ -137,7 +125,12 @@ export class LogWatcher {
     const isWide = this.readAt === null || performance.now() - this.readWidelyAt >= WIDE_EVERY_MS;
     const since = instant((this.readAt ?? now) - (isWide ? SETTLED_AFTER_MS : MARGIN_MS));
     const began = performance.now();
-    const found = await tenantsWithEvents(reader, since);
+    const rows = await reader.query(
+      `SELECT tenant_id, last_sequence FROM event_counters FORCE INDEX (recent) WHERE last_at>=${column.time.literal(since)}`,
+    );
+    const found = rows.map(
+      (row) => [column.uuid.parse(row.tenant_id), column.bigint.parse(row.last_sequence)] as const,
+    );
     for (const [tenantId, last] of found)
       if (this.seen.get(tenantId) !== last) this.tenants.add(tenantId);
     if (isWide) {

@@ -35,6 +35,7 @@ const schema = z.object({
 });
 const schemas = z.optional(z.array(schema));
 export type Schema = z.infer<typeof schema>;
+export type Schemas = Readonly<Record<string, Schema>>;
 
 const content = z
   .record(

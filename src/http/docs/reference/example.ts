@@ -1,4 +1,4 @@
-import type { Content, Schema } from './document.js';
+import type { Content, Schema, Schemas } from './document.js';
 import { resolved } from './fields.js';
 
 export const AN_ID = '0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10';
@@ -6,8 +6,6 @@ const BY_FORMAT: Readonly<Record<string, string>> = {
   'date-time': '2026-11-01T14:05:00.000Z',
   uri: 'https://example.com/hooks',
 };
-
-type Schemas = Readonly<Record<string, Schema>>;
 
 export function bodyExample(
   { example, examples = {}, schema = {} }: Content[string],

@@ -1,8 +1,6 @@
 import { breakable, html, type Html, joined, NOTHING } from '../html.js';
 import { renderMarkdown } from '../written.js';
-import { refName, type Schema } from './document.js';
-
-type Schemas = Readonly<Record<string, Schema>>;
+import { refName, type Schema, type Schemas } from './document.js';
 
 /** Resolves references, merges allOf, and takes the alternative to null. */
 export function resolved(given: Schema, schemas: Schemas): Schema {

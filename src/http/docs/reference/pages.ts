@@ -34,7 +34,12 @@ export class Reference {
     private readonly places: Places,
   ) {
     this.document = readDocument(openApi);
-    const calls = routes.flatMap((route) => callOf(this.document, route));
+    const { paths } = this.document;
+    const calls = routes.flatMap((route): Call[] => {
+      const operation =
+        paths[route.path]?.[route.method.toLowerCase() as Lowercase<Route['method']>];
+      return operation === undefined ? [] : [{ route, operation }];
+    });
     const tagsOf = ({ operation }: Call): string => operation.tags[0] ?? '';
     const tags = new Set([...this.document.tags.map(({ name }) => name), ...calls.map(tagsOf)]);
     this.groups = Array.from(tags, (tag) => ({
@@ -179,7 +184,9 @@ export class Reference {
     const schemaOf = ({ requestBody }: (typeof sent)[number]['post']): Schema =>
       Object.values(requestBody?.content ?? {})[0]?.schema ?? {};
     const { schemas } = components;
-    const events = sent.filter(({ post }) => has(schemaOf(post), 'data', schemas));
+    const events = sent.filter(
+      ({ post }) => 'data' in (resolved(schemaOf(post), schemas).properties ?? {}),
+    );
     const envelope = { oneOf: events.map(({ post }) => schemaOf(post)) };
     const article = ({ name, post }: (typeof sent)[number]): Html => {
       const schema = schemaOf(post);
@@ -222,16 +229,6 @@ export class Reference {
       under: PATH,
     };
   }
-}
-
-function callOf(document: ApiDocument, route: Route): Call[] {
-  const method = route.method.toLowerCase() as Lowercase<Route['method']>;
-  const operation = document.paths[route.path]?.[method];
-  return operation === undefined ? [] : [{ route, operation }];
-}
-
-function has(schema: Schema, name: string, schemas: Readonly<Record<string, Schema>>): boolean {
-  return name in (resolved(schema, schemas).properties ?? {});
 }
 
 function slug(name: string): string {

@@ -3,11 +3,9 @@ import { EXAMPLE_ASSET } from '../../../core/amount.js';
 import { EXAMPLE, exampleOf } from '../../examples.js';
 import type { Route } from '../../route.js';
 import { FILE_FIELD } from '../../upload.js';
-import type { DescribedOperation, Schema } from './document.js';
+import type { DescribedOperation, Schema, Schemas } from './document.js';
 import { AN_ID, bodyExample } from './example.js';
 import { resolved } from './fields.js';
-
-type Schemas = Readonly<Record<string, Schema>>;
 
 export interface Sample {
   readonly name: 'curl' | 'TypeScript' | 'Python' | 'Go';
