@@ -26,7 +26,7 @@ const ASKING = 'GET {gateway}/payouts/{key}';
 const VOIDING = 'POST {gateway}/payouts/{key}/void';
 const SIGNATURES = 'Signatures, in both directions';
 const ANSWERS = 'Answers';
-const CALLBACKS = 'What the gateway tells';
+const CALLBACKS = 'What the gateway reports';
 
 const CANNOT_VOID =
   'it says that it cannot void, so nothing is given back before its quiet time is over';
