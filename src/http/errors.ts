@@ -10,28 +10,18 @@ const INTERNAL_ERROR: Refusal = {
   message: 'something failed on our side; tell us the Svc-Request-Id if it stays',
 };
 
-interface ErrorResponse {
-  readonly refusal: Refusal;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly isFault: boolean;
-}
-
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 /**
  * Turns a thrown value into a response. A fault reveals nothing internal; if money may have moved,
  * the response is "unknown".
  */
-export function errorResponse(thrown: unknown, movesMoney: boolean): ErrorResponse {
+export function errorResponse(thrown: unknown, movesMoney: boolean) {
   if (thrown instanceof ApiError)
     return { refusal: thrown.refusal, headers: thrown.headers, isFault: false };
-  if (isUnavailable(thrown) || thrown instanceof UnknownKey)
-    return { refusal: LEDGER_UNAVAILABLE, headers: NO_HEADERS, isFault: false };
-  return {
-    refusal: movesMoney ? LEDGER_UNAVAILABLE : INTERNAL_ERROR,
-    headers: NO_HEADERS,
-    isFault: true,
-  };
+  const isFault = !isUnavailable(thrown) && !(thrown instanceof UnknownKey);
+  const refusal = isFault && !movesMoney ? INTERNAL_ERROR : LEDGER_UNAVAILABLE;
+  return { refusal, headers: NO_HEADERS, isFault };
 }
 
 export function methodNotAllowed(allow: string): ApiError {

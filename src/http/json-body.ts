@@ -47,9 +47,7 @@ function separators(json: Buffer): number {
 }
 
 /** Names that reach into JavaScript's own objects in careless code. */
-function isForbidden(name: string): boolean {
-  return name === '__proto__' || name === 'constructor';
-}
+const FORBIDDEN: readonly string[] = ['__proto__', 'constructor'];
 
 /** Returns null for an allowed structure. Recursion stops at the deepest level allowed. */
 function structureRefusal(value: unknown, level: number, path: string): Refusal | null {
@@ -57,7 +55,8 @@ function structureRefusal(value: unknown, level: number, path: string): Refusal 
   if (level > DEEPEST) return invalidField(path, 'nested_too_deep');
   for (const [name, inner] of Object.entries(value)) {
     const field = path === '' ? name : `${path}.${name}`;
-    if (!Array.isArray(value) && isForbidden(name)) return invalidField(field, 'forbidden_name');
+    if (!Array.isArray(value) && FORBIDDEN.includes(name))
+      return invalidField(field, 'forbidden_name');
     const refusal = structureRefusal(inner, level + 1, field);
     if (refusal !== null) return refusal;
   }

@@ -104,13 +104,9 @@ function collected(request: IncomingMessage, limitMs: number): Promise<Buffer> {
       .on('data', take)
       .on('end', whole)
       .on('error', broken)
-      .on('error', ignored)
+      .on('error', () => undefined)
       .on('close', broken);
   });
-}
-
-function ignored(): void {
-  return undefined;
 }
 
 export function waitsForContinue(request: IncomingMessage): boolean {

@@ -199,7 +199,9 @@ export class TemporalClient {
       const described = await client.schedule
         .getHandle(AUDIT_SCHEDULE_ID)
         .describe()
-        .catch(nullIfMissing);
+        .catch((failure: unknown) => {
+          if (!(failure instanceof ScheduleNotFoundError)) throw failure;
+        });
       for (const { action } of described?.info.recentActions.toReversed() ?? []) {
         const run = client.workflow.getHandle(action.workflow.workflowId);
         const { status, raw } = await run.describe();
@@ -236,7 +238,10 @@ export class TemporalClient {
         const state = { triggerImmediately: true };
         await schedule
           .create({ scheduleId: AUDIT_SCHEDULE_ID, spec, action, policies, state })
-          .catch(ignoreExisting);
+          .catch((failure: unknown) => {
+            // Another process may have created it.
+            if (!(failure instanceof ScheduleAlreadyRunning)) throw failure;
+          });
       }
     });
   }
@@ -284,11 +289,6 @@ function decoded(payload: Payload | undefined): unknown {
   }
 }
 
-function nullIfMissing(failure: unknown): null {
-  if (!(failure instanceof ScheduleNotFoundError)) throw failure;
-  return null;
-}
-
 /** Throws `TemporalUnavailable` if the address refuses connections. */
 async function assertListens(address: string): Promise<void> {
   const { hostname, port } = new URL(`tcp://${address}`);
@@ -301,11 +301,6 @@ async function assertListens(address: string): Promise<void> {
   } finally {
     socket.destroy();
   }
-}
-
-/** Another process has created it. */
-function ignoreExisting(failure: unknown): void {
-  if (!(failure instanceof ScheduleAlreadyRunning)) throw failure;
 }
 
 /** `INDEXED_VALUE_TYPE_KEYWORD` in Temporal's protocol. */

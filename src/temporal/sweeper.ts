@@ -137,8 +137,9 @@ export class Sweeper {
         failures += 1;
         observer.failed(sweep.name, fault);
       }
-      if (!isMore)
-        await sleep(pauseMs(sweep.everyMs, failures), undefined, { signal }).catch(() => undefined);
+      const failedMs = Math.min(MAX_FAILED_PAUSE_MS, sweep.everyMs * (1 + failures));
+      const pauseMs = failures === 0 ? sweep.everyMs : failedMs;
+      if (!isMore) await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
@@ -147,10 +148,6 @@ export class Sweeper {
     if (inEach !== true && performance.now() >= this.leasesExpireAt) this.hold([]);
     return !signal.aborted;
   }
-}
-
-function pauseMs(everyMs: number, failures: number): number {
-  return failures === 0 ? everyMs : Math.min(MAX_FAILED_PAUSE_MS, everyMs * (1 + failures));
 }
 
 const PIECES_EVERY_MS = 600_000;

@@ -82,7 +82,10 @@ export function exchange(one: Exchange, agents: Agents, stop: AbortSignal): Prom
       resolve(kept(incoming, body));
       socket.destroy();
     });
-    request.on('error', (error) => settle(isStale(request, error) ? new StaleConnection() : error));
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      const isStale = request.reusedSocket && /^(ECONNRESET|EPIPE)$/.test(error.code ?? '');
+      settle(isStale ? new StaleConnection() : error);
+    });
     request.once('close', () => {
       stop.removeEventListener('abort', onStop);
       settle(new Error('the connection closed'));
@@ -154,10 +157,6 @@ function pinnedTo(addresses: readonly PinnedAddress[]): PinnedOptions {
     autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
     lookup: (_name, _options, found) => found(null, [...addresses]),
   };
-}
-
-function isStale(request: http.ClientRequest, error: NodeJS.ErrnoException): boolean {
-  return request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
 }
 
 export const MAX_BODY_BYTES = 65_536;

@@ -5,7 +5,6 @@ import { metersOf, registerGauges } from '../core/meters.js';
 import { integer, nullable, oneOf, time } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import type { WebhookObserver } from './deps.js';
-import type { AttemptResult } from './exchange.js';
 
 const LAG_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600];
 const ATTEMPT_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -42,7 +41,8 @@ export function webhookMetrics(
   );
   return {
     attempted: ({ delivery: { cause, steps, eventId }, result, beganAt }) => {
-      const outcome = outcomeOf(result);
+      const outcome =
+        result.outcome === 'answered' ? `${Math.trunc(result.status / 100)}xx` : result.reason;
       attempts.inc({ outcome });
       durations.observe({ outcome }, result.durationMs / 1_000);
       if (cause === 'event' && steps === 0)
@@ -57,10 +57,6 @@ export function webhookMetrics(
       onTrouble(fault);
     },
   };
-}
-
-function outcomeOf(result: AttemptResult): string {
-  return result.outcome === 'answered' ? `${Math.trunc(result.status / 100)}xx` : result.reason;
 }
 
 /** `probed`: only one attempt at a time is let through. */

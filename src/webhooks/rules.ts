@@ -198,23 +198,16 @@ export function nextDue(earliest: Instant | null, health: Health): Instant | nul
  */
 export const WORKFLOW_HEAD_START_MS = 2_000;
 
-interface AfterRun {
-  /** When the dispatcher examines the endpoint again; null: on new events. */
-  readonly nextDueAt: Instant | null;
-  readonly waitsUntil: Instant | null;
-  readonly mustNotify: boolean;
-}
-
 /**
  * Returns how a run leaves its endpoint. The dispatcher sends what is due now, and the workflow
  * waits for what is due later. It is notified only if its wait begins, becomes shorter, is over, or
- * has passed without a check.
+ * has passed without a check. `nextDueAt` is null if only new events are waited for.
  */
 export function afterRun(
   { pausedAt, waitsUntil: known }: Pick<WebhookEndpoint, 'pausedAt' | 'waitsUntil'>,
   due: Instant | null,
   now: Instant,
-): AfterRun {
+) {
   if (due === null || due <= now || pausedAt !== null)
     return { nextDueAt: due, waitsUntil: null, mustNotify: known !== null };
   const mustNotify = known === null || known <= now || due < known;

@@ -18,7 +18,9 @@ let loaded: Highlighter | undefined;
 export function codeBlock(text: string, language: string): Html {
   const label = LABELS[language];
   const isPlain = label === undefined || language === 'csv';
-  const content = isPlain ? html`${text}` : highlighted(text, language);
+  const content = isPlain
+    ? html`${text}`
+    : new Html((loaded ??= loadHighlighter()).highlight(text, { language }).value);
   const block = html`<pre tabindex="0"><code>${content}</code></pre>`;
   return label === undefined
     ? block
@@ -26,10 +28,6 @@ export function codeBlock(text: string, language: string): Html {
         <p>${label}</p>
         ${block}
       </div>`;
-}
-
-function highlighted(text: string, language: string): Html {
-  return new Html((loaded ??= loadHighlighter()).highlight(text, { language }).value);
 }
 
 /** Loaded late, so that it does not delay the start. */

@@ -53,7 +53,11 @@ function requestOf(route: Route, operation: DescribedOperation, schemas: Schemas
     ...{ route, ids, query, schemas },
     path: search === '' ? path : `${path}?${search}`,
     body: media === undefined || isForm ? null : { value: example, schema: media.schema ?? {} },
-    form: isForm ? without(texts.parse(example), FILE_FIELD) : null,
+    form: isForm
+      ? Object.fromEntries(
+          Object.entries(texts.parse(example)).filter(([key]) => key !== FILE_FIELD),
+        )
+      : null,
     isFile: route.fileTypes.length > 0,
   };
 }
@@ -61,10 +65,6 @@ function requestOf(route: Route, operation: DescribedOperation, schemas: Schemas
 function pathValue(name: string): string {
   if (name === 'asset') return EXAMPLE_ASSET;
   return name === 'account_id' ? EXAMPLE.source : AN_ID;
-}
-
-function without<V>(fields: Readonly<Record<string, V>>, name: string): Record<string, V> {
-  return Object.fromEntries(Object.entries(fields).filter(([key]) => key !== name));
 }
 
 function curl({ route, path, body, form, isFile }: Request): string {
