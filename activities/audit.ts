@@ -10,10 +10,7 @@ import type { RollbackGuard } from '../src/restores/rollback-guard.js';
 import type { AuditProgress, AuditResult } from '../src/temporal/contracts.js';
 
 export interface AuditActivities {
-  /**
-   * Audits the whole ledger until the next audit is due. Closes the ledger if rows of `checkpoint`
-   * are missing. A retry continues after the last completed check.
-   */
+  /** Audits until the next audit is due. Closes the ledger if rows of `checkpoint` are missing. */
   auditLedger(checkpoint: unknown): Promise<AuditResult>;
 }
 

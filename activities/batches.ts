@@ -13,10 +13,7 @@ export interface BatchActivities {
   readBatch(batchId: string): Promise<BatchState>;
   /** Reads the whole file, and generates the errors file. */
   validateBatch(batchId: string): Promise<BatchState>;
-  /**
-   * Pays rows for some seconds, then returns the progress. After the last row, generates the result
-   * file.
-   */
+  /** Pays rows for some seconds. After the last row, generates the result file. */
   payBatch(batchId: string): Promise<BatchPayment>;
   /** Returns why the action was refused, or null. */
   actOnBatch(act: BatchActionSignal): Promise<string | null>;
@@ -64,10 +61,7 @@ const RETRY_MS = 1_000;
 const RETRY_EACH_MS = 500;
 const MAX_RETRY_MS = 60_000;
 
-/**
- * Delays the retry without using a slot, longer for each waiting batch of a tenant, so that they do
- * not retry together.
- */
+/** Retries the waiting batches of a tenant one after another, without using a slot. */
 function retryLater({ message, name, before }: LimitReached): ApplicationFailure {
   const nextRetryDelay = Math.min(MAX_RETRY_MS, RETRY_MS + before * RETRY_EACH_MS);
   return ApplicationFailure.create({

@@ -2,10 +2,7 @@ import { ApiError } from '../src/core/errors.js';
 import { toRfc3339, systemClock } from '../src/core/instant.js';
 import type { StaffActionResult, ApprovalState, BatchState } from '../src/temporal/contracts.js';
 
-/**
- * Status of a resource that a restore of the database lost, which ends its workflow.
- * (docs/operations/backup.md, Backup and restore)
- */
+/** Status of a resource that a restore of the database lost. It ends the workflow. */
 const GONE = 'gone';
 export const GONE_REASON = 'it does not exist: the database was put back to an earlier moment';
 

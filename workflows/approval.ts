@@ -94,10 +94,7 @@ export class WorkflowInterface {
   }
 }
 
-/**
- * Waits until the resource is not pending. The activities decide in MySQL. `again` continues as
- * new.
- */
+/** Waits until the resource is not pending. `again` continues as new. */
 export async function waitForApproval(
   front: WorkflowInterface,
   { resourceId, lookAgainMs }: ApprovalWorkflowInput,

@@ -46,10 +46,7 @@ const MAX_PAUSE_MS = 60_000;
 const RETRY = { summary: 'Retry: MySQL did not return the remaining rows' };
 const CHECK = { summary: 'Regular check of the batch' };
 
-/**
- * A batch of bonuses, `bonus-batch/{id}`, from its upload to its end: validates the file, waits for
- * execution, and pays row by row. The progress is in MySQL.
- */
+/** A batch of bonuses, `bonus-batch/{id}`, from its upload to its end. The progress is in MySQL. */
 export async function bonusBatch(input: BatchWorkflowInput): Promise<BatchState> {
   const { status: startedAs, ...lasting } = input;
   const { batchId } = lasting;

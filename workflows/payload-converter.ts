@@ -1,9 +1,6 @@
 import { defaultPayloadConverter, type PayloadConverter } from '@temporalio/common';
 
-/**
- * Decodes unreadable payloads as undefined, so that a signal with invalid bytes is refused instead
- * of failing every workflow task. The SDK requires this name.
- */
+/** Unreadable payloads are undefined, so that signals with invalid bytes do not fail every task. */
 export const payloadConverter: PayloadConverter = {
   toPayload: (...value) => defaultPayloadConverter.toPayload(...value),
   fromPayload<T>(...payload: Parameters<PayloadConverter['fromPayload']>): T {

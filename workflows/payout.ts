@@ -26,16 +26,10 @@ const { readPayout, actOnPayout, expirePayout } = describedActivities<
 const RAIL_ATTEMPT = { ...ATTEMPT, startToCloseTimeout: '30 seconds' } as const;
 /** After this the queue must have no worker. */
 const MAX_TIME_IN_QUEUE = '10 minutes';
-/**
- * Steps added to the interval of a held payout that was submitted: its workflow is notified when
- * the rail responds.
- */
+/** Held payouts are polled less often, because the workflow is notified when the rail responds. */
 const HELD_STEPS = 8;
 
-/**
- * A payout, `payout/{id}`, from its creation to its end: waits for approvals, submits it to its
- * rail, and waits for the outcome from a callback, a status request or an operator.
- */
+/** A payout, `payout/{id}`, from its creation to its end. */
 export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState> {
   const { resourceId } = input;
   let asked = input.asked ?? 0;

@@ -14,9 +14,8 @@ const { checkEndpoint, actOnEndpoint } = describedActivities<WebhookActivities>(
 const BACKOFF = { summary: 'Backoff of the endpoint until its next attempt' };
 
 /**
- * A webhook endpoint, `webhook/{endpointId}`, from its registration to its deletion. It waits for
- * the backoff of a failing endpoint and then marks it as due; the dispatchers send. While the
- * endpoint is healthy it sleeps.
+ * A webhook endpoint, `webhook/{endpointId}`, until its deletion. It waits for the backoff of a
+ * failing endpoint and then marks it as due; the dispatchers send.
  */
 export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<EndpointView> {
   const { endpointId } = input;

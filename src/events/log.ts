@@ -26,10 +26,7 @@ export type EventOrder = 'asc' | 'desc';
 export interface EventPage {
   /** Each as JSON, the same bytes as in every delivery. */
   readonly bodies: readonly string[];
-  /**
-   * The sequence after which the next page continues. In ascending order it includes examined
-   * events of other types, so that retention does not overtake a reader.
-   */
+  /** Continues the next page. In ascending order it includes examined events of other types. */
   readonly position: bigint;
   readonly hasMore: boolean;
   readonly firstSequence: bigint | null;

@@ -37,10 +37,7 @@ export async function sequencesWithin(
   return { first, last: next - 1n };
 }
 
-/**
- * Returns the first sequence at or after `at`, or after the last event without `at`. Each part
- * between gaps is ordered by time.
- */
+/** Returns the first sequence at or after `at`, or after the last event without `at`. */
 async function firstBetweenGaps(
   reader: Reader,
   tenantId: Uuid,

@@ -24,9 +24,8 @@ export class ClientAddresses {
   }
 
   /**
-   * Returns the nearest address that is not a trusted proxy, reading X-Forwarded-For from its end.
-   * Returns UNKNOWN_ADDRESS for an entry that is not an address, because the proxy's own could
-   * admit tokens bound to its range.
+   * Returns the nearest address that is not a trusted proxy, or UNKNOWN_ADDRESS if an entry of
+   * X-Forwarded-For is malformed: the proxy's own address could admit tokens bound to its range.
    */
   of(request: IncomingMessage): string {
     const peer = request.socket.remoteAddress ?? '';

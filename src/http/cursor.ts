@@ -42,8 +42,7 @@ export class Cursors {
   }
 
   /**
-   * Throws 400 `invalid_field` {field: "cursor"} for a cursor that was not made for this list, and
-   * UnknownKey for a key that this process lacks.
+   * Throws invalid_field (cursor) for another list's cursor, UnknownKey if this process lacks it.
    */
   decode(binding: CursorBinding, cursor: string): readonly string[] {
     const parts = readParts(cursor);

@@ -17,9 +17,7 @@ type Answering = (
 
 export type Routing = ReturnType<Router<RequestState>['routes']>;
 
-/**
- * Creates a router for each resource, because a request's cost grows with the routes of its router.
- */
+/** One router per resource, because a request's cost grows with the routes of its router. */
 export function dispatcher(routes: readonly Route[], answer: Answering): Routing {
   const resources = groupBy(routes, ({ path }) => resourceOf(path));
   const routings = new Map(

@@ -12,10 +12,7 @@ const INTERNAL_ERROR: Refusal = {
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
-/**
- * Turns a thrown value into a response. A fault reveals nothing internal; if money may have moved,
- * the response is "unknown".
- */
+/** Reveals nothing of a fault. If money may have moved, the response is "unknown". */
 export function errorResponse(thrown: unknown, movesMoney: boolean) {
   if (thrown instanceof ApiError)
     return { refusal: thrown.refusal, headers: thrown.headers, isFault: false };

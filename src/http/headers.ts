@@ -23,10 +23,7 @@ export function headerText(request: IncomingMessage, lowerName: string): string 
   return typeof value === 'string' ? value : undefined;
 }
 
-/**
- * Returns null for a token that is not valid from this address. Synchronous if cached. A rejection
- * is answered with 503, never 401.
- */
+/** Null if the token is not valid from this address. Synchronous if cached. */
 export type Authenticate = (
   token: string,
   address: string,
@@ -75,10 +72,7 @@ const MISSING: Refusal = {
   message: 'this operation needs an Idempotency-Key header: a new UUID for a new operation',
 };
 
-/**
- * Returns the key in lower case, from a UUID with or without quotation marks. Throws
- * `missing_idempotency_key`, `invalid_field`.
- */
+/** Accepts quotation marks. Throws `missing_idempotency_key`, `invalid_field`. */
 export function readIdempotencyKey(
   request: IncomingMessage,
   repeated: ReadonlySet<SingleHeader>,

@@ -4,9 +4,7 @@ import type { RequestState } from './dispatch.js';
 import { readBody } from './request-body.js';
 import type { ApiAnswer } from './route.js';
 
-/**
- * A route for senders that are not tenants: no token, outside /v1. `receive` verifies the sender.
- */
+/** Senders are not tenants: no token, outside /v1. `receive` verifies the sender. */
 export interface InboundRoute {
   readonly path: string;
   readonly pattern: RegExp;

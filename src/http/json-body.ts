@@ -6,10 +6,7 @@ const DEEPEST = 8;
 const MAX_VALUES = 1_000;
 const [QUOTE, BACKSLASH, COMMA] = Buffer.from('"\\,');
 
-/**
- * Throws 400 `invalid_field` for bytes that are not JSON, too deep, with too many values or a
- * forbidden name.
- */
+/** Throws invalid_field: not JSON, too deep, too many values, a forbidden name. */
 export function readJson(bytes: Buffer): unknown {
   const value = parse(bytes);
   assertStructure(value);

@@ -15,10 +15,7 @@ export interface Logging {
   close(): Promise<void>;
 }
 
-/**
- * Creates the log: one JSON line per message, written in the background. `about` adds context to
- * each line, ids only.
- */
+/** Writes JSON lines in the background. `about` adds context to each line, ids only. */
 export function createLogging(
   level: string,
   service: string,

@@ -31,18 +31,11 @@ export type Listener = (request: IncomingMessage, response: ServerResponse) => P
 export interface RunningServer {
   readonly port: number;
   inFlight(): number;
-  /**
-   * Answers accepted requests, each as its connection's last, and closes all connections after
-   * `graceMs`.
-   */
+  /** Answers accepted requests, and closes all connections after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
 
-/**
- * Starts Node's server without Node's own responses: a request that Node refuses (a malformed
- * message, overlong headers, a late request, an unknown expectation, CONNECT) gets an Error object
- * and a request id as well.
- */
+/** Starts a server in which also requests that Node refuses get an Error object and an id. */
 export async function listen(
   listener: Listener,
   errors: ErrorWriter,

@@ -41,18 +41,13 @@ export interface PipelineDeps {
   readonly ledgerTimeoutMs: number;
 }
 
-/**
- * With the age of a cached token and the wait for the ledger, a revocation takes effect within 5 s.
- */
+/** Ensures, with the token cache, that a revocation takes effect within 5 s. */
 const SLOW_BODY_MS = 250;
 
 type Params = Readonly<Record<string, string>>;
 type Repeated = ReadonlySet<SingleHeader>;
 
-/**
- * Runs every check of every request, in this order, and then the handler. (docs/contract.md, Order
- * of checks)
- */
+/** Runs every check in order, then the handler. (docs/contract.md, Order of checks) */
 export async function answerRequest(
   deps: PipelineDeps,
   exchange: Exchange,
@@ -103,10 +98,7 @@ export async function answerRequest(
   }
 }
 
-/**
- * Takes from the rate for a request without a route, because every response to a valid token shows
- * it.
- */
+/** Every response to a valid token shows its rate, also without a route. */
 export async function takeRate(deps: PipelineDeps, exchange: Exchange): Promise<void> {
   const { request } = exchange;
   if (request.headers.authorization === undefined) return;
@@ -244,10 +236,7 @@ function fingerprint(
   return requestFingerprint(fingerprintKeys, `${method}\n${path}\n${member}\n${content}`);
 }
 
-/**
- * Returns a canonical text: fields in alphabetical order, absent fields omitted. Two bodies that
- * validation makes equal have the same text.
- */
+/** Two bodies that validation makes equal have the same canonical text. */
 function canonicalBody(value: unknown): string {
   if (typeof value === 'bigint') return `"${value}"`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -260,10 +249,7 @@ function canonicalBody(value: unknown): string {
 
 const LATE = Symbol('late');
 
-/**
- * Limits one request's total wait for the ledger. Work that is given up may still commit, so its
- * result is unknown.
- */
+/** Limits a request's wait for the ledger. Work that is given up may still commit. */
 class LedgerTime {
   constructor(private leftMs: number) {}
 

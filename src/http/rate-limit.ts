@@ -64,10 +64,7 @@ export function rateState(
 /** A full bucket's entry may be dropped. */
 const MAX_BUCKETS = 100_000;
 
-/**
- * Token buckets in memory, stored as in GCRA: the time at which the bucket is full again.
- * rate-limiter-flexible counts in fixed windows and costs a timer per key.
- */
+/** Token buckets (GCRA), each stored as the time at which it is full again. */
 export class RateLimiter implements RateLimits {
   private readonly classes: Readonly<Record<RateClass, TokenBuckets>>;
 

@@ -5,7 +5,7 @@ import type { BucketStore } from './shared-rate-limit.js';
 
 /**
  * TokenBuckets on Redis's own clock. Numbers are text, since Redis would truncate them. A time too
- * far ahead, after a clock was set back or a rate lowered, counts as an empty bucket.
+ * far ahead counts as an empty bucket.
  */
 const SCRIPT = `
 local time = redis.call('TIME')

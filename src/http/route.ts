@@ -114,10 +114,7 @@ export type RequestOf<Path extends string, Steps extends readonly Step[]> = Base
 
 export type Handler<Request> = (request: Request) => Promise<ApiAnswer>;
 
-/**
- * Sets the name that clients use: a verb and a noun. `list`, `get`, `create`, `set` by PUT,
- * `update` by PATCH, `delete`, `download`, otherwise the verb at the end of the path.
- */
+/** Sets the name that clients use: a verb and a noun, such as `listTransfers`. */
 export function named(operationId: string): Step {
   return { parts: { operationId } };
 }
@@ -138,10 +135,7 @@ export function body<S extends z.ZodType>(schema: S): Step<WithBody<S>> {
   return { parts: { body: schema } };
 }
 
-/**
- * Requires a multipart form with exactly one file and the schema's text fields. Counts as an
- * upload.
- */
+/** Requires a form with exactly one file and the schema's text fields. */
 export function upload<S extends z.ZodObject>(
   schema: S,
 ): Step<WithBody<S> & { readonly file: UploadedFile }> {
@@ -195,9 +189,7 @@ export function pathId<Name extends string>(
   return id;
 }
 
-/**
- * For an operation that reads its key first: text that is not a UUID becomes an id of no resource.
- */
+/** Text that is not a UUID becomes an id of no resource, because the key is read first. */
 export function keyedPathId<Name extends string>(
   request: { readonly params: Readonly<Record<Name, string>> },
   name: Name,

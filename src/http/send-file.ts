@@ -8,10 +8,7 @@ import { commonHeaders } from './send.js';
 
 const STALLED_MS = 60_000;
 
-/**
- * Sends in chunks, so that a client detects a missing end. Throws what `write` throws,
- * RequestAborted.
- */
+/** Sends in chunks, so that a client detects a missing end. Throws RequestAborted. */
 export async function sendFile(
   exchange: Exchange,
   status: number,

@@ -52,10 +52,7 @@ export function commonHeaders(
   return headers;
 }
 
-/**
- * Returns how much of the request's body may be unread. Node itself discards a small remainder,
- * except before a connection's last response.
- */
+/** Node discards a small remainder itself, except before a connection's last response. */
 function unreadBody(
   { request }: Exchange,
   isLast: boolean,
@@ -66,9 +63,7 @@ function unreadBody(
   return length <= MAX_JSON_BYTES && !isLast ? 'small' : 'large';
 }
 
-/**
- * Closing at once would reset a client that is still sending, so a bounded part is discarded first.
- */
+/** Closing at once would reset a client that is still sending. */
 function endAfterDiscarding({ request, response }: Exchange, text: string | null): void {
   let discarded = 0;
   const end = (): void => {

@@ -26,8 +26,8 @@ const ANSWER_MS = 20;
 const REST_MS = 1_000;
 
 /**
- * A token's rate across processes. While the store does not answer, each process grants its share,
- * so the store never delays or refuses a request. (docs/contract.md, Rate limits)
+ * A token's rate across processes. Without the store, each process grants its share.
+ * (docs/contract.md, Rate limits)
  */
 export class SharedRateLimiter implements RateLimits {
   private readonly alone: RateLimiter;

@@ -67,10 +67,7 @@ export function assertForm(request: IncomingMessage): void {
   assertPlain(request);
 }
 
-/**
- * Receives a form. Throws 413 `body_too_large`, 400 if it is not a form, incomplete or late, 429 if
- * the place is lost, RequestAborted.
- */
+/** Throws 413, 400 (no form, incomplete or late), 429 (place lost), RequestAborted. */
 export async function readUpload(
   request: IncomingMessage,
   response: ServerResponse,

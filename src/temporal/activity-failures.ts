@@ -7,10 +7,7 @@ import { ApiError } from '../core/errors.js';
 import { UnknownKey } from '../core/fingerprint.js';
 import { errnoOf } from '../db/failures.js';
 
-/**
- * Converts a fault to the failure stored in the history: a refusal with its message, other faults
- * with name and number. (docs/contract.md, Secrets and personal data)
- */
+/** History shows only refusals with their message. (docs/contract.md, Secrets and personal data) */
 export function activityFailure(fault: unknown): Error {
   if (fault instanceof TemporalFailure || fault instanceof CancelledFailure) return fault;
   if (fault instanceof ApiError) {

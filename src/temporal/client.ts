@@ -188,10 +188,7 @@ export class TemporalClient {
     return missing;
   }
 
-  /**
-   * Returns the audit's latest checkpoint, from the heartbeat of its running activity or the last
-   * result; null without one. The caller validates it.
-   */
+  /** Returns the audit's latest checkpoint, which the caller validates; null without one. */
   async auditCheckpoint(): Promise<unknown> {
     // The SDK would repeat a refused call, and postings wait for this one.
     await assertListens(this.options.address);

@@ -53,10 +53,7 @@ export interface AuditProgress extends AuditResult {
   readonly reached: number;
 }
 
-/**
- * Search attributes, all of type Keyword: `TenantId="…" AND BusinessStatus="pending_approval"`.
- * `Amount` is text, because an Int of the SDK is a float.
- */
+/** Search attributes of type Keyword. `Amount` is text, because an Int of the SDK is a float. */
 export const SEARCH_ATTRIBUTES = {
   tenantId: 'TenantId',
   resourceId: 'ResourceId',
@@ -67,8 +64,7 @@ export const SEARCH_ATTRIBUTES = {
 
 export const SIGNALS = {
   /**
-   * By staff: `{"actor": "<name of active staff>", "reason": "<1 to 140 characters>", "code": "<six
-   * digits>"}`.
+   * Content: `{"actor": "<active staff>", "reason": "<1 to 140 characters>", "code": "<digits>"}`.
    */
   approve: 'approve',
   reject: 'reject',
@@ -147,10 +143,7 @@ export interface ApprovalState {
   readonly expiresAt: string;
   /** The payout's rail, if workers serve its queue. */
   readonly rail?: string;
-  /**
-   * True if a payout waits, because its rail does not respond or is not served, or its account may
-   * not send.
-   */
+  /** True if a payout waits for its rail, for a worker, or for its account to be unfrozen. */
   readonly isHeld?: boolean;
   /** True if held because of the account. */
   readonly isFrozen?: boolean;

@@ -8,10 +8,7 @@ export class TemporalUnavailable extends Error {
 
 const NOT_FOUND_CODE = 5;
 
-/**
- * gRPC codes DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED and UNAVAILABLE, and CANCELLED, which a closed
- * connection causes.
- */
+/** CANCELLED (by a closed connection), DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, UNAVAILABLE. */
 const TRANSIENT_CODES: readonly number[] = [1, 4, 8, 14];
 
 export function isTransient(failure: unknown): boolean {

@@ -1,10 +1,7 @@
 import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/client';
 import { connectionOptions, type TemporalOptions } from './connection-options.js';
 
-/**
- * Closes after its calls have ended: the SDK repeats a call from a timer, which would throw an
- * uncatchable error on a closed connection.
- */
+/** Closes after its calls: the SDK's retries would throw uncatchable errors once it is closed. */
 export class OpenConnection {
   readonly connection: Connection;
   readonly client: Client;

@@ -14,9 +14,7 @@ import type { Sweep } from './sweeper.js';
 import type { WorkflowResource } from './workflow-resources.js';
 
 const TICK_MS = 5_000;
-/**
- * Interval of passes, as a share of `lookAgainMs`, so that they come before workflows look again.
- */
+/** Passes come before workflows look again. */
 const PASS_SHARE = 0.75;
 /** Younger resources are left to the outbox. */
 const YOUNG_MS = 60_000;
@@ -43,9 +41,8 @@ interface Pass {
 }
 
 /**
- * Compares waiting resources with their workflows: each should have a running one that shows its
- * status, even if Temporal lost workflows or either side was restored. Runs when a process takes
- * over the sweep, after a restore, and every 0.75 `lookAgainMs`.
+ * Compares waiting resources with their workflows, in case Temporal lost workflows or either side
+ * was restored. Runs after a restore, and every 0.75 `lookAgainMs`.
  */
 export function reconciliationSweep(deps: ReconciliationDeps): Sweep {
   const { database, resources, clock } = deps;

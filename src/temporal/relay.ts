@@ -49,10 +49,7 @@ interface Notification {
 type ReadResult = WorkflowStart | { readonly unreadable: unknown };
 type ReadRows = ReadonlyMap<Uuid, ReadResult>;
 
-/**
- * Passes outbox entries to Temporal. An entry only names a resource, so it may be relayed twice or
- * late.
- */
+/** Entries only name a resource, so they may be relayed twice or late. */
 export class Relay {
   private readonly resources: ReadonlyMap<WorkflowResourceType, WorkflowResource>;
 

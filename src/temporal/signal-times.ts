@@ -8,19 +8,15 @@ type ExpectedSignal = Pick<StaffSignal, 'action' | 'number' | 'actor' | 'reason'
 
 const RUNS_KEPT = 100;
 
-/**
- * Times at which signals arrived, from the run's history: a workflow's own clock is late if no
- * worker was running.
- */
+/** A workflow's own clock is late if no worker was running, so times are from the history. */
 export class SignalTimes {
   private readonly known = new Map<string, Promise<Signals>>();
 
   constructor(private readonly client: Pick<TemporalClient, 'signalsOf'>) {}
 
   /**
-   * Returns when the run's `number`th signal of this name arrived, from 1. Null if its content
-   * differs, because an activity's input can be invented, but not the history. Throws
-   * `TemporalUnavailable`.
+   * Returns when the run's `number`th signal of this name arrived. Null if its content differs: an
+   * activity's input can be invented, but not the history. Throws `TemporalUnavailable`.
    */
   async receivedAt(
     run: WorkflowRun,

@@ -7,16 +7,13 @@ import { sweepLeases } from '../db/entities/sweeps.js';
 import { equalsSql, insertSql, literal } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 
-/**
- * Work repeated in rounds by one worker process at a time, or by every process if `inEach` is set.
- */
+/** Work repeated in rounds, by one worker process at a time. */
 export interface Sweep {
   /** Name of the sweep and of its lease. */
   readonly name: string;
   readonly everyMs: number;
   /**
-   * Does one round. Returns true if work remains, so that the next round starts at once. `signal`
-   * is aborted when the process stops or loses the lease.
+   * Returns true if work remains. `signal` is aborted when the process stops or loses the lease.
    */
   readonly run: (signal: AbortSignal) => Promise<boolean>;
   /** Every process runs the sweep, because each row has its own lease. */
@@ -186,8 +183,7 @@ export const LEASE_MS = 4_000;
 const NOW = 'UTC_TIMESTAMP(3)';
 
 /**
- * Renews the holder's leases and claims expired ones. Returns the names of all that it now holds.
- * Throws `DatabaseUnavailable`.
+ * Renews leases and claims expired ones. Returns all that are held. Throws `DatabaseUnavailable`.
  */
 async function claimLeases(
   database: Database,

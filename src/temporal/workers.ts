@@ -116,10 +116,9 @@ export function sdkMetrics(port: number): () => Promise<string> {
 }
 
 /**
- * Workflows wait too long to be pinned to the version that started them, so running workflows
- * continue with the current one. A change of a released workflow keeps the old branch behind
- * `patched()`. Set here, because servers refuse it from workers without a version.
- * (docs/operations/upgrade.md, Worker versions)
+ * Workflows wait too long to be pinned to a version, so running ones continue with the current. Set
+ * here, because servers refuse it from workers without a version. (docs/operations/upgrade.md,
+ * Worker versions)
  */
 function versioned(version: WorkerDeploymentVersion): WorkerDeploymentOptions {
   return { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' };
@@ -229,10 +228,7 @@ export class TemporalWorkers {
     }
   }
 
-  /**
-   * Registers the search attributes and the audit's schedule. Without permission, as in Temporal
-   * Cloud, an administrator has created them.
-   */
+  /** Without permission, as in Temporal Cloud, an administrator has created these. */
   private async prepareNamespace(): Promise<void> {
     const warn =
       (message: string) =>

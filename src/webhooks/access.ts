@@ -27,10 +27,7 @@ export async function findManaged(
   return found;
 }
 
-/**
- * Locks an endpoint after the check, so that a caller cannot wait for another tenant's row. Throws
- * as `findManaged` does.
- */
+/** Checks first, so that a caller cannot wait for another tenant's row. Throws as `findManaged`. */
 export async function lockManaged(
   transaction: Transaction,
   caller: Caller,

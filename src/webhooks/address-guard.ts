@@ -125,9 +125,7 @@ type Resolve = (name: string) => Promise<readonly string[]>;
 const QUERY_TIMEOUT_MS = 2_000;
 const TRIES = 2;
 
-/**
- * Uses name servers, because getaddrinfo blocks threads and reads hosts files and search domains.
- */
+/** Uses name servers: getaddrinfo blocks threads and reads hosts files. */
 function publicResolver(): Resolve {
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: TRIES });
   return async (name) => {
@@ -144,10 +142,7 @@ const machineResolver: Resolve = async (name) => {
 
 /** A cloud's own services. */
 const CLOUD_SERVICES = '168.63.129.16';
-/**
- * The part of IPv6 assigned to machines. It excludes local addresses and those that carry an IPv4
- * address.
- */
+/** Machines' addresses: neither local nor carrying an IPv4 address. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 const FORMER_TEST_NETWORK = ipaddr.IPv6.parseCIDR('3ffe::/16');
 

@@ -1,7 +1,4 @@
-/**
- * The operators' list of receivers without address checks and TLS, for example
- * `http://127.0.0.1:*`.
- */
+/** Receivers without address checks and TLS, for example `http://127.0.0.1:*`. */
 
 export interface AllowedHost {
   /** `http:` or `https:`. */

@@ -51,10 +51,7 @@ export class DeliveryStore {
     return this.reads.ask(claimed);
   }
 
-  /**
-   * Returns null if another run has the endpoint. Results for a locked endpoint are stored
-   * separately, so that they delay no others.
-   */
+  /** Null if another run has the endpoint. Results for a locked endpoint delay no others. */
   async store(results: RunResults): Promise<StoredResults | null> {
     const stored = await this.writes.ask(results);
     if (stored !== 'locked') return stored;

@@ -29,9 +29,8 @@ const TENANTS_AT_ONCE = 128;
 const CLAIMED_AT_ONCE = 64;
 
 /**
- * The only sender of deliveries. In rounds it finds endpoints with new events or due deliveries,
- * claims them, and starts a run for each. Any number of processes dispatch side by side, with or
- * without Temporal. (docs/architecture.md, Events and webhooks)
+ * Finds endpoints with new events or due deliveries, claims them, and starts a run for each. Only
+ * dispatchers send. (docs/architecture.md, Events and webhooks)
  */
 export class WebhookDispatcher {
   private readonly stopping = new AbortController();
@@ -155,10 +154,7 @@ export class WebhookDispatcher {
     }
   }
 
-  /**
-   * A tenant with endpoints left is examined again: first if nothing of it was chosen, last if
-   * something was.
-   */
+  /** A tenant with endpoints left is examined again: first if none was chosen, otherwise last. */
   private takeOf(tenantId: Uuid, behind: readonly EndpointCandidate[], choice: SlotChoice): void {
     choice.take(behind.filter(({ isBusy, isProbed }) => !isBusy && !isProbed));
     const isLeft = behind.some(({ id, isBusy, isProbed }) =>

@@ -37,10 +37,7 @@ interface EndpointChange {
   readonly status?: 'enabled' | 'disabled' | undefined;
 }
 
-/**
- * Changes an endpoint. Open deliveries go to the new URL, those of removed types end, and an added
- * type starts at the log's head. Throws invalid_field (the URL), not_found, authority_insufficient.
- */
+/** Added types start at the log's head. Throws invalid_field, not_found, authority_insufficient. */
 export async function change(
   deps: WebhookDeps,
   caller: Caller,
@@ -145,10 +142,7 @@ export async function disable(
   return true;
 }
 
-/**
- * Returns a new secret, shown once. The previous one also signs for 24 h. Throws not_found,
- * authority_insufficient.
- */
+/** The previous secret also signs for 24 h. Throws not_found, authority_insufficient. */
 export async function rotateSecret(
   deps: WebhookDeps,
   caller: Caller,
@@ -169,10 +163,7 @@ export async function rotateSecret(
   });
 }
 
-/**
- * Deletes an endpoint; its row stays for its idempotency key. Throws not_found,
- * authority_insufficient.
- */
+/** The row stays for its idempotency key. Throws not_found, authority_insufficient. */
 export async function remove(deps: WebhookDeps, caller: Caller, id: Uuid): Promise<void> {
   const notice = await transactFor(caller.tenantId, deps.database, async (transaction) => {
     const own = await transaction.find(webhookEndpoints, { id, tenantId: caller.tenantId });

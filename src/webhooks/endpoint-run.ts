@@ -16,10 +16,7 @@ import {
 } from './rules.js';
 import { sendMessage } from './sender.js';
 
-/**
- * Pause of a run with attempts in flight before it reads new work; longer if its receiver is
- * silent.
- */
+/** Pause before new work is read while attempts are in flight; longer for a silent receiver. */
 const LOOK_MS = 250;
 const SILENT_LOOK_MS = 2_000;
 /** How long attempts in flight may take after a stop. */
@@ -33,9 +30,8 @@ interface Begun {
 }
 
 /**
- * Sends to one claimed endpoint in turns until nothing more is to be sent now: reads what is next,
- * sends for at most `PROMPT_MS`, stores the results. Slower attempts stay in flight, with rows.
- * Each store returns the endpoint's state and extends the claim.
+ * Sends to one claimed endpoint in turns of at most `PROMPT_MS`, and stores the results of each.
+ * Slower attempts stay in flight, with rows. Each store extends the claim.
  */
 export class EndpointRun {
   private readonly sends = new AbortController();
@@ -204,10 +200,7 @@ export class EndpointRun {
     return { open, result, isProbe, beganAt, endedAt: clock() };
   }
 
-  /**
-   * Waits for this turn's attempts, at most `PROMPT_MS`. A turn that began none waits for an
-   * earlier attempt, or until new work is to be read.
-   */
+  /** A turn that began no attempt waits for an earlier one, or until new work is to be read. */
   private async wait(): Promise<void> {
     const isBusy = !this.hasTurnEnded();
     const maxMs = isBusy ? PROMPT_MS : this.hasRoom() ? LOOK_MS : SILENT_LOOK_MS;

@@ -12,10 +12,7 @@ interface Slot {
   isSlow: boolean;
 }
 
-/**
- * Slots for the endpoints that a process sends to. Endpoints that fail or take `PROMPT_MS` or
- * longer have their own, which go first to the tenants with the fewest.
- */
+/** Endpoints that fail or are slow have slots of their own, first for tenants with the fewest. */
 export class EndpointSlots {
   private readonly slots = new Set<Slot>();
   private readonly slowEndpoints = new ExpiringCache<true>(MAX_SLOW, SLOW_FOR_MS);

@@ -19,10 +19,7 @@ import { earliestDue } from './endpoint-claims.js';
 import { nextDue } from './rules.js';
 import { describe, pause, resume, retryNow } from './staff-actions.js';
 
-/**
- * Marks an endpoint as due if its backoff has ended. Returns what its workflow waits for. Throws
- * DatabaseUnavailable.
- */
+/** Marks an endpoint as due if its backoff has ended. Throws DatabaseUnavailable. */
 export async function checkEndpoint(
   { database, clock }: DatabaseDeps,
   id: Uuid,
@@ -54,8 +51,7 @@ const WELL = 'well: what happens is sent at once';
 const ACTIONS = { pause, resume, retry_now: retryNow } as const;
 
 /**
- * Returns why the action was refused, or null. Throws not_found, DatabaseUnavailable,
- * TemporalUnavailable.
+ * Returns why it was refused, or null. Throws not_found, DatabaseUnavailable, TemporalUnavailable.
  */
 export async function actBySignal(
   deps: DatabaseDeps,

@@ -58,9 +58,8 @@ const MAX_HEADER_BYTES = 16_384;
 const NEXT_ADDRESS_MS = 1_000;
 
 /**
- * Sends a request. Resolves once the response's headers are complete, even if the body breaks off,
- * exceeds 64 KiB or is ended by `stop`. Otherwise rejects with Node's error, the reason of `stop`,
- * or StaleConnection.
+ * Resolves once the headers are complete, even if the body breaks off, exceeds 64 KiB or is ended
+ * by `stop`. Rejects with Node's error, the reason of `stop`, or StaleConnection.
  */
 export function exchange(one: Exchange, agents: Agents, stop: AbortSignal): Promise<Answered> {
   return new Promise((resolve, reject) => {
@@ -222,9 +221,7 @@ function failed(reason: FailureReason, message: string): Failed {
 const NETWORK_CODE =
   /^(E(CONN[A-Z]+|HOST[A-Z]+|NET[A-Z]+|PIPE|TIMEDOUT|ADDR[A-Z]+|ACCES|PERM|INVAL|AI_[A-Z]+)|ENOTFOUND)$/;
 
-/**
- * Node's messages name addresses and certificate contents, so only the error's code is passed on.
- */
+/** Node's messages name addresses and certificates, so only the code is shown. */
 export function failureOf(error: unknown, isTls: boolean): Failed {
   if (error instanceof AttemptEnded)
     return error.reason === 'timeout'

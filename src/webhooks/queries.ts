@@ -76,10 +76,7 @@ export async function listDeliveries(
   return readDeliveries(reader, endpointId, before, limit, MAX_ATTEMPTS);
 }
 
-/**
- * Lists an endpoint's deliveries, newest first, as many as fit `limit` and `maxAttempts`, but at
- * least one.
- */
+/** Newest first, as many as fit `limit` and `maxAttempts`, but at least one. */
 export async function readDeliveries(
   reader: Reader,
   endpointId: Uuid,

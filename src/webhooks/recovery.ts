@@ -66,10 +66,7 @@ export function assertEnabled(endpoint: WebhookEndpoint): void {
     );
 }
 
-/**
- * Marks the log from `since` to its head, for a locked endpoint. `all` includes events from before
- * a type was subscribed to, and probes at once. Extends a running recovery.
- */
+/** `all` includes events from before a type was subscribed to, and probes at once. */
 export async function beginRecovery(
   transaction: Transaction,
   endpoint: WebhookEndpoint,
@@ -100,10 +97,7 @@ export async function beginRecovery(
 
 const STEP = 24;
 
-/**
- * Writes a row for each of the next events that got no 2xx, and makes waiting deliveries due.
- * Returns null if another run has the endpoint.
- */
+/** Gives rows to the next events that got no 2xx. Null if another run has the endpoint. */
 export async function recoverSome(
   transaction: Transaction,
   { id, fence }: Claim,

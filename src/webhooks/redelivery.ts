@@ -49,8 +49,7 @@ async function queue(transaction: Transaction, event: EventRow, now: Instant): P
 }
 
 /**
- * True if the cursor will deliver the event. While an endpoint is claimed, or a run with an expired
- * claim may still store, an event just ahead of the cursor may be in flight.
+ * False for an event just ahead of the cursor that a run may have in flight, or may still store.
  */
 function isStillToCome(
   { cursorSequence, leaseUntil }: WebhookEndpoint,

@@ -199,8 +199,8 @@ function deliveryAfter(
 }
 
 /**
- * Extends the range of events that retention removed before they were sent: those that the cursor
- * passed unread, and those of waiting deliveries. A redelivered event may have arrived before.
+ * Adds events that retention removed before they were sent: those that the cursor passed unread,
+ * and those of waiting deliveries.
  */
 function lostAfter(
   { endpoint, types, removedThrough }: EndpointState,

@@ -44,14 +44,9 @@ export const ATTEMPTS_KEPT_MS = 30 * DAY_MS;
 export const PREVIOUS_SECRET_MS = DAY_MS;
 export const MAX_ENDPOINTS = 16;
 
-/**
- * Simultaneous attempts for one endpoint, at most half of them retries while new deliveries wait.
- */
+/** Simultaneous attempts for one endpoint. */
 export const WINDOW = 8;
-/**
- * Simultaneous attempts while the receiver is silent, so that hanging receivers hold few
- * connections.
- */
+/** Few, so that hanging receivers hold few connections. */
 const SILENT_WINDOW = 2;
 
 export const MAX_UNSTORED = 24;
@@ -121,9 +116,7 @@ export interface Health {
 
 export const HEALTHY = { failuresInRow: 0, failingSince: null, probes: 0, probeAt: null } as const;
 
-/**
- * Returns the endpoint's health after an attempt. Only a probe extends the wait for the next probe.
- */
+/** Only a probe extends the wait for the next probe. */
 export function healthAfter(
   health: Health,
   result: AttemptResult,
@@ -192,10 +185,7 @@ export function nextDue(earliest: Instant | null, health: Health): Instant | nul
   return health.probeAt !== null && health.probeAt > earliest ? health.probeAt : earliest;
 }
 
-/**
- * Time after the backoff within which the workflow marks the endpoint as due before the dispatcher
- * does.
- */
+/** How much earlier than the dispatcher the workflow marks an endpoint as due. */
 export const WORKFLOW_HEAD_START_MS = 2_000;
 
 /**

@@ -31,10 +31,7 @@ export interface SenderOptions {
   readonly guard: AddressGuard;
   /** For a whole attempt, from DNS to the last byte read. */
   readonly timeoutMs: number;
-  /**
-   * An HTTP proxy that tunnels every delivery by CONNECT. It alone resolves names, so it must
-   * refuse private addresses.
-   */
+  /** Tunnels deliveries by CONNECT, resolves names, and must refuse private addresses. */
   readonly proxyUrl: URL | null;
   /** PEM, in place of the machine's. */
   readonly certificateAuthorities?: readonly string[];
@@ -43,8 +40,8 @@ export interface SenderOptions {
 const USER_AGENT = 'money-movement-webhooks/1';
 
 /**
- * Sends attempts. Each is one HTTP request to an address checked for it, without redirects, within
- * `timeoutMs`. (docs/contract.md, Webhook addresses)
+ * Each attempt is one HTTP request, without redirects, within `timeoutMs`. (docs/contract.md,
+ * Webhook addresses)
  */
 export class Sender {
   private readonly pool: Agents;
@@ -62,10 +59,7 @@ export class Sender {
     return this.options.guard;
   }
 
-  /**
-   * Never throws. Aborting `signal` ends the attempt as `canceled`, or as answered if the status
-   * has arrived.
-   */
+  /** Never throws. Aborting `signal` ends the attempt as `canceled`, or answered. */
   async send(request: OutgoingDelivery, signal: AbortSignal): Promise<AttemptResult> {
     const startedAt = performance.now();
     const stop = new AbortController();

@@ -47,9 +47,7 @@ export function bodySignature(body: Buffer, secret: string): string {
   return createHmac('sha256', secret).update(body).digest('hex');
 }
 
-/**
- * Standard Webhooks v1: base64 HMAC-SHA256 of `id.timestamp.body`, keyed with the decoded secret.
- */
+/** Standard Webhooks v1, keyed with the decoded secret. */
 export function standardSignature(
   id: string,
   timestamp: string,

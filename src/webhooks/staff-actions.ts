@@ -31,9 +31,7 @@ export type Operation = (
   actId?: Uuid,
 ) => Promise<boolean>;
 
-/**
- * Nothing more is sent: a run under way begins no new send. Waiting deliveries keep their place.
- */
+/** Waiting deliveries keep their place. */
 export const pause = operation('webhook.pause', async (transaction, { id, pausedAt }, now, by) => {
   if (pausedAt !== null) return false;
   await updateEndpoint(transaction, id, { pausedAt: now, pausedBy: by.name });
@@ -60,10 +58,7 @@ const makeDue = operation('webhook.retry_now', async (transaction, { id, probeAt
 
 const CHUNK = 1_000;
 
-/**
- * Makes waiting retries and the next probe due now. Recorded last, so that repeating an interrupted
- * action completes it.
- */
+/** Recorded last, so that repeating an interrupted action completes it. */
 export const retryNow: Operation = async (deps, endpointId, by, details, actId = newId()) => {
   const { database, clock } = deps;
   const isNew = await transact(database, (transaction) =>

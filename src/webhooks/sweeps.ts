@@ -15,9 +15,8 @@ import { freeSql, inTimeSql, makeDue, HAS_EVENTS_AHEAD_SQL } from './work-finder
 const SLICE = 200;
 
 /**
- * Checks the next endpoints by id. Moves cursors past unwanted events, so that retention does not
- * count them as lost, and makes due what the dispatcher has missed. Returns the last endpoint; null
- * at the end.
+ * Moves idle cursors, so that retention counts no losses, and makes due what the dispatcher missed.
+ * Returns the last endpoint examined; null at the end.
  */
 export async function makeMissedDue(
   database: Database,
@@ -97,7 +96,7 @@ const MAX_EXAMINED = 1_000;
 
 /**
  * Removes attempts older than 30 days, and deliveries that had ended by then, of the next endpoint
- * that has any. Returns that endpoint or the last one examined; null after the last.
+ * that has any. Null after the last.
  */
 export async function removeOldAttempts(
   database: Database,
@@ -148,10 +147,7 @@ async function findOld(
   return { old, last: last === undefined ? null : column.uuid.parse(last.id) };
 }
 
-/**
- * Returns since when deliveries are kept beyond 30 days, so that a recovery does not resend what
- * got a 2xx. Null if they are not.
- */
+/** Deliveries since then are kept, so that a recovery does not resend what got a 2xx. */
 function deliveriesNeededSince({
   status,
   disabledAt,

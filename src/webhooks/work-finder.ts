@@ -21,10 +21,7 @@ export const HAS_EVENTS_AHEAD_SQL = `EXISTS (SELECT 1 FROM webhook_subscriptions
   JOIN event_heads h ON h.tenant_id=s.tenant_id AND h.type=s.type
   WHERE s.endpoint_id=e.id AND h.last_sequence>e.cursor_sequence AND h.last_sequence>=s.from_sequence)`;
 
-/**
- * SQL: the dispatcher will examine `e` as soon as new events may be sent to it, now or at its next
- * probe. Its workflow has a head start.
- */
+/** SQL: the dispatcher will examine `e` in time, now or at its next probe. */
 export const inTimeSql = (now: Instant): string =>
   `COALESCE(e.next_due_at<=${column.time.literal(instant(now + WORKFLOW_HEAD_START_MS))}
     OR e.next_due_at<=e.probe_at + INTERVAL ${WORKFLOW_HEAD_START_MS * 1_000} MICROSECOND, FALSE)`;
@@ -32,9 +29,7 @@ export const inTimeSql = (now: Instant): string =>
 export interface EndpointCandidate {
   readonly id: Uuid;
   readonly tenantId: Uuid;
-  /**
-   * The cursor as read: if it has moved since, another process has sent. Null for due deliveries.
-   */
+  /** Null for due deliveries. If the cursor has moved since, another process has sent. */
   readonly cursor: bigint | null;
   readonly isFailing: boolean;
   readonly isBusy: boolean;
@@ -45,8 +40,8 @@ export interface EndpointCandidate {
 const COLUMNS = 'e.id, e.tenant_id, e.cursor_sequence, e.failures_in_row, e.probe_at';
 
 /**
- * Returns endpoints with events ahead of their cursors, busy ones included, except those whose next
- * probe is due in time. Finds them by subscription, because a tenant may have deleted any number.
+ * Includes busy endpoints, but not those whose next probe is due in time. Finds them by
+ * subscription, because a tenant may have deleted any number.
  */
 export async function endpointsBehind(
   reader: Reader,

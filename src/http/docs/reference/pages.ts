@@ -8,9 +8,7 @@ import { type Call, callArticle, NO_LINKS } from './article.js';
 import { type ApiDocument, readDocument, type Schema } from './document.js';
 import { fieldList, type FieldLinks, resolved, typeOf } from './fields.js';
 
-/**
- * A page for each tag of the OpenAPI document, one of objects, and one about webhook deliveries.
- */
+/** Pages for each tag of the OpenAPI document, for objects, and for webhook deliveries. */
 
 const PATH = '/reference';
 const OBJECTS = `${PATH}/objects`;
