@@ -7,9 +7,7 @@ import type { AuditRun } from './run.js';
 
 export type Visit<Row> = (reader: Reader, rows: readonly Row[]) => Promise<void> | void;
 
-/**
- * MariaDB converts IN lists of a thousand or more to a table, and then reads other tables in full.
- */
+/** With a thousand or more ids in an IN list, MariaDB reads other tables in full. */
 export const ROWS_A_SLICE = 900;
 
 /** Scans rows in the order of a key, in slices of `size`, each in a snapshot of its own. */

@@ -16,9 +16,7 @@ const FAR_AHEAD_MS = 90 * 86_400_000;
  */
 export class Totals {
   private readonly sums: Int32Array;
-  /**
-   * The range of operations that begin during the audit, of which the scans see different parts.
-   */
+  /** Operations that begin during the audit, of which the scans see different parts. */
   private readonly late: number;
 
   /** `bounds` are the first ids of all ranges except the first, in order. */

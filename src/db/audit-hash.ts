@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto';
 import { asUuid, type Uuid } from '../core/ids.js';
 
-/**
- * Hash chain of the audit log: one for each tenant, and SYSTEM_CHAIN. The hashed form must never
- * change, because every stored line would then fail verification.
- */
+/** Hash chains of the audit log. The hashed form must never change: stored lines would fail. */
 
 export const SYSTEM_CHAIN = asUuid('00000000-0000-0000-0000-000000000000');
 

@@ -18,10 +18,6 @@ export class ConnectionLimit {
 
   constructor(private readonly most: number) {}
 
-  get waiting(): number {
-    return this.queue.size;
-  }
-
   /** Takes a place, returned by `leave`. Throws DatabaseUnavailable after the deadline. */
   enter(of: Beneficiary, deadline: Deadline): Promise<void> {
     if (this.hasRoomFor(of)) {

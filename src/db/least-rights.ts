@@ -19,10 +19,7 @@ export class ExcessiveRights extends Error {
 
 const LOOK_AGAIN_MS = 5_000;
 
-/**
- * Throws ExcessiveRights, or the failure of SHOW GRANTS. While MySQL is away, checks again in the
- * background, and reports to `later`.
- */
+/** Throws ExcessiveRights. While MySQL is away, checks again later, and reports to `later`. */
 export async function assertLeastRights(
   reader: Pick<Reader, 'query'>,
   later: (failure: unknown) => void,

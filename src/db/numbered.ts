@@ -68,9 +68,7 @@ async function endOf(
   return column.bigint.parse(row?.number);
 }
 
-/**
- * The smallest number, or one past the greatest. Its type gives the search's columns their width.
- */
+/** The smallest number, or one past the greatest, in a type as wide as the search needs. */
 function endSql(
   { table, owner, number }: NumberedRows,
   of: Partial<NumberRange>,

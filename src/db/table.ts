@@ -21,9 +21,7 @@ interface BoundColumn {
   readonly column: Column<unknown>;
 }
 
-/**
- * Migrations are generated from it (`npm run migration:generate`), statements are written with it.
- */
+/** Migrations are generated from it (`npm run migration:generate`). */
 export interface Table<Row> {
   readonly name: string;
   readonly columns: readonly BoundColumn[];

@@ -24,7 +24,6 @@ export async function appendAuditRows(
   await transaction.all(chainedInserts(answers.at(-1) ?? [], acts));
 }
 
-/** The last of these statements returns the heads. */
 export function lockChains(acts: readonly AuditRow[]): string[] {
   const chainIds = [...new Set(acts.map(chainOf))].sort(compareText);
   const unborn = chainIds.map((chainId): AuditChain => ({

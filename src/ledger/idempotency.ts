@@ -43,7 +43,6 @@ type RowOf<R> = R extends KeyedRequest<infer Row> ? Row : never;
 type AnswersOf<R> = Map<R, CommandResult<RowOf<R>>>;
 type NamedKey = Pick<Command, 'tenantId' | 'key'>;
 
-/** Stored key rows, by `keyName`. */
 export type BoundKeys = ReadonlyMap<string, IdempotencyKey>;
 
 function refused(refusal: Refusal): CommandResult<never> {
@@ -129,9 +128,7 @@ export async function resultsOf<R extends KeyedRequest>(
   return answers;
 }
 
-/**
- * Returns the results of those requests whose key is already bound. Throws `DatabaseUnavailable`.
- */
+/** Returns the results of those requests whose key is bound. Throws `DatabaseUnavailable`. */
 export async function findResults<R extends KeyedRequest>(
   reader: Reader,
   requests: readonly R[],

@@ -5,8 +5,7 @@ import { type Account, accounts } from '../db/entities/parties.js';
 import { insertSql } from '../db/statements.js';
 
 /**
- * Inserts accounts with a balance of zero in every asset. Throws 1062 if an alias or phone is
- * taken.
+ * Inserts accounts with a balance of zero in every asset. Throws 1062 for a taken alias or phone.
  */
 export async function openLedgerAccounts(
   transaction: Transaction,

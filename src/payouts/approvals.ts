@@ -38,7 +38,6 @@ function contradictionRefusal({ status, stuckReason }: Payout): Refusal | null {
   return invalidState(message, status, []);
 }
 
-/** Approves the payout, or rejects it if its account may no longer send. */
 function granted(payout: Payout, state: LockedState): Ending<Payout> {
   const source = state.account(payout.sourceAccountId);
   if (source === undefined) throw new Error('the account of a payout does not exist');

@@ -87,7 +87,6 @@ export class RailCallbacks {
     return effect;
   }
 
-  /** Records a callback without an effect, unless it is already recorded. */
   private async record(
     id: Uuid,
     payoutId: Uuid | null,

@@ -100,7 +100,6 @@ export function payoutEvent(
   return { tenantId, type, resourceId, object: () => payoutResource.present(payout) };
 }
 
-/** Returns the outbox entry that notifies the payout's workflow. */
 export function workflowEntry(
   outboxId: Uuid,
   { id, tenantId }: Pick<Payout, 'id' | 'tenantId'>,

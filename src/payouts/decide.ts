@@ -38,10 +38,7 @@ export interface CreatePayout extends Command {
   readonly outboxId: Uuid;
 }
 
-/**
- * Checks 404, 403, then the rules in order; then holds the money. (docs/contract.md, Order of
- * checks)
- */
+/** Checks 404, 403, then the rules; then holds the money. (docs/contract.md, Order of checks) */
 export function decidePayout(
   routes: readonly RailRoute[],
   command: CreatePayout,

@@ -66,10 +66,7 @@ interface FlagDeps {
   readonly clock: Clock;
 }
 
-/**
- * Flags payouts that have been in the state for more than `olderMs`, at most `limit` at a time.
- * Returns how many were found last.
- */
+/** Flags payouts older than `olderMs` in the state. Returns how many the last search found. */
 export function flagStuck(
   { database, desk, clock }: FlagDeps,
   status: keyof typeof STUCK_IN,
@@ -89,7 +86,6 @@ export function flagStuck(
   );
 }
 
-/** Flags payouts without progress, whether Temporal is available or not. */
 export function stuckSweep(
   deps: FlagDeps,
   afterMs: Readonly<Record<keyof typeof STUCK_IN, number>>,

@@ -40,7 +40,6 @@ const UNKNOWN: Report = { status: 'unknown', reference: null, failureCode: null 
 export class RailCalls {
   constructor(readonly deps: RailCallDeps) {}
 
-  /** Returns undefined if the rail is not configured in this process. */
   railOf({ rail }: Payout): Rail | undefined {
     return this.deps.rails.get(rail);
   }
@@ -97,7 +96,6 @@ export class RailCalls {
     return resultOf(await submitReport(this.deps, command));
   }
 
-  /** Records a message that changes nothing. */
   private async record(
     payout: Payout,
     what: Pick<PayoutRailEvent, 'kind' | 'effect'> & Partial<PayoutRailEvent>,

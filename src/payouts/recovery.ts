@@ -59,10 +59,7 @@ export class RailRecovery {
     return false;
   }
 
-  /**
-   * Polls about a payout that the rail has answered about, else submits a waiting one, else polls
-   * about another.
-   */
+  /** Polls about a payout that the rail knows, else submits a waiting one, else polls another. */
   private async probe(rail: string): Promise<void> {
     const { calls, queue } = this.deps;
     const inProgress = `status='in_progress'`;
@@ -87,7 +84,6 @@ export class RailRecovery {
     if (lost !== undefined) await queue.poll(lost.id, true);
   }
 
-  /** Returns payouts that are approved, or were submitted without any response. */
   private async waiting(rail: string, after: Uuid | null): Promise<Waiting[]> {
     const behind = after === null ? '' : ` AND id>${uuid.literal(after)}`;
     const rows = await this.deps.calls.deps.database.reader.query(

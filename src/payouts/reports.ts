@@ -59,9 +59,7 @@ function withoutSuperseded(
   return lines.filter((line) => !old.has(keyOf(line)));
 }
 
-/**
- * Returns the current lines that two people have not resolved, even if not yet recorded as reports.
- */
+/** Returns the current lines that two people have not resolved, recorded as reports or not. */
 export function openLines(payout: Payout, state: LockedState): readonly PayoutStatementLine[] {
   const resolved = [...state.rows(payoutRailEvents, { payoutId: payout.id, ...RESOLVED_LINES })];
   return currentLines(payout, state).filter(({ status, reference }) => {
@@ -119,7 +117,6 @@ export function isTaken(payout: Payout, state: LockedState): boolean {
 
 type Contrary = Pick<PayoutRailEvent, 'said' | 'railReference'>;
 
-/** Returns how many different contradictions and statement lines the payout has. */
 export function countContradictions(payout: Payout, state: LockedState): number {
   const events = [LISTED, CONFLICTS].flatMap((of) =>
     state.rows(payoutRailEvents, { payoutId: payout.id, ...of }),
@@ -127,7 +124,6 @@ export function countContradictions(payout: Payout, state: LockedState): number 
   return countDifferent(events, currentLines(payout, state));
 }
 
-/** Counts as `countContradictions` does, without a lock. */
 export async function readContradictions(reader: Reader, payout: Payout): Promise<number> {
   const of = { rail: payout.rail, payoutKey: payout.id };
   const [lines, superseded, listed, conflicts] = await Promise.all([

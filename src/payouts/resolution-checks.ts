@@ -17,7 +17,6 @@ export type Release =
 
 export type Outcome = PayoutResolution['outcome'];
 
-/** Returns the proposal that is neither approved nor rejected. */
 export function openResolution(
   { id: payoutId }: Payout,
   state: LockedState,
@@ -46,25 +45,23 @@ export interface Seen {
 }
 
 export function unseenRefusal(now: Seen, seen: Seen): Refusal | null {
-  const news = newsSince(now, seen);
-  if (news === null) return null;
-  const message = `${news} since you looked at it: look again, and propose what is right now`;
-  return invalidState(message, now.status, ['as_seen']);
+  const then = 'you looked at it: look again, and propose what is right now';
+  return newsRefusal(now, seen, then, 'as_seen');
 }
 
-/** Refuses a proposal that a new state or report has overtaken. */
 export function overtakenRefusal(now: Seen, proposal: PayoutResolution): Refusal | null {
   const { payoutStatus: status, contradictions, outcome } = proposal;
-  const news = newsSince(now, { status, contradictions });
-  if (news === null) return null;
-  const message = `${news} since it was proposed as ${outcome}: reject the proposal, and propose anew what is right now`;
-  return invalidState(message, now.status, ['unchanged_since_proposed']);
+  const then = `it was proposed as ${outcome}: reject the proposal, and propose anew what is right now`;
+  return newsRefusal(now, { status, contradictions }, then, 'unchanged_since_proposed');
 }
 
-function newsSince(now: Seen, seen: Seen): string | null {
-  if (now.status !== seen.status) return `the payout has become ${now.status}`;
-  const isNew = now.contradictions > seen.contradictions;
-  return isNew ? 'the rail has said something new about it' : null;
+function newsRefusal(now: Seen, seen: Seen, then: string, expected: string): Refusal | null {
+  const isOther = now.status !== seen.status;
+  if (!isOther && now.contradictions <= seen.contradictions) return null;
+  const news = isOther
+    ? `the payout has become ${now.status}`
+    : 'the rail has said something new about it';
+  return invalidState(`${news} since ${then}`, now.status, [expected]);
 }
 
 export function applyRefusal(

@@ -132,7 +132,6 @@ const verdict = payoutCommand<Decide>('decide resolution of payout', {
   },
 });
 
-/** Ends the proposal, with the writes of its outcome. */
 function decided(
   command: Decide,
   open: PayoutResolution,

@@ -15,10 +15,7 @@ export function railEventsSweep({ database, clock }: DatabaseDeps, keptDays: num
   return { name: 'old rail events', everyMs: EVERY_MS, run };
 }
 
-/**
- * Removes events from before an instant, except those of flagged or later ended payouts. Returns
- * true if more are left.
- */
+/** Removes events of unflagged payouts that had ended by then. Returns true if more are left. */
 export async function removeOldRailEvents(database: Database, before: Instant): Promise<boolean> {
   const moment = time.literal(before);
   const rows = await database.reader.query(

@@ -49,10 +49,7 @@ const FLAGGED_PAUSE_MS = 60_000;
 const PAUSE_MS = 3_600_000;
 export const DEFAULT_WINDOW_MS = 60 * 86_400_000;
 
-/**
- * Returns when the rail is polled next about an ended payout; null for never. (docs/contract.md,
- * Payouts)
- */
+/** Returns when the rail is polled next about an ended payout. (docs/contract.md, Payouts) */
 export function nextPoll(
   { status, endedAt, stuckSince, stuckReason }: Payout,
   now: Instant,
@@ -67,7 +64,6 @@ export function nextPoll(
   return instant(Math.min(closesAt, now + Math.max(PAUSE_MS, now - endedAt)));
 }
 
-/** Returns every account that an outcome may post to. */
 export function postedAccounts(payout: Payout): readonly Uuid[] {
   const { sourceAccountId, systemAccountId, feeAccountId } = payout;
   return [sourceAccountId, systemAccountId, ...(feeAccountId === null ? [] : [feeAccountId])];
@@ -83,7 +79,6 @@ export function payoutPosting(payout: Payout): Posting {
   ]);
 }
 
-/** Posts the amount back to the account, without the fee. */
 export function returnPosting(payout: Payout): Posting {
   return posting(payout, amountEntries(payout, 'adjustment_in', 'system_out', payout.raw));
 }

@@ -173,7 +173,6 @@ export const payoutResource = defineResource(
 export const PayoutSchema = payoutResource.schema;
 const APPROVED = payoutResource.example;
 
-/** Returns an example that has had these statuses, the current one last. */
 function example(
   statuses: readonly [...PayoutStatus[], PayoutStatus],
   more: Partial<z.input<typeof PayoutSchema>> = {},

@@ -49,10 +49,7 @@ export class Payouts {
     this.creation = creation(deps.routes);
   }
 
-  /**
-   * Creates the payout with the request's id. Returns refusals and unknown results too.
-   * (docs/contract.md, Payouts)
-   */
+  /** Creates the payout with the request's id. Returns refusals too. (docs/contract.md, Payouts) */
   async create(
     { tenantId, memberId }: Caller,
     payoutId: Uuid,

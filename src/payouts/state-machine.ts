@@ -1,9 +1,6 @@
 import type { Payout, PayoutStatus, RAIL_WORDS } from '../db/entities/payouts.js';
 
-/**
- * The state machine of payouts: the effect of a report, by the payout's state and the reporter. A
- * test compares docs/payouts.md, which explains the effects, with this table. Pure.
- */
+/** The effects of reports, which docs/payouts.md explains and a test compares. Pure. */
 
 /** `rail` means a callback, or the response to an order, a status request or a void. */
 export const REPORTERS = ['rail', 'statement', 'staff'] as const;

@@ -113,9 +113,7 @@ const MAX_DELAY_MS = 10_000;
 export class SubmissionQueue {
   constructor(private readonly deps: SubmissionDeps) {}
 
-  /**
-   * Submits an approved payout. Throws ApiError not_found, ledger_unavailable; DatabaseUnavailable.
-   */
+  /** Submits an approved payout. Throws ApiError not_found, ledger_unavailable. */
   async submit(id: Uuid, isProbe = false): Promise<SubmissionResult> {
     const payout = await this.read(id);
     if (!isProbe && (await this.isHeld(payout))) return held(payout, false);

@@ -66,10 +66,7 @@ export async function readRequest(
   return { id, method, path, status, code, resource: known ?? own, createdAt };
 }
 
-/**
- * Returns the id of the resource that the request created or its key had created; by default its
- * own.
- */
+/** Returns the id of the resource that the request or its key created; by default its own. */
 export async function resourceOfRequest(reader: Reader, tenantId: Uuid, id: Uuid): Promise<Uuid> {
   const stored = await reader.find(requests, { id, tenantId });
   return stored?.resourceId ?? id;

@@ -18,18 +18,13 @@ import { findingsOf } from './rails.js';
 import { contradicts } from './rules.js';
 import { isLossy, moveSequences, moveSystemChain } from './sequences.js';
 
-/**
- * Repairs a restored database in steps; a repeated command continues. (docs/operations/backup.md)
- */
+/** Repairs a restored database in steps that may be repeated. (docs/operations/backup.md) */
 
 type Step = 'movedAt' | 'rebuiltAt' | 'askedAt' | 'auditedAt';
 
 type Progress = (what: string, done: number, total: number) => void;
 
-/**
- * Returns the open restore, else the last finished one. Throws ApiError invalid_state, and
- * authority_insufficient for the person who began it.
- */
+/** Returns the open restore, else the last finished one. Throws ApiError. */
 export async function restoreToFinish(reader: Reader, by: StaffIdentity): Promise<Restore> {
   assertMayAct('restore.finish', by);
   const open = await lastRestore(reader);

@@ -11,10 +11,7 @@ import { lockAccount } from '../accounts/access.js';
 import { outboxEntry } from '../temporal/outbox-entry.js';
 import { isLossy } from './sequences.js';
 
-/**
- * Payouts that rails have, or may have received in the lost time: only the rail's report returns
- * money.
- */
+/** Payouts that rails may have received in the lost time: only the rail's report returns money. */
 
 const FOUND_AT_ONCE = 10_000;
 const SLICE = 500;

@@ -141,10 +141,7 @@ async function assertFits(
   });
 }
 
-/**
- * Returns the end of a dump, which prevents a service on the copy from posting.
- * (docs/operations/backup.md)
- */
+/** Returns the end of a dump, which closes a copy's ledger. (docs/operations/backup.md) */
 export function copyMark(clock: Clock, database: string): string {
   if (!/^[A-Za-z0-9_]{1,64}$/.test(database))
     throw new RangeError('the database has no plain name');

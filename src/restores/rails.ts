@@ -19,10 +19,7 @@ import { railsOfWorkers } from '../payouts/recovery.js';
 import { findingOf, type FindingKind } from './rules.js';
 import { isLossy } from './sequences.js';
 
-/**
- * Finds payouts that rails know and that are missing here, or in an earlier state.
- * (docs/operations/backup.md)
- */
+/** Finds payouts that rails know and that differ here. (docs/operations/backup.md) */
 
 /** The clocks of the rail and the database never differ by more. */
 const MARGIN_MS = 300_000;

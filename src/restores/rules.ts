@@ -3,7 +3,7 @@ import type { Payout } from '../db/entities/payouts.js';
 import type { RestoreFinding } from '../db/entities/restores.js';
 
 /**
- * What a restore skips, and what it finds. Pure. (docs/decisions/0041-a-restore-skips-numbers.md)
+ * Rules of what a restore skips and finds (docs/decisions/0041-a-restore-skips-numbers.md). Pure.
  */
 
 /** More events than a tenant has in a second: twice what the whole service was measured to post. */
@@ -34,9 +34,7 @@ const TAKEN: readonly ListedPayment['status'][] = ['accepted', 'completed', 'ret
 
 export type FindingKind = RestoreFinding['kind'];
 
-/**
- * Returns how a payout differs from its rail's report. `said` is null if the rail does not know it.
- */
+/** Returns how a payout differs from its rail's report, which is null if the rail has none. */
 export function findingOf(
   payout: Pick<Payout, 'status' | 'asset' | 'raw' | 'railReference'>,
   said: (Pick<ListedPayment, 'status'> & Partial<Pick<ListedPayment, 'amount'>>) | null,

@@ -23,10 +23,7 @@ export interface CreatingDeps extends ReadingDeps {
   readonly timeoutMs: number;
 }
 
-/**
- * Creates a statement and fixes its figures; the files follow. Returns refusals. (docs/contract.md,
- * Statements)
- */
+/** Creates a statement and fixes its figures; the files follow. (docs/contract.md, Statements) */
 export async function createStatement(
   deps: CreatingDeps,
   caller: Caller,

@@ -120,9 +120,7 @@ function parseEntry(row: StoredRow, accountId: ParseId, owner: ParseId) {
   };
 }
 
-/**
- * Adds the entry to its operation's totals, and its amount to its transaction's, which sum to zero.
- */
+/** Adds the entry to its operation's totals, and its amount to its transaction's, to sum to 0. */
 function addToTotals(audit: AuditRun, totals: Totals, entry: AuditedEntry): void {
   const { transaction, transactionId, raw, isDated } = entry;
   const isForeign = audit.tenantId !== undefined && transaction?.tenantId !== audit.tenantId;

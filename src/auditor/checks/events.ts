@@ -67,9 +67,7 @@ export async function readRemovals(
   return new Map(rows.map((row) => [row.tenantId, row]));
 }
 
-/**
- * Returns whether retention may have removed the operation's events, which are not older than it.
- */
+/** Returns whether retention may have removed events of the operation, which is never younger. */
 export function mayBeRemoved(operationId: Uuid, removal: EventRemoval | undefined): boolean {
   return removal !== undefined && timeOfId(operationId) <= removal.removedUntil;
 }
@@ -174,10 +172,7 @@ function asObject(value: unknown): Json {
     : null;
 }
 
-/**
- * Reports an event without a resource or, outside the totals, one that does not fit the operation's
- * state.
- */
+/** Reports an event without a resource, or one outside the totals that does not fit its state. */
 function checkResource(
   audit: AuditRun,
   event: EventRow,

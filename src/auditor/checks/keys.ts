@@ -11,10 +11,7 @@ import { sourceOf } from '../sources/index.js';
 import type { Expectation } from '../sources/types.js';
 import type { Totals } from '../totals.js';
 
-/**
- * Returns whether the key belongs to a request. Keys of later actions on a resource contain a
- * slash.
- */
+/** Returns whether the key belongs to a request. Keys of later actions contain a slash. */
 export function isKeyOfRequest(key: string): boolean {
   return /^(?:[^/]+|(?:ops|batch-row)\/[^/]+)$/.test(key);
 }

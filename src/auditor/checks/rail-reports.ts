@@ -75,9 +75,7 @@ export const railReportChecks: Check = {
     }),
 };
 
-/**
- * Orders sent, in total and before the payout's end, and reports and resolutions with an effect.
- */
+/** Orders sent, in all and before the payout's end, and reports and resolutions with an effect. */
 const parseTraces = rowParser({
   payoutId: uuid,
   given: integer,

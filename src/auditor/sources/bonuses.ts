@@ -32,9 +32,7 @@ const BATCH_EVENTS: Readonly<Record<BatchStatus, readonly EventType[]>> = {
   partially_failed: ['bonus_batch.ready', 'bonus_batch.partially_failed'],
 };
 
-/**
- * Executing batches hold the money of pending rows. checks/batches.ts compares rows and bonuses.
- */
+/** Executing batches hold the money of pending rows. checks/batches.ts compares their rows. */
 export const batchSource = operationSource({
   resourceType: 'bonus_batch',
   table: bonusBatches,

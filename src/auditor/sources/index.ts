@@ -5,9 +5,7 @@ import { payoutSource } from './payouts.js';
 import { transferSource } from './transfers.js';
 import type { OperationSource } from './types.js';
 
-/**
- * All features that move money. Without its source, an operation's postings and keys are findings.
- */
+/** All features that move money. Without a source, postings and keys are findings. */
 export const SOURCES: readonly OperationSource[] = [
   transferSource,
   bonusSource,

@@ -114,9 +114,7 @@ interface SourceDefinition<Row> {
   readonly table: Table<Row>;
   /** SQL for the rows that count in their `limit_month`; null for none. */
   readonly monthUse: string | null;
-  /**
-   * Returns the rows that must exist; omitted ones must not. `owned` is all accounts by default.
-   */
+  /** Returns the rows that must exist; no others may. By default, `owned` is all accounts. */
   readonly expect: (
     row: Row,
   ) => Pick<Expectation, 'state' | 'description' | 'accounts'> &

@@ -1,10 +1,7 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-/**
- * Every type, in the contract's order, and whether webhooks may carry it. (docs/contract.md,
- * Events)
- */
+/** Every type, in order, and whether webhooks may carry it. (docs/contract.md, Events) */
 const LIST = {
   'transfer.completed': true,
   'transfer.rejected': false,

@@ -1,10 +1,7 @@
 import * as column from '../columns.js';
 import { defineTable } from '../table.js';
 
-/**
- * The bytes of generated files, at most 64 KiB per row, valid once the owner's row states their
- * size.
- */
+/** At most 64 KiB of a generated file, valid once the owner's row states the file's size. */
 export const generatedFilePieces = defineTable(
   'generated_file_pieces',
   {

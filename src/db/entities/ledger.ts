@@ -3,9 +3,7 @@ import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 import type { Account } from './parties.js';
 
-/**
- * Kinds that an account's owner sees (docs/contract.md, Movements), and those of system accounts.
- */
+/** Kinds that owners see (docs/contract.md, Movements), and those of system accounts. */
 export const MOVEMENT_KINDS = [
   'transfer_in',
   'transfer_out',
@@ -135,10 +133,7 @@ export const idempotencyKeys = defineTable(
     resourceId: column.nullable(column.uuid),
     refusal: column.nullable(column.string),
     createdAt: column.time,
-    /**
-     * The transaction that bound it, by which an unknown COMMIT is recognised, if nothing else
-     * shows that.
-     */
+    /** The transaction that bound it: shows whether an unknown COMMIT happened. */
     commitId: column.nullable(column.binary(8)),
   },
   { key: ['tenantId', 'idempotencyKey'] },

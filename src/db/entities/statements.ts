@@ -26,9 +26,7 @@ export const statements = defineTable(
     /** The attempt at making its files that may write. */
     filesRun: column.integer,
     leaseUntil: column.nullable(column.time),
-    /**
-     * Null, like the columns below, until its files exist; byte counts also once they are removed.
-     */
+    /** Null, like the columns below, until its files exist; sizes also after their removal. */
     madeAt: column.nullable(column.time),
     movementCount: column.nullable(column.integer),
     csvBytes: column.nullable(column.integer),

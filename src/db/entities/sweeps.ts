@@ -15,9 +15,7 @@ export const sweepLeases = defineTable(
   { key: ['name'] },
 );
 
-/**
- * Sums of a tenant for a day of its time zone, at most 2^63-1, for the support desk's start page.
- */
+/** Sums of a tenant for a day of its time zone, for the support desk's start page. */
 export const dailyTotals = defineTable(
   'daily_totals',
   {
@@ -27,9 +25,7 @@ export const dailyTotals = defineTable(
     day: column.asciiChar(10),
     moved: column.bigint,
     movedCount: column.integer,
-    /**
-     * Transfers and payouts that were rejected, canceled or returned, or that expired or failed.
-     */
+    /** Transfers and payouts that were rejected, canceled, returned, expired or failed. */
     failed: column.bigint,
     failedCount: column.integer,
     /** Transfers and payouts that had not ended when the sweep last ran on this day. */

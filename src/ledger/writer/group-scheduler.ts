@@ -12,10 +12,7 @@ interface SchedulerObserver {
   readonly idle: () => void;
 }
 
-/**
- * Queues commands and runs them in groups. Commands that arrive while all groups are busy share the
- * next one.
- */
+/** Runs queued commands in groups. Those that arrive while all groups are busy share the next. */
 export class GroupScheduler {
   private readonly queue: PendingCommand[] = [];
   private inFlight = 0;

@@ -41,7 +41,6 @@ interface DraftState extends AccountState {
 
 export type LoadedTables = ReadonlyMap<Table<unknown>, LoadedTable>;
 
-/** Rows that the group will write. */
 export interface GroupWrites {
   readonly transactions: LedgerTransaction[];
   readonly entries: Entry[];
@@ -87,7 +86,6 @@ export class GroupState {
     }
   }
 
-  /** Returns the account with the latest entry. */
   latest(accountIds: readonly Uuid[]): Account | undefined {
     let latest: Account | undefined;
     for (const id of accountIds) {
@@ -259,36 +257,17 @@ class DecisionDraft {
     if (posting.entries.length < 2)
       throw new UnsoundDecision('a ledger transaction has fewer than two entries');
     const transactionId = newId();
-    const { relatedType, relatedId, description } = posting;
-    this.transactions.push({
-      id: transactionId,
-      tenantId,
-      relatedType,
-      relatedId,
-      description,
-      createdAt: this.at,
-    });
+    const { entries, ...about } = posting;
+    this.transactions.push({ id: transactionId, tenantId, ...about, createdAt: this.at });
     const sums = new Map<Asset, bigint>();
-    for (const { accountId, asset, raw, kind, counterpartyAccountId } of posting.entries) {
+    for (const entry of entries) {
+      const { accountId, asset, raw } = entry;
       sums.set(asset, (sums.get(asset) ?? 0n) + raw);
-      const state = this.move(accountId, asset, raw, 0n);
-      const seq = (state.account.seq += 1n);
-      const { available, held } = state.balances[asset];
-      const totalAfter = available + held;
-      const id = newId();
-      const createdAt = this.at;
-      this.entries.push({
-        accountId,
-        seq,
-        id,
-        transactionId,
-        asset,
-        kind,
-        raw,
-        totalAfter,
-        counterpartyAccountId,
-        createdAt,
-      });
+      const { account, balances } = this.move(accountId, asset, raw, 0n);
+      const seq = (account.seq += 1n);
+      const totalAfter = balances[asset].available + balances[asset].held;
+      const added = { id: newId(), transactionId, seq, totalAfter, createdAt: this.at };
+      this.entries.push({ ...entry, ...added });
     }
     for (const sum of sums.values())
       if (sum !== 0n) throw new UnsoundDecision('the entries do not sum to zero');

@@ -126,7 +126,6 @@ export class LedgerWriter {
     );
   }
 
-  /** Resolves once every submitted command has been answered. */
   async idle(): Promise<void> {
     if (!this.isIdle()) await new Promise<void>((resolve) => this.whenIdle.push(resolve));
   }
@@ -273,7 +272,6 @@ export class LedgerWriters {
 
   constructor(private readonly make: (name: string) => LedgerWriter) {}
 
-  /** Adds a writer. `name` is its label in metrics. */
   add(name: string): LedgerWriter {
     const writer = this.make(name);
     this.writers.push(writer);

@@ -43,10 +43,7 @@ export class RowsByKey {
   }
 }
 
-/**
- * Rows of one table that were read for a group, found only by keys with the properties of the
- * request.
- */
+/** Rows of one table, read for a group, and found only by keys like those requested. */
 export class LoadedTable {
   readonly shapes: RowsByKey[] = [];
 
@@ -56,16 +53,12 @@ export class LoadedTable {
     rows.request(key);
   }
 
-  /**
-   * Undefined if the key was not requested: an unread row must not be mistaken for a missing one.
-   */
+  /** Undefined if the key was not requested: an unread row is not a missing one. */
   get(key: object): readonly StoredRow[] | undefined {
     return this.shapes.find((shape) => shape.fits(key))?.get(key as StoredRow);
   }
 
-  /**
-   * Stores a new or changed row for later commands. `identity` names its identifying properties.
-   */
+  /** Stores a new or changed row for later commands, identified by these properties. */
   put(row: StoredRow, identity: Properties): void {
     for (const shape of this.shapes) shape.put(row, identity);
   }

@@ -64,7 +64,6 @@ export interface GroupDeps extends DatabaseDeps {
   readonly databaseClock: DatabaseClock;
   readonly rollbacks: RollbackChecks;
   readonly failpoints: Failpoints;
-  /** Called after a bug in deciding a command. */
   readonly onFault: (kind: string, fault: unknown) => void;
   /** Commands were refused because an account is dated too far ahead of the database's clock. */
   readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
@@ -72,9 +71,7 @@ export interface GroupDeps extends DatabaseDeps {
 
 export type CommandResults = Map<PendingCommand, CommandResult<AnyRow>>;
 
-/** Accounts of the commands, determined before locking. */
 export interface NamedAccounts {
-  /** Accounts that each pending command will touch. */
   readonly ids: ReadonlyMap<PendingCommand, readonly Uuid[]>;
   readonly owners: ReadonlyMap<PendingCommand['kind'], OwnerFinder>;
 }

@@ -19,15 +19,11 @@ interface RailResponse {
 export const PAYOUTS_PATH = '/payouts';
 export const VOID = '/void';
 
-/** Returns the path of a page of orders. The query is part of the signed path. */
 function listPath(since: Instant, after: Uuid | null): string {
   return `${PAYOUTS_PATH}?since=${toRfc3339(since)}${after === null ? '' : `&after=${after}`}`;
 }
 
-/**
- * A gateway by docs/payout-rail.md. Any response but a 2xx about the key leaves the outcome
- * unknown.
- */
+/** A gateway by docs/payout-rail.md. Only a 2xx about the key shows the outcome. */
 export class HttpRail implements Rail {
   private readonly url: string;
 

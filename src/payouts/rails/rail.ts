@@ -55,22 +55,14 @@ export interface RailReport {
   readonly failureCode: FailureCode | null;
 }
 
-/**
- * A way to bank accounts. Calls may be repeated, and throw RailSilent if their effect is unknown.
- */
+/** A way to bank accounts. Each call may be repeated, and throws RailSilent without a result. */
 export interface Rail {
   submit(order: RailOrder): Promise<RailReport>;
   /** Returns null if the rail reports that it never received the key. */
   status(key: Uuid): Promise<RailReport | null>;
-  /**
-   * Asks the rail never to pay the key. Reports an outcome instead of `voided`, or null if it
-   * cannot void.
-   */
+  /** Asks the rail never to pay the key. Null if it cannot void; another report is the outcome. */
   void(key: Uuid): Promise<RailReport | null>;
-  /**
-   * Returns orders that first arrived at `since` or later, after the key `after`. Null, like a
-   * missing method, if the rail cannot list.
-   */
+  /** Returns orders that arrived since, after the key `after`. Null if the rail cannot list. */
   list?(since: Instant, after: Uuid | null): Promise<RailPage | null>;
 }
 

@@ -31,43 +31,37 @@ interface Step {
 
 interface Scenario {
   readonly name: string;
-  /** Null for any other account number. */
+  /** The end of the account number; null for any other account number. */
   readonly ending: string | null;
   readonly steps: readonly Step[];
-  /** How long orders and questions get no response. */
-  readonly silentMs: number;
-  /** Whether later outcomes are also reported by callback. */
-  readonly callsBack: boolean;
-  /** Whether the first order is lost. */
-  readonly losesFirst: boolean;
+  readonly silentMs?: number;
+  /** Whether later outcomes are not reported by callback. */
+  readonly isQuiet?: boolean;
+  readonly losesFirst?: boolean;
 }
 
 const SOON_MS = 2_000;
 const LATER_MS = 4_000;
-
-function scenario(
-  ending: string | null,
-  name: string,
-  steps: readonly Step[],
-  more: Partial<Pick<Scenario, 'silentMs' | 'callsBack' | 'losesFirst'>> = {},
-): Scenario {
-  return { ending, name, steps, silentMs: 0, callsBack: true, losesFirst: false, ...more };
-}
+const COMPLETED = step('completed');
 
 function step(status: Step['status'], afterMs = 0, failureCode: Step['failureCode'] = null): Step {
   return { status, afterMs, failureCode };
 }
 
-const DEFAULT = scenario(null, 'completes', [step('completed')]);
+const DEFAULT: Scenario = { ending: null, name: 'completes', steps: [COMPLETED] };
 export const SCENARIOS: readonly Scenario[] = [
   DEFAULT,
-  scenario('01', 'fails_at_once', [step('failed', 0, 'account_closed')]),
-  scenario('02', 'fails_later', [step('failed', SOON_MS, 'account_unknown')]),
-  scenario('03', 'no_answer', [], { silentMs: Number.MAX_SAFE_INTEGER, callsBack: false }),
-  scenario('04', 'late_answer', [step('completed')], { silentMs: LATER_MS, callsBack: false }),
-  scenario('05', 'returned', [step('completed'), step('returned', LATER_MS, 'account_blocked')]),
-  scenario('06', 'completes_later', [step('completed', SOON_MS)]),
-  scenario('07', 'lost_once', [step('completed')], { losesFirst: true }),
+  { ending: '01', name: 'fails_at_once', steps: [step('failed', 0, 'account_closed')] },
+  { ending: '02', name: 'fails_later', steps: [step('failed', SOON_MS, 'account_unknown')] },
+  { ending: '03', name: 'no_answer', steps: [], silentMs: Infinity, isQuiet: true },
+  { ending: '04', name: 'late_answer', steps: [COMPLETED], silentMs: LATER_MS, isQuiet: true },
+  {
+    ending: '05',
+    name: 'returned',
+    steps: [COMPLETED, step('returned', LATER_MS, 'account_blocked')],
+  },
+  { ending: '06', name: 'completes_later', steps: [step('completed', SOON_MS)] },
+  { ending: '07', name: 'lost_once', steps: [COMPLETED], losesFirst: true },
 ];
 
 export function scenarioFor(accountNumber: string): Scenario {
@@ -188,7 +182,7 @@ export class SimulatedRail implements Rail {
     transaction: Transaction,
     { key, amount, destination }: RailOrder,
   ): Promise<SimulatedRailPayment> {
-    const { name: scenario, losesFirst } = scenarioFor(destination.accountNumber);
+    const { name: scenario, losesFirst = false } = scenarioFor(destination.accountNumber);
     const known = await this.locked(transaction, key, { scenario, ...amount }, null);
     const isLost = losesFirst && known.submissions === 0;
     const acts = known.actedAt === null && known.voidedAt === null && !isLost;
@@ -209,7 +203,8 @@ export class SimulatedRail implements Rail {
   /** Throws RailSilent while the payment's scenario gives no response. */
   private response(payment: SimulatedRailPayment): RailReport {
     const { scenario, voidedAt } = payment;
-    if (voidedAt === null && this.elapsedMs(payment) < scenarioNamed(scenario).silentMs)
+    const { silentMs = 0 } = scenarioNamed(scenario);
+    if (voidedAt === null && this.elapsedMs(payment) < silentMs)
       throw new RailSilent('the rail gave no answer');
     return this.reportOf(payment);
   }
@@ -228,7 +223,6 @@ export class SimulatedRail implements Rail {
     return steps.filter(({ afterMs }) => afterMs <= elapsedMs).at(-1);
   }
 
-  /** Milliseconds since the payment was acted on; -1 if it was not. */
   private elapsedMs({ actedAt }: SimulatedRailPayment): number {
     return actedAt === null ? -1 : this.clock() - actedAt;
   }
@@ -238,8 +232,8 @@ const ACCEPTED = { status: 'accepted', failureCode: null } as const;
 
 /** Returns the outcomes that are reported by callback: all that do not happen at once. */
 function laterSteps({ scenario }: Pick<SimulatedRailPayment, 'scenario'>): readonly Step[] {
-  const { steps, callsBack } = scenarioNamed(scenario);
-  return callsBack ? steps.filter(({ afterMs }) => afterMs > 0) : [];
+  const { steps, isQuiet = false } = scenarioNamed(scenario);
+  return isQuiet ? [] : steps.filter(({ afterMs }) => afterMs > 0);
 }
 
 function reportAt(

@@ -41,7 +41,6 @@ export interface KeyedReport extends RailReport {
   readonly key: Uuid;
 }
 
-/** A report that the gateway sends by itself. */
 export interface RailCallback extends KeyedReport {
   readonly callbackId: string;
 }

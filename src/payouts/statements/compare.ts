@@ -56,7 +56,6 @@ export function compared(
   return found;
 }
 
-/** True if the payout has, or had, the line's status. */
 function agrees(status: PayoutStatementLine['status'], payout: Payout): boolean {
   if (status === 'failed' && payout.failedAt !== null) return true;
   return payout.status === status || (payout.status === 'returned' && status === 'completed');
@@ -66,7 +65,6 @@ function withStatus(line: DatedLine, { above, elsewhere }: EarlierLines): readon
   return [...above, ...elsewhere].filter(({ status }) => status === line.status);
 }
 
-/** Describes a line, and further lines of the payment with its status. */
 export function lineText(line: DatedLine, others: EarlierLines): string {
   const referenceOf = ({ reference }: DatedLine): string =>
     reference === null ? '' : `${reference} `;
@@ -83,7 +81,6 @@ export function payoutText({ status, raw, asset, railReference, endedAt }: Payou
   return `${status} ${raw} ${asset}${reference}${end}`;
 }
 
-/** An outcome here that a statement must list. */
 export interface OwnOutcome {
   readonly payout: Payout;
   readonly status: PayoutStatementLine['status'];

@@ -157,7 +157,6 @@ async function missingThere(
   return missing;
 }
 
-/** Returns payouts that ended or were returned at a time whose line may be on this day. */
 async function endedAround(
   reader: Reader,
   rail: string,

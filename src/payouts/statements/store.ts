@@ -15,8 +15,6 @@ import { DUPLICATE_KEY, errnoOf } from '../../db/failures.js';
 import { columnList, insertSql, literal, literals, updateSql } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 
-/** Stored statements of rails. (docs/payouts.md) */
-
 export const DAY_MS = 86_400_000;
 const AT_ONCE = 900;
 /** A large rail has some hundred thousand lines a day. */
