@@ -6,7 +6,7 @@ import {
 } from '../../activities/index.js';
 import { policiesSweep } from '../approvals/policy-delay.js';
 import { Approvals } from '../approvals/service.js';
-import { auditMetrics } from '../auditor/metrics.js';
+import { auditMetrics } from '../auditor/scheduled-audit.js';
 import { rowMetrics } from '../batches/metrics.js';
 import { filesSweep, lapseSweep, rowsSweep, uploadsSweep } from '../batches/sweeps.js';
 import { BatchWorkflowService } from '../batches/workflow-service.js';

@@ -1,9 +1,8 @@
 import { type Amount, amountJson, type Asset } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
-import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import type { EventType } from '../../db/entities/events.js';
-import type { EntryKind, ResourceType } from '../../db/entities/ledger.js';
+import type { EntryKind, Hold, ResourceType } from '../../db/entities/ledger.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import type { SystemRole } from '../../db/entities/parties.js';
 import type { Payout } from '../../db/entities/payouts.js';
@@ -75,13 +74,7 @@ export interface Expectation {
   readonly shown: Readonly<Record<string, unknown>>;
 }
 
-interface ExpectedHold {
-  readonly accountId: Uuid;
-  readonly asset: Asset;
-  readonly raw: bigint;
-  readonly remaining: bigint;
-  readonly expiresAt: Instant | null;
-}
+type ExpectedHold = Pick<Hold, 'accountId' | 'asset' | 'raw' | 'remaining' | 'expiresAt'>;
 
 interface ExpectedApproval {
   readonly received: number;
