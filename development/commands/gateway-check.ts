@@ -36,7 +36,7 @@ export const gatewayCheckCommand = localCommand({
     'rails check --url http://127.0.0.1:9999 --name bank-a',
     'rails check --url https://test.gateway.example --name bank-a --callback-port 9998 --yes --json',
   ],
-  input: z.object({
+  input: {
     url: option(
       '<url>',
       'where the test server is',
@@ -83,7 +83,7 @@ export const gatewayCheckCommand = localCommand({
       `how long to wait for later outcomes (default: ${DEFAULTS.wait})`,
       seconds(1, 3_600).default(60),
     ),
-  }),
+  },
   run: async (output, { url, name, callbackPort, raw: amount, asset: of, wait, ...accounts }) => {
     const keys = readGatewayKeys().get(name);
     if (keys === undefined) throw new OpsError(`PAYOUT_RAIL_KEYS has no key of ${name}`);

@@ -17,7 +17,7 @@ export const simulatedRailCommands = [
 It speaks the protocol of docs/payout-rail.md, with the keys that PAYOUT_RAIL_KEYS has for the name, and keeps its payments
 in the database. What it does follows from the account number's ending (docs/payouts.md). Ctrl-C ends it.`,
     examples: ['rails simulate --name bank-a --port 9999'],
-    input: z.object({
+    input: {
       name: option('<name>', 'its name in PAYOUT_RAILS, without http:'),
       port: option('<port>', 'the loopback port that it listens on', wholeNumber(0, 65_535)),
       service: option(
@@ -25,7 +25,7 @@ in the database. What it does follows from the account number's ending (docs/pay
         'where the service is, for its callbacks (default: http://127.0.0.1:8080)',
         z.url({ error: 'must be an address' }).default('http://127.0.0.1:8080'),
       ),
-    }),
+    },
     run: async ({ database, clock, output, config }, { name, port, service }) => {
       const keys = config.PAYOUT_RAIL_KEYS.get(name);
       if (keys === undefined) throw new OpsError(`PAYOUT_RAIL_KEYS has no key of ${name}`);
@@ -50,14 +50,14 @@ in the database. What it does follows from the account number's ending (docs/pay
       'rails statement --date 2026-11-21',
       'rails statement --date 2026-11-21 --name bank-a',
     ],
-    input: z.object({
+    input: {
       date: option('<day>', 'the day, UTC: 2026-11-21', day),
       name: option(
         '<name>',
         'of a rail served by rails simulate (default: the built-in one)',
         text.optional(),
       ),
-    }),
+    },
     run: async ({ database, clock, output }, { date, name }) => {
       const rail = name === undefined ? SIMULATED : `gateway:${name}`;
       for await (const piece of simulatedStatement(database.reader, rail, date, clock()))

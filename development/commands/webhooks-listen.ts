@@ -19,7 +19,7 @@ export const webhookListenCommand = localCommand({
     'webhooks listen --port 9999 --secret whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
     'webhooks listen --port 9999 --secret whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw --answer 500',
   ],
-  input: z.object({
+  input: {
     port: option(
       '<port>',
       'port to listen on, only at 127.0.0.1; 0 takes any free port',
@@ -40,7 +40,7 @@ export const webhookListenCommand = localCommand({
       'wait this long before each answer (default: 0)',
       count(0, 600_000).default(0),
     ),
-  }),
+  },
   run: async (output, { port, secret, answer, delayMs }) => {
     const receiver = new WebhookReceiver({ secret, answer, delayMs }, (delivery) =>
       output.each(deliveryFields(delivery), deliveryLine(delivery)),

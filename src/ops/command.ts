@@ -14,11 +14,10 @@ import {
   assertStillActs,
   authorise,
   findActor,
+  findAdministrator,
   type SignedIn,
 } from './staff/acting.js';
-import { findAdministrator } from './staff/administrator.js';
 import {
-  chosenNeed,
   declareNeeds,
   type DeclaredNeeds,
   namedNeeds,
@@ -39,24 +38,21 @@ export interface Ops extends OpsDeps {
 }
 
 export interface ActingOps extends Ops {
-  /**
-   * Returns the actor: signed in, with the right that the command names, and with a code if the
-   * action needs two people.
-   */
+  /** Returns the member of the staff who has the right that the command needs. */
   readonly by: () => StaffIdentity;
   readonly actor: () => Actor;
   /** True if the database's administrator acts, because no person may manage the staff yet. */
   readonly isFirst: boolean;
 }
 
-/** A command as its users see it: its name, its help and its input. */
-interface CommandFace<S extends z.ZodObject> {
+type InputOf<S extends z.ZodRawShape> = z.infer<z.ZodObject<S>>;
+
+interface CommandFace<S extends z.ZodRawShape> {
   /** The name with its arguments: `revoke <key-id>`. */
   readonly usage: string;
   readonly summary: string;
   readonly isDefault?: true;
-  /** Further explanation in the help, besides the options. */
-  readonly explanation?: string;
+  readonly explanation?: string | undefined;
   /** Whole command lines after `npm run ops -- `. */
   readonly examples: readonly [string, ...string[]];
   /** Arguments and options (`option`) by their camelCase names; absent without any. */
@@ -64,30 +60,25 @@ interface CommandFace<S extends z.ZodObject> {
 }
 
 /** A command that only reads. The database's address is enough, so its user need not sign in. */
-interface QuerySpec<S extends z.ZodObject> extends CommandFace<S> {
-  readonly run: (ops: Ops, input: z.infer<S>) => Promise<void>;
+interface QuerySpec<S extends z.ZodRawShape> extends CommandFace<S> {
+  readonly run: (ops: Ops, input: InputOf<S>) => Promise<void>;
 }
 
 /** A command that changes data, and the right that it requires. */
-interface CommandSpec<S extends z.ZodObject> extends CommandFace<S> {
-  readonly needs: Needs<z.infer<S>>;
-  /**
-   * Throws UsageError if the options do not go together, before the user has to prove who they are.
-   */
-  readonly check?: (input: z.infer<S>) => void;
+interface CommandSpec<S extends z.ZodRawShape> extends CommandFace<S> {
+  readonly needs: Needs<InputOf<S>>;
+  /** Throws UsageError if the options do not go together, before the user's rights are checked. */
+  readonly check?: (input: InputOf<S>) => void;
   /** Returns the subject of the command, for the record of a refusal. */
-  readonly subject?: (input: z.infer<S>) => string;
-  /**
-   * While no person may manage the staff, the holder of the administrator's database address may
-   * run the command.
-   */
+  readonly subject?: (input: InputOf<S>) => string;
+  /** Whether the database's administrator may run it while no person may manage the staff. */
   readonly firstByAdministrator?: true;
-  readonly run: (ops: ActingOps, input: z.infer<S>) => Promise<void>;
+  readonly run: (ops: ActingOps, input: InputOf<S>) => Promise<void>;
 }
 
-/** A command that needs no service: no database and no configuration. */
-interface LocalCommandSpec<S extends z.ZodObject> extends CommandFace<S> {
-  readonly run: (output: Output, input: z.infer<S>) => Promise<void>;
+/** A command that needs neither database nor configuration. */
+interface LocalCommandSpec<S extends z.ZodRawShape> extends CommandFace<S> {
+  readonly run: (output: Output, input: InputOf<S>) => Promise<void> | void;
 }
 
 const globals = z.object({
@@ -97,6 +88,7 @@ const globals = z.object({
   code: z.string().optional(),
   watch: z.boolean().default(false),
 });
+type GlobalOptions = z.infer<typeof globals>;
 
 export function withGlobalOptions(program: Command): Command {
   return program
@@ -123,41 +115,35 @@ export function group(
 }
 
 /** Defines a command that only reads. Lists take the option --watch. */
-export function query<S extends z.ZodObject>(spec: QuerySpec<S>): CommandDefinition {
+export function query<S extends z.ZodRawShape>(spec: QuerySpec<S>): CommandDefinition {
   return define(spec, 'nothing', (options, input) =>
     withOps(options, (ops) => {
-      const work = (): Promise<void> => goByDatabase(ops, () => spec.run(ops, input));
+      const work = (): Promise<void> => withDatabaseClock(ops, () => spec.run(ops, input));
       return options.watch ? ops.output.watch(work) : work();
     }),
   );
 }
 
-export function command<S extends z.ZodObject>(spec: CommandSpec<S>): CommandDefinition {
+export function command<S extends z.ZodRawShape>(spec: CommandSpec<S>): CommandDefinition {
   return define(spec, namedNeeds(spec.needs), (options, input, name) =>
     withOps(options, (ops, acting) => {
       spec.check?.(input);
-      return goByDatabase(ops, () => act(spec, input, { ops, acting, command: name }));
+      return withDatabaseClock(ops, () => act(spec, input, name, ops, acting));
     }),
   );
 }
 
-export function localCommand<S extends z.ZodObject>(spec: LocalCommandSpec<S>): CommandDefinition {
+export function localCommand<S extends z.ZodRawShape>(
+  spec: LocalCommandSpec<S>,
+): CommandDefinition {
   return define(spec, 'nothing', (options, input) => spec.run(new Output(options), input));
-}
-
-type GlobalOptions = z.infer<typeof globals>;
-
-interface Wish {
-  readonly ops: Ops;
-  readonly acting: ActingDeps;
-  readonly command: string;
 }
 
 /**
  * Replaces the clock of this machine by the database's, because commands date changes and decide
  * what has expired. (docs/operations/database.md, Clocks)
  */
-async function goByDatabase(
+async function withDatabaseClock(
   { database, databaseClock }: Ops,
   work: () => Promise<void>,
 ): Promise<void> {
@@ -166,14 +152,16 @@ async function goByDatabase(
 }
 
 /** Decides whether the user may run a command; no other place does. */
-async function act<S extends z.ZodObject>(
+async function act<S extends z.ZodRawShape>(
   spec: CommandSpec<S>,
-  input: z.infer<S>,
-  wish: Wish,
+  input: InputOf<S>,
+  name: string,
+  ops: Ops,
+  acting: ActingDeps,
 ): Promise<void> {
-  const { ops, acting, command } = wish;
-  const need = spec.needs === 'own proof' ? null : chosenNeed(spec.needs, input);
-  if (need === null) return spec.run(actingOps(ops, null, null), input);
+  const { needs } = spec;
+  const chosen = typeof needs === 'string' ? needs : needs.of(input);
+  if (chosen === null || chosen === 'own proof') return spec.run(actingOps(ops, null, null), input);
   const first =
     spec.firstByAdministrator === true ? await findAdministrator(ops.config, ops) : null;
   if (first !== null) {
@@ -182,12 +170,11 @@ async function act<S extends z.ZodObject>(
       .run(actingOps({ ...ops, ...deps }, null, actor), input)
       .finally(() => deps.database.close());
   }
-  const identity = await authorise(acting, need, { command, subject: spec.subject?.(input) ?? '' });
-  ops.output.stillMay = () => assertStillActs(acting, need, identity);
-  return spec.run(
-    actingOps(ops, identity, { channel: identity.channel, name: identity.name }),
-    input,
-  );
+  const subject = spec.subject?.(input) ?? '';
+  const identity = await authorise(acting, chosen, { command: name, subject });
+  ops.output.stillMay = () => assertStillActs(acting, chosen, identity);
+  const actor = { channel: identity.channel, name: identity.name };
+  return spec.run(actingOps(ops, identity, actor), input);
 }
 
 function actingOps(ops: Ops, identity: StaffIdentity | null, actor: Actor | null): ActingOps {
@@ -207,34 +194,34 @@ const CODE = [
 const LISTS = /^(list|stuck|deliveries|sessions|status)\b/;
 const WATCH = ['--watch', 'show it again every 2 seconds until you press Ctrl-C'] as const;
 
-function define<S extends z.ZodObject>(
+function define<S extends z.ZodRawShape>(
   spec: CommandFace<S>,
   needs: DeclaredNeeds,
-  act: (options: GlobalOptions, input: z.infer<S>, command: string) => Promise<void>,
+  run: (options: GlobalOptions, input: InputOf<S>, name: string) => Promise<void> | void,
 ): CommandDefinition {
   return (parent) => {
     const own = parent
       .command(spec.usage, { isDefault: spec.isDefault === true })
       .description(spec.summary);
     declareNeeds(own, needs);
+    const schema = z.object(spec.input ?? ({} as S));
     const more = [
       ...(Array.isArray(needs) && needs.some(needsCode) ? [CODE] : []),
       ...(needs === 'nothing' && LISTS.test(spec.usage) ? [WATCH] : []),
     ];
-    const schema = spec.input ?? z.object({});
     for (const [flags, description] of [...optionsOf(schema), ...more])
       own.option(flags, description);
     const examples = spec.examples.map((example) => `  $ ${PROGRAM} ${example}`).join('\n');
-    const texts = [spec.explanation, asked(needs), `Examples:\n${examples}`];
+    const texts = [spec.explanation, needsText(needs), `Examples:\n${examples}`];
     addParagraphs(
       own,
-      texts.flatMap((one) => one ?? []),
+      texts.filter((text) => text !== undefined),
     );
     own.action(async () => {
       const named = argumentsOf(own);
       const given = { ...own.optsWithGlobals(), ...named };
-      const input = checked(schema, given, new Set(Object.keys(named))) as z.infer<S>;
-      await act(checked(globals, given), input, nameOf(own));
+      const input = checked(schema, given, new Set(Object.keys(named)));
+      await run(checked(globals, given), input, nameOf(own));
     });
   };
 }
@@ -270,7 +257,7 @@ function nameOf(command: Command): string {
     : `${nameOf(parent)} ${command.name()}`;
 }
 
-function asked(needs: DeclaredNeeds): string | undefined {
+function needsText(needs: DeclaredNeeds): string | undefined {
   if (needs === 'nothing' || needs === 'own proof') return undefined;
   const rights = [...new Set(needs.map(rightOf))].join(' or ');
   const code = needs.some(needsCode) ? ', and asks for a code: two people must act' : '';
@@ -285,10 +272,8 @@ async function withOps(
   const output = new Output(options);
   const deps = buildOpsParts(config, (line) => output.say(line));
   const encryptionKeys = (): Keyring => encryptionKeysOf(config);
-  const sessions = new SessionFile(
-    config.OPS_SESSIONS ?? SESSION_FILE,
-    databaseKey(config.MYSQL_URL),
-  );
+  const path = config.OPS_SESSIONS ?? SESSION_FILE;
+  const sessions = new SessionFile(path, databaseKey(config.MYSQL_URL));
   const code = async (name: string): Promise<string | null> =>
     options.code ??
     (output.canAsk ? output.ask(`Code of ${name}'s authenticator`, '--code is required') : null);

@@ -1,11 +1,15 @@
+import { Failpoints } from '../core/failpoints.js';
 import { buildLedger, type Ledger } from '../processes/build-ledger.js';
 import { ConfigError, type OpsConfig } from '../config/config.js';
 import type { Keyring } from '../core/fingerprint.js';
 import { NO_OBSERVER } from '../db/metrics.js';
 import { DatabaseClock } from '../ledger/database-clock.js';
 import type { WriterObserver } from '../ledger/writer/metrics.js';
+import { RailBreakers } from '../payouts/breaker.js';
+import { RailCalls } from '../payouts/rail-calls.js';
+import { openRails } from '../payouts/rails/registry.js';
+import type { Output } from './output.js';
 
-/** The parts of the service that a command needs, in a separate process. */
 export type OpsDeps = Pick<Ledger, 'database' | 'desk' | 'clock' | 'databaseClock'>;
 
 /** Returns the keys for commands that encrypt. Throws ConfigError if they are not configured. */
@@ -17,10 +21,8 @@ export function encryptionKeysOf({ ENCRYPTION_KEYS: keys }: OpsConfig): Keyring 
   return keys;
 }
 
-/** A command performs one operation at a time. */
 const CONNECTIONS = { MYSQL_READ_CONNECTIONS: 4, MYSQL_TRANSACTION_CONNECTIONS: 2 };
 
-/** The ledger writer of a command is not monitored: only its answer matters. */
 const UNWATCHED: WriterObserver = {
   groupPosted: () => undefined,
   groupRetried: () => undefined,
@@ -30,10 +32,7 @@ const UNWATCHED: WriterObserver = {
   queued: () => undefined,
 };
 
-/**
- * Builds the parts. `say` receives a line about faults of the service during a decision, and about
- * accounts dated ahead. Connects on first use.
- */
+/** Builds the parts, which connect on first use. `say` receives lines about faults. */
 export function buildOpsParts(config: OpsConfig, say: (line: string) => void): OpsDeps {
   return buildLedger(
     { ...config, ...CONNECTIONS },
@@ -55,4 +54,22 @@ export function buildOpsParts(config: OpsConfig, say: (line: string) => void): O
       onFault: (kind, fault) => say(`internal error: ${kind}: ${String(fault)}`),
     },
   );
+}
+
+/** Returns the rails that are configured here, except those left out. */
+export function railCallsOf(
+  { database, desk, clock, config, output }: OpsDeps & { config: OpsConfig; output: Output },
+  leftOut: ReadonlySet<string> = new Set(),
+): RailCalls {
+  const all = openRails({ database, clock }, config);
+  const rails = new Map([...all].filter(([name]) => !leftOut.has(name)));
+  const observer = {
+    called: () => undefined,
+    silent: (_: string, message: string) => output.say(message),
+    contradicted: () => undefined,
+    ended: () => undefined,
+  };
+  const breakers = new RailBreakers(database, clock);
+  const failpoints = new Failpoints(null);
+  return new RailCalls({ database, desk, clock, rails, failpoints, observer, breakers });
 }

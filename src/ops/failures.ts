@@ -17,7 +17,6 @@ export class UnknownOutcome extends OpsError {
   override name = 'UnknownOutcome';
 }
 
-/** Exit codes; 0 is success. */
 export const EXIT = { impossible: 1, misused: 2, unknown: 3 } as const;
 
 export function exitCodeOf(failure: unknown): number {
@@ -44,9 +43,9 @@ export function explain(failure: unknown): string {
   if (failure instanceof CommitUnknown)
     return 'the connection to MySQL was lost during the commit, so the change may or may not have happened: check before you repeat it';
   if (isUnavailable(failure)) return `MySQL is unavailable: ${reasonOf(failure)}`;
-  const errno = errnoOf(failure);
+  const errno = errnoOf(failure) ?? -1;
   // The server's own message quotes the statement.
-  return `internal error: ${errno === null || errno < 0 ? reasonOf(failure) : `MySQL refused a statement (error ${errno})`}`;
+  return `internal error: ${errno < 0 ? reasonOf(failure) : `MySQL refused a statement (error ${errno})`}`;
 }
 
 /** The innermost cause is the most specific: "connect ECONNREFUSED 127.0.0.1:3306". */

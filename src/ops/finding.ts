@@ -19,16 +19,21 @@ import { payouts } from '../db/entities/payouts.js';
 import { parseAlias, parsePhone } from '../accounts/identifiers.js';
 import { OpsError, UsageError } from './failures.js';
 
-/**
- * Finds resources that an operator names by id or by a common name. Each function throws OpsError
- * if none matches.
- */
+/** Finds resources by id or common name. Functions throw OpsError if none matches. */
 
 export async function findTenant(reader: Reader, named: string): Promise<Tenant> {
   const id = parseUuid(named);
   const found = await reader.find(tenants, id === null ? { name: named } : { id });
   if (found === undefined) throw new OpsError(`there is no tenant ${named}`);
   return found;
+}
+
+/** Returns the id of the tenant that an option names; undefined without the option. */
+export async function tenantIdOf(
+  reader: Reader,
+  named: string | undefined,
+): Promise<Uuid | undefined> {
+  return named === undefined ? undefined : (await findTenant(reader, named)).id;
 }
 
 interface AccountName {
@@ -49,15 +54,13 @@ async function accountKey(
   reader: Reader,
   { account, tenant }: AccountName,
 ): Promise<Partial<Account>> {
-  const within = tenant === undefined ? undefined : (await findTenant(reader, tenant)).id;
+  const within = await tenantIdOf(reader, tenant);
   const id = parseUuid(account);
   if (id !== null) return { id, ...(within === undefined ? {} : { tenantId: within }) };
   if (within === undefined) throw new UsageError('--tenant is required with an alias or phone');
-  if (account.startsWith('$')) {
-    const alias = parseAlias(account);
-    if (alias === null) throw new UsageError(`${account} is not a valid alias`);
-    return { tenantId: within, alias };
-  }
+  const alias = parseAlias(account);
+  if (alias !== null) return { tenantId: within, alias };
+  if (account.startsWith('$')) throw new UsageError(`${account} is not a valid alias`);
   const phone = parsePhone(account);
   if (phone === null) throw new UsageError(`${account} is not an id, an alias ($…) or a phone`);
   return { tenantId: within, phone };

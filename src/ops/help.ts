@@ -28,10 +28,7 @@ function optionsOfProgram(command: Command): Command['options'] {
   return command.options.filter(({ long }) => long !== '--version');
 }
 
-/**
- * Formats the help of a command: its purpose and usage, its commands, its own options,
- * explanations, and at last the options of the whole program.
- */
+/** Formats a help: purpose, usage, commands, own options, explanations, global options. */
 function formatHelp(command: Command, helper: Help): string {
   const isProgram = command.parent === null;
   const all = helper.visibleOptions(command);
@@ -53,23 +50,21 @@ function formatHelp(command: Command, helper: Help): string {
     ['Global options:', isProgram ? [] : [...optionsOfProgram(command), ...others].map(option)],
   ];
   const width = Math.max(...lists.flatMap(([, items]) => items.map(([term]) => term.length)));
-  const [commands, options, globals] = lists.map(([heading, items]) =>
-    items.length === 0
-      ? []
-      : [heading, ...items.map(([term, text]) => helper.formatItem(term, width, text, helper)), ''],
-  );
+  const [commands = [], options = [], globals = []] = lists.map(([heading, items]) => {
+    const lines = items.map(([term, text]) => helper.formatItem(term, width, text, helper));
+    return helper.formatItemList(heading, lines, helper);
+  });
   return [
     ...[helper.boxWrap(helper.commandDescription(command), helper.helpWidth ?? 80), ''],
     ...[`Usage: ${helper.commandUsage(command)}`, ''],
-    ...[...(commands ?? []), ...(options ?? [])],
+    ...[...commands, ...options],
     ...(paragraphs.get(command) ?? []).flatMap((text) => [text.replaceAll(/^\n+|\s+$/g, ''), '']),
-    ...(globals ?? []),
+    ...globals,
   ].join('\n');
 }
 
 type Item = readonly [term: string, description: string];
 
-/** The help of every command. Commands inherit it from the program. */
 export const HELP: HelpConfiguration = {
   formatHelp,
   subcommandTerm: (command) =>

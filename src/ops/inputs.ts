@@ -12,16 +12,11 @@ export const optionalText = z.string().optional();
 
 const OPTIONS = z.registry<{ readonly value: string; readonly description: string }>();
 
-/**
- * Defines an option named after its field (`dryRun`: --dry-run), with its help text. `value`:
- * `<time>`.
- */
-export function option<S extends z.ZodType = typeof text>(
-  value: string,
-  description: string,
-  schema?: S,
-): S {
-  const own = (schema ?? text).clone() as S;
+/** Defines an option named after its field (`dryRun`: --dry-run). `value`: `<time>`. */
+export function option(value: string, description: string): typeof text;
+export function option<S extends z.ZodType>(value: string, description: string, schema: S): S;
+export function option(value: string, description: string, schema: z.ZodType = text): z.ZodType {
+  const own = schema.clone();
   OPTIONS.add(own, { value, description });
   return own;
 }
@@ -30,7 +25,6 @@ export const optional = (value: string, description: string) =>
   option(value, description, optionalText);
 export const flag = (description: string) => option('', description, z.boolean().default(false));
 
-/** Returns the options among a command's fields, in order, for commander. */
 export function optionsOf({
   shape,
 }: z.ZodObject): readonly (readonly [flags: string, description: string])[] {
@@ -186,7 +180,6 @@ export const grants = z
 
 const MAX_SECRET_BYTES = 1_000;
 
-/** Reads a short secret from a program, trimmed. */
 export async function readStandardInput(): Promise<string> {
   let read = '';
   for await (const piece of process.stdin.setEncoding('utf8')) {

@@ -7,10 +7,7 @@ import { type CellKind, csvLines } from '../spreadsheets/writing/cells.js';
 import { withEscapes } from '../core/text.js';
 import { OpsError, UsageError } from './failures.js';
 
-/**
- * A value as an operator sees it. An amount is shown in whole units with its raw integer; in JSON
- * as in the API.
- */
+/** A value as an operator sees it. */
 export type Value = Plain | Amount | readonly string[] | Readonly<Record<string, Plain>>;
 
 type Plain = string | number | boolean | null;
@@ -23,21 +20,15 @@ interface OutputOptions {
   readonly yes: boolean;
 }
 
-/**
- * Writes results to standard output and all other text to standard error, with control and
- * invisible characters escaped.
- */
+/** Writes results to standard output and remarks to standard error, with escapes. */
 export class Output {
-  /** Checks after a yes, which may have taken long, that the user still has the right. */
+  /** Checks, after the user has confirmed, that they still have the right. */
   stillMay: () => Promise<void> = () => Promise.resolve();
 
   /** Written before the next result, to clear the screen. */
   private prefix = '';
 
-  /**
-   * `width`: the terminal's columns; undefined if a file or program reads the output, and then no
-   * line is folded.
-   */
+  /** `width`: the terminal's columns; undefined, if it is not a terminal, folds no line. */
   constructor(
     private readonly options: OutputOptions,
     private readonly width: number | undefined = process.stdout.isTTY
@@ -45,16 +36,14 @@ export class Output {
       : undefined,
   ) {}
 
-  /** Writes a resource, a line for each field. JSON: an object. */
   one(fields: Fields): void {
     if (this.options.json) return this.json(toJson(fields));
     this.line(this.details(fields));
   }
 
   /**
-   * Writes resources of a kind, a line for each, or field by field if the terminal is too narrow.
-   * Lines leave out the fields in `detailsOnly`, and columns without any value. JSON: an array with
-   * all fields.
+   * Writes resources as a table, or field by field if the terminal is too narrow. The table leaves
+   * out the fields in `detailsOnly`, and columns without any value. JSON: an array of all fields.
    */
   list(rows: readonly Fields[], whenNone: string, detailsOnly: readonly string[] = []): void {
     if (this.options.json) return this.json(rows.map(toJson));
@@ -79,7 +68,6 @@ export class Output {
     if (rows.length === most) this.say(`The newest ${most}; --limit shows more.`);
   }
 
-  /** Returns names and values in two columns, with values folded to the terminal. */
   private details(fields: Fields): string {
     const rows = Object.entries(fields).map(([name, value]) => [headingOf(name), textOf(value)]);
     const text = rendered(rows);
@@ -108,12 +96,12 @@ export class Output {
     process.stdout.write(csvLines([Object.keys(first)]) + csvLines(cells, kinds));
   }
 
-  /** Writes one item of an endless list: a line in words, or its JSON on one line. */
+  /** Writes one item of an endless list on one line: the text, or JSON. */
   each(fields: Fields, text: string): void {
     this.line(this.options.json ? withEscapes(JSON.stringify(toJson(fields))) : withEscapes(text));
   }
 
-  /** Writes a remark for the person at the terminal, which is never part of the result. */
+  /** Writes a remark, which is not part of the result. */
   say(text: string): void {
     process.stderr.write(`${withEscapes(text)}\n`);
   }
@@ -127,25 +115,18 @@ export class Output {
     process.stderr.write(`\r${what} [${bar}] ${done}/${total}${done >= total ? '\n' : ''}`);
   }
 
-  /**
-   * Writes lines that are part of the result for a person, such as a QR code, but not for programs.
-   */
+  /** Writes lines that JSON leaves out, such as a QR code. */
   picture(lines: string): void {
     if (!this.options.json) this.line(linesWithEscapes(lines));
   }
 
-  /**
-   * Writes a result with its own format, a script or a CSV. Throws UsageError if JSON is requested.
-   */
+  /** Writes a script or CSV unchanged. Throws UsageError if JSON is requested. */
   verbatim(text: string): void {
     if (this.options.json) throw new UsageError('this command prints no JSON: leave out --json');
     process.stdout.write(text);
   }
 
-  /**
-   * Repeats `work` every 2 seconds until the process is ended, on a cleared screen of a terminal.
-   * Throws UsageError if JSON is requested.
-   */
+  /** Repeats `work` every 2 seconds until the process ends. Throws UsageError if JSON is requested. */
   async watch(work: () => Promise<void>): Promise<never> {
     if (this.options.json) throw new UsageError('give either --watch or --json');
     for (;;) {
@@ -160,34 +141,25 @@ export class Output {
     return process.stdin.isTTY;
   }
 
-  /**
-   * Asks a question. Throws UsageError without a terminal; `otherwise` explains how else to provide
-   * the answer.
-   */
-  async ask(question: string, otherwise: string): Promise<string> {
+  /** Asks a question. Without a terminal, throws UsageError with the text `otherwise`. */
+  ask(question: string, otherwise: string): Promise<string> {
     if (!this.canAsk) throw new UsageError(otherwise);
-    const prompt = createInterface({ input: process.stdin, output: process.stderr });
-    try {
-      return (await prompt.question(`${withEscapes(question)}: `)).trim();
-    } finally {
-      prompt.close();
-    }
+    return this.prompt(`${question}: `);
   }
 
-  /**
-   * Asks before an action that cannot be undone. Throws OpsError if the answer is "no", or without
-   * a terminal.
-   */
+  /** Asks before a final action. Throws OpsError if the answer is "no", or without a terminal. */
   async confirm(what: string): Promise<void> {
     if (this.options.yes) return;
     if (!this.canAsk) throw new OpsError(`${what}: this cannot be undone; confirm it with --yes`);
+    const answer = await this.prompt(`${what}. This cannot be undone. Go on? [y/N] `);
+    if (!/^y(es)?$/i.test(answer)) throw new OpsError('nothing was done');
+    await this.stillMay();
+  }
+
+  private async prompt(text: string): Promise<string> {
     const prompt = createInterface({ input: process.stdin, output: process.stderr });
     try {
-      const answer = await prompt.question(
-        `${withEscapes(what)}. This cannot be undone. Go on? [y/N] `,
-      );
-      if (!/^y(es)?$/i.test(answer.trim())) throw new OpsError('nothing was done');
-      await this.stillMay();
+      return (await prompt.question(withEscapes(text))).trim();
     } finally {
       prompt.close();
     }
@@ -210,9 +182,7 @@ export function linesWithEscapes(text: string): string {
 
 const BAR_WIDTH = 30;
 const WATCH_MS = 2_000;
-/** Clears the screen of a terminal. */
 const CLEAR = '\u001b[2J\u001b[H';
-/** Spaces between columns. */
 const GAP = 2;
 const MIN_VALUE = 12;
 /** Tables have neither lines nor colours, because they are pasted into tickets. */
@@ -222,7 +192,6 @@ const LINES =
 const NO_LINES = Object.fromEntries(LINES.split(' ').map((name) => [name, '']));
 const PLAIN = { head: [], border: [], 'padding-left': 0, 'padding-right': GAP };
 
-/** Returns rows in aligned columns, folded to `colWidths` if given. */
 function rendered(rows: readonly (readonly string[])[], colWidths?: number[]): string {
   const folding = { wordWrap: true, wrapOnWordBoundary: false };
   const table = new Table({

@@ -8,10 +8,7 @@ export async function runProgram(program: Command): Promise<void> {
   process.exitCode = await runCommand(program, process.argv);
 }
 
-/**
- * Runs a command with Node's `argv`. Returns the exit code: 0 done, 1 impossible, 2 used wrongly, 3
- * outcome unknown.
- */
+/** Runs a command with Node's `argv`. Returns the exit code. */
 export async function runCommand(program: Command, argv: readonly string[]): Promise<number> {
   try {
     await takeExits(program).parseAsync(argv);
@@ -21,17 +18,13 @@ export async function runCommand(program: Command, argv: readonly string[]): Pro
   }
 }
 
-/**
- * A reader such as `head` may close the output early: the command still runs to its end, with its
- * own exit code.
- */
+/** A reader such as `head` may close the output early. The command still runs to its end. */
 function tellUnwritten({ code }: NodeJS.ErrnoException): void {
   if (code === 'EPIPE') return;
   const lost = `the output could not be written (${code}): check whether the command took effect before you repeat it`;
   process.exitCode = explainFailure(new UnknownOutcome(lost));
 }
 
-/** Explains a failure, and returns the exit code. */
 function explainFailure(failure: unknown): number {
   // Commander has already printed the fault, or the requested help.
   if (failure instanceof CommanderError) return failure.exitCode === 0 ? 0 : EXIT.misused;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CsvLine, readCsv } from '../../src/ops/import/csv-lines.js';
+import { type CsvLine, readCsv } from '../../src/ops/csv-lines.js';
 import { OpsError } from '../../src/ops/failures.js';
 
 const COLUMNS = { required: ['type', 'name'], optional: ['alias'] };
@@ -16,23 +16,16 @@ describe('the lines of a CSV file', () => {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  async function read(content: string | Buffer | null): Promise<CsvLine[]> {
+  function read(content: string | Buffer | null): readonly CsvLine[] {
     const path = join(folder, `${randomUUID()}.csv`);
     if (content !== null) writeFileSync(path, content);
-    const lines = [];
-    for await (const line of readCsv(path, COLUMNS)) lines.push(line);
-    return lines;
+    return readCsv(path, COLUMNS);
   }
-  const told = async (content: string): Promise<unknown[]> =>
-    (await read(content)).map(({ number, values, fault }) => [
-      number,
-      values.type,
-      values.name,
-      fault,
-    ]);
+  const told = (content: string): unknown[] =>
+    read(content).map(({ number, values, fault }) => [number, values.type, values.name, fault]);
 
-  it('have the number that an editor shows, and values by the names of the header', async () => {
-    assert.deepEqual(await read('type,name,alias\nperson,Ana,$ana\nbusiness,"Acme, Sons",\n'), [
+  it('have the number that an editor shows, and values by the names of the header', () => {
+    assert.deepEqual(read('type,name,alias\nperson,Ana,$ana\nbusiness,"Acme, Sons",\n'), [
       { number: 2, values: { type: 'person', name: 'Ana', alias: '$ana' }, fault: null },
       { number: 3, values: { type: 'business', name: 'Acme, Sons', alias: '' }, fault: null },
     ]);
@@ -43,59 +36,52 @@ describe('the lines of a CSV file', () => {
     ['CRLF', '\r\n'],
     ['CR', '\r'],
   ] as const)
-    it(`are counted right with ${what}, with blank lines and with breaks in a value`, async () => {
+    it(`are counted right with ${what}, with blank lines and with breaks in a value`, () => {
       const content = ['type,name', '', 'person,a', 'person,"b', '', 'c"', '', 'person,d'].join(
         end,
       );
-      assert.deepEqual(await told(content), [
+      assert.deepEqual(told(content), [
         [3, 'person', 'a', null],
         [4, 'person', 'b\n\nc', null],
         [8, 'person', 'd', null],
       ]);
     });
 
-  it('are read with a BOM, semicolons, spaces around values, and names in any case and order', async () => {
-    assert.deepEqual(await told('\uFEFFAlias; NAME ;Type\r\n$x; Ana, María ;person\r\n'), [
+  it('are read with a BOM, semicolons, spaces around values, and names in any case and order', () => {
+    assert.deepEqual(told('\uFEFFAlias; NAME ;Type\r\n$x; Ana, María ;person\r\n'), [
       [2, 'person', 'Ana, María', null],
     ]);
   });
 
-  it('with fewer values than the header, or a value beyond it, are reported with the value', async () => {
+  it('with fewer values than the header, or a value beyond it, are reported with the value', () => {
     const beyond = (value: string): string =>
       `the line has "${value}" beyond the last column: put text that contains the separator in quotation marks`;
     const shorter = 'the line has fewer values than the header';
-    assert.deepEqual(
-      await told('type,name\nperson\nperson,a,b\nperson,a,,c\nperson,"Acme, Sons"\n'),
-      [
-        [2, 'person', '', shorter],
-        [3, 'person', 'a', beyond('b')],
-        [4, 'person', 'a', beyond('c')],
-        [5, 'person', 'Acme, Sons', null],
-      ],
-    );
+    assert.deepEqual(told('type,name\nperson\nperson,a,b\nperson,a,,c\nperson,"Acme, Sons"\n'), [
+      [2, 'person', '', shorter],
+      [3, 'person', 'a', beyond('b')],
+      [4, 'person', 'a', beyond('c')],
+      [5, 'person', 'Acme, Sons', null],
+    ]);
   });
 
-  it('may end in blank values after the header, which may itself end in some', async () => {
+  it('may end in blank values after the header, which may itself end in some', () => {
     for (const content of [
       'type,name\nperson,a,,\n',
       'type,name, ,\nperson,a, ,\n',
       'type;name;\nperson;a; ;" "\n',
     ])
-      assert.deepEqual(await told(content), [[2, 'person', 'a', null]], content);
+      assert.deepEqual(told(content), [[2, 'person', 'a', null]], content);
   });
 
-  it('are read after a sep= line, which counts as a line of the editor', async () => {
-    assert.deepEqual(await told('sep=;\r\ntype;name\r\nperson;a,b\r\n'), [
-      [3, 'person', 'a,b', null],
-    ]);
-    assert.deepEqual(await told('\uFEFF"SEP=,"\ntype,name\nperson,a\n'), [
-      [3, 'person', 'a', null],
-    ]);
+  it('are read after a sep= line, which counts as a line of the editor', () => {
+    assert.deepEqual(told('sep=;\r\ntype;name\r\nperson;a,b\r\n'), [[3, 'person', 'a,b', null]]);
+    assert.deepEqual(told('\uFEFF"SEP=,"\ntype,name\nperson,a\n'), [[3, 'person', 'a', null]]);
   });
 
-  it('are the same wherever the pieces of a large file are cut', async () => {
+  it('are the same wherever the pieces of a large file are cut', () => {
     const content = `type,name\r\n${Array.from({ length: 40_000 }, (_, index) => `person,Zoé ${index} 小明`).join('\r\n')}\r\n`;
-    const lines = await read(content);
+    const lines = read(content);
     assert.equal(lines.length, 40_000);
     assert.deepEqual(lines.at(-1), {
       number: 40_001,
@@ -109,12 +95,12 @@ describe('the lines of a CSV file', () => {
     );
   });
 
-  it('are counted correctly if a piece of the file ends within a CRLF', async () => {
+  it('are counted correctly if a piece of the file ends within a CRLF', () => {
     const line = (bytes: number): string => `person,${'x'.repeat(bytes - 9)}\r\n`;
     // The pieces are of 256 KiB: the CR is the last byte of the first one.
     const content = `type,name\r\n${line(54)}${line(64).repeat(4_100)}`;
     assert.equal(content[262_143], '\r');
-    const numbers = (await read(content)).map(({ number }) => number);
+    const numbers = read(content).map(({ number }) => number);
     assert.deepEqual([numbers.length, numbers.at(-1)], [4_101, 4_102]);
   });
 
@@ -148,9 +134,9 @@ describe('the lines of a CSV file', () => {
     ],
     ['with an endless line', `type,name\nperson,"${'x'.repeat(70_000)}`, /a line is too long/],
   ] as const)
-    it(`of a file ${what} are refused with the reason`, async () => {
-      await assert.rejects(
-        read(content),
+    it(`of a file ${what} are refused with the reason`, () => {
+      assert.throws(
+        () => read(content),
         (failure) => failure instanceof OpsError && message.test(failure.message),
       );
     });

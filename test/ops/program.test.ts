@@ -9,7 +9,7 @@ import type { Command } from 'commander';
 import { ApiError, ledgerUnavailable, notFound } from '../../src/core/errors.js';
 import { CURRENT_VERSION } from '../../src/core/versions.js';
 import { CommitUnknown } from '../../src/db/failures.js';
-import { completionScript } from '../../src/ops/completion.js';
+import { completionScript } from '../../src/ops/commands/completion.js';
 import { exitCodeOf, OpsError, UnknownOutcome, UsageError } from '../../src/ops/failures.js';
 import { Output } from '../../src/ops/output.js';
 import { buildProgram } from '../../src/ops/program.js';

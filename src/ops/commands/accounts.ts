@@ -2,24 +2,34 @@ import { z } from 'zod';
 import { resetClock } from '../../accounts/clock.js';
 import { closeAccount } from '../../accounts/closing.js';
 import { listAccounts, readAccountDetails } from '../../accounts/directory.js';
+import { displayName } from '../../accounts/display-name.js';
 import { openAccount } from '../../accounts/opening.js';
-import {
-  type StatusChange,
-  type Decided,
-  freezeAccount,
-  unfreezeAccount,
-} from '../../accounts/status.js';
-import { parseUuid, type Uuid } from '../../core/ids.js';
+import { freezeAccount, unfreezeAccount } from '../../accounts/status.js';
+import { declareVerification, DOCUMENT_NUMBER } from '../../accounts/verification.js';
+import { isCountry } from '../../core/countries.js';
+import { parseUuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
+import { DOCUMENT_TYPES } from '../../db/entities/identity.js';
 import { command, type CommandDefinition, group, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findAccount, findMember, findTenant } from '../finding.js';
-import { grants, limit, option, optional, tenant, text, within } from '../inputs.js';
+import { PROGRAM } from '../help.js';
+import {
+  flag,
+  grants,
+  limit,
+  oneOf,
+  option,
+  optional,
+  readStandardInput,
+  tenant,
+  text,
+  time,
+  within,
+} from '../inputs.js';
+import { accountFields } from '../presenting.js';
 import { aliasChangeCommands } from './aliases.js';
 import { importCommand } from './import.js';
-import { verificationCommand } from './verification.js';
-import { PROGRAM } from '../help.js';
-import { accountDetailFields, accountFields } from '../presenting.js';
 
 /** Takes only an id, as shown in the alert, because system accounts have no other name. */
 const clockResetCommand = command({
@@ -33,21 +43,18 @@ in time at this point, so lists by created_at are not exact around it.`,
   examples: [
     "accounts reset-clock 019a0d2e-6c1f-7b3a-9d58-2f4f6f0f3c11 --reason 'clock set back, ticket 118'",
   ],
-  input: z.object({
+  input: {
     accountId: text,
     reason: option('<text>', 'why, for the audit log; up to 140 characters'),
-  }),
+  },
   needs: 'manage',
   run: async (ops, { accountId, reason }) => {
     const id = parseUuid(accountId);
     if (id === null) throw new UsageError(`${accountId} is not an id`);
     await ops.output.confirm(`Reset the clock of account ${id}`);
     const { account, changed } = await resetClock(ops, id, { actor: ops.actor(), reason });
-    ops.output.one({
-      account_id: id,
-      last_posted_at: toRfc3339(account.lastPostedAt),
-      reset: changed,
-    });
+    const lastPostedAt = toRfc3339(account.lastPostedAt);
+    ops.output.one({ account_id: id, last_posted_at: lastPostedAt, reset: changed });
     if (!changed)
       ops.output.say("Nothing was changed: the account is not ahead of the database's clock.");
   },
@@ -60,7 +67,7 @@ const openingCommand = command({
     "accounts open 'Ana María Pérez' --tenant acme --type person --alias '$ana' --phone '300 111 2233'",
     "accounts open 'Acme Treasury' --tenant acme --type business --grant finance=owner,payroll=operator",
   ],
-  input: z.object({
+  input: {
     name: text,
     tenant,
     type: option(
@@ -75,34 +82,94 @@ const openingCommand = command({
       'members and their roles in the account, such as ana=owner,payroll=operator',
       grants,
     ),
-  }),
+  },
   needs: 'manage',
-  run: async ({ database, clock, actor, output }, { name, type, alias, phone, ...input }) => {
+  run: async ({ database, clock, actor, output }, input) => {
+    const { name, type, alias = null, phone = null, grant } = input;
     const { id: tenantId } = await findTenant(database.reader, input.tenant);
     const granted = await Promise.all(
-      input.grant.map(async ({ name: member, role }) => ({
-        memberId: (await findMember(database.reader, tenantId, member)).id,
-        role,
-      })),
+      grant.map(async ({ name: member, role }) => {
+        const { id: memberId } = await findMember(database.reader, tenantId, member);
+        return { memberId, role };
+      }),
     );
-    const wanted = {
-      tenantId,
-      type,
-      name,
-      alias: alias ?? null,
-      phone: phone ?? null,
-      grants: granted,
-    };
+    const wanted = { tenantId, type, name, alias, phone, grants: granted };
     output.one(accountFields(await openAccount(database, clock, wanted, actor())));
   },
 });
+
+const TYPES = DOCUMENT_TYPES.join(', ');
+
+const verificationCommand = command({
+  usage: 'verify <account>',
+  summary:
+    'declare who is behind an account, so that it may send; repeated, it replaces the declaration',
+  examples: [
+    "accounts verify '$ana' --tenant acme --legal-name 'Ana María Pérez' --document-type CC --country CO",
+    "accounts verify '$acme' --tenant acme --legal-name 'Acme S.A.S.' --document-type NIT --country CO --document-number-stdin < nit.txt",
+  ],
+  input: {
+    account: text,
+    tenant: within,
+    legalName: option('<name>', 'as in the document; never shown to anyone else'),
+    documentType: option('<type>', TYPES, oneOf(DOCUMENT_TYPES)),
+    documentNumber: optional(
+      '<number>',
+      '5 to 20 letters, digits, . and -; without it you are asked, which keeps it out of the history of your shell',
+    ),
+    documentNumberStdin: flag('read the number from standard input'),
+    country: option(
+      '<code>',
+      'the country that issued the document: two capital letters, such as CO',
+      text.refine(isCountry, 'must be the two capital letters of a country, such as CO'),
+    ),
+    declaredAt: option('<time>', 'when it was declared (default: now)', time.optional()),
+  },
+  needs: 'manage',
+  run: async (
+    ops,
+    { account: named, tenant, documentNumber: given, documentNumberStdin, ...declared },
+  ) => {
+    const { database, clock } = ops;
+    const encryptionKeys = ops.encryptionKeys();
+    const account = await findAccount(database.reader, { account: named, tenant });
+    const declaration = {
+      ...declared,
+      type: account.type === 'person' ? 'person' : 'business',
+      documentNumber: await readDocumentNumber(ops, given, documentNumberStdin),
+      declaredAt: declared.declaredAt ?? null,
+    } as const;
+    const deps = { database, clock, encryptionKeys };
+    const answer = await declareVerification(deps, account.id, declaration, ops.actor());
+    ops.output.one({ name: account.name, ...answer });
+    if (account.verifiedAt !== null)
+      ops.output.say('It was verified already: the declaration was replaced.');
+  },
+});
+
+const HOW = '--document-number or --document-number-stdin is required without a terminal';
+
+/** Reads the number, a secret that no message repeats, from one place. */
+async function readDocumentNumber(
+  { output }: Ops,
+  given: string | undefined,
+  fromStdin: boolean,
+): Promise<string> {
+  if (given !== undefined && fromStdin)
+    throw new UsageError('give either --document-number or --document-number-stdin');
+  const number =
+    given ?? (fromStdin ? await readStandardInput() : await output.ask('Document number', HOW));
+  if (!DOCUMENT_NUMBER.test(number))
+    throw new UsageError('the document number must be 5 to 20 letters, digits, . and -');
+  return number;
+}
 
 const readingCommands = [
   query({
     usage: 'list',
     summary: "a tenant's accounts, newest first",
     examples: ['accounts list --tenant acme', 'accounts list --tenant acme --limit 5000 --json'],
-    input: z.object({ tenant, limit }),
+    input: { tenant, limit },
     run: async ({ database, output }, input) => {
       const { id } = await findTenant(database.reader, input.tenant);
       const found = await listAccounts(database.reader, id, input.limit);
@@ -121,12 +188,21 @@ const readingCommands = [
       "accounts show '$ana' --tenant acme",
       "accounts show '+57 300 111 2233' --tenant acme --json",
     ],
-    input: z.object({ account: text, tenant: within }),
+    input: { account: text, tenant: within },
     run: async ({ database, output }, named) => {
       const account = await findAccount(database.reader, named);
-      output.one(
-        accountDetailFields(account, await readAccountDetails(database.reader, account.id)),
-      );
+      const { balances, members } = await readAccountDetails(database.reader, account.id);
+      const sums = balances.flatMap(({ asset, available, held }) => [
+        [`${asset}_available`, { raw: available, asset }],
+        [`${asset}_held`, { raw: held, asset }],
+      ]);
+      output.one({
+        ...accountFields(account),
+        tenant_id: account.tenantId,
+        display_name: displayName(account.type, account.name),
+        ...Object.fromEntries(sums),
+        members: members.map(({ name, role }) => `${name} (${role})`),
+      });
     },
   }),
 ];
@@ -138,7 +214,7 @@ interface ChangeSpec {
   readonly done: string;
   /** Asked, followed by the account's name, before an action that cannot be undone. */
   readonly question?: string;
-  readonly change: (ops: Ops, id: Uuid, decided: Decided) => Promise<StatusChange>;
+  readonly change: typeof freezeAccount;
 }
 
 function changeCommand({ usage, summary, done, question, change }: ChangeSpec): CommandDefinition {
@@ -147,20 +223,20 @@ function changeCommand({ usage, summary, done, question, change }: ChangeSpec): 
     usage,
     summary,
     examples: [`${example} --reason 'asked for in ticket 118'`],
-    input: z.object({
+    input: {
       account: text,
       tenant: within,
       reason: optional('<text>', 'why, for the audit log; up to 140 characters'),
-    }),
+    },
     needs: 'manage',
-    run: async (ops, { reason, ...named }) => {
-      const found = await findAccount(ops.database.reader, named);
+    run: async ({ database, clock, actor, output }, { reason = null, ...named }) => {
+      const found = await findAccount(database.reader, named);
       if (question !== undefined && found.status !== 'closed')
-        await ops.output.confirm(`${question} ${found.name} (${found.id})`);
-      const decided = { actor: ops.actor(), reason: reason ?? null };
-      const { account, changed } = await change(ops, found.id, decided);
-      ops.output.one(accountFields(account));
-      if (!changed) ops.output.say(`Nothing was changed: ${done}.`);
+        await output.confirm(`${question} ${found.name} (${found.id})`);
+      const decided = { actor: actor(), reason };
+      const { account, changed } = await change(database, clock, found.id, decided);
+      output.one(accountFields(account));
+      if (!changed) output.say(`Nothing was changed: ${done}.`);
     },
   });
 }
@@ -175,13 +251,13 @@ export const accountCommands = group('accounts', 'accounts of tenants', [
     usage: 'freeze <account>',
     summary: 'the account may receive, but not send',
     done: 'it was frozen already',
-    change: ({ database, clock }, id, decided) => freezeAccount(database, clock, id, decided),
+    change: freezeAccount,
   }),
   changeCommand({
     usage: 'unfreeze <account>',
     summary: 'a frozen account may send again',
     done: 'it was not frozen',
-    change: ({ database, clock }, id, decided) => unfreezeAccount(database, clock, id, decided),
+    change: unfreezeAccount,
   }),
   changeCommand({
     usage: 'close <account>',
@@ -189,7 +265,7 @@ export const accountCommands = group('accounts', 'accounts of tenants', [
       'close an account for good, empty and with nothing held; its alias and phone are released',
     done: 'it was closed already',
     question: 'Close the account of',
-    change: ({ database, clock }, id, decided) => closeAccount(database, clock, id, decided),
+    change: closeAccount,
   }),
   clockResetCommand,
 ]);

@@ -1,15 +1,15 @@
-import { z } from 'zod';
 import { releaseAlias, setAlias } from '../../accounts/alias.js';
 import {
   listReservedAliases,
   reserveAlias,
   unreserveAlias,
 } from '../../accounts/reserved-aliases.js';
+import { reservedAliases } from '../../db/entities/identity.js';
 import type { Account } from '../../db/entities/parties.js';
-import { command, group, type Ops, query } from '../command.js';
+import { command, type CommandDefinition, group, type Ops, query } from '../command.js';
 import { findAccount } from '../finding.js';
 import { text, within } from '../inputs.js';
-import { accountFields, reservedAliasFields } from '../presenting.js';
+import { accountFields, rowFields } from '../presenting.js';
 
 async function confirmRelease({ output }: Ops, { alias, name }: Account): Promise<void> {
   await output.confirm(`Release ${alias} of ${name}. Nobody may take it for 90 days`);
@@ -20,7 +20,7 @@ export const aliasChangeCommands = [
     usage: 'set-alias <account> <alias>',
     summary: 'give an account this alias; its previous alias is released, and blocked for 90 days',
     examples: ["accounts set-alias '+57 300 111 2233' '$ana' --tenant acme"],
-    input: z.object({ account: text, alias: text, tenant: within }),
+    input: { account: text, alias: text, tenant: within },
     needs: 'manage',
     run: async (ops, { alias, ...named }) => {
       const { database, clock, actor, output } = ops;
@@ -33,7 +33,7 @@ export const aliasChangeCommands = [
     usage: 'release-alias <account>',
     summary: 'release the alias of an account; it is blocked for 90 days',
     examples: ["accounts release-alias '$ana' --tenant acme"],
-    input: z.object({ account: text, tenant: within }),
+    input: { account: text, tenant: within },
     needs: 'manage',
     run: async (ops, named) => {
       const { database, clock, actor, output } = ops;
@@ -45,40 +45,49 @@ export const aliasChangeCommands = [
   }),
 ];
 
+function reservationCommand(
+  verb: 'reserve' | 'unreserve',
+  summary: string,
+  change: typeof reserveAlias,
+  unchanged: string,
+): CommandDefinition {
+  return command({
+    usage: `${verb} <alias>`,
+    summary,
+    examples: [`aliases ${verb} '$tesoreria'`],
+    input: { alias: text },
+    needs: 'manage',
+    run: async ({ database, clock, actor, output }, { alias }) => {
+      const isChanged = await change(database, clock, alias, actor());
+      output.one({ alias, reserved: verb === 'reserve' });
+      if (!isChanged) output.say(`Nothing was changed: ${unchanged}.`);
+    },
+  });
+}
+
 export const aliasCommands = group('aliases', 'reserved aliases, which no account may take', [
-  command({
-    usage: 'reserve <alias>',
-    summary:
-      'reserve an alias, so that no other account may take it; an account that has it keeps it',
-    examples: ["aliases reserve '$tesoreria'"],
-    input: z.object({ alias: text }),
-    needs: 'manage',
-    run: async ({ database, clock, actor, output }, { alias }) => {
-      const isNew = await reserveAlias(database, clock, alias, actor());
-      output.one({ alias, reserved: true });
-      if (!isNew) output.say('Nothing was changed: it was reserved already.');
-    },
-  }),
-  command({
-    usage: 'unreserve <alias>',
-    summary: 'end the reservation of an alias; any account may take it again',
-    examples: ["aliases unreserve '$tesoreria'"],
-    input: z.object({ alias: text }),
-    needs: 'manage',
-    run: async ({ database, clock, actor, output }, { alias }) => {
-      const wasReserved = await unreserveAlias(database, clock, alias, actor());
-      output.one({ alias, reserved: false });
-      if (!wasReserved) output.say('Nothing was changed: it was not reserved.');
-    },
-  }),
+  reservationCommand(
+    'reserve',
+    'reserve an alias, so that no other account may take it; an account that has it keeps it',
+    reserveAlias,
+    'it was reserved already',
+  ),
+  reservationCommand(
+    'unreserve',
+    'end the reservation of an alias; any account may take it again',
+    unreserveAlias,
+    'it was not reserved',
+  ),
   query({
     usage: 'list',
     summary: 'the reserved aliases',
     examples: ['aliases list', 'aliases list --json'],
-    run: async ({ database, output }) =>
-      output.list(
-        (await listReservedAliases(database.reader)).map(reservedAliasFields),
-        'No alias is reserved.',
-      ),
+    run: async ({ database, output }) => {
+      const reserved = await listReservedAliases(database.reader);
+      const rows = reserved.map((one) =>
+        rowFields(reservedAliases, one, 'alias reservedBy createdAt'),
+      );
+      output.list(rows, 'No alias is reserved.');
+    },
   }),
 ]);

@@ -1,20 +1,27 @@
-import { z } from 'zod';
-import { audit } from '../../auditor/audit.js';
+import { chainHeads, listAuditRows, parseDetails, recordAction } from '../../access/audit-log.js';
+import { audit, verifyAuditLog } from '../../auditor/audit.js';
 import { auditStatus } from '../../auditor/scheduled-audit.js';
-import { query } from '../command.js';
-import { OpsError } from '../failures.js';
-import { findTenant } from '../finding.js';
-import { onlyTenant } from '../inputs.js';
+import { checkedText, MAX_REASON } from '../../core/checked-text.js';
+import { parseUuid, type Uuid } from '../../core/ids.js';
 import { counted } from '../../core/plural.js';
+import { type AuditFinding, auditFindings } from '../../db/entities/audits.js';
+import { auditLog } from '../../db/entities/identity.js';
+import { updateSql } from '../../db/statements.js';
+import { transact } from '../../db/transact.js';
+import { command, group, type Ops, query } from '../command.js';
+import { OpsError, UsageError } from '../failures.js';
+import { tenantIdOf } from '../finding.js';
+import { flag, limit, onlyTenant, option, optional, text } from '../inputs.js';
+import type { Fields } from '../output.js';
+import { rowFields } from '../presenting.js';
 
 export const auditCommand = query({
   usage: 'audit',
   summary: "check the ledger's invariants, and print every violation; it may run while money moves",
   examples: ['audit', 'audit --tenant acme --json'],
-  input: z.object({ tenant: onlyTenant }),
+  input: { tenant: onlyTenant },
   run: async ({ database, output }, { tenant }) => {
-    const tenantId =
-      tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
+    const tenantId = await tenantIdOf(database.reader, tenant);
     const { findings, checked } = await audit(database, {
       ...(tenantId === undefined ? {} : { tenantId }),
       onProgress: (done, total) => output.progress('Auditing', done, total),
@@ -32,3 +39,116 @@ export const auditCommand = query({
       throw new OpsError(`the audit found ${counted(findings.length, 'contradiction')}`);
   },
 });
+
+export const auditLogCommand = query({
+  usage: 'audit-log',
+  summary: 'privileged actions, newest first; the application cannot change or delete a line',
+  explanation: `
+The lines of each tenant form a chain, and so do the lines that belong to no tenant. A line carries a hash of its own content
+and of the previous line's hash. --verify recomputes the hashes, shows the last line of each chain, and exits with 1 if a
+chain is broken. Keep its output elsewhere, because a person who can rewrite the whole log can also rewrite its hashes.`,
+  examples: [
+    'audit-log --tenant acme',
+    'audit-log --action adjustment.approve --limit 20 --json',
+    'audit-log --verify',
+  ],
+  input: {
+    tenant: onlyTenant,
+    subject: optional(
+      '<id>',
+      'only what was done to this: the id of an account, member, tenant, pay-in or adjustment, a key id, an alias',
+    ),
+    action: optional('<action>', 'only this, such as token.revoke'),
+    limit,
+    verify: flag(
+      'prove that no line was changed, removed, inserted or moved, or show where one was',
+    ),
+  },
+  run: async (ops, { tenant, subject: subjectId, action, limit: most, verify: isProof }) => {
+    const { database, output } = ops;
+    const tenantId = await tenantIdOf(database.reader, tenant);
+    if (isProof) return verify(ops, tenantId);
+    const acts = await listAuditRows(database.reader, { tenantId, subjectId, action }, most);
+    const rows = acts.map((act) => ({
+      ...rowFields(auditLog, act, 'at channel actorClaimed action subjectType subjectId tenantId'),
+      details: parseDetails(act),
+    }));
+    output.newest(rows, most, 'Nothing is recorded.', ['subject_type', 'tenant_id']);
+  },
+});
+
+async function verify({ database, output }: Ops, tenantId: Uuid | undefined): Promise<void> {
+  const heads = await chainHeads(database.reader, tenantId);
+  const { findings } = await verifyAuditLog(database, {
+    ...(tenantId === undefined ? {} : { tenantId }),
+    onProgress: (done, total) => output.progress('Verifying', done, total),
+  });
+  if (findings.length > 0) {
+    output.list(findings, '');
+    throw new OpsError(`the audit log is broken in ${counted(findings.length, 'place')}`);
+  }
+  output.list(heads, 'Nothing is chained yet.');
+  output.say('Every chain is complete and unchanged.');
+}
+
+const FINDINGS = `
+The scheduled audit checks the whole ledger. A finding raises an alert until an operator has examined and acknowledged it.
+If an acknowledged finding is found again, it raises no new alert; a finding with different figures does.`;
+
+function findingFields(finding: AuditFinding): Fields {
+  return {
+    id: finding.id,
+    check: finding.checkName,
+    ...rowFields(auditFindings, finding, 'subject message firstFoundAt lastFoundAt'),
+    ...rowFields(auditFindings, finding, 'acknowledgedAt acknowledgedBy'),
+  };
+}
+
+export const findingCommands = group('findings', 'contradictions found by the scheduled audit', [
+  query({
+    usage: 'list',
+    summary: 'unacknowledged contradictions, newest first',
+    explanation: FINDINGS,
+    examples: ['findings list', 'findings list --all --json'],
+    input: { all: flag('include acknowledged ones'), limit },
+    run: async ({ database, output }, { all, limit: most }) => {
+      const where = all ? '' : ' WHERE acknowledged_at IS NULL';
+      const rows = await database.reader.list(
+        auditFindings,
+        `${where} ORDER BY last_found_at DESC, id LIMIT ${most}`,
+      );
+      output.newest(rows.map(findingFields), most, 'Nothing was found.');
+    },
+  }),
+  command({
+    usage: 'acknowledge <id>',
+    summary: 'acknowledge a finding once it has been examined; this ends its alarm',
+    explanation: FINDINGS,
+    examples: [
+      `findings acknowledge 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --reason 'ticket 118: entered twice by hand'`,
+    ],
+    input: { id: text, reason: option('<text>', 'its cause, for the audit log') },
+    needs: 'manage',
+    subject: ({ id }) => id,
+    run: async (ops, { id: given, reason: said }) => {
+      const id = parseUuid(given);
+      if (id === null) throw new UsageError(`${given} is not the id of a finding`);
+      const reason = checkedText('reason', said, MAX_REASON);
+      const now = ops.clock();
+      const acknowledged = { acknowledgedAt: now, acknowledgedBy: ops.by().name };
+      const found = await transact(ops.database, async (transaction) => {
+        const finding = await transaction.find(auditFindings, { id }, { forUpdate: true });
+        if (finding === undefined || finding.acknowledgedAt !== null) return finding;
+        await transaction.execute(updateSql(auditFindings, acknowledged, { id }));
+        await recordAction(transaction, ops.actor(), now, {
+          ...{ tenantId: null, action: 'finding.acknowledge' },
+          ...{ subjectType: 'finding', subjectId: id },
+          details: { reason, check: finding.checkName },
+        });
+        return { ...finding, ...acknowledged };
+      });
+      if (found === undefined) throw new OpsError(`there is no finding ${given}`);
+      ops.output.one(findingFields(found));
+    },
+  }),
+]);

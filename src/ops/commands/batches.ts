@@ -1,26 +1,57 @@
-import { z } from 'zod';
 import { checkedText, MAX_REASON } from '../../core/checked-text.js';
 import { ApiError } from '../../core/errors.js';
 import { newId } from '../../core/ids.js';
-import { instant } from '../../core/instant.js';
-import { BATCH_STATUSES, type BonusBatch } from '../../db/entities/bonuses.js';
+import { instant, toRfc3339 } from '../../core/instant.js';
+import { BATCH_STATUSES, type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
 import { performBatchAction } from '../../batches/staff-actions.js';
 import { listNewest } from '../../accounts/operation-list.js';
 import { batchList } from '../../batches/reading.js';
 import { deleteUploadedBytes } from '../../batches/retention.js';
-import { pendingRows } from '../../batches/rules.js';
+import { isAccepted, pendingRows } from '../../batches/rules.js';
 import type { BatchActionSignal } from '../../temporal/contracts.js';
 import { command, type CommandDefinition, group, query } from '../command.js';
 import { findBatch, findTenant } from '../finding.js';
 import { duration, limit, option, status, tenant, text } from '../inputs.js';
-import { batchFields, batchLine } from '../presenting-operations.js';
+import type { Fields } from '../output.js';
+import { rowFields } from '../presenting.js';
+
+function batchLine(batch: BonusBatch): Fields {
+  const { asset, totalRaw } = batch;
+  return {
+    id: batch.id,
+    status: batch.status,
+    rows: batch.rowCount,
+    rejected: batch.rowsRejected,
+    paid: batch.rowsPaid,
+    failed: batch.rowsFailed,
+    pending: isAccepted(batch) ? pendingRows(batch) : 0,
+    total: asset && { raw: totalRaw, asset },
+    created_at: toRfc3339(batch.createdAt),
+  };
+}
+
+function batchFields(batch: BonusBatch): Fields {
+  const { asset } = batch;
+  const times = 'validatedAt executedBy executedAt pausedAt pausedBy pauseReason';
+  return {
+    ...batchLine(batch),
+    ...rowFields(bonusBatches, batch, 'tenantId sourceAccountId'),
+    fees: asset && { raw: batch.feesRaw, asset },
+    settled: asset && { raw: batch.settledRaw, asset },
+    funds_held: batch.isHeld && batch.status === 'executing' && batch.canceledAt === null,
+    uploaded_by: batch.createdBy,
+    ...rowFields(bonusBatches, batch, times),
+    ...rowFields(bonusBatches, batch, 'canceledAt finishedAt'),
+    rejection: batch.rejectionCode,
+  };
+}
 
 const readingCommands = [
   query({
     usage: 'list',
     summary: "a tenant's batches, newest first",
     examples: ['batches list --tenant acme --status executing'],
-    input: z.object({ tenant, status: status(BATCH_STATUSES), limit }),
+    input: { tenant, status: status(BATCH_STATUSES), limit },
     run: async ({ database, output }, { tenant, status, limit: most }) => {
       const { id } = await findTenant(database.reader, tenant);
       const found = await listNewest(batchList, database.reader, { tenantId: id, status }, most);
@@ -31,7 +62,7 @@ const readingCommands = [
     usage: 'show <batch>',
     summary: 'one batch: its state, its sums, and how much of it has been paid',
     examples: ['batches show 01930000-0000-7000-8000-000000000000'],
-    input: z.object({ batch: text }),
+    input: { batch: text },
     run: async ({ database, output }, input) =>
       output.one(batchFields(await findBatch(database.reader, input.batch))),
   }),
@@ -41,7 +72,6 @@ interface Control {
   readonly action: BatchActionSignal['action'];
   readonly summary: string;
   readonly explanation?: string;
-  /** The question asked first; absent if the action can be undone. */
   readonly question?: (batch: BonusBatch) => string;
 }
 
@@ -49,27 +79,22 @@ function controlCommand({ action, summary, explanation, question }: Control): Co
   return command({
     usage: `${action} <batch>`,
     summary,
-    ...(explanation === undefined ? {} : { explanation }),
+    explanation,
     examples: [
       `batches ${action} 01930000-0000-7000-8000-000000000000 --reason 'asked for in ticket 118'`,
     ],
-    input: z.object({
+    input: {
       batch: text,
       reason: option('<text>', `why, up to ${MAX_REASON} characters; the audit log keeps it`),
-    }),
+    },
     needs: `bonus_batch.${action}`,
     subject: ({ batch }) => batch,
     run: async (ops, input) => {
       const reason = checkedText('reason', input.reason, MAX_REASON);
       const batch = await findBatch(ops.database.reader, input.batch);
       if (question !== undefined) await ops.output.confirm(question(batch));
-      const result = await performBatchAction(ops, {
-        batchId: batch.id,
-        action,
-        by: ops.by(),
-        reason,
-        actId: newId(),
-      });
+      const act = { batchId: batch.id, action, by: ops.by(), reason, actId: newId() };
+      const result = await performBatchAction(ops, act);
       if ('refusal' in result) throw new ApiError(result.refusal);
       ops.output.one(batchFields(result.batch));
     },
@@ -80,9 +105,7 @@ const removalCommand = command({
   usage: 'remove-uploads',
   summary: 'delete the bytes of files validated long enough ago; their hashes stay',
   examples: ['batches remove-uploads --older-than 7d --yes'],
-  input: z.object({
-    olderThan: option('<time>', 'minimum time since validation: 7d, 24h', duration),
-  }),
+  input: { olderThan: option('<time>', 'minimum time since validation: 7d, 24h', duration) },
   needs: 'manage',
   run: async (ops, { olderThan }) => {
     await ops.output.confirm('Delete the bytes of validated files');

@@ -1,7 +1,17 @@
-import { z } from 'zod';
+import type { Command, Option } from 'commander';
 import { type CommandDefinition, localCommand } from '../command.js';
-import { completionScript, SHELLS } from '../completion.js';
 import { oneOf } from '../inputs.js';
+
+const SHELLS = ['bash', 'zsh'] as const;
+type Shell = (typeof SHELLS)[number];
+
+const NAME = 'money-ops';
+
+interface Place {
+  /** `/tenants/add`; '' if nothing is typed yet. */
+  readonly path: string;
+  readonly words: readonly { readonly word: string; readonly meaning: string }[];
+}
 
 export const completionCommand: CommandDefinition = (program) => {
   localCommand({
@@ -12,10 +22,87 @@ In ~/.bashrc:                  source <(money-ops completion bash)
 In ~/.zshrc, after compinit:   source <(money-ops completion zsh)
 It completes the program money-ops, which npm links (npm link, or npm install of the package).`,
     examples: ['completion bash', 'completion zsh'],
-    input: z.object({ shell: oneOf(SHELLS) }),
-    run: (output, { shell }) => {
-      output.verbatim(completionScript(program, shell));
-      return Promise.resolve();
-    },
+    input: { shell: oneOf(SHELLS) },
+    run: (output, { shell }) => output.verbatim(completionScript(program, shell)),
   })(program);
 };
+
+export function completionScript(program: Command, shell: Shell): string {
+  const places = placesOf(program, '', globalsOf(program));
+  return shell === 'bash' ? forBash(places) : forZsh(places);
+}
+
+function globalsOf(program: Command): readonly Option[] {
+  return program.options.filter(({ long }) => long !== '--version');
+}
+
+function placesOf(command: Command, path: string, globals: readonly Option[]): Place[] {
+  const own = path === '' ? command.options : [...command.options, ...globals];
+  const options = own.flatMap(({ long, description }) =>
+    typeof long === 'string' ? [{ word: long, meaning: description }] : [],
+  );
+  const commands = command.commands.map((child) => ({
+    word: child.name(),
+    meaning: child.description(),
+  }));
+  const values = command.registeredArguments.flatMap(({ argChoices }) =>
+    (argChoices ?? []).map((word) => ({ word, meaning: '' })),
+  );
+  const help = { word: '--help', meaning: 'explain it, with examples' };
+  return [
+    { path, words: [...commands, ...values, ...options, help] },
+    ...command.commands.flatMap((child) => placesOf(child, `${path}/${child.name()}`, globals)),
+  ];
+}
+
+/** Walks the words before the cursor: a word that is not a command does not change the position. */
+function walk(places: readonly Place[], words: string): string {
+  const paths = places.flatMap(({ path }) => (path === '' ? [] : [path]));
+  return `  local at= word
+  for word in ${words}; do
+    case "$at/$word" in
+      ${paths.join(' | ')}) at="$at/$word" ;;
+    esac
+  done`;
+}
+
+function forBash(places: readonly Place[]): string {
+  const cases = places.map(
+    ({ path, words }) => `    '${path}') words='${words.map(({ word }) => word).join(' ')}' ;;`,
+  );
+  return `# Completes ${NAME} in bash: source <(${NAME} completion bash)
+_money_ops() {
+${walk(places, '"${COMP_WORDS[@]:1:COMP_CWORD-1}"')}
+  local words=
+  case "$at" in
+${cases.join('\n')}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _money_ops ${NAME}
+`;
+}
+
+function forZsh(places: readonly Place[]): string {
+  const cases = places.map(
+    ({ path, words }) =>
+      `    '${path}') found=(${words.map(({ word, meaning }) => described(word, meaning)).join(' ')}) ;;`,
+  );
+  return `#compdef ${NAME}
+# Completes ${NAME} in zsh: source <(${NAME} completion zsh), after compinit
+_money_ops() {
+${walk(places, '"${(@)words[2,CURRENT-1]}"')}
+  local -a found
+  case "$at" in
+${cases.join('\n')}
+  esac
+  _describe '${NAME}' found || _files
+}
+compdef _money_ops ${NAME}
+`;
+}
+
+function described(word: string, meaning: string): string {
+  const text = meaning === '' ? word : `${word.replaceAll(':', String.raw`\:`)}:${meaning}`;
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

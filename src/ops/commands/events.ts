@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { MIN_DAYS, readRetention, setRetention } from '../../events/retention.js';
 import { command, group, type Ops, query } from '../command.js';
 
-/** A number of days, or the word `forever`: null. */
 const days = z.string().transform((given, context) => {
   if (given === 'forever') return null;
   if (/^[1-9][0-9]{0,4}$/.test(given)) return Number.parseInt(given, 10);
@@ -27,7 +26,7 @@ export const eventCommands = group('events', 'the event log', [
       usage: 'set <days>',
       summary: `keep events for this many days, at least ${MIN_DAYS}, or forever; the oldest are removed gradually`,
       examples: ['events retention set 400', 'events retention set forever'],
-      input: z.object({ days }),
+      input: { days },
       needs: 'manage',
       run: async (ops, wanted) => {
         if (wanted.days !== null)

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { type Amount, ASSET_NAMES, EXAMPLE_ASSET, formatAmount } from '../../core/amount.js';
 import { groupBy } from '../../core/collections.js';
 import type { Adjustment } from '../../db/entities/operations.js';
@@ -17,7 +17,7 @@ import { assetName, flag, oneOf, option, optional, tenant, time } from '../input
 import { PROGRAM } from '../help.js';
 import { counted } from '../../core/plural.js';
 
-const input = z.object({
+const input = {
   tenant,
   reference: option(
     '<reference>',
@@ -29,8 +29,8 @@ const input = z.object({
   to: option('<time>', 'the last moment', time.optional()),
   reason: optional('<text>', 'why, up to 110 characters; whoever paid reads it with the movement'),
   approve: flag('post what another person proposed under the reference'),
-});
-type Input = z.infer<typeof input>;
+};
+type Input = z.infer<z.ZodObject<typeof input>>;
 
 export const feeRefundCommand = command({
   usage: 'refund',

@@ -1,17 +1,29 @@
-import { z } from 'zod';
 import {
   listFeeSchedules,
   removeFeeSchedule,
   setFeeSchedule,
 } from '../../accounts/fee-schedules.js';
 import { EXAMPLE_ASSET } from '../../core/amount.js';
-import { FEE_OPERATIONS } from '../../db/entities/parties.js';
+import { FEE_OPERATIONS, feeKeyOf, type FeeScheduleRow } from '../../db/entities/parties.js';
 import { command, group, query } from '../command.js';
 import { OpsError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { asset, oneOf, option, raw, tenant } from '../inputs.js';
 import { feeRefundCommand } from './fee-refunds.js';
-import { feeFields } from '../presenting.js';
+import type { Fields } from '../output.js';
+
+function feeFields(schedule: FeeScheduleRow): Fields {
+  const { flatRaw, basisPoints, floorRaw, capRaw } = schedule;
+  const { tenantId: _, ...of } = feeKeyOf(schedule);
+  const { asset } = of;
+  return {
+    ...of,
+    flat: { raw: flatRaw, asset },
+    basis_points: basisPoints.toString(),
+    floor: { raw: floorRaw, asset },
+    cap: capRaw === null ? null : { raw: capRaw, asset },
+  };
+}
 
 const operation = option('<operation>', FEE_OPERATIONS.join(', '), oneOf(FEE_OPERATIONS));
 
@@ -24,7 +36,7 @@ export const feeCommands = group('fees', 'fees that a tenant charges on top of i
       `fees set --tenant acme --operation payout --asset ${EXAMPLE_ASSET} --basis-points 10 --floor 100 --cap 500000`,
       `fees set --tenant acme --operation bonus --asset ${EXAMPLE_ASSET} --flat 25000`,
     ],
-    input: z.object({
+    input: {
       tenant,
       operation,
       asset,
@@ -40,21 +52,15 @@ export const feeCommands = group('fees', 'fees that a tenant charges on top of i
       ),
       floor: option('<raw>', 'never less than this (default: 0)', raw.prefault('0')),
       cap: option('<raw>', 'never more than this (default: no cap)', raw.optional()),
-    }),
+    },
     needs: 'manage',
     run: async (
       { database, clock, actor, output },
-      { tenant, flat, basisPoints, floor, cap, ...of },
+      { tenant, flat: flatRaw, basisPoints, floor: floorRaw, cap, ...of },
     ) => {
       const { id: tenantId } = await findTenant(database.reader, tenant);
-      const schedule = {
-        tenantId,
-        ...of,
-        flatRaw: flat,
-        basisPoints,
-        floorRaw: floor,
-        capRaw: cap ?? null,
-      };
+      const capRaw = cap ?? null;
+      const schedule = { tenantId, ...of, flatRaw, basisPoints, floorRaw, capRaw };
       await setFeeSchedule(database, clock, schedule, actor());
       output.one(feeFields(schedule));
     },
@@ -63,7 +69,7 @@ export const feeCommands = group('fees', 'fees that a tenant charges on top of i
     usage: 'list',
     summary: 'what a tenant charges; anything not listed is free',
     examples: ['fees list --tenant acme'],
-    input: z.object({ tenant }),
+    input: { tenant },
     run: async ({ database, output }, { tenant }) => {
       const { id } = await findTenant(database.reader, tenant);
       output.list(
@@ -76,7 +82,7 @@ export const feeCommands = group('fees', 'fees that a tenant charges on top of i
     usage: 'remove',
     summary: 'make an operation in an asset free from now on',
     examples: [`fees remove --tenant acme --operation payout --asset ${EXAMPLE_ASSET}`],
-    input: z.object({ tenant, operation, asset }),
+    input: { tenant, operation, asset },
     needs: 'manage',
     run: async ({ database, clock, actor, output }, { tenant, ...of }) => {
       const { id } = await findTenant(database.reader, tenant);

@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import { EXAMPLE_ASSET, formatAmount } from '../../core/amount.js';
-import { type Adjustment, ADJUSTMENT_STATUSES } from '../../db/entities/operations.js';
+import { type Adjustment, ADJUSTMENT_STATUSES, payIns } from '../../db/entities/operations.js';
 import {
   approveAdjustment,
   listAdjustments,
@@ -14,12 +13,11 @@ import { findAccount, findAdjustment, findTenant } from '../finding.js';
 import { asset, direction, limit, option, optional, raw, status, tenant, text } from '../inputs.js';
 import { PROGRAM } from '../help.js';
 import type { Fields } from '../output.js';
-import { payInFields } from '../presenting-operations.js';
+import { rowFields } from '../presenting.js';
 
 const adjustmentFields = (adjustment: Adjustment): Fields =>
   adjustmentResource.presentToStaff('ops', adjustment);
 
-/** The movement, and its names in records. */
 const MOVED = {
   account: option('<account>', 'id, alias or phone'),
   tenant: optional('<tenant>', 'id or name of the tenant; needed with an alias or phone'),
@@ -43,23 +41,19 @@ const proposalCommand = command({
   examples: [
     `adjustments propose out --tenant acme --account '$ana' --amount 50000 --asset ${EXAMPLE_ASSET} --reference case-118 --reason 'Paid in twice'`,
   ],
-  input: z.object({
+  input: {
     'in|out': direction,
     ...MOVED,
     reason: option('<text>', "why; the account's owner reads it with the movement"),
-  }),
+  },
   needs: 'adjustment.propose',
   subject: ({ reference }) => reference,
   run: async (ops, { reference, reason, ...input }) => {
     const account = await findAccount(ops.database.reader, input);
     const { resource, replayed } = await proposeAdjustment(ops, {
-      tenantId: account.tenantId,
-      accountId: account.id,
+      ...{ tenantId: account.tenantId, accountId: account.id, reference, reason, by: ops.by() },
       direction: input['in|out'],
       amount: { raw: input.amount, asset: input.asset },
-      reference,
-      reason,
-      by: ops.by(),
     });
     ops.output.one(adjustmentFields(resource));
     ops.output.say(
@@ -74,7 +68,6 @@ interface Decision {
   /** Asked before the decision, because it is final. */
   readonly question: (adjustment: Adjustment) => string;
   readonly decide: typeof approveAdjustment;
-  /** Message if the adjustment was decided so before. */
   readonly replayed: string;
 }
 
@@ -83,7 +76,7 @@ function decisionCommand({ action, summary, question, decide, replayed }: Decisi
     usage: `${action} <reference>`,
     summary,
     examples: [`adjustments ${action} case-118 --tenant acme --as maria`],
-    input: z.object({ reference: text, tenant }),
+    input: { reference: text, tenant },
     needs: `adjustment.${action}`,
     subject: ({ reference }) => reference,
     run: async (ops, { reference, tenant }) => {
@@ -125,25 +118,22 @@ export const payInCommands = group('payins', 'money that arrives from outside', 
     examples: [
       `payins record --tenant acme --account '$ana' --amount 150000 --asset ${EXAMPLE_ASSET} --reference bank-2026-11-21-0042`,
     ],
-    input: z.object({
-      ...MOVED,
-      description: optional('<text>', "what the account's owner reads"),
-    }),
+    input: { ...MOVED, description: optional('<text>', "what the account's owner reads") },
     needs: 'payin.record',
     subject: ({ reference }) => reference,
-    run: async (ops, { reference, description, ...input }) => {
+    run: async (ops, { reference, description = null, ...input }) => {
       const account = await findAccount(ops.database.reader, input);
       const amount = { raw: input.amount, asset: input.asset };
       await ops.output.confirm(`Put ${formatAmount(amount)} into the account of ${account.name}`);
       const { resource, replayed } = await recordPayIn(ops, {
-        tenantId: account.tenantId,
-        accountId: account.id,
-        amount,
-        reference,
-        description: description ?? null,
+        ...{ tenantId: account.tenantId, accountId: account.id, amount, reference, description },
         by: ops.by(),
       });
-      ops.output.one(payInFields(resource));
+      ops.output.one({
+        ...rowFields(payIns, resource, 'id reference accountId'),
+        amount: { raw: resource.raw, asset: resource.asset },
+        ...rowFields(payIns, resource, 'description recordedBy createdAt'),
+      });
       if (replayed) ops.output.say(REPLAYED);
     },
   }),
@@ -160,7 +150,7 @@ export const adjustmentCommands = group(
       usage: 'list',
       summary: "a tenant's adjustments, newest first",
       examples: ['adjustments list --tenant acme --status proposed'],
-      input: z.object({ tenant, status: status(ADJUSTMENT_STATUSES), limit }),
+      input: { tenant, status: status(ADJUSTMENT_STATUSES), limit },
       run: async ({ database, output }, { tenant, status, limit: most }) => {
         const { id } = await findTenant(database.reader, tenant);
         const found = await listAdjustments(database.reader, id, status ?? null, most);

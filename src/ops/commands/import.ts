@@ -1,16 +1,20 @@
-import { stat } from 'node:fs/promises';
-import { z } from 'zod';
-import { members } from '../../db/entities/parties.js';
+import { openSync, statSync, writeSync } from 'node:fs';
+import { parseAlias, parsePhone } from '../../accounts/identifiers.js';
+import { importAccounts, type ImportDeps } from '../../accounts/importing.js';
+import type { NewAccount } from '../../accounts/opening.js';
+import type { FieldProblem, Refusal } from '../../core/errors.js';
+import type { Uuid } from '../../core/ids.js';
+import { type Member, members as memberTable } from '../../db/entities/parties.js';
+import { csvLines } from '../../spreadsheets/writing/cells.js';
 import { command } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
-import { AccountLines, COLUMNS, type LineProblem } from '../import/account-lines.js';
-import { readCsv } from '../import/csv-lines.js';
-import { importLines, ReportFile } from '../import/import-job.js';
-import { flag, optional, tenant, text } from '../inputs.js';
+import { type CsvColumns, type CsvLine, readCsv } from '../csv-lines.js';
+import { flag, grants, optional, tenant, text } from '../inputs.js';
 
-/** How many bad lines are shown; the report file contains all. */
 const MAX_SHOWN = 20;
+/** How many accounts are opened in one transaction. */
+const GROUP = 500;
 
 const EXPLANATION = `
 The file is CSV in UTF-8, with commas or semicolons, and a header of these columns in any order. Put a value that
@@ -35,37 +39,31 @@ export const importCommand = command({
     'accounts import people.csv --tenant acme --dry-run',
     'accounts import people.csv --tenant acme --report bad-lines.csv',
   ],
-  input: z.object({
+  input: {
     file: text,
     tenant,
     dryRun: flag('report what would happen, and open nothing'),
     report: optional('<csv>', 'write every bad line into this file'),
-  }),
+  },
   needs: 'manage',
   run: async ({ database, clock, actor, output }, { file, tenant, dryRun, report: reportPath }) => {
     const { id: tenantId } = await findTenant(database.reader, tenant);
-    const lines = new AccountLines(tenantId, await database.reader.select(members, { tenantId }));
-    const total = await countLines(file);
-    // The report would overwrite the file, which may be the only copy.
-    if (reportPath !== undefined && (await isSameFile(file, reportPath)))
-      throw new UsageError('--report must not name the imported file');
-    const report = reportPath === undefined ? null : await ReportFile.create(reportPath);
+    const members = await database.reader.select(memberTable, { tenantId });
+    const lines = readAccountLines(readCsv(file, COLUMNS), tenantId, members);
+    const report = reportPath === undefined ? null : openReport(reportPath, file);
     const counts = { lines: 0, opened: 0, known: 0, bad: 0 };
     const shown: LineProblem[] = [];
     const deps = { database, clock, actor: actor(), dryRun };
-    try {
-      for await (const group of importLines(deps, tenantId, readCsv(file, COLUMNS), lines)) {
-        counts.lines += group.length;
-        for (const outcome of group) {
-          counts[typeof outcome === 'string' ? outcome : 'bad'] += 1;
-          if (typeof outcome === 'string') continue;
-          shown.push(...outcome.slice(0, MAX_SHOWN - shown.length));
-          await report?.write(outcome);
-        }
-        output.progress(dryRun ? 'Checking' : 'Importing', counts.lines, total);
+    for (let at = 0; at < lines.length; at += GROUP) {
+      const group = lines.slice(at, at + GROUP);
+      counts.lines += group.length;
+      for (const outcome of await importLines(deps, tenantId, group)) {
+        counts[typeof outcome === 'string' ? outcome : 'bad'] += 1;
+        if (typeof outcome === 'string') continue;
+        shown.push(...outcome.slice(0, MAX_SHOWN - shown.length));
+        if (report !== null) writeSync(report, csvOf(outcome));
       }
-    } finally {
-      await report?.close();
+      output.progress(dryRun ? 'Checking' : 'Importing', counts.lines, lines.length);
     }
     output.one({ ...counts, dry_run: dryRun });
     if (counts.bad === 0) return;
@@ -82,18 +80,140 @@ export const importCommand = command({
   },
 });
 
-async function isSameFile(known: string, other: string): Promise<boolean> {
-  const [one = null, another = null] = await Promise.all(
-    [known, other].map((path) => stat(path).catch(() => null)),
-  );
-  return one !== null && another !== null && one.dev === another.dev && one.ino === another.ino;
+/**
+ * Creates or overwrites the file for bad lines, readable only by its owner because it has personal
+ * data. The process closes it when it ends.
+ */
+function openReport(path: string, imported: string): number {
+  try {
+    const [known, given] = [statSync(imported), statSync(path, { throwIfNoEntry: false })];
+    // The report would overwrite the file, which may be the only copy.
+    if (given !== undefined && known.dev === given.dev && known.ino === given.ino)
+      throw new UsageError('--report must not name the imported file');
+    const report = openSync(path, 'w', 0o600);
+    writeSync(report, 'line,column,code,value,message\n');
+    return report;
+  } catch (failure) {
+    if (failure instanceof UsageError) throw failure;
+    throw new OpsError(
+      `${path} cannot be written: ${failure instanceof Error ? failure.message : String(failure)}`,
+    );
+  }
 }
 
+function csvOf(problems: readonly LineProblem[]): string {
+  const rows = problems.map(({ line, column, code, value, message }) => [
+    String(line),
+    ...[column, code, value, message],
+  ]);
+  return csvLines(rows, [], '\n');
+}
+
+const COLUMNS: CsvColumns = {
+  required: ['type', 'name'],
+  optional: ['alias', 'phone', 'grant'],
+};
+
 /**
- * Reads the whole file before the first account is opened, so that an unreadable file opens none.
+ * A problem of a line. `code` is a code of the API, or duplicate_line, missing_identifier,
+ * wrong_column_count, unknown_member.
  */
-async function countLines(file: string): Promise<number> {
-  let count = 0;
-  for await (const _ of readCsv(file, COLUMNS)) count += 1;
-  return count;
+interface LineProblem {
+  readonly line: number;
+  readonly column: string;
+  readonly code: string;
+  readonly value: string;
+  readonly message: string;
+}
+
+type AccountLine =
+  | { readonly line: CsvLine; readonly wanted: NewAccount }
+  | { readonly problems: readonly LineProblem[] };
+
+type Report = (column: string, code: string, message: string) => void;
+
+/** Checks the lines of one file. No line may name the alias or phone of an earlier line. */
+function readAccountLines(
+  lines: readonly CsvLine[],
+  tenantId: Uuid,
+  members: readonly Member[],
+): readonly AccountLine[] {
+  const memberIds = new Map(members.map(({ id, name }) => [name, id]));
+  const named = new Map<string, number>();
+  return lines.map((line) => {
+    const { type = '', name = '', alias = '', phone = '', grant = '' } = line.values;
+    const problems: LineProblem[] = [];
+    const wrong: Report = (column, code, message) => {
+      problems.push({ line: line.number, column, code, value: line.values[column] ?? '', message });
+    };
+    /** `stored` is the canonical value, or null if absent or malformed, which opening reports. */
+    const nameOnce = (column: 'alias' | 'phone', stored: string | null): void => {
+      if (stored === null) return;
+      const earlier = named.get(stored);
+      if (earlier === undefined) named.set(stored, line.number);
+      else wrong(column, 'duplicate_line', `line ${earlier} has this ${column} too`);
+    };
+    if (line.fault !== null) wrong('', 'wrong_column_count', line.fault);
+    if (type !== 'person' && type !== 'business')
+      wrong('type', 'invalid_field', 'must be person or business');
+    if (name === '') wrong('name', 'missing_field', 'is required');
+    if (alias === '' && phone === '')
+      wrong(
+        '',
+        'missing_identifier',
+        'an alias or a phone is required: by it a second run knows the account again',
+      );
+    nameOnce('alias', parseAlias(alias));
+    nameOnce('phone', parsePhone(phone));
+    const granted = readGrants(grant, memberIds, wrong);
+    if (problems.length > 0 || (type !== 'person' && type !== 'business')) return { problems };
+    const names = { alias: alias || null, phone: phone || null };
+    return { line, wanted: { tenantId, type, name, ...names, grants: granted } };
+  });
+}
+
+function readGrants(
+  text: string,
+  memberIds: ReadonlyMap<string, Uuid>,
+  wrong: Report,
+): NewAccount['grants'] {
+  const parsed = grants.safeParse(text);
+  if (!parsed.success) {
+    wrong('grant', 'invalid_field', parsed.error.issues[0]?.message ?? 'malformed');
+    return [];
+  }
+  return parsed.data.flatMap(({ name, role }) => {
+    const memberId = memberIds.get(name);
+    if (memberId !== undefined) return [{ memberId, role }];
+    wrong('grant', 'unknown_member', `the tenant has no member ${name}`);
+    return [];
+  });
+}
+
+/** Opens the accounts of valid lines; returns whether each was opened or known, or its problems. */
+async function importLines(
+  deps: ImportDeps,
+  tenantId: Uuid,
+  group: readonly AccountLine[],
+): Promise<readonly ('opened' | 'known' | readonly LineProblem[])[]> {
+  const wanted = group.flatMap((line) => ('wanted' in line ? line.wanted : []));
+  const outcomes = (await importAccounts(deps, tenantId, wanted)).values();
+  return group.map((line) => {
+    if ('problems' in line) return line.problems;
+    const outcome = outcomes.next().value;
+    if (outcome === undefined) throw new Error('a line has no outcome');
+    return outcome.result === 'refused' ? problemsOf(line.line, outcome.refusal) : outcome.result;
+  });
+}
+
+/** Returns why a line's account was refused, as a problem for each column concerned. */
+function problemsOf(line: CsvLine, { code, message, details }: Refusal): readonly LineProblem[] {
+  const fields = (details?.errors ?? [
+    { code, field: 'alias', reason: message },
+  ]) as readonly FieldProblem[];
+  return fields.map(({ code: own, field, reason }) => {
+    const column = field === 'grants' ? 'grant' : field;
+    const value = line.values[column] ?? '';
+    return { line: line.number, column, code: own, value, message: reason };
+  });
 }

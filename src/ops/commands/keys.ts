@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { AnySecrets } from '../../access/sealed-secrets.js';
 import { DOCUMENT_NUMBERS } from '../../accounts/verification.js';
 import { KEYRINGS, type KeyringName } from '../../core/fingerprint.js';
@@ -8,6 +7,7 @@ import { BANK_ACCOUNTS } from '../../payouts/secrets.js';
 import { AUTHENTICATORS } from '../../staff/authenticator.js';
 import { WEBHOOK_SECRETS } from '../../webhooks/secrets.js';
 import { command, group, query } from '../command.js';
+import { text } from '../inputs.js';
 import type { Output } from '../output.js';
 
 /** Every kind of secret encrypted with ENCRYPTION_KEYS, by column of `keys list`. */
@@ -60,12 +60,10 @@ async function countUses(reader: Reader, output: Output): Promise<Uses> {
   const sealed = new Map<string, Counts>();
   for (const [name, secrets] of Object.entries(SEALED))
     sealed.set(name, await secrets.countByKey(reader));
-  return {
-    fingerprints: await countByFingerprintKey(reader, (done, total) =>
-      output.progress('Counting', done, total),
-    ),
-    sealed,
-  };
+  const fingerprints = await countByFingerprintKey(reader, (done, total) =>
+    output.progress('Counting', done, total),
+  );
+  return { fingerprints, sealed };
 }
 
 function idsOf(counts: readonly Counts[]): string[] {
@@ -125,9 +123,9 @@ export const keyCommands = group(
       summary: 'the next step towards using this key for everything new',
       explanation: ROLLING,
       examples: ['keys roll k2'],
-      input: z.object({
-        keyId: z.string().regex(/^[A-Za-z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, _ or -'),
-      }),
+      input: {
+        keyId: text.regex(/^[A-Za-z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, _ or -'),
+      },
       run: async ({ database, output }, { keyId }) => {
         const { fingerprints, sealed } = await countUses(database.reader, output);
         const counts: Record<KeyringName, readonly Counts[] | null> = {

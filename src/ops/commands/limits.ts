@@ -1,21 +1,50 @@
-import { z } from 'zod';
 import { clearAccountLimits, setAccountLimits } from '../../accounts/limit-overrides.js';
 import { readLimitState } from '../../accounts/reading.js';
+import {
+  type AccountPolicy,
+  DEFAULT_EXPIRY_S,
+  listPolicies,
+  MAX_APPROVALS,
+  MAX_EXPIRY_S,
+  MIN_EXPIRY_S,
+  removePolicy,
+  setPolicy,
+} from '../../approvals/policies.js';
+import { batchRule, policyDetails } from '../../approvals/policy-rules.js';
 import { EXAMPLE_ASSET } from '../../core/amount.js';
+import type { Uuid } from '../../core/ids.js';
+import { toRfc3339 } from '../../core/instant.js';
 import type { Account } from '../../db/entities/parties.js';
 import { command, group, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findAccount } from '../finding.js';
-import { asset, option, rawOrDefault, text, within } from '../inputs.js';
-import { limitFields } from '../presenting.js';
+import {
+  asset,
+  flag,
+  option,
+  raw,
+  rawOrDefault,
+  seconds,
+  text,
+  wholeNumber,
+  within,
+} from '../inputs.js';
+import type { Fields } from '../output.js';
 
 const OR_DEFAULT = "in the asset's smallest unit, or the word default";
 
 async function show({ database, clock, output }: Ops, account: Account): Promise<void> {
-  output.list(
-    (await readLimitState(database.reader, account, clock())).map(limitFields),
-    'It has no limits.',
-  );
+  const state = await readLimitState(database.reader, account, clock());
+  const rows = state.map(({ asset, limits, isOwn, used, resetsAt }) => ({
+    asset,
+    minimum: { raw: limits.minimum, asset },
+    maximum: { raw: limits.maximum, asset },
+    month: { raw: limits.month, asset },
+    month_used: { raw: used, asset },
+    resets_at: toRfc3339(resetsAt),
+    set_for: isOwn ? 'this account' : 'its type',
+  }));
+  output.list(rows, 'It has no limits.');
 }
 
 export const limitCommands = group('limits', 'limits of one operation and of one month', [
@@ -23,7 +52,7 @@ export const limitCommands = group('limits', 'limits of one operation and of one
     usage: 'show <account>',
     summary: "an account's limits, and what this month has used of them",
     examples: ["limits show '$ana' --tenant acme"],
-    input: z.object({ account: text, tenant: within }),
+    input: { account: text, tenant: within },
     run: async (ops, named) => show(ops, await findAccount(ops.database.reader, named)),
   }),
   command({
@@ -33,14 +62,14 @@ export const limitCommands = group('limits', 'limits of one operation and of one
       `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --maximum 2400000000 --month 10000000000`,
       `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --month default`,
     ],
-    input: z.object({
+    input: {
       account: text,
       tenant: within,
       asset,
       minimum: option('<raw>', `minimum of one operation, at least 1, ${OR_DEFAULT}`, rawOrDefault),
       maximum: option('<raw>', `maximum of one operation, ${OR_DEFAULT}`, rawOrDefault),
       month: option('<raw>', `maximum of one month, 0 for nothing, ${OR_DEFAULT}`, rawOrDefault),
-    }),
+    },
     needs: 'manage',
     run: async (ops, { account: named, tenant, ...wanted }) => {
       const { database, clock, actor } = ops;
@@ -56,7 +85,7 @@ export const limitCommands = group('limits', 'limits of one operation and of one
     usage: 'clear <account>',
     summary: 'reset an account to the limits of its type',
     examples: [`limits clear '$ana' --tenant acme --asset ${EXAMPLE_ASSET}`],
-    input: z.object({ account: text, tenant: within, asset }),
+    input: { account: text, tenant: within, asset },
     needs: 'manage',
     run: async (ops, { account: named, tenant, asset: of }) => {
       const { database, clock, actor } = ops;
@@ -67,3 +96,97 @@ export const limitCommands = group('limits', 'limits of one operation and of one
     },
   }),
 ]);
+
+function policyFields(policy: AccountPolicy): Fields {
+  const { asset, threshold: raw, coming } = policy;
+  return {
+    asset,
+    ...policyDetails(policy),
+    threshold: { raw, asset },
+    batch_rule: batchRule(policy),
+    pending: coming && {
+      ...policyDetails(coming.policy),
+      effective_at: toRfc3339(coming.effectiveAt),
+    },
+  };
+}
+
+async function listOf({ database, clock, output }: Ops, accountId: Uuid): Promise<void> {
+  const policies = await listPolicies(database.reader, accountId, clock());
+  output.list(policies.map(policyFields), 'Nothing of it needs approval.');
+}
+
+export const policyCommands = group(
+  'policies',
+  'amounts from which payments out of an account need approvals',
+  [
+    command({
+      usage: 'set <account>',
+      summary:
+        'require approvals from an amount on; pending operations keep the policy of their creation',
+      explanation: `
+A batch whose total reaches the threshold, even of one row, does not wait for these approvals: one member other than its
+uploader executes it. With --refuses-batches the batch is rejected when it is validated. If the tenant has a delay (tenants
+policy-delay), a higher threshold, fewer approvals, a longer time and no more --refuses-batches take effect after the delay,
+for members and operators. Setting the policy in force again withdraws a change that waits.`,
+      examples: [
+        `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 100000000`,
+        `policies set '$acme' --tenant acme --asset ${EXAMPLE_ASSET} --threshold 100000000 --approvals 2 --expires-in 24h --refuses-batches`,
+      ],
+      input: {
+        account: text,
+        tenant: within,
+        asset,
+        threshold: option(
+          '<raw>',
+          "in the asset's smallest unit; an amount that reaches it needs approval",
+          raw,
+        ),
+        approvals: option(
+          '<count>',
+          `how many, by different people: 1 to ${MAX_APPROVALS} (default: 1)`,
+          wholeNumber(1, MAX_APPROVALS).prefault('1'),
+        ),
+        expiresIn: option(
+          '<time>',
+          'how long it may wait: 15m, 24h, 7d, or seconds; 1m to 30d (default: 7d)',
+          seconds(MIN_EXPIRY_S, MAX_EXPIRY_S).prefault(`${DEFAULT_EXPIRY_S}`),
+        ),
+        refusesBatches: flag(
+          'reject a batch whose total reaches the threshold when it is validated',
+        ),
+      },
+      needs: 'manage',
+      run: async (
+        { database, clock, actor, output },
+        { account, tenant, expiresIn: expiresInS, ...policy },
+      ) => {
+        const { id: accountId } = await findAccount(database.reader, { account, tenant });
+        const change = { accountId, ...policy, expiresInS };
+        output.one(policyFields(await setPolicy(database, clock, change, actor())));
+      },
+    }),
+    query({
+      usage: 'list <account>',
+      summary: "an account's policies, one for each asset at most",
+      examples: ["policies list '$acme' --tenant acme"],
+      input: { account: text, tenant: within },
+      run: async (ops, named) => listOf(ops, (await findAccount(ops.database.reader, named)).id),
+    }),
+    command({
+      usage: 'remove <account>',
+      summary:
+        "remove a policy, at once or after the tenant's delay; pending operations keep waiting",
+      examples: [`policies remove '$acme' --tenant acme --asset ${EXAMPLE_ASSET}`],
+      input: { account: text, tenant: within, asset },
+      needs: 'manage',
+      run: async (ops, { asset: of, ...named }) => {
+        const { database, clock, actor, output } = ops;
+        const { id } = await findAccount(database.reader, named);
+        const removed = await removePolicy(database, clock, id, of, actor());
+        await listOf(ops, id);
+        if (removed === null) output.say(`Nothing was changed: it had no policy in ${of}.`);
+      },
+    }),
+  ],
+);

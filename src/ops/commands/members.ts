@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import {
   addMember,
   grantRole,
@@ -6,31 +5,40 @@ import {
   listMembers,
   removeRole,
 } from '../../access/members.js';
+import type { Uuid } from '../../core/ids.js';
 import { ROLES } from '../../core/permissions.js';
+import type { Reader } from '../../db/database.js';
+import { type Member, members } from '../../db/entities/parties.js';
 import { command, group, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findAccount, findMember, findTenant } from '../finding.js';
 import { flag, optional, role, tenant, text } from '../inputs.js';
 import { PROGRAM } from '../help.js';
-import { memberFields } from '../presenting.js';
+import type { Fields } from '../output.js';
+import { rowFields } from '../presenting.js';
 
-const WHERE = {
+function memberFields(member: Member): Fields {
+  return rowFields(members, member, 'id name createdAt');
+}
+
+const PLACE = {
   tenant,
   account: optional('<account>', 'id, alias or phone of one account'),
   allAccounts: flag('every account that the tenant has now'),
 };
 
-/** Returns one account, or null for all of them: exactly one of the two options must be set. */
-function oneOrAll({
-  account,
-  allAccounts,
-}: {
-  account?: string | undefined;
-  allAccounts: boolean;
-}): string | null {
+/** Returns the member and the account, or null for all accounts of the tenant. */
+async function findPlace(
+  reader: Reader,
+  named: { member: string; tenant: string; account?: string | undefined; allAccounts: boolean },
+): Promise<{ readonly member: Member; readonly accountId: Uuid | null }> {
+  const { account, allAccounts } = named;
   if ((account !== undefined) === allAccounts)
     throw new UsageError('give either --account or --all-accounts');
-  return account ?? null;
+  const { id: tenantId } = await findTenant(reader, named.tenant);
+  const member = await findMember(reader, tenantId, named.member);
+  if (account === undefined) return { member, accountId: null };
+  return { member, accountId: (await findAccount(reader, { account, tenant: tenantId })).id };
 }
 
 export const memberCommands = group(
@@ -41,7 +49,7 @@ export const memberCommands = group(
       usage: 'add <name>',
       summary: 'add a member, without a role at first',
       examples: ['members add payroll --tenant acme'],
-      input: z.object({ name: text, tenant }),
+      input: { name: text, tenant },
       needs: 'manage',
       run: async ({ database, clock, actor, output }, { name, tenant }) => {
         const { id } = await findTenant(database.reader, tenant);
@@ -55,46 +63,34 @@ export const memberCommands = group(
         "members grant payroll operator --tenant acme --account '$acme-treasury'",
         'members grant auditor viewer --tenant acme --all-accounts',
       ],
-      input: z.object({ member: text, role, ...WHERE }),
+      input: { member: text, role, ...PLACE },
       needs: 'manage',
       run: async ({ database, clock, actor, output }, input) => {
-        const account = oneOrAll(input);
-        const { id: tenantId } = await findTenant(database.reader, input.tenant);
-        const member = await findMember(database.reader, tenantId, input.member);
-        if (account === null) {
-          const count = await grantRoleEverywhere(database, clock, member, input.role, actor());
-          return output.one({ member: member.name, role: input.role, accounts: count });
-        }
-        const { id } = await findAccount(database.reader, { account, tenant: tenantId });
-        await grantRole(database, clock, member, id, input.role, actor());
-        output.one({ member: member.name, role: input.role, accounts: 1 });
+        const { member, accountId } = await findPlace(database.reader, input);
+        let accounts = 1;
+        if (accountId !== null)
+          await grantRole(database, clock, member, accountId, input.role, actor());
+        else accounts = await grantRoleEverywhere(database, clock, member, input.role, actor());
+        output.one({ member: member.name, role: input.role, accounts });
       },
     }),
     command({
       usage: 'remove-role <member>',
       summary: "take a member's role away",
       examples: ["members remove-role payroll --tenant acme --account '$acme-treasury'"],
-      input: z.object({ member: text, ...WHERE }),
+      input: { member: text, ...PLACE },
       needs: 'manage',
       run: async ({ database, clock, actor, output }, input) => {
-        const account = oneOrAll(input);
-        const { id: tenantId } = await findTenant(database.reader, input.tenant);
-        const member = await findMember(database.reader, tenantId, input.member);
-        const id =
-          account === null
-            ? null
-            : (await findAccount(database.reader, { account, tenant: tenantId })).id;
-        output.one({
-          member: member.name,
-          accounts: await removeRole(database, clock, member, id, actor()),
-        });
+        const { member, accountId } = await findPlace(database.reader, input);
+        const accounts = await removeRole(database, clock, member, accountId, actor());
+        output.one({ member: member.name, accounts });
       },
     }),
     query({
       usage: 'list',
       summary: "a tenant's members, and in how many accounts they have which role",
       examples: ['members list --tenant acme'],
-      input: z.object({ tenant }),
+      input: { tenant },
       run: async ({ database, output }, { tenant }) => {
         const { id } = await findTenant(database.reader, tenant);
         const rows = (await listMembers(database.reader, id)).map(({ member, roles }) => ({

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { waitingOf } from '../../approvals/rules.js';
 import { workflowUrlOf } from '../../config/temporal.js';
 import type { Uuid } from '../../core/ids.js';
@@ -8,11 +7,6 @@ import { query } from '../command.js';
 import { OpsError } from '../failures.js';
 import { text } from '../inputs.js';
 
-interface Found {
-  readonly id: Uuid;
-  readonly status: string;
-}
-
 export const openCommand = query({
   usage: 'open <resource>',
   summary: "print a resource's addresses at the support desk and in Temporal's UI",
@@ -21,23 +15,20 @@ RESOURCE is the id of a transfer, payout, batch, webhook endpoint, adjustment or
 pay-ins or postings. It may also be an alias, a phone, an Idempotency-Key or an operator's reference, in any tenant.
 SUPPORT_URL and SUPPORT_TEMPORAL_UI_URL must be set as for the support desk. Only what waits has a workflow.`,
   examples: ['open 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f', "open '$ana'", 'open case-118 --json'],
-  input: z.object({ resource: text }),
+  input: { resource: text },
   run: async ({ database, config, output }, { resource }) => {
     const found = await findByText(database.reader, resource);
     const urlOf = workflowUrlOf(config);
     const rows = (
       path: string,
-      own: readonly Found[],
-      workflowIdOf: (id: Uuid) => string | null = () => null,
+      own: readonly { readonly id: Uuid; readonly status: string }[],
+      workflowIdOf?: (id: Uuid) => string,
     ) =>
-      own.map(({ id, status }) => {
-        const workflowId = workflowIdOf(id);
-        return {
-          desk: `${config.SUPPORT_URL.replace(/\/+$/, '')}/${path}/${id}`,
-          status,
-          temporal: workflowId === null ? null : (urlOf?.(workflowId) ?? null),
-        };
-      });
+      own.map(({ id, status }) => ({
+        desk: `${config.SUPPORT_URL.replace(/\/+$/, '')}/${path}/${id}`,
+        status,
+        temporal: (workflowIdOf && urlOf?.(workflowIdOf(id))) ?? null,
+      }));
     const waited = found.transfers.filter((transfer) => waitingOf(transfer) !== null);
     const direct = found.transfers.filter((transfer) => !waited.includes(transfer));
     const all = [

@@ -1,47 +1,83 @@
-import { z } from 'zod';
 import { recordAction } from '../../access/audit-log.js';
 import { parseUuid } from '../../core/ids.js';
+import { counted } from '../../core/plural.js';
+import { instant, toRfc3339 } from '../../core/instant.js';
+import { integer, nullable, string, time } from '../../db/columns.js';
 import { transact } from '../../db/transact.js';
+import { outbox } from '../../db/entities/outbox.js';
 import { Outbox, type OutboxFilter } from '../../temporal/outbox.js';
-import { WORKFLOW_RESOURCES } from '../../processes/workflow-resources.js';
 import { type ActingOps, command, group, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
-import { findTenant } from '../finding.js';
+import { tenantIdOf } from '../finding.js';
 import { flag, limit, onlyTenant, optional, optionalText } from '../inputs.js';
-import { readOutboxState, rebuildOutbox } from '../outbox-rebuild.js';
-import { outboxFields, outboxStateFields } from '../presenting-service.js';
+import { rowFields } from '../presenting.js';
+import { rebuildOutbox } from '../outbox-rebuild.js';
 
-const EXPLANATION = `
+const OUTBOX = `
 An entry notifies a workflow of a decision. It is written with the decision and removed when Temporal has received it,
 usually within milliseconds. Entries remain if Temporal refuses them or cannot be reached. An entry that keeps failing for
 twenty minutes by a fault of its own becomes a dead letter, which waits until an operator releases it.`;
+
+const MAX_ERRORS = 5;
 
 const readingCommands = [
   query({
     usage: 'status',
     summary: 'the number of entries, the age of the oldest, and why they are stuck',
-    explanation: EXPLANATION,
+    explanation: OUTBOX,
     examples: ['outbox status', 'outbox status --json'],
     run: async ({ database, clock, output }) => {
-      output.one(outboxStateFields(await readOutboxState(database.reader), clock()));
+      const [types, errors] = await Promise.all([
+        database.reader.query(
+          `SELECT resource_type, COUNT(*)-COUNT(dead_at) AS entries, MIN(IF(dead_at IS NULL, created_at, NULL)) AS oldest,
+           COUNT(CASE WHEN attempts>0 THEN 1 END) AS refused, COUNT(dead_at) AS dead FROM outbox GROUP BY resource_type ORDER BY resource_type`,
+        ),
+        database.reader.query(
+          `SELECT last_error, COUNT(*) AS entries FROM outbox WHERE last_error IS NOT NULL
+           GROUP BY last_error ORDER BY entries DESC, last_error LIMIT ${MAX_ERRORS}`,
+        ),
+      ]);
+      const sumOf = (column: string): number =>
+        types.reduce((sum, row) => sum + integer.parse(row[column]), 0);
+      const oldest = types.flatMap((row) => nullable(time).parse(row.oldest) ?? []);
+      const oldestAt = oldest.length === 0 ? null : instant(Math.min(...oldest));
+      output.one({
+        entries: sumOf('entries'),
+        by_type: Object.fromEntries(
+          types.map((row) => [string.parse(row.resource_type), integer.parse(row.entries)]),
+        ),
+        oldest_at: toRfc3339(oldestAt),
+        oldest_age_s: oldestAt === null ? 0 : Math.max(0, Math.round((clock() - oldestAt) / 1000)),
+        refused: sumOf('refused'),
+        dead_letters: sumOf('dead'),
+        last_errors: errors.map(
+          (row) => `${integer.parse(row.entries)} × ${string.parse(row.last_error)}`,
+        ),
+      });
     },
   }),
   query({
     usage: 'list',
     summary: 'the entries, oldest first, with the last error of each',
     examples: ['outbox list', 'outbox list --tenant acme --json', 'outbox list --dead'],
-    input: z.object({
+    input: {
       tenant: onlyTenant,
       resource: optional('<id>', 'only entries of this resource, such as a transfer'),
       dead: flag('only dead letters: entries that failed too often'),
       limit,
-    }),
+    },
     run: async (ops, { tenant, resource, dead: isDead, limit: most }) => {
       const { database, clock, output } = ops;
       const filter = { ...(await filterOf(ops, tenant, resource)), isDead };
       const found = await new Outbox(database, clock).list(filter, most);
+      const rows = found.map((entry) => ({
+        ...rowFields(outbox, entry, 'resourceType resourceId tenantId createdAt'),
+        due_at: entry.deadAt === null ? toRfc3339(entry.dueAt) : null,
+        ...rowFields(outbox, entry, 'attempts lastError'),
+        dead_since: toRfc3339(entry.deadAt),
+      }));
       const none = 'No entries: Temporal has received everything.';
-      output.list(found.map(outboxFields), none, ['tenant_id', 'due_at']);
+      output.list(rows, none, ['tenant_id', 'due_at']);
       if (found.length === most) output.say(`The oldest ${most}; --limit shows more.`);
     },
   }),
@@ -51,19 +87,19 @@ const releaseCommand = command({
   usage: 'release [resource-id]',
   summary:
     'try entries again at once, as if they had never failed: one resource, one tenant, the dead letters, or all',
-  explanation: EXPLANATION,
+  explanation: OUTBOX,
   examples: [
     'outbox release 01a1feef-38a9-7169-8296-3070b51f3af4',
     'outbox release --tenant acme',
     'outbox release --dead',
     'outbox release --all',
   ],
-  input: z.object({
+  input: {
     resourceId: optionalText,
     tenant: optional('<tenant>', 'what belongs to this tenant (id or name)'),
     dead: flag('dead letters, of the tenant if one is named'),
     all: flag('every entry'),
-  }),
+  },
   needs: 'manage',
   run: async (ops, { resourceId, tenant, dead: isDead, all }) => {
     if (all === (isDead || resourceId !== undefined || tenant !== undefined))
@@ -84,9 +120,7 @@ async function filterOf(
 ): Promise<OutboxFilter> {
   const resourceId = resource === undefined ? undefined : parseUuid(resource);
   if (resourceId === null) throw new UsageError(`${resource ?? ''} is not the id of a resource`);
-  const tenantId =
-    tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
-  return { tenantId, resourceId };
+  return { tenantId: await tenantIdOf(database.reader, tenant), resourceId };
 }
 
 /** Recorded afterwards, unlike actions that move money: retrying entries never does harm. */
@@ -108,15 +142,14 @@ export const outboxCommands = group('outbox', 'entries that Temporal has not rec
     usage: 'rebuild',
     summary:
       'write the missing entries of everything that waits, as after a restore; repeating it is safe',
-    explanation: EXPLANATION,
+    explanation: OUTBOX,
     examples: ['outbox rebuild'],
     needs: 'manage',
     run: async (ops) => {
-      const { database, clock, output } = ops;
-      const onProgress = (done: number, total: number): void =>
-        output.progress('Looking', done, total);
-      const deps = { database, clock, outbox: new Outbox(database, clock), onProgress };
-      const rebuilt = await rebuildOutbox(deps, WORKFLOW_RESOURCES);
+      const { output } = ops;
+      const rebuilt = await rebuildOutbox(ops, (done, total) =>
+        output.progress('Looking', done, total),
+      );
       const written = rebuilt.reduce((sum, one) => sum + one.written, 0);
       await record(ops, 'outbox.rebuild', {}, written);
       output.list(
@@ -127,6 +160,34 @@ export const outboxCommands = group('outbox', 'entries that Temporal has not rec
         })),
         'Nothing can wait.',
       );
+    },
+  }),
+]);
+
+export const sweepCommands = group('sweeps', "the workers' loops for due and unfinished work", [
+  query({
+    usage: 'list',
+    summary: 'every sweep, and the worker process that runs it',
+    explanation: `
+A sweep finds due or unfinished work in MySQL, and does it. One worker process at a time runs each sweep. If that process
+dies, another takes over within ten seconds.`,
+    examples: ['sweeps list', 'sweeps list --json'],
+    run: async ({ database, output }) => {
+      const leases = await database.reader.query(
+        `SELECT name, IF(lease_until>UTC_TIMESTAMP(3), worker, NULL) AS worker, taken_at
+         FROM sweep_leases ORDER BY name`,
+      );
+      const rows = leases.map((lease) => {
+        const worker = nullable(string).parse(lease.worker);
+        const since = worker === null ? null : toRfc3339(time.parse(lease.taken_at));
+        return { sweep: string.parse(lease.name), worker, since };
+      });
+      output.list(rows, 'No sweep has run yet: start a worker.');
+      const free = rows.filter(({ worker }) => worker === null).length;
+      if (free > 0)
+        output.say(
+          `No worker runs ${counted(free, 'sweep')}. Check that a worker process is running.`,
+        );
     },
   }),
 ]);

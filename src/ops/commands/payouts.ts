@@ -1,10 +1,20 @@
-import { z } from 'zod';
 import { recordAction } from '../../access/audit-log.js';
 import { formatAmount } from '../../core/amount.js';
 import { MAX_REASON } from '../../core/checked-text.js';
-import { type Payout, RESOLUTION_OUTCOMES } from '../../db/entities/payouts.js';
+import { type Instant, toRfc3339 } from '../../core/instant.js';
+import type { Reader } from '../../db/database.js';
+import { approvals } from '../../db/entities/approvals.js';
+import { members, tenants } from '../../db/entities/parties.js';
+import { type Payout, payoutRailEvents, RESOLUTION_OUTCOMES } from '../../db/entities/payouts.js';
 import { approveResolution, DEFAULT_QUIET_MS } from '../../payouts/release.js';
-import { proposeResolution, readSeen, rejectResolution } from '../../payouts/resolutions.js';
+import {
+  listResolutions,
+  proposeResolution,
+  readSeen,
+  rejectResolution,
+} from '../../payouts/resolutions.js';
+import { transitionsOf } from '../../payouts/rules.js';
+import { payoutResource } from '../../payouts/schemas.js';
 import { SubmissionQueue } from '../../payouts/submission-queue.js';
 import { transact } from '../../db/transact.js';
 import { Outbox } from '../../temporal/outbox.js';
@@ -13,20 +23,103 @@ import { OpsError, UsageError } from '../failures.js';
 import { findPayout } from '../finding.js';
 import { flag, limit, oneOf, option, optional, text } from '../inputs.js';
 import { payoutList } from '../../payouts/service.js';
-import { listStuck, resolutionLine } from '../../support/reading/payouts.js';
-import { railCallsOf } from '../rail-calls.js';
+import {
+  eventLine,
+  listStuck,
+  payoutWaitsFor,
+  resolutionLine,
+  stuckText,
+} from '../../support/reading/payouts.js';
+import { readNames } from '../../support/reading/transfers.js';
+import { payoutWorkflowId } from '../../temporal/contracts.js';
+import { railCallsOf } from '../context.js';
 import {
   approvalActCommands,
   operationListCommand,
   EXAMPLE_ID,
   type OperationCommands,
   VERBS,
-} from './operations.js';
+} from './transfers.js';
 import { reconcileCommand } from './reconcile.js';
 import { PROGRAM } from '../help.js';
 import { Approvals } from '../../approvals/service.js';
 import { payoutApproval } from '../../payouts/approvals.js';
-import { payoutDetailFields, payoutFields, stuckFields } from '../presenting-operations.js';
+import type { Fields } from '../output.js';
+
+function payoutFields(payout: Payout): Fields {
+  const shown = payoutResource.presentToStaff('ops', payout);
+  const { id = null, status = null, amount = null } = shown;
+  const { rail_reference = null, created_at = null } = shown;
+  const to = `${payout.holderName}, ${payout.country} ${payout.bankCode} ****${payout.accountEnd}`;
+  return { id, status, amount, to, rail: payout.rail, rail_reference, created_at };
+}
+
+const MAX_CONTRADICTIONS = 5;
+/** The newest messages matter most; more would hide them. */
+const MAX_EVENTS = 20;
+
+async function readMessages(reader: Reader, { id: payoutId }: Payout) {
+  return Promise.all([
+    reader.select(payoutRailEvents, { payoutId }, { orderBy: ['id'] }),
+    listResolutions(reader, payoutId),
+  ]);
+}
+
+function stuckFields(
+  payout: Payout,
+  [said, resolutions]: Awaited<ReturnType<typeof readMessages>>,
+  now: Instant,
+): Fields {
+  const last = said.at(-1);
+  const { stuckSince } = payout;
+  const contradicting = said.filter(({ effect }) => effect === 'conflict');
+  const proposed = resolutions.filter(({ status }) => status === 'proposed');
+  return {
+    ...payoutFields(payout),
+    why: stuckText(payout),
+    stuck_since: toRfc3339(stuckSince),
+    stuck_for_s: stuckSince === null ? 0 : Math.max(0, Math.round((now - stuckSince) / 1_000)),
+    last_said: last === undefined ? null : eventLine(last),
+    contradicting: contradicting.slice(-MAX_CONTRADICTIONS).map(eventLine),
+    proposed: proposed.map(resolutionLine),
+  };
+}
+
+async function show({ database: { reader }, clock, output }: Ops, payout: Payout): Promise<void> {
+  const { id, tenantId, sourceAccountId: from, createdBy, asset } = payout;
+  const [names, given, messages, tenant, creator] = await Promise.all([
+    readNames(reader, [from]),
+    reader.select(approvals, { resourceId: id }, { orderBy: ['createdAt', 'id'] }),
+    readMessages(reader, payout),
+    reader.find(tenants, { id: tenantId }),
+    reader.find(members, { id: createdBy }),
+  ]);
+  const [said, resolutions] = messages;
+  const now = clock();
+  const { rejectionCode, rejectionReason, failureCode, failureMessage } = payout;
+  output.one({
+    ...stuckFields(payout, messages, now),
+    tenant: tenant?.name ?? tenantId,
+    from: names.get(from) ?? from,
+    from_account_id: from,
+    fee: { raw: payout.feeRaw, asset },
+    created_by: creator?.name ?? createdBy,
+    waits_for: payoutWaitsFor(payout, now),
+    transitions: transitionsOf(payout).map(({ status, at }) => `${status} at ${toRfc3339(at)}`),
+    approvals: given.map(
+      ({ actorClaimed, channel, createdAt }) =>
+        `${actorClaimed} (${channel}) at ${toRfc3339(createdAt)}`,
+    ),
+    rejection: rejectionCode && `${rejectionCode}: ${rejectionReason ?? 'no reason'}`,
+    failure: failureCode && `${failureCode}: ${failureMessage ?? ''}`,
+    rail_said: said.slice(-MAX_EVENTS).map(eventLine),
+    attempts: payout.attempts,
+    last_attempt_at: toRfc3339(payout.attemptedAt),
+    asked_next_at: toRfc3339(payout.askAt),
+    resolutions: resolutions.map(resolutionLine),
+    workflow_id: payoutWorkflowId(id),
+  });
+}
 
 const readingCommands = [
   query({
@@ -34,7 +127,7 @@ const readingCommands = [
     summary:
       'one payout: what it waits for, the reports of its rail, and the proposals of the staff',
     examples: [`payouts show ${EXAMPLE_ID}`],
-    input: z.object({ id: text }),
+    input: { id: text },
     run: async (ops, { id }) => show(ops, await findPayout(ops.database.reader, id)),
   }),
   query({
@@ -45,17 +138,14 @@ const readingCommands = [
 Ask the rail again with payouts retry. If it does not know, ask the bank, and resolve the payout by its answer:
 payouts resolve, with a second person's approval. An outcome is never guessed.`,
     examples: ['payouts stuck', 'payouts stuck --json'],
-    input: z.object({ limit }),
+    input: { limit },
     run: async ({ database: { reader }, clock, output }, { limit: most }) => {
       const found = await listStuck(reader, most);
       const rows = [];
-      for (const payout of found) rows.push(await stuckFields(reader, payout, clock()));
-      output.list(rows, 'No payout is stuck.', [
-        'to',
-        'rail_reference',
-        'created_at',
-        'stuck_for_s',
-      ]);
+      for (const payout of found)
+        rows.push(stuckFields(payout, await readMessages(reader, payout), clock()));
+      const detailsOnly = ['to', 'rail_reference', 'created_at', 'stuck_for_s'];
+      output.list(rows, 'No payout is stuck.', detailsOnly);
     },
   }),
 ];
@@ -85,7 +175,7 @@ Needs PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as the worker has them, and ENCRYPTI
 now denies it, nothing is submitted: resolve the payout instead. Nothing is submitted while a resolution is proposed, or
 after the payout has ended; the rail is only asked.`,
   examples: [`payouts retry ${EXAMPLE_ID}`],
-  input: z.object({ id: text }),
+  input: { id: text },
   needs: 'resolve',
   run: async (ops, { id }) => {
     const payout = await findPayout(ops.database.reader, id);
@@ -94,24 +184,15 @@ after the payout has ended; the rail is only asked.`,
       throw new OpsError(
         `the payout is ${status} and was never submitted to its rail, so there is nothing to ask`,
       );
-    const act = {
-      tenantId,
-      action: 'payout.retry',
-      subjectType: 'payout',
-      subjectId: payout.id,
-      details: { status },
-    };
+    const subject = { subjectType: 'payout', subjectId: payout.id };
+    const act = { tenantId, action: 'payout.retry', ...subject, details: { status } };
     // Recorded before the rail is called, so that the person is known in any case.
     await transact(ops.database, (transaction) =>
       recordAction(transaction, ops.actor(), ops.clock(), act),
     );
     const after = await askNow(ops, payout);
-    const entry = {
-      tenantId: payout.tenantId,
-      resourceType: 'payout',
-      resourceId: payout.id,
-    } as const;
-    if (after.status !== payout.status) await new Outbox(ops.database, ops.clock).add([entry]);
+    const entry = { tenantId, resourceType: 'payout', resourceId: payout.id } as const;
+    if (after.status !== status) await new Outbox(ops.database, ops.clock).add([entry]);
     await show(ops, after);
   },
 });
@@ -150,7 +231,7 @@ PAYOUT_RAIL_QUIET_S old (24 hours by default); the command shows when that time 
     `payouts resolve ${EXAMPLE_ID} --outcome completed --reason 'bank statement of 21 November'`,
     `payouts resolve ${EXAMPLE_ID} --approve --as leo`,
   ],
-  input: z.object({
+  input: {
     id: text,
     outcome: option(
       '<outcome>',
@@ -160,7 +241,7 @@ PAYOUT_RAIL_QUIET_S old (24 hours by default); the command shows when that time 
     reason: optional('<text>', `why, up to ${MAX_REASON} characters`),
     approve: flag('apply what another person proposed'),
     reject: flag('end the proposal'),
-  }),
+  },
   needs: {
     among: ['payout.resolve_propose', 'payout.resolve_approve', 'payout.resolve_reject'],
     of: ({ approve, reject }) =>
@@ -181,10 +262,8 @@ PAYOUT_RAIL_QUIET_S old (24 hours by default); the command shows when that time 
     const by = ops.by();
     const seen = await readSeen(ops.database.reader, payout);
     if (outcome !== undefined) {
-      await show(
-        ops,
-        await proposeResolution(ops.desk, seen, { outcome, reason: reason ?? '', by }),
-      );
+      const proposal = { outcome, reason: reason ?? '', by };
+      await show(ops, await proposeResolution(ops.desk, seen, proposal));
       return ops.output.say(
         `A second person applies it: ${PROGRAM} payouts resolve ${id} --approve`,
       );
@@ -202,10 +281,6 @@ PAYOUT_RAIL_QUIET_S old (24 hours by default); the command shows when that time 
     await show(ops, await settled);
   },
 });
-
-async function show({ database: { reader }, clock, output }: Ops, payout: Payout): Promise<void> {
-  output.one(await payoutDetailFields(reader, payout, clock()));
-}
 
 function questionOf(what: string, payout: Payout): string {
   return `${what} of ${formatAmount(payout)} to ${payout.holderName}, which is ${payout.status}`;

@@ -1,23 +1,9 @@
 import { toRfc3339 } from '../../core/instant.js';
+import { integer, string } from '../../db/columns.js';
+import type { Reader } from '../../db/database.js';
+import { type RailBreaker, railBreakers } from '../../db/entities/rails.js';
 import { httpRail, OWN_RAILS } from '../../payouts/rails/rail.js';
-import { listRails, type RailStatus } from '../../support/reading/rails.js';
 import { group, query } from '../command.js';
-import type { Fields } from '../output.js';
-
-function railFields({ rail, breaker, approved, inProgress }: RailStatus): Fields {
-  return {
-    rail,
-    state: breaker?.state ?? 'closed',
-    since: toRfc3339(breaker?.since ?? null),
-    failures: breaker?.failures ?? 0,
-    last_failure: breaker?.lastFailure ?? null,
-    last_failure_at: toRfc3339(breaker?.lastFailureAt ?? null),
-    tried: breaker?.probes ?? 0,
-    tried_next_at: toRfc3339(breaker?.probeAt ?? null),
-    approved,
-    in_progress: inProgress,
-  };
-}
 
 export const railCommands = group('rails', 'routes by which payouts reach bank accounts', [
   query({
@@ -31,10 +17,55 @@ continue.`,
     examples: ['rails list', 'rails list --json'],
     run: async ({ database: { reader }, config, output }) => {
       const configured = [...OWN_RAILS, ...Array.from(config.PAYOUT_RAIL_URLS.keys(), httpRail)];
-      output.list((await listRails(reader, configured)).map(railFields), 'No results.', [
-        'last_failure_at',
-        'tried',
-      ]);
+      const rails = await listRails(reader, configured);
+      const rows = rails.map(({ rail, breaker, approved, inProgress }) => ({
+        rail,
+        state: breaker?.state ?? 'closed',
+        since: toRfc3339(breaker?.since ?? null),
+        failures: breaker?.failures ?? 0,
+        last_failure: breaker?.lastFailure ?? null,
+        last_failure_at: toRfc3339(breaker?.lastFailureAt ?? null),
+        tried: breaker?.probes ?? 0,
+        tried_next_at: toRfc3339(breaker?.probeAt ?? null),
+        approved,
+        in_progress: inProgress,
+      }));
+      output.list(rows, 'No results.', ['last_failure_at', 'tried']);
     },
   }),
 ]);
+
+export interface RailStatus {
+  readonly rail: string;
+  /** Null if the rail has always responded or was never called. */
+  readonly breaker: RailBreaker | null;
+  readonly approved: number;
+  readonly inProgress: number;
+}
+
+/** Returns rails that are configured, have pending payouts or have not responded, by name. */
+export async function listRails(
+  reader: Reader,
+  configured: readonly string[],
+): Promise<readonly RailStatus[]> {
+  const [breakers, rows] = await Promise.all([
+    reader.select(railBreakers, {}),
+    reader.query(
+      `SELECT rail, COUNT(IF(status='approved',1,NULL)) AS approved,
+         COUNT(IF(status='in_progress',1,NULL)) AS in_progress
+       FROM payouts FORCE INDEX (expiring) WHERE status IN ('approved','in_progress') GROUP BY rail`,
+    ),
+  ]);
+  const known = new Map(breakers.map((breaker) => [breaker.rail, breaker]));
+  const open = new Map(
+    rows.map((row) => [
+      string.parse(row.rail),
+      { approved: integer.parse(row.approved), inProgress: integer.parse(row.in_progress) },
+    ]),
+  );
+  return [...new Set([...configured, ...known.keys(), ...open.keys()])].toSorted().map((rail) => ({
+    rail,
+    breaker: known.get(rail) ?? null,
+    ...(open.get(rail) ?? { approved: 0, inProgress: 0 }),
+  }));
+}

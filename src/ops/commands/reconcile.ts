@@ -1,8 +1,7 @@
-import { z } from 'zod';
 import { disjunction, isAsset, parseRaw } from '../../core/amount.js';
 import { parsedText } from '../../core/checked-text.js';
 import { parseUuid } from '../../core/ids.js';
-import { type Instant, parseRfc3339 } from '../../core/instant.js';
+import { parseRfc3339 } from '../../core/instant.js';
 import { LINE_STATUSES } from '../../db/entities/rails.js';
 import { httpRail, OWN_RAILS } from '../../payouts/rails/rail.js';
 import { RAIL_REFERENCE } from '../../payouts/rails/wire.js';
@@ -12,7 +11,7 @@ import { dayText, type LineInput } from '../../payouts/statements/store.js';
 import { csvLines } from '../../spreadsheets/writing/cells.js';
 import { command } from '../command.js';
 import { OpsError } from '../failures.js';
-import { type CsvLine, readCsv } from '../import/csv-lines.js';
+import { type CsvLine, readCsv } from '../csv-lines.js';
 import { flag, option } from '../inputs.js';
 import { PROGRAM } from '../help.js';
 import { counted } from '../../core/plural.js';
@@ -49,18 +48,17 @@ export const reconcileCommand = command({
     'payouts reconcile --rail http:bank-a --date 2026-11-21 --statement bank-a-2026-11-21.csv',
     'payouts reconcile --rail http:bank-a --date 2026-11-21 --statement bank-a-2026-11-21.csv --csv',
   ],
-  input: z.object({
+  input: {
     rail: option('<rail>', `as payouts name it: ${disjunction([...OWN_RAILS, httpRail('NAME')])}`),
     date: option('<day>', 'the day of the statement, UTC: 2026-11-21', day),
     statement: option('<csv>', "the rail's statement"),
     csv: flag('print the differences as CSV'),
-  }),
+  },
   needs: 'resolve',
   run: async (ops, { rail, date, statement, csv }) => {
     const { output, clock } = ops;
     if (date > clock()) throw new OpsError(`${dayText(date)} is in the future`);
-    const lines: LineInput[] = [];
-    for await (const line of readCsv(statement, COLUMNS)) lines.push(readLine(line));
+    const lines = readCsv(statement, COLUMNS).map(readLine);
     const delayMs = ops.config.PAYOUT_RAIL_STATEMENT_DELAY_S.get(rail) ?? DEFAULT_DELAY_MS;
     const deps = { database: ops.database, desk: ops.desk, delayMs };
     const found = await reconcile(deps, { rail, day: date, lines }, ops.actor(), clock());
@@ -80,42 +78,22 @@ export const reconcileCommand = command({
   },
 });
 
-/**
- * A statement that cannot be read completely is not imported: its missing lines would look like
- * differences.
- */
+/** Throws OpsError for an invalid line, because a missing line would look like a difference. */
 function readLine({ number, values, fault }: CsvLine): LineInput {
-  if (fault !== null) throw new OpsError(`line ${number} of the statement is wrong: ${fault}`);
+  const wrong = (what: string) => new OpsError(`line ${number} of the statement ${what}`);
+  if (fault !== null) throw wrong(`is wrong: ${fault}`);
+  const { asset = '', reference = '' } = values;
   const payoutKey = parseUuid(values.key ?? '');
   const status = LINE_STATUSES.find((one) => one === values.status);
   const raw = parseRaw(values.raw ?? '');
-  const asset = values.asset ?? '';
   if (payoutKey === null || status === undefined || raw === null || !isAsset(asset))
-    throw new OpsError(`line ${number} of the statement has an invalid key, status, raw or asset`);
-  return {
-    number,
-    payoutKey,
-    status,
-    raw,
-    asset,
-    reference: readReference(values, number),
-    at: readAt(values, number),
-  };
-}
-
-function readReference({ reference = '' }: CsvLine['values'], number: number): string | null {
-  if (reference === '' || RAIL_REFERENCE.test(reference)) return reference || null;
-  throw new OpsError(
-    `line ${number} of the statement has an invalid reference: it must match ${RAIL_REFERENCE.source}`,
-  );
-}
-
-function readAt({ at = '' }: CsvLine['values'], number: number): Instant | null {
-  const parsed = parseRfc3339(at);
-  if (at === '' || parsed !== null) return parsed;
-  throw new OpsError(
-    `line ${number} of the statement has an invalid time in "at": write it as 2026-11-21T09:30:00Z`,
-  );
+    throw wrong('has an invalid key, status, raw or asset');
+  if (reference !== '' && !RAIL_REFERENCE.test(reference))
+    throw wrong(`has an invalid reference: it must match ${RAIL_REFERENCE.source}`);
+  const at = parseRfc3339(values.at ?? '');
+  if (at === null && (values.at ?? '') !== '')
+    throw wrong('has an invalid time in "at": write it as 2026-11-21T09:30:00Z');
+  return { number, payoutKey, status, raw, asset, reference: reference || null, at };
 }
 
 const HEADER = ['difference', 'payout_id', 'day', 'line', 'there', 'here'] as const;

@@ -1,13 +1,11 @@
 import { hostname } from 'node:os';
-import { z } from 'zod';
-import type { Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
-import type { StaffSession } from '../../db/entities/staff.js';
 import { findSession, revokeSessions, signIn } from '../../staff/sessions.js';
 import { command, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { flag, optional, optionalText, text, readStandardInput } from '../inputs.js';
-import { signedInFields } from '../presenting-service.js';
+import type { Fields } from '../output.js';
+import type { SignedIn } from '../staff/acting.js';
 
 const EXPLANATION = `
 A session lasts 8 hours, on this machine and for this database. Several people may be signed in: --as NAME selects one;
@@ -19,13 +17,13 @@ export const signInCommands = [
     summary: 'sign in with a code from your authenticator; later commands act as you',
     explanation: EXPLANATION,
     examples: ['login maria', 'login maria --code 492039'],
-    input: z.object({
+    input: {
       name: text,
       code: optional(
         '<code>',
         'the code; without it you are asked, or it is read from standard input',
       ),
-    }),
+    },
     needs: 'own proof',
     run: login,
   }),
@@ -33,10 +31,10 @@ export const signInCommands = [
     usage: 'logout',
     summary: 'end your session',
     examples: ['logout', 'logout --as maria --everywhere'],
-    input: z.object({
+    input: {
       as: optionalText,
       everywhere: flag('also your sessions on other machines and at the support desk'),
-    }),
+    },
     needs: 'own proof',
     run: logout,
   }),
@@ -45,15 +43,18 @@ export const signInCommands = [
     summary: 'show who acts here, their rights, when their session ends, and who else is signed in',
     examples: ['whoami', 'whoami --as maria'],
     run: async (ops) => {
-      const { identity, session } = await ops.signedIn();
-      const others = ops.sessions.list().filter(({ name }) => name !== identity.name);
-      ops.output.one({
-        ...signedInFields(identity, session),
-        others: others.map(({ name }) => name),
-      });
+      const found = await ops.signedIn();
+      const names = ops.sessions.list().map(({ name }) => name);
+      const others = names.filter((name) => name !== found.identity.name);
+      ops.output.one({ ...signedInFields(found), others });
     },
   }),
 ];
+
+function signedInFields({ identity, session }: SignedIn): Fields {
+  const { name, kind, rights } = identity;
+  return { name, kind, can: rights, expires_at: toRfc3339(session?.expiresAt ?? null) };
+}
 
 async function login(
   ops: Ops,
@@ -71,7 +72,7 @@ async function login(
     );
   const { token, session, identity } = answer;
   sessions.keep({ name: identity.name, token, expires_at: toRfc3339(session.expiresAt) }, clock());
-  output.one(signedInFields(identity, session));
+  output.one(signedInFields(answer));
 }
 
 async function askForCode({ output }: Ops, name: string): Promise<string> {
@@ -85,13 +86,6 @@ async function askForCode({ output }: Ops, name: string): Promise<string> {
   return code;
 }
 
-function ownOf(
-  { id, staffId }: StaffSession,
-  everywhere: boolean,
-): { staffId: Uuid } | { id: Uuid } {
-  return everywhere ? { staffId } : { id };
-}
-
 /** Sessions that have ended or are unknown to the database are removed from the file as well. */
 async function logout(
   ops: Ops,
@@ -101,10 +95,12 @@ async function logout(
   if (stored === undefined)
     throw new OpsError(as === undefined ? 'nobody is signed in' : `${as} is not signed in here`);
   const found = await findSession(ops, stored.token, 'ops');
-  const ended =
-    found === null
-      ? 0
-      : await revokeSessions(ops, ownOf(found.session, everywhere), found.identity);
+  let ended = 0;
+  if (found !== null) {
+    const { identity, session } = found;
+    const which = everywhere ? { staffId: session.staffId } : { id: session.id };
+    ended = await revokeSessions(ops, which, identity);
+  }
   ops.sessions.drop(stored.name);
   ops.output.one({ name: stored.name, ended_sessions: ended });
   if (ended === 0) ops.output.say('The session had already ended.');

@@ -1,16 +1,44 @@
-import { z } from 'zod';
+import { renderUnicodeCompact } from 'uqr';
 import { parseUuid } from '../../core/ids.js';
-import { STAFF_RIGHTS } from '../../db/entities/staff.js';
+import { toRfc3339 } from '../../core/instant.js';
+import { type Staff, staff, STAFF_RIGHTS, staffSessions } from '../../db/entities/staff.js';
+import type { NewFactor } from '../../staff/authenticator.js';
+import {
+  approveFactorReset,
+  proposeFactorReset,
+  withdrawFactorReset,
+} from '../../staff/factor-resets.js';
 import { deactivateStaff, listStaff, setPerson, setService } from '../../staff/people.js';
 import { listOpenSessions, revokeSessions } from '../../staff/sessions.js';
 import { unbindSubject } from '../../staff/subjects.js';
 import { command, group, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findStaffCalled } from '../finding.js';
-import { option, staffRights, text } from '../inputs.js';
-import { factorResetCommand } from './staff-factors.js';
+import { flag, option, optional, staffRights, text } from '../inputs.js';
 import { PROGRAM } from '../help.js';
-import { sessionFields, showWithFactor, staffFields } from '../presenting-service.js';
+import type { Fields, Output } from '../output.js';
+import { rowFields } from '../presenting.js';
+
+function staffFields(one: Staff): Fields {
+  const { name, kind, rights, active, factorSecret } = one;
+  return {
+    name,
+    kind,
+    can: rights,
+    active,
+    authenticator: kind === 'person' ? factorSecret !== null : null,
+    ...rowFields(staff, one, 'lastUsedAt lockedUntil opsLockedUntil createdAt'),
+  };
+}
+
+function showWithFactor(output: Output, person: Staff, factor: NewFactor | null): void {
+  if (factor === null) return output.one(staffFields(person));
+  output.one({ ...staffFields(person), otpauth_url: factor.url, secret: factor.secret });
+  output.picture(`\n${renderUnicodeCompact(factor.url, { border: 2 })}`);
+  output.say(
+    `The secret is shown only now: ${person.name} scans it with an authenticator app, or types it there. It is not stored anywhere else.`,
+  );
+}
 
 const ALL = STAFF_RIGHTS.join(',');
 const NOBODY = `There is no staff yet: ${PROGRAM} staff add NAME --can ${ALL}`;
@@ -26,7 +54,7 @@ const unbindCommand = command({
   explanation:
     'For a person who has a new account there. Their sessions end, and their next sign-in needs a code.',
   examples: ['staff unbind maria'],
-  input: z.object({ name: text }),
+  input: { name: text },
   needs: 'manage',
   run: async (ops, { name }) => {
     const { database, clock, output, by } = ops;
@@ -47,7 +75,7 @@ creates no new one. Names that differ only by case, accents or look-alike letter
 manage is added with the database administrator's URL, MYSQL_ADMIN_URL. Add two more, because replacing a lost authenticator
 takes two colleagues with manage (staff reset-factor --help).`,
   examples: ['staff add maria --can approve,cancel,pause', 'staff add leo --can read'],
-  input: z.object({ name: text, can }),
+  input: { name: text, can },
   needs: 'manage',
   firstByAdministrator: true,
   run: async (
@@ -69,7 +97,7 @@ const serviceCommand = command({
   explanation: `
 The program has the key in OPS_KEY and uses no --as. A service never counts as a person, so it cannot be one of two people.`,
   examples: ['staff add-service nightly-reconcile --can resolve --json'],
-  input: z.object({ name: text, can }),
+  input: { name: text, can },
   needs: 'manage',
   run: async ({ database, clock, actor, output }, { name, can: rights }) => {
     const { service, key } = await setService({ database, clock }, { name, rights }, actor());
@@ -80,17 +108,70 @@ The program has the key in OPS_KEY and uses no --as. A service never counts as a
   },
 });
 
+const factorResetCommand = command({
+  usage: 'reset-factor <name>',
+  summary:
+    'a new authenticator for a person who lost theirs: one colleague proposes it, a second creates it',
+  explanation: `
+  staff reset-factor NAME --reason TEXT   proposes; nothing changes yet
+  staff reset-factor NAME --approve       a second person makes it: the secret is shown once, to hand it over
+  staff reset-factor NAME --withdraw      ends the proposal
+
+Neither step can be done for oneself, so two colleagues with manage are needed. The old authenticator stops working, all
+sessions of the person end, and so does a lock-out by wrong codes.`,
+  examples: [
+    "staff reset-factor maria --reason 'lost her phone, ticket 118'",
+    'staff reset-factor maria --approve',
+  ],
+  input: {
+    name: text,
+    reason: optional('<text>', 'why, up to 140 characters: proposes it'),
+    approve: flag('create what another person proposed'),
+    withdraw: flag('end the proposal'),
+  },
+  needs: {
+    among: ['staff.reset_propose', 'staff.reset_approve', 'manage'],
+    of: ({ approve, withdraw }) =>
+      approve ? 'staff.reset_approve' : withdraw ? 'manage' : 'staff.reset_propose',
+  },
+  subject: ({ name }) => name,
+  check: ({ reason, approve, withdraw }) => {
+    if (Number(reason !== undefined) + Number(approve) + Number(withdraw) !== 1)
+      throw new UsageError('give one of --reason, --approve and --withdraw');
+  },
+  run: async (ops, { name, reason, approve, withdraw }) => {
+    const { database, clock, output, by } = ops;
+    const deps = { database, clock, encryptionKeys: ops.encryptionKeys() };
+    const person = await findStaffCalled(database.reader, name);
+    if (withdraw) {
+      const withdrawn = await withdrawFactorReset(deps, person, by());
+      output.one({ name: person.name, withdrawn });
+    } else if (approve) {
+      const factor = await approveFactorReset(deps, person, by());
+      showWithFactor(output, await findStaffCalled(database.reader, name), factor);
+    } else {
+      const reset = await proposeFactorReset(deps, person, reason ?? '', by());
+      const { status, reason: why, createdAt } = reset;
+      output.one({ name: person.name, status, reason: why, proposed_at: toRfc3339(createdAt) });
+      output.say(`A second person creates it: ${PROGRAM} staff reset-factor ${name} --approve`);
+    }
+  },
+});
+
 const sessionCommands = [
   query({
     usage: 'sessions',
     summary: 'open sessions at the command line and at the support desk',
     examples: ['staff sessions', 'staff sessions --json'],
-    run: async ({ database, clock, output }) =>
-      output.list(
-        (await listOpenSessions(database.reader, clock())).map(sessionFields),
-        'Nobody is signed in.',
-        ['created_at'],
-      ),
+    run: async ({ database, clock, output }) => {
+      const open = await listOpenSessions(database.reader, clock());
+      const rows = open.map(({ session, name }) => ({
+        id: session.id,
+        name,
+        ...rowFields(staffSessions, session, 'door place createdAt lastUsedAt expiresAt'),
+      }));
+      output.list(rows, 'Nobody is signed in.', ['created_at']);
+    },
   }),
   command({
     usage: 'revoke-session <id|name>',
@@ -99,7 +180,7 @@ const sessionCommands = [
       'staff revoke-session 01a1feef-38a9-7169-8296-3070b51f3af4',
       'staff revoke-session maria',
     ],
-    input: z.object({ 'id|name': text }),
+    input: { 'id|name': text },
     needs: 'manage',
     run: async ({ database, clock, by, output }, { 'id|name': named }) => {
       const id = parseUuid(named);
@@ -130,7 +211,7 @@ export const staffCommands = group(
       usage: 'deactivate <name>',
       summary: 'deactivate a person or service: their sessions end, and they can no longer act',
       examples: ['staff deactivate maria'],
-      input: z.object({ name: text }),
+      input: { name: text },
       needs: 'manage',
       run: async ({ database, clock, actor, output }, { name }) => {
         const person = await findStaffCalled(database.reader, name);

@@ -1,20 +1,33 @@
-import { z } from 'zod';
-import { tenants } from '../../db/entities/parties.js';
+import { type Tenant, tenants } from '../../db/entities/parties.js';
 import { readQuotas, setQuotas } from '../../access/quotas.js';
 import { addTenant, DEFAULT_TIME_ZONE } from '../../access/tenants.js';
 import { MAX_POLICY_DELAY_S, setPolicyDelay } from '../../approvals/policy-delay.js';
 import { setFeeAccount } from '../../accounts/fee-schedules.js';
 import { readOwnBudget } from '../../accounts/recipient-budget.js';
 import { toRfc3339 } from '../../core/instant.js';
+import { snakeCase } from '../../db/table.js';
 import { command, group, query } from '../command.js';
 import { findAccount, findTenant } from '../finding.js';
 import { UsageError } from '../failures.js';
 import { countOrDefault, flag, option, optional, seconds, text } from '../inputs.js';
 import { PROGRAM } from '../help.js';
-import { accountFields, quotaFields, tenantFields } from '../presenting.js';
+import type { Fields } from '../output.js';
+import { accountFields, rowFields } from '../presenting.js';
+
+function tenantFields(tenant: Tenant): Fields {
+  return rowFields(tenants, tenant, 'id name network timeZone feeAccountId policyDelayS createdAt');
+}
 
 const quota = (counted: string) =>
   option('<count>', `${counted}, or the word default`, countOrDefault);
+
+const QUOTAS = {
+  openBatches: quota('batches that are validated, ready or paid'),
+  problemRows: quota('problems kept of rejected files'),
+  unpaidRows: quota('rows kept of batches without a payment'),
+  storedBytes: quota('bytes kept of uploaded files'),
+  statementRows: quota('movements in the statements that are kept, plus 100 for each statement'),
+};
 
 const quotasCommand = command({
   usage: 'quotas <tenant>',
@@ -25,14 +38,7 @@ const quotasCommand = command({
     'tenants quotas acme',
     'tenants quotas acme --open-batches 500 --stored-bytes default',
   ],
-  input: z.object({
-    tenant: text,
-    openBatches: quota('batches that are validated, ready or paid'),
-    problemRows: quota('problems kept of rejected files'),
-    unpaidRows: quota('rows kept of batches without a payment'),
-    storedBytes: quota('bytes kept of uploaded files'),
-    statementRows: quota('movements in the statements that are kept, plus 100 for each statement'),
-  }),
+  input: { tenant: text, ...QUOTAS },
   needs: {
     among: ['manage'],
     of: ({ tenant: _, ...change }) => (isChange(change) ? 'manage' : null),
@@ -40,7 +46,14 @@ const quotasCommand = command({
   run: async ({ database, clock, actor, output }, { tenant, ...change }) => {
     const { id } = await findTenant(database.reader, tenant);
     if (isChange(change)) await setQuotas(database, clock, id, change, actor());
-    output.list(quotaFields(await readQuotas(database.reader, id)), '');
+    const { limits, used } = await readQuotas(database.reader, id);
+    const names = Object.keys(QUOTAS) as (keyof typeof QUOTAS)[];
+    const rows = names.map((name) => ({
+      quota: snakeCase(name),
+      used: used[name].toString(),
+      limit: limits[name].toString(),
+    }));
+    output.list(rows, '');
   },
 });
 
@@ -55,10 +68,10 @@ const recipientBudgetCommand = command({
 If a tenant has a size of its own, each of its tokens may use the whole budget. A change fills the budget; running
 processes apply it within seconds.`,
   examples: ['tenants recipient-budget acme', 'tenants recipient-budget acme --size 500000'],
-  input: z.object({
+  input: {
     tenant: text,
     size: option('<count>', 'people at once, or the word default (as configured)', countOrDefault),
-  }),
+  },
   needs: { among: ['manage'], of: ({ size }) => (size === undefined ? null : 'manage') },
   run: async ({ database, clock, actor, output }, { tenant, size }) => {
     const { id } = await findTenant(database.reader, tenant);
@@ -84,7 +97,7 @@ changes never wait.`,
     'tenants policy-delay acme --seconds 86400',
     'tenants policy-delay acme --none',
   ],
-  input: z.object({
+  input: {
     tenant: text,
     seconds: option(
       '<time>',
@@ -92,7 +105,7 @@ changes never wait.`,
       seconds(1, MAX_POLICY_DELAY_S).optional(),
     ),
     none: flag('changes that weaken a policy take effect at once'),
-  }),
+  },
   needs: {
     among: ['manage'],
     of: ({ seconds: given, none }) => (given !== undefined || none ? 'manage' : null),
@@ -117,7 +130,7 @@ export const tenantCommands = group('tenants', 'the customers of the service', [
       'tenants add acme',
       'tenants add initech --network andes --time-zone America/Mexico_City',
     ],
-    input: z.object({
+    input: {
       name: text,
       network: optional('<name>', 'tenants of one network can pay each other (default: none)'),
       timeZone: option(
@@ -125,7 +138,7 @@ export const tenantCommands = group('tenants', 'the customers of the service', [
         `IANA zone in which monthly allowances renew (default: ${DEFAULT_TIME_ZONE})`,
         text.default(DEFAULT_TIME_ZONE),
       ),
-    }),
+    },
     needs: 'manage',
     run: async ({ database, clock, actor, output }, { name, network, timeZone }) => {
       const wanted = { name, network: network ?? null, timeZone };
@@ -147,7 +160,7 @@ export const tenantCommands = group('tenants', 'the customers of the service', [
     usage: 'show <tenant>',
     summary: 'one tenant, by its id or name',
     examples: ['tenants show acme'],
-    input: z.object({ tenant: text }),
+    input: { tenant: text },
     run: async ({ database, output }, { tenant }) =>
       output.one(tenantFields(await findTenant(database.reader, tenant))),
   }),
@@ -158,7 +171,7 @@ export const tenantCommands = group('tenants', 'the customers of the service', [
     usage: 'set-fee-account <tenant> <account>',
     summary: 'the account that receives what the tenant charges; it pays no fees itself',
     examples: ["tenants set-fee-account acme '$acme-fees'"],
-    input: z.object({ tenant: text, account: text }),
+    input: { tenant: text, account: text },
     needs: 'manage',
     run: async ({ database, clock, actor, output }, named) => {
       const { id, tenantId } = await findAccount(database.reader, named);

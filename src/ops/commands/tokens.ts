@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import {
   issueToken,
   listTokens,
@@ -24,7 +23,18 @@ import {
   time,
 } from '../inputs.js';
 import { PROGRAM } from '../help.js';
-import { tokenFields } from '../presenting.js';
+import type { Fields } from '../output.js';
+import { rowFields } from '../presenting.js';
+
+function tokenFields(token: Token, memberName: string): Fields {
+  return {
+    ...rowFields(tokens, token, 'keyId name'),
+    member: memberName,
+    scopes: token.scopes,
+    cidrs: token.cidrs === '' ? [] : token.cidrs.split(','),
+    ...rowFields(tokens, token, 'expiresAt revokedAt createdAt lastUsedAt'),
+  };
+}
 
 const SHOWN_ONCE = 'The token is shown only now: keep it where only its user can read it.';
 
@@ -35,7 +45,7 @@ const issueCommand = command({
     "tokens issue 'payroll server' --tenant acme --member payroll --scopes read,transfers --cidrs 203.0.113.0/24",
     'tokens issue report --tenant acme --member auditor --scopes read --expires 2027-01-31T00:00:00Z --json',
   ],
-  input: z.object({
+  input: {
     name: text,
     tenant,
     member: option('<member>', 'id or name of the member that it acts for'),
@@ -54,7 +64,7 @@ const issueCommand = command({
       'the only address ranges from which it may be used, separated by commas (default: anywhere)',
       cidrs,
     ),
-  }),
+  },
   needs: 'manage',
   run: async ({ database, clock, actor, output }, input) => {
     const { id } = await findTenant(database.reader, input.tenant);
@@ -71,7 +81,7 @@ const listCommand = query({
   usage: 'list',
   summary: "a tenant's tokens, including revoked ones, without their secrets",
   examples: ['tokens list --tenant acme'],
-  input: z.object({ tenant }),
+  input: { tenant },
   run: async ({ database, output }, { tenant }) => {
     const { id: tenantId } = await findTenant(database.reader, tenant);
     const [own, people] = await Promise.all([
@@ -95,14 +105,14 @@ const revokeCommand = command({
     'tokens revoke k3jd7q2mzx5tyw4a',
     'tokens revoke --tenant acme --member payroll --yes',
   ],
-  input: z.object({
+  input: {
     keyId: optionalText,
     tenant: optional('<tenant>', 'id or name of the tenant'),
     member: optional(
       '<member>',
       'instead of a key id: every live token of this member (id or name)',
     ),
-  }),
+  },
   needs: 'manage',
   run: async (ops, { keyId, tenant, member }) => {
     if (keyId === undefined && tenant !== undefined && member !== undefined)
@@ -119,10 +129,6 @@ const revokeCommand = command({
   },
 });
 
-/**
- * Revokes all tokens of a member after a leak; new ones are issued once the member's programs are
- * safe again.
- */
 async function revokeAll(
   { database, clock, actor, output }: ActingOps,
   tenant: string,
@@ -145,14 +151,14 @@ const rotateCommand = command({
     'tokens rotate k3jd7q2mzx5tyw4a --grace 24h',
     'tokens rotate k3jd7q2mzx5tyw4a --yes --json',
   ],
-  input: z.object({
+  input: {
     keyId: text,
     grace: option(
       '<time>',
       'how long the old one keeps working, such as 15m, 24h, 7d (default: it ends now)',
       duration.prefault('0s'),
     ),
-  }),
+  },
   needs: 'manage',
   run: async ({ database, clock, actor, output }, { keyId, grace }) => {
     const known = await findToken(database.reader, keyId);

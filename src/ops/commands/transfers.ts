@@ -1,22 +1,176 @@
-import { z } from 'zod';
+import { listNewest, type OperationList } from '../../accounts/operation-list.js';
+import type { ApprovalAction } from '../../approvals/rules.js';
 import { Approvals } from '../../approvals/service.js';
 import { formatAmount } from '../../core/amount.js';
+import { checkedText, MAX_REASON } from '../../core/checked-text.js';
+import { ApiError } from '../../core/errors.js';
+import type { Uuid } from '../../core/ids.js';
+import { toRfc3339 } from '../../core/instant.js';
+import { counted } from '../../core/plural.js';
 import type { Transfer } from '../../db/entities/operations.js';
-import { readNames, readTransferDetails } from '../../support/reading/transfers.js';
+import type { OutboxRow } from '../../db/entities/outbox.js';
+import type { Payout } from '../../db/entities/payouts.js';
+import {
+  readNames,
+  readTransferDetails,
+  type TransferDetails,
+} from '../../support/reading/transfers.js';
 import { transferApproval } from '../../transfers/approval-outcomes.js';
 import { transferList } from '../../transfers/reading.js';
-import { group, query } from '../command.js';
-import { findTransfer } from '../finding.js';
-import { text } from '../inputs.js';
+import { transferResource } from '../../transfers/schemas.js';
+import { command, type CommandDefinition, group, type Ops, query } from '../command.js';
+import { UnknownOutcome } from '../failures.js';
+import { findAccount, findTenant, findTransfer } from '../finding.js';
 import { PROGRAM } from '../help.js';
-import {
-  approvalActCommands,
-  operationListCommand,
-  EXAMPLE_ID,
-  type OperationCommands,
-  VERBS,
-} from './operations.js';
-import { transferDetailFields, transferFields } from '../presenting-operations.js';
+import { limit, option, optional, status, tenant, text } from '../inputs.js';
+import type { Fields } from '../output.js';
+
+export interface OperationCommands<Row extends Transfer | Payout> {
+  readonly noun: Row extends Payout ? 'payout' : 'transfer';
+  readonly list: OperationList<Row>;
+  readonly examples: readonly [string, ...string[]];
+  readonly present: (ops: Ops, rows: readonly Row[]) => Promise<readonly Fields[]>;
+  readonly find: (ops: Ops, id: string) => Promise<Row>;
+  readonly show: (ops: Ops, row: Row) => Promise<void>;
+  /** Returns the question asked before the action; null for none. */
+  readonly question: (ops: Ops, action: ApprovalAction, row: Row) => Promise<string | null>;
+  /** The worker's sweeper notifies the workflow, because commands do not connect to Temporal. */
+  readonly approvals: (ops: Ops) => Approvals<Row>;
+}
+
+export const EXAMPLE_ID = '01a1feef-38a9-7169-8296-3070b51f3af4';
+
+export function operationListCommand<Row extends Transfer | Payout>({
+  noun,
+  list,
+  examples,
+  present,
+}: OperationCommands<Row>): CommandDefinition {
+  return query({
+    usage: 'list',
+    summary: `a tenant's ${noun}s, newest first`,
+    examples,
+    input: {
+      tenant,
+      status: status(list.statuses),
+      account: optional('<account>', 'only those that leave this account: id, alias or phone'),
+      limit,
+    },
+    run: async (ops, { tenant, status, account, limit: most }) => {
+      const { reader } = ops.database;
+      const { id: tenantId } = await findTenant(reader, tenant);
+      const source = account === undefined ? undefined : { account, tenant: tenantId };
+      const sourceAccountId = source && (await findAccount(reader, source)).id;
+      const filter = { tenantId, status, sourceAccountId };
+      const found = await present(ops, await listNewest(list, reader, filter, most));
+      ops.output.newest(found, most, 'No results.', ['expires_at', 'rail', 'rail_reference']);
+    },
+  });
+}
+
+/** Decisions of support. `until`: the last status in which it can be canceled. */
+export function approvalActCommands<Row extends Transfer | Payout>(
+  kind: OperationCommands<Row>,
+  until = '',
+): readonly CommandDefinition[] {
+  return [
+    actCommand(kind, 'approve', "record support's approval; all staff count as one approver"),
+    actCommand(kind, 'reject', `end a ${kind.noun} that waits: nothing leaves the account`),
+    actCommand(kind, 'cancel', `end it because its requester no longer wants it${until}`),
+  ];
+}
+
+function actCommand<Row extends Transfer | Payout>(
+  { noun, find, show, question, approvals }: OperationCommands<Row>,
+  action: ApprovalAction,
+  summary: string,
+): CommandDefinition {
+  return command({
+    usage: `${action} <id>`,
+    summary,
+    examples: [`${noun}s ${action} ${EXAMPLE_ID} --reason 'asked for in ticket 118'`],
+    input: {
+      id: text,
+      reason: option(
+        '<text>',
+        `why, up to ${MAX_REASON} characters; the tenant can read it for a rejection`,
+      ),
+    },
+    needs: `${noun}.${action}`,
+    subject: ({ id }) => id,
+    run: async (ops, { id, reason: given }) => {
+      const reason = checkedText('reason', given, MAX_REASON);
+      const row = await find(ops, id);
+      const asked = await question(ops, action, row);
+      if (asked !== null) await ops.output.confirm(asked);
+      const { outcome } = await approvals(ops).actByStaff(row, action, ops.by(), reason);
+      if (!outcome.done && outcome.refusal.code === 'ledger_unavailable')
+        throw new UnknownOutcome(
+          `the ledger did not answer, so it may or may not have happened; check before you repeat it: ${PROGRAM} ${noun}s show ${id}`,
+        );
+      if (!outcome.done) throw new ApiError(outcome.refusal);
+      await show(ops, outcome.resource);
+      const { status, rejectionReason } = outcome.resource;
+      // A rule may still refuse the last approval.
+      if (action === 'approve' && status === 'rejected')
+        ops.output.say(
+          `Its last approval could not complete it: ${rejectionReason ?? 'a rule refused it'}.`,
+        );
+    },
+  });
+}
+
+export const VERBS: Readonly<Record<ApprovalAction, string>> = {
+  approve: 'Approve',
+  reject: 'Reject',
+  cancel: 'Cancel',
+};
+
+function transferFields(transfer: Transfer, names: ReadonlyMap<Uuid, string>): Fields {
+  const { sourceAccountId: from, destinationAccountId: to } = transfer;
+  const shown = transferResource.presentToStaff('ops', transfer);
+  const { id = null, status = null, amount = null, created_at = null } = shown;
+  return {
+    id,
+    status,
+    from: names.get(from) ?? from,
+    to: names.get(to) ?? to,
+    amount,
+    created_at,
+    expires_at: toRfc3339(transfer.approvalExpiresAt),
+  };
+}
+
+function transferDetailFields(details: TransferDetails): Fields {
+  const { transfer, approvals, outbox } = details;
+  const { id = null, status = null, ...others } = transferResource.presentToStaff('ops', transfer);
+  return {
+    id,
+    status,
+    tenant: details.tenant,
+    tenant_id: transfer.tenantId,
+    from: details.source,
+    from_account_id: transfer.sourceAccountId,
+    to: details.destination,
+    to_account_id: transfer.destinationAccountId,
+    ...others,
+    created_by: details.createdBy,
+    waits_for: details.waitsFor,
+    expires_at: toRfc3339(transfer.approvalExpiresAt),
+    approvals: approvals.map(({ by, channel, at }) => `${by} (${channel}) at ${toRfc3339(at)}`),
+    rejection_code: transfer.rejectionCode,
+    rejection_reason: transfer.rejectionReason,
+    workflow_id: details.workflowId,
+    outbox: outbox.map((entry) => `written ${toRfc3339(entry.createdAt)}, ${attemptsOf(entry)}`),
+  };
+}
+
+function attemptsOf({ attempts, dueAt, lastError, deadAt }: OutboxRow): string {
+  const why = `refused ${counted(attempts, 'time')}: ${lastError ?? 'no reason given'}`;
+  if (deadAt !== null) return `a dead letter since ${toRfc3339(deadAt)}, ${why}`;
+  const next = `next attempt from ${toRfc3339(dueAt)} on`;
+  return attempts === 0 ? next : `${next}, ${why}`;
+}
 
 const TRANSFERS: OperationCommands<Transfer> = {
   noun: 'transfer',
@@ -26,10 +180,7 @@ const TRANSFERS: OperationCommands<Transfer> = {
     "transfers list --tenant acme --account '$acme-guarded' --limit 20 --json",
   ],
   present: async ({ database }, found) => {
-    const ids = found.flatMap((transfer) => [
-      transfer.sourceAccountId,
-      transfer.destinationAccountId,
-    ]);
+    const ids = found.flatMap((one) => [one.sourceAccountId, one.destinationAccountId]);
     const names = await readNames(database.reader, ids);
     return found.map((transfer) => transferFields(transfer, names));
   },
@@ -56,7 +207,7 @@ export const transferCommands = group(
       usage: 'show <id>',
       summary: 'one transfer: its parties, who approved it, what it waits for, and its workflow',
       examples: [`transfers show ${EXAMPLE_ID}`],
-      input: z.object({ id: text }),
+      input: { id: text },
       run: async (ops, { id }) => {
         await TRANSFERS.show(ops, await TRANSFERS.find(ops, id));
         ops.output.say(`Its actions and refusals: ${PROGRAM} audit-log --subject ${id}`);

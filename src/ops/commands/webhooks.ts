@@ -1,6 +1,10 @@
-import { z } from 'zod';
 import type { Uuid } from '../../core/ids.js';
-import { webhookEndpoints } from '../../db/entities/webhooks.js';
+import { toRfc3339 } from '../../core/instant.js';
+import {
+  webhookDeliveries,
+  type WebhookEndpoint,
+  webhookEndpoints,
+} from '../../db/entities/webhooks.js';
 import {
   describe,
   disableForStaff,
@@ -11,27 +15,47 @@ import {
   resume,
   retryNow,
 } from '../../webhooks/staff-actions.js';
-import { readDeliveries } from '../../webhooks/queries.js';
+import { webhookWorkflowId } from '../../temporal/contracts.js';
+import { readDeliveries, type ShownDelivery } from '../../webhooks/queries.js';
 import type { StaffActionName } from '../../staff/rules.js';
 import { command, type CommandDefinition, group, type Ops, query } from '../command.js';
-import { findEndpoint, findTenant } from '../finding.js';
+import { findEndpoint, tenantIdOf } from '../finding.js';
 import { option, optional, text, time } from '../inputs.js';
-import { deliveryFields, endpointDetailFields, endpointFields } from '../presenting-service.js';
+import type { Fields } from '../output.js';
+import { rowFields } from '../presenting.js';
 
-const limit = z
-  .string()
+const limit = text
   .regex(/^([1-9][0-9]?|100)$/, 'must be a number from 1 to 100')
   .default('25')
   .transform((given) => Number.parseInt(given, 10));
+
+function endpointFields(endpoint: WebhookEndpoint): Fields {
+  return {
+    ...rowFields(webhookEndpoints, endpoint, 'id tenantId url status disabledReason pausedBy'),
+    ...rowFields(webhookEndpoints, endpoint, 'failingSince lastSuccessAt nextDueAt'),
+  };
+}
+
+function deliveryFields(delivery: ShownDelivery): Fields {
+  const { attempts } = delivery;
+  const last = attempts.at(-1);
+  return {
+    ...rowFields(webhookDeliveries, delivery, 'id eventId eventType cause'),
+    status: delivery.state,
+    attempts: attempts.length,
+    last_attempt_at: toRfc3339(last?.at ?? null),
+    last_answer: last?.status ?? last?.failure ?? null,
+    next_attempt_at: toRfc3339(delivery.nextAttemptAt),
+  };
+}
 
 const listCommand = query({
   usage: 'list',
   summary: "a tenant's endpoints, or those of all tenants that are disabled, paused or failing",
   examples: ['webhooks list', 'webhooks list --tenant acme --json'],
-  input: z.object({ tenant: optional('<tenant>', 'all of this tenant (id or name)') }),
+  input: { tenant: optional('<tenant>', 'all of this tenant (id or name)') },
   run: async ({ database, output }, { tenant }) => {
-    const tenantId =
-      tenant === undefined ? undefined : (await findTenant(database.reader, tenant)).id;
+    const tenantId = await tenantIdOf(database.reader, tenant);
     const found = await database.reader.select(
       webhookEndpoints,
       { status: ['enabled', 'disabled'], ...(tenantId === undefined ? {} : { tenantId }) },
@@ -56,31 +80,45 @@ const showCommand = query({
   usage: 'show <endpoint>',
   summary: 'one endpoint, by its id, and what it waits for',
   examples: ['webhooks show 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f'],
-  input: z.object({ endpoint: text }),
+  input: { endpoint: text },
   run: async (ops, { endpoint }) =>
     show(ops, (await findEndpoint(ops.database.reader, endpoint)).id),
 });
 
 async function show({ database, clock, output }: Ops, endpointId: Uuid): Promise<void> {
-  output.one(endpointDetailFields(await describe(database.reader, endpointId, clock())));
+  const endpoint = await describe(database.reader, endpointId, clock());
+  const { lostFrom, lostTo } = endpoint;
+  output.one({
+    ...endpointFields(endpoint),
+    waits_for: endpoint.text,
+    events: endpoint.types,
+    next_attempt_at: endpoint.nextAttemptAt,
+    failures_in_row: endpoint.failuresInRow,
+    next_probe_at: toRfc3339(endpoint.probeAt),
+    sent_to_until: toRfc3339(endpoint.leaseUntil),
+    workflow: webhookWorkflowId(endpoint.id),
+    workflow_waits_until: toRfc3339(endpoint.waitsUntil),
+    workflow_looked_at: toRfc3339(endpoint.attendedAt),
+    ...rowFields(webhookEndpoints, endpoint, 'disabledAt pausedAt'),
+    cursor: endpoint.cursorSequence.toString(),
+    lost_events: lostFrom === null || lostTo === null ? null : `${lostFrom} to ${lostTo}`,
+    created_at: toRfc3339(endpoint.createdAt),
+  });
 }
 
 const deliveriesCommand = query({
   usage: 'deliveries <endpoint>',
   summary: 'its deliveries, newest first, each with its last attempt',
   examples: ['webhooks deliveries 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --limit 100'],
-  input: z.object({
+  input: {
     endpoint: text,
     limit: option('<count>', 'at most this many, up to 100 (default: 25)', limit),
-  }),
+  },
   run: async ({ database, output }, { endpoint, limit: most }) => {
     const { id } = await findEndpoint(database.reader, endpoint);
     const { items } = await readDeliveries(database.reader, id, null, most);
-    output.list(items.map(deliveryFields), 'Nothing was delivered to it.', [
-      'event_id',
-      'cause',
-      'last_attempt_at',
-    ]);
+    const detailsOnly = ['event_id', 'cause', 'last_attempt_at'];
+    output.list(items.map(deliveryFields), 'Nothing was delivered to it.', detailsOnly);
   },
 });
 
@@ -88,7 +126,7 @@ const recoverCommand = command({
   usage: 'recover <endpoint>',
   summary: 'resend every event since a moment that got no 2xx',
   examples: ['webhooks recover 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --since 2027-01-31T00:00:00Z'],
-  input: z.object({ endpoint: text, since: option('<time>', 'at most 30 days ago', time) }),
+  input: { endpoint: text, since: option('<time>', 'at most 30 days ago', time) },
   needs: 'webhook.recover',
   subject: ({ endpoint }) => endpoint,
   run: async (ops, { endpoint, since }) => {
@@ -99,10 +137,6 @@ const recoverCommand = command({
   },
 });
 
-/**
- * Defines a command that changes one endpoint and shows it. `work` returns whether the endpoint
- * changed.
- */
 function actCommand(
   name: string,
   summary: string,
@@ -113,7 +147,7 @@ function actCommand(
     usage: `${name} <endpoint>`,
     summary,
     examples: [`webhooks ${name} 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f`],
-    input: z.object({ endpoint: text }),
+    input: { endpoint: text },
     needs: act,
     subject: ({ endpoint }) => endpoint,
     run: async (ops, { endpoint }) => {
@@ -125,9 +159,6 @@ function actCommand(
   });
 }
 
-/**
- * Commands for the webhook endpoints of tenants. The sweeper finds due endpoints within a second.
- */
 export const webhookCommands = group(
   'webhooks',
   'webhook endpoints of tenants, and their deliveries',

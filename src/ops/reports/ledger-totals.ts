@@ -1,3 +1,4 @@
+import { totalsAt, awaitPostings } from '../../accounts/past-balances.js';
 import { type Asset, ASSETS } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
@@ -11,17 +12,16 @@ import {
   tenants,
 } from '../../db/entities/parties.js';
 import { literal } from '../../db/statements.js';
-import { awaitPostings, totalsAt } from '../../accounts/past-balances.js';
 
-export const GROUPS = ['accounts', ...SYSTEM_ROLES] as const;
-export type Group = (typeof GROUPS)[number];
+const GROUPS = ['accounts', ...SYSTEM_ROLES] as const;
+type Group = (typeof GROUPS)[number];
 
 export class LedgerTotals {
   private readonly sums = new Map<string, bigint>();
 
-  add(tenantId: Uuid, group: Group, of: Asset, total: bigint): void {
-    const name = `${tenantId}/${group}/${of}`;
-    this.sums.set(name, (this.sums.get(name) ?? 0n) + total);
+  add(tenantId: Uuid, role: Account['systemRole'], of: Asset, total: bigint): void {
+    const group = role ?? 'accounts';
+    this.sums.set(`${tenantId}/${group}/${of}`, this.of(tenantId, group, of) + total);
   }
 
   of(tenantId: Uuid, group: Group, wanted: Asset): bigint {
@@ -46,7 +46,7 @@ export async function readTotalsNow(database: Database): Promise<LedgerTotals> {
   for (const row of rows)
     totals.add(
       uuid.parse(row.tenant_id),
-      role.parse(row.system_role) ?? 'accounts',
+      role.parse(row.system_role),
       asset.parse(row.asset),
       bigint.parse(row.total),
     );
@@ -71,14 +71,51 @@ export async function readTotalsAt(database: Database, at: Instant): Promise<Led
     for (const [id, own] of await totalsAt(reader, [...owned.keys()], at)) {
       const row = owned.get(id);
       if (row === undefined) continue;
-      for (const one of ASSETS)
-        totals.add(row.tenantId, row.systemRole ?? 'accounts', one, own[one]);
+      for (const one of ASSETS) totals.add(row.tenantId, row.systemRole, one, own[one]);
     }
     after = rows.at(-1)?.id ?? null;
     if (rows.length < ACCOUNTS_A_SLICE) return totals;
   }
 }
 
-export function readTenants({ reader }: Pick<Database, 'reader'>): Promise<Tenant[]> {
-  return reader.select(tenants, {}, { orderBy: ['createdAt', 'id'] });
+export interface ReportLine {
+  /** Null: all tenants together. */
+  readonly tenant: Tenant | null;
+  readonly asset: Asset;
+  /** `all` sums the tenant's groups: its position towards other tenants of its network. */
+  readonly group: Group | 'all';
+  readonly totals: readonly bigint[];
+}
+
+/** Returns totals by tenant, asset and nonempty group, then those of all tenants. */
+export async function reportLines(
+  { reader }: Database,
+  all: readonly LedgerTotals[],
+): Promise<readonly ReportLine[]> {
+  const every = await reader.select(tenants, {}, { orderBy: ['createdAt', 'id'] });
+  const own = every.flatMap((tenant) =>
+    ASSETS.flatMap((asset): ReportLine[] => {
+      const lines = GROUPS.map((group) => ({
+        ...{ tenant, asset, group },
+        totals: all.map((totals) => totals.of(tenant.id, group, asset)),
+      })).filter(({ totals }) => totals.some((total) => total !== 0n));
+      return lines.length === 0 ? [] : [...lines, { tenant, asset, ...sumOf(lines, all) }];
+    }),
+  );
+  const ofAsset = (asset: Asset): ReportLine[] =>
+    own.filter((line) => line.asset === asset && line.group === 'all');
+  return [
+    ...own,
+    ...ASSETS.map((asset) => ({ tenant: null, asset, ...sumOf(ofAsset(asset), all) })),
+  ];
+}
+
+function sumOf(
+  lines: readonly Pick<ReportLine, 'totals'>[],
+  all: readonly LedgerTotals[],
+): Pick<ReportLine, 'group' | 'totals'> {
+  const totals = all.map((_, index) =>
+    lines.reduce((sum, line) => sum + (line.totals[index] ?? 0n), 0n),
+  );
+  return { group: 'all', totals };
 }

@@ -1,21 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { type AuditEntry, type Actor, recordAction } from '../../access/audit-log.js';
+import type { OpsConfig } from '../../config/config.js';
 import type { Refusal } from '../../core/errors.js';
 import type { Keyring } from '../../core/fingerprint.js';
 import { withEscapes } from '../../core/text.js';
 import type { Database, DatabaseDeps } from '../../db/database.js';
 import { STAFF_RIGHTS, type StaffRight, type StaffSession } from '../../db/entities/staff.js';
+import { errnoOf, isUnavailable } from '../../db/failures.js';
+import { mysqlAddress, withDatabase } from '../../db/servers.js';
 import { transact } from '../../db/transact.js';
 import { findService, hasNoManager } from '../../staff/people.js';
 import { rightRefusal, type StaffIdentity } from '../../staff/rules.js';
 import { findSession } from '../../staff/sessions.js';
 import { verifyClaim } from '../../staff/verification.js';
+import { buildOpsParts, type OpsDeps } from '../context.js';
 import { OpsError, shellWord } from '../failures.js';
-import { needsCode, type Need, refusedAction, rightOf } from './needs.js';
-import type { SessionFile, StoredSession } from './session-file.js';
 import { PROGRAM } from '../help.js';
-
-/** Determines who acts on the command line, and whether they may. */
+import { type Need, needsCode, refusedAction, rightOf } from './needs.js';
+import type { SessionFile } from './session-file.js';
 
 export interface ActingDeps extends DatabaseDeps {
   readonly sessions: SessionFile;
@@ -25,7 +27,6 @@ export interface ActingDeps extends DatabaseDeps {
   readonly as: string | undefined;
   /** Asks for the current code. Null without a terminal. */
   readonly code: (name: string) => Promise<string | null>;
-  /** Throws ConfigError if the keys are not configured. */
   readonly encryptionKeys: () => Keyring;
 }
 
@@ -35,7 +36,6 @@ export interface SignedIn {
   readonly session: StaffSession | null;
 }
 
-/** The command to run, for the record of a refusal. */
 interface Wanted {
   readonly command: string;
   /** The subject, as the user named it. */
@@ -44,36 +44,54 @@ interface Wanted {
 
 const MAX_SUBJECT = 120;
 
+class SessionEnded extends OpsError {
+  constructor(readonly person: string) {
+    super(`the session of ${person} has ended: ${PROGRAM} login ${shellWord(person)}`);
+  }
+}
+
 /** Returns who is signed in. Throws OpsError if no session is valid. */
 export async function findActor(deps: ActingDeps): Promise<SignedIn> {
-  const found = await lookFor(deps);
-  if ('identity' in found) return found;
-  throw found.failure;
+  const { as, key, sessions, database } = deps;
+  if (as === undefined && key !== undefined) {
+    const identity = await findService(deps, key);
+    if (identity !== null) return { identity, session: null };
+    throw new OpsError(
+      'OPS_KEY is not the key of an active service: staff add-service makes a new key',
+    );
+  }
+  const stored = sessions.find(as);
+  if (stored === undefined) throw new OpsError(await whyNobody(database, as));
+  const found = await findSession(deps, stored.token, 'ops');
+  if (found === null) throw new SessionEnded(stored.name);
+  return found;
+}
+
+async function whyNobody(database: Database, as: string | undefined): Promise<string> {
+  if (as !== undefined) return `${as} is not signed in here: ${PROGRAM} login ${shellWord(as)}`;
+  const first = `MYSQL_ADMIN_URL=… ${PROGRAM} staff add NAME --can …,manage`;
+  return (await hasNoManager(database.reader))
+    ? `no member of the staff has the right manage yet. With the database administrator's URL, add the first: ${first}`
+    : `sign in first: ${PROGRAM} login NAME`;
 }
 
 /**
- * Returns the actor, if they have the right; actions that need two people also require a code.
- * Otherwise throws OpsError with the next step; the refusal is recorded under the given name, and
- * nothing else changes.
+ * Returns the actor if they have the right, and for actions of two people a code. Otherwise records
+ * the refusal and throws OpsError with the next step.
  */
 export async function authorise(
   deps: ActingDeps,
   need: Need,
   wanted: Wanted,
 ): Promise<StaffIdentity> {
-  const found = await lookFor(deps);
   const right = rightOf(need);
-  if (!('identity' in found)) {
-    const { named, failure } = found;
-    if (named !== null)
-      await record(
-        deps,
-        { channel: 'ops', name: named },
-        refusal(need, wanted, 'the session is over'),
-      );
+  const { identity } = await findActor(deps).catch(async (failure: unknown) => {
+    if (failure instanceof SessionEnded) {
+      const actor = { channel: 'ops', name: failure.person } as const;
+      await record(deps, actor, refusal(need, wanted, 'the session is over'));
+    }
     throw failure;
-  }
-  const { identity } = found;
+  });
   if (needsCode(need) && identity.kind === 'person') return verified(deps, identity, need, wanted);
   const refused = rightRefusal(identity, right, needsCode(need));
   if (refused === null) return identity;
@@ -92,40 +110,6 @@ export async function assertStillActs(
     throw new OpsError('another person has signed in here meanwhile: nothing was done');
   const refused = rightRefusal(identity, rightOf(need), needsCode(need));
   if (refused !== null) throw adviceOn(refused, identity, rightOf(need));
-}
-
-type Found = SignedIn | { readonly named: string | null; readonly failure: OpsError };
-
-async function lookFor(deps: ActingDeps): Promise<Found> {
-  const { as, key, sessions, database } = deps;
-  if (as === undefined && key !== undefined) {
-    const identity = await findService(deps, key);
-    return identity === null
-      ? {
-          named: null,
-          failure: new OpsError(
-            'OPS_KEY is not the key of an active service: staff add-service makes a new key',
-          ),
-        }
-      : { identity, session: null };
-  }
-  const stored = sessions.find(as);
-  if (stored === undefined)
-    return { named: null, failure: new OpsError(await nobody(database, as)) };
-  const found = await findSession(deps, stored.token, 'ops');
-  return found ?? { named: stored.name, failure: new OpsError(over(stored)) };
-}
-
-async function nobody(database: Database, as: string | undefined): Promise<string> {
-  if (as !== undefined) return `${as} is not signed in here: ${PROGRAM} login ${shellWord(as)}`;
-  const first = `MYSQL_ADMIN_URL=… ${PROGRAM} staff add NAME --can …,manage`;
-  return (await hasNoManager(database.reader))
-    ? `no member of the staff has the right manage yet. With the database administrator's URL, add the first: ${first}`
-    : `sign in first: ${PROGRAM} login NAME`;
-}
-
-function over({ name }: StoredSession): string {
-  return `the session of ${name} has ended: ${PROGRAM} login ${shellWord(name)}`;
 }
 
 async function verified(
@@ -189,4 +173,56 @@ function adviceOn(
   return new OpsError(
     `${message}; a colleague with the right manage grants it: ${PROGRAM} staff ${adds} ${shellWord(name)} --can ${all}`,
   );
+}
+
+interface Administrator {
+  readonly deps: OpsDeps;
+  readonly actor: Actor;
+}
+
+/**
+ * Returns null without the address, or if a person manages the staff. Throws OpsError if the
+ * address is not an administrator's.
+ */
+export async function findAdministrator(
+  config: OpsConfig,
+  deps: OpsDeps,
+): Promise<Administrator | null> {
+  if (config.MYSQL_ADMIN_URL === undefined || !(await hasNoManager(deps.database.reader)))
+    return null;
+  const url = withDatabase(config.MYSQL_ADMIN_URL, mysqlAddress(config.MYSQL_URL).database);
+  const own = buildOpsParts({ ...config, MYSQL_URL: url }, () => undefined);
+  try {
+    const actor = { channel: 'ops', name: await provenName(own.database) } as const;
+    // Checked on the database that they can change, which may differ from the one in MYSQL_URL.
+    if (!(await hasNoManager(own.database.reader)))
+      throw new OpsError('a member of the staff may already manage that database');
+    await own.databaseClock.read(own.database.lookup);
+    return { deps: own, actor };
+  } catch (failure) {
+    await own.database.close();
+    throw failure;
+  }
+}
+
+async function provenName(database: Database): Promise<string> {
+  try {
+    // Changes nothing, but requires the right to change the table.
+    await database.withTransaction((transaction) => transaction.execute('ALTER TABLE staff'));
+    const [row] = await database.reader.query('SELECT CURRENT_USER() AS name');
+    return `mysql ${String(row?.name)}`;
+  } catch (failure) {
+    if (isUnavailable(failure) && !isRefused(failure)) throw failure;
+    throw new OpsError(
+      `the user in MYSQL_ADMIN_URL may not change the tables (error ${errnoOf(failure) ?? 0})`,
+    );
+  }
+}
+
+/** Access denied: to the server, to the database, to the table. */
+const REFUSED = new Set([1045, 1044, 1142, 1227, 1698]);
+
+function isRefused(failure: unknown): boolean {
+  const errno = errnoOf(failure) ?? (failure instanceof Error ? errnoOf(failure.cause) : null);
+  return errno !== null && REFUSED.has(errno);
 }

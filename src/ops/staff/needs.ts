@@ -2,8 +2,6 @@ import type { Command } from 'commander';
 import { STAFF_RIGHTS, type StaffRight } from '../../db/entities/staff.js';
 import { asksForCode, STAFF_ACTIONS, type StaffActionName } from '../../staff/rules.js';
 
-/** The rights that commands require. (docs/operations/command-line.md, Who acts) */
-
 /** A right, or a staff action, which implies one. */
 export type Need = StaffRight | StaffActionName;
 
@@ -32,13 +30,6 @@ export function declareNeeds(command: Command, needs: DeclaredNeeds): void {
 export function namedNeeds<Input>(needs: Needs<Input>): DeclaredNeeds {
   if (needs === 'own proof') return needs;
   return typeof needs === 'string' ? [needs] : needs.among;
-}
-
-export function chosenNeed<Input>(
-  needs: Exclude<Needs<Input>, 'own proof'>,
-  input: Input,
-): Need | null {
-  return typeof needs === 'string' ? needs : needs.of(input);
 }
 
 function isRight(need: Need): need is StaffRight {

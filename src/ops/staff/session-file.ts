@@ -1,15 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
@@ -18,11 +8,6 @@ import { type Instant, toRfc3339 } from '../../core/instant.js';
 import { foldedName } from '../../staff/name.js';
 import { OpsError } from '../failures.js';
 import { PROGRAM } from '../help.js';
-
-/**
- * The sessions on this machine, stored where only the owner can read them.
- * (docs/operations/command-line.md, Who acts)
- */
 
 const session = z.object({ name: z.string(), token: z.string(), expires_at: z.string() });
 /** Sessions by database (host:port/name); the last in a list is the latest. */
@@ -42,10 +27,7 @@ const OTHERS = 0o077;
 const OTHERS_WRITE = 0o022;
 const STICKY = 0o1000;
 
-/**
- * The sessions of one database. Methods throw OpsError if the file is not safe, or cannot be read
- * or written.
- */
+/** Sessions of one database. Methods throw OpsError if the file is unsafe or unusable. */
 export class SessionFile {
   constructor(
     private readonly path: string,
@@ -94,9 +76,7 @@ export class SessionFile {
       renameSync(draft, this.path);
     } catch (failure) {
       rmSync(draft, { force: true });
-      throw failure instanceof OpsError
-        ? failure
-        : new OpsError(`${this.path} cannot be written: ${codeOf(failure)}`);
+      throw this.failed('written', failure);
     }
   }
 
@@ -111,25 +91,26 @@ export class SessionFile {
   }
 
   private readText(): string | null {
-    let file: number;
     try {
-      file = openSync(this.path, 'r');
-    } catch (failure) {
-      if (codeOf(failure) === 'ENOENT') return null;
-      throw new OpsError(`${this.path} cannot be read: ${codeOf(failure)}`);
-    }
-    try {
+      const found = statSync(this.path, { throwIfNoEntry: false });
+      if (found === undefined) return null;
       this.assertOwnFolder();
-      const { mode, uid } = fstatSync(file);
-      if ((mode & OTHERS) !== 0)
+      if ((found.mode & OTHERS) !== 0)
         throw new OpsError(
           `other users can read ${this.path}: chmod 600, then ${PROGRAM} logout --everywhere`,
         );
-      if (uid !== process.getuid?.()) throw new OpsError(`${this.path} belongs to another user`);
-      return readFileSync(file, 'utf8');
-    } finally {
-      closeSync(file);
+      if (found.uid !== process.getuid?.())
+        throw new OpsError(`${this.path} belongs to another user`);
+      return readFileSync(this.path, 'utf8');
+    } catch (failure) {
+      throw this.failed('read', failure);
     }
+  }
+
+  private failed(verb: 'read' | 'written', failure: unknown): OpsError {
+    if (failure instanceof OpsError) return failure;
+    const code = failure instanceof Error && 'code' in failure ? failure.code : failure;
+    return new OpsError(`${this.path} cannot be ${verb}: ${String(code)}`);
   }
 
   /** Other users with write access could replace the file with their own. */
@@ -143,8 +124,4 @@ export class SessionFile {
 
 function without(sessions: readonly StoredSession[], name: string): readonly StoredSession[] {
   return sessions.filter((one) => foldedName(one.name) !== foldedName(name));
-}
-
-function codeOf(failure: unknown): string {
-  return failure instanceof Error && 'code' in failure ? String(failure.code) : String(failure);
 }

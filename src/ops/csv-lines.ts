@@ -1,0 +1,128 @@
+import { isUtf8 } from 'node:buffer';
+import { readFileSync } from 'node:fs';
+import { CsvError, parse } from 'csv-parse/sync';
+import { z } from 'zod';
+import { dialectOf } from '../spreadsheets/csv/dialect.js';
+import { SheetProblem } from '../spreadsheets/sheet.js';
+import { OpsError } from './failures.js';
+
+export interface CsvLine {
+  /** The line number in an editor: the header is 1. */
+  readonly number: number;
+  readonly values: Readonly<Record<string, string>>;
+  /** Why values may be in the wrong columns, if the line is shorter or longer than the header. */
+  readonly fault: string | null;
+}
+
+export interface CsvColumns {
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
+}
+
+const parsed = z.array(
+  z.object({ record: z.array(z.string()), info: z.object({ lines: z.number() }) }),
+);
+/** In a longer line, a quotation mark was left open. */
+const MAX_LINE_BYTES = 65_536;
+
+/**
+ * Reads a whole CSV file in UTF-8, separated by `,` or `;`. Throws OpsError for any other file, or a
+ * wrong header.
+ */
+export function readCsv(path: string, columns: CsvColumns): readonly CsvLine[] {
+  const text = readText(path);
+  try {
+    const { delimiter, skipped } = dialectOf(text);
+    const records = parsed.parse(
+      parse(text.slice(skipped), {
+        delimiter,
+        record_delimiter: '\n',
+        info: true,
+        relax_column_count: true,
+        skip_empty_lines: true,
+        max_record_size: MAX_LINE_BYTES,
+      }),
+    );
+    const [header, ...lines] = records.map(({ record, info }) => {
+      const values = record.map((value) => value.trim());
+      const filled = values.slice(0, values.findLastIndex((value) => value !== '') + 1);
+      // The parser reports the line on which a record ends.
+      const breaks = record.join('').split('\n').length - 1;
+      return { length: record.length, filled, number: info.lines - breaks + (skipped > 0 ? 1 : 0) };
+    });
+    if (header === undefined) throw new OpsError(`${path} is empty`);
+    const names = checkedHeader(path, header.filled, columns);
+    return lines.map(({ length, filled, number }) => ({
+      number,
+      values: Object.fromEntries(names.map((name, index) => [name, filled[index] ?? ''])),
+      fault: faultOf(names.length, length, filled),
+    }));
+  } catch (failure) {
+    if (failure instanceof CsvError) throw notCsv(path, failure);
+    if (failure instanceof SheetProblem) throw unreadable(path, failure);
+    throw failure;
+  }
+}
+
+function readText(path: string): string {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (failure) {
+    throw unreadable(path, failure);
+  }
+  // A corrupted name would be stored forever.
+  if (!isUtf8(bytes)) {
+    const [valid = ''] = bytes.toString().split('\uFFFD', 1);
+    const at = Buffer.byteLength(valid);
+    throw new OpsError(`${path} is not UTF-8 (after byte ${at}): save it as "CSV UTF-8"`);
+  }
+  return new TextDecoder().decode(bytes).replace(/\r\n?/g, '\n');
+}
+
+function unreadable(path: string, failure: unknown): OpsError {
+  return new OpsError(
+    `${path} cannot be read: ${failure instanceof Error ? failure.message : String(failure)}`,
+  );
+}
+
+function checkedHeader(
+  path: string,
+  names: readonly string[],
+  { required, optional }: CsvColumns,
+): readonly string[] {
+  const given = names.map((name) => name.toLowerCase());
+  const known = [...required, ...optional];
+  const wrong = [
+    ...required.filter((name) => !given.includes(name)).map((name) => `${name} is missing`),
+    ...given
+      .filter((name) => !known.includes(name))
+      .map((name) => `${name === '' ? 'an empty name' : name} is not a column`),
+    ...given
+      .filter((name, index) => known.includes(name) && given.indexOf(name) < index)
+      .map((name) => `${name} appears twice`),
+  ];
+  if (wrong.length === 0) return given;
+  throw new OpsError(
+    `the header of ${path} is wrong: ${wrong.join('; ')} (columns: ${known.join(', ')})`,
+  );
+}
+
+/** `filled` is the line without the blank values at its end. */
+function faultOf(columns: number, length: number, filled: readonly string[]): string | null {
+  if (length < columns) return 'the line has fewer values than the header';
+  const extra = filled[columns];
+  if (extra === undefined) return null;
+  // The first value beyond the header may be blank.
+  const shown = JSON.stringify(extra || filled.at(-1));
+  return `the line has ${shown} beyond the last column: put text that contains the separator in quotation marks`;
+}
+
+function notCsv(path: string, failure: CsvError): OpsError {
+  const at = typeof failure.lines === 'number' ? `, line ${failure.lines}` : '';
+  const why =
+    failure.code === 'CSV_MAX_RECORD_SIZE'
+      ? 'a line is too long: a quotation mark is open'
+      : 'a quotation mark is wrong';
+  return new OpsError(`${path} is not valid CSV${at}: ${why}`);
+}
