@@ -1,18 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { headerText } from '../http/headers.js';
 
-/**
- * Cookies of the desk. Scripts cannot read them, and requests from other sites do not include them,
- * except when a provider redirects back.
- */
-
 type CookieName = 'desk' | 'desk-form' | 'desk-flow' | 'desk-bind';
 
 export class Cookies {
-  /**
-   * `isSecure` is true if the desk's address begins with https. Then, no sibling domain or
-   * subdomain may set its cookies.
-   */
+  /** `isSecure`: the desk's address begins with https, so no sibling domain may set its cookies. */
   constructor(private readonly isSecure: boolean) {}
 
   read(request: IncomingMessage, name: CookieName): string | null {
@@ -25,10 +17,7 @@ export class Cookies {
     return own.length === 1 && own[0] !== '' ? (own[0] ?? null) : null;
   }
 
-  /**
-   * Returns the header that sets the cookie. `value` consists of letters, digits, dashes and
-   * underscores.
-   */
+  /** `value` has only letters, digits, points, dashes and underscores. */
   set(name: CookieName, value: string, maxAgeS: number): string {
     const secure = this.isSecure ? '; Secure' : '';
     // Browsers do not send strict cookies when the provider redirects back.

@@ -7,7 +7,6 @@ import type { ProviderSettings } from '../staff/provider.js';
 import type { TransferApprovals } from '../transfers/approval-outcomes.js';
 import type { PayoutApprovals } from '../payouts/approvals.js';
 
-/** Services used by the desk, the same as elsewhere. */
 export interface DeskDeps extends StaffDeps, BatchControlDeps {
   readonly transferApprovals: TransferApprovals;
   readonly payoutApprovals: PayoutApprovals;
@@ -21,9 +20,6 @@ export interface DeskSettings {
   readonly workflowUrl: ((workflowId: string) => string) | null;
   readonly trustedProxies: readonly string[];
   readonly provider: ProviderSettings | null;
-  /**
-   * Whether people sign in with a name and a code. Actions that move money always require a code.
-   */
   readonly withCode: boolean;
 }
 

@@ -5,8 +5,6 @@ import { headerText } from '../http/headers.js';
 import { readBody } from '../http/request-body.js';
 import { DeskError } from './failures.js';
 
-/** Forms of the desk's own pages. */
-
 const BODY_MS = 10_000;
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i;
 export const TOKEN_FIELD = 'form_token';
@@ -44,10 +42,7 @@ export function isMarkOf(given: string | null, secret: string, text: string): bo
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/**
- * Whether the request was sent by one of the desk's pages, by Sec-Fetch-Site if the browser sends
- * it, or else by the origin. The origin is null because of the referrer policy.
- */
+/** Whether one of the desk's pages sent the request. Its referrer policy makes origins null. */
 export function isFromOurPage(request: IncomingMessage, ownOrigin: string): boolean {
   const site = headerText(request, 'sec-fetch-site');
   const origin = headerText(request, 'origin');

@@ -1,9 +1,5 @@
 import { withEscapes } from '../core/text.js';
 
-/**
- * HTML from templates. Escapes all values except Markup, and shows invisible characters as escapes.
- */
-
 class Markup {
   constructor(readonly text: string) {}
 }
@@ -20,15 +16,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/**
- * Position of a value in the HTML. The same escapes are safe in `text` and in a quoted attribute.
- */
 type Context = 'text' | 'tag' | 'attribute';
 
-/**
- * Context after each literal of a template. Only literals are parsed, so values cannot change a
- * context.
- */
+/** Context after each literal. Values are not parsed, so they cannot change a context. */
 const known = new WeakMap<TemplateStringsArray, readonly Context[]>();
 
 /**

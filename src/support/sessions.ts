@@ -15,11 +15,8 @@ import type { Cookies } from './cookies.js';
 import { assertAllowed } from './failures.js';
 import type { SignedInPerson } from './deps.js';
 
-/** Sessions at the desk. (docs/contract.md, Staff) */
-
 const IDLE_MS = 30 * 60_000;
 const SESSION_S = SESSION_MS / 1_000;
-/** Time for which the sign-in form may be open. */
 const FORM_S = 60 * 60;
 /** Rate limit per client network, enough for people who mistype and far too little for guessing. */
 const SIGN_INS = { perSecond: 1 / 10, burst: 10 };
@@ -32,10 +29,7 @@ export class DeskSessions {
     private readonly cookies: Cookies,
   ) {}
 
-  /**
-   * Returns the signed-in person. Returns null without a session, after half an hour of inactivity,
-   * after eight hours, or if the session or person was deactivated.
-   */
+  /** Returns the signed-in person, or null without a session that is valid and in use. */
   async find(request: IncomingMessage): Promise<SignedInPerson | null> {
     const secret = this.cookies.read(request, 'desk');
     const found =
@@ -44,10 +38,7 @@ export class DeskSessions {
     return { identity: found.identity, sessionId: found.session.id, secret };
   }
 
-  /**
-   * Returns the secret that the sign-in form is bound to, and a cookie to store it if the browser
-   * has none yet.
-   */
+  /** Returns the secret of the sign-in form, with a cookie if the browser has none yet. */
   formSecret(request: IncomingMessage): {
     readonly secret: string;
     readonly cookie: string | null;
@@ -58,10 +49,7 @@ export class DeskSessions {
     return { secret, cookie: this.cookies.set('desk-form', secret, FORM_S) };
   }
 
-  /**
-   * Opens a session and returns its cookies. Records wrong attempts and returns null. Throws
-   * `DeskError`.
-   */
+  /** Returns the session's cookies, or null for a wrong code. Throws `DeskError`. */
   async open(
     name: string,
     code: string,
@@ -75,7 +63,6 @@ export class DeskSessions {
 
   /** Starts a session and returns its cookies. Ends the browser's previous session. */
   async keep({ token, identity }: SignedIn, before: Uuid | null): Promise<readonly string[]> {
-    // The browser's previous cookies become invalid.
     if (before !== null) await revokeSessions(this.staff, { id: before }, identity);
     return [this.cookies.set('desk', token, SESSION_S), this.cookies.clear('desk-form')];
   }

@@ -1,22 +1,21 @@
 import Router from '@koa/router';
 import Koa from 'koa';
 import type { Registry } from 'prom-client';
+import { ApiError, ERRORS } from '../core/errors.js';
 import { newId, parseUuid, type Uuid } from '../core/ids.js';
+import { isUnavailable } from '../db/failures.js';
 import { ClientAddresses } from '../http/address.js';
 import { describeFault, type Logger } from '../http/logging.js';
 import { HttpMetrics } from '../http/metrics.js';
 import { RequestAborted } from '../http/request-body.js';
+import { ASSETS } from './assets.js';
 import { Cookies } from './cookies.js';
 import { DeskError, noSuchPage } from './failures.js';
 import { isFormToken, isFromOurPage, readForm, TOKEN_FIELD } from './forms.js';
-import { documentOf, type Page } from './pages/layout.js';
+import { documentOf, notice, type Page } from './pages/layout.js';
 import type { DeskDeps, DeskSettings, SignedInPerson } from './deps.js';
 import { DeskSessions } from './sessions.js';
-import { SCRIPT, SCRIPT_PATH } from './script.js';
-import { ICON, ICON_PATH, STYLE, STYLE_PATH } from './style.js';
-import { errorPage } from './pages/error.js';
-
-/** HTTP server of the support desk. */
+import { html } from './html.js';
 
 export interface Site extends DeskDeps {
   readonly settings: DeskSettings;
@@ -27,17 +26,13 @@ export interface Site extends DeskDeps {
 
 interface DeskState {
   requestId: Uuid;
-  /** Template of the path, for logs and metrics. */
   route: string;
   person: SignedInPerson | null;
 }
 export type DeskContext = Koa.ParameterizedContext<DeskState>;
 export type DeskRouter = Router<DeskState>;
 
-/**
- * Loads only the desk's own style sheet, script and pictures, sends forms only to the desk, and
- * prevents framing by other pages.
- */
+/** Browsers load and send only to the desk, and no other page frames it. */
 const HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
@@ -106,15 +101,8 @@ export function createSite({ deps, settings, logger, registry, routes }: SiteOpt
   return app;
 }
 
-/** For assets whose path contains a hash of their content. */
-const UNTIL_CHANGED = 'public, max-age=31536000, immutable';
-
 async function serveAssets(context: DeskContext, next: Koa.Next): Promise<void> {
-  const asset = [
-    { path: STYLE_PATH, type: 'text/css; charset=utf-8', text: STYLE, cache: UNTIL_CHANGED },
-    { path: SCRIPT_PATH, type: 'text/javascript', text: SCRIPT, cache: UNTIL_CHANGED },
-    { path: ICON_PATH, type: 'image/svg+xml', text: ICON, cache: 'public, max-age=86400' },
-  ].find(({ path }) => path === context.path);
+  const asset = ASSETS.find(({ path }) => path === context.path);
   if (asset === undefined || (context.method !== 'GET' && context.method !== 'HEAD')) return next();
   context.state.route = '/assets';
   context.set('Cache-Control', asset.cache);
@@ -146,6 +134,37 @@ function answerError(
   sendPage(context, page);
 }
 
+interface ErrorPage {
+  readonly page: Page;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly isFault: boolean;
+}
+
+function errorPage(failure: unknown, requestId: string): ErrorPage {
+  if (failure instanceof DeskError)
+    return noticePage(failure.status, failure.title, failure.message, failure.headers);
+  if (failure instanceof ApiError) {
+    const { code, message } = failure.refusal;
+    if (code === 'not_found') return errorPage(noSuchPage(), requestId);
+    return noticePage(ERRORS[code].status, 'Not accepted', `${message}.`, failure.headers);
+  }
+  if (isUnavailable(failure))
+    return noticePage(503, 'No answer', 'The database does not respond. Try again in a moment.');
+  const text = `An internal error occurred. If it happens again, give the operator this id: ${requestId}`;
+  return { ...noticePage(500, 'Internal error', text), isFault: true };
+}
+
+function noticePage(
+  status: number,
+  title: string,
+  text: string,
+  headers: ErrorPage['headers'] = {},
+): ErrorPage {
+  const content = html`${notice('bad', text)}
+    <p><a href="/">Needs attention</a></p>`;
+  return { page: { title, content, status }, headers, isFault: false };
+}
+
 export function sendPage(context: DeskContext, page: Page): void {
   context.status = page.status ?? 200;
   context.type = 'text/html; charset=utf-8';
@@ -169,9 +188,7 @@ export function personOf(context: DeskContext): SignedInPerson | null {
 const FORGED =
   'This form did not come from a page of the desk, or you have signed in again since it was shown. Reload the page and fill it in again.';
 
-/**
- * Returns a form that the secret's owner filled in on one of the desk's pages. Throws `DeskError`.
- */
+/** Returns a form of one of the desk's pages of the secret's owner. Throws `DeskError`. */
 export async function ownForm(
   context: DeskContext,
   { settings, sessions }: Site,

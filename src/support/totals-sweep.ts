@@ -1,9 +1,9 @@
-import { type Asset, MAX_RAW } from '../core/amount.js';
+import { MAX_RAW } from '../core/amount.js';
 import { localDay } from '../core/calendar.js';
 import { firstIdAt, timeOfId, type Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import { asset, bigint, integer, string, uuid } from '../db/columns.js';
-import type { Database, DatabaseDeps, Reader, StoredRow, Transaction } from '../db/database.js';
+import type { Database, DatabaseDeps, Reader, StoredRow } from '../db/database.js';
 import {
   type DailyTotal,
   dailyTotals,
@@ -11,16 +11,12 @@ import {
 } from '../db/entities/sweeps.js';
 import { type EventCounter, eventCounters, type EventType } from '../db/entities/events.js';
 import { tenants } from '../db/entities/parties.js';
-import { updateSql, upsertSql } from '../db/statements.js';
+import { insertSql, updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { payoutApproval } from '../payouts/approvals.js';
+import { NO_TOTALS } from './reading/totals.js';
 import { transferApproval } from '../transfers/approval-outcomes.js';
 import type { Sweep } from '../temporal/sweeper.js';
-
-/**
- * Maintains the daily totals. Reads each event of a transfer or payout and each bonus once, in
- * slices, behind the postings.
- */
 
 const EVERY_MS = 30_000;
 const ROWS_A_SLICE = 20_000;
@@ -33,6 +29,7 @@ const FAILED: readonly EventType[] = [
   ...(['payout.rejected', 'payout.canceled', 'payout.failed', 'payout.returned'] as const),
 ];
 
+/** Maintains the daily totals. Reads each event and each bonus once, in slices. */
 export function dailyTotalsSweep({ database, clock }: DatabaseDeps): Sweep {
   return {
     name: 'daily totals',
@@ -57,27 +54,19 @@ async function timeZones(reader: Reader): Promise<Zones> {
   return new Map(all.map(({ id, timeZone }) => [id, timeZone]));
 }
 
-/** Sum of some operations of a tenant within a quarter of an hour. */
-interface Sum {
-  readonly tenantId: Uuid;
-  readonly asset: Asset;
-  readonly day: string;
-  readonly kind: 'moved' | 'failed';
-  readonly raw: bigint;
-  readonly count: number;
-}
-
 /** Quarters of an hour since 1970, which every time zone's days consist of. */
 const quarterSql = (column: string): string =>
   `TIMESTAMPDIFF(MINUTE,'1970-01-01',${column}) DIV 15`;
 const QUARTER_MS = 15 * 60_000;
 
-function sumOf(row: StoredRow, tenantId: Uuid, zones: Zones, kind: Sum['kind']): Sum {
+/** Returns the total of the operations that a row counts: they moved money, or else failed. */
+function totalOf(row: StoredRow, tenantId: Uuid, zones: Zones, isMoved: boolean): DailyTotal {
   const at = instant(integer.parse(row.quarter) * QUARTER_MS);
+  const [raw, count] = [capped(bigint.parse(row.total)), integer.parse(row.found)];
   return {
-    ...{ tenantId, kind, asset: asset.parse(row.asset), count: integer.parse(row.found) },
+    ...{ ...NO_TOTALS, tenantId, asset: asset.parse(row.asset) },
     day: localDay(at, zones.get(tenantId) ?? 'UTC'),
-    raw: bigint.parse(row.total),
+    ...(isMoved ? { moved: raw, movedCount: count } : { failed: raw, failedCount: count }),
   };
 }
 
@@ -114,13 +103,13 @@ async function addEventsOf(
      WHERE e.tenant_id=${uuid.literal(tenantId)} AND e.sequence>${from} AND e.sequence<=${to}
        AND e.type IN (${types}) GROUP BY 1, 2, 3`,
   );
-  const sums = rows
+  const totals = rows
     .filter((row) => row.asset !== null)
     .map((row) => {
       const isMoved = MOVED.some((type) => type === string.parse(row.type));
-      return sumOf(row, tenantId, zones, isMoved ? 'moved' : 'failed');
+      return totalOf(row, tenantId, zones, isMoved);
     });
-  await addSums(database, `events/${tenantId}`, { from, to }, sums);
+  await addTotals(database, `events/${tenantId}`, { from, to }, totals);
   return to < lastSequence;
 }
 
@@ -141,68 +130,40 @@ async function addBonuses(database: Database, zones: Zones, now: Instant): Promi
      FROM bonuses FORCE INDEX (PRIMARY) WHERE id>=${start} AND id<${uuid.literal(firstIdAt(instant(to)))}
      GROUP BY 1, 2, 3`,
   );
-  const sums = rows.map((row) => sumOf(row, uuid.parse(row.tenant_id), zones, 'moved'));
-  await addSums(database, 'bonuses', { from, to: BigInt(to) }, sums);
+  const totals = rows.map((row) => totalOf(row, uuid.parse(row.tenant_id), zones, true));
+  await addTotals(database, 'bonuses', { from, to: BigInt(to) }, totals);
   return next !== undefined;
 }
 
-/** Adds the sums and advances the position, in one transaction, unless another worker has. */
-async function addSums(
+/** Adds the totals and advances the position, in one transaction, unless another worker has. */
+async function addTotals(
   database: Database,
   name: string,
   { from, to }: { readonly from: bigint; readonly to: bigint },
-  sums: readonly Sum[],
+  totals: readonly DailyTotal[],
 ): Promise<void> {
   if (to <= from) return;
   await transact(database, async (transaction) => {
     await transaction.execute(upsertSql(positions, [{ name, position: 0n }], ['name']));
     const advance = updateSql(positions, { position: to }, { name, position: from });
     if ((await transaction.execute(advance)) !== 1) return;
-    await change(transaction, sums, (row, { kind, raw, count }) =>
-      kind === 'moved'
-        ? { ...row, moved: capped(row.moved + raw), movedCount: row.movedCount + count }
-        : { ...row, failed: capped(row.failed + raw), failedCount: row.failedCount + count },
-    );
+    if (totals.length > 0)
+      await transaction.execute(
+        `${insertSql(dailyTotals, totals)} ON DUPLICATE KEY UPDATE ${ADDED.join(',')}`,
+      );
   });
 }
 
-/** Limits a sum to what its column can hold. */
+/** SQL that adds to the stored sums, which stay at the maximum of their columns. */
+const ADDED = [
+  ...['moved', 'failed'].map((name) => `${name}=${name}+LEAST(VALUES(${name}),${MAX_RAW}-${name})`),
+  ...['moved_count', 'failed_count'].map((name) => `${name}=${name}+VALUES(${name})`),
+];
+
 function capped(sum: bigint): bigint {
   return sum > MAX_RAW ? MAX_RAW : sum;
 }
 
-type Place = Pick<DailyTotal, 'tenantId' | 'asset' | 'day'>;
-
-async function change<Change extends Place>(
-  transaction: Transaction,
-  changes: readonly Change[],
-  changed: (row: DailyTotal, by: Change) => DailyTotal,
-): Promise<void> {
-  const rows = new Map<string, DailyTotal>();
-  for (const by of changes) {
-    const { tenantId, asset: of, day } = by;
-    const key = `${tenantId} ${of} ${day}`;
-    const where = { tenantId, asset: of, day };
-    const row =
-      rows.get(key) ??
-      (await transaction.find(dailyTotals, where, { forUpdate: true })) ??
-      emptyTotal(where);
-    rows.set(key, changed(row, by));
-  }
-  if (rows.size === 0) return;
-  await transaction.execute(upsertSql(dailyTotals, [...rows.values()], SUMS));
-}
-
-const SUMS = [
-  ...(['moved', 'movedCount', 'failed', 'failedCount', 'pending', 'pendingCount'] as const),
-];
-
-function emptyTotal(place: Place): DailyTotal {
-  const none = { moved: 0n, movedCount: 0, failed: 0n, failedCount: 0 };
-  return { ...place, ...none, pending: 0n, pendingCount: 0 };
-}
-
-/** Sets the pending operations of the current day of each tenant. */
 async function setPending(database: Database, zones: Zones, now: Instant): Promise<void> {
   const { reader } = database;
   const grouped = (from: string): string =>
@@ -218,24 +179,22 @@ async function setPending(database: Database, zones: Zones, now: Instant): Promi
   const open = rows.map((row) => {
     const tenantId = uuid.parse(row.tenant_id);
     return {
-      ...{ tenantId, asset: asset.parse(row.asset), raw: capped(bigint.parse(row.total)) },
+      ...{ ...NO_TOTALS, tenantId, asset: asset.parse(row.asset) },
       day: localDay(now, zones.get(tenantId) ?? 'UTC'),
-      count: integer.parse(row.found),
+      pending: capped(bigint.parse(row.total)),
+      pendingCount: integer.parse(row.found),
     };
   });
   const days = [...new Set(Array.from(zones.values(), (zone) => localDay(now, zone)))];
   const known = await reader.select(dailyTotals, { day: days });
-  const isOpen = (row: Place): boolean =>
+  const isOpen = (row: DailyTotal): boolean =>
     open.some((one) => one.tenantId === row.tenantId && one.asset === row.asset);
   const ended = known
     .filter((row) => row.pendingCount > 0 && !isOpen(row))
     .filter((row) => row.day === localDay(now, zones.get(row.tenantId) ?? 'UTC'))
-    .map((row) => ({ ...row, raw: 0n, count: 0 }));
-  await transact(database, (transaction) =>
-    change(transaction, [...open, ...ended], (row, { raw, count }) => ({
-      ...row,
-      pending: raw,
-      pendingCount: count,
-    })),
-  );
+    .map((row) => ({ ...row, pending: 0n, pendingCount: 0 }));
+  const totals = [...open, ...ended];
+  if (totals.length === 0) return;
+  const set = upsertSql(dailyTotals, totals, ['pending', 'pendingCount']);
+  await transact(database, (transaction) => transaction.execute(set));
 }

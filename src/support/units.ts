@@ -9,10 +9,7 @@ import {
 } from '../core/amount.js';
 import type { AmountRange } from './reading/search.js';
 
-/**
- * Parses `1500.00` to the asset's smallest unit. Returns null for malformed text or too many
- * decimals.
- */
+/** Parses `1500.00` to the smallest unit. Returns null for malformed text. */
 export function parseUnits(text: string, asset: Asset): bigint | null {
   const { scale } = LISTED_ASSETS[asset];
   const [, whole = '', decimals = ''] =

@@ -6,7 +6,7 @@ import { insertSql } from '../../src/db/statements.js';
 import { RailRecovery, recoverySweeps } from '../../src/payouts/recovery.js';
 import { newBreaker, RESUMES_AFTER_MS } from '../../src/payouts/breaker.js';
 import { type Rail, RailSilent } from '../../src/payouts/rails/rail.js';
-import { listRails } from '../../src/support/reading/rails.js';
+import { listRails } from '../../src/ops/commands/rails.js';
 import type { Sweeper } from '../../src/temporal/sweeper.js';
 import { startTestApi } from '../support/api.js';
 import { idLiteral, LEAST } from '../support/bank.js';

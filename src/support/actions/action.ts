@@ -9,7 +9,7 @@ interface ActionRequest {
   readonly by: StaffIdentity;
   /** Reason of 1 to 140 characters. */
   readonly reason: string;
-  /** Id from the form. A form that is sent twice performs its action once. */
+  /** Id of the form. A form that is sent twice performs its action once. */
   readonly actId: Uuid;
   readonly form: URLSearchParams;
 }
@@ -18,23 +18,18 @@ export interface DeskAction<Resource> {
   readonly verb: string;
   readonly name: StaffActionName;
   readonly label: string;
-  /** Explanation for people who have not performed the action before. */
   readonly explanation: string;
   /** Set if the action ends or abandons something. */
   readonly isStop?: true;
   readonly fields?: (resource: Resource, given: URLSearchParams | null) => Html;
-  /**
-   * Whether the action is possible now, so that its button is shown. The service decides when it is
-   * performed.
-   */
+  /** Whether the button is shown. The service decides when the action is performed. */
   readonly isOpen: (resource: Resource, by: StaffIdentity) => boolean;
   /** Set if the service itself records refusals. */
   readonly recordsRefusals?: true;
-  /** Performs the action. Throws `ApiError` if it is refused. */
+  /** Throws `ApiError` if the action is refused. */
   readonly run: (deps: DeskDeps, resource: Resource, request: ActionRequest) => Promise<void>;
 }
 
-/** Ids of a resource for the audit log. */
 export interface ActionSubject {
   readonly id: Uuid;
   readonly tenantId: Uuid;
@@ -44,16 +39,19 @@ export interface ActionSubject {
 const ACTION_FIELD = 'act';
 
 /**
- * Returns a hidden field with the id of a new action. The id cannot be forged or used with another
- * form.
+ * Returns a hidden field with the id of an action, which cannot be forged or used with another form:
+ * a new id, or that of a form whose result is unknown and which is sent again.
  */
-export function actionField({ secret }: SignedInPerson, verb: string, subject: string): Html {
+export function actionField(
+  { secret }: SignedInPerson,
+  verb: string,
+  subject: string,
+  repeated: URLSearchParams | null = null,
+): Html {
   const id = newId();
-  return html`<input
-    type="hidden"
-    name="${ACTION_FIELD}"
-    value="${id}.${markOf(secret, `${verb}/${subject}/${id}`)}"
-  />`;
+  const made = `${id}.${markOf(secret, `${verb}/${subject}/${id}`)}`;
+  const value = repeated === null ? made : (repeated.get(ACTION_FIELD) ?? '');
+  return html`<input type="hidden" name="${ACTION_FIELD}" value="${value}" />`;
 }
 
 /** Returns the action's id. Throws `DeskError` if the form is not one of this page. */
@@ -72,16 +70,4 @@ export function actionIdOf(
       'This form does not belong to this page. Reload the page.',
     );
   return id;
-}
-
-/**
- * Returns a hidden field with the id of the submitted form, to repeat an action whose result is
- * unknown.
- */
-export function repeatedActionField(form: URLSearchParams): Html {
-  return html`<input
-    type="hidden"
-    name="${ACTION_FIELD}"
-    value="${form.get(ACTION_FIELD) ?? ''}"
-  />`;
 }

@@ -13,8 +13,6 @@ import { html, type Html } from '../html.js';
 import { parseUnits } from '../units.js';
 import type { DeskAction } from './action.js';
 
-/** Actions for corrections. One person proposes, another posts. */
-
 export const ADJUSTMENT_ACTIONS: readonly DeskAction<Adjustment>[] = [
   {
     verb: 'approve',
@@ -38,10 +36,7 @@ export const ADJUSTMENT_ACTIONS: readonly DeskAction<Adjustment>[] = [
   },
 ];
 
-/**
- * Throws if another person decided the adjustment. A repeated key returns the earlier decision,
- * which must not be shown as this person's.
- */
+/** Throws if another person decided, because a repeated key returns the earlier decision. */
 function assertOwn(adjustment: Adjustment, by: StaffIdentity): void {
   if (adjustment.decidedById !== by.id) throw new ApiError(decidedRefusal(adjustment));
 }

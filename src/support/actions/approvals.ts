@@ -21,10 +21,7 @@ const EXPLANATIONS: Readonly<Record<ApprovalAction, string>> = {
     'Ends it because the requester no longer wants it. No money leaves the account. The tenant can read the reason.',
 };
 
-/**
- * Returns the actions on a transfer or payout that waits for approval. A payout can also be
- * canceled while it is approved. `rowOf` returns the row from the data of the page.
- */
+/** Returns the actions on a resource that waits. `rowOf` returns its row from the page's data. */
 export function approvalActions<Shown, Row extends Transfer | Payout>(
   noun: Row extends Payout ? 'payout' : 'transfer',
   approvalsOf: (deps: DeskDeps) => Approvals<Row>,

@@ -3,10 +3,8 @@ import { CANCELABLE, isPaused, PAUSABLE } from '../../batches/rules.js';
 import { ApiError } from '../../core/errors.js';
 import type { BonusBatch } from '../../db/entities/bonuses.js';
 import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
-import { pause, resume, retryNow } from '../../webhooks/staff-actions.js';
+import { type Operation, pause, resume, retryNow } from '../../webhooks/staff-actions.js';
 import type { DeskAction } from './action.js';
-
-/** Actions on batches and webhook endpoints. */
 
 type BatchAction = Parameters<typeof performBatchAction>[1]['action'];
 
@@ -45,32 +43,37 @@ export const BATCH_ACTIONS: readonly DeskAction<BonusBatch>[] = (
   },
 }));
 
+function endpointAction(
+  operation: Operation,
+  action: Omit<DeskAction<WebhookEndpoint>, 'run'>,
+): DeskAction<WebhookEndpoint> {
+  return {
+    ...action,
+    run: async (deps, { id }, { by, reason, actId }) =>
+      void (await operation(deps, id, by, { reason }, actId)),
+  };
+}
+
 export const ENDPOINT_ACTIONS: readonly DeskAction<WebhookEndpoint>[] = [
-  {
+  endpointAction(pause, {
     verb: 'pause',
     name: 'webhook.pause',
     label: 'Pause',
     explanation: 'Sends nothing until the endpoint is resumed. Its deliveries stay in order.',
     isOpen: ({ status, pausedAt }) => status !== 'deleted' && pausedAt === null,
-    run: async (deps, { id }, { by, reason, actId }) =>
-      void (await pause(deps, id, by, { reason }, actId)),
-  },
-  {
+  }),
+  endpointAction(resume, {
     verb: 'resume',
     name: 'webhook.resume',
     label: 'Resume',
     explanation: 'Continues to send, in order.',
     isOpen: ({ status, pausedAt }) => status !== 'deleted' && pausedAt !== null,
-    run: async (deps, { id }, { by, reason, actId }) =>
-      void (await resume(deps, id, by, { reason }, actId)),
-  },
-  {
+  }),
+  endpointAction(retryNow, {
     verb: 'retry',
     name: 'webhook.retry_now',
     label: 'Retry now',
     explanation: 'Retries all failed deliveries immediately.',
     isOpen: ({ status, pausedAt }) => status === 'enabled' && pausedAt === null,
-    run: async (deps, { id }, { by, reason, actId }) =>
-      void (await retryNow(deps, id, by, { reason }, actId)),
-  },
+  }),
 ];

@@ -16,25 +16,16 @@ import { verifyClaim } from '../../staff/verification.js';
 import type { DeskDeps, SignedInPerson } from '../deps.js';
 import { actionIdOf, type ActionSubject, type DeskAction } from './action.js';
 
-/**
- * Result of a form. `unknown` means that the database did not respond, and that repeating the same
- * form shows the result.
- */
+/** Result of a form. If it is `unknown`, sending the same form again shows the result. */
 type ActionResult =
   | { readonly outcome: 'done' }
   | { readonly outcome: 'refused'; readonly refusal: Refusal }
   | { readonly outcome: 'unknown'; readonly fault: unknown };
 
-/**
- * Actions in progress by id, so that the second request of a double click gets the result of the
- * first.
- */
+/** Actions in progress by id, so that a double click acts once. */
 const inProgress = new Map<string, Promise<ActionResult>>();
 
-/**
- * Performs the action of a form once: checks the code, calls the service, and records a refusal.
- * Throws `DeskError`.
- */
+/** Performs the action of a form once, and records a refusal. Throws `DeskError`. */
 export function perform<Resource>(
   deps: DeskDeps,
   action: DeskAction<Resource>,
@@ -75,8 +66,10 @@ async function performOnce<Resource>(
     return { outcome: 'done' };
   } catch (failure) {
     // A fault of the service may have occurred before or after the action.
-    if (!(failure instanceof ApiError))
-      return { outcome: 'unknown', fault: isAway(failure) ? null : failure };
+    if (!(failure instanceof ApiError)) {
+      const isAway = isUnavailable(failure) || failure instanceof UnknownKey;
+      return { outcome: 'unknown', fault: isAway ? null : failure };
+    }
     if (failure.refusal.code === 'ledger_unavailable') return { outcome: 'unknown', fault: null };
     const details = { refused: failure.message };
     if (action.recordsRefusals !== true)
@@ -90,14 +83,7 @@ const NO_REASON: Refusal = {
   message: `a reason of 1 to ${MAX_REASON} characters is needed, in one line`,
 };
 
-function isAway(failure: unknown): boolean {
-  return isUnavailable(failure) || failure instanceof UnknownKey;
-}
-
-/**
- * Returns null if no code is required, or if the code is correct, and marks it as used for this
- * action. Otherwise records and returns the refusal.
- */
+/** Uses up the code, if one is required. Records and returns the refusal of a wrong code. */
 async function codeRefusal(
   deps: DeskDeps,
   name: StaffActionName,
@@ -105,16 +91,13 @@ async function codeRefusal(
   { identity, form, actId }: { identity: StaffIdentity; form: URLSearchParams; actId: Uuid },
 ): Promise<Refusal | null> {
   if (!asksForCode(name, 'support')) return null;
-  const rule: {
-    readonly right: (typeof STAFF_ACTIONS)[StaffActionName]['right'];
-    readonly twoPeople?: true;
-  } = STAFF_ACTIONS[name];
+  const rule = STAFF_ACTIONS[name];
   const verified = await verifyClaim(deps, {
     name: identity.name,
     code: (form.get('code') ?? '').replaceAll(/\s/g, ''),
     door: 'support',
     right: rule.right,
-    twoPeople: rule.twoPeople === true,
+    twoPeople: 'twoPeople' in rule,
     receivedAt: deps.clock(),
     purpose: `support/${identity.id}/${name}/${subject.id}/${actId}/${contentOf(form)}`,
     refusedAct: refusedAction(name, subject),
@@ -128,11 +111,8 @@ async function codeRefusal(
 /** Returns a hash of the form. A code is valid for one content only. */
 function contentOf(form: URLSearchParams): string {
   const fields = [...form].filter(([field]) => field !== 'code' && field !== 'form_token');
-  return hash(
-    'sha256',
-    JSON.stringify(fields.sort(([one], [other]) => compareText(one, other))),
-    'hex',
-  );
+  fields.sort(([one], [other]) => compareText(one, other));
+  return hash('sha256', JSON.stringify(fields), 'hex');
 }
 
 function refusedAction(

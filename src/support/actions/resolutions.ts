@@ -26,10 +26,7 @@ const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
   unchanged: 'unchanged: its status is correct, and it is no longer shown as stuck',
 };
 
-/**
- * Actions that decide a payout's outcome in place of the rail. They require two people, each with a
- * code.
- */
+/** Actions of two people, each with a code, that decide a payout in place of its rail. */
 const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
   {
     verb: 'propose',
@@ -87,15 +84,11 @@ export const PAYOUT_ACTIONS: readonly DeskAction<SeenPayout>[] = [
 const STATE = 'state';
 const SEEN = 'resolution';
 
-/** Returns a hidden field with the state of the payout that the page shows. */
 function stateField({ payout, contradictions }: SeenPayout): Html {
   return html`<input type="hidden" name="${STATE}" value="${payout.status} ${contradictions}" />`;
 }
 
-/**
- * Returns the payout with the state that the page showed. Throws `ApiError` `invalid_field` if the
- * form has no state.
- */
+/** Returns the payout with the state that the page showed. Throws `ApiError`. */
 function asShown(now: SeenPayout, form: URLSearchParams): SeenPayout {
   const [word, count] = (form.get(STATE) ?? '').split(' ');
   const [status, contradictions] = [PAYOUT_STATUSES.find((one) => one === word), Number(count)];
@@ -104,25 +97,18 @@ function asShown(now: SeenPayout, form: URLSearchParams): SeenPayout {
   return { ...now, payout: { ...now.payout, status }, contradictions };
 }
 
-/** Returns a hidden field with the id of the proposal that the page shows. */
 function seenField({ open }: SeenPayout, given: URLSearchParams | null): Html {
   return html`<input type="hidden" name="${SEEN}" value="${given?.get(SEEN) ?? open?.id}" />`;
 }
 
-/**
- * Returns the payout. Throws `ApiError` `invalid_state` if there is a newer proposal than the page
- * showed.
- */
+/** Throws `ApiError` if there is a newer proposal than the page showed. */
 function asSeen(payout: SeenPayout, form: URLSearchParams): SeenPayout {
   if (payout.open !== undefined && payout.open.id !== form.get(SEEN))
     throw new ApiError(ANOTHER_OPEN);
   return payout;
 }
 
-/**
- * Whether this person has already decided the proposal in the same way, because a proposal is
- * decided once.
- */
+/** Whether this person has already decided the proposal in the same way. */
 async function isDecided(
   reader: Reader,
   { payout }: SeenPayout,

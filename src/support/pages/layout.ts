@@ -1,4 +1,4 @@
-import { formatAmount, type Amount } from '../../core/amount.js';
+import { type Amount, type Asset, formatAmount } from '../../core/amount.js';
 import { localTime } from '../../core/calendar.js';
 import { counted } from '../../core/plural.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
@@ -6,12 +6,10 @@ import type { StaffValue } from '../../http/resource.js';
 import { formToken, TOKEN_FIELD } from '../forms.js';
 import { type Content, html, type Html } from '../html.js';
 import type { SignedInPerson } from '../deps.js';
-import { SCRIPT_PATH } from '../script.js';
-import { ICON_PATH, STYLE_PATH } from '../style.js';
+import { ICON_PATH, SCRIPT_PATH, STYLE_PATH } from '../assets.js';
 
 export interface Page {
   readonly title: string;
-  /** Content beside the title. */
   readonly beside?: Content;
   readonly content: Html;
   readonly status?: number;
@@ -108,7 +106,6 @@ function isEmpty(value: Content): boolean {
   return value === null || value === undefined || value === false || value === '';
 }
 
-/** Returns the facts of a resource that its definition shows on the support desk. */
 export function publicFacts(shown: Readonly<Record<string, StaffValue>>): readonly Fact[] {
   return Object.entries(shown).map(([label, value]) => [
     label,
@@ -116,17 +113,19 @@ export function publicFacts(shown: Readonly<Record<string, StaffValue>>): readon
   ]);
 }
 
-/** Shows a time in its tenant's time zone. */
-export function time(at: Instant, timeZone: string): Html {
-  return html`<time datetime="${toRfc3339(at)}">${localTime(at, timeZone)}</time>`;
-}
-
-export function timeOrNull(at: Instant | null, timeZone: string): Html | null {
-  return at === null ? null : time(at, timeZone);
+/** Shows a time in its tenant's time zone. Returns null for null. */
+export function time(at: Instant | null, timeZone: string): Html | null {
+  return at === null
+    ? null
+    : html`<time datetime="${toRfc3339(at)}">${localTime(at, timeZone)}</time>`;
 }
 
 export function amount(of: Amount): Html {
   return html`<strong class="amount">${formatAmount(of)}</strong>`;
+}
+
+export function money(raw: bigint, asset: Asset): Html {
+  return html`<span class="amount">${formatAmount({ raw, asset })}</span>`;
 }
 
 const UNITS = [
@@ -148,14 +147,9 @@ export function dated(text: string, at: Instant, timeZone: string): Html {
   return html`<span class="due">${text}</span> <span class="soft">${time(at, timeZone)}</span>`;
 }
 
-/** Shows an id that one click selects as a whole. The script adds a button that copies it. */
+/** Shows an id. The script adds a button that copies it. */
 export function idText(id: string): Html {
   return html`<code class="id">${id}</code>`;
-}
-
-/** Returns the last characters of an id, which differ between resources created together. */
-export function shortId(id: string): string {
-  return id.slice(-8);
 }
 
 const GOOD = new Set(['completed', 'posted', 'applied', 'enabled', 'active', 'delivered', 'ready']);
@@ -182,10 +176,7 @@ export function tag(status: string): Html {
   return html`<span class="tag ${kind}">${status.replaceAll('_', ' ')}</span>`;
 }
 
-/**
- * Shows rows with the same columns as a table, or as cards on narrow screens. The first cell of a
- * row is its heading.
- */
+/** Shows rows with the same columns. The first cell of a row is its heading. */
 export function table(label: string, rows: readonly (readonly Fact[])[]): Html {
   const headings = (rows[0] ?? []).map(([heading]) => html`<th scope="col">${heading}</th>`);
   const lines = rows.map(([first, ...cells]) => {
@@ -219,6 +210,20 @@ export function section(id: string, heading: string, content: Content): Html {
     <h2 id="${id}">${heading}</h2>
     ${content}
   </section>`;
+}
+
+/** Shows rows in a section with a table, or nothing without rows. */
+export function tableSection(
+  id: string,
+  heading: string,
+  rows: readonly (readonly Fact[])[],
+  label = heading,
+): Content {
+  return rows.length > 0 && section(id, heading, table(label, rows));
+}
+
+export function link(path: ResourcePath, id: string, text: string): Html {
+  return html`<a href="${pathOf(path, id)}">${text}</a>`;
 }
 
 export type ResourcePath =

@@ -1,5 +1,5 @@
 import { asksForCode, actRefusal } from '../../staff/rules.js';
-import { actionField, type DeskAction, repeatedActionField } from '../actions/action.js';
+import { actionField, type DeskAction } from '../actions/action.js';
 import { type Content, html, type Html } from '../html.js';
 import type { SignedInPerson } from '../deps.js';
 import type { TimelineLine } from '../reading/timeline.js';
@@ -12,15 +12,15 @@ export interface Shown {
   readonly status: Content;
   readonly facts: readonly Fact[];
   /** Sections after the timeline. */
-  readonly more?: Content;
-  /** Null if no changes are recorded for this kind. */
+  readonly more: Content;
+  /** Null for no section. */
   readonly timeline: readonly TimelineLine[] | null;
   /** Time zone of the tenant, for the timeline. */
   readonly timeZone: string;
-  /** URL of the workflow in the Temporal UI. Null without a workflow. */
+  /** URL of the workflow in the Temporal UI. */
   readonly workflow: string | null;
   /** Path of the next resource that needs the same decision. */
-  readonly next?: string | null;
+  readonly next: string | null;
 }
 
 export interface FailedAction {
@@ -60,7 +60,7 @@ export function resourcePage<Resource>(
   const links = [
     shown.workflow !== null &&
       html`<a href="${shown.workflow}" rel="noreferrer">Workflow in the Temporal UI</a>`,
-    typeof shown.next === 'string' &&
+    shown.next !== null &&
       html`<a rel="next" href="${shown.next}">Next one that needs attention</a>`,
   ].filter((link) => link !== false);
   const content = html`${result === null ? '' : resultNotice(result)}
@@ -108,26 +108,24 @@ function actionForm<Resource>(
   failed: FailedAction | null,
 ): Html {
   const given = failed?.form ?? null;
-  const field =
-    failed?.outcome === 'unknown'
-      ? repeatedActionField(failed.form)
-      : actionField(person, action.verb, id);
-  const code = asksForCode(action.name, 'support')
-    ? html`<label
-        >Code<span class="hint">The six digits from your authenticator. Each code works once</span>
-        <input
-          name="code"
-          required
-          inputmode="numeric"
-          autocomplete="one-time-code"
-          pattern="[0-9 ]{6,7}"
-          maxlength="7"
-      /></label>`
-    : '';
+  const repeated = failed?.outcome === 'unknown' ? failed.form : null;
+  const field = actionField(person, action.verb, id, repeated);
+  const code =
+    asksForCode(action.name, 'support') &&
+    html`<label
+      >Code<span class="hint">The six digits from your authenticator. Each code works once</span>
+      <input
+        name="code"
+        required
+        inputmode="numeric"
+        autocomplete="one-time-code"
+        pattern="[0-9 ]{6,7}"
+        maxlength="7"
+    /></label>`;
   const form = html`<summary>${action.label}</summary>
     <p class="soft">${action.explanation}</p>
     <form class="stacked" method="post" action="${path}/${action.verb}">
-      ${tokenField(person.secret)}${field} ${action.fields?.(resource, given) ?? ''}
+      ${tokenField(person.secret)}${field} ${action.fields?.(resource, given)}
       <label
         >Reason<span class="hint"
           >Up to 140 characters, stored with your name. Do not write customers' names or
@@ -138,30 +136,28 @@ function actionForm<Resource>(
       ${code}
       <div><button class="${action.isStop === true ? 'stop' : 'go'}">${action.label}</button></div>
     </form>`;
-  const key = KEYS[action.verb] ?? '';
+  // The key that opens the form.
+  const key = action.verb === 'approve' || action.verb === 'apply' ? 'a' : '';
   return failed === null
     ? html`<details data-key="${key}">${form}</details>`
     : html`<details data-key="${key}" open>${form}</details>`;
 }
 
-/** Keys that open a form, by verb. */
-const KEYS: Readonly<Record<string, string>> = { approve: 'a', apply: 'a' };
-
 function timelineList(timeline: readonly TimelineLine[], timeZone: string): Html {
   if (timeline.length === 0) return html`<p class="soft">No changes are recorded.</p>`;
+  const lines = timeline.map(({ at, what, by, details }) => {
+    const items = details.map((detail) => html`<li>${detail}</li>`);
+    return html`<li>
+      <strong>${what}</strong>${by !== null && html`, by ${by}`} ${time(at, timeZone)}
+      ${
+        items.length > 0 &&
+        html`<ul class="plain soft">
+          ${items}
+        </ul>`
+      }
+    </li>`;
+  });
   return html`<ol class="story">
-    ${timeline.map(
-      ({ at, what, by, details }) =>
-        html`<li>
-          <strong>${what}</strong>${by === null ? '' : html`, by ${by}`} ${time(at, timeZone)}
-          ${
-            details.length === 0
-              ? ''
-              : html`<ul class="plain soft">
-                  ${details.map((detail) => html`<li>${detail}</li>`)}
-                </ul>`
-          }
-        </li>`,
-    )}
+    ${lines}
   </ol>`;
 }

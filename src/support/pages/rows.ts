@@ -13,7 +13,7 @@ import { type Payout, payoutResolutions } from '../../db/entities/payouts.js';
 import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
 import { type Content, html, type Html } from '../html.js';
 import { type Names, namesOf } from '../reading/names.js';
-import { resolutionLine, stuckText } from '../reading/payouts.js';
+import { endText, resolutionLine, stuckText } from '../reading/payouts.js';
 import type { Rows } from '../reading/search.js';
 import {
   dated,
@@ -21,7 +21,6 @@ import {
   type Fact,
   pathOf,
   type ResourcePath,
-  shortId,
   table,
   tag,
   tenantFact,
@@ -68,35 +67,23 @@ export async function tableOf<K extends keyof Rows>(
   };
   return table(
     label,
-    rows.map((row) => [...rowOf(row, context), ['Id', html`<code>${shortId(row.id)}</code>`]]),
+    rows.map((row) => [...rowOf(row, context), ['Id', html`<code>${row.id.slice(-8)}</code>`]]),
   );
 }
 
 const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
   transfers: (transfer, context) =>
     operationRow('transfers', transfer, context, context.account(transfer.destinationAccountId)),
-  payouts: (payout, context) =>
-    operationRow(
-      'payouts',
-      payout,
-      context,
-      `${payout.holderName}, ${payout.country} ${payout.bankCode} ****${payout.accountEnd}`,
-    ),
+  payouts: (payout, context) => operationRow('payouts', payout, context, bankAccountText(payout)),
   batches(batch, context) {
-    const { id, asset, totalRaw: raw, rowsPaid, rowsFailed, createdAt, tenantId } = batch;
-    const isExecuting = batch.status === 'executing';
+    const { id, asset, totalRaw: raw, createdAt, tenantId } = batch;
     return [
-      ['Batch', link('batches', id, batchTitle(batch))],
-      ['Total', asset === null ? null : formatAmount({ raw, asset })],
+      ['Batch', plainLink('batches', id, batchTitle(batch))],
+      ['Total', asset !== null && formatAmount({ raw, asset })],
       ['From', context.account(batch.sourceAccountId)],
       ['Description', batch.description],
       ['Status', batchStatus(batch)],
-      [
-        'Rows',
-        isExecuting
-          ? `${rowsPaid} paid, ${rowsFailed} failed, ${pendingRows(batch)} to be paid`
-          : null,
-      ],
+      ['Rows', batch.status === 'executing' && paymentsText(batch)],
       tenantFact(tenantId, context.tenant(tenantId)),
       ['Requested by', context.person(batch.createdBy)],
       ['Time', ago('Uploaded', createdAt, context, tenantId)],
@@ -107,23 +94,22 @@ const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
     const { now } = context;
     const zone = context.timeZone(tenantId);
     return [
-      ['Address', link('endpoints', endpoint.id, endpoint.url)],
+      ['Address', plainLink('endpoints', endpoint.id, endpoint.url)],
       ['Status', endpointStatus(endpoint)],
-      ['Disabled', endpoint.disabledReason?.replaceAll('_', ' ') ?? null],
+      ['Disabled', endText(endpoint.disabledReason)],
       tenantFact(tenantId, context.tenant(tenantId)),
       [
         'Time',
-        failingSince === null
-          ? null
-          : dated(`Failing for ${distance(failingSince, now)}`, failingSince, zone),
+        failingSince !== null &&
+          dated(`Failing for ${distance(failingSince, now)}`, failingSince, zone),
       ],
-      ['Last success', lastSuccessAt === null ? 'none' : time(lastSuccessAt, zone)],
+      ['Last success', time(lastSuccessAt, zone) ?? 'none'],
     ];
   },
   adjustments(adjustment, context) {
     const { id, tenantId, createdAt } = adjustment;
     return [
-      ['Amount', link('adjustments', id, formatAmount(adjustment), 'amount')],
+      ['Amount', plainLink('adjustments', id, formatAmount(adjustment), 'amount')],
       ['Direction', adjustment.direction === 'in' ? 'into the account' : 'out of the account'],
       ['Account', context.account(adjustment.accountId)],
       ['Reason', adjustment.reason],
@@ -135,20 +121,20 @@ const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
     ];
   },
   accounts: ({ id, type, name, alias, status, tenantId }, context) => [
-    ['Account', link('accounts', id, displayName(type, name))],
+    ['Account', plainLink('accounts', id, displayName(type, name))],
     ['Alias', alias],
     ['Type', type],
     ['Status', tag(status)],
     tenantFact(tenantId, context.tenant(tenantId)),
   ],
   tenants: ({ id, name, network, timeZone }) => [
-    ['Tenant', link('tenants', id, name)],
+    ['Tenant', plainLink('tenants', id, name)],
     ['Network', network],
     ['Time zone', timeZone],
   ],
 };
 
-function link(path: ResourcePath, id: string, text: string, kind = 'plain'): Html {
+function plainLink(path: ResourcePath, id: string, text: string, kind = 'plain'): Html {
   return html`<a class="${kind}" href="${pathOf(path, id)}">${text}</a>`;
 }
 
@@ -160,7 +146,7 @@ function operationRow(
 ): readonly Fact[] {
   const { id, tenantId } = operation;
   return [
-    ['Amount', link(path, id, formatAmount(operation), 'amount')],
+    ['Amount', plainLink(path, id, formatAmount(operation), 'amount')],
     ['From', context.account(operation.sourceAccountId)],
     ['To', to],
     ['Description', operation.description],
@@ -202,6 +188,15 @@ function urgency(operation: Transfer | Payout, context: Context): Content {
 
 function ago(what: string, at: Instant, { now, timeZone }: Context, tenantId: Uuid): Html {
   return dated(`${what} ${distance(at, now)} ago`, at, timeZone(tenantId));
+}
+
+/** Describes a payout's destination with only the end of the account number. */
+export function bankAccountText(payout: Payout): string {
+  return `${payout.holderName}, ${payout.country} ${payout.bankCode} ****${payout.accountEnd}`;
+}
+
+export function paymentsText(batch: BonusBatch): string {
+  return `${batch.rowsPaid} paid, ${batch.rowsFailed} failed, ${pendingRows(batch)} to be paid`;
 }
 
 export function batchTitle({ status, rowCount }: BonusBatch): string {

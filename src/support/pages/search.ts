@@ -130,9 +130,7 @@ async function byAmount(reader: Reader, now: Instant, query: SearchQuery): Promi
     </p>`;
 }
 
-/**
- * Cuts the windows to the time after `from`. Returns them unchanged if `from` is after their end.
- */
+/** Cuts the windows to the time after `from`, unless it is after their end. */
 function continuedAt<Window extends { readonly from: Instant; readonly to: Instant }>(
   windows: readonly Window[],
   from: Instant,

@@ -1,17 +1,14 @@
-import { formatAmount } from '../../core/amount.js';
 import { counted } from '../../core/plural.js';
 import { type Content, html, type Html } from '../html.js';
-import type { TenantTotals } from '../reading/totals.js';
-import { type Fact, pathOf, section, table } from './layout.js';
+import { NO_TOTALS, type TenantTotals } from '../reading/totals.js';
+import { type Fact, link, money, tableSection } from './layout.js';
 
 /** Shows what each tenant moved today, with a chart of the last days. */
 export function totalsSection(totals: readonly TenantTotals[]): Content {
   const rows = totals.map(({ tenant, asset, days }): readonly Fact[] => {
     const cell = (what: 'moved' | 'failed' | 'pending'): Html => {
-      const today = days.at(-1);
-      const raw = today?.[what] ?? 0n;
-      const count = today?.[`${what}Count`] ?? 0;
-      return html`<span class="amount">${formatAmount({ raw, asset })}</span>
+      const { [what]: raw, [`${what}Count` as const]: count } = days.at(-1) ?? NO_TOTALS;
+      return html`${money(raw, asset)}
         <span class="soft">${counted(count, 'operation')}</span>
         ${chart(
           `${what} in the last ${days.length} days`,
@@ -20,17 +17,14 @@ export function totalsSection(totals: readonly TenantTotals[]): Content {
         )}`;
     };
     return [
-      ['Tenant', html`<a href="${pathOf('tenants', tenant.id)}">${tenant.name}</a>`],
+      ['Tenant', link('tenants', tenant.id, tenant.name)],
       ['Asset', asset],
       ['Moved', cell('moved')],
       ['Pending', cell('pending')],
       ['Failed', cell('failed')],
     ];
   });
-  return (
-    rows.length > 0 &&
-    section('totals', 'Today, and the last 14 days', table('Totals of today by tenant', rows))
-  );
+  return tableSection('totals', 'Today, and the last 14 days', rows, 'Totals of today by tenant');
 }
 
 const HEIGHT = 28;

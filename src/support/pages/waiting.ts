@@ -1,7 +1,7 @@
-import { type Amount, ASSETS, formatAmount, isAsset } from '../../core/amount.js';
+import { ASSETS, formatAmount, isAsset } from '../../core/amount.js';
 import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
-import { type Tenant, tenants } from '../../db/entities/parties.js';
+import { tenants } from '../../db/entities/parties.js';
 import { type Content, html, type Html } from '../html.js';
 import {
   countWaiting,
@@ -11,7 +11,6 @@ import {
   type WaitingFilter,
   type WaitingKind,
 } from '../reading/waiting.js';
-import type { Rows } from '../reading/search.js';
 import { readBusiest } from '../reading/totals.js';
 import { parsePrinted } from '../units.js';
 import { notice, options, type Page, section } from './layout.js';
@@ -50,12 +49,6 @@ const WORDS: Readonly<Record<WaitingKind, Words>> = {
     urgent: 'Oldest proposed adjustments',
     short: 'Adjustments to post',
   },
-};
-
-/** Table that the rows of a list belong to. */
-const TABLES: Readonly<Record<WaitingKind, keyof Rows>> = {
-  ...{ transfers: 'transfers', payouts: 'payouts', stuck: 'payouts', batches: 'batches' },
-  ...{ endpoints: 'endpoints', adjustments: 'adjustments' },
 };
 
 const FIRST_OF_EACH = 5;
@@ -139,12 +132,9 @@ async function readTable(
   place: { readonly skip: number; readonly limit: number },
   filter?: WaitingFilter,
 ): Promise<{ readonly items: Html | null; readonly hasMore: boolean }> {
-  const { items, hasMore } = await readWaiting(reader, kind, place, filter);
-  const { title } = WORDS[kind];
-  return {
-    items: items.length === 0 ? null : await tableOf(reader, now, TABLES[kind], title, items),
-    hasMore,
-  };
+  const { rowKind, items, hasMore } = await readWaiting(reader, kind, place, filter);
+  if (items.length === 0) return { items: null, hasMore };
+  return { items: await tableOf(reader, now, rowKind, WORDS[kind].title, items), hasMore };
 }
 
 function countText(count: number): string {
@@ -164,18 +154,19 @@ async function filterOf(
   reader: Reader,
   { tenant: name, least: text, asset }: ListQuery,
 ): Promise<{ readonly filter: WaitingFilter; readonly fault: string | null }> {
-  const none = { tenantId: null, least: null };
-  const tenant: Tenant | undefined = name === '' ? undefined : await reader.find(tenants, { name });
-  if (name !== '' && tenant === undefined)
-    return { filter: none, fault: `"${name}" is not the name of a tenant. All are shown.` };
-  const least: Amount | null =
-    text === '' ? null : parsePrinted(text, isAsset(asset) ? asset : ASSETS[0]);
-  if (text !== '' && least === null)
-    return {
-      filter: { ...none, tenantId: tenant?.id ?? null },
-      fault: `"${text}" is not an amount. Write it as ${EXAMPLE}. All amounts are shown.`,
-    };
-  return { filter: { tenantId: tenant?.id ?? null, least }, fault: null };
+  const tenant = name === '' ? null : await reader.find(tenants, { name });
+  if (tenant === undefined) {
+    const fault = `"${name}" is not the name of a tenant. All are shown.`;
+    return { filter: { tenantId: null, least: null }, fault };
+  }
+  const least = text === '' ? null : parsePrinted(text, isAsset(asset) ? asset : ASSETS[0]);
+  const isWrong = text !== '' && least === null;
+  return {
+    filter: { tenantId: tenant?.id ?? null, least },
+    fault: isWrong
+      ? `"${text}" is not an amount. Write it as ${EXAMPLE}. All amounts are shown.`
+      : null,
+  };
 }
 
 const EXAMPLE = formatAmount({ raw: 150_000n, asset: ASSETS[0] }).split(' ')[0] ?? '';

@@ -20,10 +20,7 @@ import { eventsOf, gapsOf, sequencesWithin } from '../../events/positions.js';
 
 /** Maximum of searched times. In a long history, only the newest are searched. */
 const MAX_INSTANTS = 24;
-/**
- * Maximum of rows with the same time in one account or log. The commands of a group have the same
- * time.
- */
+/** Rows with the same time in one account or log, at most. A group of commands has one time. */
 const MAX_AT_ONE_INSTANT = 2_000;
 /** Events are dated when their tenant's counter is locked, shortly after the change. */
 const EVENT_LATER_MS = 5_000;
@@ -110,10 +107,7 @@ export interface DeliveryHistory {
   readonly attempts: readonly WebhookAttempt[];
 }
 
-/**
- * Returns deliveries of the events to the tenant's endpoints: all that are not deleted, and the
- * most recently created.
- */
+/** Returns the events' deliveries to the tenant's endpoints. */
 export async function deliveriesOf(
   reader: Reader,
   tenantId: Uuid,

@@ -12,14 +12,13 @@ export interface Names {
   person(memberId: Uuid): string;
 }
 
-/** A resource with its tenant and accounts. */
-interface Owned {
+export interface Owned {
   readonly tenantId: Uuid;
   readonly sourceAccountId?: Uuid;
   readonly destinationAccountId?: Uuid;
   readonly accountId?: Uuid;
-  /** Member who requested it. */
   readonly createdBy?: Uuid;
+  readonly executedBy?: Uuid | null;
 }
 
 export async function namesOf(reader: Reader, owned: readonly Owned[]): Promise<Names> {
@@ -29,14 +28,14 @@ export async function namesOf(reader: Reader, owned: readonly Owned[]): Promise<
     one.destinationAccountId,
     one.accountId,
   ]);
-  const creators = [...new Set(owned.flatMap(({ createdBy }) => createdBy ?? []))];
+  const memberIds = owned.flatMap((one) => [one.createdBy ?? [], one.executedBy ?? []].flat());
   const [accounts, found, people] = await Promise.all([
     readNames(
       reader,
       accountIds.filter((id) => id !== undefined),
     ),
-    ids.length === 0 ? [] : reader.select(tenants, { id: ids }),
-    creators.length === 0 ? [] : reader.select(members, { id: creators }),
+    reader.select(tenants, { id: ids }),
+    reader.select(members, { id: [...new Set(memberIds)] }),
   ]);
   const nameOf = new Map(people.map(({ id, name }) => [id, name]));
   const known = new Map(found.map((tenant) => [tenant.id, tenant]));

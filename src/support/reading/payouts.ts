@@ -9,8 +9,6 @@ import {
   payouts,
 } from '../../db/entities/payouts.js';
 
-/** Payouts of any tenant for support and operators, regardless of roles. */
-
 /** Returns stuck payouts of all tenants, oldest first. */
 export async function listStuck(reader: Reader, limit: number): Promise<readonly Payout[]> {
   return reader.list(
@@ -41,7 +39,6 @@ export function stuckText({
     : 'the rail has not reported the outcome';
 }
 
-/** Returns a message between the service and the rail, as one line. */
 export function eventLine(event: PayoutRailEvent): string {
   return `${toRfc3339(event.at)} ${railEventText(event)}`;
 }
@@ -84,8 +81,8 @@ export function payoutWaitsFor(payout: Payout, now: Instant): string {
     : `nothing: it is ${payout.status}`;
 }
 
-/** Returns a code with its reason, in words. Returns null without a code. */
-export function endText(code: string | null, reason: string | null): string | null {
+/** Returns a code in words, with its reason. Returns null without a code. */
+export function endText(code: string | null, reason: string | null = null): string | null {
   if (code === null) return null;
   const words = code.replaceAll('_', ' ');
   return reason === null || reason === '' ? words : `${words}: ${reason}`;

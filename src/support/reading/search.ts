@@ -5,7 +5,7 @@ import { firstIdAt, parseUuid, timeOfId, type Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
 import { string, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
-import { bonuses, type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
+import { type BonusBatch, bonusBatches, bonuses } from '../../db/entities/bonuses.js';
 import { events } from '../../db/entities/events.js';
 import { idempotencyKeys, ledgerTransactions } from '../../db/entities/ledger.js';
 import {
@@ -20,11 +20,7 @@ import { type Payout, payouts } from '../../db/entities/payouts.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
 import { columnList, literal } from '../../db/statements.js';
 import { parseRow, type Table } from '../../db/table.js';
-import { idsNamedLike, idsReferencedLike } from './search-beginnings.js';
 
-/** Searches across all tenants, using the existing indexes. */
-
-/** Amounts from `least` to `most`, both inclusive. */
 export interface AmountRange {
   readonly asset: Asset;
   readonly least: bigint;
@@ -41,16 +37,20 @@ export interface Rows {
   readonly accounts: Account;
   readonly tenants: Tenant;
 }
+export const TABLES: { readonly [Kind in keyof Rows]: Table<Rows[Kind]> } = {
+  ...{ transfers, payouts, batches: bonusBatches, endpoints: webhookEndpoints },
+  ...{ adjustments, accounts, tenants },
+};
+const KINDS = Object.keys(TABLES) as readonly (keyof Rows)[];
+/** Kinds whose rows have an amount. */
+const OPERATIONS = ['transfers', 'payouts', 'batches', 'adjustments'] as const;
 export type SearchResult = { readonly [Kind in keyof Rows]: readonly Rows[Kind][] };
 
 export const MAX_FOUND = 25;
 /** Maximum of rows of a table that one search examines. */
 const MAX_EXAMINED = 200_000;
 
-/**
- * Returns the id, and the ids of related resources if it is the id of an event, a posting, a bonus
- * or a pay-in.
- */
+/** Returns the id, and the resource of an event, a posting, a bonus or a pay-in with this id. */
 async function idsAbout(reader: Reader, id: Uuid): Promise<readonly Uuid[]> {
   const [event, posting, bonus, payIn] = await Promise.all([
     reader.find(events, { id }),
@@ -67,28 +67,26 @@ async function idsAbout(reader: Reader, id: Uuid): Promise<readonly Uuid[]> {
   return [id, ...about.flatMap((one) => one ?? [])];
 }
 
+const NOTHING: SearchResult = {
+  ...{ transfers: [], payouts: [], batches: [], endpoints: [] },
+  ...{ adjustments: [], accounts: [], tenants: [] },
+};
+
+/** Returns what `read` finds of each of these kinds. */
+async function findEach(
+  kinds: readonly (keyof Rows)[],
+  read: (table: Table<{ readonly id: Uuid }>, kind: keyof Rows) => Promise<readonly unknown[]>,
+): Promise<SearchResult> {
+  const found = await Promise.all(
+    kinds.map(async (kind) => [kind, await read(TABLES[kind] as Table<never>, kind)] as const),
+  );
+  return { ...NOTHING, ...(Object.fromEntries(found) as Partial<SearchResult>) };
+}
+
 async function findResources(reader: Reader, ids: readonly Uuid[]): Promise<SearchResult> {
   const id = [...new Set(ids)];
-  const [ofTransfers, ofPayouts, batches, endpoints, ofAdjustments, ofAccounts, ofTenants] =
-    await Promise.all([
-      reader.select(transfers, { id }),
-      reader.select(payouts, { id }),
-      reader.select(bonusBatches, { id }),
-      reader.select(webhookEndpoints, { id }),
-      reader.select(adjustments, { id }),
-      reader.select(accounts, { id }),
-      reader.select(tenants, { id }),
-    ]);
-  const own = ofAccounts.filter(({ type }) => type !== 'system');
-  return {
-    transfers: ofTransfers,
-    payouts: ofPayouts,
-    batches,
-    endpoints,
-    adjustments: ofAdjustments,
-    accounts: own,
-    tenants: ofTenants,
-  };
+  const found = await findEach(KINDS, (table) => reader.select(table, { id }));
+  return { ...found, accounts: found.accounts.filter(({ type }) => type !== 'system') };
 }
 
 /** Returns the time in a time-ordered id, or null for another kind of id. */
@@ -112,10 +110,7 @@ interface Window {
   readonly timeZone: string | null;
 }
 
-/**
- * Returns the time span of the day in each tenant's time zone. Returns an empty list for an invalid
- * day.
- */
+/** Returns the day in each time zone of tenants, or an empty list for an invalid day. */
 export async function windowsOf(reader: Reader, day: string): Promise<readonly Window[]> {
   const rows = await reader.query("SELECT time_zone FROM tenants UNION SELECT 'UTC'");
   return rows.flatMap((row) => {
@@ -133,10 +128,7 @@ function withinSql({ from, to, timeZone }: Window): string {
     : `(${within} AND o.time_zone=${string.literal(timeZone)})`;
 }
 
-/**
- * Returns accounts of any tenant by alias or phone. The only index starts with the tenant, so each
- * tenant is searched.
- */
+/** Finds accounts by alias or phone, by an index that starts with the tenant. */
 async function idsNamed(reader: Reader, text: string): Promise<readonly Uuid[]> {
   const alias = parseAlias(text);
   const phone = parsePhone(text);
@@ -150,10 +142,7 @@ async function idsNamed(reader: Reader, text: string): Promise<readonly Uuid[]> 
   return rows.map((row) => uuid.parse(row.id));
 }
 
-/**
- * Returns the ids of resources created by an idempotency key of any tenant or an operator's
- * reference.
- */
+/** Finds what an idempotency key or an operator's reference of any tenant created. */
 async function idsOfKey(reader: Reader, key: string): Promise<readonly Uuid[]> {
   // No key has other characters, and MySQL cannot compare the column with them.
   if (!/^[\x20-\x7e]*$/.test(key)) return [];
@@ -168,14 +157,10 @@ async function idsOfKey(reader: Reader, key: string): Promise<readonly Uuid[]> {
 
 interface MadeWithin {
   readonly found: SearchResult;
-  /** Time at which the search stopped early. */
   readonly stoppedAt: Instant | null;
 }
 
-/**
- * Returns operations created in these windows, oldest first. With `amounts`, returns only operations
- * whose amount is in one of these ranges.
- */
+/** Returns operations created in these windows with these amounts, oldest first. */
 export async function findMadeWithin(
   reader: Reader,
   windows: readonly Window[],
@@ -183,13 +168,15 @@ export async function findMadeWithin(
 ): Promise<MadeWithin> {
   const from = instant(Math.min(...windows.map((window) => window.from)));
   const to = instant(Math.max(...windows.map((window) => window.to)));
-  const within = async <Row extends { readonly id: Uuid }>(table: Table<Row>, sum: string) => {
-    const first = uuid.literal(firstIdAt(from));
+  const first = uuid.literal(firstIdAt(from));
+  const stops: Instant[] = [];
+  const found = await findEach(OPERATIONS, async (table, kind) => {
     const [last] = await reader.query(
       `SELECT id FROM ${table.name} FORCE INDEX (PRIMARY) WHERE id>=${first} AND id<${uuid.literal(firstIdAt(to))}
        ORDER BY id LIMIT 1 OFFSET ${MAX_EXAMINED}`,
     );
     const stop = last === undefined ? null : uuid.parse(last.id);
+    const sum = kind === 'batches' ? 'total_raw' : 'raw';
     const ranges = amounts?.map(
       ({ asset, least, most }) =>
         `(t.asset=${string.literal(asset)} AND t.${sum} BETWEEN ${least} AND ${most})`,
@@ -201,40 +188,21 @@ export async function findMadeWithin(
        WHERE t.id>=${first} AND t.id<${uuid.literal(stop ?? firstIdAt(to))}${wanted}
        AND (${windows.map(withinSql).join(' OR ')}) ORDER BY t.id LIMIT ${MAX_FOUND + 1}`,
     );
-    const items = rows.slice(0, MAX_FOUND).map((row) => parseRow(table, row));
-    const next = rows[MAX_FOUND];
-    const end = next === undefined ? stop : parseRow(table, next).id;
-    return { items, stoppedAt: end === null ? null : timeOfId(end) };
-  };
-  const [ofTransfers, ofPayouts, batches, ofAdjustments] = await Promise.all([
-    within(transfers, 'raw'),
-    within(payouts, 'raw'),
-    within(bonusBatches, 'total_raw'),
-    within(adjustments, 'raw'),
-  ]);
-  const stops = [ofTransfers, ofPayouts, batches, ofAdjustments].flatMap(
-    ({ stoppedAt }) => stoppedAt ?? [],
-  );
-  return {
-    found: {
-      ...{ transfers: ofTransfers.items, payouts: ofPayouts.items, batches: batches.items },
-      ...{ adjustments: ofAdjustments.items, endpoints: [], accounts: [], tenants: [] },
-    },
-    stoppedAt: stops.length === 0 ? null : instant(Math.min(...stops)),
-  };
+    const items = rows.map((row) => parseRow(table, row));
+    const end = items[MAX_FOUND]?.id ?? stop;
+    if (end !== null) stops.push(instant(timeOfId(end)));
+    return items.slice(0, MAX_FOUND);
+  });
+  return { found, stoppedAt: stops.length === 0 ? null : instant(Math.min(...stops)) };
 }
 
 export function countFound(found: SearchResult): number {
   return Object.values(found).reduce((sum, items) => sum + items.length, 0);
 }
 
-/** Shortest beginning that is searched for. */
 const MIN_BEGINNING = 2;
 
-/**
- * Searches by anything that the text may be: an id, an alias, a phone or a key, or else the
- * beginning of a name or reference.
- */
+/** Searches by id, alias, phone or key, or else by the beginning of a name or reference. */
 export async function findByText(reader: Reader, text: string): Promise<SearchResult> {
   const id = parseUuid(text);
   if (id !== null) {
@@ -257,3 +225,58 @@ export function recentWindow(now: Instant): Window {
   return { from: instant(now - RECENT_DAYS * 86_400_000), to: instant(now + 1), timeZone: null };
 }
 export const RECENT_DAYS = 7;
+
+const MAX_OF_EACH = 25;
+const MAX_TENANTS = 1_000;
+const TENANTS_A_STATEMENT = 100;
+
+function beginsSql(columnName: string, text: string): string {
+  return `${columnName} LIKE ${string.literal(`${text.replace(/[\\%_]/g, '\\$&')}%`)}`;
+}
+
+/** Returns the ids of accounts and tenants whose name begins with the text, in any of four cases. */
+async function idsNamedLike(reader: Reader, text: string): Promise<readonly Uuid[]> {
+  const lower = text.toLowerCase();
+  const titled = lower.replace(/(?<=^|\s)\S/g, (first) => first.toUpperCase());
+  const names = [...new Set([text, lower, titled, text.toUpperCase()])];
+  const like = names.map((name) => beginsSql('name', name)).join(' OR ');
+  const rows = await reader.query(
+    `(SELECT id FROM tenants WHERE ${like} LIMIT ${MAX_OF_EACH}) UNION ALL
+     (SELECT id FROM accounts FORCE INDEX (by_name) WHERE (${like}) AND type<>'system' LIMIT ${MAX_OF_EACH})`,
+  );
+  return rows.map((row) => uuid.parse(row.id));
+}
+
+/**
+ * Returns the ids of resources whose reference or idempotency key begins with the text. The indexes
+ * start with the tenant, so each tenant is searched by a range of its own.
+ */
+async function idsReferencedLike(reader: Reader, text: string): Promise<readonly Uuid[]> {
+  if (!/^[\x20-\x7e]*$/.test(text)) return [];
+  const owners = await reader.query(`SELECT id FROM tenants LIMIT ${MAX_TENANTS}`);
+  const some = `LIMIT ${MAX_OF_EACH}`;
+  const begins = beginsSql('reference', text);
+  const parts = owners.flatMap((row) => {
+    const owner = `tenant_id=${uuid.literal(uuid.parse(row.id))}`;
+    const keys = (start: string): string =>
+      `(SELECT resource_id AS id FROM idempotency_keys FORCE INDEX (PRIMARY) WHERE ${owner}
+        AND ${beginsSql('idempotency_key', start)} AND resource_id IS NOT NULL ${some})`;
+    return [
+      `(SELECT id FROM adjustments FORCE INDEX (reference) WHERE ${owner} AND ${begins} ${some})`,
+      keys(text),
+      keys(`ops/${text}`),
+    ];
+  });
+  const groups = Array.from({ length: Math.ceil(parts.length / TENANTS_A_STATEMENT) }, (_, index) =>
+    parts.slice(index * TENANTS_A_STATEMENT, (index + 1) * TENANTS_A_STATEMENT),
+  );
+  const own = `(SELECT id FROM bonus_references WHERE ${begins} ${some})`;
+  const ofRows = `(SELECT batch_id AS id FROM bonus_batch_rows FORCE INDEX (reference) WHERE ${begins} ${some})`;
+  const found: Uuid[] = [];
+  for (const group of [[own, ofRows], ...groups]) {
+    if (found.length >= MAX_OF_EACH) break;
+    const rows = await reader.query(`${group.join(' UNION ALL ')} ${some}`);
+    found.push(...rows.map((row) => uuid.parse(row.id)));
+  }
+  return [...new Set(found)];
+}

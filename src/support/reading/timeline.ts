@@ -13,7 +13,6 @@ import type { EventRow } from '../../db/entities/events.js';
 import { deliveriesOf, entriesOf, eventsAbout, type DeliveryHistory } from './ledger.js';
 import { readNames } from './transfers.js';
 
-/** A change or message in the timeline of a resource, in order of time. */
 export interface TimelineLine {
   readonly at: Instant;
   readonly what: string;
@@ -21,7 +20,6 @@ export interface TimelineLine {
   readonly details: readonly string[];
 }
 
-/** Rows about a resource, and its timeline. */
 export interface History {
   readonly timeline: readonly TimelineLine[];
   readonly entries: readonly Entry[];
@@ -33,14 +31,13 @@ export interface History {
   nameOf(id: Uuid): string;
 }
 
-interface Subject {
+export interface Subject {
   readonly id: Uuid;
   readonly tenantId: Uuid;
   readonly timeZone: string;
   readonly accountIds: readonly Uuid[];
   /** Times of changes according to the resource's row. */
   readonly instants: readonly (Instant | null)[];
-  /** Lines added by the feature. */
   readonly lines: readonly TimelineLine[];
 }
 
@@ -84,7 +81,6 @@ export async function readHistory(reader: Reader, subject: Subject): Promise<His
   return { timeline, entries, hold, approvals: given, events, deliveries, nameOf };
 }
 
-/** Returns a line of the timeline. */
 export function line(
   at: Instant,
   what: string,
@@ -120,7 +116,6 @@ async function readPeople(
   return new Map(found.map(({ id, name }) => [`member:${id}`, name]));
 }
 
-/** Texts for actions in the audit log. Actions without a text are shown unchanged. */
 const WORDS: Readonly<Record<string, string>> = {
   approve: 'Approved',
   reject: 'Rejected',
@@ -175,7 +170,6 @@ function entryLine({ raw, asset, createdAt }: Entry, account: string): TimelineL
   return line(createdAt, `Ledger: ${formatAmount(sum)} ${raw < 0n ? 'from' : 'to'} ${account}`);
 }
 
-/** Returns a line for the last attempt of a delivery. */
 function deliveryLine({ url, delivery, attempts }: DeliveryHistory): readonly TimelineLine[] {
   const last = attempts.at(-1);
   if (last === undefined) return [];

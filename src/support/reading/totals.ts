@@ -7,8 +7,6 @@ import { type DailyTotal, dailyTotals } from '../../db/entities/sweeps.js';
 import { type Tenant, tenants } from '../../db/entities/parties.js';
 import { literals } from '../../db/statements.js';
 
-/** Daily totals of tenants, for charts. */
-
 export interface TenantTotals {
   readonly tenant: Tenant;
   readonly asset: Asset;
@@ -55,12 +53,12 @@ export async function readTotals(
       asset,
       days: Array.from({ length: DAYS }, (_, index) => {
         const day = localDay(now, tenant.timeZone, DAYS - 1 - index);
-        return ofTenant.find((row) => row.asset === asset && row.day === day) ?? NOTHING;
+        return ofTenant.find((row) => row.asset === asset && row.day === day) ?? NO_TOTALS;
       }),
     }));
   });
 }
 
-const NOTHING: Pick<DailyTotal, Measure> = {
+export const NO_TOTALS: Pick<DailyTotal, Measure> = {
   ...{ moved: 0n, movedCount: 0, failed: 0n, failedCount: 0, pending: 0n, pendingCount: 0 },
 };

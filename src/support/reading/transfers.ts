@@ -10,11 +10,6 @@ import { displayName } from '../../accounts/display-name.js';
 import { SUPPORT, isExpired, waitingOf } from '../../approvals/rules.js';
 import { transferWorkflowId } from '../../temporal/contracts.js';
 
-/**
- * Transfers of any tenant for operators, regardless of roles, with the public names of the parties.
- */
-
-/** Keeps the statement short. */
 const AT_ONCE = 900;
 
 /** Returns the names of the accounts that other tenants see, as a map by id. */

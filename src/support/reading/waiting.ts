@@ -2,24 +2,14 @@ import type { Amount } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import { asset, integer, string, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
-import { type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
-import {
-  type Adjustment,
-  adjustments,
-  type Transfer,
-  transfers,
-} from '../../db/entities/operations.js';
-import { type Payout, payouts } from '../../db/entities/payouts.js';
-import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
 import { columnList } from '../../db/statements.js';
 import { parseRow, type Table } from '../../db/table.js';
 import { payoutApproval } from '../../payouts/approvals.js';
 import { transferApproval } from '../../transfers/approval-outcomes.js';
+import { type Rows, TABLES } from './search.js';
 
-/** Resources of all tenants that need a person, the first to expire or the oldest first. */
-
-interface List<Row> {
-  readonly table: Table<Row>;
+interface List {
+  readonly rows: keyof Rows;
   /** FROM clause with conditions, in which the table is `t`. */
   readonly from: string;
   readonly order: string;
@@ -29,62 +19,49 @@ interface List<Row> {
 
 const PENDING = `t.status=${string.literal('pending_approval')}`;
 
-export interface WaitingRows {
-  readonly transfers: Transfer;
-  readonly payouts: Payout;
-  readonly stuck: Payout;
-  readonly batches: BonusBatch;
-  readonly endpoints: WebhookEndpoint;
-  readonly adjustments: Adjustment;
-}
-export type WaitingKind = keyof WaitingRows;
-
-const LISTS: { readonly [K in WaitingKind]: List<WaitingRows[K]> } = {
+const LISTS = {
   /** First to expire first, in the order of the index on the expiry. */
   transfers: {
-    table: transfers,
+    rows: 'transfers',
     from: `${transferApproval.expiring.from} AND ${transferApproval.expiring.expiresAt} IS NOT NULL AND ${PENDING}`,
     order: transferApproval.expiring.expiresAt,
     amount: 'raw',
   },
   payouts: {
-    table: payouts,
+    rows: 'payouts',
     from: payoutApproval.expiring.from,
     order: payoutApproval.expiring.expiresAt,
     amount: 'raw',
   },
   stuck: {
-    table: payouts,
+    rows: 'payouts',
     from: 'payouts t FORCE INDEX (stuck) WHERE t.stuck_since IS NOT NULL',
     order: 't.stuck_since',
     amount: 'raw',
   },
-  /** A tenant has a quota of batches that have not ended, so there are few. */
+  /** A tenant has a quota of open batches, so there are few. */
   batches: {
-    table: bonusBatches,
+    rows: 'batches',
     from: `bonus_batches t FORCE INDEX (by_status) WHERE t.status IN ('validating','ready','executing')`,
     order: 't.created_at, t.id',
     amount: 'total_raw',
   },
-  /**
-   * A tenant has at most 16 endpoints that are not deleted, so all are examined. Endpoints disabled
-   * by their tenant are not listed.
-   */
+  /** A tenant has at most 16 endpoints, so all are examined. */
   endpoints: {
-    table: webhookEndpoints,
+    rows: 'endpoints',
     from: `webhook_endpoints t FORCE INDEX (due) WHERE t.status IN ('enabled','disabled')
     AND (t.failing_since IS NOT NULL OR t.paused_at IS NOT NULL OR (t.status='disabled' AND t.disabled_reason<>'by_tenant'))`,
     order: 'COALESCE(t.failing_since, t.disabled_at, t.paused_at), t.id',
     amount: null,
   },
-  /** Proposed by hand, so there are never many. */
   adjustments: {
-    table: adjustments,
+    rows: 'adjustments',
     from: `adjustments t WHERE t.status='proposed'`,
     order: 't.created_at, t.id',
     amount: 'raw',
   },
-};
+} as const satisfies Readonly<Record<string, List>>;
+export type WaitingKind = keyof typeof LISTS;
 export const WAITING_KINDS = Object.keys(LISTS) as readonly WaitingKind[];
 
 /** Maximum of listed rows, at which counting stops too. */
@@ -98,7 +75,7 @@ export interface WaitingFilter {
 }
 
 function fromSql(
-  { from, amount }: Pick<List<unknown>, 'from' | 'amount'>,
+  { from, amount }: Pick<List, 'from' | 'amount'>,
   { tenantId, least }: WaitingFilter,
 ): string {
   const own = tenantId === null ? '' : ` AND t.tenant_id=${uuid.literal(tenantId)}`;
@@ -108,24 +85,28 @@ function fromSql(
 
 const ALL: WaitingFilter = { tenantId: null, least: null };
 
-interface WaitingPage<Row> {
-  readonly items: readonly Row[];
+type RowKind = (typeof LISTS)[WaitingKind]['rows'];
+
+interface WaitingPage {
+  readonly rowKind: RowKind;
+  readonly items: readonly Rows[RowKind][];
   readonly hasMore: boolean;
 }
 
-export async function readWaiting<K extends WaitingKind>(
+export async function readWaiting(
   reader: Reader,
-  kind: K,
+  kind: WaitingKind,
   { skip, limit }: { readonly skip: number; readonly limit: number },
   filter = ALL,
-): Promise<WaitingPage<WaitingRows[K]>> {
-  const list: List<WaitingRows[K]> = LISTS[kind];
+): Promise<WaitingPage> {
+  const { rows: rowKind, order, ...list } = LISTS[kind];
+  const table = TABLES[rowKind] as Table<never>;
   const rows = await reader.query(
-    `SELECT ${columnList(list.table, 't')} FROM ${fromSql(list, filter)}
-     ORDER BY ${list.order} LIMIT ${Math.trunc(limit) + 1} OFFSET ${Math.trunc(skip)}`,
+    `SELECT ${columnList(table, 't')} FROM ${fromSql(list, filter)}
+     ORDER BY ${order} LIMIT ${Math.trunc(limit) + 1} OFFSET ${Math.trunc(skip)}`,
   );
-  const items = rows.slice(0, limit).map((row) => parseRow(list.table, row));
-  return { items, hasMore: rows.length > limit && skip + limit < MAX_LISTED };
+  const items = rows.slice(0, limit).map((row) => parseRow(table, row));
+  return { rowKind, items, hasMore: rows.length > limit && skip + limit < MAX_LISTED };
 }
 
 /** Returns the number of rows. `MAX_LISTED` + 1 means more. */
@@ -143,10 +124,7 @@ export async function countWaiting(
 /** Number of the most urgent resources among which the next one is chosen. */
 const MAX_NEXT = 200;
 
-/**
- * Returns the id after this one in the list's order, or the first one if this id is not in the
- * list. Returns null if the list has no other.
- */
+/** Returns the id after this one in the list, else the first other id, else null. */
 export async function nextWaiting(
   reader: Reader,
   kind: WaitingKind,

@@ -1,80 +1,77 @@
-import { type Asset, ASSETS, formatAmount } from '../../core/amount.js';
-import { monthOf } from '../../core/calendar.js';
-import type { Instant } from '../../core/instant.js';
-import type { Reader } from '../../db/database.js';
-import { accountLimits } from '../../db/entities/identity.js';
-import { holds, monthTotals } from '../../db/entities/ledger.js';
-import { adjustments } from '../../db/entities/operations.js';
-import { type Account, accounts } from '../../db/entities/parties.js';
-import { literal } from '../../db/statements.js';
-import { type AccountDetails, readAccountDetails } from '../../accounts/directory.js';
+import { readAccountDetails } from '../../accounts/directory.js';
 import { displayName } from '../../accounts/display-name.js';
 import { limitsOf } from '../../accounts/limits.js';
 import { type Movement, readMovements } from '../../accounts/movements.js';
+import { ASSETS } from '../../core/amount.js';
+import { monthOf } from '../../core/calendar.js';
+import { accountLimits } from '../../db/entities/identity.js';
+import { type Balance, type Hold, holds, monthTotals } from '../../db/entities/ledger.js';
+import { adjustments } from '../../db/entities/operations.js';
+import { type Account, accounts } from '../../db/entities/parties.js';
+import { literal } from '../../db/statements.js';
 import { ACCOUNT_ACTIONS } from '../actions/adjustments.js';
 import { type Content, html } from '../html.js';
 import {
   type Fact,
-  idText,
-  pathOf,
+  link,
+  money,
   type ResourcePath,
   section,
-  table,
+  tableSection,
   tag,
-  tenantFact,
-  time,
-  timeOrNull,
 } from '../pages/layout.js';
 import { tableOf } from '../pages/rows.js';
-import { namesOf } from '../reading/names.js';
-import { readStaffActions } from '../reading/timeline.js';
-import type { ResourceKind } from './resource-kind.js';
+import type { PageContext, ResourceKind } from './resource-kind.js';
 
 const SHOWN = 20;
 
 export const accountKind: ResourceKind<Account> = {
   name: 'accounts',
+  subjectType: 'account',
   actions: ACCOUNT_ACTIONS,
   async find({ database: { reader } }, id) {
     const account = await reader.find(accounts, { id });
     return account?.type === 'system' ? undefined : account;
   },
-  subjectOf: ({ id, tenantId }) => ({ id, tenantId, subjectType: 'account' }),
-  async show({ database: { reader }, clock }, account) {
-    const { id, tenantId, type, name } = account;
-    const names = await namesOf(reader, [account]);
-    const timeZone = names.timeZone(tenantId);
-    const now = clock();
-    const [details, limits, held, movements, own, timeline] = await Promise.all([
+  rowOf: (account) => account,
+  async describe(account, context) {
+    const { reader, now, time, tenant } = context;
+    const { id, type, name } = account;
+    const owner = literal(holds, 'accountId', id);
+    const [details, limits, held, movements, own] = await Promise.all([
       readAccountDetails(reader, id),
-      limitRows(reader, account, now, timeZone),
-      holdRows(reader, account, timeZone),
+      limitRows(account, context),
+      reader.list(
+        holds,
+        `FORCE INDEX (account) WHERE account_id=${owner} AND remaining>0 LIMIT ${SHOWN}`,
+      ),
       readMovements(reader, id, {}, null, SHOWN),
-      newestAdjustments(reader, account),
-      readStaffActions(reader, id, timeZone),
+      reader.list(adjustments, `WHERE account_id=${owner} ORDER BY created_at DESC LIMIT 5`),
     ]);
+    const moved = movements.items.map((movement) => movementRow(movement, context));
     return {
       title: `Account of ${displayName(type, name)}`,
       status: tag(account.status),
       facts: [
         ['Type', type],
         ['Alias', account.alias],
-        ['Verified', timeOrNull(account.verifiedAt, timeZone) ?? 'no'],
+        ['Verified', time(account.verifiedAt) ?? 'no'],
         [
           'Members',
           details.members.map(({ name: member, role }) => html`<p>${member} (${role})</p>`),
         ],
-        tenantFact(tenantId, names.tenant(tenantId)),
-        ['Opened', time(account.createdAt, timeZone)],
-        ['Id', idText(id)],
+        tenant,
+        ['Opened', time(account.createdAt)],
       ],
-      more: [
-        listed('balances', 'Balances', balanceRows(details)),
-        listed('holds', `Holds, the newest ${held.length}`, held),
-        listed('limits', 'Limits', limits),
-        listed('moved', `Movements, the newest ${movements.items.length}`, [
-          ...movements.items.map((movement) => movementRow(movement, timeZone)),
-        ]),
+      before: [
+        tableSection('balances', 'Balances', details.balances.map(balanceRow)),
+        tableSection(
+          'holds',
+          `Holds, the newest ${held.length}`,
+          held.map((hold) => holdRow(hold, context)),
+        ),
+        tableSection('limits', 'Limits', limits),
+        tableSection('moved', `Movements, the newest ${moved.length}`, moved),
         own.length > 0 &&
           section(
             'adjusted',
@@ -82,55 +79,33 @@ export const accountKind: ResourceKind<Account> = {
             await tableOf(reader, now, 'adjustments', 'Adjustments', own),
           ),
       ],
-      timeline,
-      timeZone,
-      workflow: null,
     };
   },
 };
 
-function listed(id: string, heading: string, rows: readonly (readonly Fact[])[]): Content {
-  return rows.length > 0 && section(id, heading, table(heading, rows));
-}
-
-function money(raw: bigint, asset: Asset): Content {
-  return html`<span class="amount">${formatAmount({ raw, asset })}</span>`;
-}
-
-function balanceRows({ balances }: AccountDetails): readonly (readonly Fact[])[] {
-  return balances.map(({ asset, available, held }) => [
+function balanceRow({ asset, available, held }: Balance): readonly Fact[] {
+  return [
     ['Asset', asset],
     ['Available', money(available, asset)],
     ['Held', money(held, asset)],
     ['Total', money(available + held, asset)],
-  ]);
+  ];
 }
 
-/** Shows holds that still hold money, in the order of the index. */
-async function holdRows(
-  reader: Reader,
-  { id }: Account,
-  timeZone: string,
-): Promise<readonly (readonly Fact[])[]> {
-  const owner = literal(holds, 'accountId', id);
-  const own = await reader.list(
-    holds,
-    `FORCE INDEX (account) WHERE account_id=${owner} AND remaining>0 LIMIT ${SHOWN}`,
-  );
-  return own.map(({ resourceId, resourceType, asset, raw, remaining, createdAt, expiresAt }) => [
-    ['For', related(resourceType, resourceId, resourceType.replaceAll('_', ' '))],
-    ['Placed', money(raw, asset)],
-    ['Still held', money(remaining, asset)],
-    ['Since', time(createdAt, timeZone)],
-    ['Expires', timeOrNull(expiresAt, timeZone)],
-  ]);
+function holdRow(hold: Hold, { time }: PageContext): readonly Fact[] {
+  const { resourceId, resourceType, asset } = hold;
+  return [
+    ['For', related(resourceType, resourceId, resourceType)],
+    ['Placed', money(hold.raw, asset)],
+    ['Still held', money(hold.remaining, asset)],
+    ['Since', time(hold.createdAt)],
+    ['Expires', time(hold.expiresAt)],
+  ];
 }
 
 async function limitRows(
-  reader: Reader,
   account: Account,
-  now: Instant,
-  timeZone: string,
+  { reader, now, timeZone }: PageContext,
 ): Promise<readonly (readonly Fact[])[]> {
   const { name: month } = monthOf(now, timeZone);
   const accountId = account.id;
@@ -152,14 +127,6 @@ async function limitRows(
   });
 }
 
-async function newestAdjustments(reader: Reader, { id }: Account) {
-  return reader.list(
-    adjustments,
-    `WHERE account_id=${literal(adjustments, 'accountId', id)}
-     ORDER BY created_at DESC LIMIT 5`,
-  );
-}
-
 const RESOURCE_PATHS: Readonly<Record<string, ResourcePath>> = {
   transfer: 'transfers',
   payout: 'payouts',
@@ -167,19 +134,21 @@ const RESOURCE_PATHS: Readonly<Record<string, ResourcePath>> = {
   bonus_batch: 'batches',
 };
 
-function related(type: string, id: string, text: string): Content {
+/** Links to the resource if it has a page. `code` becomes the text. */
+function related(type: string, id: string, code: string): Content {
   const path = RESOURCE_PATHS[type];
-  return path === undefined ? text : html`<a href="${pathOf(path, id)}">${text}</a>`;
+  const text = code.replaceAll('_', ' ');
+  return path === undefined ? text : link(path, id, text);
 }
 
-function movementRow(movement: Movement, timeZone: string): readonly Fact[] {
+function movementRow(movement: Movement, { time }: PageContext): readonly Fact[] {
   const { kind, raw, asset, totalAfter, createdAt } = movement.entry;
   return [
-    ['Movement', related(movement.relatedType, movement.relatedId, kind.replaceAll('_', ' '))],
+    ['Movement', related(movement.relatedType, movement.relatedId, kind)],
     ['Amount', money(raw, asset)],
     ['Balance after', money(totalAfter, asset)],
     ['With', movement.counterparty.displayName],
     ['Description', movement.description],
-    ['Time', time(createdAt, timeZone)],
+    ['Time', time(createdAt)],
   ];
 }

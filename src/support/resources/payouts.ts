@@ -6,17 +6,9 @@ import { payoutResource } from '../../payouts/schemas.js';
 import { payoutWorkflowId } from '../../temporal/contracts.js';
 import { PAYOUT_ACTIONS } from '../actions/resolutions.js';
 import { html } from '../html.js';
-import { historySections, railSection } from '../pages/history.js';
-import {
-  amount,
-  idText,
-  pathOf,
-  publicFacts,
-  tag,
-  tenantFact,
-  time,
-  timeOrNull,
-} from '../pages/layout.js';
+import { railSection } from '../pages/history.js';
+import { amount, link, publicFacts, tag } from '../pages/layout.js';
+import { bankAccountText } from '../pages/rows.js';
 import {
   endText,
   payoutWaitsFor,
@@ -24,85 +16,65 @@ import {
   resolutionLine,
   stuckText,
 } from '../reading/payouts.js';
-import { line, readHistory, type TimelineLine } from '../reading/timeline.js';
-import { nextWaiting } from '../reading/waiting.js';
-import { namesOf } from '../reading/names.js';
-import { type ResourceKind, workflowLink } from './resource-kind.js';
+import { line } from '../reading/timeline.js';
+import type { ResourceKind } from './resource-kind.js';
+
+const OPEN: readonly string[] = ['pending_approval', 'approved', 'in_progress'];
 
 export const payoutKind: ResourceKind<SeenPayout> = {
   name: 'payouts',
+  subjectType: 'payout',
   actions: PAYOUT_ACTIONS,
   async find({ database: { reader } }, id) {
     const payout = await reader.find(payouts, { id });
     return payout === undefined ? undefined : readSeen(reader, payout);
   },
-  subjectOf: ({ payout: { id, tenantId } }) => ({ id, tenantId, subjectType: 'payout' }),
-  async show(site, { payout, open }) {
-    const { reader } = site.database;
-    const { id, tenantId, sourceAccountId: from, feeAccountId, asset, createdBy } = payout;
-    const [reports, names] = await Promise.all([
-      reader.select(payoutRailEvents, { payoutId: id }, { orderBy: ['id'] }),
-      namesOf(reader, [payout]),
-    ]);
-    const timeZone = names.timeZone(tenantId);
-    const asker = names.person(createdBy);
-    const lines: readonly TimelineLine[] = [
-      line(payout.createdAt, 'Requested', `${asker} (member of the tenant)`),
-      ...transitionsOf(payout)
-        .filter(({ status }) => status !== 'pending_approval')
-        .map(({ status, at }) => line(at, `Became ${status.replaceAll('_', ' ')}`)),
-      ...reports.map((event) => line(event.at, `Rail ${event.rail}`, null, railEventText(event))),
-    ];
+  rowOf: ({ payout }) => payout,
+  async describe({ payout, open }, { reader, now, names, timeZone, time, tenant }) {
+    const { id, status, sourceAccountId: from, feeAccountId, feeRaw, asset } = payout;
+    const { createdAt, approvalExpiresAt } = payout;
+    const reports = await reader.select(payoutRailEvents, { payoutId: id }, { orderBy: ['id'] });
+    const requester = names.person(payout.createdBy);
+    const isPending = status === 'pending_approval';
     const isStuck = payout.stuckSince !== null;
-    const next = await nextWaiting(reader, isStuck ? 'stuck' : 'payouts', id);
-    const accountIds = [from, ...(feeAccountId === null ? [] : [feeAccountId])];
-    const instants = [payout.createdAt, payout.approvalExpiresAt];
-    const history = await readHistory(reader, {
-      ...{ id, tenantId, timeZone, accountIds, instants, lines },
-    });
     return {
       title: `Payout of ${formatAmount(payout)}`,
-      status: [tag(payout.status), isStuck ? html` ${tag('stuck')}` : ''],
+      status: [tag(status), isStuck ? html` ${tag('stuck')}` : ''],
       facts: [
-        [
-          payout.status === 'pending_approval' ? 'Needs' : 'Waits for',
-          isOpen(payout) ? payoutWaitsFor(payout, site.clock()) : null,
-        ],
-        ['Stuck since', timeOrNull(payout.stuckSince, timeZone)],
+        [isPending ? 'Needs' : 'Waits for', OPEN.includes(status) && payoutWaitsFor(payout, now)],
+        ['Stuck since', time(payout.stuckSince)],
         ['Stuck because', stuckText(payout)],
-        ['Proposed', open === undefined ? null : resolutionLine(open)],
-        [
-          'Expires',
-          payout.status === 'pending_approval'
-            ? timeOrNull(payout.approvalExpiresAt, timeZone)
-            : null,
-        ],
+        ['Proposed', open && resolutionLine(open)],
+        ['Expires', isPending && time(approvalExpiresAt)],
         ['Amount', amount(payout)],
-        ['Fee', payout.feeRaw === 0n ? null : formatAmount({ raw: payout.feeRaw, asset })],
-        ['From', html`<a href="${pathOf('accounts', from)}">${names.account(from)}</a>`],
-        [
-          'To',
-          `${payout.holderName}, ${payout.country} ${payout.bankCode} ****${payout.accountEnd}`,
-        ],
+        ['Fee', feeRaw > 0n && formatAmount({ raw: feeRaw, asset })],
+        ['From', link('accounts', from, names.account(from))],
+        ['To', bankAccountText(payout)],
         ...publicFacts(payoutResource.presentToStaff('desk', payout)),
-        tenantFact(tenantId, names.tenant(tenantId)),
-        ['Requested by', asker],
-        ['Requested', time(payout.createdAt, timeZone)],
+        tenant,
+        ['Requested by', requester],
+        ['Requested', time(createdAt)],
         ['Rail', payout.rail],
         ["Rail's reference", payout.railReference],
         ['Ended because', endText(payout.rejectionCode, payout.rejectionReason)],
         ['Failed because', endText(payout.failureCode, payout.failureMessage)],
-        ['Id', idText(id)],
       ],
-      timeline: history.timeline,
-      more: [historySections(history, timeZone), railSection(reports, timeZone)],
-      timeZone,
-      next: next === null ? null : pathOf('payouts', next),
-      workflow: workflowLink(site, payoutWorkflowId(id)),
+      history: {
+        accountIds: [from, ...(feeAccountId === null ? [] : [feeAccountId])],
+        instants: [createdAt, approvalExpiresAt],
+        lines: [
+          line(createdAt, 'Requested', `${requester} (member of the tenant)`),
+          ...transitionsOf(payout)
+            .filter((transition) => transition.status !== 'pending_approval')
+            .map((to) => line(to.at, `Became ${to.status.replaceAll('_', ' ')}`)),
+          ...reports.map((event) =>
+            line(event.at, `Rail ${event.rail}`, null, railEventText(event)),
+          ),
+        ],
+      },
+      after: railSection(reports, timeZone),
+      list: isStuck ? 'stuck' : 'payouts',
+      workflowId: payoutWorkflowId(id),
     };
   },
 };
-
-function isOpen({ status }: SeenPayout['payout']): boolean {
-  return status === 'pending_approval' || status === 'approved' || status === 'in_progress';
-}

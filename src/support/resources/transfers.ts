@@ -2,88 +2,52 @@ import { formatAmount } from '../../core/amount.js';
 import { type Transfer, transfers } from '../../db/entities/operations.js';
 import { transferResource } from '../../transfers/schemas.js';
 import { approvalActions } from '../actions/approvals.js';
-import { html } from '../html.js';
-import { historySections } from '../pages/history.js';
-import {
-  amount,
-  idText,
-  pathOf,
-  publicFacts,
-  tag,
-  tenantFact,
-  time,
-  timeOrNull,
-} from '../pages/layout.js';
+import { amount, link, publicFacts, tag } from '../pages/layout.js';
 import { endText } from '../reading/payouts.js';
-import { namesOf } from '../reading/names.js';
-import { line, readHistory } from '../reading/timeline.js';
-import { nextWaiting } from '../reading/waiting.js';
+import { line } from '../reading/timeline.js';
 import { readTransferDetails } from '../reading/transfers.js';
-import { type ResourceKind, workflowLink } from './resource-kind.js';
+import type { ResourceKind } from './resource-kind.js';
 
 export const transferKind: ResourceKind<Transfer> = {
   name: 'transfers',
+  subjectType: 'transfer',
   actions: approvalActions(
     'transfer',
     ({ transferApprovals }) => transferApprovals,
     (transfer: Transfer) => transfer,
   ),
   find: ({ database: { reader } }, id) => reader.find(transfers, { id }),
-  subjectOf: ({ id, tenantId }) => ({ id, tenantId, subjectType: 'transfer' }),
-  async show(site, transfer) {
-    const { reader } = site.database;
-    const {
-      id,
-      tenantId,
-      sourceAccountId: from,
-      destinationAccountId: to,
-      feeAccountId,
-      createdAt,
-      asset,
-    } = transfer;
-    const accountIds = [from, to, ...(feeAccountId === null ? [] : [feeAccountId])];
-    const timeZone = (await namesOf(reader, [transfer])).timeZone(tenantId);
-    const [details, next] = await Promise.all([
-      readTransferDetails(reader, transfer, site.clock()),
-      nextWaiting(reader, 'transfers', id),
-    ]);
-    const { rejectionCode: code, rejectionReason: reason } = transfer;
-    const history = await readHistory(reader, {
-      ...{ id, tenantId, timeZone, accountIds },
-      instants: [createdAt, transfer.approvalExpiresAt],
-      lines: [line(createdAt, 'Requested', `${details.createdBy} (member of the tenant)`)],
-    });
+  rowOf: (transfer) => transfer,
+  async describe(transfer, { reader, now, time, tenant }) {
+    const { sourceAccountId: from, destinationAccountId: to, feeAccountId } = transfer;
+    const { createdAt, asset, feeRaw, approvalExpiresAt } = transfer;
+    const details = await readTransferDetails(reader, transfer, now);
+    const isPending = transfer.status === 'pending_approval';
+    const isNotified = details.outbox.length === 0;
     return {
       title: `Transfer of ${formatAmount(transfer)}`,
       status: tag(transfer.status),
       facts: [
-        ['Needs', transfer.status === 'pending_approval' ? details.waitsFor : null],
-        [
-          'Expires',
-          transfer.status === 'pending_approval'
-            ? timeOrNull(transfer.approvalExpiresAt, timeZone)
-            : null,
-        ],
+        ['Needs', isPending && details.waitsFor],
+        ['Expires', isPending && time(approvalExpiresAt)],
         ['Amount', amount(transfer)],
-        ['Fee', transfer.feeRaw === 0n ? null : formatAmount({ raw: transfer.feeRaw, asset })],
-        ['From', html`<a href="${pathOf('accounts', from)}">${details.source}</a>`],
-        ['To', html`<a href="${pathOf('accounts', to)}">${details.destination}</a>`],
+        ['Fee', feeRaw > 0n && formatAmount({ raw: feeRaw, asset })],
+        ['From', link('accounts', from, details.source)],
+        ['To', link('accounts', to, details.destination)],
         ...publicFacts(transferResource.presentToStaff('desk', transfer)),
-        tenantFact(tenantId, details.tenant),
+        tenant,
         ['Requested by', details.createdBy],
-        ['Requested', time(createdAt, timeZone)],
-        ['Ended because', endText(code, reason)],
-        [
-          'Temporal',
-          details.outbox.length === 0 ? null : 'is not notified yet; the service keeps trying',
-        ],
-        ['Id', idText(id)],
+        ['Requested', time(createdAt)],
+        ['Ended because', endText(transfer.rejectionCode, transfer.rejectionReason)],
+        ['Temporal', !isNotified && 'is not notified yet; the service keeps trying'],
       ],
-      timeline: history.timeline,
-      more: historySections(history, timeZone),
-      timeZone,
-      next: next === null ? null : pathOf('transfers', next),
-      workflow: workflowLink(site, details.workflowId),
+      history: {
+        accountIds: [from, to, ...(feeAccountId === null ? [] : [feeAccountId])],
+        instants: [createdAt, approvalExpiresAt],
+        lines: [line(createdAt, 'Requested', `${details.createdBy} (member of the tenant)`)],
+      },
+      list: 'transfers',
+      workflowId: details.workflowId,
     };
   },
 };

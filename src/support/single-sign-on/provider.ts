@@ -22,14 +22,12 @@ import type { ProvenSubject } from '../../staff/subjects.js';
  * (docs/contract.md, Staff)
  */
 
-/** Data to keep until the provider redirects back. */
 interface Flow {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
 }
 
-/** Thrown if the provider gave no valid response. */
 export class ProviderAway extends Error {
   override name = 'ProviderAway';
 }
@@ -40,7 +38,6 @@ export class NotProven extends Error {
 }
 
 const TIMEOUT_S = 5;
-/** Tolerance for differences between clocks. */
 const TOLERANCE_S = 5;
 
 export class IdentityProvider {
@@ -133,10 +130,7 @@ function rightsOf({ byValue }: RightsOfClaim, claim: unknown): readonly StaffRig
   ];
 }
 
-/**
- * Whether the provider is unavailable: a broken connection, a timeout or a 5xx. False for a
- * refusal.
- */
+/** Whether the provider is unavailable: a broken connection, a timeout or a 5xx. */
 function isAway(failure: unknown): boolean {
   if (!(failure instanceof Error)) return false;
   const { cause } = failure;

@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { networkOf } from '../../core/address-ranges.js';
+import type { Keyring } from '../../core/fingerprint.js';
 import { isCanonicalUuid, type Uuid } from '../../core/ids.js';
+import type { Clock } from '../../core/instant.js';
+import { seal, unseal } from '../../core/secret-box.js';
 import { STAFF_RIGHTS } from '../../db/entities/staff.js';
 import { describeFault } from '../../http/logging.js';
 import { TokenBuckets } from '../../http/rate-limit.js';
@@ -10,15 +13,10 @@ import { openSession } from '../../staff/sessions.js';
 import { bindSubject, findBySubject, type ProvenSubject } from '../../staff/subjects.js';
 import { Cookies } from '../cookies.js';
 import { assertAllowed, DeskError } from '../failures.js';
+import { bindPage, signedInPage } from '../pages/sign-in.js';
 import { nextOf } from '../routes.js';
 import { type DeskContext, type DeskRouter, ownForm, sendPage, type Site } from '../site.js';
-import { bindPage, signedInPage } from './pages.js';
 import { IdentityProvider, NotProven, ProviderAway } from './provider.js';
-import { FLOW_S, SealedValues } from './sealed-cookies.js';
-
-/**
- * Sign-in with the identity provider. The first time, it requires a code. (docs/contract.md, Staff)
- */
 
 export const CALLBACK_PATH = '/sign-in/provider/callback';
 /** Rate limit per client network, because each attempt may call the provider. */
@@ -27,10 +25,7 @@ const ATTEMPTS = { perSecond: 1 / 3, burst: 20 };
 const id = z.custom<Uuid>((given) => typeof given === 'string' && isCanonicalUuid(given));
 const flowSchema = z.object({
   ...{ state: z.string(), nonce: z.string(), verifier: z.string(), next: z.string() },
-  /**
-   * Session before signing in. Browsers do not send its strict cookie when the provider redirects
-   * back.
-   */
+  /** Session before signing in, whose strict cookie browsers do not send on a redirect. */
   before: id.nullable(),
 });
 const bindSchema = z.object({
@@ -45,7 +40,41 @@ const bindSchema = z.object({
   }),
 });
 
-/** Adds the routes, unless no provider is configured. */
+const FLOW_S = 600;
+
+/** Seals values that a browser keeps during a sign-in. `use` binds them to one purpose. */
+class SealedValues<T> {
+  private readonly context: string;
+
+  constructor(
+    private readonly keys: Keyring,
+    private readonly clock: Clock,
+    use: string,
+    private readonly schema: z.ZodType<T>,
+  ) {
+    this.context = `support/${use}`;
+  }
+
+  seal(value: T): string {
+    const text = JSON.stringify({ until: this.clock() + FLOW_S * 1_000, value });
+    const { keyId, bytes } = seal(this.keys, text, this.context);
+    return `${keyId}.${bytes.toString('base64url')}`;
+  }
+
+  /** Returns null if the value is invalid or too old. */
+  open(sealed: string | null): T | null {
+    const [keyId = '', text = ''] = sealed?.split('.') ?? [];
+    try {
+      const bytes = Buffer.from(text, 'base64url');
+      const opened: unknown = JSON.parse(unseal(this.keys, { keyId, bytes }, this.context));
+      const { until, value } = z.object({ until: z.number(), value: this.schema }).parse(opened);
+      return this.clock() < until ? value : null;
+    } catch {
+      return null;
+    }
+  }
+}
+
 export function singleSignOnRoutes(router: DeskRouter, site: Site): void {
   const { provider: settings, url } = site.settings;
   if (settings === null) return;
@@ -133,10 +162,7 @@ class SingleSignOn {
     assertAllowed(this.attempts.take(networkOf(this.site.addresses.of(context.req))));
   }
 
-  /**
-   * Runs `work`. Logs failures, and reports them without the provider's message. Throws
-   * `DeskError`.
-   */
+  /** Logs the provider's failures and throws `DeskError` without their messages. */
   private async asked<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 /** The only style sheet: light or dark as the device prefers, tables that become cards on phones. */
-export const STYLE = `
+const STYLE = `
 :root {
   color-scheme: light dark;
   --back: #f5f6f8; --card: #ffffff; --text: #1a2130; --soft: #566074; --line: #dde2e9;
@@ -153,10 +153,51 @@ nav.pages { display: flex; gap: 0.75rem; margin-top: 1rem; }
 }
 `;
 
-/** Icon of the tab, so that browsers do not request one. */
-export const ICON =
+/** The only script: keyboard shortcuts and buttons that copy ids. Pages work without it. */
+const SCRIPT = `
+document.body.classList.add('keys');
+const open = (selector) => document.querySelector(selector);
+addEventListener('keydown', (event) => {
+  const isTyping = event.target.closest('input, select, textarea') !== null;
+  if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === 'a') {
+    const form = open('details[data-key="a"]');
+    if (form === null) return;
+    form.open = true;
+    form.querySelector('input:not([type=hidden])').focus();
+  } else if (event.key === 'n') open('a[rel=next]')?.click();
+  else if (event.key === '/') open('input[type=search]')?.focus();
+  else return;
+  event.preventDefault();
+});
+for (const id of navigator.clipboard ? document.querySelectorAll('code.id') : []) {
+  const button = document.createElement('button');
+  button.className = 'quiet copy';
+  button.textContent = 'Copy';
+  button.setAttribute('aria-label', 'Copy ' + id.textContent);
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(id.textContent);
+    button.textContent = 'Copied';
+  });
+  id.after(' ', button);
+}
+`;
+
+const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b57a4"/><path d="M4 8.5l2.5 2.5L12 5.5" fill="none" stroke="#fff" stroke-width="2"/></svg>';
 
-/** Contains a hash, so that browsers cache the style sheet until it changes. */
-export const STYLE_PATH = `/assets/${hash('sha256', STYLE, 'hex').slice(0, 16)}.css`;
+/** Contains a hash of the content, so that browsers cache it until it changes. */
+const hashedPath = (text: string, ending: string): string =>
+  `/assets/${hash('sha256', text, 'hex').slice(0, 16)}.${ending}`;
+
+export const STYLE_PATH = hashedPath(STYLE, 'css');
+export const SCRIPT_PATH = hashedPath(SCRIPT, 'js');
 export const ICON_PATH = '/assets/icon.svg';
+
+const UNTIL_CHANGED = 'public, max-age=31536000, immutable';
+
+export const ASSETS = [
+  { path: STYLE_PATH, type: 'text/css; charset=utf-8', text: STYLE, cache: UNTIL_CHANGED },
+  { path: SCRIPT_PATH, type: 'text/javascript', text: SCRIPT, cache: UNTIL_CHANGED },
+  { path: ICON_PATH, type: 'image/svg+xml', text: ICON, cache: 'public, max-age=86400' },
+];
