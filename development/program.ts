@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { addCommands } from '../src/ops/command.js';
 import { buildProgram } from '../src/ops/program.js';
 import { gatewayCheckCommand } from './commands/gateway-check.js';
 import { simulatedRailCommands } from './commands/simulated-rail.js';
@@ -10,9 +11,8 @@ import { webhookListenCommand } from './commands/webhooks-listen.js';
  */
 export function buildDevelopmentProgram(): Command {
   const program = buildProgram();
-  const rails = groupOf(program, 'rails');
-  for (const addTo of [...simulatedRailCommands, gatewayCheckCommand]) addTo(rails);
-  webhookListenCommand(groupOf(program, 'webhooks'));
+  addCommands(groupOf(program, 'rails'), { ...simulatedRailCommands, check: gatewayCheckCommand });
+  addCommands(groupOf(program, 'webhooks'), { listen: webhookListenCommand });
   return program;
 }
 

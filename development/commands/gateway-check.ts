@@ -28,7 +28,6 @@ Whether one key was paid twice is seen by its references and callbacks alone: co
 Needs no database. Ends with 0 where every rule holds, else with 1.`;
 
 export const gatewayCheckCommand = localCommand({
-  usage: 'check',
   summary:
     "check whether a gateway's test server follows docs/payout-rail.md: a line for each rule",
   explanation: EXPLANATION,

@@ -9,9 +9,8 @@ import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
 import { serveGateway } from '../simulated-rail/gateway.js';
 import { simulatedStatement } from '../simulated-rail/statement.js';
 
-export const simulatedRailCommands = [
-  query({
-    usage: 'simulate',
+export const simulatedRailCommands = {
+  simulate: query({
     summary: 'serve the simulated rail over HTTP, as a gateway would: a reference for your own',
     explanation: `
 It speaks the protocol of docs/payout-rail.md, with the keys that PAYOUT_RAIL_KEYS has for the name, and keeps its payments
@@ -43,8 +42,7 @@ in the database. What it does follows from the account number's ending (docs/pay
       await running.stop();
     },
   }),
-  query({
-    usage: 'statement',
+  statement: query({
     summary: "the simulated rail's own statement of a day, as CSV: what payouts reconcile reads",
     examples: [
       'rails statement --date 2026-11-21',
@@ -64,4 +62,4 @@ in the database. What it does follows from the account number's ending (docs/pay
         output.verbatim(piece);
     },
   }),
-];
+};

@@ -10,7 +10,6 @@ import { deliveryFields, deliveryLine } from '../receiver/received.js';
 const DEFAULT_ANSWER = 200;
 
 export const webhookListenCommand = localCommand({
-  usage: 'listen',
   summary:
     'receive deliveries on this machine, check their signatures and show what arrives, until Ctrl-C',
   explanation:

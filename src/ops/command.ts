@@ -48,8 +48,6 @@ export interface ActingOps extends Ops {
 type InputOf<S extends z.ZodRawShape> = z.infer<z.ZodObject<S>>;
 
 interface CommandFace<S extends z.ZodRawShape> {
-  /** The name with its arguments: `revoke <key-id>`. */
-  readonly usage: string;
   readonly summary: string;
   readonly isDefault?: true;
   readonly explanation?: string | undefined;
@@ -100,18 +98,18 @@ export function withGlobalOptions(program: Command): Command {
     .option('--as <name>', 'signed-in person to act as (default: the last who signed in)');
 }
 
-/** A command, or a group of them, which the program adds to its parent. */
-export type CommandDefinition = (parent: Command) => void;
+/** Adds a command, or a group of them, to its parent. */
+export type CommandDefinition = (parent: Command, usage: string) => void;
 
-export function group(
-  name: string,
-  summary: string,
-  commands: readonly CommandDefinition[],
-): CommandDefinition {
-  return (parent) => {
-    const own = parent.command(name).description(summary);
-    for (const addTo of commands) addTo(own);
-  };
+/** Commands by their names with their arguments: `revoke <key-id>`. */
+export type Commands = Readonly<Record<string, CommandDefinition>>;
+
+export function addCommands(parent: Command, commands: Commands): void {
+  for (const [usage, addTo] of Object.entries(commands)) addTo(parent, usage);
+}
+
+export function group(summary: string, commands: Commands): CommandDefinition {
+  return (parent, name) => addCommands(parent.command(name).description(summary), commands);
 }
 
 /** Defines a command that only reads. Lists take the option --watch. */
@@ -199,15 +197,15 @@ function define<S extends z.ZodRawShape>(
   needs: DeclaredNeeds,
   run: (options: GlobalOptions, input: InputOf<S>, name: string) => Promise<void> | void,
 ): CommandDefinition {
-  return (parent) => {
+  return (parent, usage) => {
     const own = parent
-      .command(spec.usage, { isDefault: spec.isDefault === true })
+      .command(usage, { isDefault: spec.isDefault === true })
       .description(spec.summary);
     declareNeeds(own, needs);
     const schema = z.object(spec.input ?? ({} as S));
     const more = [
       ...(Array.isArray(needs) && needs.some(needsCode) ? [CODE] : []),
-      ...(needs === 'nothing' && LISTS.test(spec.usage) ? [WATCH] : []),
+      ...(needs === 'nothing' && LISTS.test(usage) ? [WATCH] : []),
     ];
     for (const [flags, description] of [...optionsOf(schema), ...more])
       own.option(flags, description);

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { EXAMPLE_ASSET } from '../core/amount.js';
-import { type CommandDefinition, withGlobalOptions } from './command.js';
+import { addCommands, type Commands, withGlobalOptions } from './command.js';
 import { openCommand } from './commands/open.js';
 import { accountCommands } from './commands/accounts.js';
 import { aliasCommands } from './commands/aliases.js';
@@ -40,43 +40,43 @@ First steps:
 Every command explains itself: ${PROGRAM} accounts open --help
 Exit codes: 0 done, 1 not done, 2 wrong usage, 3 unknown whether it was done.`;
 
-const COMMANDS: readonly CommandDefinition[] = [
+const COMMANDS: Commands = {
   ...signInCommands,
-  tenantCommands,
-  memberCommands,
-  tokenCommands,
-  accountCommands,
-  payInCommands,
-  adjustmentCommands,
-  batchCommands,
-  feeCommands,
-  limitCommands,
-  policyCommands,
-  transferCommands,
-  payoutCommands,
-  railCommands,
-  staffCommands,
-  outboxCommands,
-  sweepCommands,
-  aliasCommands,
-  eventCommands,
-  keyCommands,
-  webhookCommands,
-  openCommand,
-  reportCommands,
-  backupCommands,
-  restoreCommands,
-  auditCommand,
-  findingCommands,
-  auditLogCommand,
-  completionCommand,
-];
+  tenants: tenantCommands,
+  members: memberCommands,
+  tokens: tokenCommands,
+  accounts: accountCommands,
+  payins: payInCommands,
+  adjustments: adjustmentCommands,
+  batches: batchCommands,
+  fees: feeCommands,
+  limits: limitCommands,
+  policies: policyCommands,
+  transfers: transferCommands,
+  payouts: payoutCommands,
+  rails: railCommands,
+  staff: staffCommands,
+  outbox: outboxCommands,
+  sweeps: sweepCommands,
+  aliases: aliasCommands,
+  events: eventCommands,
+  keys: keyCommands,
+  webhooks: webhookCommands,
+  'open <resource>': openCommand,
+  reports: reportCommands,
+  backup: backupCommands,
+  restore: restoreCommands,
+  audit: auditCommand,
+  findings: findingCommands,
+  'audit-log': auditLogCommand,
+  'completion <shell>': completionCommand,
+};
 
 export function buildProgram(): Command {
   const program = withGlobalOptions(new Command(PROGRAM))
     .description('The command line for operators of the service.')
     .helpCommand('help [command]', 'show the help of a command');
   addParagraphs(program, [FIRST_STEPS]);
-  for (const addTo of COMMANDS) addTo(program);
+  addCommands(program, COMMANDS);
   return program;
 }

@@ -173,7 +173,7 @@ function addResourceKind<Resource>(
       const resource = await find(context);
       const { id, tenantId } = kind.rowOf(resource);
       const subject = { id, tenantId, subjectType: kind.subjectType };
-      const performed = await perform(site, action, resource, subject, { person, form });
+      const performed = await perform(site, { action, resource, subject, person, form });
       if (performed.outcome === 'done') {
         const mark = doneMark(person, kind.name, id, action.verb);
         return seeOther(context, `${pathOf(kind.name, id)}?done=${mark}`);

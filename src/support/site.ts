@@ -9,12 +9,11 @@ import { describeFault, type Logger } from '../http/logging.js';
 import { HttpMetrics } from '../http/metrics.js';
 import { RequestAborted } from '../http/request-body.js';
 import { ASSETS } from './assets.js';
-import { Cookies } from './cookies.js';
 import { DeskError, noSuchPage } from './failures.js';
 import { isFormToken, isFromOurPage, readForm, TOKEN_FIELD } from './forms.js';
 import { documentOf, notice, type Page } from './pages/layout.js';
 import type { DeskDeps, DeskSettings, SignedInPerson } from './deps.js';
-import { DeskSessions } from './sessions.js';
+import { Cookies, DeskSessions } from './sessions.js';
 import { html } from './html.js';
 
 export interface Site extends DeskDeps {

@@ -31,121 +31,7 @@ import { accountFields } from '../presenting.js';
 import { aliasChangeCommands } from './aliases.js';
 import { importCommand } from './import.js';
 
-/** Takes only an id, as shown in the alert, because system accounts have no other name. */
-const clockResetCommand = command({
-  usage: 'reset-clock <account-id>',
-  summary: "allow postings again to an account that is dated ahead of the database's clock",
-  explanation: `
-An account can be dated ahead of the database's clock: the clock was set back, or a failover moved to a server whose clock
-is slower. Until that time nothing is posted to the account (503), so that its date does not spread to other accounts. If
-the time is near, wait. Otherwise this command lets postings continue from now. Movements keep their dates and run backwards
-in time at this point, so lists by created_at are not exact around it.`,
-  examples: [
-    "accounts reset-clock 019a0d2e-6c1f-7b3a-9d58-2f4f6f0f3c11 --reason 'clock set back, ticket 118'",
-  ],
-  input: {
-    accountId: text,
-    reason: option('<text>', 'why, for the audit log; up to 140 characters'),
-  },
-  needs: 'manage',
-  run: async (ops, { accountId, reason }) => {
-    const id = parseUuid(accountId);
-    if (id === null) throw new UsageError(`${accountId} is not an id`);
-    await ops.output.confirm(`Reset the clock of account ${id}`);
-    const { account, changed } = await resetClock(ops, id, { actor: ops.actor(), reason });
-    const lastPostedAt = toRfc3339(account.lastPostedAt);
-    ops.output.one({ account_id: id, last_posted_at: lastPostedAt, reset: changed });
-    if (!changed)
-      ops.output.say("Nothing was changed: the account is not ahead of the database's clock.");
-  },
-});
-
-const openingCommand = command({
-  usage: 'open <name>',
-  summary: "open an account; the name is a person's full name or a business's trade name",
-  examples: [
-    "accounts open 'Ana María Pérez' --tenant acme --type person --alias '$ana' --phone '300 111 2233'",
-    "accounts open 'Acme Treasury' --tenant acme --type business --grant finance=owner,payroll=operator",
-  ],
-  input: {
-    name: text,
-    tenant,
-    type: option(
-      '<type>',
-      'person or business',
-      z.enum(['person', 'business'], { error: 'must be person or business' }),
-    ),
-    alias: optional('<alias>', 'begins with $; 3 to 30 letters, digits and . _ - (default: none)'),
-    phone: optional('<phone>', 'in any format; Colombian without a country code (default: none)'),
-    grant: option(
-      '<grants>',
-      'members and their roles in the account, such as ana=owner,payroll=operator',
-      grants,
-    ),
-  },
-  needs: 'manage',
-  run: async ({ database, clock, actor, output }, input) => {
-    const { name, type, alias = null, phone = null, grant } = input;
-    const { id: tenantId } = await findTenant(database.reader, input.tenant);
-    const granted = await Promise.all(
-      grant.map(async ({ name: member, role }) => {
-        const { id: memberId } = await findMember(database.reader, tenantId, member);
-        return { memberId, role };
-      }),
-    );
-    const wanted = { tenantId, type, name, alias, phone, grants: granted };
-    output.one(accountFields(await openAccount(database, clock, wanted, actor())));
-  },
-});
-
 const TYPES = DOCUMENT_TYPES.join(', ');
-
-const verificationCommand = command({
-  usage: 'verify <account>',
-  summary:
-    'declare who is behind an account, so that it may send; repeated, it replaces the declaration',
-  examples: [
-    "accounts verify '$ana' --tenant acme --legal-name 'Ana María Pérez' --document-type CC --country CO",
-    "accounts verify '$acme' --tenant acme --legal-name 'Acme S.A.S.' --document-type NIT --country CO --document-number-stdin < nit.txt",
-  ],
-  input: {
-    account: text,
-    tenant: within,
-    legalName: option('<name>', 'as in the document; never shown to anyone else'),
-    documentType: option('<type>', TYPES, oneOf(DOCUMENT_TYPES)),
-    documentNumber: optional(
-      '<number>',
-      '5 to 20 letters, digits, . and -; without it you are asked, which keeps it out of the history of your shell',
-    ),
-    documentNumberStdin: flag('read the number from standard input'),
-    country: option(
-      '<code>',
-      'the country that issued the document: two capital letters, such as CO',
-      text.refine(isCountry, 'must be the two capital letters of a country, such as CO'),
-    ),
-    declaredAt: option('<time>', 'when it was declared (default: now)', time.optional()),
-  },
-  needs: 'manage',
-  run: async (
-    ops,
-    { account: named, tenant, documentNumber: given, documentNumberStdin, ...declared },
-  ) => {
-    const { database, clock } = ops;
-    const encryptionKeys = ops.encryptionKeys();
-    const account = await findAccount(database.reader, { account: named, tenant });
-    const declaration = {
-      ...declared,
-      type: account.type === 'person' ? 'person' : 'business',
-      documentNumber: await readDocumentNumber(ops, given, documentNumberStdin),
-      declaredAt: declared.declaredAt ?? null,
-    } as const;
-    const deps = { database, clock, encryptionKeys };
-    const answer = await declareVerification(deps, account.id, declaration, ops.actor());
-    ops.output.one({ name: account.name, ...answer });
-    if (account.verifiedAt !== null)
-      ops.output.say('It was verified already: the declaration was replaced.');
-  },
-});
 
 const HOW = '--document-number or --document-number-stdin is required without a terminal';
 
@@ -164,9 +50,80 @@ async function readDocumentNumber(
   return number;
 }
 
-const readingCommands = [
-  query({
-    usage: 'list',
+interface ChangeSpec {
+  readonly verb: 'freeze' | 'unfreeze' | 'close';
+  readonly summary: string;
+  /** The message if no change was necessary. */
+  readonly done: string;
+  /** Asked, followed by the account's name, before an action that cannot be undone. */
+  readonly question?: string;
+  readonly change: typeof freezeAccount;
+}
+
+function changeCommand({ verb, summary, done, question, change }: ChangeSpec): CommandDefinition {
+  return command({
+    summary,
+    examples: [`accounts ${verb} '$ana' --tenant acme --reason 'asked for in ticket 118'`],
+    input: {
+      account: text,
+      tenant: within,
+      reason: optional('<text>', 'why, for the audit log; up to 140 characters'),
+    },
+    needs: 'manage',
+    run: async ({ database, clock, actor, output }, { reason = null, ...named }) => {
+      const found = await findAccount(database.reader, named);
+      if (question !== undefined && found.status !== 'closed')
+        await output.confirm(`${question} ${found.name} (${found.id})`);
+      const decided = { actor: actor(), reason };
+      const { account, changed } = await change(database, clock, found.id, decided);
+      output.one(accountFields(account));
+      if (!changed) output.say(`Nothing was changed: ${done}.`);
+    },
+  });
+}
+
+export const accountCommands = group('accounts of tenants', {
+  'open <name>': command({
+    summary: "open an account; the name is a person's full name or a business's trade name",
+    examples: [
+      "accounts open 'Ana María Pérez' --tenant acme --type person --alias '$ana' --phone '300 111 2233'",
+      "accounts open 'Acme Treasury' --tenant acme --type business --grant finance=owner,payroll=operator",
+    ],
+    input: {
+      name: text,
+      tenant,
+      type: option(
+        '<type>',
+        'person or business',
+        z.enum(['person', 'business'], { error: 'must be person or business' }),
+      ),
+      alias: optional(
+        '<alias>',
+        'begins with $; 3 to 30 letters, digits and . _ - (default: none)',
+      ),
+      phone: optional('<phone>', 'in any format; Colombian without a country code (default: none)'),
+      grant: option(
+        '<grants>',
+        'members and their roles in the account, such as ana=owner,payroll=operator',
+        grants,
+      ),
+    },
+    needs: 'manage',
+    run: async ({ database, clock, actor, output }, input) => {
+      const { name, type, alias = null, phone = null, grant } = input;
+      const { id: tenantId } = await findTenant(database.reader, input.tenant);
+      const granted = await Promise.all(
+        grant.map(async ({ name: member, role }) => {
+          const { id: memberId } = await findMember(database.reader, tenantId, member);
+          return { memberId, role };
+        }),
+      );
+      const wanted = { tenantId, type, name, alias, phone, grants: granted };
+      output.one(accountFields(await openAccount(database, clock, wanted, actor())));
+    },
+  }),
+  'import <file>': importCommand,
+  list: query({
     summary: "a tenant's accounts, newest first",
     examples: ['accounts list --tenant acme', 'accounts list --tenant acme --limit 5000 --json'],
     input: { tenant, limit },
@@ -181,8 +138,7 @@ const readingCommands = [
       );
     },
   }),
-  query({
-    usage: 'show <account>',
+  'show <account>': query({
     summary: 'one account with its balances and members, by id, alias or phone',
     examples: [
       "accounts show '$ana' --tenant acme",
@@ -205,67 +161,97 @@ const readingCommands = [
       });
     },
   }),
-];
-
-interface ChangeSpec {
-  readonly usage: `${string} <account>`;
-  readonly summary: string;
-  /** The message if no change was necessary. */
-  readonly done: string;
-  /** Asked, followed by the account's name, before an action that cannot be undone. */
-  readonly question?: string;
-  readonly change: typeof freezeAccount;
-}
-
-function changeCommand({ usage, summary, done, question, change }: ChangeSpec): CommandDefinition {
-  const example = `accounts ${usage.replace('<account>', "'$ana'")} --tenant acme`;
-  return command({
-    usage,
-    summary,
-    examples: [`${example} --reason 'asked for in ticket 118'`],
+  'verify <account>': command({
+    summary:
+      'declare who is behind an account, so that it may send; repeated, it replaces the declaration',
+    examples: [
+      "accounts verify '$ana' --tenant acme --legal-name 'Ana María Pérez' --document-type CC --country CO",
+      "accounts verify '$acme' --tenant acme --legal-name 'Acme S.A.S.' --document-type NIT --country CO --document-number-stdin < nit.txt",
+    ],
     input: {
       account: text,
       tenant: within,
-      reason: optional('<text>', 'why, for the audit log; up to 140 characters'),
+      legalName: option('<name>', 'as in the document; never shown to anyone else'),
+      documentType: option('<type>', TYPES, oneOf(DOCUMENT_TYPES)),
+      documentNumber: optional(
+        '<number>',
+        '5 to 20 letters, digits, . and -; without it you are asked, which keeps it out of the history of your shell',
+      ),
+      documentNumberStdin: flag('read the number from standard input'),
+      country: option(
+        '<code>',
+        'the country that issued the document: two capital letters, such as CO',
+        text.refine(isCountry, 'must be the two capital letters of a country, such as CO'),
+      ),
+      declaredAt: option('<time>', 'when it was declared (default: now)', time.optional()),
     },
     needs: 'manage',
-    run: async ({ database, clock, actor, output }, { reason = null, ...named }) => {
-      const found = await findAccount(database.reader, named);
-      if (question !== undefined && found.status !== 'closed')
-        await output.confirm(`${question} ${found.name} (${found.id})`);
-      const decided = { actor: actor(), reason };
-      const { account, changed } = await change(database, clock, found.id, decided);
-      output.one(accountFields(account));
-      if (!changed) output.say(`Nothing was changed: ${done}.`);
+    run: async (
+      ops,
+      { account: named, tenant, documentNumber: given, documentNumberStdin, ...declared },
+    ) => {
+      const { database, clock } = ops;
+      const encryptionKeys = ops.encryptionKeys();
+      const account = await findAccount(database.reader, { account: named, tenant });
+      const declaration = {
+        ...declared,
+        type: account.type === 'person' ? 'person' : 'business',
+        documentNumber: await readDocumentNumber(ops, given, documentNumberStdin),
+        declaredAt: declared.declaredAt ?? null,
+      } as const;
+      const deps = { database, clock, encryptionKeys };
+      const answer = await declareVerification(deps, account.id, declaration, ops.actor());
+      ops.output.one({ name: account.name, ...answer });
+      if (account.verifiedAt !== null)
+        ops.output.say('It was verified already: the declaration was replaced.');
     },
-  });
-}
-
-export const accountCommands = group('accounts', 'accounts of tenants', [
-  openingCommand,
-  importCommand,
-  ...readingCommands,
-  verificationCommand,
+  }),
   ...aliasChangeCommands,
-  changeCommand({
-    usage: 'freeze <account>',
+  'freeze <account>': changeCommand({
+    verb: 'freeze',
     summary: 'the account may receive, but not send',
     done: 'it was frozen already',
     change: freezeAccount,
   }),
-  changeCommand({
-    usage: 'unfreeze <account>',
+  'unfreeze <account>': changeCommand({
+    verb: 'unfreeze',
     summary: 'a frozen account may send again',
     done: 'it was not frozen',
     change: unfreezeAccount,
   }),
-  changeCommand({
-    usage: 'close <account>',
+  'close <account>': changeCommand({
+    verb: 'close',
     summary:
       'close an account for good, empty and with nothing held; its alias and phone are released',
     done: 'it was closed already',
     question: 'Close the account of',
     change: closeAccount,
   }),
-  clockResetCommand,
-]);
+  /** Takes only an id, as shown in the alert, because system accounts have no other name. */
+  'reset-clock <account-id>': command({
+    summary: "allow postings again to an account that is dated ahead of the database's clock",
+    explanation: `
+An account can be dated ahead of the database's clock: the clock was set back, or a failover moved to a server whose clock
+is slower. Until that time nothing is posted to the account (503), so that its date does not spread to other accounts. If
+the time is near, wait. Otherwise this command lets postings continue from now. Movements keep their dates and run backwards
+in time at this point, so lists by created_at are not exact around it.`,
+    examples: [
+      "accounts reset-clock 019a0d2e-6c1f-7b3a-9d58-2f4f6f0f3c11 --reason 'clock set back, ticket 118'",
+    ],
+    input: {
+      accountId: text,
+      reason: option('<text>', 'why, for the audit log; up to 140 characters'),
+    },
+    needs: 'manage',
+    run: async (ops, { accountId, reason }) => {
+      const id = parseUuid(accountId);
+      if (id === null) throw new UsageError(`${accountId} is not an id`);
+      await ops.output.confirm(`Reset the clock of account ${id}`);
+      const { account, changed } = await resetClock(ops, id, { actor: ops.actor(), reason });
+      const lastPostedAt = toRfc3339(account.lastPostedAt);
+      ops.output.one({ account_id: id, last_posted_at: lastPostedAt, reset: changed });
+      if (!changed)
+        ops.output.say("Nothing was changed: the account is not ahead of the database's clock.");
+    },
+  }),
+});

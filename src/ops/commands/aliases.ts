@@ -15,9 +15,8 @@ async function confirmRelease({ output }: Ops, { alias, name }: Account): Promis
   await output.confirm(`Release ${alias} of ${name}. Nobody may take it for 90 days`);
 }
 
-export const aliasChangeCommands = [
-  command({
-    usage: 'set-alias <account> <alias>',
+export const aliasChangeCommands = {
+  'set-alias <account> <alias>': command({
     summary: 'give an account this alias; its previous alias is released, and blocked for 90 days',
     examples: ["accounts set-alias '+57 300 111 2233' '$ana' --tenant acme"],
     input: { account: text, alias: text, tenant: within },
@@ -29,8 +28,7 @@ export const aliasChangeCommands = [
       output.one(accountFields(await setAlias(database, clock, found.id, alias, actor())));
     },
   }),
-  command({
-    usage: 'release-alias <account>',
+  'release-alias <account>': command({
     summary: 'release the alias of an account; it is blocked for 90 days',
     examples: ["accounts release-alias '$ana' --tenant acme"],
     input: { account: text, tenant: within },
@@ -43,7 +41,7 @@ export const aliasChangeCommands = [
       if (found.alias === null) output.say('Nothing was changed: it has no alias.');
     },
   }),
-];
+};
 
 function reservationCommand(
   verb: 'reserve' | 'unreserve',
@@ -52,7 +50,6 @@ function reservationCommand(
   unchanged: string,
 ): CommandDefinition {
   return command({
-    usage: `${verb} <alias>`,
     summary,
     examples: [`aliases ${verb} '$tesoreria'`],
     input: { alias: text },
@@ -65,21 +62,20 @@ function reservationCommand(
   });
 }
 
-export const aliasCommands = group('aliases', 'reserved aliases, which no account may take', [
-  reservationCommand(
+export const aliasCommands = group('reserved aliases, which no account may take', {
+  'reserve <alias>': reservationCommand(
     'reserve',
     'reserve an alias, so that no other account may take it; an account that has it keeps it',
     reserveAlias,
     'it was reserved already',
   ),
-  reservationCommand(
+  'unreserve <alias>': reservationCommand(
     'unreserve',
     'end the reservation of an alias; any account may take it again',
     unreserveAlias,
     'it was not reserved',
   ),
-  query({
-    usage: 'list',
+  list: query({
     summary: 'the reserved aliases',
     examples: ['aliases list', 'aliases list --json'],
     run: async ({ database, output }) => {
@@ -90,4 +86,4 @@ export const aliasCommands = group('aliases', 'reserved aliases, which no accoun
       output.list(rows, 'No alias is reserved.');
     },
   }),
-]);
+});

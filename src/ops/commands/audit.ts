@@ -16,7 +16,6 @@ import type { Fields } from '../output.js';
 import { rowFields } from '../presenting.js';
 
 export const auditCommand = query({
-  usage: 'audit',
   summary: "check the ledger's invariants, and print every violation; it may run while money moves",
   examples: ['audit', 'audit --tenant acme --json'],
   input: { tenant: onlyTenant },
@@ -41,7 +40,6 @@ export const auditCommand = query({
 });
 
 export const auditLogCommand = query({
-  usage: 'audit-log',
   summary: 'privileged actions, newest first; the application cannot change or delete a line',
   explanation: `
 The lines of each tenant form a chain, and so do the lines that belong to no tenant. A line carries a hash of its own content
@@ -104,9 +102,8 @@ function findingFields(finding: AuditFinding): Fields {
   };
 }
 
-export const findingCommands = group('findings', 'contradictions found by the scheduled audit', [
-  query({
-    usage: 'list',
+export const findingCommands = group('contradictions found by the scheduled audit', {
+  list: query({
     summary: 'unacknowledged contradictions, newest first',
     explanation: FINDINGS,
     examples: ['findings list', 'findings list --all --json'],
@@ -120,8 +117,7 @@ export const findingCommands = group('findings', 'contradictions found by the sc
       output.newest(rows.map(findingFields), most, 'Nothing was found.');
     },
   }),
-  command({
-    usage: 'acknowledge <id>',
+  'acknowledge <id>': command({
     summary: 'acknowledge a finding once it has been examined; this ends its alarm',
     explanation: FINDINGS,
     examples: [
@@ -151,4 +147,4 @@ export const findingCommands = group('findings', 'contradictions found by the sc
       ops.output.one(findingFields(found));
     },
   }),
-]);
+});

@@ -46,28 +46,6 @@ function batchFields(batch: BonusBatch): Fields {
   };
 }
 
-const readingCommands = [
-  query({
-    usage: 'list',
-    summary: "a tenant's batches, newest first",
-    examples: ['batches list --tenant acme --status executing'],
-    input: { tenant, status: status(BATCH_STATUSES), limit },
-    run: async ({ database, output }, { tenant, status, limit: most }) => {
-      const { id } = await findTenant(database.reader, tenant);
-      const found = await listNewest(batchList, database.reader, { tenantId: id, status }, most);
-      output.newest(found.map(batchLine), most, 'No results.', ['rejected', 'pending']);
-    },
-  }),
-  query({
-    usage: 'show <batch>',
-    summary: 'one batch: its state, its sums, and how much of it has been paid',
-    examples: ['batches show 01930000-0000-7000-8000-000000000000'],
-    input: { batch: text },
-    run: async ({ database, output }, input) =>
-      output.one(batchFields(await findBatch(database.reader, input.batch))),
-  }),
-];
-
 interface Control {
   readonly action: BatchActionSignal['action'];
   readonly summary: string;
@@ -77,7 +55,6 @@ interface Control {
 
 function controlCommand({ action, summary, explanation, question }: Control): CommandDefinition {
   return command({
-    usage: `${action} <batch>`,
     summary,
     explanation,
     examples: [
@@ -101,40 +78,49 @@ function controlCommand({ action, summary, explanation, question }: Control): Co
   });
 }
 
-const removalCommand = command({
-  usage: 'remove-uploads',
-  summary: 'delete the bytes of files validated long enough ago; their hashes stay',
-  examples: ['batches remove-uploads --older-than 7d --yes'],
-  input: { olderThan: option('<time>', 'minimum time since validation: 7d, 24h', duration) },
-  needs: 'manage',
-  run: async (ops, { olderThan }) => {
-    await ops.output.confirm('Delete the bytes of validated files');
-    const before = instant(ops.clock() - olderThan);
-    ops.output.one({ removed: await deleteUploadedBytes(ops, before, ops.actor()) });
-  },
+export const batchCommands = group('batches of bonuses: show, pause, resume and cancel them', {
+  list: query({
+    summary: "a tenant's batches, newest first",
+    examples: ['batches list --tenant acme --status executing'],
+    input: { tenant, status: status(BATCH_STATUSES), limit },
+    run: async ({ database, output }, { tenant, status, limit: most }) => {
+      const { id } = await findTenant(database.reader, tenant);
+      const found = await listNewest(batchList, database.reader, { tenantId: id, status }, most);
+      output.newest(found.map(batchLine), most, 'No results.', ['rejected', 'pending']);
+    },
+  }),
+  'show <batch>': query({
+    summary: 'one batch: its state, its sums, and how much of it has been paid',
+    examples: ['batches show 01930000-0000-7000-8000-000000000000'],
+    input: { batch: text },
+    run: async ({ database, output }, input) =>
+      output.one(batchFields(await findBatch(database.reader, input.batch))),
+  }),
+  'pause <batch>': controlCommand({
+    action: 'pause',
+    summary: 'pause payment until it is resumed; the group of rows in progress is finished',
+  }),
+  'resume <batch>': controlCommand({ action: 'resume', summary: 'continue to pay a paused batch' }),
+  'cancel <batch>': controlCommand({
+    action: 'cancel',
+    summary:
+      'withdraw a batch that is ready, or stop one that is being paid: held funds are released at once',
+    explanation:
+      '\nThe paying process marks the unpaid rows of an executing batch as failed with the code canceled.',
+    question: (batch) =>
+      batch.status === 'executing'
+        ? `Cancel the batch: ${pendingRows(batch)} of its ${batch.rowCount} rows are not paid yet`
+        : `Withdraw the batch of ${batch.rowCount} rows, which is ${batch.status}`,
+  }),
+  'remove-uploads': command({
+    summary: 'delete the bytes of files validated long enough ago; their hashes stay',
+    examples: ['batches remove-uploads --older-than 7d --yes'],
+    input: { olderThan: option('<time>', 'minimum time since validation: 7d, 24h', duration) },
+    needs: 'manage',
+    run: async (ops, { olderThan }) => {
+      await ops.output.confirm('Delete the bytes of validated files');
+      const before = instant(ops.clock() - olderThan);
+      ops.output.one({ removed: await deleteUploadedBytes(ops, before, ops.actor()) });
+    },
+  }),
 });
-
-export const batchCommands = group(
-  'batches',
-  'batches of bonuses: show, pause, resume and cancel them',
-  [
-    ...readingCommands,
-    controlCommand({
-      action: 'pause',
-      summary: 'pause payment until it is resumed; the group of rows in progress is finished',
-    }),
-    controlCommand({ action: 'resume', summary: 'continue to pay a paused batch' }),
-    controlCommand({
-      action: 'cancel',
-      summary:
-        'withdraw a batch that is ready, or stop one that is being paid: held funds are released at once',
-      explanation:
-        '\nThe paying process marks the unpaid rows of an executing batch as failed with the code canceled.',
-      question: (batch) =>
-        batch.status === 'executing'
-          ? `Cancel the batch: ${pendingRows(batch)} of its ${batch.rowCount} rows are not paid yet`
-          : `Withdraw the batch of ${batch.rowCount} rows, which is ${batch.status}`,
-    }),
-    removalCommand,
-  ],
-);

@@ -13,9 +13,8 @@ interface Place {
   readonly words: readonly { readonly word: string; readonly meaning: string }[];
 }
 
-export const completionCommand: CommandDefinition = (program) => {
+export const completionCommand: CommandDefinition = (program, usage) => {
   localCommand({
-    usage: 'completion <shell>',
     summary: `print a script that completes commands and options in a shell: ${SHELLS.join(', ')}`,
     explanation: `
 In ~/.bashrc:                  source <(money-ops completion bash)
@@ -24,7 +23,7 @@ It completes the program money-ops, which npm links (npm link, or npm install of
     examples: ['completion bash', 'completion zsh'],
     input: { shell: oneOf(SHELLS) },
     run: (output, { shell }) => output.verbatim(completionScript(program, shell)),
-  })(program);
+  })(program, usage);
 };
 
 export function completionScript(program: Command, shell: Shell): string {

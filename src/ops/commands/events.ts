@@ -14,16 +14,14 @@ async function show({ database, output }: Ops): Promise<void> {
   output.one({ kept_days: kept, kept: kept === null ? 'forever' : `${kept} days` });
 }
 
-export const eventCommands = group('events', 'the event log', [
-  group('retention', 'how long the log keeps events', [
-    query({
-      usage: 'show',
+export const eventCommands = group('the event log', {
+  retention: group('how long the log keeps events', {
+    show: query({
       summary: 'how long events are kept',
       examples: ['events retention show'],
       run: (ops) => show(ops),
     }),
-    command({
-      usage: 'set <days>',
+    'set <days>': command({
       summary: `keep events for this many days, at least ${MIN_DAYS}, or forever; the oldest are removed gradually`,
       examples: ['events retention set 400', 'events retention set forever'],
       input: { days },
@@ -37,5 +35,5 @@ export const eventCommands = group('events', 'the event log', [
         await show(ops);
       },
     }),
-  ]),
-]);
+  }),
+});

@@ -33,7 +33,6 @@ const input = {
 type Input = z.infer<z.ZodObject<typeof input>>;
 
 export const feeRefundCommand = command({
-  usage: 'refund',
   summary: 'return what a wrong schedule overcharged: one person proposes, another posts',
   explanation: `
   fees set …                                           put the schedule right first: what it asks now is what is right

@@ -27,9 +27,8 @@ function feeFields(schedule: FeeScheduleRow): Fields {
 
 const operation = option('<operation>', FEE_OPERATIONS.join(', '), oneOf(FEE_OPERATIONS));
 
-export const feeCommands = group('fees', 'fees that a tenant charges on top of its operations', [
-  command({
-    usage: 'set',
+export const feeCommands = group('fees that a tenant charges on top of its operations', {
+  set: command({
     summary:
       'set the fee of an operation in an asset, in place of any other; flat + basis points, at least floor, at most cap',
     examples: [
@@ -65,8 +64,7 @@ export const feeCommands = group('fees', 'fees that a tenant charges on top of i
       output.one(feeFields(schedule));
     },
   }),
-  query({
-    usage: 'list',
+  list: query({
     summary: 'what a tenant charges; anything not listed is free',
     examples: ['fees list --tenant acme'],
     input: { tenant },
@@ -78,8 +76,7 @@ export const feeCommands = group('fees', 'fees that a tenant charges on top of i
       );
     },
   }),
-  command({
-    usage: 'remove',
+  remove: command({
     summary: 'make an operation in an asset free from now on',
     examples: [`fees remove --tenant acme --operation payout --asset ${EXAMPLE_ASSET}`],
     input: { tenant, operation, asset },
@@ -91,5 +88,5 @@ export const feeCommands = group('fees', 'fees that a tenant charges on top of i
       output.one({ removed: true, ...of });
     },
   }),
-  feeRefundCommand,
-]);
+  refund: feeRefundCommand,
+});

@@ -35,33 +35,6 @@ const MOVED = {
 
 const REPLAYED = 'No money was moved: this was done before under the same reference.';
 
-const proposalCommand = command({
-  usage: 'propose <in|out>',
-  summary: 'propose to add money to an account (in) or take it out (out); nothing moves yet',
-  examples: [
-    `adjustments propose out --tenant acme --account '$ana' --amount 50000 --asset ${EXAMPLE_ASSET} --reference case-118 --reason 'Paid in twice'`,
-  ],
-  input: {
-    'in|out': direction,
-    ...MOVED,
-    reason: option('<text>', "why; the account's owner reads it with the movement"),
-  },
-  needs: 'adjustment.propose',
-  subject: ({ reference }) => reference,
-  run: async (ops, { reference, reason, ...input }) => {
-    const account = await findAccount(ops.database.reader, input);
-    const { resource, replayed } = await proposeAdjustment(ops, {
-      ...{ tenantId: account.tenantId, accountId: account.id, reference, reason, by: ops.by() },
-      direction: input['in|out'],
-      amount: { raw: input.amount, asset: input.asset },
-    });
-    ops.output.one(adjustmentFields(resource));
-    ops.output.say(
-      replayed ? REPLAYED : `A second person posts it: ${PROGRAM} adjustments approve --help`,
-    );
-  },
-});
-
 interface Decision {
   readonly action: 'approve' | 'reject';
   readonly summary: string;
@@ -73,7 +46,6 @@ interface Decision {
 
 function decisionCommand({ action, summary, question, decide, replayed }: Decision) {
   return command({
-    usage: `${action} <reference>`,
     summary,
     examples: [`adjustments ${action} case-118 --tenant acme --as maria`],
     input: { reference: text, tenant },
@@ -111,9 +83,8 @@ const rejectionCommand = decisionCommand({
   replayed: 'Nothing was changed: the adjustment was rejected before',
 });
 
-export const payInCommands = group('payins', 'money that arrives from outside', [
-  command({
-    usage: 'record',
+export const payInCommands = group('money that arrives from outside', {
+  record: command({
     summary: 'credit an account with money that arrived from outside',
     examples: [
       `payins record --tenant acme --account '$ana' --amount 150000 --asset ${EXAMPLE_ASSET} --reference bank-2026-11-21-0042`,
@@ -137,29 +108,48 @@ export const payInCommands = group('payins', 'money that arrives from outside', 
       if (replayed) ops.output.say(REPLAYED);
     },
   }),
-]);
+});
 
-export const adjustmentCommands = group(
-  'adjustments',
-  'corrections: one person proposes, another approves',
-  [
-    proposalCommand,
-    approvalCommand,
-    rejectionCommand,
-    query({
-      usage: 'list',
-      summary: "a tenant's adjustments, newest first",
-      examples: ['adjustments list --tenant acme --status proposed'],
-      input: { tenant, status: status(ADJUSTMENT_STATUSES), limit },
-      run: async ({ database, output }, { tenant, status, limit: most }) => {
-        const { id } = await findTenant(database.reader, tenant);
-        const found = await listAdjustments(database.reader, id, status ?? null, most);
-        output.newest(found.map(adjustmentFields), most, 'No results.', [
-          'id',
-          'account_id',
-          'decided_at',
-        ]);
-      },
-    }),
-  ],
-);
+export const adjustmentCommands = group('corrections: one person proposes, another approves', {
+  'propose <in|out>': command({
+    summary: 'propose to add money to an account (in) or take it out (out); nothing moves yet',
+    examples: [
+      `adjustments propose out --tenant acme --account '$ana' --amount 50000 --asset ${EXAMPLE_ASSET} --reference case-118 --reason 'Paid in twice'`,
+    ],
+    input: {
+      'in|out': direction,
+      ...MOVED,
+      reason: option('<text>', "why; the account's owner reads it with the movement"),
+    },
+    needs: 'adjustment.propose',
+    subject: ({ reference }) => reference,
+    run: async (ops, { reference, reason, ...input }) => {
+      const account = await findAccount(ops.database.reader, input);
+      const { resource, replayed } = await proposeAdjustment(ops, {
+        ...{ tenantId: account.tenantId, accountId: account.id, reference, reason, by: ops.by() },
+        direction: input['in|out'],
+        amount: { raw: input.amount, asset: input.asset },
+      });
+      ops.output.one(adjustmentFields(resource));
+      ops.output.say(
+        replayed ? REPLAYED : `A second person posts it: ${PROGRAM} adjustments approve --help`,
+      );
+    },
+  }),
+  'approve <reference>': approvalCommand,
+  'reject <reference>': rejectionCommand,
+  list: query({
+    summary: "a tenant's adjustments, newest first",
+    examples: ['adjustments list --tenant acme --status proposed'],
+    input: { tenant, status: status(ADJUSTMENT_STATUSES), limit },
+    run: async ({ database, output }, { tenant, status, limit: most }) => {
+      const { id } = await findTenant(database.reader, tenant);
+      const found = await listAdjustments(database.reader, id, status ?? null, most);
+      output.newest(found.map(adjustmentFields), most, 'No results.', [
+        'id',
+        'account_id',
+        'decided_at',
+      ]);
+    },
+  }),
+});

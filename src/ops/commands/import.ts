@@ -32,7 +32,6 @@ stay as they are. Good lines are opened; each bad line is reported with its line
 The command exits with 1 if there was a bad line.`;
 
 export const importCommand = command({
-  usage: 'import <file>',
   summary: 'open the accounts of a CSV file; importing it again opens nothing twice',
   explanation: EXPLANATION,
   examples: [

@@ -18,29 +18,6 @@ const SEALED: Readonly<Record<string, AnySecrets>> = {
   authenticators: AUTHENTICATORS,
 };
 
-const rotationCommand = command({
-  usage: 'rotate',
-  summary:
-    'reseal everything under the first of ENCRYPTION_KEYS; all other keys can be removed afterwards',
-  examples: ['keys rotate'],
-  needs: 'manage',
-  run: async (ops) => {
-    const { database, clock, output } = ops;
-    const encryptionKeys = ops.encryptionKeys();
-    const onProgress = (done: number, total: number): void =>
-      output.progress('Sealing', done, total);
-    const deps = { database, clock, encryptionKeys, onProgress };
-    const all = Object.values(SEALED);
-    // Checked before the first secret is encrypted again: all or none.
-    for (const secrets of all) await secrets.assertKeys(database.reader, encryptionKeys);
-    const done: [string, number][] = [];
-    for (const secrets of all)
-      done.push([secrets.counted, await secrets.rotate(deps, ops.actor())]);
-    output.one({ key_id: encryptionKeys[0].id, ...Object.fromEntries(done) });
-    output.say('Remove an old key only when every process runs with the new first key.');
-  },
-});
-
 const ROLLING = `
 A keyring is a list of id:base64 pairs, separated by commas. The first key writes, all keys read. Two rounds of restarts:
   1. Put the new key last, in every process. Nothing is written under it yet.
@@ -98,11 +75,9 @@ function afterUse(keyring: KeyringName, others: readonly string[]): string[] {
 }
 
 export const keyCommands = group(
-  'keys',
   'keys of fingerprints, cursors and sealed data, and their rotation',
-  [
-    query({
-      usage: 'list',
+  {
+    list: query({
       summary:
         'which keys are behind how many fingerprints, document numbers, webhook secrets, bank accounts of payouts, authenticators',
       examples: ['keys list'],
@@ -118,8 +93,7 @@ export const keyCommands = group(
         output.list(rows, 'No key is used yet.');
       },
     }),
-    query({
-      usage: 'roll <key-id>',
+    'roll <key-id>': query({
       summary: 'the next step towards using this key for everything new',
       explanation: ROLLING,
       examples: ['keys roll k2'],
@@ -149,6 +123,26 @@ export const keyCommands = group(
         output.list(rows, '');
       },
     }),
-    rotationCommand,
-  ],
+    rotate: command({
+      summary:
+        'reseal everything under the first of ENCRYPTION_KEYS; all other keys can be removed afterwards',
+      examples: ['keys rotate'],
+      needs: 'manage',
+      run: async (ops) => {
+        const { database, clock, output } = ops;
+        const encryptionKeys = ops.encryptionKeys();
+        const onProgress = (done: number, total: number): void =>
+          output.progress('Sealing', done, total);
+        const deps = { database, clock, encryptionKeys, onProgress };
+        const all = Object.values(SEALED);
+        // Checked before the first secret is encrypted again: all or none.
+        for (const secrets of all) await secrets.assertKeys(database.reader, encryptionKeys);
+        const done: [string, number][] = [];
+        for (const secrets of all)
+          done.push([secrets.counted, await secrets.rotate(deps, ops.actor())]);
+        output.one({ key_id: encryptionKeys[0].id, ...Object.fromEntries(done) });
+        output.say('Remove an old key only when every process runs with the new first key.');
+      },
+    }),
+  },
 );

@@ -47,16 +47,14 @@ async function show({ database, clock, output }: Ops, account: Account): Promise
   output.list(rows, 'It has no limits.');
 }
 
-export const limitCommands = group('limits', 'limits of one operation and of one month', [
-  query({
-    usage: 'show <account>',
+export const limitCommands = group('limits of one operation and of one month', {
+  'show <account>': query({
     summary: "an account's limits, and what this month has used of them",
     examples: ["limits show '$ana' --tenant acme"],
     input: { account: text, tenant: within },
     run: async (ops, named) => show(ops, await findAccount(ops.database.reader, named)),
   }),
-  command({
-    usage: 'set <account>',
+  'set <account>': command({
     summary: "set an account's own limits; limits not named stay unchanged",
     examples: [
       `limits set '$ana' --tenant acme --asset ${EXAMPLE_ASSET} --maximum 2400000000 --month 10000000000`,
@@ -81,8 +79,7 @@ export const limitCommands = group('limits', 'limits of one operation and of one
       await show(ops, account);
     },
   }),
-  command({
-    usage: 'clear <account>',
+  'clear <account>': command({
     summary: 'reset an account to the limits of its type',
     examples: [`limits clear '$ana' --tenant acme --asset ${EXAMPLE_ASSET}`],
     input: { account: text, tenant: within, asset },
@@ -95,7 +92,7 @@ export const limitCommands = group('limits', 'limits of one operation and of one
       if (!cleared) ops.output.say(`Nothing was changed: it had no limits of its own in ${of}.`);
     },
   }),
-]);
+});
 
 function policyFields(policy: AccountPolicy): Fields {
   const { asset, threshold: raw, coming } = policy;
@@ -117,11 +114,9 @@ async function listOf({ database, clock, output }: Ops, accountId: Uuid): Promis
 }
 
 export const policyCommands = group(
-  'policies',
   'amounts from which payments out of an account need approvals',
-  [
-    command({
-      usage: 'set <account>',
+  {
+    'set <account>': command({
       summary:
         'require approvals from an amount on; pending operations keep the policy of their creation',
       explanation: `
@@ -166,15 +161,13 @@ for members and operators. Setting the policy in force again withdraws a change 
         output.one(policyFields(await setPolicy(database, clock, change, actor())));
       },
     }),
-    query({
-      usage: 'list <account>',
+    'list <account>': query({
       summary: "an account's policies, one for each asset at most",
       examples: ["policies list '$acme' --tenant acme"],
       input: { account: text, tenant: within },
       run: async (ops, named) => listOf(ops, (await findAccount(ops.database.reader, named)).id),
     }),
-    command({
-      usage: 'remove <account>',
+    'remove <account>': command({
       summary:
         "remove a policy, at once or after the tenant's delay; pending operations keep waiting",
       examples: [`policies remove '$acme' --tenant acme --asset ${EXAMPLE_ASSET}`],
@@ -188,5 +181,5 @@ for members and operators. Setting the policy in force again withdraws a change 
         if (removed === null) output.say(`Nothing was changed: it had no policy in ${of}.`);
       },
     }),
-  ],
+  },
 );

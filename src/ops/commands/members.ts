@@ -42,11 +42,9 @@ async function findPlace(
 }
 
 export const memberCommands = group(
-  'members',
   'people and programs that act for a tenant, and their roles in its accounts',
-  [
-    command({
-      usage: 'add <name>',
+  {
+    'add <name>': command({
       summary: 'add a member, without a role at first',
       examples: ['members add payroll --tenant acme'],
       input: { name: text, tenant },
@@ -56,8 +54,7 @@ export const memberCommands = group(
         output.one(memberFields(await addMember(database, clock, id, name, actor())));
       },
     }),
-    command({
-      usage: 'grant <member> <role>',
+    'grant <member> <role>': command({
       summary: `give a member a role (${ROLES.join(', ')}), replacing any other role there`,
       examples: [
         "members grant payroll operator --tenant acme --account '$acme-treasury'",
@@ -74,8 +71,7 @@ export const memberCommands = group(
         output.one({ member: member.name, role: input.role, accounts });
       },
     }),
-    command({
-      usage: 'remove-role <member>',
+    'remove-role <member>': command({
       summary: "take a member's role away",
       examples: ["members remove-role payroll --tenant acme --account '$acme-treasury'"],
       input: { member: text, ...PLACE },
@@ -86,8 +82,7 @@ export const memberCommands = group(
         output.one({ member: member.name, accounts });
       },
     }),
-    query({
-      usage: 'list',
+    list: query({
       summary: "a tenant's members, and in how many accounts they have which role",
       examples: ['members list --tenant acme'],
       input: { tenant },
@@ -103,5 +98,5 @@ export const memberCommands = group(
         );
       },
     }),
-  ],
+  },
 );

@@ -8,7 +8,6 @@ import { OpsError } from '../failures.js';
 import { text } from '../inputs.js';
 
 export const openCommand = query({
-  usage: 'open <resource>',
   summary: "print a resource's addresses at the support desk and in Temporal's UI",
   explanation: `
 RESOURCE is the id of a transfer, payout, batch, webhook endpoint, adjustment or account, or of one of their events, bonuses,

@@ -20,9 +20,30 @@ twenty minutes by a fault of its own becomes a dead letter, which waits until an
 
 const MAX_ERRORS = 5;
 
-const readingCommands = [
-  query({
-    usage: 'status',
+async function filterOf(
+  { database }: Ops,
+  tenant: string | undefined,
+  resource: string | undefined,
+): Promise<OutboxFilter> {
+  const resourceId = resource === undefined ? undefined : parseUuid(resource);
+  if (resourceId === null) throw new UsageError(`${resource ?? ''} is not the id of a resource`);
+  return { tenantId: await tenantIdOf(database.reader, tenant), resourceId };
+}
+
+/** Recorded afterwards, unlike actions that move money: retrying entries never does harm. */
+async function record(
+  { database, clock, actor }: ActingOps,
+  action: string,
+  { tenantId, resourceId }: OutboxFilter,
+  entries: number,
+): Promise<void> {
+  const subject = { subjectType: 'outbox', subjectId: resourceId ?? 'all' };
+  const act = { tenantId: tenantId ?? null, ...subject, action, details: { entries } };
+  await transact(database, (transaction) => recordAction(transaction, actor(), clock(), act));
+}
+
+export const outboxCommands = group('entries that Temporal has not received yet', {
+  status: query({
     summary: 'the number of entries, the age of the oldest, and why they are stuck',
     explanation: OUTBOX,
     examples: ['outbox status', 'outbox status --json'],
@@ -56,8 +77,7 @@ const readingCommands = [
       });
     },
   }),
-  query({
-    usage: 'list',
+  list: query({
     summary: 'the entries, oldest first, with the last error of each',
     examples: ['outbox list', 'outbox list --tenant acme --json', 'outbox list --dead'],
     input: {
@@ -81,65 +101,35 @@ const readingCommands = [
       if (found.length === most) output.say(`The oldest ${most}; --limit shows more.`);
     },
   }),
-];
-
-const releaseCommand = command({
-  usage: 'release [resource-id]',
-  summary:
-    'try entries again at once, as if they had never failed: one resource, one tenant, the dead letters, or all',
-  explanation: OUTBOX,
-  examples: [
-    'outbox release 01a1feef-38a9-7169-8296-3070b51f3af4',
-    'outbox release --tenant acme',
-    'outbox release --dead',
-    'outbox release --all',
-  ],
-  input: {
-    resourceId: optionalText,
-    tenant: optional('<tenant>', 'what belongs to this tenant (id or name)'),
-    dead: flag('dead letters, of the tenant if one is named'),
-    all: flag('every entry'),
-  },
-  needs: 'manage',
-  run: async (ops, { resourceId, tenant, dead: isDead, all }) => {
-    if (all === (isDead || resourceId !== undefined || tenant !== undefined))
-      throw new UsageError('give a resource id, --tenant or --dead, or --all alone');
-    const { database, clock, output } = ops;
-    const filter = { ...(await filterOf(ops, tenant, resourceId)), isDead };
-    const released = await new Outbox(database, clock).release(filter);
-    await record(ops, 'outbox.release', filter, released);
-    output.one({ released });
-    if (released === 0) output.say('Nothing was changed: no entry matches.');
-  },
-});
-
-async function filterOf(
-  { database }: Ops,
-  tenant: string | undefined,
-  resource: string | undefined,
-): Promise<OutboxFilter> {
-  const resourceId = resource === undefined ? undefined : parseUuid(resource);
-  if (resourceId === null) throw new UsageError(`${resource ?? ''} is not the id of a resource`);
-  return { tenantId: await tenantIdOf(database.reader, tenant), resourceId };
-}
-
-/** Recorded afterwards, unlike actions that move money: retrying entries never does harm. */
-async function record(
-  { database, clock, actor }: ActingOps,
-  action: string,
-  { tenantId, resourceId }: OutboxFilter,
-  entries: number,
-): Promise<void> {
-  const subject = { subjectType: 'outbox', subjectId: resourceId ?? 'all' };
-  const act = { tenantId: tenantId ?? null, ...subject, action, details: { entries } };
-  await transact(database, (transaction) => recordAction(transaction, actor(), clock(), act));
-}
-
-export const outboxCommands = group('outbox', 'entries that Temporal has not received yet', [
-  ...readingCommands,
-  releaseCommand,
-  command({
-    usage: 'rebuild',
+  'release [resource-id]': command({
+    summary:
+      'try entries again at once, as if they had never failed: one resource, one tenant, the dead letters, or all',
+    explanation: OUTBOX,
+    examples: [
+      'outbox release 01a1feef-38a9-7169-8296-3070b51f3af4',
+      'outbox release --tenant acme',
+      'outbox release --dead',
+      'outbox release --all',
+    ],
+    input: {
+      resourceId: optionalText,
+      tenant: optional('<tenant>', 'what belongs to this tenant (id or name)'),
+      dead: flag('dead letters, of the tenant if one is named'),
+      all: flag('every entry'),
+    },
+    needs: 'manage',
+    run: async (ops, { resourceId, tenant, dead: isDead, all }) => {
+      if (all === (isDead || resourceId !== undefined || tenant !== undefined))
+        throw new UsageError('give a resource id, --tenant or --dead, or --all alone');
+      const { database, clock, output } = ops;
+      const filter = { ...(await filterOf(ops, tenant, resourceId)), isDead };
+      const released = await new Outbox(database, clock).release(filter);
+      await record(ops, 'outbox.release', filter, released);
+      output.one({ released });
+      if (released === 0) output.say('Nothing was changed: no entry matches.');
+    },
+  }),
+  rebuild: command({
     summary:
       'write the missing entries of everything that waits, as after a restore; repeating it is safe',
     explanation: OUTBOX,
@@ -162,11 +152,10 @@ export const outboxCommands = group('outbox', 'entries that Temporal has not rec
       );
     },
   }),
-]);
+});
 
-export const sweepCommands = group('sweeps', "the workers' loops for due and unfinished work", [
-  query({
-    usage: 'list',
+export const sweepCommands = group("the workers' loops for due and unfinished work", {
+  list: query({
     summary: 'every sweep, and the worker process that runs it',
     explanation: `
 A sweep finds due or unfinished work in MySQL, and does it. One worker process at a time runs each sweep. If that process
@@ -190,4 +179,4 @@ dies, another takes over within ten seconds.`,
         );
     },
   }),
-]);
+});

@@ -5,9 +5,8 @@ import { type RailBreaker, railBreakers } from '../../db/entities/rails.js';
 import { httpRail, OWN_RAILS } from '../../payouts/rails/rail.js';
 import { group, query } from '../command.js';
 
-export const railCommands = group('rails', 'routes by which payouts reach bank accounts', [
-  query({
-    usage: 'list',
+export const railCommands = group('routes by which payouts reach bank accounts', {
+  list: query({
     isDefault: true,
     summary: 'each rail: whether it answers, and how many payouts wait for it',
     explanation: `
@@ -33,9 +32,9 @@ continue.`,
       output.list(rows, 'No results.', ['last_failure_at', 'tried']);
     },
   }),
-]);
+});
 
-export interface RailStatus {
+interface RailStatus {
   readonly rail: string;
   /** Null if the rail has always responded or was never called. */
   readonly breaker: RailBreaker | null;

@@ -41,7 +41,6 @@ export const day = parsedText(
 );
 
 export const reconcileCommand = command({
-  usage: 'reconcile',
   summary: "load a rail's statement of a day, and compare it with the payouts",
   explanation: EXPLANATION,
   examples: [

@@ -62,9 +62,8 @@ async function print(
     throw new OpsError(`the totals of all tenants are not zero: run ${PROGRAM} audit`);
 }
 
-export const reportCommands = group('reports', 'totals of the ledger', [
-  query({
-    usage: 'trial-balance',
+export const reportCommands = group('totals of the ledger', {
+  'trial-balance': query({
     summary: "every tenant's money, by asset and kind of account; the total is zero",
     explanation: EXPLANATION,
     examples: [
@@ -89,8 +88,7 @@ export const reportCommands = group('reports', 'totals of the ledger', [
       }));
     },
   }),
-  query({
-    usage: 'closing',
+  closing: query({
     summary:
       "every tenant's money at the beginning and end of a month, by asset and kind of account",
     explanation: EXPLANATION,
@@ -122,4 +120,4 @@ export const reportCommands = group('reports', 'totals of the ledger', [
       );
     },
   }),
-]);
+});

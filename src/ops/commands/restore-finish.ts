@@ -52,7 +52,6 @@ export function listFindings(output: Output, found: readonly RestoreFinding[]): 
 }
 
 export const finishCommand = command({
-  usage: 'finish',
   summary: 'reconcile the restored database, then open the ledger',
   explanation: STEPS,
   examples: ['restore finish --as leo', 'restore finish --as leo --leave-out http:bank-a'],

@@ -11,9 +11,8 @@ const EXPLANATION = `
 A session lasts 8 hours, on this machine and for this database. Several people may be signed in: --as NAME selects one;
 without it, the last to sign in acts. Programs do not sign in: they use a service's key in OPS_KEY (staff add-service --help).`;
 
-export const signInCommands = [
-  command({
-    usage: 'login <name>',
+export const signInCommands = {
+  'login <name>': command({
     summary: 'sign in with a code from your authenticator; later commands act as you',
     explanation: EXPLANATION,
     examples: ['login maria', 'login maria --code 492039'],
@@ -27,8 +26,7 @@ export const signInCommands = [
     needs: 'own proof',
     run: login,
   }),
-  command({
-    usage: 'logout',
+  logout: command({
     summary: 'end your session',
     examples: ['logout', 'logout --as maria --everywhere'],
     input: {
@@ -38,8 +36,7 @@ export const signInCommands = [
     needs: 'own proof',
     run: logout,
   }),
-  query({
-    usage: 'whoami',
+  whoami: query({
     summary: 'show who acts here, their rights, when their session ends, and who else is signed in',
     examples: ['whoami', 'whoami --as maria'],
     run: async (ops) => {
@@ -49,7 +46,7 @@ export const signInCommands = [
       ops.output.one({ ...signedInFields(found), others });
     },
   }),
-];
+};
 
 function signedInFields({ identity, session }: SignedIn): Fields {
   const { name, kind, rights } = identity;

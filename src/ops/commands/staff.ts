@@ -48,167 +48,56 @@ const can = option(
   staffRights,
 );
 
-const unbindCommand = command({
-  usage: 'unbind <name>',
-  summary: "release a person from their account at the company's identity provider",
-  explanation:
-    'For a person who has a new account there. Their sessions end, and their next sign-in needs a code.',
-  examples: ['staff unbind maria'],
-  input: { name: text },
-  needs: 'manage',
-  run: async (ops, { name }) => {
-    const { database, clock, output, by } = ops;
-    const person = await findStaffCalled(database.reader, name);
-    const changed = await unbindSubject({ database, clock }, person, by());
-    output.one(staffFields(person));
-    if (!changed) output.say('Nothing was changed: they had no account at the identity provider.');
-  },
-});
-
-const personCommand = command({
-  usage: 'add <name>',
-  summary:
-    'add a person; repeated, it sets exactly these rights, and makes the person active again',
-  explanation: `
+export const staffCommands = group(
+  'people and programs that operate the service, their rights and authenticators',
+  {
+    'add <name>': command({
+      summary:
+        'add a person; repeated, it sets exactly these rights, and makes the person active again',
+      explanation: `
 A new person gets an authenticator: its secret is shown once, as a QR code, as a URL and for typing. Repeating the command
 creates no new one. Names that differ only by case, accents or look-alike letters are the same name. The first person with
 manage is added with the database administrator's URL, MYSQL_ADMIN_URL. Add two more, because replacing a lost authenticator
 takes two colleagues with manage (staff reset-factor --help).`,
-  examples: ['staff add maria --can approve,cancel,pause', 'staff add leo --can read'],
-  input: { name: text, can },
-  needs: 'manage',
-  firstByAdministrator: true,
-  run: async (
-    { database, clock, actor, encryptionKeys, output, isFirst },
-    { name, can: rights },
-  ) => {
-    if (isFirst && !rights.includes('manage'))
-      throw new UsageError('--can: the first of the staff must have manage');
-    const deps = { database, clock, encryptionKeys: encryptionKeys() };
-    const { person, factor } = await setPerson(deps, { name, rights }, actor(), isFirst);
-    showWithFactor(output, person, factor);
-  },
-});
-
-const serviceCommand = command({
-  usage: 'add-service <name>',
-  summary:
-    'add a service, for programs; its key is shown once; repeated, it sets these rights and makes a new key',
-  explanation: `
+      examples: ['staff add maria --can approve,cancel,pause', 'staff add leo --can read'],
+      input: { name: text, can },
+      needs: 'manage',
+      firstByAdministrator: true,
+      run: async (
+        { database, clock, actor, encryptionKeys, output, isFirst },
+        { name, can: rights },
+      ) => {
+        if (isFirst && !rights.includes('manage'))
+          throw new UsageError('--can: the first of the staff must have manage');
+        const deps = { database, clock, encryptionKeys: encryptionKeys() };
+        const { person, factor } = await setPerson(deps, { name, rights }, actor(), isFirst);
+        showWithFactor(output, person, factor);
+      },
+    }),
+    'add-service <name>': command({
+      summary:
+        'add a service, for programs; its key is shown once; repeated, it sets these rights and makes a new key',
+      explanation: `
 The program has the key in OPS_KEY and uses no --as. A service never counts as a person, so it cannot be one of two people.`,
-  examples: ['staff add-service nightly-reconcile --can resolve --json'],
-  input: { name: text, can },
-  needs: 'manage',
-  run: async ({ database, clock, actor, output }, { name, can: rights }) => {
-    const { service, key } = await setService({ database, clock }, { name, rights }, actor());
-    output.one({ ...staffFields(service), key });
-    output.say(
-      'The key is shown only now: keep it where only that program can read it. Earlier keys stop working.',
-    );
-  },
-});
-
-const factorResetCommand = command({
-  usage: 'reset-factor <name>',
-  summary:
-    'a new authenticator for a person who lost theirs: one colleague proposes it, a second creates it',
-  explanation: `
-  staff reset-factor NAME --reason TEXT   proposes; nothing changes yet
-  staff reset-factor NAME --approve       a second person makes it: the secret is shown once, to hand it over
-  staff reset-factor NAME --withdraw      ends the proposal
-
-Neither step can be done for oneself, so two colleagues with manage are needed. The old authenticator stops working, all
-sessions of the person end, and so does a lock-out by wrong codes.`,
-  examples: [
-    "staff reset-factor maria --reason 'lost her phone, ticket 118'",
-    'staff reset-factor maria --approve',
-  ],
-  input: {
-    name: text,
-    reason: optional('<text>', 'why, up to 140 characters: proposes it'),
-    approve: flag('create what another person proposed'),
-    withdraw: flag('end the proposal'),
-  },
-  needs: {
-    among: ['staff.reset_propose', 'staff.reset_approve', 'manage'],
-    of: ({ approve, withdraw }) =>
-      approve ? 'staff.reset_approve' : withdraw ? 'manage' : 'staff.reset_propose',
-  },
-  subject: ({ name }) => name,
-  check: ({ reason, approve, withdraw }) => {
-    if (Number(reason !== undefined) + Number(approve) + Number(withdraw) !== 1)
-      throw new UsageError('give one of --reason, --approve and --withdraw');
-  },
-  run: async (ops, { name, reason, approve, withdraw }) => {
-    const { database, clock, output, by } = ops;
-    const deps = { database, clock, encryptionKeys: ops.encryptionKeys() };
-    const person = await findStaffCalled(database.reader, name);
-    if (withdraw) {
-      const withdrawn = await withdrawFactorReset(deps, person, by());
-      output.one({ name: person.name, withdrawn });
-    } else if (approve) {
-      const factor = await approveFactorReset(deps, person, by());
-      showWithFactor(output, await findStaffCalled(database.reader, name), factor);
-    } else {
-      const reset = await proposeFactorReset(deps, person, reason ?? '', by());
-      const { status, reason: why, createdAt } = reset;
-      output.one({ name: person.name, status, reason: why, proposed_at: toRfc3339(createdAt) });
-      output.say(`A second person creates it: ${PROGRAM} staff reset-factor ${name} --approve`);
-    }
-  },
-});
-
-const sessionCommands = [
-  query({
-    usage: 'sessions',
-    summary: 'open sessions at the command line and at the support desk',
-    examples: ['staff sessions', 'staff sessions --json'],
-    run: async ({ database, clock, output }) => {
-      const open = await listOpenSessions(database.reader, clock());
-      const rows = open.map(({ session, name }) => ({
-        id: session.id,
-        name,
-        ...rowFields(staffSessions, session, 'door place createdAt lastUsedAt expiresAt'),
-      }));
-      output.list(rows, 'Nobody is signed in.', ['created_at']);
-    },
-  }),
-  command({
-    usage: 'revoke-session <id|name>',
-    summary: 'end one session at once, or all sessions of a person',
-    examples: [
-      'staff revoke-session 01a1feef-38a9-7169-8296-3070b51f3af4',
-      'staff revoke-session maria',
-    ],
-    input: { 'id|name': text },
-    needs: 'manage',
-    run: async ({ database, clock, by, output }, { 'id|name': named }) => {
-      const id = parseUuid(named);
-      const which =
-        id === null ? { staffId: (await findStaffCalled(database.reader, named)).id } : { id };
-      const ended = await revokeSessions({ database, clock }, which, by());
-      output.one({ ended_sessions: ended });
-      if (ended === 0) output.say('Nothing was changed: no such session is open.');
-    },
-  }),
-];
-
-export const staffCommands = group(
-  'staff',
-  'people and programs that operate the service, their rights and authenticators',
-  [
-    personCommand,
-    serviceCommand,
-    query({
-      usage: 'list',
+      examples: ['staff add-service nightly-reconcile --can resolve --json'],
+      input: { name: text, can },
+      needs: 'manage',
+      run: async ({ database, clock, actor, output }, { name, can: rights }) => {
+        const { service, key } = await setService({ database, clock }, { name, rights }, actor());
+        output.one({ ...staffFields(service), key });
+        output.say(
+          'The key is shown only now: keep it where only that program can read it. Earlier keys stop working.',
+        );
+      },
+    }),
+    list: query({
       summary: 'all staff, including inactive ones',
       examples: ['staff list', 'staff list --json'],
       run: async ({ database, output }) => {
         output.list((await listStaff(database.reader)).map(staffFields), NOBODY, ['created_at']);
       },
     }),
-    command({
-      usage: 'deactivate <name>',
+    'deactivate <name>': command({
       summary: 'deactivate a person or service: their sessions end, and they can no longer act',
       examples: ['staff deactivate maria'],
       input: { name: text },
@@ -220,8 +109,99 @@ export const staffCommands = group(
         if (!changed) output.say('Nothing was changed: they were not active.');
       },
     }),
-    unbindCommand,
-    factorResetCommand,
-    ...sessionCommands,
-  ],
+    'unbind <name>': command({
+      summary: "release a person from their account at the company's identity provider",
+      explanation:
+        'For a person who has a new account there. Their sessions end, and their next sign-in needs a code.',
+      examples: ['staff unbind maria'],
+      input: { name: text },
+      needs: 'manage',
+      run: async (ops, { name }) => {
+        const { database, clock, output, by } = ops;
+        const person = await findStaffCalled(database.reader, name);
+        const changed = await unbindSubject({ database, clock }, person, by());
+        output.one(staffFields(person));
+        if (!changed)
+          output.say('Nothing was changed: they had no account at the identity provider.');
+      },
+    }),
+    'reset-factor <name>': command({
+      summary:
+        'a new authenticator for a person who lost theirs: one colleague proposes it, a second creates it',
+      explanation: `
+  staff reset-factor NAME --reason TEXT   proposes; nothing changes yet
+  staff reset-factor NAME --approve       a second person makes it: the secret is shown once, to hand it over
+  staff reset-factor NAME --withdraw      ends the proposal
+
+Neither step can be done for oneself, so two colleagues with manage are needed. The old authenticator stops working, all
+sessions of the person end, and so does a lock-out by wrong codes.`,
+      examples: [
+        "staff reset-factor maria --reason 'lost her phone, ticket 118'",
+        'staff reset-factor maria --approve',
+      ],
+      input: {
+        name: text,
+        reason: optional('<text>', 'why, up to 140 characters: proposes it'),
+        approve: flag('create what another person proposed'),
+        withdraw: flag('end the proposal'),
+      },
+      needs: {
+        among: ['staff.reset_propose', 'staff.reset_approve', 'manage'],
+        of: ({ approve, withdraw }) =>
+          approve ? 'staff.reset_approve' : withdraw ? 'manage' : 'staff.reset_propose',
+      },
+      subject: ({ name }) => name,
+      check: ({ reason, approve, withdraw }) => {
+        if (Number(reason !== undefined) + Number(approve) + Number(withdraw) !== 1)
+          throw new UsageError('give one of --reason, --approve and --withdraw');
+      },
+      run: async (ops, { name, reason, approve, withdraw }) => {
+        const { database, clock, output, by } = ops;
+        const deps = { database, clock, encryptionKeys: ops.encryptionKeys() };
+        const person = await findStaffCalled(database.reader, name);
+        if (withdraw) {
+          const withdrawn = await withdrawFactorReset(deps, person, by());
+          output.one({ name: person.name, withdrawn });
+        } else if (approve) {
+          const factor = await approveFactorReset(deps, person, by());
+          showWithFactor(output, await findStaffCalled(database.reader, name), factor);
+        } else {
+          const reset = await proposeFactorReset(deps, person, reason ?? '', by());
+          const { status, reason: why, createdAt } = reset;
+          output.one({ name: person.name, status, reason: why, proposed_at: toRfc3339(createdAt) });
+          output.say(`A second person creates it: ${PROGRAM} staff reset-factor ${name} --approve`);
+        }
+      },
+    }),
+    sessions: query({
+      summary: 'open sessions at the command line and at the support desk',
+      examples: ['staff sessions', 'staff sessions --json'],
+      run: async ({ database, clock, output }) => {
+        const open = await listOpenSessions(database.reader, clock());
+        const rows = open.map(({ session, name }) => ({
+          id: session.id,
+          name,
+          ...rowFields(staffSessions, session, 'door place createdAt lastUsedAt expiresAt'),
+        }));
+        output.list(rows, 'Nobody is signed in.', ['created_at']);
+      },
+    }),
+    'revoke-session <id|name>': command({
+      summary: 'end one session at once, or all sessions of a person',
+      examples: [
+        'staff revoke-session 01a1feef-38a9-7169-8296-3070b51f3af4',
+        'staff revoke-session maria',
+      ],
+      input: { 'id|name': text },
+      needs: 'manage',
+      run: async ({ database, clock, by, output }, { 'id|name': named }) => {
+        const id = parseUuid(named);
+        const which =
+          id === null ? { staffId: (await findStaffCalled(database.reader, named)).id } : { id };
+        const ended = await revokeSessions({ database, clock }, which, by());
+        output.one({ ended_sessions: ended });
+        if (ended === 0) output.say('Nothing was changed: no such session is open.');
+      },
+    }),
+  },
 );

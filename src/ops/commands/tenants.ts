@@ -29,102 +29,12 @@ const QUOTAS = {
   statementRows: quota('movements in the statements that are kept, plus 100 for each statement'),
 };
 
-const quotasCommand = command({
-  usage: 'quotas <tenant>',
-  summary: "a tenant's quotas and what it has stored; with an option, changes a quota",
-  explanation:
-    'Anything beyond a quota is refused with quota_exceeded. A smaller quota removes nothing.',
-  examples: [
-    'tenants quotas acme',
-    'tenants quotas acme --open-batches 500 --stored-bytes default',
-  ],
-  input: { tenant: text, ...QUOTAS },
-  needs: {
-    among: ['manage'],
-    of: ({ tenant: _, ...change }) => (isChange(change) ? 'manage' : null),
-  },
-  run: async ({ database, clock, actor, output }, { tenant, ...change }) => {
-    const { id } = await findTenant(database.reader, tenant);
-    if (isChange(change)) await setQuotas(database, clock, id, change, actor());
-    const { limits, used } = await readQuotas(database.reader, id);
-    const names = Object.keys(QUOTAS) as (keyof typeof QUOTAS)[];
-    const rows = names.map((name) => ({
-      quota: snakeCase(name),
-      used: used[name].toString(),
-      limit: limits[name].toString(),
-    }));
-    output.list(rows, '');
-  },
-});
-
 function isChange(change: Readonly<Record<string, bigint | null | undefined>>): boolean {
   return Object.values(change).some((limit) => limit !== undefined);
 }
 
-const recipientBudgetCommand = command({
-  usage: 'recipient-budget <tenant>',
-  summary: 'how many new people a tenant may name by alias or phone; --size changes it',
-  explanation: `
-If a tenant has a size of its own, each of its tokens may use the whole budget. A change fills the budget; running
-processes apply it within seconds.`,
-  examples: ['tenants recipient-budget acme', 'tenants recipient-budget acme --size 500000'],
-  input: {
-    tenant: text,
-    size: option('<count>', 'people at once, or the word default (as configured)', countOrDefault),
-  },
-  needs: { among: ['manage'], of: ({ size }) => (size === undefined ? null : 'manage') },
-  run: async ({ database, clock, actor, output }, { tenant, size }) => {
-    const { id } = await findTenant(database.reader, tenant);
-    if (size !== undefined) await setQuotas(database, clock, id, { newRecipients: size }, actor());
-    const { newRecipients, fullAt } = await readOwnBudget(database.reader, id);
-    const isFull = fullAt === null || fullAt <= clock();
-    output.one({
-      size: newRecipients?.toString() ?? 'default',
-      full_at: isFull ? 'now' : toRfc3339(fullAt),
-    });
-  },
-});
-
-const policyDelayCommand = command({
-  usage: 'policy-delay <tenant>',
-  summary:
-    "how long changes that weaken the tenant's approval policies wait; with an option, changes it",
-  explanation: `
-The delay applies to members and operators, from the next change on; changes that already wait keep their time. Stricter
-changes never wait.`,
-  examples: [
-    'tenants policy-delay acme',
-    'tenants policy-delay acme --seconds 86400',
-    'tenants policy-delay acme --none',
-  ],
-  input: {
-    tenant: text,
-    seconds: option(
-      '<time>',
-      '24h, 7d, or seconds; 1s to 30d',
-      seconds(1, MAX_POLICY_DELAY_S).optional(),
-    ),
-    none: flag('changes that weaken a policy take effect at once'),
-  },
-  needs: {
-    among: ['manage'],
-    of: ({ seconds: given, none }) => (given !== undefined || none ? 'manage' : null),
-  },
-  check: ({ seconds: given, none }) => {
-    if (given !== undefined && none) throw new UsageError('give either --seconds or --none');
-  },
-  run: async ({ database, clock, actor, output }, { tenant, seconds: given, none }) => {
-    const { id } = await findTenant(database.reader, tenant);
-    if (given !== undefined || none)
-      await setPolicyDelay(database, clock, id, given ?? null, actor());
-    const { name, policyDelayS } = await findTenant(database.reader, id);
-    output.one({ tenant: name, policy_delay_s: policyDelayS });
-  },
-});
-
-export const tenantCommands = group('tenants', 'the customers of the service', [
-  command({
-    usage: 'add <name>',
+export const tenantCommands = group('the customers of the service', {
+  'add <name>': command({
     summary: 'create a tenant with its system accounts',
     examples: [
       'tenants add acme',
@@ -145,8 +55,7 @@ export const tenantCommands = group('tenants', 'the customers of the service', [
       output.one(tenantFields(await addTenant(database, clock, wanted, actor())));
     },
   }),
-  query({
-    usage: 'list',
+  list: query({
     summary: 'all tenants',
     examples: ['tenants list', 'tenants list --json'],
     run: async ({ database, output }) => {
@@ -156,19 +65,102 @@ export const tenantCommands = group('tenants', 'the customers of the service', [
       ]);
     },
   }),
-  query({
-    usage: 'show <tenant>',
+  'show <tenant>': query({
     summary: 'one tenant, by its id or name',
     examples: ['tenants show acme'],
     input: { tenant: text },
     run: async ({ database, output }, { tenant }) =>
       output.one(tenantFields(await findTenant(database.reader, tenant))),
   }),
-  quotasCommand,
-  recipientBudgetCommand,
-  policyDelayCommand,
-  command({
-    usage: 'set-fee-account <tenant> <account>',
+  'quotas <tenant>': command({
+    summary: "a tenant's quotas and what it has stored; with an option, changes a quota",
+    explanation:
+      'Anything beyond a quota is refused with quota_exceeded. A smaller quota removes nothing.',
+    examples: [
+      'tenants quotas acme',
+      'tenants quotas acme --open-batches 500 --stored-bytes default',
+    ],
+    input: { tenant: text, ...QUOTAS },
+    needs: {
+      among: ['manage'],
+      of: ({ tenant: _, ...change }) => (isChange(change) ? 'manage' : null),
+    },
+    run: async ({ database, clock, actor, output }, { tenant, ...change }) => {
+      const { id } = await findTenant(database.reader, tenant);
+      if (isChange(change)) await setQuotas(database, clock, id, change, actor());
+      const { limits, used } = await readQuotas(database.reader, id);
+      const names = Object.keys(QUOTAS) as (keyof typeof QUOTAS)[];
+      const rows = names.map((name) => ({
+        quota: snakeCase(name),
+        used: used[name].toString(),
+        limit: limits[name].toString(),
+      }));
+      output.list(rows, '');
+    },
+  }),
+  'recipient-budget <tenant>': command({
+    summary: 'how many new people a tenant may name by alias or phone; --size changes it',
+    explanation: `
+If a tenant has a size of its own, each of its tokens may use the whole budget. A change fills the budget; running
+processes apply it within seconds.`,
+    examples: ['tenants recipient-budget acme', 'tenants recipient-budget acme --size 500000'],
+    input: {
+      tenant: text,
+      size: option(
+        '<count>',
+        'people at once, or the word default (as configured)',
+        countOrDefault,
+      ),
+    },
+    needs: { among: ['manage'], of: ({ size }) => (size === undefined ? null : 'manage') },
+    run: async ({ database, clock, actor, output }, { tenant, size }) => {
+      const { id } = await findTenant(database.reader, tenant);
+      if (size !== undefined)
+        await setQuotas(database, clock, id, { newRecipients: size }, actor());
+      const { newRecipients, fullAt } = await readOwnBudget(database.reader, id);
+      const isFull = fullAt === null || fullAt <= clock();
+      output.one({
+        size: newRecipients?.toString() ?? 'default',
+        full_at: isFull ? 'now' : toRfc3339(fullAt),
+      });
+    },
+  }),
+  'policy-delay <tenant>': command({
+    summary:
+      "how long changes that weaken the tenant's approval policies wait; with an option, changes it",
+    explanation: `
+The delay applies to members and operators, from the next change on; changes that already wait keep their time. Stricter
+changes never wait.`,
+    examples: [
+      'tenants policy-delay acme',
+      'tenants policy-delay acme --seconds 86400',
+      'tenants policy-delay acme --none',
+    ],
+    input: {
+      tenant: text,
+      seconds: option(
+        '<time>',
+        '24h, 7d, or seconds; 1s to 30d',
+        seconds(1, MAX_POLICY_DELAY_S).optional(),
+      ),
+      none: flag('changes that weaken a policy take effect at once'),
+    },
+    needs: {
+      among: ['manage'],
+      of: ({ seconds: given, none }) => (given !== undefined || none ? 'manage' : null),
+    },
+    check: ({ seconds: given, none }) => {
+      if (given !== undefined && none) throw new UsageError('give either --seconds or --none');
+    },
+    run: async ({ database, clock, actor, output }, { tenant, seconds: given, none }) => {
+      const { id } = await findTenant(database.reader, tenant);
+      if (given !== undefined || none)
+        await setPolicyDelay(database, clock, id, given ?? null, actor());
+      const { name, policyDelayS } = await findTenant(database.reader, id);
+      output.one({ tenant: name, policy_delay_s: policyDelayS });
+    },
+  }),
+  'set-fee-account <tenant> <account>': command({
     summary: 'the account that receives what the tenant charges; it pays no fees itself',
     examples: ["tenants set-fee-account acme '$acme-fees'"],
     input: { tenant: text, account: text },
@@ -178,4 +170,4 @@ export const tenantCommands = group('tenants', 'the customers of the service', [
       output.one(accountFields(await setFeeAccount(database, clock, tenantId, id, actor())));
     },
   }),
-]);
+});

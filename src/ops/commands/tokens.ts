@@ -38,97 +38,6 @@ function tokenFields(token: Token, memberName: string): Fields {
 
 const SHOWN_ONCE = 'The token is shown only now: keep it where only its user can read it.';
 
-const issueCommand = command({
-  usage: 'issue <name>',
-  summary: 'issue a token for a member; it is shown once, and only its hash is kept',
-  examples: [
-    "tokens issue 'payroll server' --tenant acme --member payroll --scopes read,transfers --cidrs 203.0.113.0/24",
-    'tokens issue report --tenant acme --member auditor --scopes read --expires 2027-01-31T00:00:00Z --json',
-  ],
-  input: {
-    name: text,
-    tenant,
-    member: option('<member>', 'id or name of the member that it acts for'),
-    scopes: option(
-      '<scopes>',
-      `comma-separated, as few as possible: ${SCOPES.join(',')}; or all`,
-      scopes,
-    ),
-    expires: option(
-      '<time>',
-      'when it expires, such as 2027-01-31T00:00:00Z (default: never)',
-      time.optional(),
-    ),
-    cidrs: option(
-      '<ranges>',
-      'the only address ranges from which it may be used, separated by commas (default: anywhere)',
-      cidrs,
-    ),
-  },
-  needs: 'manage',
-  run: async ({ database, clock, actor, output }, input) => {
-    const { id } = await findTenant(database.reader, input.tenant);
-    const member = await findMember(database.reader, id, input.member);
-    const { name, scopes: of, cidrs: ranges, expires = null } = input;
-    const wanted = { name, scopes: of, expiresAt: expires, cidrs: ranges };
-    const { token, text: secretText } = await issueToken(database, clock, member, wanted, actor());
-    output.one({ token: secretText, ...tokenFields(token, member.name) });
-    output.say(SHOWN_ONCE);
-  },
-});
-
-const listCommand = query({
-  usage: 'list',
-  summary: "a tenant's tokens, including revoked ones, without their secrets",
-  examples: ['tokens list --tenant acme'],
-  input: { tenant },
-  run: async ({ database, output }, { tenant }) => {
-    const { id: tenantId } = await findTenant(database.reader, tenant);
-    const [own, people] = await Promise.all([
-      listTokens(database.reader, tenantId),
-      database.reader.select(members, { tenantId }),
-    ]);
-    const nameOf = new Map(people.map(({ id, name }) => [id, name]));
-    const rows = own.map((token) =>
-      tokenFields(token, nameOf.get(token.memberId) ?? token.memberId),
-    );
-    const none = `${tenant} has no tokens yet: ${PROGRAM} tokens issue --help`;
-    output.list(rows, none, ['cidrs', 'created_at']);
-  },
-});
-
-const revokeCommand = command({
-  usage: 'revoke [key-id]',
-  summary:
-    'revoke a token for ever, within 5 seconds; the key id is its third part: svc_live_<key id>_…',
-  examples: [
-    'tokens revoke k3jd7q2mzx5tyw4a',
-    'tokens revoke --tenant acme --member payroll --yes',
-  ],
-  input: {
-    keyId: optionalText,
-    tenant: optional('<tenant>', 'id or name of the tenant'),
-    member: optional(
-      '<member>',
-      'instead of a key id: every live token of this member (id or name)',
-    ),
-  },
-  needs: 'manage',
-  run: async (ops, { keyId, tenant, member }) => {
-    if (keyId === undefined && tenant !== undefined && member !== undefined)
-      return revokeAll(ops, tenant, member);
-    if (keyId === undefined || tenant !== undefined || member !== undefined)
-      throw new UsageError(
-        'give the key id of a token, or --tenant and --member for all tokens of a member',
-      );
-    const { database, clock, actor, output } = ops;
-    const { token, memberName } = await findToken(database.reader, keyId);
-    if (token.revokedAt === null)
-      await output.confirm(`Revoke the token ${token.name} of ${memberName}`);
-    output.one(tokenFields(await revokeToken(database, clock, keyId, actor()), memberName));
-  },
-});
-
 async function revokeAll(
   { database, clock, actor, output }: ActingOps,
   tenant: string,
@@ -143,41 +52,6 @@ async function revokeAll(
   if (revoked.length > 0) output.say(`New ones: ${PROGRAM} tokens issue --help`);
 }
 
-const rotateCommand = command({
-  usage: 'rotate <key-id>',
-  summary:
-    'replace a token with a new one with the same member, scopes, expiry and ranges; the old one ends',
-  examples: [
-    'tokens rotate k3jd7q2mzx5tyw4a --grace 24h',
-    'tokens rotate k3jd7q2mzx5tyw4a --yes --json',
-  ],
-  input: {
-    keyId: text,
-    grace: option(
-      '<time>',
-      'how long the old one keeps working, such as 15m, 24h, 7d (default: it ends now)',
-      duration.prefault('0s'),
-    ),
-  },
-  needs: 'manage',
-  run: async ({ database, clock, actor, output }, { keyId, grace }) => {
-    const known = await findToken(database.reader, keyId);
-    const end = grace === 0 ? 'now' : 'after the grace';
-    await output.confirm(
-      `Replace the token ${known.token.name} of ${known.memberName}; the old one ends ${end}`,
-    );
-    const rotated = await rotateToken(database, clock, keyId, grace, actor());
-    const old = tokenFields(rotated.old, known.memberName);
-    output.one({
-      token: rotated.text,
-      ...tokenFields(rotated.token, known.memberName),
-      replaces: rotated.old.keyId,
-      replaced_ends_at: old.revoked_at ?? old.expires_at ?? null,
-    });
-    output.say(SHOWN_ONCE);
-  },
-});
-
 async function findToken(
   reader: Reader,
   keyId: string,
@@ -188,9 +62,129 @@ async function findToken(
   return { token, memberName: member?.name ?? token.memberId };
 }
 
-export const tokenCommands = group('tokens', 'API tokens of members', [
-  issueCommand,
-  listCommand,
-  revokeCommand,
-  rotateCommand,
-]);
+export const tokenCommands = group('API tokens of members', {
+  'issue <name>': command({
+    summary: 'issue a token for a member; it is shown once, and only its hash is kept',
+    examples: [
+      "tokens issue 'payroll server' --tenant acme --member payroll --scopes read,transfers --cidrs 203.0.113.0/24",
+      'tokens issue report --tenant acme --member auditor --scopes read --expires 2027-01-31T00:00:00Z --json',
+    ],
+    input: {
+      name: text,
+      tenant,
+      member: option('<member>', 'id or name of the member that it acts for'),
+      scopes: option(
+        '<scopes>',
+        `comma-separated, as few as possible: ${SCOPES.join(',')}; or all`,
+        scopes,
+      ),
+      expires: option(
+        '<time>',
+        'when it expires, such as 2027-01-31T00:00:00Z (default: never)',
+        time.optional(),
+      ),
+      cidrs: option(
+        '<ranges>',
+        'the only address ranges from which it may be used, separated by commas (default: anywhere)',
+        cidrs,
+      ),
+    },
+    needs: 'manage',
+    run: async ({ database, clock, actor, output }, input) => {
+      const { id } = await findTenant(database.reader, input.tenant);
+      const member = await findMember(database.reader, id, input.member);
+      const { name, scopes: of, cidrs: ranges, expires = null } = input;
+      const wanted = { name, scopes: of, expiresAt: expires, cidrs: ranges };
+      const { token, text: secretText } = await issueToken(
+        database,
+        clock,
+        member,
+        wanted,
+        actor(),
+      );
+      output.one({ token: secretText, ...tokenFields(token, member.name) });
+      output.say(SHOWN_ONCE);
+    },
+  }),
+  list: query({
+    summary: "a tenant's tokens, including revoked ones, without their secrets",
+    examples: ['tokens list --tenant acme'],
+    input: { tenant },
+    run: async ({ database, output }, { tenant }) => {
+      const { id: tenantId } = await findTenant(database.reader, tenant);
+      const [own, people] = await Promise.all([
+        listTokens(database.reader, tenantId),
+        database.reader.select(members, { tenantId }),
+      ]);
+      const nameOf = new Map(people.map(({ id, name }) => [id, name]));
+      const rows = own.map((token) =>
+        tokenFields(token, nameOf.get(token.memberId) ?? token.memberId),
+      );
+      const none = `${tenant} has no tokens yet: ${PROGRAM} tokens issue --help`;
+      output.list(rows, none, ['cidrs', 'created_at']);
+    },
+  }),
+  'revoke [key-id]': command({
+    summary:
+      'revoke a token for ever, within 5 seconds; the key id is its third part: svc_live_<key id>_…',
+    examples: [
+      'tokens revoke k3jd7q2mzx5tyw4a',
+      'tokens revoke --tenant acme --member payroll --yes',
+    ],
+    input: {
+      keyId: optionalText,
+      tenant: optional('<tenant>', 'id or name of the tenant'),
+      member: optional(
+        '<member>',
+        'instead of a key id: every live token of this member (id or name)',
+      ),
+    },
+    needs: 'manage',
+    run: async (ops, { keyId, tenant, member }) => {
+      if (keyId === undefined && tenant !== undefined && member !== undefined)
+        return revokeAll(ops, tenant, member);
+      if (keyId === undefined || tenant !== undefined || member !== undefined)
+        throw new UsageError(
+          'give the key id of a token, or --tenant and --member for all tokens of a member',
+        );
+      const { database, clock, actor, output } = ops;
+      const { token, memberName } = await findToken(database.reader, keyId);
+      if (token.revokedAt === null)
+        await output.confirm(`Revoke the token ${token.name} of ${memberName}`);
+      output.one(tokenFields(await revokeToken(database, clock, keyId, actor()), memberName));
+    },
+  }),
+  'rotate <key-id>': command({
+    summary:
+      'replace a token with a new one with the same member, scopes, expiry and ranges; the old one ends',
+    examples: [
+      'tokens rotate k3jd7q2mzx5tyw4a --grace 24h',
+      'tokens rotate k3jd7q2mzx5tyw4a --yes --json',
+    ],
+    input: {
+      keyId: text,
+      grace: option(
+        '<time>',
+        'how long the old one keeps working, such as 15m, 24h, 7d (default: it ends now)',
+        duration.prefault('0s'),
+      ),
+    },
+    needs: 'manage',
+    run: async ({ database, clock, actor, output }, { keyId, grace }) => {
+      const known = await findToken(database.reader, keyId);
+      const end = grace === 0 ? 'now' : 'after the grace';
+      await output.confirm(
+        `Replace the token ${known.token.name} of ${known.memberName}; the old one ends ${end}`,
+      );
+      const rotated = await rotateToken(database, clock, keyId, grace, actor());
+      const old = tokenFields(rotated.old, known.memberName);
+      output.one({
+        token: rotated.text,
+        ...tokenFields(rotated.token, known.memberName),
+        replaces: rotated.old.keyId,
+        replaced_ends_at: old.revoked_at ?? old.expires_at ?? null,
+      });
+      output.say(SHOWN_ONCE);
+    },
+  }),
+});

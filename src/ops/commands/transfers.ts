@@ -47,7 +47,6 @@ export function operationListCommand<Row extends Transfer | Payout>({
   present,
 }: OperationCommands<Row>): CommandDefinition {
   return query({
-    usage: 'list',
     summary: `a tenant's ${noun}s, newest first`,
     examples,
     input: {
@@ -72,12 +71,24 @@ export function operationListCommand<Row extends Transfer | Payout>({
 export function approvalActCommands<Row extends Transfer | Payout>(
   kind: OperationCommands<Row>,
   until = '',
-): readonly CommandDefinition[] {
-  return [
-    actCommand(kind, 'approve', "record support's approval; all staff count as one approver"),
-    actCommand(kind, 'reject', `end a ${kind.noun} that waits: nothing leaves the account`),
-    actCommand(kind, 'cancel', `end it because its requester no longer wants it${until}`),
-  ];
+) {
+  return {
+    'approve <id>': actCommand(
+      kind,
+      'approve',
+      "record support's approval; all staff count as one approver",
+    ),
+    'reject <id>': actCommand(
+      kind,
+      'reject',
+      `end a ${kind.noun} that waits: nothing leaves the account`,
+    ),
+    'cancel <id>': actCommand(
+      kind,
+      'cancel',
+      `end it because its requester no longer wants it${until}`,
+    ),
+  };
 }
 
 function actCommand<Row extends Transfer | Payout>(
@@ -86,7 +97,6 @@ function actCommand<Row extends Transfer | Payout>(
   summary: string,
 ): CommandDefinition {
   return command({
-    usage: `${action} <id>`,
     summary,
     examples: [`${noun}s ${action} ${EXAMPLE_ID} --reason 'asked for in ticket 118'`],
     input: {
@@ -199,12 +209,10 @@ const TRANSFERS: OperationCommands<Transfer> = {
 };
 
 export const transferCommands = group(
-  'transfers',
   'find a transfer, see what it waits for, and decide it for support',
-  [
-    operationListCommand(TRANSFERS),
-    query({
-      usage: 'show <id>',
+  {
+    list: operationListCommand(TRANSFERS),
+    'show <id>': query({
       summary: 'one transfer: its parties, who approved it, what it waits for, and its workflow',
       examples: [`transfers show ${EXAMPLE_ID}`],
       input: { id: text },
@@ -214,5 +222,5 @@ export const transferCommands = group(
       },
     }),
     ...approvalActCommands(TRANSFERS),
-  ],
+  },
 );

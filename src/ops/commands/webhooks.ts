@@ -17,7 +17,6 @@ import {
 } from '../../webhooks/staff-actions.js';
 import { webhookWorkflowId } from '../../temporal/contracts.js';
 import { readDeliveries, type ShownDelivery } from '../../webhooks/queries.js';
-import type { StaffActionName } from '../../staff/rules.js';
 import { command, type CommandDefinition, group, type Ops, query } from '../command.js';
 import { findEndpoint, tenantIdOf } from '../finding.js';
 import { option, optional, text, time } from '../inputs.js';
@@ -49,42 +48,6 @@ function deliveryFields(delivery: ShownDelivery): Fields {
   };
 }
 
-const listCommand = query({
-  usage: 'list',
-  summary: "a tenant's endpoints, or those of all tenants that are disabled, paused or failing",
-  examples: ['webhooks list', 'webhooks list --tenant acme --json'],
-  input: { tenant: optional('<tenant>', 'all of this tenant (id or name)') },
-  run: async ({ database, output }, { tenant }) => {
-    const tenantId = await tenantIdOf(database.reader, tenant);
-    const found = await database.reader.select(
-      webhookEndpoints,
-      { status: ['enabled', 'disabled'], ...(tenantId === undefined ? {} : { tenantId }) },
-      { orderBy: ['createdAt', 'id'] },
-    );
-    const shown = found.filter(
-      ({ status, pausedAt, failingSince }) =>
-        tenantId !== undefined ||
-        status === 'disabled' ||
-        pausedAt !== null ||
-        failingSince !== null,
-    );
-    const none =
-      tenant === undefined
-        ? 'No endpoint is disabled, paused or failing.'
-        : `${tenant} has no endpoint.`;
-    output.list(shown.map(endpointFields), none, ['tenant_id', 'last_success_at', 'next_due_at']);
-  },
-});
-
-const showCommand = query({
-  usage: 'show <endpoint>',
-  summary: 'one endpoint, by its id, and what it waits for',
-  examples: ['webhooks show 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f'],
-  input: { endpoint: text },
-  run: async (ops, { endpoint }) =>
-    show(ops, (await findEndpoint(ops.database.reader, endpoint)).id),
-});
-
 async function show({ database, clock, output }: Ops, endpointId: Uuid): Promise<void> {
   const endpoint = await describe(database.reader, endpointId, clock());
   const { lostFrom, lostTo } = endpoint;
@@ -106,49 +69,16 @@ async function show({ database, clock, output }: Ops, endpointId: Uuid): Promise
   });
 }
 
-const deliveriesCommand = query({
-  usage: 'deliveries <endpoint>',
-  summary: 'its deliveries, newest first, each with its last attempt',
-  examples: ['webhooks deliveries 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --limit 100'],
-  input: {
-    endpoint: text,
-    limit: option('<count>', 'at most this many, up to 100 (default: 25)', limit),
-  },
-  run: async ({ database, output }, { endpoint, limit: most }) => {
-    const { id } = await findEndpoint(database.reader, endpoint);
-    const { items } = await readDeliveries(database.reader, id, null, most);
-    const detailsOnly = ['event_id', 'cause', 'last_attempt_at'];
-    output.list(items.map(deliveryFields), 'Nothing was delivered to it.', detailsOnly);
-  },
-});
-
-const recoverCommand = command({
-  usage: 'recover <endpoint>',
-  summary: 'resend every event since a moment that got no 2xx',
-  examples: ['webhooks recover 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --since 2027-01-31T00:00:00Z'],
-  input: { endpoint: text, since: option('<time>', 'at most 30 days ago', time) },
-  needs: 'webhook.recover',
-  subject: ({ endpoint }) => endpoint,
-  run: async (ops, { endpoint, since }) => {
-    const { id } = await findEndpoint(ops.database.reader, endpoint);
-    const range = await recoverFor(ops, id, since, ops.by());
-    await show(ops, id);
-    if (range === null) ops.output.say('Nothing has happened since then.');
-  },
-});
-
 function actCommand(
-  name: string,
+  verb: 'pause' | 'resume' | 'retry_now' | 'enable' | 'disable',
   summary: string,
   operation: Operation,
-  act: StaffActionName,
 ): CommandDefinition {
   return command({
-    usage: `${name} <endpoint>`,
     summary,
-    examples: [`webhooks ${name} 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f`],
+    examples: [`webhooks ${verb.replace('_', '-')} 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f`],
     input: { endpoint: text },
-    needs: act,
+    needs: `webhook.${verb}`,
     subject: ({ endpoint }) => endpoint,
     run: async (ops, { endpoint }) => {
       const { id } = await findEndpoint(ops.database.reader, endpoint);
@@ -159,38 +89,87 @@ function actCommand(
   });
 }
 
-export const webhookCommands = group(
-  'webhooks',
-  'webhook endpoints of tenants, and their deliveries',
-  [
-    listCommand,
-    showCommand,
-    deliveriesCommand,
-    recoverCommand,
-    actCommand(
-      'pause',
-      'send nothing to it until it is resumed; its deliveries wait in order',
-      pause,
-      'webhook.pause',
-    ),
-    actCommand('resume', 'continue sending where it stopped', resume, 'webhook.resume'),
-    actCommand(
-      'retry-now',
-      'retry everything that waits for a retry',
-      retryNow,
-      'webhook.retry_now',
-    ),
-    actCommand(
-      'enable',
-      'enable it; sends everything not delivered since 5 days before it was disabled',
-      enableForStaff,
-      'webhook.enable',
-    ),
-    actCommand(
-      'disable',
-      'disable it until its tenant or an operator enables it',
-      disableForStaff,
-      'webhook.disable',
-    ),
-  ],
-);
+export const webhookCommands = group('webhook endpoints of tenants, and their deliveries', {
+  list: query({
+    summary: "a tenant's endpoints, or those of all tenants that are disabled, paused or failing",
+    examples: ['webhooks list', 'webhooks list --tenant acme --json'],
+    input: { tenant: optional('<tenant>', 'all of this tenant (id or name)') },
+    run: async ({ database, output }, { tenant }) => {
+      const tenantId = await tenantIdOf(database.reader, tenant);
+      const found = await database.reader.select(
+        webhookEndpoints,
+        { status: ['enabled', 'disabled'], ...(tenantId === undefined ? {} : { tenantId }) },
+        { orderBy: ['createdAt', 'id'] },
+      );
+      const shown = found.filter(
+        ({ status, pausedAt, failingSince }) =>
+          tenantId !== undefined ||
+          status === 'disabled' ||
+          pausedAt !== null ||
+          failingSince !== null,
+      );
+      const none =
+        tenant === undefined
+          ? 'No endpoint is disabled, paused or failing.'
+          : `${tenant} has no endpoint.`;
+      output.list(shown.map(endpointFields), none, ['tenant_id', 'last_success_at', 'next_due_at']);
+    },
+  }),
+  'show <endpoint>': query({
+    summary: 'one endpoint, by its id, and what it waits for',
+    examples: ['webhooks show 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f'],
+    input: { endpoint: text },
+    run: async (ops, { endpoint }) =>
+      show(ops, (await findEndpoint(ops.database.reader, endpoint)).id),
+  }),
+  'deliveries <endpoint>': query({
+    summary: 'its deliveries, newest first, each with its last attempt',
+    examples: ['webhooks deliveries 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --limit 100'],
+    input: {
+      endpoint: text,
+      limit: option('<count>', 'at most this many, up to 100 (default: 25)', limit),
+    },
+    run: async ({ database, output }, { endpoint, limit: most }) => {
+      const { id } = await findEndpoint(database.reader, endpoint);
+      const { items } = await readDeliveries(database.reader, id, null, most);
+      const detailsOnly = ['event_id', 'cause', 'last_attempt_at'];
+      output.list(items.map(deliveryFields), 'Nothing was delivered to it.', detailsOnly);
+    },
+  }),
+  'recover <endpoint>': command({
+    summary: 'resend every event since a moment that got no 2xx',
+    examples: [
+      'webhooks recover 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --since 2027-01-31T00:00:00Z',
+    ],
+    input: { endpoint: text, since: option('<time>', 'at most 30 days ago', time) },
+    needs: 'webhook.recover',
+    subject: ({ endpoint }) => endpoint,
+    run: async (ops, { endpoint, since }) => {
+      const { id } = await findEndpoint(ops.database.reader, endpoint);
+      const range = await recoverFor(ops, id, since, ops.by());
+      await show(ops, id);
+      if (range === null) ops.output.say('Nothing has happened since then.');
+    },
+  }),
+  'pause <endpoint>': actCommand(
+    'pause',
+    'send nothing to it until it is resumed; its deliveries wait in order',
+    pause,
+  ),
+  'resume <endpoint>': actCommand('resume', 'continue sending where it stopped', resume),
+  'retry-now <endpoint>': actCommand(
+    'retry_now',
+    'retry everything that waits for a retry',
+    retryNow,
+  ),
+  'enable <endpoint>': actCommand(
+    'enable',
+    'enable it; sends everything not delivered since 5 days before it was disabled',
+    enableForStaff,
+  ),
+  'disable <endpoint>': actCommand(
+    'disable',
+    'disable it until its tenant or an operator enables it',
+    disableForStaff,
+  ),
+});

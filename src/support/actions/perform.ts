@@ -25,44 +25,43 @@ type ActionResult =
 /** Actions in progress by id, so that a double click acts once. */
 const inProgress = new Map<string, Promise<ActionResult>>();
 
+/** A form that a person sent for an action on a resource. */
+interface Submission<Resource> {
+  readonly action: DeskAction<Resource>;
+  readonly resource: Resource;
+  readonly subject: ActionSubject;
+  readonly person: SignedInPerson;
+  readonly form: URLSearchParams;
+}
+
 /** Performs the action of a form once, and records a refusal. Throws `DeskError`. */
 export function perform<Resource>(
   deps: DeskDeps,
-  action: DeskAction<Resource>,
-  resource: Resource,
-  subject: ActionSubject,
-  { person, form }: { readonly person: SignedInPerson; readonly form: URLSearchParams },
+  submission: Submission<Resource>,
 ): Promise<ActionResult> {
+  const { action, subject, person, form } = submission;
   const actId = actionIdOf(form, person, action.verb, subject.id);
   const known = inProgress.get(actId);
   if (known !== undefined) return known;
-  const running = performOnce(deps, action, resource, subject, { person, form, actId }).finally(
-    () => inProgress.delete(actId),
-  );
+  const running = performOnce(deps, submission, actId).finally(() => inProgress.delete(actId));
   inProgress.set(actId, running);
   return running;
 }
 
-interface Submission {
-  readonly person: SignedInPerson;
-  readonly form: URLSearchParams;
-  readonly actId: Uuid;
-}
-
 async function performOnce<Resource>(
   deps: DeskDeps,
-  action: DeskAction<Resource>,
-  resource: Resource,
-  subject: ActionSubject,
-  { person: { identity }, form, actId }: Submission,
+  submission: Submission<Resource>,
+  actId: Uuid,
 ): Promise<ActionResult> {
+  const { action, resource, subject, person, form } = submission;
+  const { identity: by } = person;
   const cleaned = cleanText(form.get('reason') ?? '', MAX_REASON);
   if (!('clean' in cleaned)) return { outcome: 'refused', refusal: NO_REASON };
   try {
-    const refusal = await codeRefusal(deps, action.name, subject, { identity, form, actId });
+    const refusal = await codeRefusal(deps, submission, actId);
     if (refusal !== null) return { outcome: 'refused', refusal };
     if (await wasPerformed(deps.database.current, actId)) return { outcome: 'done' };
-    await action.run(deps, resource, { by: identity, reason: cleaned.clean, actId, form });
+    await action.run(deps, resource, { by, reason: cleaned.clean, actId, form });
     return { outcome: 'done' };
   } catch (failure) {
     // A fault of the service may have occurred before or after the action.
@@ -73,7 +72,7 @@ async function performOnce<Resource>(
     if (failure.refusal.code === 'ledger_unavailable') return { outcome: 'unknown', fault: null };
     const details = { refused: failure.message };
     if (action.recordsRefusals !== true)
-      await recordOnce(deps, actId, identity, { ...refusedAction(action.name, subject), details });
+      await recordOnce(deps, actId, by, { ...refusedAction(action.name, subject), details });
     return { outcome: 'refused', refusal: failure.refusal };
   }
 }
@@ -84,11 +83,10 @@ const NO_REASON: Refusal = {
 };
 
 /** Uses up the code, if one is required. Records and returns the refusal of a wrong code. */
-async function codeRefusal(
+async function codeRefusal<Resource>(
   deps: DeskDeps,
-  name: StaffActionName,
-  subject: ActionSubject,
-  { identity, form, actId }: { identity: StaffIdentity; form: URLSearchParams; actId: Uuid },
+  { action: { name }, subject, person: { identity }, form }: Submission<Resource>,
+  actId: Uuid,
 ): Promise<Refusal | null> {
   if (!asksForCode(name, 'support')) return null;
   const rule = STAFF_ACTIONS[name];

@@ -152,27 +152,21 @@ export function idText(id: string): Html {
   return html`<code class="id">${id}</code>`;
 }
 
-const GOOD = new Set(['completed', 'posted', 'applied', 'enabled', 'active', 'delivered', 'ready']);
-const WAITING = new Set([
-  'pending_approval',
-  'approved',
-  'in_progress',
-  'executing',
-  'validating',
-  'proposed',
-  'paused',
-  'pending',
-  'retrying',
-]);
-const BAD = new Set([
-  ...['rejected', 'failed', 'expired', 'returned', 'stuck', 'disabled', 'partially_failed'],
-  ...['frozen', 'canceled'],
-]);
+const TAG_KINDS = Object.entries({
+  good: ['completed', 'posted', 'applied', 'enabled', 'active', 'delivered', 'ready'],
+  wait: [
+    ...['pending_approval', 'approved', 'in_progress', 'executing', 'validating'],
+    ...['proposed', 'paused', 'pending', 'retrying'],
+  ],
+  bad: [
+    ...['rejected', 'failed', 'expired', 'returned', 'stuck', 'disabled', 'partially_failed'],
+    ...['frozen', 'canceled'],
+  ],
+});
 
 /** Shows a status. The colour adds no information. */
 export function tag(status: string): Html {
-  const kinds = { good: GOOD, wait: WAITING, bad: BAD };
-  const [kind] = Object.entries(kinds).find(([, statuses]) => statuses.has(status)) ?? ['none'];
+  const [kind] = TAG_KINDS.find(([, statuses]) => statuses.includes(status)) ?? ['none'];
   return html`<span class="tag ${kind}">${status.replaceAll('_', ' ')}</span>`;
 }
 

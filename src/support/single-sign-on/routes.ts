@@ -11,10 +11,10 @@ import { TokenBuckets } from '../../http/rate-limit.js';
 import type { StaffIdentity } from '../../staff/rules.js';
 import { openSession } from '../../staff/sessions.js';
 import { bindSubject, findBySubject, type ProvenSubject } from '../../staff/subjects.js';
-import { Cookies } from '../cookies.js';
 import { assertAllowed, DeskError } from '../failures.js';
 import { bindPage, signedInPage } from '../pages/sign-in.js';
 import { nextOf } from '../routes.js';
+import { Cookies } from '../sessions.js';
 import { type DeskContext, type DeskRouter, ownForm, sendPage, type Site } from '../site.js';
 import { IdentityProvider, NotProven, ProviderAway } from './provider.js';
 
