@@ -6,12 +6,7 @@ import { ApiError, type Refusal } from '../../core/errors.js';
 import type { Uuid } from '../../core/ids.js';
 import { UnknownKey } from '../../core/fingerprint.js';
 import { isUnavailable } from '../../db/failures.js';
-import {
-  asksForCode,
-  STAFF_ACTIONS,
-  type StaffActionName,
-  type StaffIdentity,
-} from '../../staff/rules.js';
+import { asksForCode, STAFF_ACTIONS, type StaffActionName } from '../../staff/rules.js';
 import { verifyClaim } from '../../staff/verification.js';
 import type { DeskDeps, SignedInPerson } from '../deps.js';
 import { actionIdOf, type ActionSubject, type DeskAction } from './action.js';

@@ -75,7 +75,7 @@ export async function startPage(reader: Reader, now: Instant): Promise<Page> {
   };
 }
 
-export interface ListQuery {
+interface ListQuery {
   readonly page: number;
   readonly tenant: string;
   readonly least: string;

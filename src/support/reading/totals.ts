@@ -13,8 +13,7 @@ export interface TenantTotals {
   /** One per day, oldest first. The last is the current day. */
   readonly days: readonly Pick<DailyTotal, Measure>[];
 }
-export type Measure =
-  'moved' | 'movedCount' | 'failed' | 'failedCount' | 'pending' | 'pendingCount';
+type Measure = 'moved' | 'movedCount' | 'failed' | 'failedCount' | 'pending' | 'pendingCount';
 
 const DAYS = 14;
 const MAX_SHOWN = 8;
