@@ -44,12 +44,9 @@ function placesOf(command: Command, path: string, globals: readonly Option[]): P
     word: child.name(),
     meaning: child.description(),
   }));
-  const values = command.registeredArguments.flatMap(({ argChoices }) =>
-    (argChoices ?? []).map((word) => ({ word, meaning: '' })),
-  );
   const help = { word: '--help', meaning: 'explain it, with examples' };
   return [
-    { path, words: [...commands, ...values, ...options, help] },
+    { path, words: [...commands, ...options, help] },
     ...command.commands.flatMap((child) => placesOf(child, `${path}/${child.name()}`, globals)),
   ];
 }
@@ -102,6 +99,6 @@ compdef _money_ops ${NAME}
 }
 
 function described(word: string, meaning: string): string {
-  const text = meaning === '' ? word : `${word.replaceAll(':', String.raw`\:`)}:${meaning}`;
+  const text = `${word.replaceAll(':', String.raw`\:`)}:${meaning}`;
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -27,20 +27,15 @@ nothing, but clients wait. Fingerprints and cursors have no second copy, so thei
 
 type Counts = ReadonlyMap<string, number>;
 
-interface Uses {
-  readonly fingerprints: Counts;
-  /** By column of `keys list`. */
-  readonly sealed: ReadonlyMap<string, Counts>;
-}
-
-async function countUses(reader: Reader, output: Output): Promise<Uses> {
-  const sealed = new Map<string, Counts>();
-  for (const [name, secrets] of Object.entries(SEALED))
-    sealed.set(name, await secrets.countByKey(reader));
-  const fingerprints = await countByFingerprintKey(reader, (done, total) =>
+/** Returns the counts by key of fingerprints, then of each kind of secret. */
+async function countUses(reader: Reader, output: Output): Promise<ReadonlyMap<string, Counts>> {
+  const fingerprints: Counts = await countByFingerprintKey(reader, (done, total) =>
     output.progress('Counting', done, total),
   );
-  return { fingerprints, sealed };
+  const uses = new Map([['fingerprints', fingerprints]]);
+  for (const [name, secrets] of Object.entries(SEALED))
+    uses.set(name, await secrets.countByKey(reader));
+  return uses;
 }
 
 function idsOf(counts: readonly Counts[]): string[] {
@@ -82,8 +77,7 @@ export const keyCommands = group(
         'which keys are behind how many fingerprints, document numbers, webhook secrets, bank accounts of payouts, authenticators',
       examples: ['keys list'],
       run: async ({ database, output }) => {
-        const { fingerprints, sealed } = await countUses(database.reader, output);
-        const uses = new Map([['fingerprints', fingerprints], ...sealed]);
+        const uses = await countUses(database.reader, output);
         const rows = idsOf([...uses.values()]).map((keyId) => ({
           key_id: keyId,
           ...Object.fromEntries(
@@ -101,12 +95,12 @@ export const keyCommands = group(
         keyId: text.regex(/^[A-Za-z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, _ or -'),
       },
       run: async ({ database, output }, { keyId }) => {
-        const { fingerprints, sealed } = await countUses(database.reader, output);
+        const [fingerprints, ...sealed] = (await countUses(database.reader, output)).values();
         const counts: Record<KeyringName, readonly Counts[] | null> = {
-          FINGERPRINT_KEYS: [fingerprints],
+          FINGERPRINT_KEYS: fingerprints === undefined ? [] : [fingerprints],
           // Clients hold the cursors, so they cannot be counted.
           CURSOR_KEYS: null,
-          ENCRYPTION_KEYS: [...sealed.values()],
+          ENCRYPTION_KEYS: sealed,
         };
         const rows = KEYRINGS.map((keyring) => {
           const own = counts[keyring];

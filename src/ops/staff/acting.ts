@@ -194,7 +194,7 @@ export async function findAdministrator(
   const own = buildOpsParts({ ...config, MYSQL_URL: url }, () => undefined);
   try {
     const actor = { channel: 'ops', name: await provenName(own.database) } as const;
-    // Checked on the database that they can change, which may differ from the one in MYSQL_URL.
+    // MYSQL_URL may name another database than the administrator can change.
     if (!(await hasNoManager(own.database.reader)))
       throw new OpsError('a member of the staff may already manage that database');
     await own.databaseClock.read(own.database.lookup);

@@ -10,7 +10,7 @@ import { literals } from '../../db/statements.js';
 export interface TenantTotals {
   readonly tenant: Tenant;
   readonly asset: Asset;
-  /** One per day, oldest first. The last is the current day. */
+  /** Totals of each day, up to the current day. */
   readonly days: readonly Pick<DailyTotal, Measure>[];
 }
 type Measure = 'moved' | 'movedCount' | 'failed' | 'failedCount' | 'pending' | 'pendingCount';
