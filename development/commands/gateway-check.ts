@@ -20,66 +20,55 @@ const DEFAULTS = {
   wait: '60s',
 } as const;
 
-const EXPLANATION = `
+export const gatewayCheckCommand = localCommand({
+  summary:
+    "check whether a gateway's test server follows docs/payout-rail.md: a line for each rule",
+  explanation: `
 For whoever writes a gateway: it asks the gateway's test server whatever docs/payout-rail.md rules, and says of each rule
 whether it holds. Never name a server that moves money: it gets real orders, which it is to pay. The gateway signs with the keys
 that PAYOUT_RAIL_KEYS has for the name, and calls back at http://127.0.0.1:<callback-port>/rails/<name>/callbacks.
 Whether one key was paid twice is seen by its references and callbacks alone: compare your own books as well.
-Needs no database. Ends with 0 where every rule holds, else with 1.`;
-
-export const gatewayCheckCommand = localCommand({
-  summary:
-    "check whether a gateway's test server follows docs/payout-rail.md: a line for each rule",
-  explanation: EXPLANATION,
+Needs no database. Ends with 0 where every rule holds, else with 1.`,
   examples: [
     'rails check --url http://127.0.0.1:9999 --name bank-a',
     'rails check --url https://test.gateway.example --name bank-a --callback-port 9998 --yes --json',
   ],
   input: {
     url: option(
-      '<url>',
-      'where the test server is',
+      '<url> where the test server is',
       z.url({ protocol: /^https?$/, error: 'must be an http or https address' }),
     ),
-    name: option('<name>', 'its name in PAYOUT_RAIL_KEYS'),
+    name: option('<name> its name in PAYOUT_RAIL_KEYS'),
     callbackPort: option(
-      '<port>',
-      `the loopback port for its callbacks (default: ${DEFAULTS.callbackPort})`,
+      `<port> the loopback port for its callbacks (default: ${DEFAULTS.callbackPort})`,
       wholeNumber(1, 65_535).default(Number(DEFAULTS.callbackPort)),
     ),
     raw: option(
-      '<amount>',
-      `of each order, in the smallest unit (default: ${DEFAULTS.raw})`,
+      `<amount> of each order, in the smallest unit (default: ${DEFAULTS.raw})`,
       raw.default(BigInt(DEFAULTS.raw)),
     ),
     asset: option(
-      '<asset>',
-      `of each order (default: ${DEFAULTS.asset})`,
+      `<asset> of each order (default: ${DEFAULTS.asset})`,
       asset.default(DEFAULTS.asset),
     ),
     country: option(
-      '<country>',
-      `where the accounts are (default: ${DEFAULTS.country})`,
+      `<country> where the accounts are (default: ${DEFAULTS.country})`,
       text.default(DEFAULTS.country),
     ),
     bankCode: option(
-      '<code>',
-      `their bank (default: ${DEFAULTS.bankCode})`,
+      `<code> their bank (default: ${DEFAULTS.bankCode})`,
       text.default(DEFAULTS.bankCode),
     ),
     accountNumber: option(
-      '<number>',
-      `an account that is paid (default: ${DEFAULTS.accountNumber})`,
+      `<number> an account that is paid (default: ${DEFAULTS.accountNumber})`,
       text.default(DEFAULTS.accountNumber),
     ),
     laterAccountNumber: option(
-      '<number>',
-      `one that is paid a while after the order was accepted (default: ${DEFAULTS.laterAccountNumber})`,
+      `<number> one that is paid a while after the order was accepted (default: ${DEFAULTS.laterAccountNumber})`,
       text.default(DEFAULTS.laterAccountNumber),
     ),
     wait: option(
-      '<time>',
-      `how long to wait for later outcomes (default: ${DEFAULTS.wait})`,
+      `<time> how long to wait for later outcomes (default: ${DEFAULTS.wait})`,
       seconds(1, 3_600).default(60),
     ),
   },

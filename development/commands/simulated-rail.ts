@@ -17,11 +17,10 @@ It speaks the protocol of docs/payout-rail.md, with the keys that PAYOUT_RAIL_KE
 in the database. What it does follows from the account number's ending (docs/payouts.md). Ctrl-C ends it.`,
     examples: ['rails simulate --name bank-a --port 9999'],
     input: {
-      name: option('<name>', 'its name in PAYOUT_RAILS, without http:'),
-      port: option('<port>', 'the loopback port that it listens on', wholeNumber(0, 65_535)),
+      name: option('<name> its name in PAYOUT_RAILS, without http:'),
+      port: option('<port> the loopback port that it listens on', wholeNumber(0, 65_535)),
       service: option(
-        '<url>',
-        'where the service is, for its callbacks (default: http://127.0.0.1:8080)',
+        '<url> where the service is, for its callbacks (default: http://127.0.0.1:8080)',
         z.url({ error: 'must be an address' }).default('http://127.0.0.1:8080'),
       ),
     },
@@ -49,10 +48,9 @@ in the database. What it does follows from the account number's ending (docs/pay
       'rails statement --date 2026-11-21 --name bank-a',
     ],
     input: {
-      date: option('<day>', 'the day, UTC: 2026-11-21', day),
+      date: option('<day> the day, UTC: 2026-11-21', day),
       name: option(
-        '<name>',
-        'of a rail served by rails simulate (default: the built-in one)',
+        '<name> of a rail served by rails simulate (default: the built-in one)',
         text.optional(),
       ),
     },

@@ -20,23 +20,19 @@ export const webhookListenCommand = localCommand({
   ],
   input: {
     port: option(
-      '<port>',
-      'port to listen on, only at 127.0.0.1; 0 takes any free port',
+      '<port> port to listen on, only at 127.0.0.1; 0 takes any free port',
       count(0, 65_535),
     ),
     secret: option(
-      '<secret>',
-      "the endpoint's signing secret, whsec_…; in a rotation, the new or the old one",
+      "<secret> the endpoint's signing secret, whsec_…; in a rotation, the new or the old one",
       z.string().refine(isSecret, 'must be a signing secret as it was shown: whsec_…'),
     ),
     answer: option(
-      '<status>',
-      `what a good delivery is answered (default: ${DEFAULT_ANSWER}); a bad signature is answered 401`,
+      `<status> what a good delivery is answered (default: ${DEFAULT_ANSWER}); a bad signature is answered 401`,
       count(200, 599).default(DEFAULT_ANSWER),
     ),
     delayMs: option(
-      '<ms>',
-      'wait this long before each answer (default: 0)',
+      '<ms> wait this long before each answer (default: 0)',
       count(0, 600_000).default(0),
     ),
   },

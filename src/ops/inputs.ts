@@ -10,29 +10,29 @@ import { STAFF_RIGHTS } from '../db/entities/staff.js';
 export const text = z.string();
 export const optionalText = z.string().optional();
 
-const OPTIONS = z.registry<{ readonly value: string; readonly description: string }>();
-
-/** Defines an option named after its field (`dryRun`: --dry-run). `value`: `<time>`. */
-export function option(value: string, description: string): typeof text;
-export function option<S extends z.ZodType>(value: string, description: string, schema: S): S;
-export function option(value: string, description: string, schema: z.ZodType = text): z.ZodType {
-  const own = schema.clone();
-  OPTIONS.add(own, { value, description });
-  return own;
+/**
+ * Defines an option named after its field (`dryRun`: --dry-run). `help` begins with the name of its
+ * value, if it has one: `<time> when it expires`.
+ */
+export function option(help: string): typeof text;
+export function option<S extends z.ZodType>(help: string, schema: S): S;
+export function option(help: string, schema: z.ZodType = text): z.ZodType {
+  return schema.describe(help);
 }
 
-export const optional = (value: string, description: string) =>
-  option(value, description, optionalText);
-export const flag = (description: string) => option('', description, z.boolean().default(false));
+export const optional = (help: string) => option(help, optionalText);
+export const flag = (help: string) => option(help, z.boolean().default(false));
 
 export function optionsOf({
   shape,
 }: z.ZodObject): readonly (readonly [flags: string, description: string])[] {
   return Object.entries(shape).flatMap(([name, field]) => {
-    const found = OPTIONS.get(field);
-    return found === undefined
-      ? []
-      : [[`--${dashed(name)} ${found.value}`.trimEnd(), found.description] as const];
+    const help = z.globalRegistry.get(field)?.description;
+    if (help === undefined) return [];
+    const [value = ''] = /^<[^>]+>/.exec(help) ?? [];
+    return [
+      [`--${dashed(name)} ${value}`.trimEnd(), help.slice(value.length).trimStart()] as const,
+    ];
   });
 }
 
@@ -48,7 +48,7 @@ export const raw = parsedText(
 );
 
 export const assetName = z.enum(ASSETS, { error: `must be ${ASSET_NAMES}` });
-export const asset = option('<asset>', ASSET_NAMES, assetName);
+export const asset = option(`<asset> ${ASSET_NAMES}`, assetName);
 
 /** An amount, or the word `default`, which gives null. */
 export const rawOrDefault = z.union([z.literal('default').transform(() => null), raw]).optional();
@@ -63,8 +63,7 @@ export const countOrDefault = z
 export const direction = z.enum(['in', 'out'], { error: 'must be in or out' });
 
 export const limit = option(
-  '<count>',
-  'how many at most (default: 100)',
+  '<count> how many at most (default: 100)',
   z
     .string()
     .regex(/^[1-9][0-9]{0,4}$/, 'must be a number from 1 to 99999')
@@ -72,18 +71,15 @@ export const limit = option(
     .transform((given) => Number.parseInt(given, 10)),
 );
 
-export const tenant = option('<tenant>', 'id or name of the tenant');
-export const onlyTenant = optional('<tenant>', 'only what belongs to this tenant (id or name)');
+export const tenant = option('<tenant> id or name of the tenant');
+export const onlyTenant = optional('<tenant> only what belongs to this tenant (id or name)');
 /** The tenant option of a command that names an account. */
-export const within = optional(
-  '<tenant>',
-  'id or name of its tenant; needed with an alias or phone',
-);
+export const within = optional('<tenant> id or name of its tenant; needed with an alias or phone');
 
 export const oneOf = <const S extends string>(words: readonly S[]) =>
   z.enum(words, { error: `must be one of ${words.join(', ')}` });
 export const status = <const S extends string>(statuses: readonly S[]) =>
-  option('<status>', `only those ${statuses.join(', ')}`, oneOf(statuses).optional());
+  option(`<status> only those ${statuses.join(', ')}`, oneOf(statuses).optional());
 
 export const wholeNumber = (least: number, most: number): z.ZodType<number, string> =>
   parsedText((given) => {

@@ -31,8 +31,6 @@ import { accountFields } from '../presenting.js';
 import { aliasChangeCommands } from './aliases.js';
 import { importCommand } from './import.js';
 
-const TYPES = DOCUMENT_TYPES.join(', ');
-
 const HOW = '--document-number or --document-number-stdin is required without a terminal';
 
 /** Reads the number, a secret that no message repeats, from one place. */
@@ -67,7 +65,7 @@ function changeCommand({ verb, summary, done, question, change }: ChangeSpec): C
     input: {
       account: text,
       tenant: within,
-      reason: optional('<text>', 'why, for the audit log; up to 140 characters'),
+      reason: optional('<text> why, for the audit log; up to 140 characters'),
     },
     needs: 'manage',
     run: async ({ database, clock, actor, output }, { reason = null, ...named }) => {
@@ -93,18 +91,13 @@ export const accountCommands = group('accounts of tenants', {
       name: text,
       tenant,
       type: option(
-        '<type>',
-        'person or business',
+        '<type> person or business',
         z.enum(['person', 'business'], { error: 'must be person or business' }),
       ),
-      alias: optional(
-        '<alias>',
-        'begins with $; 3 to 30 letters, digits and . _ - (default: none)',
-      ),
-      phone: optional('<phone>', 'in any format; Colombian without a country code (default: none)'),
+      alias: optional('<alias> begins with $; 3 to 30 letters, digits and . _ - (default: none)'),
+      phone: optional('<phone> in any format; Colombian without a country code (default: none)'),
       grant: option(
-        '<grants>',
-        'members and their roles in the account, such as ana=owner,payroll=operator',
+        '<grants> members and their roles in the account, such as ana=owner,payroll=operator',
         grants,
       ),
     },
@@ -171,19 +164,17 @@ export const accountCommands = group('accounts of tenants', {
     input: {
       account: text,
       tenant: within,
-      legalName: option('<name>', 'as in the document; never shown to anyone else'),
-      documentType: option('<type>', TYPES, oneOf(DOCUMENT_TYPES)),
+      legalName: option('<name> as in the document; never shown to anyone else'),
+      documentType: option(`<type> ${DOCUMENT_TYPES.join(', ')}`, oneOf(DOCUMENT_TYPES)),
       documentNumber: optional(
-        '<number>',
-        '5 to 20 letters, digits, . and -; without it you are asked, which keeps it out of the history of your shell',
+        '<number> 5 to 20 letters, digits, . and -; without it you are asked, which keeps it out of the history of your shell',
       ),
       documentNumberStdin: flag('read the number from standard input'),
       country: option(
-        '<code>',
-        'the country that issued the document: two capital letters, such as CO',
+        '<code> the country that issued the document: two capital letters, such as CO',
         text.refine(isCountry, 'must be the two capital letters of a country, such as CO'),
       ),
-      declaredAt: option('<time>', 'when it was declared (default: now)', time.optional()),
+      declaredAt: option('<time> when it was declared (default: now)', time.optional()),
     },
     needs: 'manage',
     run: async (
@@ -240,7 +231,7 @@ in time at this point, so lists by created_at are not exact around it.`,
     ],
     input: {
       accountId: text,
-      reason: option('<text>', 'why, for the audit log; up to 140 characters'),
+      reason: option('<text> why, for the audit log; up to 140 characters'),
     },
     needs: 'manage',
     run: async (ops, { accountId, reason }) => {

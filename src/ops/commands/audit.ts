@@ -53,10 +53,9 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
   input: {
     tenant: onlyTenant,
     subject: optional(
-      '<id>',
-      'only what was done to this: the id of an account, member, tenant, pay-in or adjustment, a key id, an alias',
+      '<id> only what was done to this: the id of an account, member, tenant, pay-in or adjustment, a key id, an alias',
     ),
-    action: optional('<action>', 'only this, such as token.revoke'),
+    action: optional('<action> only this, such as token.revoke'),
     limit,
     verify: flag(
       'prove that no line was changed, removed, inserted or moved, or show where one was',
@@ -123,7 +122,7 @@ export const findingCommands = group('contradictions found by the scheduled audi
     examples: [
       `findings acknowledge 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --reason 'ticket 118: entered twice by hand'`,
     ],
-    input: { id: text, reason: option('<text>', 'its cause, for the audit log') },
+    input: { id: text, reason: option('<text> its cause, for the audit log') },
     needs: 'manage',
     subject: ({ id }) => id,
     run: async (ops, { id: given, reason: said }) => {

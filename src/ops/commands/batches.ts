@@ -62,7 +62,7 @@ function controlCommand({ action, summary, explanation, question }: Control): Co
     ],
     input: {
       batch: text,
-      reason: option('<text>', `why, up to ${MAX_REASON} characters; the audit log keeps it`),
+      reason: option(`<text> why, up to ${MAX_REASON} characters; the audit log keeps it`),
     },
     needs: `bonus_batch.${action}`,
     subject: ({ batch }) => batch,
@@ -115,7 +115,7 @@ export const batchCommands = group('batches of bonuses: show, pause, resume and 
   'remove-uploads': command({
     summary: 'delete the bytes of files validated long enough ago; their hashes stay',
     examples: ['batches remove-uploads --older-than 7d --yes'],
-    input: { olderThan: option('<time>', 'minimum time since validation: 7d, 24h', duration) },
+    input: { olderThan: option('<time> minimum time since validation: 7d, 24h', duration) },
     needs: 'manage',
     run: async (ops, { olderThan }) => {
       await ops.output.confirm('Delete the bytes of validated files');

@@ -19,15 +19,12 @@ import { counted } from '../../core/plural.js';
 
 const input = {
   tenant,
-  reference: option(
-    '<reference>',
-    'your own name for the refund: letters, digits, - and _, up to 24',
-  ),
-  operation: option('<operation>', FEE_OPERATIONS.join(', '), oneOf(FEE_OPERATIONS).optional()),
-  asset: option('<asset>', ASSET_NAMES, assetName.optional()),
-  from: option('<time>', 'the first moment at which the wrong schedule applied', time.optional()),
-  to: option('<time>', 'the last moment', time.optional()),
-  reason: optional('<text>', 'why, up to 110 characters; whoever paid reads it with the movement'),
+  reference: option('<reference> your own name for the refund: letters, digits, - and _, up to 24'),
+  operation: option(`<operation> ${FEE_OPERATIONS.join(', ')}`, oneOf(FEE_OPERATIONS).optional()),
+  asset: option(`<asset> ${ASSET_NAMES}`, assetName.optional()),
+  from: option('<time> the first moment at which the wrong schedule applied', time.optional()),
+  to: option('<time> the last moment', time.optional()),
+  reason: optional('<text> why, up to 110 characters; whoever paid reads it with the movement'),
   approve: flag('post what another person proposed under the reference'),
 };
 type Input = z.infer<z.ZodObject<typeof input>>;

@@ -25,7 +25,7 @@ function feeFields(schedule: FeeScheduleRow): Fields {
   };
 }
 
-const operation = option('<operation>', FEE_OPERATIONS.join(', '), oneOf(FEE_OPERATIONS));
+const operation = option(`<operation> ${FEE_OPERATIONS.join(', ')}`, oneOf(FEE_OPERATIONS));
 
 export const feeCommands = group('fees that a tenant charges on top of its operations', {
   set: command({
@@ -40,17 +40,15 @@ export const feeCommands = group('fees that a tenant charges on top of its opera
       operation,
       asset,
       flat: option(
-        '<raw>',
-        "a fixed part, in the asset's smallest unit (default: 0)",
+        "<raw> a fixed part, in the asset's smallest unit (default: 0)",
         raw.prefault('0'),
       ),
       basisPoints: option(
-        '<points>',
-        'a share of the amount, in hundredths of a percent (default: 0)',
+        '<points> a share of the amount, in hundredths of a percent (default: 0)',
         raw.prefault('0'),
       ),
-      floor: option('<raw>', 'never less than this (default: 0)', raw.prefault('0')),
-      cap: option('<raw>', 'never more than this (default: no cap)', raw.optional()),
+      floor: option('<raw> never less than this (default: 0)', raw.prefault('0')),
+      cap: option('<raw> never more than this (default: no cap)', raw.optional()),
     },
     needs: 'manage',
     run: async (

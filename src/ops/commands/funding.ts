@@ -19,17 +19,15 @@ const adjustmentFields = (adjustment: Adjustment): Fields =>
   adjustmentResource.presentToStaff('ops', adjustment);
 
 const MOVED = {
-  account: option('<account>', 'id, alias or phone'),
-  tenant: optional('<tenant>', 'id or name of the tenant; needed with an alias or phone'),
+  account: option('<account> id, alias or phone'),
+  tenant: optional('<tenant> id or name of the tenant; needed with an alias or phone'),
   amount: option(
-    '<raw>',
-    `an integer in the asset's smallest unit: 150000 is ${formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET })}`,
+    `<raw> an integer in the asset's smallest unit: 150000 is ${formatAmount({ raw: 150_000n, asset: EXAMPLE_ASSET })}`,
     raw,
   ),
   asset,
   reference: option(
-    '<reference>',
-    'your own name for it, unique in the tenant; repeating the command with the same reference moves nothing again',
+    '<reference> your own name for it, unique in the tenant; repeating the command with the same reference moves nothing again',
   ),
 };
 
@@ -63,33 +61,13 @@ function decisionCommand({ action, summary, question, decide, replayed }: Decisi
   });
 }
 
-const approvalCommand = decisionCommand({
-  action: 'approve',
-  summary: 'post an adjustment that another person proposed',
-  question: (adjustment) => {
-    const [verb, way] = adjustment.direction === 'in' ? ['Put', 'into'] : ['Take', 'out of'];
-    const { accountId, reason } = adjustment;
-    return `${verb} ${formatAmount(adjustment)} ${way} account ${accountId} (${reason})`;
-  },
-  decide: approveAdjustment,
-  replayed: 'No money was moved: the adjustment was posted before',
-});
-
-const rejectionCommand = decisionCommand({
-  action: 'reject',
-  summary: 'reject a proposal; its reference cannot be used again',
-  question: ({ reference }) => `Reject the adjustment ${reference}`,
-  decide: rejectAdjustment,
-  replayed: 'Nothing was changed: the adjustment was rejected before',
-});
-
 export const payInCommands = group('money that arrives from outside', {
   record: command({
     summary: 'credit an account with money that arrived from outside',
     examples: [
       `payins record --tenant acme --account '$ana' --amount 150000 --asset ${EXAMPLE_ASSET} --reference bank-2026-11-21-0042`,
     ],
-    input: { ...MOVED, description: optional('<text>', "what the account's owner reads") },
+    input: { ...MOVED, description: optional("<text> what the account's owner reads") },
     needs: 'payin.record',
     subject: ({ reference }) => reference,
     run: async (ops, { reference, description = null, ...input }) => {
@@ -119,7 +97,7 @@ export const adjustmentCommands = group('corrections: one person proposes, anoth
     input: {
       'in|out': direction,
       ...MOVED,
-      reason: option('<text>', "why; the account's owner reads it with the movement"),
+      reason: option("<text> why; the account's owner reads it with the movement"),
     },
     needs: 'adjustment.propose',
     subject: ({ reference }) => reference,
@@ -136,8 +114,24 @@ export const adjustmentCommands = group('corrections: one person proposes, anoth
       );
     },
   }),
-  'approve <reference>': approvalCommand,
-  'reject <reference>': rejectionCommand,
+  'approve <reference>': decisionCommand({
+    action: 'approve',
+    summary: 'post an adjustment that another person proposed',
+    question: (adjustment) => {
+      const [verb, way] = adjustment.direction === 'in' ? ['Put', 'into'] : ['Take', 'out of'];
+      const { accountId, reason } = adjustment;
+      return `${verb} ${formatAmount(adjustment)} ${way} account ${accountId} (${reason})`;
+    },
+    decide: approveAdjustment,
+    replayed: 'No money was moved: the adjustment was posted before',
+  }),
+  'reject <reference>': decisionCommand({
+    action: 'reject',
+    summary: 'reject a proposal; its reference cannot be used again',
+    question: ({ reference }) => `Reject the adjustment ${reference}`,
+    decide: rejectAdjustment,
+    replayed: 'Nothing was changed: the adjustment was rejected before',
+  }),
   list: query({
     summary: "a tenant's adjustments, newest first",
     examples: ['adjustments list --tenant acme --status proposed'],

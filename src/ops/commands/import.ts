@@ -16,7 +16,9 @@ const MAX_SHOWN = 20;
 /** How many accounts are opened in one transaction. */
 const GROUP = 500;
 
-const EXPLANATION = `
+export const importCommand = command({
+  summary: 'open the accounts of a CSV file; importing it again opens nothing twice',
+  explanation: `
 The file is CSV in UTF-8, with commas or semicolons, and a header of these columns in any order. Put a value that
 contains the separator in quotation marks:
 
@@ -29,11 +31,7 @@ contains the separator in quotation marks:
 Each line needs an alias or a phone. An account of the same type and name with that phone (for a line without a
 phone: with that alias) already is the account of the line, so you may import the same file repeatedly: existing accounts
 stay as they are. Good lines are opened; each bad line is reported with its line, column, code and value.
-The command exits with 1 if there was a bad line.`;
-
-export const importCommand = command({
-  summary: 'open the accounts of a CSV file; importing it again opens nothing twice',
-  explanation: EXPLANATION,
+The command exits with 1 if there was a bad line.`,
   examples: [
     'accounts import people.csv --tenant acme --dry-run',
     'accounts import people.csv --tenant acme --report bad-lines.csv',
@@ -42,7 +40,7 @@ export const importCommand = command({
     file: text,
     tenant,
     dryRun: flag('report what would happen, and open nothing'),
-    report: optional('<csv>', 'write every bad line into this file'),
+    report: optional('<csv> write every bad line into this file'),
   },
   needs: 'manage',
   run: async ({ database, clock, actor, output }, { file, tenant, dryRun, report: reportPath }) => {

@@ -18,13 +18,6 @@ const SEALED: Readonly<Record<string, AnySecrets>> = {
   authenticators: AUTHENTICATORS,
 };
 
-const ROLLING = `
-A keyring is a list of id:base64 pairs, separated by commas. The first key writes, all keys read. Two rounds of restarts:
-  1. Put the new key last, in every process. Nothing is written under it yet.
-  2. When every process has it (the metric keyring_keys shows it), put it first, in every process.
-A process that lacks a key answers 503 to what was written under it, or postpones the work. A wrong order loses
-nothing, but clients wait. Fingerprints and cursors have no second copy, so their old keys stay, behind the first.`;
-
 type Counts = ReadonlyMap<string, number>;
 
 /** Returns the counts by key of fingerprints, then of each kind of secret. */
@@ -89,7 +82,12 @@ export const keyCommands = group(
     }),
     'roll <key-id>': query({
       summary: 'the next step towards using this key for everything new',
-      explanation: ROLLING,
+      explanation: `
+A keyring is a list of id:base64 pairs, separated by commas. The first key writes, all keys read. Two rounds of restarts:
+  1. Put the new key last, in every process. Nothing is written under it yet.
+  2. When every process has it (the metric keyring_keys shows it), put it first, in every process.
+A process that lacks a key answers 503 to what was written under it, or postpones the work. A wrong order loses
+nothing, but clients wait. Fingerprints and cursors have no second copy, so their old keys stay, behind the first.`,
       examples: ['keys roll k2'],
       input: {
         keyId: text.regex(/^[A-Za-z0-9_-]{1,32}$/, 'must be 1 to 32 letters, digits, _ or -'),

@@ -64,9 +64,9 @@ export const limitCommands = group('limits of one operation and of one month', {
       account: text,
       tenant: within,
       asset,
-      minimum: option('<raw>', `minimum of one operation, at least 1, ${OR_DEFAULT}`, rawOrDefault),
-      maximum: option('<raw>', `maximum of one operation, ${OR_DEFAULT}`, rawOrDefault),
-      month: option('<raw>', `maximum of one month, 0 for nothing, ${OR_DEFAULT}`, rawOrDefault),
+      minimum: option(`<raw> minimum of one operation, at least 1, ${OR_DEFAULT}`, rawOrDefault),
+      maximum: option(`<raw> maximum of one operation, ${OR_DEFAULT}`, rawOrDefault),
+      month: option(`<raw> maximum of one month, 0 for nothing, ${OR_DEFAULT}`, rawOrDefault),
     },
     needs: 'manage',
     run: async (ops, { account: named, tenant, ...wanted }) => {
@@ -133,18 +133,15 @@ for members and operators. Setting the policy in force again withdraws a change 
         tenant: within,
         asset,
         threshold: option(
-          '<raw>',
-          "in the asset's smallest unit; an amount that reaches it needs approval",
+          "<raw> in the asset's smallest unit; an amount that reaches it needs approval",
           raw,
         ),
         approvals: option(
-          '<count>',
-          `how many, by different people: 1 to ${MAX_APPROVALS} (default: 1)`,
+          `<count> how many, by different people: 1 to ${MAX_APPROVALS} (default: 1)`,
           wholeNumber(1, MAX_APPROVALS).prefault('1'),
         ),
         expiresIn: option(
-          '<time>',
-          'how long it may wait: 15m, 24h, 7d, or seconds; 1m to 30d (default: 7d)',
+          '<time> how long it may wait: 15m, 24h, 7d, or seconds; 1m to 30d (default: 7d)',
           seconds(MIN_EXPIRY_S, MAX_EXPIRY_S).prefault(`${DEFAULT_EXPIRY_S}`),
         ),
         refusesBatches: flag(

@@ -23,7 +23,7 @@ function memberFields(member: Member): Fields {
 
 const PLACE = {
   tenant,
-  account: optional('<account>', 'id, alias or phone of one account'),
+  account: optional('<account> id, alias or phone of one account'),
   allAccounts: flag('every account that the tenant has now'),
 };
 

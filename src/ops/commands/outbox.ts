@@ -82,7 +82,7 @@ export const outboxCommands = group('entries that Temporal has not received yet'
     examples: ['outbox list', 'outbox list --tenant acme --json', 'outbox list --dead'],
     input: {
       tenant: onlyTenant,
-      resource: optional('<id>', 'only entries of this resource, such as a transfer'),
+      resource: optional('<id> only entries of this resource, such as a transfer'),
       dead: flag('only dead letters: entries that failed too often'),
       limit,
     },
@@ -113,7 +113,7 @@ export const outboxCommands = group('entries that Temporal has not received yet'
     ],
     input: {
       resourceId: optionalText,
-      tenant: optional('<tenant>', 'what belongs to this tenant (id or name)'),
+      tenant: optional('<tenant> what belongs to this tenant (id or name)'),
       dead: flag('dead letters, of the tenant if one is named'),
       all: flag('every entry'),
     },

@@ -235,11 +235,10 @@ PAYOUT_RAIL_QUIET_S old (24 hours by default); the command shows when that time 
       input: {
         id: text,
         outcome: option(
-          '<outcome>',
-          `the outcome: ${RESOLUTION_OUTCOMES.join(', ')}`,
+          `<outcome> the outcome: ${RESOLUTION_OUTCOMES.join(', ')}`,
           oneOf(RESOLUTION_OUTCOMES).optional(),
         ),
-        reason: optional('<text>', `why, up to ${MAX_REASON} characters`),
+        reason: optional(`<text> why, up to ${MAX_REASON} characters`),
         approve: flag('apply what another person proposed'),
         reject: flag('end the proposal'),
       },

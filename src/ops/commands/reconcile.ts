@@ -48,9 +48,9 @@ export const reconcileCommand = command({
     'payouts reconcile --rail http:bank-a --date 2026-11-21 --statement bank-a-2026-11-21.csv --csv',
   ],
   input: {
-    rail: option('<rail>', `as payouts name it: ${disjunction([...OWN_RAILS, httpRail('NAME')])}`),
-    date: option('<day>', 'the day of the statement, UTC: 2026-11-21', day),
-    statement: option('<csv>', "the rail's statement"),
+    rail: option(`<rail> as payouts name it: ${disjunction([...OWN_RAILS, httpRail('NAME')])}`),
+    date: option('<day> the day of the statement, UTC: 2026-11-21', day),
+    statement: option("<csv> the rail's statement"),
     csv: flag('print the differences as CSV'),
   },
   needs: 'resolve',

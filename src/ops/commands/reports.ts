@@ -16,7 +16,7 @@ import {
   reportLines,
 } from '../reports/ledger-totals.js';
 
-const tenant = optional('<tenant>', 'only the lines of this tenant (id or name)');
+const tenant = optional('<tenant> only the lines of this tenant (id or name)');
 const csv = flag('print CSV: amounts as raw integers, in the smallest unit');
 
 const EXPLANATION = `
@@ -71,11 +71,7 @@ export const reportCommands = group('totals of the ledger', {
       'reports trial-balance --at 2026-10-31T23:59:59.999-05:00 --csv',
     ],
     input: {
-      at: option(
-        '<time>',
-        'at this moment, at least 15 seconds ago (default: now)',
-        time.optional(),
-      ),
+      at: option('<time> at this moment, at least 15 seconds ago (default: now)', time.optional()),
       tenant,
       csv,
     },
@@ -94,10 +90,9 @@ export const reportCommands = group('totals of the ledger', {
     explanation: EXPLANATION,
     examples: ['reports closing --month 2026-10', 'reports closing --month 2026-10 --csv'],
     input: {
-      month: option('<month>', 'such as 2026-10; it must be over', text),
+      month: option('<month> such as 2026-10; it must be over', text),
       timeZone: option(
-        '<zone>',
-        `IANA zone whose month it is, for all tenants alike (default: ${DEFAULT_TIME_ZONE})`,
+        `<zone> IANA zone whose month it is, for all tenants alike (default: ${DEFAULT_TIME_ZONE})`,
         text.default(DEFAULT_TIME_ZONE),
       ),
       tenant,

@@ -57,12 +57,10 @@ export const finishCommand = command({
   examples: ['restore finish --as leo', 'restore finish --as leo --leave-out http:bank-a'],
   input: {
     leaveOut: optional(
-      '<rails>',
-      'rails that do not answer, separated by commas: repeat the command without this option to ask them',
+      '<rails> rails that do not answer, separated by commas: repeat the command without this option to ask them',
     ),
     acceptFindings: option(
-      '<count>',
-      'open it even if the audit finds this many contradictions (default: 0)',
+      '<count> open it even if the audit finds this many contradictions (default: 0)',
       wholeNumber(0, 999_999).prefault('0'),
     ),
   },

@@ -35,21 +35,19 @@ export const restoreCommands = group('reconcile a database restored to an earlie
     ],
     input: {
       to: option(
-        '<time>',
-        'the moment restored to; everything committed later is lost',
+        '<time> the moment restored to; everything committed later is lost',
         time.optional(),
       ),
-      until: option('<time>', 'when the lost part ended (default: now)', time.optional()),
+      until: option('<time> when the lost part ended (default: now)', time.optional()),
       skip: option(
-        '<count>',
-        'sequences to skip in each log (default: 10,000 for each lost second, at least 1,000,000)',
+        '<count> sequences to skip in each log (default: 10,000 for each lost second, at least 1,000,000)',
         text
           .regex(/^[1-9][0-9]{0,14}$/, 'must be a number of at least 1')
           .transform((given) => BigInt(given))
           .optional(),
       ),
       nothingLost: flag('the copy is complete: the service was stopped before it was made'),
-      reason: option('<text>', 'why, up to 140 characters'),
+      reason: option('<text> why, up to 140 characters'),
     },
     needs: 'restore.begin',
     check: ({ to, until, skip, nothingLost }) => {
@@ -105,8 +103,7 @@ if a restore is already open.`,
     examples: ['backup mark', 'backup mark --database money_drill'],
     input: {
       database: option(
-        '<name>',
-        'of the copy (default: money)',
+        '<name> of the copy (default: money)',
         text.regex(/^[A-Za-z0-9_]{1,64}$/, 'must be a plain name').default('money'),
       ),
     },

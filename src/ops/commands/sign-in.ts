@@ -7,20 +7,17 @@ import { flag, optional, optionalText, text, readStandardInput } from '../inputs
 import type { Fields } from '../output.js';
 import type { SignedIn } from '../staff/acting.js';
 
-const EXPLANATION = `
-A session lasts 8 hours, on this machine and for this database. Several people may be signed in: --as NAME selects one;
-without it, the last to sign in acts. Programs do not sign in: they use a service's key in OPS_KEY (staff add-service --help).`;
-
 export const signInCommands = {
   'login <name>': command({
     summary: 'sign in with a code from your authenticator; later commands act as you',
-    explanation: EXPLANATION,
+    explanation: `
+A session lasts 8 hours, on this machine and for this database. Several people may be signed in: --as NAME selects one;
+without it, the last to sign in acts. Programs do not sign in: they use a service's key in OPS_KEY (staff add-service --help).`,
     examples: ['login maria', 'login maria --code 492039'],
     input: {
       name: text,
       code: optional(
-        '<code>',
-        'the code; without it you are asked, or it is read from standard input',
+        '<code> the code; without it you are asked, or it is read from standard input',
       ),
     },
     needs: 'own proof',

@@ -43,8 +43,7 @@ function showWithFactor(output: Output, person: Staff, factor: NewFactor | null)
 const ALL = STAFF_RIGHTS.join(',');
 const NOBODY = `There is no staff yet: ${PROGRAM} staff add NAME --can ${ALL}`;
 const can = option(
-  '<rights>',
-  `${ALL}, or some of them; who may approve may also reject, who may pause also resume and retry`,
+  `<rights> ${ALL}, or some of them; who may approve may also reject, who may pause also resume and retry`,
   staffRights,
 );
 
@@ -141,7 +140,7 @@ sessions of the person end, and so does a lock-out by wrong codes.`,
       ],
       input: {
         name: text,
-        reason: optional('<text>', 'why, up to 140 characters: proposes it'),
+        reason: optional('<text> why, up to 140 characters: proposes it'),
         approve: flag('create what another person proposed'),
         withdraw: flag('end the proposal'),
       },

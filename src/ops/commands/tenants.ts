@@ -19,7 +19,7 @@ function tenantFields(tenant: Tenant): Fields {
 }
 
 const quota = (counted: string) =>
-  option('<count>', `${counted}, or the word default`, countOrDefault);
+  option(`<count> ${counted}, or the word default`, countOrDefault);
 
 const QUOTAS = {
   openBatches: quota('batches that are validated, ready or paid'),
@@ -42,10 +42,9 @@ export const tenantCommands = group('the customers of the service', {
     ],
     input: {
       name: text,
-      network: optional('<name>', 'tenants of one network can pay each other (default: none)'),
+      network: optional('<name> tenants of one network can pay each other (default: none)'),
       timeZone: option(
-        '<zone>',
-        `IANA zone in which monthly allowances renew (default: ${DEFAULT_TIME_ZONE})`,
+        `<zone> IANA zone in which monthly allowances renew (default: ${DEFAULT_TIME_ZONE})`,
         text.default(DEFAULT_TIME_ZONE),
       ),
     },
@@ -106,11 +105,7 @@ processes apply it within seconds.`,
     examples: ['tenants recipient-budget acme', 'tenants recipient-budget acme --size 500000'],
     input: {
       tenant: text,
-      size: option(
-        '<count>',
-        'people at once, or the word default (as configured)',
-        countOrDefault,
-      ),
+      size: option('<count> people at once, or the word default (as configured)', countOrDefault),
     },
     needs: { among: ['manage'], of: ({ size }) => (size === undefined ? null : 'manage') },
     run: async ({ database, clock, actor, output }, { tenant, size }) => {
@@ -139,8 +134,7 @@ changes never wait.`,
     input: {
       tenant: text,
       seconds: option(
-        '<time>',
-        '24h, 7d, or seconds; 1s to 30d',
+        '<time> 24h, 7d, or seconds; 1s to 30d',
         seconds(1, MAX_POLICY_DELAY_S).optional(),
       ),
       none: flag('changes that weaken a policy take effect at once'),

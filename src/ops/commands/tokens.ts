@@ -72,20 +72,17 @@ export const tokenCommands = group('API tokens of members', {
     input: {
       name: text,
       tenant,
-      member: option('<member>', 'id or name of the member that it acts for'),
+      member: option('<member> id or name of the member that it acts for'),
       scopes: option(
-        '<scopes>',
-        `comma-separated, as few as possible: ${SCOPES.join(',')}; or all`,
+        `<scopes> comma-separated, as few as possible: ${SCOPES.join(',')}; or all`,
         scopes,
       ),
       expires: option(
-        '<time>',
-        'when it expires, such as 2027-01-31T00:00:00Z (default: never)',
+        '<time> when it expires, such as 2027-01-31T00:00:00Z (default: never)',
         time.optional(),
       ),
       cidrs: option(
-        '<ranges>',
-        'the only address ranges from which it may be used, separated by commas (default: anywhere)',
+        '<ranges> the only address ranges from which it may be used, separated by commas (default: anywhere)',
         cidrs,
       ),
     },
@@ -133,10 +130,9 @@ export const tokenCommands = group('API tokens of members', {
     ],
     input: {
       keyId: optionalText,
-      tenant: optional('<tenant>', 'id or name of the tenant'),
+      tenant: optional('<tenant> id or name of the tenant'),
       member: optional(
-        '<member>',
-        'instead of a key id: every live token of this member (id or name)',
+        '<member> instead of a key id: every live token of this member (id or name)',
       ),
     },
     needs: 'manage',
@@ -164,8 +160,7 @@ export const tokenCommands = group('API tokens of members', {
     input: {
       keyId: text,
       grace: option(
-        '<time>',
-        'how long the old one keeps working, such as 15m, 24h, 7d (default: it ends now)',
+        '<time> how long the old one keeps working, such as 15m, 24h, 7d (default: it ends now)',
         duration.prefault('0s'),
       ),
     },

@@ -52,7 +52,7 @@ export function operationListCommand<Row extends Transfer | Payout>({
     input: {
       tenant,
       status: status(list.statuses),
-      account: optional('<account>', 'only those that leave this account: id, alias or phone'),
+      account: optional('<account> only those that leave this account: id, alias or phone'),
       limit,
     },
     run: async (ops, { tenant, status, account, limit: most }) => {
@@ -102,8 +102,7 @@ function actCommand<Row extends Transfer | Payout>(
     input: {
       id: text,
       reason: option(
-        '<text>',
-        `why, up to ${MAX_REASON} characters; the tenant can read it for a rejection`,
+        `<text> why, up to ${MAX_REASON} characters; the tenant can read it for a rejection`,
       ),
     },
     needs: `${noun}.${action}`,

@@ -93,7 +93,7 @@ export const webhookCommands = group('webhook endpoints of tenants, and their de
   list: query({
     summary: "a tenant's endpoints, or those of all tenants that are disabled, paused or failing",
     examples: ['webhooks list', 'webhooks list --tenant acme --json'],
-    input: { tenant: optional('<tenant>', 'all of this tenant (id or name)') },
+    input: { tenant: optional('<tenant> all of this tenant (id or name)') },
     run: async ({ database, output }, { tenant }) => {
       const tenantId = await tenantIdOf(database.reader, tenant);
       const found = await database.reader.select(
@@ -127,7 +127,7 @@ export const webhookCommands = group('webhook endpoints of tenants, and their de
     examples: ['webhooks deliveries 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --limit 100'],
     input: {
       endpoint: text,
-      limit: option('<count>', 'at most this many, up to 100 (default: 25)', limit),
+      limit: option('<count> at most this many, up to 100 (default: 25)', limit),
     },
     run: async ({ database, output }, { endpoint, limit: most }) => {
       const { id } = await findEndpoint(database.reader, endpoint);
@@ -141,7 +141,7 @@ export const webhookCommands = group('webhook endpoints of tenants, and their de
     examples: [
       'webhooks recover 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --since 2027-01-31T00:00:00Z',
     ],
-    input: { endpoint: text, since: option('<time>', 'at most 30 days ago', time) },
+    input: { endpoint: text, since: option('<time> at most 30 days ago', time) },
     needs: 'webhook.recover',
     subject: ({ endpoint }) => endpoint,
     run: async (ops, { endpoint, since }) => {
