@@ -22,10 +22,7 @@ export const CHECKS: readonly Check[] = [
   auditLogChecks,
 ];
 
-/**
- * Recomputes the ledger from rows that never change, and compares the results with the other rows.
- * May run while money moves. Throws `DatabaseUnavailable`.
- */
+/** Recomputes the ledger from rows that never change. May run while money moves. */
 export function audit(database: Database, options: AuditOptions = {}): Promise<AuditReport> {
   return runChecks(database, options, CHECKS);
 }

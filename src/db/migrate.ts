@@ -101,10 +101,7 @@ async function isNewcomer(options: ConnectionOptions): Promise<boolean> {
 
 const WRITTEN = z.object({ affectedRows: z.number() });
 
-/**
- * Closes the ledger of a copied database, which has tenants although the service never ran on it,
- * until an operator has recorded the restore. Returns false if nothing was closed.
- */
+/** Closes the ledger of a copy, on which the service never ran. Returns whether it did. */
 async function closeCopy(source: DataSource): Promise<boolean> {
   const written: unknown = await source.query(
     `INSERT INTO restores (id, noticed_by, reason, began_at)

@@ -15,10 +15,7 @@ export class MigrationUnderWay extends Error {
   override name = 'MigrationUnderWay';
 }
 
-/**
- * Takes the lock on the database's migrations for the single connection of `source`, which losing
- * the connection releases. Throws MigrationUnderWay.
- */
+/** Takes the lock on the database's migrations for this connection. Throws MigrationUnderWay. */
 export async function takeTurn(source: DataSource, database: string): Promise<void> {
   // A lock's name has at most 64 characters, and a database's name may be as long.
   const name = hash('sha256', `migrations of ${database}`).slice(0, 40);

@@ -12,10 +12,7 @@ import {
 import { insertSql, selectSql, upsertSql } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 
-/**
- * Appends rows, each with the hash of the previous row of its chain, under the lock of the chain's
- * head. (docs/architecture.md, Locks)
- */
+/** Appends rows with the hash of the row before, under the lock of the chain's head. */
 export async function appendAuditRows(
   transaction: Transaction,
   acts: readonly AuditRow[],

@@ -8,10 +8,7 @@ import type { Uuid } from '../core/ids.js';
 /** The action's details contain `seq`, the account's last entry at that time. */
 export const CLOCK_RESET = 'account.reset_clock';
 
-/**
- * Returns the entries after which an operator reset the account's clock, so that the next one may
- * have an earlier date.
- */
+/** Returns the entries after which the account's clock was reset. */
 export async function readClockResets(reader: Reader, accountId: Uuid): Promise<readonly bigint[]> {
   return (await readClockResetsOf(reader, [accountId])).get(accountId) ?? [];
 }

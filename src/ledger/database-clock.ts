@@ -14,10 +14,7 @@ const MAX_AHEAD_MS = 5_000;
 /** By then every transaction with this date has been committed, unless its COMMIT takes longer. */
 export const SETTLED_AFTER_MS = 15_000;
 
-/**
- * The only clock that dates money. Each ledger transaction reads it behind its locks.
- * (docs/decisions/0023-the-database-clock.md)
- */
+/** The only clock that dates money, read behind the locks. (docs/decisions/0023) */
 export class DatabaseClock {
   private differenceMs = 0;
 

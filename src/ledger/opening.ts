@@ -4,9 +4,7 @@ import { balances, noBalance } from '../db/entities/ledger.js';
 import { type Account, accounts } from '../db/entities/parties.js';
 import { insertSql } from '../db/statements.js';
 
-/**
- * Inserts accounts with a balance of zero in every asset. Throws 1062 for a taken alias or phone.
- */
+/** Inserts accounts with zero in every asset. Throws 1062 for a taken alias or phone. */
 export async function openLedgerAccounts(
   transaction: Transaction,
   opened: readonly Account[],

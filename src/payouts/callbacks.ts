@@ -30,8 +30,7 @@ interface SignedRequest {
 }
 
 /**
- * Reports that rails send by themselves, each recorded once. Forged and late callbacks leave no
- * row, because anybody can send them. (docs/contract.md, Rails)
+ * Reports that rails send by themselves. Forged and late ones leave no row: anybody can send them.
  */
 export class RailCallbacks {
   constructor(private readonly deps: CallbackDeps) {}

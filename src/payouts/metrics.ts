@@ -56,10 +56,7 @@ export function outcomeMetrics(registry: Registry): OutcomeObserver {
 
 const SAMPLE_MS = 60_000;
 
-/**
- * Returns the metric of callbacks. Forged and late ones are logged at most once in SAMPLE_MS for
- * each rail and effect, with their number since the last line.
- */
+/** Returns the metric of callbacks. Forged and late ones are logged once in SAMPLE_MS. */
 export function callbackMetrics(
   registry: Registry,
   clock: Clock,

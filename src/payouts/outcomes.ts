@@ -40,10 +40,7 @@ import {
 import { failureOf } from './rails/rail.js';
 import { type Effect, effectOf } from './state-machine.js';
 
-/**
- * Reports of rails. Each decision is a compare-and-set on the payout's row, so a report may arrive
- * twice, late and concurrently. (docs/contract.md, Rails)
- */
+/** Reports of rails. Each is a compare-and-set on the payout's row, so it may be repeated. */
 
 interface ReportPayout extends PayoutCommand {
   readonly kind: PayoutRailEvent['kind'];

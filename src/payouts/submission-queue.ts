@@ -26,10 +26,7 @@ import { openResolution } from './resolution-checks.js';
 import { isUnfinished, nextInstant } from './rules.js';
 import { openSecrets } from './secrets.js';
 
-/**
- * Payouts on their way to rails. Each order is a numbered attempt, written under the account's lock
- * before the call. (docs/contract.md, Rails)
- */
+/** Each order is a numbered attempt, written under the account's lock before the call. */
 
 /** Moves an approved payout to in progress with its first attempt, if its account may send. */
 const beginPayout = payoutCommand<PayoutCommand>('begin payout', {

@@ -52,10 +52,7 @@ export interface RequestLogObserver {
   dropped(count: number): void;
 }
 
-/**
- * Records requests in batches after their responses. A killed process loses those that it has not
- * written. (docs/contract.md, Request ids)
- */
+/** Records requests in batches after their responses. (docs/contract.md, Request ids) */
 export class RequestLog {
   private waiting: StoredRequest[] = [];
   private timer: NodeJS.Timeout | undefined;

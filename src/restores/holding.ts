@@ -16,10 +16,7 @@ import { isLossy } from './sequences.js';
 const FOUND_AT_ONCE = 10_000;
 const SLICE = 500;
 
-/**
- * Prevents payouts from ending while the ledger is closed, in slices, because a silent rail may
- * have a long backlog. May be repeated.
- */
+/** Prevents payouts from ending while the ledger is closed. May be repeated. */
 export async function keepFromEnding(
   { database, clock }: DatabaseDeps,
   restore: Restore,

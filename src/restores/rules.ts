@@ -2,9 +2,7 @@ import type { ListedPayment } from '../payouts/rails/rail.js';
 import type { Payout } from '../db/entities/payouts.js';
 import type { RestoreFinding } from '../db/entities/restores.js';
 
-/**
- * Rules of what a restore skips and finds (docs/decisions/0041-a-restore-skips-numbers.md). Pure.
- */
+/** Rules of what a restore skips and finds. Pure. (docs/decisions/0041) */
 
 /** More events than a tenant has in a second: twice what the whole service was measured to post. */
 const EVENTS_A_SECOND = 10_000n;

@@ -138,10 +138,7 @@ function startOf(accountId: Uuid): Progress {
   return { accountId, seq: 0n, createdAt: '', totals: eachAsset(() => 0n) };
 }
 
-/**
- * Compares an entry with the previous one. Continues from the stored values, so that one damaged
- * entry causes one finding.
- */
+/** Continues from the stored values, so that one damaged entry causes one finding. */
 function checkEntry(audit: AuditRun, before: Progress, entry: AuditedEntry): void {
   const { account, seq, raw, totalAfter, createdAt } = entry;
   const total = before.totals[entry.asset];

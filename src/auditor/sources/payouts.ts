@@ -22,10 +22,7 @@ const ENDS: Readonly<Record<PayoutStatus, readonly EventType[]>> = {
   failed: ['payout.failed'],
 };
 
-/**
- * A returned payout was posted twice, and still counts in its month. A payout that failed and was
- * paid later has both events.
- */
+/** A returned payout was posted twice, and counts. One paid after its failure has both events. */
 export const payoutSource = operationSource({
   resourceType: 'payout',
   table: payouts,

@@ -4,10 +4,7 @@ import { AUDIT_CHANNELS } from './identity.js';
 
 const APPROVED_TYPES = ['transfer', 'payout', 'bonus_batch'] as const;
 
-/**
- * From which amount an account's operations need approvals, and the settings that replace these
- * from `effectiveAt` on (src/approvals/policy-rules.ts).
- */
+/** Settings, and those that replace them from `effectiveAt` on (src/approvals/policy-rules.ts). */
 export const approvalPolicies = defineTable(
   'approval_policies',
   {

@@ -72,10 +72,7 @@ export class LockWaitQueue {
     return free.map(({ pending }) => pending);
   }
 
-  /**
-   * Keeps the commands if MySQL is unavailable, because it may recover within their time limits.
-   * Otherwise answers all of them.
-   */
+  /** Keeps the commands while MySQL is unavailable; otherwise answers all of them. */
   private giveUp(fault: unknown): readonly PendingCommand[] {
     if (isUnavailable(fault)) return [];
     this.options.onFault(fault);

@@ -80,9 +80,7 @@ export interface LockedAccount {
 export interface LockedState {
   /** Time of this command, and `created_at` of its resource and entries. */
   readonly at: Instant;
-  /**
-   * Returns undefined if the account does not exist. One that was not locked restarts the group.
-   */
+  /** Undefined if the account does not exist. One that was not locked restarts the group. */
   account(id: Uuid): LockedAccount | undefined;
   /** Returns undefined if the account does not exist or `accounts` omitted it. */
   named(id: Uuid): LockedAccount | undefined;

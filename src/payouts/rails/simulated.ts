@@ -78,10 +78,7 @@ export function scenarioNamed(name: string | null): Scenario {
 
 const PAGE = 500;
 
-/**
- * A bank that does not exist. What it does depends on the end of the account number and the time.
- * It is stored in its own tables, which count each payment.
- */
+/** A bank that does not exist, in tables of its own, which count each payment. */
 export class SimulatedRail implements Rail {
   constructor(
     private readonly database: Database,
@@ -203,8 +200,8 @@ export class SimulatedRail implements Rail {
   /** Throws RailSilent while the payment's scenario gives no response. */
   private response(payment: SimulatedRailPayment): RailReport {
     const { scenario, voidedAt } = payment;
-    const { silentMs = 0 } = scenarioNamed(scenario);
-    if (voidedAt === null && this.elapsedMs(payment) < silentMs)
+    // A payment that was voided before it was submitted has no scenario.
+    if (voidedAt === null && this.elapsedMs(payment) < (scenarioNamed(scenario).silentMs ?? 0))
       throw new RailSilent('the rail gave no answer');
     return this.reportOf(payment);
   }

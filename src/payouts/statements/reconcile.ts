@@ -46,10 +46,7 @@ export interface Reconciled extends StoredStatement {
   readonly flagged: number;
 }
 
-/**
- * Stores a rail's statement of a day, compares it with the payouts, and flags those that it
- * contradicts. Throws as `storeStatement` does, and ApiError ledger_unavailable.
- */
+/** Stores a day's statement and flags the payouts that it contradicts. (docs/payouts.md) */
 export async function reconcile(
   deps: ReconcileDeps,
   input: StatementInput,
