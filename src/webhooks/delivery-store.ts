@@ -7,7 +7,7 @@ import { CommitUnknown, DatabaseUnavailable } from '../db/failures.js';
 import { transact } from '../db/transact.js';
 import type { ClaimedEndpoint } from './endpoint-claims.js';
 import { readWork, type EventsToSend } from './event-reader.js';
-import { recoverSome } from './recovery.js';
+import { recoverSome } from './resend.js';
 import { type Claim, type RunResults, type StoredResults, storeResults } from './results.js';
 
 const MAX_GROUP = 100;

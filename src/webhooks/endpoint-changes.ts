@@ -25,7 +25,7 @@ import {
 } from './access.js';
 import type { WebhookDeps } from './deps.js';
 import { readEndpoint, type ShownEndpoint } from './queries.js';
-import { beginRecovery } from './recovery.js';
+import { beginRecovery } from './resend.js';
 import { assertUrl, subscriptionsOf } from './registration.js';
 import { FAILING_MS, HEALTHY, PREVIOUS_SECRET_MS } from './rules.js';
 import { sealSecret } from './secrets.js';

@@ -19,8 +19,7 @@ import {
 import type { WebhookDeps } from './deps.js';
 import { change, remove, rotateSecret } from './endpoint-changes.js';
 import { listDeliveries, listEndpoints, readEndpoint } from './queries.js';
-import { recover } from './recovery.js';
-import { redeliver } from './redelivery.js';
+import { recover, redeliver } from './resend.js';
 import { register } from './registration.js';
 import {
   changeEndpointBody,

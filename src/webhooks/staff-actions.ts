@@ -15,7 +15,7 @@ import { endpointAuditEntry, lockEndpoint, noticeOf, updateEndpoint } from './ac
 import { disable, enable } from './endpoint-changes.js';
 import { earliestDue, readState } from './endpoint-claims.js';
 import type { ShownEndpoint } from './queries.js';
-import { assertEnabled, assertRecoverable, beginRecovery, type RecoveryRange } from './recovery.js';
+import { assertEnabled, assertRecoverable, beginRecovery, type RecoveryRange } from './resend.js';
 
 /**
  * Staff actions on an endpoint. Each is recorded once under `actId` and returns whether anything

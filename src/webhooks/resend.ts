@@ -1,23 +1,25 @@
 import { memberActor, recordAction } from '../access/audit-log.js';
 import { groupBy } from '../core/collections.js';
-import { ApiError, invalidField, invalidState } from '../core/errors.js';
+import { ApiError, existing, invalidField, invalidState } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import * as column from '../db/columns.js';
 import type { DatabaseDeps, Transaction } from '../db/database.js';
+import { type EventRow, events, isSubscribable } from '../db/entities/events.js';
 import {
   webhookDeliveries,
   type WebhookDelivery,
   type WebhookEndpoint,
   webhookEndpoints,
+  webhookSubscriptions,
 } from '../db/entities/webhooks.js';
 import { equalsSql, insertSql, literals, statement, updateSql } from '../db/statements.js';
 import { transactFor } from '../db/transact.js';
 import { firstSince, headOf } from '../events/positions.js';
-import { endpointAuditEntry, lockManaged, updateEndpoint } from './access.js';
+import { assertManager, endpointAuditEntry, lockManaged, updateEndpoint } from './access.js';
 import { CLAIM_MS, type ClaimedEndpoint, lockStates } from './endpoint-claims.js';
-import { isSubscribed, type LoggedEvent, newDelivery, readLogs } from './event-reader.js';
+import { isSubscribed, type LoggedEvent, MAX_SPAN, newDelivery, readLogs } from './event-reader.js';
 import type { Claim } from './results.js';
 import { hasStepLeft, RECOVER_MS } from './rules.js';
 
@@ -167,4 +169,75 @@ async function makeDue(
     `UPDATE webhook_deliveries SET next_attempt_at=${at} WHERE endpoint_id=${column.uuid.literal(endpointId)}
      AND id IN (${literals(webhookDeliveries, 'id', ids)}) AND next_attempt_at>${at}`,
   );
+}
+
+/**
+ * Resends one event to each enabled endpoint that is subscribed to its type, unless the cursor will
+ * still deliver it. Returns the Event as serialised. Throws not_found, authority_insufficient.
+ * (docs/contract.md, Webhooks)
+ */
+export async function redeliver(
+  deps: DatabaseDeps,
+  caller: Caller,
+  eventId: Uuid,
+): Promise<string> {
+  const { reader } = deps.database;
+  const event = existing(await reader.find(events, { id: eventId, tenantId: caller.tenantId }));
+  await assertManager(reader, caller);
+  await transactFor(caller.tenantId, deps.database, (transaction) =>
+    queue(transaction, event, deps.clock()),
+  );
+  return event.body;
+}
+
+async function queue(transaction: Transaction, event: EventRow, now: Instant): Promise<void> {
+  const { tenantId, type } = event;
+  if (!isSubscribable(type)) return;
+  const subscribed = await transaction.select(webhookSubscriptions, { tenantId, type });
+  const from = new Map(subscribed.map((one) => [one.endpointId, one.fromSequence]));
+  const endpoints = await transaction.select(
+    webhookEndpoints,
+    { id: [...from.keys()], status: 'enabled' },
+    { orderBy: ['id'], forUpdate: true },
+  );
+  for (const endpoint of endpoints) {
+    const isCovered = event.sequence >= (from.get(endpoint.id) ?? 0n);
+    if (!isCovered || !isStillToCome(endpoint, event))
+      await queueFor(transaction, endpoint, event, now);
+  }
+}
+
+/**
+ * False for an event just ahead of the cursor that a run may have in flight, or may still store.
+ */
+function isStillToCome(
+  { cursorSequence, leaseUntil }: WebhookEndpoint,
+  { sequence }: EventRow,
+): boolean {
+  const ahead = sequence - cursorSequence;
+  return ahead > MAX_SPAN || (ahead > 0n && leaseUntil === null);
+}
+
+/** Writes a delivery, or makes the last one due if it waits and is not in flight. */
+async function queueFor(
+  transaction: Transaction,
+  { id: endpointId, leaseUntil }: WebhookEndpoint,
+  event: EventRow,
+  now: Instant,
+): Promise<void> {
+  const where = equalsSql(webhookDeliveries, { endpointId, eventId: event.id, cause: 'redeliver' });
+  const [last] = await transaction.list(
+    webhookDeliveries,
+    `WHERE ${where} ORDER BY round DESC LIMIT 1`,
+  );
+  const waitsUntil = last?.nextAttemptAt ?? null;
+  const isWaiting = waitsUntil !== null && (waitsUntil > now || leaseUntil === null);
+  await transaction.all([
+    isWaiting && last !== undefined
+      ? updateSql(webhookDeliveries, { nextAttemptAt: now }, { endpointId, id: last.id })
+      : insertSql(webhookDeliveries, [
+          newDelivery(endpointId, event, 'redeliver', (last?.round ?? 0) + 1, now),
+        ]),
+    updateSql(webhookEndpoints, { nextDueAt: now }, { id: endpointId }),
+  ]);
 }
