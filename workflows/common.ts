@@ -125,7 +125,6 @@ export class Notice {
   }
 }
 
-/** A resource's state in the Temporal UI. */
 export class View<State> {
   state: State | null = null;
 

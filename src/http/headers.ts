@@ -33,7 +33,6 @@ export type Authenticate = (
 const TEST_PREFIX = 'svc_test_';
 const BEARER = /^Bearer +([\w.~+/=-]+)$/i;
 
-/** Returns the token of the request. Throws 401 `unauthorized`. */
 export function readToken(request: IncomingMessage, repeated: ReadonlySet<SingleHeader>): string {
   if (repeated.has('Authorization'))
     throw unauthorized('the Authorization header was sent more than once');
@@ -53,7 +52,6 @@ export function unauthorized(message: string): ApiError {
   return new ApiError({ code: 'unauthorized', message }, { 'WWW-Authenticate': 'Bearer' });
 }
 
-/** Throws 401 `insufficient_scope` unless the token has one of the operation's scopes. */
 export function assertScope(caller: Caller, operation: Operation): void {
   const { scopes }: Permission = PERMISSIONS[operation];
   if (scopes.some((scope) => caller.scopes.includes(scope))) return;

@@ -82,7 +82,6 @@ function closeStream(stream: ReturnType<typeof pino.destination>): Promise<void>
 /** Other errors' messages may quote a statement, a body or a token. */
 const ENGINE_ERRORS = new Set(['TypeError', 'RangeError', 'ReferenceError']);
 
-/** Returns what a log may contain of a fault. */
 export function describeFault(fault: unknown) {
   if (!(fault instanceof Error))
     return { name: typeof fault, errno: null, message: null, stack: null };

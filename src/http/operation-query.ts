@@ -28,7 +28,6 @@ type Wanted = Readonly<{
   'amount[lte]'?: bigint | undefined;
 }>;
 
-/** Returns the filter for the list, without the fields of one kind of operation. */
 export function operationFilter(wanted: Wanted) {
   return {
     sourceAccountId: wanted.source_account,

@@ -78,7 +78,6 @@ export function textField(limits: {
     .openapi({ minLength: limits.min ?? 0, maxLength: limits.max, pattern: SEEN_CHARACTERS });
 }
 
-/** A field that may be absent or null. */
 export function optional<S extends z.ZodType>(
   schema: S,
 ): z.ZodType<z.output<S> | undefined, z.input<S> | null | undefined> {
@@ -116,13 +115,11 @@ export const PAGE_QUERY = {
     .openapi({ description: 'The next_cursor of the previous page, with the same filters.' }),
 };
 
-/** Inclusive bounds on `created_at`. */
 export const CREATED_AT_QUERY = {
   'created_at[gte]': instantField('up').optional(),
   'created_at[lte]': instantField('down').optional(),
 };
 
-/** Decimal text in a response. */
 export const rawSchema = z
   .string()
   .openapi({ format: 'int64', pattern: '^-?(0|[1-9][0-9]{0,18})$', example: '150000' });
@@ -154,7 +151,6 @@ export const AmountSchema = z
 /** A nullable component would be documented as never null. */
 export const nullableAmountSchema = z.union([AmountSchema, z.null()]);
 
-/** A date-time in a response: UTC, milliseconds, Z. */
 export const instantSchema = z
   .string()
   .openapi({ format: 'date-time', example: '2026-11-01T14:05:00.000Z' });

@@ -6,7 +6,6 @@ const MAX_UPLOADS_OF_A_TENANT = 4;
 const MIN_BYTES_PER_S = 64 * 1024;
 const SLOW_AFTER_MS = 2_000;
 
-/** How long an upload waits for a place, and how often it checks for a slow one. */
 const MAX_WAIT_MS = 10_000;
 const LOOK_AGAIN_MS = 500;
 

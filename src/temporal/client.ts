@@ -35,7 +35,6 @@ export interface WorkflowRun {
   readonly runId: string;
 }
 
-/** A signal's content, and when the server received it. */
 export interface ReceivedSignal extends ReturnType<typeof parseSignal> {
   readonly at: Instant;
 }
@@ -47,7 +46,6 @@ const ANSWER_DEADLINE_MS = 2_000;
 const CATCH_UP = '1 minute';
 const PAGE = 500;
 const WORKFLOW_TASK_TIMEOUT = '3 seconds';
-/** The server's default limit. */
 const HISTORY_PAGE = 256;
 const BUSINESS_STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.businessStatus, 'KEYWORD');
 
@@ -69,7 +67,6 @@ export class TemporalClient {
     this.open = new OpenConnection(this.options, this.interceptors);
   }
 
-  /** Starts the workflow, or notifies the running one. */
   async startOrNotify(
     type: WorkflowType,
     taskQueue: TaskQueue,
@@ -169,7 +166,6 @@ export class TemporalClient {
     } while (token.nextPageToken !== undefined);
   }
 
-  /** Registers missing search attributes, and returns their names. */
   async registerSearchAttributes(): Promise<readonly string[]> {
     const { namespace } = this.options;
     const known = await this.within(LIST_DEADLINE_MS, ({ connection }) =>

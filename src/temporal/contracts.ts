@@ -43,7 +43,6 @@ export const WORKFLOW_ID_OF = {
 export const AUDIT_SCHEDULE_ID = 'ledger-audit';
 
 export interface AuditResult {
-  /** Contradictions, including known ones. */
   readonly findings: number;
   /** Shows a later audit whether the database was rolled back. */
   readonly checkpoint: unknown;
@@ -151,7 +150,6 @@ export interface ApprovalState {
   readonly isServed?: boolean;
 }
 
-/** The state after a staff action, and why it was refused. */
 export interface StaffActionResult {
   readonly state: ApprovalState;
   readonly refused: string | null;

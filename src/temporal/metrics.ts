@@ -13,18 +13,17 @@ export function relayMetrics(
   onTrouble: (message: string) => void,
 ): RelayObserver {
   const { counter } = metersOf(registry);
-  const relayed = counter('outbox_relayed_total', 'Outbox entries Temporal has accepted', [
-    'resource_type',
-  ]);
+  const byType: 'resource_type'[] = ['resource_type'];
+  const relayed = counter('outbox_relayed_total', 'Outbox entries Temporal has accepted', byType);
   const refused = counter(
     'outbox_refused_total',
     'Failed attempts to relay an entry; it is tried again later',
-    ['resource_type'],
+    byType,
   );
   const died = counter(
     'outbox_dead_letters_total',
     'Entries that failed too often and wait for an operator',
-    ['resource_type'],
+    byType,
   );
   const unavailable = counter(
     'outbox_unavailable_total',

@@ -95,7 +95,6 @@ export class WebhookDispatcher {
     }
   }
 
-  /** Returns whether anything was claimed, and how long the queries took. */
   private async round(): Promise<{ readonly isBusy: boolean; readonly lookedMs: number }> {
     this.isAwaited = false;
     const began = performance.now();

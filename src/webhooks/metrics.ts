@@ -73,7 +73,6 @@ const LAG_SQL = `SELECT CASE WHEN e.paused_at IS NOT NULL THEN 'paused' WHEN e.p
   LEFT JOIN events v ON v.tenant_id=e.tenant_id AND v.sequence=e.cursor_sequence+1 AND w.head>e.cursor_sequence
   WHERE e.status='enabled' GROUP BY class`;
 
-/** How far endpoints are behind the log, by class; read at scrape time. */
 export function lagMetrics(registry: Registry, reader: Reader, clock: Clock): void {
   const labelNames = ['class'];
   registerGauges(

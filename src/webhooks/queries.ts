@@ -30,7 +30,6 @@ export async function readEndpoint(
   return existing(shown);
 }
 
-/** Adds the types to which the endpoints are subscribed. */
 export async function withTypes(
   reader: Reader,
   endpoints: readonly WebhookEndpoint[],

@@ -10,7 +10,6 @@ const SECRET = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{
 interface Signable {
   readonly id: string;
   readonly body: Buffer;
-  /** As shown to the tenant: `whsec_…`. */
   readonly secret: string;
   readonly previousSecret: string | null;
   readonly timestampS: number;

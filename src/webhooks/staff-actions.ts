@@ -44,7 +44,6 @@ export const resume = operation('webhook.resume', async (transaction, { id, paus
   return true;
 });
 
-/** Enables an endpoint that anyone, or its failures, disabled. */
 export const enableForStaff = operation('webhook.enable', enable);
 
 export const disableForStaff = operation('webhook.disable', (transaction, endpoint, now) =>

@@ -8,7 +8,6 @@ export interface Listed {
   /** A Markdown file that begins with its title, or a generated page. */
   readonly from: string | { readonly made: MadePage; readonly title: string };
   readonly about: string;
-  /** Other words for the subject, which the search finds. */
   readonly also?: string;
 }
 

@@ -19,7 +19,6 @@ interface Request {
   readonly ids: readonly string[];
   readonly query: Readonly<Record<string, string>>;
   readonly body: { readonly value: unknown; readonly schema: Schema } | null;
-  /** The text fields of a form; null for other bodies. */
   readonly form: Readonly<Record<string, string>> | null;
   readonly isFile: boolean;
   readonly schemas: Schemas;
