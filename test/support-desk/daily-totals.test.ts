@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
 import { localTime } from '../../src/core/calendar.js';
 import { instant, type Instant } from '../../src/core/instant.js';
+import { restores } from '../../src/db/entities/restores.js';
 import { dailyTotals } from '../../src/db/entities/sweeps.js';
+import { insertSql } from '../../src/db/statements.js';
+import { newRestore } from '../../src/restores/opening.js';
+import { moveSequences } from '../../src/restores/sequences.js';
 import { readTotals } from '../../src/support/reading/totals.js';
 import { dailyTotalsSweep } from '../../src/support/totals-sweep.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, LEAST } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { answered, LEAST, openBank } from '../support/bank.js';
+import { freshDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import { type GuardedBank, openGuarded, THRESHOLD } from '../support/guarded.js';
-import { assertLedgerSound } from '../support/world.js';
+import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
 
 describe('the daily totals of a tenant', () => {
   let db: TestDatabase;
@@ -79,5 +83,36 @@ describe('the daily totals of a tenant', () => {
     const after = (await totals()).reduce((sum, { moved }) => sum + moved, 0n);
     assert.equal(after, (before?.moved ?? 0n) + LEAST);
     assert.equal((await totals()).find(({ day }) => day === before?.day)?.pending, 0n);
+  });
+
+  it('counts in one round what follows the sequences that a restore skipped', async () => {
+    // Of its own, since a restore moves the event logs of all tenants.
+    const restored = await freshDatabase(db.adminUrl, `money_totals_${process.pid}`);
+    const other = await startTestApi(restored);
+    try {
+      const { database, clock } = other.core;
+      const bank = await openBank(other);
+      const [from, to] = [
+        await bank.account({ funds: { COPM: 9n * LEAST } }),
+        await bank.account(),
+      ];
+      await bank.sent({ from, to, raw: LEAST });
+      const lost = { restoredTo: clock(), lostUntil: clock(), skip: 36_000_000n };
+      const restore = {
+        ...{ ...newRestore('operator', clock()), ...lost, reason: 'a disk was lost' },
+        finishedAt: clock(),
+      };
+      await restored.sql(insertSql(restores, [restore]));
+      await moveSequences({ database, clock }, restore, TEST_ACTOR, () => undefined);
+      await bank.sent({ from, to, raw: LEAST });
+      const { run } = dailyTotalsSweep({ database, clock });
+      assert.equal(await run(new AbortController().signal), false);
+      const [total] = await database.reader.select(dailyTotals, {});
+      assert.equal(total?.movedCount, 2);
+      await assertLedgerSound(database);
+    } finally {
+      await other.stop();
+      await restored.remove();
+    }
   });
 });
