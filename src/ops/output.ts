@@ -2,9 +2,10 @@ import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Table from 'cli-table3';
 import { type Amount, amountJson, formatAmount } from '../core/amount.js';
-import { systemClock, toRfc3339 } from '../core/instant.js';
+import { type Instant, systemClock, toRfc3339 } from '../core/instant.js';
 import { type CellKind, csvLines } from '../spreadsheets/writing/cells.js';
 import { withEscapes } from '../core/text.js';
+import type { Table as DatabaseTable } from '../db/table.js';
 import { OpsError, UsageError } from './failures.js';
 
 /** A value as an operator sees it. */
@@ -14,6 +15,34 @@ type Plain = string | number | boolean | null;
 
 /** The fields of a resource by snake_case names: columns of a table, or fields of its JSON. */
 export type Fields = Readonly<Record<string, Value>>;
+
+/** Columns that are shown unchanged: texts, figures, times. */
+type Shown<Row> = {
+  [K in keyof Row & string]: Row[K] extends string | number | boolean | bigint | null ? K : never;
+}[keyof Row & string];
+
+type Words<Text extends string> = Text extends `${infer First} ${infer Rest}`
+  ? First | Words<Rest>
+  : Text;
+
+/**
+ * Returns the fields of a row for operators: the columns of these properties, separated by spaces,
+ * by their names in the table. Amounts and lists have fields of their own.
+ */
+export function rowFields<Row, Text extends string>(
+  table: DatabaseTable<Row>,
+  row: Row,
+  properties: Words<Text> extends Shown<Row> ? Text : never,
+): Fields {
+  return Object.fromEntries(
+    properties.split(' ').map((property): [string, Value] => {
+      const { name, column } = table.column(property as Shown<Row>);
+      const value = row[property as Shown<Row>] as string | number | boolean | bigint | null;
+      if (column.type === 'datetime') return [name, toRfc3339(value as Instant | null)];
+      return [name, typeof value === 'bigint' ? value.toString() : value];
+    }),
+  );
+}
 
 interface OutputOptions {
   readonly json: boolean;

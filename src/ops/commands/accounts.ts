@@ -27,8 +27,7 @@ import {
   time,
   within,
 } from '../inputs.js';
-import { accountFields } from '../presenting.js';
-import { aliasChangeCommands } from './aliases.js';
+import { accountFields, aliasChangeCommands } from './aliases.js';
 import { importCommand } from './import.js';
 
 const HOW = '--document-number or --document-number-stdin is required without a terminal';

@@ -5,11 +5,15 @@ import {
   unreserveAlias,
 } from '../../accounts/reserved-aliases.js';
 import { reservedAliases } from '../../db/entities/identity.js';
-import type { Account } from '../../db/entities/parties.js';
+import { type Account, accounts } from '../../db/entities/parties.js';
 import { command, type CommandDefinition, group, type Ops, query } from '../command.js';
 import { findAccount } from '../finding.js';
 import { text, within } from '../inputs.js';
-import { accountFields, rowFields } from '../presenting.js';
+import { type Fields, rowFields } from '../output.js';
+
+export function accountFields(account: Account): Fields {
+  return rowFields(accounts, account, 'id type name alias phone status verifiedAt createdAt');
+}
 
 async function confirmRelease({ output }: Ops, { alias, name }: Account): Promise<void> {
   await output.confirm(`Release ${alias} of ${name}. Nobody may take it for 90 days`);

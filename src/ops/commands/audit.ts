@@ -12,8 +12,7 @@ import { command, group, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { tenantIdOf } from '../finding.js';
 import { flag, limit, onlyTenant, option, optional, text } from '../inputs.js';
-import type { Fields } from '../output.js';
-import { rowFields } from '../presenting.js';
+import { type Fields, rowFields } from '../output.js';
 
 export const auditCommand = query({
   summary: "check the ledger's invariants, and print every violation; it may run while money moves",

@@ -12,8 +12,7 @@ import type { BatchActionSignal } from '../../temporal/contracts.js';
 import { command, type CommandDefinition, group, query } from '../command.js';
 import { findBatch, findTenant } from '../finding.js';
 import { duration, limit, option, status, tenant, text } from '../inputs.js';
-import type { Fields } from '../output.js';
-import { rowFields } from '../presenting.js';
+import { type Fields, rowFields } from '../output.js';
 
 function batchLine(batch: BonusBatch): Fields {
   const { asset, totalRaw } = batch;

@@ -12,8 +12,7 @@ import { command, group, query } from '../command.js';
 import { findAccount, findAdjustment, findTenant } from '../finding.js';
 import { asset, direction, limit, option, optional, raw, status, tenant, text } from '../inputs.js';
 import { PROGRAM } from '../help.js';
-import type { Fields } from '../output.js';
-import { rowFields } from '../presenting.js';
+import { type Fields, rowFields } from '../output.js';
 
 const adjustmentFields = (adjustment: Adjustment): Fields =>
   adjustmentResource.presentToStaff('ops', adjustment);

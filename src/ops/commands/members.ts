@@ -14,8 +14,7 @@ import { UsageError } from '../failures.js';
 import { findAccount, findMember, findTenant } from '../finding.js';
 import { flag, optional, role, tenant, text } from '../inputs.js';
 import { PROGRAM } from '../help.js';
-import type { Fields } from '../output.js';
-import { rowFields } from '../presenting.js';
+import { type Fields, rowFields } from '../output.js';
 
 function memberFields(member: Member): Fields {
   return rowFields(members, member, 'id name createdAt');

@@ -10,8 +10,8 @@ import { type ActingOps, command, group, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { tenantIdOf } from '../finding.js';
 import { flag, limit, onlyTenant, optional, optionalText } from '../inputs.js';
-import { rowFields } from '../presenting.js';
 import { rebuildOutbox } from '../outbox-rebuild.js';
+import { rowFields } from '../output.js';
 
 const OUTBOX = `
 An entry notifies a workflow of a decision. It is written with the decision and removed when Temporal has received it,

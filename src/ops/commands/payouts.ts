@@ -25,12 +25,12 @@ import { flag, limit, oneOf, option, optional, text } from '../inputs.js';
 import { payoutList } from '../../payouts/service.js';
 import {
   eventLine,
-  listStuck,
   payoutWaitsFor,
   resolutionLine,
   stuckText,
 } from '../../support/reading/payouts.js';
 import { readNames } from '../../support/reading/transfers.js';
+import { readWaiting } from '../../support/reading/waiting.js';
 import { payoutWorkflowId } from '../../temporal/contracts.js';
 import { railCallsOf } from '../context.js';
 import {
@@ -176,7 +176,7 @@ payouts resolve, with a second person's approval. An outcome is never guessed.`,
       examples: ['payouts stuck', 'payouts stuck --json'],
       input: { limit },
       run: async ({ database: { reader }, clock, output }, { limit: most }) => {
-        const found = await listStuck(reader, most);
+        const { items: found } = await readWaiting(reader, 'stuck', { skip: 0, limit: most });
         const rows = [];
         for (const payout of found)
           rows.push(stuckFields(payout, await readMessages(reader, payout), clock()));

@@ -7,8 +7,7 @@ import { command, group, localCommand, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { PROGRAM } from '../help.js';
 import { flag, option, text, time } from '../inputs.js';
-import type { Fields } from '../output.js';
-import { rowFields } from '../presenting.js';
+import { type Fields, rowFields } from '../output.js';
 import { finishCommand, listFindings, STEPS } from './restore-finish.js';
 
 function restoreFields(restore: Restore): Fields {

@@ -16,8 +16,7 @@ import { UsageError } from '../failures.js';
 import { findStaffCalled } from '../finding.js';
 import { flag, option, optional, staffRights, text } from '../inputs.js';
 import { PROGRAM } from '../help.js';
-import type { Fields, Output } from '../output.js';
-import { rowFields } from '../presenting.js';
+import { type Fields, type Output, rowFields } from '../output.js';
 
 function staffFields(one: Staff): Fields {
   const { name, kind, rights, active, factorSecret } = one;

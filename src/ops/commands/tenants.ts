@@ -11,8 +11,8 @@ import { findAccount, findTenant } from '../finding.js';
 import { UsageError } from '../failures.js';
 import { countOrDefault, flag, option, optional, seconds, text } from '../inputs.js';
 import { PROGRAM } from '../help.js';
-import type { Fields } from '../output.js';
-import { accountFields, rowFields } from '../presenting.js';
+import { accountFields } from './aliases.js';
+import { type Fields, rowFields } from '../output.js';
 
 function tenantFields(tenant: Tenant): Fields {
   return rowFields(tenants, tenant, 'id name network timeZone feeAccountId policyDelayS createdAt');

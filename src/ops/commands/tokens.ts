@@ -23,8 +23,7 @@ import {
   time,
 } from '../inputs.js';
 import { PROGRAM } from '../help.js';
-import type { Fields } from '../output.js';
-import { rowFields } from '../presenting.js';
+import { type Fields, rowFields } from '../output.js';
 
 function tokenFields(token: Token, memberName: string): Fields {
   return {

@@ -20,8 +20,7 @@ import { readDeliveries, type ShownDelivery } from '../../webhooks/queries.js';
 import { command, type CommandDefinition, group, type Ops, query } from '../command.js';
 import { findEndpoint, tenantIdOf } from '../finding.js';
 import { option, optional, text, time } from '../inputs.js';
-import type { Fields } from '../output.js';
-import { rowFields } from '../presenting.js';
+import { type Fields, rowFields } from '../output.js';
 
 const limit = text
   .regex(/^([1-9][0-9]?|100)$/, 'must be a number from 1 to 100')

@@ -1,22 +1,7 @@
 import { isExpired, waitingOf } from '../../approvals/rules.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
 import { counted } from '../../core/plural.js';
-import type { Reader } from '../../db/database.js';
-import {
-  type Payout,
-  type PayoutRailEvent,
-  type PayoutResolution,
-  payouts,
-} from '../../db/entities/payouts.js';
-
-/** Returns stuck payouts of all tenants, oldest first. */
-export async function listStuck(reader: Reader, limit: number): Promise<readonly Payout[]> {
-  return reader.list(
-    payouts,
-    `FORCE INDEX (stuck) WHERE stuck_since IS NOT NULL
-     ORDER BY stuck_since LIMIT ${Math.trunc(limit)}`,
-  );
-}
+import type { Payout, PayoutRailEvent, PayoutResolution } from '../../db/entities/payouts.js';
 
 /** Returns the reason why a payout is stuck, as text. Returns null if it is not stuck. */
 export function stuckText({

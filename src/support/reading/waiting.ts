@@ -85,25 +85,26 @@ function fromSql(
 
 const ALL: WaitingFilter = { tenantId: null, least: null };
 
-type RowKind = (typeof LISTS)[WaitingKind]['rows'];
+type RowKind<K extends WaitingKind = WaitingKind> = (typeof LISTS)[K]['rows'];
 
-interface WaitingPage {
-  readonly rowKind: RowKind;
-  readonly items: readonly Rows[RowKind][];
+interface WaitingPage<Kind extends keyof Rows> {
+  readonly rowKind: Kind;
+  readonly items: readonly Rows[Kind][];
   readonly hasMore: boolean;
 }
 
-export async function readWaiting(
+export async function readWaiting<K extends WaitingKind>(
   reader: Reader,
-  kind: WaitingKind,
+  kind: K,
   { skip, limit }: { readonly skip: number; readonly limit: number },
   filter = ALL,
-): Promise<WaitingPage> {
-  const { rows: rowKind, order, ...list } = LISTS[kind];
-  const table = TABLES[rowKind] as Table<never>;
+): Promise<WaitingPage<RowKind<K>>> {
+  const list = LISTS[kind];
+  const rowKind: RowKind<K> = list.rows;
+  const table = TABLES[list.rows] as Table<never>;
   const rows = await reader.query(
     `SELECT ${columnList(table, 't')} FROM ${fromSql(list, filter)}
-     ORDER BY ${order} LIMIT ${Math.trunc(limit) + 1} OFFSET ${Math.trunc(skip)}`,
+     ORDER BY ${list.order} LIMIT ${Math.trunc(limit) + 1} OFFSET ${Math.trunc(skip)}`,
   );
   const items = rows.slice(0, limit).map((row) => parseRow(table, row));
   return { rowKind, items, hasMore: rows.length > limit && skip + limit < MAX_LISTED };
