@@ -8,7 +8,7 @@ import { DatabaseClock } from '../../src/ledger/database-clock.js';
 import { nameAccounts, postGroup } from '../../src/ledger/writer/group.js';
 import { findResults } from '../../src/ledger/idempotency.js';
 import type { PendingCommand } from '../../src/ledger/writer/pending-command.js';
-import { createTransfer } from '../../src/transfers/commands.js';
+import { createTransfer } from '../../src/transfers/service.js';
 import type { CreateTransfer } from '../../src/transfers/rules.js';
 import { CreateTransferBody, transferRequest } from '../../src/transfers/schemas.js';
 import { UNIT_RAW } from '../ledgers/history.js';

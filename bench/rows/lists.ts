@@ -3,7 +3,7 @@ import type { TimePosition } from '../../src/core/pages.js';
 import { toRfc3339 } from '../../src/core/instant.js';
 import * as column from '../../src/db/columns.js';
 import { Cursors, cursorBinding } from '../../src/http/cursor.js';
-import { transferList } from '../../src/transfers/reading.js';
+import { transferList } from '../../src/transfers/service.js';
 import type { Bench } from '../bench.js';
 import { withDatabase } from '../ledgers/database.js';
 import { UNIT_RAW } from '../ledgers/history.js';

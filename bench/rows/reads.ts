@@ -1,5 +1,5 @@
 import { Balances } from '../../src/accounts/balances.js';
-import { AliasLookup } from '../../src/accounts/lookup.js';
+import { AliasLookup } from '../../src/accounts/recipients.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { type Caller, SCOPES } from '../../src/core/permissions.js';

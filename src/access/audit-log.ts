@@ -33,7 +33,7 @@ export interface AuditEntry {
   readonly details?: Readonly<Record<string, string | number | boolean | null>>;
 }
 
-export function accountAuditEntry(
+export function accountAudit(
   { id, tenantId }: Pick<Account, 'id' | 'tenantId'>,
   action: string,
   details: AuditDetails = {},
@@ -41,21 +41,11 @@ export function accountAuditEntry(
   return { tenantId, action, subjectType: 'account', subjectId: id, details };
 }
 
-/** Records the actions with the transaction that performs them. */
-export function recordActions(
-  transaction: Transaction,
-  actor: Actor,
-  at: Instant,
-  acts: readonly AuditEntry[],
-): Promise<void> {
-  recordRows(
-    transaction,
-    acts.map((act) => auditRow(newId(), actor, at, act)),
-  );
-  return Promise.resolve();
+export function tenantAudit(tenantId: Uuid, action: string, details: AuditDetails): AuditEntry {
+  return { tenantId, action, subjectType: 'tenant', subjectId: tenantId, details };
 }
 
-/** `id` is the action's own id, by which `wasPerformed` recognises it. */
+/** Records an action with its transaction. `wasPerformed` recognises it by its `id`. */
 export function recordAction(
   transaction: Transaction,
   actor: Actor,
@@ -63,22 +53,22 @@ export function recordAction(
   act: AuditEntry,
   id: Uuid = newId(),
 ): Promise<void> {
-  recordRows(transaction, [auditRow(id, actor, at, act)]);
+  recordRow(transaction, auditRow(id, actor, at, act));
   return Promise.resolve();
 }
 
 const pending = new WeakMap<Transaction, AuditRow[]>();
 
 /** A transaction appends all of its actions together: chains are locked once, and last. */
-export function recordRows(transaction: Transaction, rows: readonly AuditRow[]): void {
+export function recordRow(transaction: Transaction, row: AuditRow): void {
   const known = pending.get(transaction);
   if (known !== undefined) {
-    known.push(...rows);
+    known.push(row);
     return;
   }
-  const acts = [...rows];
-  pending.set(transaction, acts);
-  transaction.atEnd(() => appendAuditRows(transaction, acts));
+  const rows = [row];
+  pending.set(transaction, rows);
+  transaction.atEnd(() => appendAuditRows(transaction, rows));
 }
 
 /** Records an action under its own id once, however often the call is retried. */
@@ -90,7 +80,7 @@ export function recordOnce(
 ): Promise<void> {
   return transact(database, async (transaction) => {
     if ((await transaction.find(auditLog, { id })) !== undefined) return;
-    recordRows(transaction, [auditRow(id, actor, clock(), act)]);
+    recordRow(transaction, auditRow(id, actor, clock(), act));
   });
 }
 
@@ -149,7 +139,6 @@ export async function listAuditRows(
   );
 }
 
-/** Returns the last action of each chain. `tenant` is null for actions without a tenant. */
 export async function chainHeads(
   reader: Reader,
   tenantId: Uuid | undefined,
@@ -157,9 +146,7 @@ export async function chainHeads(
   const heads = await reader.select(
     auditChains,
     tenantId === undefined ? {} : { chainId: tenantId },
-    {
-      orderBy: ['chainId'],
-    },
+    { orderBy: ['chainId'] },
   );
   return heads.map(({ chainId, lastSequence, lastHash }) => ({
     tenant: chainId === SYSTEM_CHAIN ? null : chainId,

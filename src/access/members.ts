@@ -30,12 +30,7 @@ export async function addMember(
   try {
     await transact(database, async (transaction) => {
       await transaction.execute(insertSql(members, [member]));
-      await recordAction(
-        transaction,
-        actor,
-        member.createdAt,
-        memberAuditEntry(member, 'member.add'),
-      );
+      await recordAction(transaction, actor, member.createdAt, memberAudit(member, 'member.add'));
     });
   } catch (failure) {
     if (errnoOf(failure) === DUPLICATE_KEY)
@@ -70,12 +65,7 @@ export async function grantRole(
       upsertSql(memberRoles, [{ accountId, memberId: member.id, role }], ['role']),
     );
     const details = { account_id: accountId, role, previous: before?.role ?? null };
-    await recordAction(
-      transaction,
-      actor,
-      clock(),
-      memberAuditEntry(member, 'role.grant', details),
-    );
+    await recordAction(transaction, actor, clock(), memberAudit(member, 'role.grant', details));
   });
 }
 
@@ -98,12 +88,8 @@ export async function grantRoleEverywhere(
     );
     const [counted] = await transaction.query(`SELECT COUNT(*) AS own ${own}`);
     const count = column.integer.parse(counted?.own);
-    await recordAction(
-      transaction,
-      actor,
-      clock(),
-      memberAuditEntry(member, 'role.grant_everywhere', { role, accounts: count }),
-    );
+    const entry = memberAudit(member, 'role.grant_everywhere', { role, accounts: count });
+    await recordAction(transaction, actor, clock(), entry);
     return count;
   });
 }
@@ -121,17 +107,12 @@ export async function removeRole(
     const removed = await transaction.execute(deleteSql(memberRoles, which));
     if (removed === 0) return 0;
     const details = { account_id: accountId, accounts: removed };
-    await recordAction(
-      transaction,
-      actor,
-      clock(),
-      memberAuditEntry(member, 'role.remove', details),
-    );
+    await recordAction(transaction, actor, clock(), memberAudit(member, 'role.remove', details));
     return removed;
   });
 }
 
-function memberAuditEntry(
+function memberAudit(
   { id, tenantId }: Member,
   action: string,
   details: AuditDetails = {},
@@ -141,7 +122,6 @@ function memberAuditEntry(
 
 interface MemberWithRoles {
   readonly member: Member;
-  /** The number of accounts in which the member has each role. */
   readonly roles: ReadonlyMap<string, number>;
 }
 

@@ -6,8 +6,9 @@ import type { Database, Reader, Transaction } from '../db/database.js';
 import { type TenantQuotas, tenantQuotas } from '../db/entities/identity.js';
 import { recipientBudgets, tenants, tokens } from '../db/entities/parties.js';
 import { literal, updateSql, upsertSql } from '../db/statements.js';
+import { snakeCase } from '../db/table.js';
 import { transact } from '../db/transact.js';
-import { type Actor, recordAction } from './audit-log.js';
+import { type Actor, recordAction, tenantAudit } from './audit-log.js';
 
 /** How much a tenant may store, so that uploads fill only the tenant's own share of the disk. */
 
@@ -70,7 +71,6 @@ export async function readQuotas(reader: Reader, tenantId: Uuid): Promise<QuotaS
   };
 }
 
-/** Throws quota_exceeded unless another batch of this many bytes is within the quotas. */
 export async function assertWithinQuotas(
   reader: Reader,
   tenantId: Uuid,
@@ -78,17 +78,12 @@ export async function assertWithinQuotas(
 ): Promise<void> {
   const { limits, used } = await readQuotas(reader, tenantId);
   // A file's rows are known only after it was read: one file may exceed the quota.
-  if (used.openBatches >= limits.openBatches)
-    throw exceeded('open_batches', used.openBatches, limits.openBatches);
-  if (used.problemRows >= limits.problemRows)
-    throw exceeded('problem_rows', used.problemRows, limits.problemRows);
-  if (used.unpaidRows >= limits.unpaidRows)
-    throw exceeded('unpaid_rows', used.unpaidRows, limits.unpaidRows);
+  for (const name of ['openBatches', 'problemRows', 'unpaidRows'] as const)
+    if (used[name] >= limits[name]) throw exceeded(snakeCase(name), used[name], limits[name]);
   if (used.storedBytes + BigInt(fileBytes) > limits.storedBytes)
     throw exceeded('stored_bytes', used.storedBytes, limits.storedBytes);
 }
 
-/** Throws quota_exceeded unless another statement of this many movements is within the quotas. */
 export async function assertStatementQuota(
   reader: Reader,
   tenantId: Uuid,
@@ -158,14 +153,8 @@ export async function setQuotas(
     const details = Object.fromEntries(
       SETTABLE.map(({ name, property }) => [name, own[property]?.toString() ?? null]),
     );
-    const act = {
-      tenantId,
-      action: 'tenant.set_quotas',
-      subjectType: 'tenant',
-      subjectId: tenantId,
-      details,
-    };
-    await recordAction(transaction, actor, clock(), act);
+    const entry = tenantAudit(tenantId, 'tenant.set_quotas', details);
+    await recordAction(transaction, actor, clock(), entry);
   });
 }
 

@@ -16,7 +16,7 @@ import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { openLedgerAccounts } from '../ledger/opening.js';
-import { type Actor, recordAction } from './audit-log.js';
+import { type Actor, recordAction, tenantAudit } from './audit-log.js';
 
 interface NewTenant {
   /** 1 to 80 characters, unique. */
@@ -57,15 +57,8 @@ export async function addTenant(
         ]),
       );
       const { id: tenantId, network, timeZone } = tenant;
-      const details = { network, time_zone: timeZone };
-      const act = {
-        tenantId,
-        action: 'tenant.add',
-        subjectType: 'tenant',
-        subjectId: tenantId,
-        details,
-      };
-      await recordAction(transaction, actor, createdAt, act);
+      const entry = tenantAudit(tenantId, 'tenant.add', { network, time_zone: timeZone });
+      await recordAction(transaction, actor, createdAt, entry);
     });
   } catch (failure) {
     if (errnoOf(failure) === DUPLICATE_KEY)

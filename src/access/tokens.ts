@@ -1,3 +1,5 @@
+import { hash, randomBytes } from 'node:crypto';
+import { normaliseRange } from '../core/address-ranges.js';
 import { checkedText } from '../core/checked-text.js';
 import { ApiError, existing, invalidField, invalidState } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
@@ -7,15 +9,7 @@ import type { Database, Reader, Transaction } from '../db/database.js';
 import { type Member, type Token, tokens } from '../db/entities/parties.js';
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { normaliseRange } from '../core/address-ranges.js';
-import {
-  type AuditEntry,
-  type AuditDetails,
-  type Actor,
-  recordAction,
-  recordActions,
-} from './audit-log.js';
-import { hashOfToken, newToken } from './token-format.js';
+import { type Actor, type AuditDetails, type AuditEntry, recordAction } from './audit-log.js';
 
 export interface NewToken {
   /** The purpose of the token, 1 to 80 characters. */
@@ -33,7 +27,6 @@ export interface IssuedToken {
 }
 
 const MAX_NAME = 80;
-/** The column's width. */
 const MAX_CIDRS = 1_000;
 
 export async function issueToken(
@@ -58,7 +51,7 @@ export async function issueToken(
   });
   await transact(database, async (transaction) => {
     await transaction.execute(insertSql(tokens, [issued.token]));
-    await recordAction(transaction, actor, createdAt, issueAuditEntry(issued.token));
+    await recordAction(transaction, actor, createdAt, issueAudit(issued.token));
   });
   return issued;
 }
@@ -100,7 +93,7 @@ export async function revokeToken(
     if (token.revokedAt !== null) return token;
     const revokedAt = clock();
     await transaction.execute(updateSql(tokens, { revokedAt }, { keyId }));
-    await recordAction(transaction, actor, revokedAt, tokenAuditEntry(token, 'token.revoke'));
+    await recordAction(transaction, actor, revokedAt, tokenAudit(token, 'token.revoke'));
     return { ...token, revokedAt };
   });
 }
@@ -124,16 +117,15 @@ export async function revokeTokensOf(
     await transaction.execute(
       updateSql(tokens, { revokedAt }, { keyId: live.map(({ keyId }) => keyId) }),
     );
-    const acts = live.map((token) =>
-      tokenAuditEntry(token, 'token.revoke', { member_id: memberId }),
-    );
-    await recordActions(transaction, actor, revokedAt, acts);
+    for (const token of live) {
+      const entry = tokenAudit(token, 'token.revoke', { member_id: memberId });
+      await recordAction(transaction, actor, revokedAt, entry);
+    }
     return live.map((token) => ({ ...token, revokedAt }));
   });
 }
 
 interface RotatedToken extends IssuedToken {
-  /** Revoked, or expiring when its grace ends. */
   readonly old: Token;
 }
 
@@ -160,10 +152,8 @@ export async function rotateToken(
     const issued = makeToken({ ...known, createdAt: now });
     await transaction.execute(insertSql(tokens, [issued.token]));
     const details = { replaced_by: issued.token.keyId, grace_ms: graceMs };
-    await recordActions(transaction, actor, now, [
-      issueAuditEntry(issued.token),
-      tokenAuditEntry(known, 'token.rotate', details),
-    ]);
+    await recordAction(transaction, actor, now, issueAudit(issued.token));
+    await recordAction(transaction, actor, now, tokenAudit(known, 'token.rotate', details));
     return { ...issued, old: { ...known, ...end } };
   });
 }
@@ -190,9 +180,9 @@ async function lockToken(transaction: Transaction, keyId: string): Promise<Token
   return existing(await transaction.find(tokens, { keyId }, { forUpdate: true }));
 }
 
-function issueAuditEntry(token: Token): AuditEntry {
+function issueAudit(token: Token): AuditEntry {
   const { memberId, scopes, cidrs, expiresAt } = token;
-  return tokenAuditEntry(token, 'token.issue', {
+  return tokenAudit(token, 'token.issue', {
     member_id: memberId,
     scopes: scopes.join(','),
     cidrs,
@@ -200,10 +190,43 @@ function issueAuditEntry(token: Token): AuditEntry {
   });
 }
 
-function tokenAuditEntry(
+function tokenAudit(
   { tenantId, keyId }: Token,
   action: string,
   details: AuditDetails = {},
 ): AuditEntry {
   return { tenantId, action, subjectType: 'token', subjectId: keyId, details };
+}
+
+/** The text of a token: `svc_live_<key id>_<secret>`. (docs/contract.md, Tokens) */
+
+const PATTERN = /^svc_live_([a-z2-7]{16})_[a-z2-7]{40}$/;
+/** Thirty-two letters: each takes exactly five bits of a random byte. */
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
+const KEY_ID_LETTERS = 16;
+const SECRET_LETTERS = 40;
+
+interface GeneratedToken {
+  readonly keyId: string;
+  /** Shown once, never stored. */
+  readonly text: string;
+}
+
+export function newToken(): GeneratedToken {
+  const keyId = randomLetters(KEY_ID_LETTERS);
+  return { keyId, text: `svc_live_${keyId}_${randomLetters(SECRET_LETTERS)}` };
+}
+
+/** Returns null if the text does not have the form of a live token. */
+export function keyIdOf(text: string): string | null {
+  return PATTERN.exec(text)?.[1] ?? null;
+}
+
+/** The secret is random, so a plain hash cannot be reversed by guessing. */
+export function hashOfToken(text: string): Buffer {
+  return hash('sha256', text, 'buffer');
+}
+
+function randomLetters(count: number): string {
+  return Array.from(randomBytes(count), (byte) => ALPHABET.charAt(byte & 31)).join('');
 }

@@ -1,12 +1,12 @@
+import * as column from '../db/columns.js';
 import { type Actor, memberActor } from '../access/audit-log.js';
 import { ApiError, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import { type Caller, type Operation, ROLES, roleAllows } from '../core/permissions.js';
-import * as column from '../db/columns.js';
-import type { Reader, StoredRow, Transaction } from '../db/database.js';
+import { type Caller, type Operation, roleAllows, ROLES } from '../core/permissions.js';
+import type { Database, Reader, StoredRow, Transaction } from '../db/database.js';
 import { type Account, accounts, memberRoles } from '../db/entities/parties.js';
-import type { Beneficiary } from '../db/connection-limit.js';
 import { equalsSql, literal, type Where } from '../db/statements.js';
+import { transact, transactFor } from '../db/transact.js';
 import { ACCOUNT_CLOSED, AUTHORITY_INSUFFICIENT } from './rules.js';
 
 /** SQL that joins an account (`a`) of the caller's tenant with the caller's role in it (`r`). */
@@ -24,9 +24,7 @@ export function ownAccountSql(
 
 const role = column.nullable(column.oneOf(ROLES));
 
-/**
- * Throws not_found without a row, authority_insufficient unless `caller_role` allows the operation.
- */
+/** Throws not_found without a row, authority_insufficient unless `caller_role` allows it. */
 export function assertAllowed(
   operation: Operation,
   row: StoredRow | undefined,
@@ -36,9 +34,7 @@ export function assertAllowed(
     throw new ApiError(AUTHORITY_INSUFFICIENT);
 }
 
-/**
- * Throws authority_insufficient unless a role in any of the tenant's accounts allows the operation.
- */
+/** Throws authority_insufficient unless a role in any account allows the operation. */
 export async function assertAllowedSomewhere(
   reader: Reader,
   operation: Operation,
@@ -53,7 +49,6 @@ export async function assertAllowedSomewhere(
     throw new ApiError(AUTHORITY_INSUFFICIENT);
 }
 
-/** Throws not_found, authority_insufficient. */
 export async function assertAccountAllowed(
   reader: Reader,
   operation: Operation,
@@ -68,24 +63,23 @@ export async function assertAccountAllowed(
 /** The author of a change of an account: a member of its tenant with the right, or an operator. */
 export type Changer = Caller | Actor;
 
-export function beneficiaryOf(by: Changer): Beneficiary {
-  return 'memberId' in by ? by.tenantId : null;
-}
-
-/** Locks the account. Throws not_found, invalid_state (closed), authority_insufficient. */
-export async function lockForChange(
-  transaction: Transaction,
+/** Changes a locked account. Throws not_found, invalid_state (closed), authority_insufficient. */
+export function changeAccount<T>(
+  database: Database,
   by: Changer,
   accountId: Uuid,
-): Promise<{ readonly account: Account; readonly actor: Actor }> {
+  work: (transaction: Transaction, account: Account, actor: Actor) => Promise<T>,
+): Promise<T> {
   if (!('memberId' in by))
-    return { account: await lockOpenAccount(transaction, accountId), actor: by };
-  // Checked before the lock, so that no request waits for a foreign account's row.
-  await assertAccountAllowed(transaction, 'manageAccount', by, accountId);
-  return {
-    account: assertOpen(await lockOwnAccount(transaction, by, accountId)),
-    actor: memberActor(by),
-  };
+    return transact(database, async (transaction) =>
+      work(transaction, await lockOpenAccount(transaction, accountId), by),
+    );
+  return transactFor(by.tenantId, database, async (transaction) => {
+    // Checked before the lock, so that no request waits for a foreign account's row.
+    await assertAccountAllowed(transaction, 'manageAccount', by, accountId);
+    const account = assertOpen(await lockOwnAccount(transaction, by, accountId));
+    return work(transaction, account, memberActor(by));
+  });
 }
 
 export function lockOwnAccount(

@@ -1,14 +1,14 @@
-import { accountAuditEntry, type Actor, recordAction } from '../access/audit-log.js';
+import { accountAudit, type Actor, recordAction } from '../access/audit-log.js';
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Clock, instant, type Instant, toRfc3339 } from '../core/instant.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
-import { releasedAliases, reservedAliases } from '../db/entities/identity.js';
+import { releasedAliases, type ReservedAlias, reservedAliases } from '../db/entities/identity.js';
 import { type Account, accounts } from '../db/entities/parties.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
-import { updateSql, upsertSql } from '../db/statements.js';
-import { transactFor } from '../db/transact.js';
-import { beneficiaryOf, type Changer, lockForChange } from './access.js';
+import { deleteSql, insertSql, updateSql, upsertSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import { changeAccount, type Changer } from './access.js';
 import { parseAlias } from './identifiers.js';
 
 /** 90 × 24 h; at exactly 90 days the alias is free. (docs/contract.md, Alias) */
@@ -38,9 +38,21 @@ export function setAlias(
   by: Changer,
 ): Promise<Account> {
   const alias = readAlias(text);
-  return transactFor(beneficiaryOf(by), database, async (transaction) => {
-    const { account, actor } = await lockForChange(transaction, by, accountId);
-    return changeAlias(transaction, account, alias, actor, clock());
+  return changeAccount(database, by, accountId, async (transaction, account, actor) => {
+    if (account.alias === alias) return account;
+    const now = clock();
+    if ((await transaction.find(reservedAliases, { alias })) !== undefined)
+      throw new ApiError(ALIAS_RESERVED);
+    await takeAlias(transaction, account, alias);
+    // The unique key has waited for transactions that release the alias.
+    const { tenantId } = account;
+    const released = await transaction.find(releasedAliases, { tenantId, alias });
+    const refusal = released === undefined ? null : quarantineRefusal(released.releasedAt, now);
+    if (refusal !== null) throw new ApiError(refusal);
+    await rememberRelease(transaction, account, now);
+    // Without the alias, which may name a person: the audit log is never erased.
+    await recordAction(transaction, actor, now, accountAudit(account, 'alias.set'));
+    return { ...account, alias };
   });
 }
 
@@ -51,30 +63,10 @@ export function releaseAlias(
   accountId: Uuid,
   by: Changer,
 ): Promise<Account> {
-  return transactFor(beneficiaryOf(by), database, async (transaction) => {
-    const { account, actor } = await lockForChange(transaction, by, accountId);
+  return changeAccount(database, by, accountId, async (transaction, account, actor) => {
     await dropAlias(transaction, account, actor, clock());
     return { ...account, alias: null };
   });
-}
-
-async function changeAlias(
-  transaction: Transaction,
-  account: Account,
-  alias: string,
-  actor: Actor,
-  now: Instant,
-): Promise<Account> {
-  if (account.alias === alias) return account;
-  if ((await transaction.find(reservedAliases, { alias })) !== undefined)
-    throw new ApiError(ALIAS_RESERVED);
-  await takeAlias(transaction, account, alias);
-  // The unique key has waited for transactions that release the alias, so their release is visible.
-  await assertNotQuarantined(transaction, account.tenantId, alias, now);
-  await rememberRelease(transaction, account, now);
-  // Without the alias, which may name a person: the audit log is never erased.
-  await recordAction(transaction, actor, now, accountAuditEntry(account, 'alias.set'));
-  return { ...account, alias };
 }
 
 export async function dropAlias(
@@ -86,7 +78,7 @@ export async function dropAlias(
   if (account.alias === null) return;
   await transaction.execute(updateSql(accounts, { alias: null }, { id: account.id }));
   await rememberRelease(transaction, account, now);
-  await recordAction(transaction, actor, now, accountAuditEntry(account, 'alias.release'));
+  await recordAction(transaction, actor, now, accountAudit(account, 'alias.release'));
 }
 
 async function takeAlias(transaction: Transaction, { id }: Account, alias: string): Promise<void> {
@@ -95,17 +87,6 @@ async function takeAlias(transaction: Transaction, { id }: Account, alias: strin
   } catch (failure) {
     throw errnoOf(failure) === DUPLICATE_KEY ? new ApiError(ALIAS_TAKEN) : failure;
   }
-}
-
-async function assertNotQuarantined(
-  reader: Reader,
-  tenantId: Uuid,
-  alias: string,
-  now: Instant,
-): Promise<void> {
-  const released = await reader.find(releasedAliases, { tenantId, alias });
-  const refusal = released === undefined ? null : quarantineRefusal(released.releasedAt, now);
-  if (refusal !== null) throw new ApiError(refusal);
 }
 
 export function quarantineRefusal(releasedAt: Instant, now: Instant): Refusal | null {
@@ -127,3 +108,57 @@ async function rememberRelease(
   const row = { tenantId, alias, accountId, releasedAt: now };
   await transaction.execute(upsertSql(releasedAliases, [row], ['accountId', 'releasedAt']));
 }
+
+/** Aliases that cannot be taken. An account that already has one keeps it. */
+
+export function listReservedAliases(reader: Reader): Promise<ReservedAlias[]> {
+  return reader.select(reservedAliases, {}, { orderBy: ['alias'] });
+}
+
+/** Returns false if the alias was already on the list. */
+export async function reserveAlias(
+  database: Database,
+  clock: Clock,
+  text: string,
+  actor: Actor,
+): Promise<boolean> {
+  const alias = readAlias(text);
+  const createdAt = clock();
+  try {
+    await transact(database, async (transaction) => {
+      await transaction.execute(
+        insertSql(reservedAliases, [{ alias, reservedBy: actor.name, createdAt }]),
+      );
+      await recordAction(transaction, actor, createdAt, {
+        ...ACT,
+        action: 'alias.reserve',
+        subjectId: alias,
+      });
+    });
+    return true;
+  } catch (failure) {
+    if (errnoOf(failure) === DUPLICATE_KEY) return false;
+    throw failure;
+  }
+}
+
+/** Returns false if the alias was not on the list. */
+export async function unreserveAlias(
+  database: Database,
+  clock: Clock,
+  text: string,
+  actor: Actor,
+): Promise<boolean> {
+  const alias = readAlias(text);
+  return transact(database, async (transaction) => {
+    if ((await transaction.execute(deleteSql(reservedAliases, { alias }))) === 0) return false;
+    await recordAction(transaction, actor, clock(), {
+      ...ACT,
+      action: 'alias.unreserve',
+      subjectId: alias,
+    });
+    return true;
+  });
+}
+
+const ACT = { tenantId: null, subjectType: 'alias' } as const;

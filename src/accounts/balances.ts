@@ -1,18 +1,26 @@
-import { ASSETS } from '../core/amount.js';
-import { groupBy } from '../core/collections.js';
-import type { Uuid } from '../core/ids.js';
-import { type Instant, toRfc3339 } from '../core/instant.js';
-import type { Caller } from '../core/permissions.js';
+import { type Asset, ASSETS, eachAsset } from '../core/amount.js';
 import type { Batcher } from '../core/batcher.js';
-import { uuid } from '../db/columns.js';
-import type { Reader, StoredRow } from '../db/database.js';
-import { balances } from '../db/entities/ledger.js';
-import { accounts, memberRoles } from '../db/entities/parties.js';
+import { groupBy } from '../core/collections.js';
+import { ApiError, invalidField, ledgerUnavailable } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import { type Instant, instant, toRfc3339 } from '../core/instant.js';
+import type { Caller } from '../core/permissions.js';
 import { coalescedReads } from '../db/coalesced-reads.js';
-import { columnList, literals } from '../db/statements.js';
+import { bigint, nullable, time, uuid } from '../db/columns.js';
+import type { Beneficiary } from '../db/connection-limit.js';
+import type { Database, DatabaseDeps, Reader, StoredRow } from '../db/database.js';
+import { balances, entries, ENTRY_KINDS } from '../db/entities/ledger.js';
+import { type Account, accounts, memberRoles } from '../db/entities/parties.js';
+import { TransactionRetryable } from '../db/failures.js';
+import { columnList, literal, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
+import { transactFor } from '../db/transact.js';
+import { readClockResetsOf } from '../ledger/clock-resets.js';
+import { type DatabaseClock, SETTLED_AFTER_MS } from '../ledger/database-clock.js';
 import { assertAllowed } from './access.js';
+import { rangesWithin } from './movements.js';
 import { pairsSql } from './reachable.js';
+import { readAccount } from './reading.js';
 
 interface AskedBalances {
   readonly caller: Caller;
@@ -26,10 +34,7 @@ export class Balances {
     this.reads = coalescedReads((asked) => readTogether(reader, asked));
   }
 
-  /**
-   * Returns available, held and total per asset, read by one statement. (docs/contract.md,
-   * Balances)
-   */
+  /** Returns the balances, read by one statement. (docs/contract.md, Balances) */
   async read(
     caller: Caller,
     accountId: Uuid,
@@ -91,4 +96,145 @@ async function readTogether(
       ...row,
       caller_role: role.get(`${accountId}|${caller.memberId}`) ?? null,
     }));
+}
+
+type Totals = Readonly<Record<Asset, bigint>>;
+
+/** The position right after the entry with this number; 0 before the first entry. */
+interface Cut {
+  readonly accountId: Uuid;
+  readonly seq: bigint;
+}
+
+/** Throws invalid_field if postings dated at that moment may still follow. */
+export function assertSettled(field: string, at: Instant, now: Instant): void {
+  if (at > now) throw new ApiError(invalidField(field, 'in_the_future'));
+  if (at > now - SETTLED_AFTER_MS) throw new ApiError(invalidField(field, 'too_recent'));
+}
+
+/** Waits for uncommitted postings, which hold the account's row. Throws ledger_unavailable. */
+export async function awaitPostings(
+  database: Database,
+  own: readonly Pick<Account, 'id' | 'lastPostedAt'>[],
+  at: Instant,
+  of: Beneficiary = null,
+): Promise<void> {
+  const id = own.flatMap((account) => (account.lastPostedAt > at ? [] : [account.id]));
+  if (id.length === 0) return;
+  try {
+    await transactFor(of, database, (work) =>
+      work.select(accounts, { id }, { orderBy: ['id'], forUpdate: true }),
+    );
+  } catch (failure) {
+    throw failure instanceof TransactionRetryable ? ledgerUnavailable() : failure;
+  }
+}
+
+export interface ReadingDeps extends DatabaseDeps {
+  readonly databaseClock: DatabaseClock;
+}
+
+/** Returns the balances at a past moment. (docs/contract.md, Balances) */
+export async function readPastBalances(
+  { database, databaseClock }: ReadingDeps,
+  caller: Caller,
+  accountId: Uuid,
+  at: Instant,
+): Promise<Readonly<Record<string, unknown>>> {
+  assertSettled('at', at, await databaseClock.read(database.lookup));
+  const { reader } = database;
+  const account = await readAccount(reader, caller, accountId);
+  if (at < account.createdAt) throw new ApiError(invalidField('at', 'before_opening'));
+  await awaitPostings(database, [account], at, caller.tenantId);
+  const totals = (await totalsAt(reader, [accountId], at)).get(accountId) ?? NOTHING;
+  return {
+    account_id: accountId,
+    balances: ASSETS.map((asset) => ({ asset, total: totals[asset].toString() })),
+    as_of: toRfc3339(at),
+  };
+}
+
+/** Returns the totals at a settled moment, by binary search through the entries. */
+export async function totalsAt(
+  reader: Reader,
+  accountIds: readonly Uuid[],
+  at: Instant,
+): Promise<ReadonlyMap<Uuid, Totals>> {
+  const resets = await readClockResetsOf(reader, accountIds);
+  const plain = accountIds.filter((id) => !resets.has(id));
+  const found = new Map(await totalsThrough(reader, await cutsAt(reader, plain, at)));
+  for (const id of accountIds.filter((one) => resets.has(one)))
+    found.set(id, await totalsOfParts(reader, id, resets.get(id) ?? [], at));
+  return found;
+}
+
+/** Adds the gains of each part between resets of the account's clock. */
+async function totalsOfParts(
+  reader: Reader,
+  accountId: Uuid,
+  resets: readonly bigint[],
+  at: Instant,
+): Promise<Totals> {
+  const ranges = await rangesWithin(reader, accountId, { to: at });
+  let sum = NOTHING;
+  for (const [index, { last }] of ranges.entries()) {
+    const begin = index === 0 ? 0n : (resets[index - 1] ?? 0n);
+    const of = async (seq: bigint): Promise<Totals> =>
+      (await totalsThrough(reader, [{ accountId, seq }])).get(accountId) ?? NOTHING;
+    const [before, after] = [await of(begin), await of(last ?? begin)];
+    sum = eachAsset((asset) => sum[asset] + after[asset] - before[asset]);
+  }
+  return sum;
+}
+
+const NOTHING: Totals = eachAsset(() => 0n);
+
+/** Finds the last entry of each account dated at or before the moment, by a binary search. */
+async function cutsAt(reader: Reader, accountIds: readonly Uuid[], at: Instant): Promise<Cut[]> {
+  if (accountIds.length === 0) return [];
+  const middle = '(h.low+h.high) DIV 2';
+  const isEarlier = `r.created_at<${time.literal(instant(at + 1))}`;
+  // A missing entry counts as later, so the search always ends.
+  const rows = await reader.query(
+    `WITH RECURSIVE halves (account_id, low, high) AS (
+       SELECT a.id, CAST(1 AS SIGNED), CAST(a.seq AS SIGNED)+1 FROM accounts a
+       WHERE a.id IN (${literals(accounts, 'id', accountIds)})
+       UNION ALL
+       SELECT h.account_id, IF(${isEarlier}, ${middle}+1, h.low), IF(${isEarlier}, h.high, ${middle})
+       FROM halves h LEFT JOIN entries r FORCE INDEX (PRIMARY) ON r.account_id=h.account_id AND r.seq=${middle}
+       WHERE h.low<h.high)
+     SELECT account_id, MAX(low)-1 AS seq FROM halves GROUP BY account_id`,
+  );
+  return rows.map((row) => ({ accountId: uuid.parse(row.account_id), seq: bigint.parse(row.seq) }));
+}
+
+async function totalsThrough(
+  reader: Reader,
+  cuts: readonly Cut[],
+): Promise<ReadonlyMap<Uuid, Totals>> {
+  if (cuts.length === 0) return new Map();
+  const given = cuts.map(
+    ({ accountId, seq }) => `SELECT ${uuid.literal(accountId)} AS account_id, ${seq} AS seq`,
+  );
+  const last = ASSETS.map(
+    (asset) => `GREATEST(${ENTRY_KINDS.map((kind) => lastSql(asset, kind)).join()}) AS ${asset}`,
+  );
+  const rows = await reader.query(
+    `SELECT n.account_id, ${ASSETS.map((asset) => `e${asset}.total_after AS ${asset}`).join()}
+     FROM (SELECT c.account_id, ${last.join()} FROM (${given.join(' UNION ALL ')}) c) n
+     ${ASSETS.map((asset) => `LEFT JOIN entries e${asset} ON e${asset}.account_id=n.account_id AND e${asset}.seq=n.${asset}`).join(' ')}`,
+  );
+  return new Map(
+    rows.map((row) => [
+      uuid.parse(row.account_id),
+      eachAsset((asset) => nullable(bigint).parse(row[asset]) ?? 0n),
+    ]),
+  );
+}
+
+/** SQL for the last entry of the kind that an account `c` has up to its cut; 0 without one. */
+function lastSql(asset: Asset, kind: (typeof ENTRY_KINDS)[number]): string {
+  return `COALESCE((SELECT e.seq FROM entries e FORCE INDEX (asset_kind) WHERE e.account_id=c.account_id
+    AND e.asset=${literal(entries, 'asset', asset)} AND e.kind=${literal(entries, 'kind', kind)} AND e.seq<=c.seq
+    ORDER BY e.seq DESC LIMIT 1), 0)`;
 }

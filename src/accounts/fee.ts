@@ -1,16 +1,28 @@
-import type { Asset } from '../core/amount.js';
-import { feeFor } from '../core/fees.js';
-import type { Uuid } from '../core/ids.js';
+import { type Actor, recordAction, tenantAudit } from '../access/audit-log.js';
+import { type Asset, feeFor, MAX_RAW } from '../core/amount.js';
+import { ApiError, existing, invalidField, invalidState, notFound } from '../core/errors.js';
 import { ExpiringCache } from '../core/expiring-cache.js';
+import type { Uuid } from '../core/ids.js';
+import type { Clock } from '../core/instant.js';
 import { perReader } from '../db/coalesced-reads.js';
 import { asset, uuid } from '../db/columns.js';
-import type { Reader } from '../db/database.js';
-import { type FeeKey, type FeeOperation, feeSchedules, tenants } from '../db/entities/parties.js';
-import { literal, literals } from '../db/statements.js';
+import type { Database, Reader } from '../db/database.js';
+import {
+  type Account,
+  FEE_KEY,
+  type FeeKey,
+  feeKeyOf,
+  type FeeOperation,
+  type FeeScheduleRow,
+  feeSchedules,
+  tenants,
+} from '../db/entities/parties.js';
+import { deleteSql, literal, literals, updateSql, upsertSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
 import { type LockedState, need, type Need } from '../ledger/writer/types.js';
+import { lockOpenAccount } from './access.js';
 import type { Fee } from './rules.js';
 
-/** Returns the account that receives a tenant's fees in an asset, if the operation charges one. */
 type FeeAccounts = (tenantId: Uuid, asset: Asset) => Uuid | undefined;
 
 type FeeAccountsOfTenant = ReadonlyMap<Asset, Uuid>;
@@ -70,10 +82,7 @@ export function feeNeeds(key: FeeKey): Need[] {
   return [need(tenants, { id: key.tenantId }), need(feeSchedules, key)];
 }
 
-/**
- * Returns the fee and its recipient; the fee account itself pays none. (docs/contract.md, Limits
- * and fees)
- */
+/** The fee account itself pays no fee. (docs/contract.md, Limits and fees) */
 export function feeOf(state: LockedState, key: FeeKey, payerId: Uuid, amountRaw: bigint): Fee {
   const schedule = state.row(feeSchedules, key);
   const accountId = state.row(tenants, { id: key.tenantId })?.feeAccountId ?? null;
@@ -81,4 +90,94 @@ export function feeOf(state: LockedState, key: FeeKey, payerId: Uuid, amountRaw:
     return { raw: 0n, accountId: null };
   const raw = feeFor(schedule, amountRaw);
   return raw === 0n ? { raw, accountId: null } : { raw, accountId };
+}
+
+/** More than the whole amount is a typing mistake. */
+const MAX_BASIS_POINTS = 10_000n;
+
+/** Sends the tenant's fees to this account. Throws not_found, invalid_state (closed). */
+export async function setFeeAccount(
+  database: Database,
+  clock: Clock,
+  tenantId: Uuid,
+  accountId: Uuid,
+  actor: Actor,
+): Promise<Account> {
+  return transact(database, async (transaction) => {
+    // Locked, so that it cannot be closed meanwhile.
+    const account = await lockOpenAccount(transaction, accountId);
+    if (account.tenantId !== tenantId) throw notFound();
+    const tenant = await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
+    const previous = tenant?.feeAccountId ?? null;
+    if (previous === accountId) return account;
+    await transaction.execute(updateSql(tenants, { feeAccountId: accountId }, { id: tenantId }));
+    const details = { account_id: accountId, previous };
+    const entry = tenantAudit(tenantId, 'tenant.set_fee_account', details);
+    await recordAction(transaction, actor, clock(), entry);
+    return account;
+  });
+}
+
+/** Throws invalid_field, not_found, invalid_state (the tenant has no fee account). */
+export async function setFeeSchedule(
+  database: Database,
+  clock: Clock,
+  schedule: FeeScheduleRow,
+  actor: Actor,
+): Promise<void> {
+  assertSchedule(schedule);
+  await transact(database, async (transaction) => {
+    const tenant = existing(
+      await transaction.find(tenants, { id: schedule.tenantId }, { forUpdate: true }),
+    );
+    if (tenant.feeAccountId === null)
+      throw new ApiError(
+        invalidState('the tenant has no fee account: set one first', 'no_fee_account', [
+          'fee_account',
+        ]),
+      );
+    await transaction.execute(
+      upsertSql(feeSchedules, [schedule], ['flatRaw', 'basisPoints', 'floorRaw', 'capRaw']),
+    );
+    const { flatRaw, basisPoints, floorRaw, capRaw } = schedule;
+    const { tenantId, ...of } = feeKeyOf(schedule);
+    const entry = tenantAudit(tenantId, 'fees.set', {
+      ...of,
+      flat: flatRaw.toString(),
+      basis_points: basisPoints.toString(),
+      floor: floorRaw.toString(),
+      cap: capRaw?.toString() ?? null,
+    });
+    await recordAction(transaction, actor, clock(), entry);
+  });
+}
+
+function assertSchedule({ flatRaw, basisPoints, floorRaw, capRaw }: FeeScheduleRow): void {
+  const outOfRange = (raw: bigint): boolean => raw < 0n || raw > MAX_RAW;
+  if (outOfRange(flatRaw)) throw new ApiError(invalidField('flat', 'out_of_range'));
+  if (basisPoints < 0n || basisPoints > MAX_BASIS_POINTS)
+    throw new ApiError(invalidField('basis_points', 'out_of_range'));
+  if (outOfRange(floorRaw)) throw new ApiError(invalidField('floor', 'out_of_range'));
+  if (capRaw !== null && (outOfRange(capRaw) || capRaw < floorRaw))
+    throw new ApiError(invalidField('cap', 'below_the_floor'));
+}
+
+export async function removeFeeSchedule(
+  database: Database,
+  clock: Clock,
+  key: FeeKey,
+  actor: Actor,
+): Promise<boolean> {
+  const { tenantId, ...details } = feeKeyOf(key);
+  return transact(database, async (transaction) => {
+    if ((await transaction.execute(deleteSql(feeSchedules, { tenantId, ...details }))) === 0)
+      return false;
+    const entry = tenantAudit(tenantId, 'fees.remove', details);
+    await recordAction(transaction, actor, clock(), entry);
+    return true;
+  });
+}
+
+export function listFeeSchedules(reader: Reader, tenantId: Uuid): Promise<FeeScheduleRow[]> {
+  return reader.select(feeSchedules, { tenantId }, { orderBy: FEE_KEY });
 }

@@ -2,7 +2,6 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js';
 
 const ALIAS = /^\$[a-z0-9][a-z0-9._-]{1,28}[a-z0-9]$/;
 const HOME_REGION = 'CO';
-/** Longer text is not a phone number. */
 const MAX_PHONE_TEXT = 64;
 /** A negative number: a spreadsheet computes -3001112176 from `+57-3001112233`. */
 const MINUS = /^[\s(]*[\p{Pd}\u2212]/u;
@@ -14,10 +13,7 @@ export function parseAlias(text: string): string | null {
   return ALIAS.test(alias) ? alias : null;
 }
 
-/**
- * Returns the number as E.164 (`+573001112233`), or null if the text is not a number. A number
- * without a country code is Colombian.
- */
+/** Returns the number as E.164, or null. Without a country code it is Colombian. */
 export function parsePhone(text: string): string | null {
   if (text.length > MAX_PHONE_TEXT || MINUS.test(text) || !pointsSeparateGroups(text)) return null;
   // By Colombian rules, 0057… would be carrier 5 and a Russian number.
@@ -39,4 +35,24 @@ function pointsSeparateGroups(text: string): boolean {
   // Zeros among all digits that libphonenumber reads: Western, full-width, Arabic and Persian.
   const isZero = /^[0\uff10\u0660\u06f0]*$/.test(groups.at(-1) ?? '');
   return groups.length > 2 && !isZero && groups.every((group) => group.length >= 2);
+}
+
+const graphemes = new Intl.Segmenter('es', { granularity: 'grapheme' });
+
+/** Returns "Ana M. P." for a person, the full name for others. (docs/contract.md, Lookup) */
+export function displayName(type: string, name: string): string {
+  if (type !== 'person') return name;
+  const [first = '', ...others] = name.split(/\s+/u).filter((word) => word !== '');
+  return [first, ...others.map(initial)].join(' ');
+}
+
+/** Most words begin like this. The segmenter, needed for others, is slow on pages of names. */
+const PLAIN_INITIAL = /^[!-~\p{sc=Latn}](?=$|[!-~\p{sc=Latn}])/u;
+
+/** An initial is a whole letter, which may consist of several code points. */
+function initial(word: string): string {
+  const plain = PLAIN_INITIAL.exec(word)?.[0];
+  if (plain !== undefined) return `${plain.toUpperCase()}.`;
+  const [first] = graphemes.segment(word);
+  return `${(first?.segment ?? '').toUpperCase()}.`;
 }

@@ -4,8 +4,8 @@ import { type Instant, toRfc3339 } from '../core/instant.js';
 import * as column from '../db/columns.js';
 import type { Reader, StoredRow } from '../db/database.js';
 import {
-  type Entry,
   entries,
+  type Entry,
   ENTRY_KINDS,
   type MovementKind,
   RESOURCE_TYPES,
@@ -16,7 +16,7 @@ import { payouts } from '../db/entities/payouts.js';
 import { type NumberRange, numbersWithin } from '../db/numbered.js';
 import { columnList, literal } from '../db/statements.js';
 import { readClockResets } from '../ledger/clock-resets.js';
-import { displayName } from './display-name.js';
+import { displayName } from './identifiers.js';
 
 export interface MovementFilter {
   readonly asset?: Asset | undefined;
@@ -157,7 +157,6 @@ function filteredBy({ asset, kind }: MovementFilter): string[] {
 
 type Holders = ReadonlyMap<Uuid, string>;
 
-/** Returns the holders of the bank accounts that the page's payouts name, by payout. */
 async function readHolders(reader: Reader, rows: readonly StoredRow[]): Promise<Holders> {
   const ids = rows.flatMap((row) =>
     row.related_type === 'payout' ? column.uuid.parse(row.related_id) : [],
@@ -167,7 +166,6 @@ async function readHolders(reader: Reader, rows: readonly StoredRow[]): Promise<
   return new Map(found.map(({ id, holderName }) => [id, holderName]));
 }
 
-/** An entry as the owner of its account sees it. */
 export interface Movement {
   readonly entry: Pick<Entry, (typeof SHOWN)[number]>;
   readonly counterparty: Counterparty;

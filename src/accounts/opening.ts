@@ -1,4 +1,4 @@
-import { accountAuditEntry, type Actor, recordActions } from '../access/audit-log.js';
+import { accountAudit, type Actor, recordAction } from '../access/audit-log.js';
 import { cleanText } from '../core/checked-text.js';
 import {
   ApiError,
@@ -10,7 +10,7 @@ import {
 import { newId, type Uuid } from '../core/ids.js';
 import type { Clock, Instant } from '../core/instant.js';
 import type { Role } from '../core/permissions.js';
-import type { Database, Reader, Transaction } from '../db/database.js';
+import type { Database, DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { releasedAliases, reservedAliases } from '../db/entities/identity.js';
 import { type Account, accounts, memberRoles, members, tenants } from '../db/entities/parties.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
@@ -26,7 +26,6 @@ export interface NewAccount {
   /** 1 to 120 characters: a person's full name or a business's trade name. */
   readonly name: string;
   readonly alias: string | null;
-  /** In any format; Colombian without a country code. */
   readonly phone: string | null;
   readonly grants: readonly { readonly memberId: Uuid; readonly role: Role }[];
 }
@@ -151,10 +150,10 @@ async function openAll(
       grants.map((grant) => ({ accountId: account.id, ...grant })),
     );
     if (roles.length > 0) await transaction.execute(insertSql(memberRoles, roles));
-    const acts = opened.map((account) =>
-      accountAuditEntry(account, 'account.open', { type: account.type }),
-    );
-    await recordActions(transaction, actor, now, acts);
+    for (const account of opened) {
+      const entry = accountAudit(account, 'account.open', { type: account.type });
+      await recordAction(transaction, actor, now, entry);
+    }
   }
   return refusals;
 }
@@ -172,9 +171,7 @@ async function assertParties(reader: Reader, id: Uuid, drafts: readonly Draft[])
     });
 }
 
-/**
- * Returns for each draft the rule that forbids it, or null. Earlier drafts take aliases and phones.
- */
+/** Returns the rule that forbids each draft, or null. Earlier drafts take aliases and phones. */
 export async function judgeDrafts(
   reader: Reader,
   tenantId: Uuid,
@@ -234,4 +231,70 @@ async function assertNoneWasReleased(
   for (const since of released.values())
     if (quarantineRefusal(since, now) !== null)
       throw new Overtaken('an alias was released meanwhile');
+}
+
+/** `known`: the account was open already, so repeating an import opens nothing twice. */
+type Imported =
+  | { readonly result: 'opened' | 'known' }
+  | { readonly result: 'refused'; readonly refusal: Refusal };
+
+export interface ImportDeps extends DatabaseDeps {
+  readonly actor: Actor;
+  readonly dryRun: boolean;
+}
+
+/**
+ * Opens a group of a tenant's accounts. An account of the same type and name is known by its phone,
+ * or by its alias if the draft has no phone.
+ */
+export async function importAccounts(
+  { database, clock, actor, dryRun }: ImportDeps,
+  tenantId: Uuid,
+  wanted: readonly NewAccount[],
+): Promise<readonly Imported[]> {
+  const drafted = wanted.map((one) => draftAccount(one, clock()));
+  const drafts = drafted.flatMap((one) => ('draft' in one ? one.draft : []));
+  const known = await findKnown(database.reader, tenantId, drafts);
+  const fresh = drafts.filter((draft) => !known.has(draft));
+  const judged = dryRun
+    ? await judgeDrafts(database.reader, tenantId, fresh, clock())
+    : await openAccounts(database, clock, tenantId, fresh, actor);
+  const refusals = new Map<Draft, Refusal>();
+  fresh.forEach((draft, index) => {
+    const refusal = judged[index] ?? null;
+    if (refusal !== null) refusals.set(draft, refusal);
+  });
+  // A concurrent run of the same import may have been faster.
+  const overtaken = await findKnown(database.reader, tenantId, [...refusals.keys()]);
+  return drafted.map((one): Imported => {
+    if ('refusal' in one) return { result: 'refused', refusal: one.refusal };
+    if (known.has(one.draft) || overtaken.has(one.draft)) return { result: 'known' };
+    const refusal = refusals.get(one.draft);
+    return refusal === undefined ? { result: 'opened' } : { result: 'refused', refusal };
+  });
+}
+
+async function findKnown(
+  reader: Reader,
+  tenantId: Uuid,
+  drafts: readonly Draft[],
+): Promise<ReadonlySet<Draft>> {
+  const aliases = drafts.flatMap(({ account }) => account.alias ?? []);
+  const phones = drafts.flatMap(({ account }) => account.phone ?? []);
+  const byAlias = new Map(
+    (await reader.select(accounts, { tenantId, alias: aliases })).map((one) => [one.alias, one]),
+  );
+  const byPhone = new Map(
+    (await reader.select(accounts, { tenantId, phone: phones })).map((one) => [one.phone, one]),
+  );
+  const known = new Set<Draft>();
+  for (const draft of drafts) {
+    const { type, name, alias, phone } = draft.account;
+    const ofAlias = alias === null ? undefined : byAlias.get(alias);
+    const found = phone === null ? ofAlias : byPhone.get(phone);
+    const isSame = found !== undefined && found.type === type && found.name === name;
+    // An alias of another account is a conflict, even if the phone matches.
+    if (isSame && (ofAlias === undefined || ofAlias.id === found.id)) known.add(draft);
+  }
+  return known;
 }

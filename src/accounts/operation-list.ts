@@ -47,9 +47,7 @@ type Destination = Readonly<
 >;
 
 export interface OperationList<Row extends AccountOperation> {
-  /**
-   * Has the indexes `source` and `status` (or `tenant`, without statuses), then created_at and id.
-   */
+  /** Has the indexes `source` and `status` (or `tenant`, without statuses), by time and id. */
   readonly table: Table<Row>;
   /** Every value of the column `status`; empty without that column. */
   readonly statuses: readonly string[];

@@ -1,6 +1,6 @@
+import * as column from '../db/columns.js';
 import type { Uuid } from '../core/ids.js';
 import { perReader } from '../db/coalesced-reads.js';
-import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { accounts, tenants } from '../db/entities/parties.js';
 import { literals } from '../db/statements.js';
@@ -24,9 +24,8 @@ const MAX_KNOWN_OWNERS = 20_000;
 
 /** Reads which accounts the tenants reach, so that no unreachable account is locked. */
 export async function readReach(reader: Reader, named: Iterable<NamedAccount>): Promise<Reach> {
-  const own = new Set<string>();
-  const inReach = new Set<string>();
   const owners = new Map<Uuid, Uuid>();
+  const inReach = new Set<string>();
   const known = knownOwnersOf(reader);
   if (known.size > MAX_KNOWN_OWNERS) known.clear();
   const asked = new Map<string, NamedAccount>();
@@ -34,27 +33,26 @@ export async function readReach(reader: Reader, named: Iterable<NamedAccount>): 
     const pair = pairOf(one.tenantId, one.accountId);
     if (known.get(one.accountId) !== one.tenantId) asked.set(pair, one);
     else {
-      own.add(pair);
       inReach.add(pair);
       owners.set(one.accountId, one.tenantId);
     }
   }
   for (const row of await readPairs(reader, [...asked.values()])) {
-    const [asking, accountId, ownerId] = [row.tenant_id, row.account_id, row.owner_id].map(
-      column.uuid.parse,
-    );
-    if (asking === undefined || accountId === undefined || ownerId === undefined) continue;
-    const pair = pairOf(asking, accountId);
-    inReach.add(pair);
-    owners.set(accountId, ownerId);
+    const [tenantId, ownerId] = [column.uuid.parse(row.tenant_id), column.uuid.parse(row.owner_id)];
+    const pair = pairOf(tenantId, column.uuid.parse(row.account_id));
     const one = asked.get(pair);
-    if (ownerId !== asking || one === undefined) continue;
-    own.add(pair);
-    known.set(one.accountId, one.tenantId);
+    if (one === undefined) continue;
+    inReach.add(pair);
+    owners.set(one.accountId, ownerId);
+    // Keeps the named object: one string for all of a tenant's accounts.
+    if (ownerId === tenantId) known.set(one.accountId, one.tenantId);
   }
+  const reaches = (tenantId: Uuid, accountId: Uuid): boolean =>
+    inReach.has(pairOf(tenantId, accountId));
   return {
-    owns: (tenantId, accountId) => own.has(pairOf(tenantId, accountId)),
-    reaches: (tenantId, accountId) => inReach.has(pairOf(tenantId, accountId)),
+    reaches,
+    owns: (tenantId, accountId) =>
+      owners.get(accountId) === tenantId && reaches(tenantId, accountId),
     ownerOf: (accountId) => owners.get(accountId),
   };
 }

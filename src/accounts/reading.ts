@@ -13,7 +13,8 @@ import { type Account, accounts, tenants } from '../db/entities/parties.js';
 import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { assertAllowed, ownAccountSql } from './access.js';
-import { type Limits, limitsOf } from './limits.js';
+import { limitsOf } from './limits.js';
+import type { Limits } from './rules.js';
 
 interface AccountFilter {
   readonly type?: 'person' | 'business' | undefined;

@@ -1,10 +1,12 @@
-import type { Uuid } from '../core/ids.js';
-import { parseUuid } from '../core/ids.js';
+import type { Batcher } from '../core/batcher.js';
+import { groupBy } from '../core/collections.js';
+import { parseUuid, type Uuid } from '../core/ids.js';
+import { coalescedReads } from '../db/coalesced-reads.js';
 import * as column from '../db/columns.js';
 import type { Reader, StoredRow } from '../db/database.js';
 import { accounts, tenants } from '../db/entities/parties.js';
 import { literal, literals } from '../db/statements.js';
-import { parseAlias, parsePhone } from './identifiers.js';
+import { displayName, parseAlias, parsePhone } from './identifiers.js';
 
 export type RecipientName =
   | { readonly by: 'account_id'; readonly value: Uuid }
@@ -41,9 +43,7 @@ export function parseRecipient(text: string): RecipientName | null {
   return phone === null ? null : { by: 'phone', value: phone };
 }
 
-/**
- * Resolves aliases in the tenant, ids and phones also in its network. (docs/contract.md, Networks)
- */
+/** Aliases are resolved in the tenant, ids and phones also in its network. */
 export async function resolveRecipients(
   reader: Reader,
   tenantId: Uuid,
@@ -53,19 +53,9 @@ export async function resolveRecipients(
     ...new Set(names.filter((name) => name.by === by).map((name) => name.value)),
   ];
   const [byId, byAlias, byPhone] = await Promise.all([
-    findReachable(
-      reader,
-      tenantId,
-      `a.id IN (${literals(accounts, 'id', asked('account_id') as Uuid[])})`,
-      asked('account_id'),
-    ),
+    findReachable(reader, tenantId, 'id', asked('account_id')),
     findOwn(reader, tenantId, asked('alias')),
-    findReachable(
-      reader,
-      tenantId,
-      `a.phone IN (${literals(accounts, 'phone', asked('phone'))})`,
-      asked('phone'),
-    ),
+    findReachable(reader, tenantId, 'phone', asked('phone')),
   ]);
   const ids = new Set(byId.map((row) => column.uuid.parse(row.id)));
   const aliases = new Map(
@@ -93,14 +83,15 @@ async function findOwn(
 async function findReachable(
   reader: Reader,
   tenantId: Uuid,
-  condition: string,
+  by: 'id' | 'phone',
   asked: readonly string[],
 ): Promise<readonly StoredRow[]> {
   if (asked.length === 0) return [];
   return reader.query(
-    `SELECT a.id, a.phone, a.tenant_id FROM accounts a JOIN tenants t ON t.id=a.tenant_id
+    `SELECT a.id, a.alias, a.phone, a.name, a.type, a.tenant_id FROM accounts a JOIN tenants t ON t.id=a.tenant_id
      JOIN tenants mine ON mine.id=${literal(tenants, 'id', tenantId)}
-     WHERE ${condition} AND a.status<>'closed' AND a.type<>'system' AND (t.id=mine.id OR t.network=mine.network)`,
+     WHERE a.${by} IN (${literals(accounts, by, asked as readonly Uuid[])}) AND a.status<>'closed' AND a.type<>'system'
+       AND (t.id=mine.id OR t.network=mine.network)`,
   );
 }
 
@@ -130,4 +121,75 @@ export function foundByName(
     names.filter(({ by }) => by !== 'account_id').map((name) => [name.value, name]),
   );
   return Array.from(asked.values(), (name) => onlyOne(found(name)));
+}
+
+/** (docs/contract.md, Lookup) */
+interface LookupResult {
+  readonly account_id: Uuid;
+  readonly alias: string | null;
+  readonly display_name: string;
+  readonly type: string;
+}
+
+interface AskedAlias {
+  readonly tenantId: Uuid;
+  readonly alias: string;
+}
+
+/** Looks up aliases; simultaneous look-ups share a statement. */
+export class AliasLookup {
+  private readonly reads: Batcher<AskedAlias, StoredRow | undefined>;
+
+  constructor(reader: Reader) {
+    this.reads = coalescedReads((asked) => findAliases(reader, asked));
+  }
+
+  async find(tenantId: Uuid, alias: string): Promise<LookupResult | null> {
+    const found = await this.reads.ask({ tenantId, alias });
+    return found === undefined ? null : present(found);
+  }
+}
+
+async function findAliases(
+  reader: Reader,
+  asked: readonly AskedAlias[],
+): Promise<(key: AskedAlias) => StoredRow | undefined> {
+  const ofTenants = Array.from(
+    groupBy(asked, ({ tenantId }) => tenantId),
+    ([tenantId, own]) =>
+      `(tenant_id=${literal(accounts, 'tenantId', tenantId)} AND alias IN (${literals(
+        accounts,
+        'alias',
+        own.map(({ alias }) => alias),
+      )}))`,
+  );
+  const rows = await reader.query(
+    `SELECT id, tenant_id, alias, name, type FROM accounts WHERE (${ofTenants.join(' OR ')}) AND status<>'closed'`,
+  );
+  const found = new Map(
+    rows.map((row) => [`${column.uuid.parse(row.tenant_id)}|${String(row.alias)}`, row]),
+  );
+  return ({ tenantId, alias }) => found.get(`${tenantId}|${alias}`);
+}
+
+/** Returns the tenant's account with this phone, or else the only such account of its network. */
+export async function lookUpPhone(
+  reader: Reader,
+  tenantId: Uuid,
+  phone: string,
+): Promise<LookupResult | null> {
+  const rows = await findReachable(reader, tenantId, 'phone', [phone]);
+  const isOwn = (row: StoredRow): boolean => column.uuid.parse(row.tenant_id) === tenantId;
+  const found = rows.find(isOwn) ?? (rows.length === 1 ? rows[0] : undefined);
+  return found === undefined ? null : present(found);
+}
+
+function present(row: StoredRow): LookupResult {
+  const type = column.string.parse(row.type);
+  return {
+    account_id: column.uuid.parse(row.id),
+    alias: column.nullable(column.string).parse(row.alias),
+    display_name: displayName(type, column.string.parse(row.name)),
+    type,
+  };
 }

@@ -1,7 +1,25 @@
+import { ApiError, invalidField, notFound } from '../core/errors.js';
 import type { Api } from '../http/api.js';
-import { answerPage, type Cursors, cursorBinding } from '../http/cursor.js';
-import { answers, named, pathId, permits, query, summary } from '../http/route.js';
-import { AccountPageSchema, AccountQuery, accountResource, AccountSchema } from './schemas.js';
+import { answerPage, cursorBinding, type Cursors } from '../http/cursor.js';
+import {
+  answers,
+  body,
+  limitedAs,
+  named,
+  pathId,
+  permits,
+  query,
+  refuses,
+  summary,
+} from '../http/route.js';
+import { assertAccountAllowed } from './access.js';
+import { readAlias, releaseAlias, setAlias } from './alias.js';
+import { Balances, type ReadingDeps, readPastBalances } from './balances.js';
+import { parsePhone } from './identifiers.js';
+import { presentMovement, readMovements } from './movements.js';
+import { listAccounts, readAccount, readLimits } from './reading.js';
+import type { RecipientBudget } from './recipient-budget.js';
+import { AliasLookup, lookUpPhone } from './recipients.js';
 import {
   BalancesAnswer,
   BalancesQuery,
@@ -9,11 +27,19 @@ import {
   MovementPageSchema,
   MovementQuery,
 } from './schemas-money.js';
-import { assertAccountAllowed } from './access.js';
-import { Balances } from './balances.js';
-import { presentMovement, readMovements } from './movements.js';
-import { type ReadingDeps, readPastBalances } from './past-balances.js';
-import { listAccounts, readAccount, readLimits } from './reading.js';
+import {
+  AccountPageSchema,
+  AccountQuery,
+  accountResource,
+  AccountSchema,
+  AliasBody,
+  AliasSchema,
+  LookupQuery,
+  LookupSchema,
+  VerificationBody,
+  VerificationSchema,
+} from './schemas.js';
+import { type DeclarationDeps, declareVerification } from './verification.js';
 
 export function accountRoutes(api: Api, deps: ReadingDeps, cursors: Cursors): void {
   listAndRead(api, deps, cursors);
@@ -119,6 +145,127 @@ function fundsAndMovements(api: Api, deps: ReadingDeps, cursors: Cursors): void 
       const next =
         page.nextBefore === null ? null : cursors.encode(binding, [page.nextBefore.toString()]);
       return { status: 200, body: { items: page.items.map(presentMovement), next_cursor: next } };
+    },
+  );
+}
+
+interface IdentityDeps extends DeclarationDeps {
+  readonly budget: RecipientBudget;
+}
+
+export function identityRoutes(api: Api, deps: IdentityDeps): void {
+  lookup(api, deps);
+  alias(api, deps);
+  verification(api, deps);
+}
+
+function lookup(api: Api, { database: { reader }, budget }: IdentityDeps): void {
+  const aliases = new AliasLookup(reader);
+  api.get(
+    '/v1/accounts/lookup',
+    named('lookUpAccount'),
+    permits('lookUp'),
+    limitedAs('lookup'),
+    query(LookupQuery),
+    answers({ 200: LookupSchema }),
+    refuses('missing_query', 'not_found'),
+    summary(
+      'Look up a recipient',
+      'By exactly one of alias or phone; returns only what a sender needs.',
+    ),
+    async ({ caller, query: { alias: aliasText, phone: phoneText } }) => {
+      // An empty text counts as absent.
+      if (
+        (aliasText === undefined) === (phoneText === undefined) ||
+        aliasText === '' ||
+        phoneText === ''
+      )
+        throw new ApiError({
+          code: 'missing_query',
+          message: 'exactly one of alias or phone is needed',
+        });
+      const phone = aliasText === undefined ? parsePhone(phoneText ?? '') : null;
+      if (aliasText === undefined && phone === null)
+        throw new ApiError(invalidField('phone', 'malformed'));
+      const found =
+        phone === null
+          ? await aliases.find(caller.tenantId, readAlias(aliasText ?? ''))
+          : await lookUpPhone(reader, caller.tenantId, phone);
+      // The result is revealed only after it was paid for.
+      await budget.charge(caller, [found?.account_id ?? null]);
+      if (found === null) throw notFound();
+      return { status: 200, body: found };
+    },
+  );
+}
+
+function alias(api: Api, { database, clock }: IdentityDeps): void {
+  api.put(
+    '/v1/accounts/{account_id}/alias',
+    named('setAlias'),
+    permits('manageAccount'),
+    body(AliasBody),
+    answers({ 200: AliasSchema }),
+    refuses('invalid_state', 'alias_reserved', 'alias_taken', 'alias_in_quarantine'),
+    summary(
+      'Set the alias of an account',
+      'Releases the previous one, which nobody can take for 90 days.',
+    ),
+    async (request) => {
+      const { caller, body: wanted } = request;
+      const account = await setAlias(
+        database,
+        clock,
+        pathId(request, 'account_id'),
+        wanted.alias,
+        caller,
+      );
+      return { status: 200, body: { account_id: account.id, alias: account.alias } };
+    },
+  );
+
+  api.delete(
+    '/v1/accounts/{account_id}/alias',
+    named('deleteAlias'),
+    permits('manageAccount'),
+    answers({ 204: null }),
+    refuses('invalid_state'),
+    summary('Release the alias of an account', 'Nobody can take it for 90 days.'),
+    async (request) => {
+      await releaseAlias(database, clock, pathId(request, 'account_id'), request.caller);
+      return { status: 204 };
+    },
+  );
+}
+
+function verification(api: Api, deps: IdentityDeps): void {
+  api.put(
+    '/v1/accounts/{account_id}/verification',
+    named('declareVerification'),
+    permits('manageAccount'),
+    body(VerificationBody),
+    answers({ 200: VerificationSchema }),
+    refuses('invalid_state'),
+    summary(
+      'Declare the verification of an account',
+      'From then on the account can send. Declaring it again replaces the data.',
+    ),
+    async (request) => {
+      const { legal_name: legalName, document_type: documentType, ...sent } = request.body;
+      const {
+        type,
+        country,
+        document_number: documentNumber,
+        declared_at: declaredAt = null,
+      } = sent;
+      const declared = { type, legalName, documentType, documentNumber, country, declaredAt };
+      const answer = await declareVerification(
+        deps,
+        pathId(request, 'account_id'),
+        declared,
+        request.caller,
+      );
+      return { status: 200, body: answer };
     },
   );
 }

@@ -5,7 +5,6 @@ import type { Uuid } from '../core/ids.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { Account, Tenant } from '../db/entities/parties.js';
 import type { EntryDraft, LockedAccount, LockedState, Posting } from '../ledger/writer/types.js';
-import type { Limits } from './limits.js';
 
 export const AUTHORITY_INSUFFICIENT: Refusal = {
   code: 'authority_insufficient',
@@ -14,6 +13,13 @@ export const AUTHORITY_INSUFFICIENT: Refusal = {
 
 /** For operators' commands only: in the API a closed account does not exist or cannot send. */
 export const ACCOUNT_CLOSED = invalidState('the account is closed', 'closed', ['active', 'frozen']);
+
+/** In the asset's smallest unit. */
+export interface Limits {
+  readonly minimum: bigint;
+  readonly maximum: bigint;
+  readonly month: bigint;
+}
 
 interface Spending {
   readonly source: LockedAccount;
@@ -157,4 +163,28 @@ export function feeEntries(
       counterpartyAccountId: payer,
     },
   ];
+}
+
+interface Payment extends Amount {
+  readonly sourceAccountId: Uuid;
+  readonly feeAccountId: Uuid | null;
+  readonly feeRaw: bigint;
+}
+
+/** The fee is a separate movement. */
+export function paymentEntries(
+  kind: 'transfer' | 'bonus',
+  { sourceAccountId: source, feeAccountId, asset, raw, feeRaw }: Payment,
+  recipient: Uuid,
+): EntryDraft[] {
+  const leg = (accountId: Uuid, counterpartyAccountId: Uuid, way: 'out' | 'in'): EntryDraft => ({
+    accountId,
+    asset,
+    raw: way === 'out' ? -raw : raw,
+    kind: `${kind}_${way}`,
+    counterpartyAccountId,
+  });
+  const entries = [leg(source, recipient, 'out'), leg(recipient, source, 'in')];
+  if (feeAccountId !== null) entries.push(...feeEntries(source, feeAccountId, asset, feeRaw));
+  return entries;
 }

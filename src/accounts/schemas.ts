@@ -14,8 +14,7 @@ import {
   uuidSchema,
 } from '../http/schemas.js';
 import { z } from '../http/zod.js';
-import { displayName } from './display-name.js';
-import { parseAlias } from './identifiers.js';
+import { displayName, parseAlias } from './identifiers.js';
 import { DOCUMENT_NUMBER, MAX_LEGAL_NAME } from './verification.js';
 
 const accountId = uuidSchema.describe('The id of the account.');
@@ -84,9 +83,7 @@ export const AccountQuery = z.strictObject({
   status: z.enum(ACCOUNT_STATUSES).optional(),
 });
 
-/**
- * The handler checks that exactly one is given, because that fault has an error code of its own.
- */
+/** The handler checks that exactly one is given, for which there is an error code. */
 export const LookupQuery = z.strictObject({
   alias: z
     .string()

@@ -1,17 +1,22 @@
+import { accountAudit, type Actor, recordAction } from '../access/audit-log.js';
 import { ASSETS } from '../core/amount.js';
-import { accountAuditEntry, type Actor, recordAction } from '../access/audit-log.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
+import { ApiError, existing, invalidState, type Refusal } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
-import type { Clock, Instant } from '../core/instant.js';
-import { uuid } from '../db/columns.js';
+import { type Clock, type Instant, toRfc3339 } from '../core/instant.js';
+import { bigint, uuid } from '../db/columns.js';
 import type { Database, Reader, Transaction } from '../db/database.js';
-import { holds } from '../db/entities/ledger.js';
+import { bonusBatches } from '../db/entities/bonuses.js';
+import { balances, holds } from '../db/entities/ledger.js';
 import { outbox } from '../db/entities/outbox.js';
-import { type Account, accounts } from '../db/entities/parties.js';
-import { insertSql, literals, updateSql } from '../db/statements.js';
+import { type Account, accounts, tenants } from '../db/entities/parties.js';
+import { insertSql, literal, literals, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
+import { CLOCK_RESET } from '../ledger/clock-resets.js';
+import type { DatabaseClock } from '../ledger/database-clock.js';
 import { outboxEntry } from '../temporal/outbox-entry.js';
-import { lockOpenAccount } from './access.js';
+import { lockAccount, lockOpenAccount } from './access.js';
+import { dropAlias } from './alias.js';
 
 /** Operators' decisions under the account's row lock, so that no posting uses the old status. */
 
@@ -30,54 +35,30 @@ export function checkedReason(reason: string | null): string | null {
   return reason === null ? null : checkedText('reason', reason, MAX_REASON);
 }
 
-/**
- * Freezes an account: it may receive but not send. Throws not_found, invalid_state, invalid_field.
- */
-export function freezeAccount(
-  database: Database,
-  clock: Clock,
-  id: Uuid,
-  decided: Decided,
-): Promise<StatusChange> {
-  return change(database, clock, id, 'frozen', decided);
+/** Freezes an account: it may receive but not send. */
+export const freezeAccount = statusChange('frozen', 'account.freeze');
+
+/** Lets a frozen account send again. */
+export const unfreezeAccount = statusChange('active', 'account.unfreeze');
+
+/** Throws not_found, invalid_state (closed), invalid_field. */
+function statusChange(status: 'active' | 'frozen', action: string) {
+  return (database: Database, clock: Clock, id: Uuid, decided: Decided): Promise<StatusChange> => {
+    const reason = checkedReason(decided.reason);
+    return transact(database, async (transaction) => {
+      const account = await lockOpenAccount(transaction, id);
+      if (account.status === status) return { account, changed: false };
+      // Updates only this column: seq and the last instant belong to the ledger.
+      await transaction.execute(updateSql<Account>(accounts, { status }, { id }));
+      if (status === 'active') await notifyHeldPayouts(transaction, account, clock());
+      const entry = accountAudit(account, action, { reason });
+      await recordAction(transaction, decided.actor, clock(), entry);
+      return { account: { ...account, status }, changed: true };
+    });
+  };
 }
 
-/** Lets a frozen account send again. Throws not_found, invalid_state (closed), invalid_field. */
-export function unfreezeAccount(
-  database: Database,
-  clock: Clock,
-  id: Uuid,
-  decided: Decided,
-): Promise<StatusChange> {
-  return change(database, clock, id, 'active', decided);
-}
-
-async function change(
-  database: Database,
-  clock: Clock,
-  id: Uuid,
-  status: 'active' | 'frozen',
-  decided: Decided,
-): Promise<StatusChange> {
-  const reason = checkedReason(decided.reason);
-  return transact(database, async (transaction) => {
-    const account = await lockOpenAccount(transaction, id);
-    if (account.status === status) return { account, changed: false };
-    // Updates only this column: seq and the last instant belong to the ledger.
-    await transaction.execute(updateSql<Account>(accounts, { status }, { id }));
-    if (status === 'active') await tellHeldPayouts(transaction, account, clock());
-    const action = status === 'frozen' ? 'account.freeze' : 'account.unfreeze';
-    await recordAction(
-      transaction,
-      decided.actor,
-      clock(),
-      accountAuditEntry(account, action, { reason }),
-    );
-    return { account: { ...account, status }, changed: true };
-  });
-}
-
-async function tellHeldPayouts(
+async function notifyHeldPayouts(
   transaction: Transaction,
   { id, tenantId }: Account,
   now: Instant,
@@ -90,7 +71,7 @@ async function tellHeldPayouts(
 }
 
 /** The workflows of further payouts check by themselves. */
-const TOLD_AT_ONCE = 1_000;
+const NOTIFIED_AT_ONCE = 1_000;
 
 /** Payouts not handed to their rails because the account was frozen, found by its open holds. */
 export async function heldPayouts(reader: Reader, accountId: Uuid): Promise<readonly Uuid[]> {
@@ -98,7 +79,114 @@ export async function heldPayouts(reader: Reader, accountId: Uuid): Promise<read
     `SELECT p.id FROM holds h FORCE INDEX (account) STRAIGHT_JOIN payouts p ON p.id=h.resource_id
      WHERE h.account_id=${uuid.literal(accountId)} AND h.asset IN (${literals(holds, 'asset', ASSETS)}) AND h.remaining>0
        AND h.resource_type='payout' AND (p.status='approved' OR (p.status='in_progress' AND p.rail_reference IS NULL))
-     ORDER BY p.id LIMIT ${TOLD_AT_ONCE}`,
+     ORDER BY p.id LIMIT ${NOTIFIED_AT_ONCE}`,
   );
   return rows.map((row) => uuid.parse(row.id));
+}
+
+interface ClockResetDeps {
+  readonly database: Database;
+  readonly databaseClock: DatabaseClock;
+}
+
+/**
+ * Permits postings again to an account dated too far ahead of the database's clock, for example
+ * after a failover. Its movements run backwards in time at this place, which the auditor accepts
+ * because of the line in the audit log.
+ */
+export async function resetClock(
+  { database, databaseClock }: ClockResetDeps,
+  id: Uuid,
+  decided: Decided,
+): Promise<StatusChange> {
+  const reason = checkedReason(decided.reason);
+  return transact(database, async (transaction) => {
+    const account = existing(await transaction.find(accounts, { id }, { forUpdate: true }));
+    const { lastPostedAt: was, seq } = account;
+    const lastPostedAt = await databaseClock.read(transaction);
+    if (!databaseClock.isTooFarAhead(was, lastPostedAt)) return { account, changed: false };
+    await transaction.execute(updateSql<Account>(accounts, { lastPostedAt }, { id }));
+    const details = { reason, seq: seq.toString(), was: toRfc3339(was) };
+    const entry = accountAudit(account, CLOCK_RESET, details);
+    await recordAction(transaction, decided.actor, lastPostedAt, entry);
+    return { account: { ...account, lastPostedAt }, changed: true };
+  });
+}
+
+/** Closes an empty account and releases its alias and phone. (docs/contract.md, Accounts) */
+export async function closeAccount(
+  database: Database,
+  clock: Clock,
+  id: Uuid,
+  decided: Decided,
+): Promise<StatusChange> {
+  const reason = checkedReason(decided.reason);
+  return transact(database, async (transaction) => {
+    const account = await lockAccount(transaction, id);
+    if (account.status === 'closed') return { account, changed: false };
+    const obstacle = await obstacleTo(transaction, account);
+    if (obstacle !== null) throw new ApiError(obstacle);
+    const now = clock();
+    await dropAlias(transaction, account, decided.actor, now);
+    const set = { status: 'closed', alias: null, phone: null } as const;
+    await transaction.execute(updateSql<Account>(accounts, set, { id }));
+    const entry = accountAudit(account, 'account.close', { reason });
+    await recordAction(transaction, decided.actor, now, entry);
+    return { account: { ...account, ...set }, changed: true };
+  });
+}
+
+/** Everything pending holds funds, except a batch that the account's funds do not cover. */
+async function obstacleTo(transaction: Transaction, account: Account): Promise<Refusal | null> {
+  const left = await transaction.query(
+    `SELECT available, held FROM balances WHERE account_id=${literal(balances, 'accountId', account.id)}`,
+  );
+  const isLeft = (of: 'available' | 'held'): boolean =>
+    left.some((row) => bigint.parse(row[of]) !== 0n);
+  if (isLeft('held')) return inTheWay('funds_held', 'funds are held for what is pending');
+  if (isLeft('available')) return inTheWay('not_empty', 'its balances are not zero');
+  const ofBatches = await batchObstacle(transaction, account);
+  if (ofBatches !== null) return ofBatches;
+  const tenant = await transaction.find(tenants, { id: account.tenantId });
+  if (tenant?.feeAccountId === account.id)
+    return inTheWay('fee_account', 'fees of its tenant go into it');
+  return (await isAwaited(transaction, account.id))
+    ? inTheWay('fee_account', 'a pending fee goes into it')
+    : null;
+}
+
+/**
+ * An executing batch without a hold pays its rows in sequence, and a batch's fees go to the account
+ * fixed at validation: execute or cancel the batch before you close either account.
+ */
+async function batchObstacle(
+  transaction: Transaction,
+  { id, tenantId }: Account,
+): Promise<Refusal | null> {
+  const open = await transaction.select(bonusBatches, { tenantId, status: ['ready', 'executing'] });
+  if (open.some(({ status, sourceAccountId }) => status === 'executing' && sourceAccountId === id))
+    return inTheWay('executing', 'a batch that it pays is executing');
+  const charged = open.find(({ feeAccountId }) => feeAccountId === id);
+  if (charged === undefined) return null;
+  return inTheWay(
+    'fee_account',
+    `the fees of the batch ${charged.id} go into it, which is ${charged.status}`,
+  );
+}
+
+/** Unsettled operations that may still charge a fee. */
+const AWAITING = [
+  `SELECT 1 FROM holds h FORCE INDEX (expiring) STRAIGHT_JOIN transfers t ON t.id=h.resource_id
+   WHERE h.resource_type='transfer' AND h.expires_at IS NOT NULL AND t.status='pending_approval'`,
+  `SELECT 1 FROM payouts FORCE INDEX (expiring) WHERE status IN ('pending_approval','approved','in_progress')`,
+];
+
+async function isAwaited(transaction: Transaction, accountId: Uuid): Promise<boolean> {
+  const into = ` AND fee_account_id=${literal(accounts, 'id', accountId)} LIMIT 1`;
+  const found = await transaction.all(AWAITING.map((sql) => sql + into));
+  return found.some((rows) => rows.length > 0);
+}
+
+function inTheWay(current: string, why: string): Refusal {
+  return invalidState(`the account cannot be closed: ${why}`, current, ['empty']);
 }

@@ -1,4 +1,4 @@
-import { accountAuditEntry, type Actor, recordAction } from '../access/audit-log.js';
+import { accountAudit, type Actor, recordAction } from '../access/audit-log.js';
 import { SealedSecrets } from '../access/sealed-secrets.js';
 import { checkedText } from '../core/checked-text.js';
 import { ApiError, invalidField } from '../core/errors.js';
@@ -10,9 +10,8 @@ import type { DatabaseDeps, Transaction } from '../db/database.js';
 import { type Verification, verifications } from '../db/entities/identity.js';
 import { type Account, accounts } from '../db/entities/parties.js';
 import { updateSql, upsertSql } from '../db/statements.js';
-import { transactFor } from '../db/transact.js';
 import { appendEvents } from '../ledger/event-log.js';
-import { beneficiaryOf, type Changer, lockForChange } from './access.js';
+import { changeAccount, type Changer } from './access.js';
 
 interface Declaration {
   readonly type: 'person' | 'business';
@@ -49,10 +48,9 @@ export function declareVerification(
   declared: Declaration,
   by: Changer,
 ): Promise<VerificationAnswer> {
-  return transactFor(beneficiaryOf(by), database, async (transaction) => {
-    const { account, actor } = await lockForChange(transaction, by, accountId);
-    return store(transaction, encryptionKeys, account, declared, actor, clock());
-  });
+  return changeAccount(database, by, accountId, (transaction, account, actor) =>
+    store(transaction, encryptionKeys, account, declared, actor, clock()),
+  );
 }
 
 const CLOCKS_APART_MS = 60_000;
@@ -93,7 +91,7 @@ async function store(
   if (isFirst) await transaction.execute(updateSql(accounts, { verifiedAt }, { id: account.id }));
   const { tenantId, id } = account;
   const action = isFirst ? 'account.verify' : 'account.verification_replace';
-  await recordAction(transaction, actor, now, accountAuditEntry(account, action));
+  await recordAction(transaction, actor, now, accountAudit(account, action));
   const answer: VerificationAnswer = {
     account_id: id,
     status: 'verified',

@@ -1,4 +1,4 @@
-import { type AuditEntry, type Actor, auditRow } from '../access/audit-log.js';
+import { type Actor, type AuditDetails, auditRow } from '../access/audit-log.js';
 import type { Asset } from '../core/amount.js';
 import { NOT_FOUND, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
@@ -9,6 +9,7 @@ import { auditLog } from '../db/entities/identity.js';
 import { memberRoles } from '../db/entities/parties.js';
 import type { Table } from '../db/table.js';
 import {
+  accept,
   changeRow,
   type Command,
   type Decision,
@@ -16,6 +17,7 @@ import {
   type LockedState,
   refuse,
   type RowWrite,
+  unchanged,
   type Writes,
 } from '../ledger/writer/types.js';
 import { outboxWrite } from '../temporal/outbox-entry.js';
@@ -57,9 +59,7 @@ export interface Ending<Row> {
   readonly writes: Writes;
 }
 
-/**
- * SQL over the resource `t`, with an index that ends in `expiresAt`; `from` ends within its WHERE.
- */
+/** SQL over the resource `t`, with an index that ends in `expiresAt`; `from` ends in its WHERE. */
 interface ExpiringRows {
   readonly from: string;
   readonly expiresAt: string;
@@ -91,9 +91,7 @@ export interface ApprovalFeature<Row extends Approvable> {
 }
 
 export interface ExpiryCommand<Row> extends Command {
-  /**
-   * Read before the lock, for columns that never change; null if the tenant has no such resource.
-   */
+  /** Read before the lock, for columns that never change; null if it does not exist. */
   readonly facts: Row | null;
   /** Null if the workflow itself acts. */
   readonly outboxId: Uuid | null;
@@ -111,6 +109,12 @@ export interface ApprovalActionCommand<Row> extends ExpiryCommand<Row> {
 /** The last approval found that the resource no longer qualifies. */
 const REJECTED = 'rejected';
 
+interface Attempt<Row extends Approvable> {
+  readonly feature: ApprovalFeature<Row>;
+  readonly command: ApprovalActionCommand<Row>;
+  readonly state: LockedState;
+}
+
 export function decideAct<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
   command: ApprovalActionCommand<Row>,
@@ -118,38 +122,36 @@ export function decideAct<Row extends Approvable>(
 ): Decision<Row> {
   const row = rowOf(feature, command, state);
   if (row === undefined) return refuse(NOT_FOUND, false);
+  const attempt: Attempt<Row> = { feature, command, state };
   const { action, acting, reason } = command;
   const malformed = malformedRefusal(acting, reason);
-  if (malformed !== null) return refusedAct(feature, command, row, malformed, {}, state);
-  const verdict = verdictOn(feature, command, row, state);
+  if (malformed !== null) return refused(attempt, row, malformed);
+  const verdict = verdictOn(attempt, row);
   const lasting = feature.endRefusal(row);
-  switch (verdict.comes) {
-    case 'to_nothing':
-      return refusedAct(feature, command, row, verdict.refusal, {}, state);
-    case 'too_late': {
+  switch (verdict.outcome) {
+    case 'refused':
+      return refused(attempt, row, verdict.refusal);
+    case 'expired': {
       const { ended, writes } = written(feature, command, feature.expired(row, state), state);
       const refusal = stateRefusal(ended.status, allowedFor(action, feature.operations));
-      return refusedAct(feature, command, ended, refusal, writes, state);
+      return refused(attempt, ended, refusal, writes);
     }
-    case 'to_the_same':
-      return done(row, {});
-    case 'to_an_end':
-      if (lasting !== null) return refusedAct(feature, command, row, lasting, {}, state);
+    case 'repeated':
+      return accept(row, {});
+    case 'ended': {
+      if (lasting !== null) return refused(attempt, row, lasting);
       // An approval never ends this way.
-      return decided(
-        feature,
-        command,
-        feature.ended(row, action === 'cancel' ? action : 'reject', reason, state),
-        state,
-      );
-    case 'to_an_approval': {
+      const end = action === 'cancel' ? action : 'reject';
+      return decided(attempt, feature.ended(row, end, reason, state));
+    }
+    case 'approved': {
       const approved: Row = { ...row, approvalsReceived: verdict.received };
       const ending = verdict.isLast
         ? feature.granted(approved, state)
         : { ended: approved, writes: {} };
       if (lasting !== null && ending.ended.status === REJECTED)
-        return refusedAct(feature, command, row, lasting, {}, state);
-      return decided(feature, command, ending, state);
+        return refused(attempt, row, lasting);
+      return decided(attempt, ending);
     }
   }
 }
@@ -164,10 +166,9 @@ export function decideExpiry<Row extends Approvable>(
   if (row === undefined) return refuse(NOT_FOUND, false);
   const waiting = waitingOf(row);
   const isDue = waiting?.status === PENDING_APPROVAL && isExpired(waiting, state.at);
-  if (!isDue || feature.endRefusal(row) !== null)
-    return { outcome: { done: true, resource: row }, writes: {}, bindsKey: false };
+  if (!isDue || feature.endRefusal(row) !== null) return unchanged(row);
   const { ended, writes } = written(feature, command, feature.expired(row, state), state);
-  return done(ended, writes);
+  return accept(ended, writes);
 }
 
 function rowOf<Row extends Approvable>(
@@ -182,35 +183,22 @@ function rowOf<Row extends Approvable>(
 const NEVER = instant(Number.MAX_SAFE_INTEGER);
 
 function verdictOn<Row extends Approvable>(
-  { resourceType, operations, endRefusal }: ApprovalFeature<Row>,
-  { action, acting }: ApprovalActionCommand<Row>,
+  { feature, command: { action, acting }, state }: Attempt<Row>,
   row: Row,
-  state: LockedState,
 ): ActionVerdict {
-  const { id, sourceAccountId: accountId, status } = row;
-  const isMember = acting.by === 'member';
-  const standing = {
-    role: isMember
-      ? state.row(memberRoles, { accountId, memberId: acting.memberId })?.role
-      : undefined,
-    staff: isMember ? undefined : state.row(staff, { id: acting.staff.id }),
-  };
+  const { id: resourceId, sourceAccountId: accountId, status, createdBy } = row;
+  const standing =
+    acting.by === 'member'
+      ? { role: state.row(memberRoles, { accountId, memberId: acting.memberId })?.role }
+      : { staff: state.row(staff, { id: acting.staff.id }) };
   // A resource that needed no approval counts as ended; a missing right is reported first.
-  const known = waitingOf(row) ?? {
-    status,
-    createdBy: row.createdBy,
-    required: 0,
-    received: 0,
-    expiresAt: row.createdAt,
-  };
-  const waiting = endRefusal(row) === null ? known : { ...known, expiresAt: NEVER };
-  const given = state.rows(approvals, { resourceId: id });
+  const ended = { status, createdBy, required: 0, received: 0, expiresAt: row.createdAt };
+  const known = waitingOf(row) ?? ended;
+  const waiting = feature.endRefusal(row) === null ? known : { ...known, expiresAt: NEVER };
+  const { resourceType, operations } = feature;
   return judgeAction(action, acting, waiting, {
-    standing,
-    approvals: given,
-    resourceType,
-    operations,
-    at: state.at,
+    ...{ standing, approvals: state.rows(approvals, { resourceId }) },
+    ...{ resourceType, operations, at: state.at },
   });
 }
 
@@ -229,62 +217,43 @@ function written<Row extends Approvable>(
   };
 }
 
-function done<Row>(resource: Row, writes: Writes): Decision<Row> {
-  return { outcome: { done: true, resource }, writes, bindsKey: true };
-}
-
 function decided<Row extends Approvable>(
-  feature: ApprovalFeature<Row>,
-  command: ApprovalActionCommand<Row>,
+  attempt: Attempt<Row>,
   ending: Ending<Row>,
-  state: LockedState,
 ): Decision<Row> {
+  const { feature, command, state } = attempt;
   const { ended, writes } = written(feature, command, ending, state);
-  const { action, acting, approvalId, reason } = command;
-  const { resourceType } = feature;
+  const { action, reason } = command;
   const details = { status: ended.status, received: ended.approvalsReceived, reason };
-  const rows = [
-    ...(writes.rows ?? []),
-    audited(feature, command, ended, `${resourceType}.${action}`, details, state),
-  ];
+  const rows = [...(writes.rows ?? []), audited(attempt, ended, action, details)];
   if (action === 'approve')
-    rows.push(insertRow(approvals, approvalRow(approvalId, acting, resourceType, ended.id, state)));
-  return done(ended, { ...writes, rows });
+    rows.push(insertRow(approvals, approvalRow(command, feature.resourceType, ended.id, state)));
+  return accept(ended, { ...writes, rows });
 }
 
 /** Staff's refused attempt is recorded, and its key bound so that it is recorded once. */
-function refusedAct<Row extends Approvable>(
-  feature: ApprovalFeature<Row>,
-  command: ApprovalActionCommand<Row>,
+function refused<Row extends Approvable>(
+  attempt: Attempt<Row>,
   row: Row,
   refusal: Refusal,
-  writes: Writes,
-  state: LockedState,
+  writes: Writes = {},
 ): Decision<Row> {
-  const { action, acting, reason } = command;
+  const { action, acting, reason } = attempt.command;
   if (acting.by === 'member') return { ...refuse(refusal, false), writes };
   const details = { status: row.status, refused: refusal.message, reason };
-  const act = audited(
-    feature,
-    command,
-    row,
-    `${feature.resourceType}.${action}_refused`,
-    details,
-    state,
-  );
-  return { ...refuse(refusal, true), writes: { ...writes, rows: [...(writes.rows ?? []), act] } };
+  const rows = [...(writes.rows ?? []), audited(attempt, row, `${action}_refused`, details)];
+  return { ...refuse(refusal, true), writes: { ...writes, rows } };
 }
 
 function audited<Row extends Approvable>(
-  { resourceType: subjectType }: ApprovalFeature<Row>,
-  { auditId, acting }: ApprovalActionCommand<Row>,
-  { id: subjectId, tenantId }: Row,
+  { feature: { resourceType }, command: { auditId, acting }, state }: Attempt<Row>,
+  { id, tenantId }: Row,
   action: string,
-  details: NonNullable<AuditEntry['details']>,
-  { at }: LockedState,
+  details: AuditDetails,
 ): RowWrite {
-  const act: AuditEntry = { tenantId, action, subjectType, subjectId, details };
-  return insertRow(auditLog, auditRow(auditId, actorOf(acting), at, act));
+  const subject = { tenantId, subjectType: resourceType, subjectId: id };
+  const entry = { ...subject, action: `${resourceType}.${action}`, details };
+  return insertRow(auditLog, auditRow(auditId, actorOf(acting), state.at, entry));
 }
 
 function actorOf(acting: ApprovalActor): Actor {
@@ -295,12 +264,12 @@ function actorOf(acting: ApprovalActor): Actor {
 }
 
 function approvalRow(
-  id: Uuid,
-  acting: ApprovalActor,
+  { approvalId: id, acting }: Pick<ApprovalActionCommand<never>, 'approvalId' | 'acting'>,
   resourceType: Approval['resourceType'],
   resourceId: Uuid,
   { at }: LockedState,
 ): Approval {
+  const { channel, name } = actorOf(acting);
   return {
     id,
     resourceType,
@@ -308,8 +277,8 @@ function approvalRow(
     approver: approverOf(acting),
     memberId: acting.by === 'member' ? acting.memberId : null,
     staffId: acting.by === 'staff' ? acting.staff.id : null,
-    actorClaimed: claimedName(acting),
-    channel: actorOf(acting).channel,
+    actorClaimed: name,
+    channel,
     createdAt: at,
   };
 }

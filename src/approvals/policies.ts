@@ -1,24 +1,20 @@
+import { type Actor, recordAction, tenantAudit } from '../access/audit-log.js';
+import { assertAccountAllowed, changeAccount, type Changer } from '../accounts/access.js';
 import { type Asset, ASSETS, MAX_RAW } from '../core/amount.js';
-import { ApiError, invalidField, notFound } from '../core/errors.js';
+import { ApiError, existing, invalidField, notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Clock, Instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import type { Database, DatabaseDeps, Reader } from '../db/database.js';
 import { approvalPolicies } from '../db/entities/approvals.js';
-import { transactFor } from '../db/transact.js';
-import {
-  assertAccountAllowed,
-  beneficiaryOf,
-  type Changer,
-  lockForChange,
-} from '../accounts/access.js';
-import { changePolicy } from './policy-change.js';
+import { tenants } from '../db/entities/parties.js';
+import { updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import type { Sweep } from '../temporal/sweeper.js';
+import { changePolicy, recordEffective } from './policy-change.js';
 import { type Policy, type PolicyState, policyState } from './policy-rules.js';
 
-/**
- * The amount from which an account's operations need approvals. The account's row is the lock.
- * Pending operations keep their policy. (docs/contract.md, Approval policies)
- */
+/** The account's row is the lock. (docs/contract.md, Approval policies) */
 
 export const MAX_APPROVALS = 3;
 export const MIN_EXPIRY_S = 60;
@@ -56,13 +52,10 @@ export function setPolicy(
   by: Changer,
 ): Promise<AccountPolicy> {
   assertRanges(change);
-  return transactFor(beneficiaryOf(by), database, async (transaction) => {
-    const { account, actor } = await lockForChange(transaction, by, change.accountId);
-    return asSet(
-      change,
-      await changePolicy(transaction, account, change.asset, change, actor, clock),
-    );
-  });
+  const { accountId, asset } = change;
+  return changeAccount(database, by, accountId, async (transaction, account, actor) =>
+    asSet(change, await changePolicy(transaction, account, asset, change, actor, clock)),
+  );
 }
 
 /** Removes a policy, after the tenant's delay. Returns null without a policy. */
@@ -73,10 +66,9 @@ export function removePolicy(
   asset: Asset,
   by: Changer,
 ): Promise<PolicyState | null> {
-  return transactFor(beneficiaryOf(by), database, async (transaction) => {
-    const { account, actor } = await lockForChange(transaction, by, accountId);
-    return changePolicy(transaction, account, asset, null, actor, clock);
-  });
+  return changeAccount(database, by, accountId, (transaction, account, actor) =>
+    changePolicy(transaction, account, asset, null, actor, clock),
+  );
 }
 
 export async function listPolicies(
@@ -115,4 +107,40 @@ function assertRanges({ threshold, approvals, expiresInS }: PolicyChange): void 
     throw new ApiError(invalidField('approvals', 'out_of_range'));
   if (!within(expiresInS, MIN_EXPIRY_S, MAX_EXPIRY_S))
     throw new ApiError(invalidField('expires_in_s', 'out_of_range'));
+}
+
+export const MAX_POLICY_DELAY_S = 2_592_000;
+
+/** Null removes the delay. A pending change keeps its time. Throws not_found, invalid_field. */
+export async function setPolicyDelay(
+  database: Database,
+  clock: Clock,
+  tenantId: Uuid,
+  seconds: number | null,
+  actor: Actor,
+): Promise<void> {
+  if (
+    seconds !== null &&
+    !(Number.isSafeInteger(seconds) && seconds >= 1 && seconds <= MAX_POLICY_DELAY_S)
+  )
+    throw new ApiError(invalidField('seconds', 'out_of_range'));
+  await transact(database, async (transaction) => {
+    const tenant = existing(await transaction.find(tenants, { id: tenantId }, { forUpdate: true }));
+    const policyDelayS = seconds ?? 0;
+    await transaction.execute(updateSql(tenants, { policyDelayS }, { id: tenantId }));
+    const details = { seconds: policyDelayS, before: tenant.policyDelayS };
+    const entry = tenantAudit(tenantId, 'tenant.set_policy_delay', details);
+    await recordAction(transaction, actor, clock(), entry);
+  });
+}
+
+const EVERY_MS = 1_000;
+const AT_ONCE = 100;
+
+export function policiesSweep(deps: DatabaseDeps): Sweep {
+  return {
+    name: 'approval policies',
+    everyMs: EVERY_MS,
+    run: async () => (await recordEffective(deps, AT_ONCE)) === AT_ONCE,
+  };
 }

@@ -1,5 +1,5 @@
 import {
-  accountAuditEntry,
+  accountAudit,
   type AuditEntry,
   type AuditDetails,
   type Actor,
@@ -25,9 +25,7 @@ import {
   policyState,
 } from './policy-rules.js';
 
-/**
- * Replaces or removes the policy of an account that the caller has locked. Null without a policy.
- */
+/** The caller has locked the account. `wanted` is null to remove the policy. */
 export async function changePolicy(
   transaction: Transaction,
   account: Account,
@@ -47,13 +45,12 @@ export async function changePolicy(
   const requester = plan.isRequest ? actor : requesterOf(row);
   await write(transaction, account, asset, plan, requester);
   for (const { action, details } of actsOf(asset, before, plan, wanted))
-    await recordAction(transaction, actor, at, accountAuditEntry(account, action, details));
+    await recordAction(transaction, actor, at, accountAudit(account, action, details));
   return { inForce: plan.inForce, coming: plan.coming };
 }
 
 /**
- * Stores changes that have taken effect, on which no decision depends, and records them in the
- * audit log. Handles at most `limit` rows and returns how many it found.
+ * Stores and records changes that have taken effect, at most `limit`. Returns how many it found.
  */
 export async function recordEffective(
   { database, clock }: DatabaseDeps,
@@ -91,12 +88,8 @@ async function withEffect(
   await transaction.execute(updateSql<Account>(accounts, { lastPostedAt }, { id: account.id }));
   await write(transaction, account, asset, { inForce, coming: null }, null);
   const details = comingDetails(asset, { policy: inForce, effectiveAt: row.effectiveAt });
-  await recordAction(
-    transaction,
-    requester,
-    at,
-    accountAuditEntry(account, 'approval_policy.take_effect', details),
-  );
+  const entry = accountAudit(account, 'approval_policy.take_effect', details);
+  await recordAction(transaction, requester, at, entry);
   return inForce === null ? undefined : { ...row, ...inForce, ...NOTHING_COMES };
 }
 

@@ -1,10 +1,7 @@
 import { type Instant, instant } from '../core/instant.js';
 import type { ApprovalPolicyRow } from '../db/entities/approvals.js';
 
-/**
- * Pure: each decision evaluates the policy at its own instant, so nothing has to run when a policy
- * takes effect. (docs/contract.md, Approval policies)
- */
+/** Pure: nothing has to run when a policy takes effect. (docs/contract.md, Approval policies) */
 
 /** Null in place of a policy means no requirement. */
 export interface Policy {

@@ -1,9 +1,16 @@
 import { type Asset, ASSETS } from '../core/amount.js';
 import { notFound } from '../core/errors.js';
+import { toRfc3339 } from '../core/instant.js';
 import type { Api } from '../http/api.js';
 import { answers, body, named, pathId, permits, refuses, summary } from '../http/route.js';
-import { DEFAULT_EXPIRY_S, readPolicy, removePolicy, setPolicy } from './policies.js';
-import { presentPolicy } from './presenter.js';
+import {
+  type AccountPolicy,
+  DEFAULT_EXPIRY_S,
+  readPolicy,
+  removePolicy,
+  setPolicy,
+} from './policies.js';
+import { batchRule, type ComingPolicy, policyDetails } from './policy-rules.js';
 import { PolicyBody, PolicySchema } from './schemas.js';
 
 type PolicyDeps = Parameters<typeof readPolicy>[0];
@@ -99,4 +106,23 @@ function pathAsset({ params }: { readonly params: Readonly<Record<'asset', strin
   const asset = ASSETS.find((known) => known === params.asset);
   if (asset === undefined) throw notFound();
   return asset;
+}
+
+export function presentPolicy(policy: AccountPolicy): Readonly<Record<string, unknown>> {
+  const { accountId, asset, coming } = policy;
+  const pending = coming === null ? null : presentComing(coming);
+  return {
+    account_id: accountId,
+    asset,
+    ...policyDetails(policy),
+    batch_rule: batchRule(policy),
+    pending,
+  };
+}
+
+function presentComing({ policy, effectiveAt }: ComingPolicy): Readonly<Record<string, unknown>> {
+  return {
+    policy: policy === null ? null : policyDetails(policy),
+    effective_at: toRfc3339(effectiveAt),
+  };
 }

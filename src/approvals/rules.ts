@@ -75,8 +75,8 @@ export function batchRefusal(
 }
 
 export interface ActorStanding {
-  readonly role: Role | undefined;
-  readonly staff: Staff | undefined;
+  readonly role?: Role | undefined;
+  readonly staff?: Staff | undefined;
 }
 
 export type ApprovableType = 'transfer' | 'payout';
@@ -154,13 +154,13 @@ export function allowedFor(
 }
 
 export type ActionVerdict =
-  | { readonly comes: 'to_nothing'; readonly refusal: Refusal }
+  | { readonly outcome: 'refused'; readonly refusal: Refusal }
   /** The expiry has passed: the resource is settled as expired, and the action is refused. */
-  | { readonly comes: 'too_late' }
+  | { readonly outcome: 'expired' }
   /** A repeated approval by the same member, which changes nothing. */
-  | { readonly comes: 'to_the_same' }
-  | { readonly comes: 'to_an_approval'; readonly received: number; readonly isLast: boolean }
-  | { readonly comes: 'to_an_end' };
+  | { readonly outcome: 'repeated' }
+  | { readonly outcome: 'approved'; readonly received: number; readonly isLast: boolean }
+  | { readonly outcome: 'ended' };
 
 /** Judges an action: 403 first, then 409, then its outcome. */
 export function judgeAction(
@@ -176,19 +176,19 @@ export function judgeAction(
   },
 ): ActionVerdict {
   const refusal = authorityRefusal(action, acting, given.standing, waiting, given);
-  if (refusal !== null) return { comes: 'to_nothing', refusal };
+  if (refusal !== null) return { outcome: 'refused', refusal };
   const allowed = allowedFor(action, given.operations);
   if (!allowed.includes(waiting.status))
-    return { comes: 'to_nothing', refusal: stateRefusal(waiting.status, allowed) };
+    return { outcome: 'refused', refusal: stateRefusal(waiting.status, allowed) };
   if (waiting.status === PENDING_APPROVAL && isExpired(waiting, given.at))
-    return { comes: 'too_late' };
-  if (action !== 'approve') return { comes: 'to_an_end' };
+    return { outcome: 'expired' };
+  if (action !== 'approve') return { outcome: 'ended' };
   if (given.approvals.some(({ approver }) => approver === approverOf(acting)))
     return acting.by === 'staff'
-      ? { comes: 'to_nothing', refusal: SUPPORT_COUNTS_ONCE }
-      : { comes: 'to_the_same' };
+      ? { outcome: 'refused', refusal: SUPPORT_COUNTS_ONCE }
+      : { outcome: 'repeated' };
   const received = waiting.received + 1;
-  return { comes: 'to_an_approval', received, isLast: received >= waiting.required };
+  return { outcome: 'approved', received, isLast: received >= waiting.required };
 }
 
 export function isExpired({ expiresAt }: Pick<WaitingApproval, 'expiresAt'>, at: Instant): boolean {

@@ -21,7 +21,7 @@ import { type ApprovalActor, type ApprovalAction, PENDING_APPROVAL, waitingOf } 
 
 const LASTING_LOOK_MS = 3_600_000;
 
-interface WantedAct {
+interface ActionRequest {
   readonly tenantId: Uuid;
   readonly resourceId: Uuid;
   readonly action: ApprovalAction;
@@ -30,7 +30,7 @@ interface WantedAct {
   readonly key: string;
   readonly fingerprint: Fingerprint;
   /** False if the workflow itself acts: its activity returns the result. */
-  readonly tellWorkflow: boolean;
+  readonly notifiesWorkflow: boolean;
 }
 
 /** Actions of members, staff and time on a feature's resources that wait for approval. */
@@ -57,7 +57,7 @@ export class Approvals<Row extends Approvable> {
   ): Promise<CommandResult<Row>> {
     const acting: ApprovalActor = { by: 'member', memberId };
     const what = { tenantId, resourceId, action: 'approve', acting, reason: null } as const;
-    return this.act({ ...what, ...idempotency, tellWorkflow: true });
+    return this.act({ ...what, ...idempotency, notifiesWorkflow: true });
   }
 
   /** A repeated request finds the resource settled. */
@@ -69,13 +69,10 @@ export class Approvals<Row extends Approvable> {
   ): Promise<CommandResult<Row>> {
     const acting: ApprovalActor = { by: 'member', memberId };
     const what = { tenantId, resourceId, action, acting, reason };
-    return this.act({ ...what, ...this.actKey(resourceId, newId()), tellWorkflow: true });
+    return this.act({ ...what, ...this.actKey(resourceId, newId()), notifiesWorkflow: true });
   }
 
-  /**
-   * Performs staff's action, then notifies the workflow. Repeating an `actId` returns the first
-   * result.
-   */
+  /** Repeating an `actId` returns the first result. */
   actByStaff(
     { id: resourceId, tenantId }: Row,
     action: ApprovalAction,
@@ -85,7 +82,7 @@ export class Approvals<Row extends Approvable> {
   ): Promise<CommandResult<Row>> {
     const acting: ApprovalActor = { by: 'staff', staff };
     const what = { tenantId, resourceId, action, acting, reason: cleaned(reason) };
-    return this.act({ ...what, ...this.actKey(resourceId, actId), tellWorkflow: true });
+    return this.act({ ...what, ...this.actKey(resourceId, actId), notifiesWorkflow: true });
   }
 
   /**
@@ -106,11 +103,8 @@ export class Approvals<Row extends Approvable> {
       return { state: await this.state(resourceId), refused: signed.refused };
     const acting: ApprovalActor = { by: 'staff', staff: signed.by };
     const what = { tenantId, resourceId: subjectId, action, acting, reason: signed.reason };
-    const { outcome } = await this.act({
-      ...what,
-      ...this.actKey(subjectId, actId),
-      tellWorkflow: false,
-    });
+    const keyed = this.actKey(subjectId, actId);
+    const { outcome } = await this.act({ ...what, ...keyed, notifiesWorkflow: false });
     if (outcome.done) return { state: this.stateOf(outcome.resource), refused: null };
     if (outcome.refusal.code === 'ledger_unavailable') throw new ApiError(outcome.refusal);
     return { state: await this.state(resourceId), refused: outcome.refusal.message };
@@ -143,10 +137,7 @@ export class Approvals<Row extends Approvable> {
     return this.stateOf(outcome.resource);
   }
 
-  /**
-   * Expires due resources and returns how many were due in the last search. Throws
-   * ledger_unavailable.
-   */
+  /** Returns how many were due in the last search. Throws ledger_unavailable. */
   async expireDue(limit: number): Promise<number> {
     const { table, expiring } = this.feature;
     const ending = expiring.lasting === undefined ? '' : ` AND NOT (${expiring.lasting})`;
@@ -172,31 +163,23 @@ export class Approvals<Row extends Approvable> {
       facts: row,
       outboxId,
     });
-    this.tell(answer, row, outboxId);
+    this.notify(answer, row, outboxId);
     return answer.outcome;
   }
 
-  private async act({
-    tellWorkflow,
-    resourceId,
-    ...wanted
-  }: WantedAct): Promise<CommandResult<Row>> {
+  private async act(request: ActionRequest): Promise<CommandResult<Row>> {
+    const { notifiesWorkflow, resourceId, ...wanted } = request;
     // Another tenant's resource is not found, and its accounts are not locked.
     const where = { id: resourceId, tenantId: wanted.tenantId } as Partial<Row>;
     const own = (await this.reader.find(this.feature.table, where)) ?? null;
-    const outboxId = tellWorkflow ? newId() : null;
-    const ids = { auditId: newId(), approvalId: newId() };
-    const answer = await this.desk.submit(this.commands.act, {
-      ...wanted,
-      ...ids,
-      facts: own,
-      outboxId,
-    });
-    if (own !== null) this.tell(answer, own, outboxId);
+    const outboxId = notifiesWorkflow ? newId() : null;
+    const ids = { auditId: newId(), approvalId: newId(), outboxId };
+    const answer = await this.desk.submit(this.commands.act, { ...wanted, ...ids, facts: own });
+    if (own !== null) this.notify(answer, own, outboxId);
     return answer;
   }
 
-  private tell(
+  private notify(
     { outcome, replayed }: CommandResult<Row>,
     before: Row,
     outboxId: Uuid | null,
@@ -207,11 +190,8 @@ export class Approvals<Row extends Approvable> {
       : outcome.refusal.code === 'invalid_state' &&
         outcome.refusal.details?.current !== before.status;
     if (outboxId === null || replayed || !isChanged) return;
-    this.notifier.notify({
-      id: outboxId,
-      resourceType: this.feature.resourceType,
-      resourceId: before.id,
-    });
+    const { resourceType } = this.feature;
+    this.notifier.notify({ id: outboxId, resourceType, resourceId: before.id });
   }
 
   /** A workflow knows only the id. */

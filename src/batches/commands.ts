@@ -10,7 +10,7 @@ import {
 import { holds } from '../db/entities/ledger.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
 import { limitNeeds } from '../accounts/limits.js';
-import { readOwners, readReach } from '../accounts/reachable.js';
+import { readOwners } from '../accounts/reachable.js';
 import { type CommandKind, naming, need } from '../ledger/writer/types.js';
 import {
   type CancelBatch,
@@ -19,27 +19,17 @@ import {
   decideRow,
   type PayRow,
 } from './decide.js';
-import type { MemberCommand } from './ownership.js';
+import type { MemberCommand } from './withdrawal.js';
 import { decideLapse, decideWithdrawal, type LapseBatch } from './withdrawal.js';
 
-/** The member's role is read in the source account, which is locked if it belongs to the tenant. */
+/** The source account belongs to the tenant, because the batch was found by its tenant. */
 const OF_MEMBERS: Pick<
   CommandKind<MemberCommand, BonusBatch>,
   'resourceType' | 'table' | 'accounts' | 'needs'
 > = {
   resourceType: 'bonus_batch',
   table: bonusBatches,
-  async accounts(commands, reader) {
-    const named = commands.flatMap(({ tenantId, sourceAccountId: accountId }) =>
-      accountId === null ? [] : [{ tenantId, accountId }],
-    );
-    const reach = await readReach(reader, named);
-    return {
-      ids: commands.map(({ tenantId, sourceAccountId: id }) =>
-        id !== null && reach.owns(tenantId, id) ? [id] : [],
-      ),
-    };
-  },
+  accounts: naming(({ sourceAccountId: id }) => (id === null ? [] : [id])),
   needs: ({ batchId, sourceAccountId, memberId }) =>
     sourceAccountId === null
       ? []

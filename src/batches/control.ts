@@ -1,6 +1,7 @@
-import { type Actor, recordAction, wasPerformed } from '../access/audit-log.js';
+import { type Actor, recordAction, recordOnce, wasPerformed } from '../access/audit-log.js';
+import { lockAccount } from '../accounts/access.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
-import { ApiError, notFound } from '../core/errors.js';
+import { ApiError, existing, type Refusal } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
@@ -9,22 +10,30 @@ import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import { outbox } from '../db/entities/outbox.js';
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { lockAccount } from '../accounts/access.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
+import { standingRefusal } from '../staff/people.js';
+import type { StaffIdentity } from '../staff/rules.js';
+import type { BatchActionSignal } from '../temporal/contracts.js';
 import { outboxEntry } from '../temporal/outbox-entry.js';
 import { cancelBatchKind } from './commands.js';
-import { isSettled, PAUSABLE, SETTLED, stateRefusal } from './rules.js';
+import {
+  batchAudit,
+  isSettled,
+  PAUSABLE,
+  progressDetails,
+  SETTLED,
+  stateRefusal,
+} from './rules.js';
 
 /**
- * Support's actions on a batch. Each throws not_found, invalid_state, or invalid_field (the
- * reason).
+ * Support's actions on a batch, which throw not_found, invalid_state, invalid_field (the reason).
  */
 
 export interface BatchControlDeps extends DatabaseDeps {
   readonly desk: LedgerWriter;
 }
 
-/** An action of support. A repetition with the same `actId` changes nothing. */
+/** A repetition with the same `actId` changes nothing. */
 type Action = (
   deps: BatchControlDeps,
   batchId: Uuid,
@@ -57,29 +66,19 @@ async function setPaused(
     if (!PAUSABLE.includes(batch.status)) throw new ApiError(stateRefusal(batch.status, PAUSABLE));
     const isSame = (batch.pausedAt === null) === (pausedAt === null);
     const { tenantId } = batch;
-    const details = {
+    const entry = batchAudit(batch, pausedAt === null ? 'resume' : 'pause', {
       reason,
-      paid: batch.rowsPaid,
-      failed: batch.rowsFailed,
-      rows: batch.rowCount,
-    };
-    const act = {
-      ...{ tenantId, action: pausedAt === null ? 'bonus_batch.resume' : 'bonus_batch.pause' },
-      ...{ subjectType: 'bonus_batch', subjectId: batchId },
-      details: isSame ? { ...details, unchanged: true } : details,
-    };
-    await recordAction(transaction, actor, clock(), act, actId);
+      ...progressDetails(batch),
+      ...(isSame ? { unchanged: true } : {}),
+    });
+    await recordAction(transaction, actor, clock(), entry, actId);
     if (isSame) return batch;
     const [pausedBy, pauseReason] = pausedAt === null ? [null, null] : [actor.name, reason];
     const set = { pausedAt, pausedBy, pauseReason };
     await transaction.execute(updateSql(bonusBatches, set, { id: batchId }));
-    const entry = {
-      outboxId: newId(),
-      tenantId,
-      resourceType: 'bonus_batch',
-      resourceId: batchId,
-    } as const;
-    await transaction.execute(insertSql(outbox, [outboxEntry(entry, clock())]));
+    const resource = { tenantId, resourceType: 'bonus_batch', resourceId: batchId } as const;
+    const notice = outboxEntry({ outboxId: newId(), ...resource }, clock());
+    await transaction.execute(insertSql(outbox, [notice]));
     return { ...batch, ...set };
   });
 }
@@ -108,7 +107,39 @@ export const cancelBatch: Action = async (
 };
 
 async function findBatch(reader: Reader, id: Uuid): Promise<BonusBatch> {
-  const batch = await reader.find(bonusBatches, { id });
-  if (batch === undefined) throw notFound();
-  return batch;
+  return existing(await reader.find(bonusBatches, { id }));
 }
+
+interface StaffRequest {
+  readonly batchId: Uuid;
+  readonly action: BatchActionSignal['action'];
+  readonly by: StaffIdentity;
+  readonly reason: string;
+  /** Equal for all retries. An action that was performed or refused is not repeated. */
+  readonly actId: Uuid;
+}
+
+const ACTS = { pause: pauseBatch, resume: resumeBatch, cancel: cancelBatch } as const;
+
+/** Performs a staff action on a batch. A refused action changes nothing and is recorded. */
+export async function performBatchAction(
+  deps: BatchControlDeps,
+  request: StaffRequest,
+): Promise<{ readonly batch: BonusBatch } | { readonly refusal: Refusal }> {
+  const { batchId, action, by, reason, actId } = request;
+  try {
+    if (!(await wasPerformed(deps.database.current, actId))) {
+      const refusal = await standingRefusal(deps.database.reader, `bonus_batch.${action}`, by);
+      if (refusal !== null) throw new ApiError(refusal);
+    }
+    return { batch: await ACTS[action](deps, batchId, by, reason, actId) };
+  } catch (failure) {
+    if (!(failure instanceof ApiError) || !FINAL.has(failure.refusal.code)) throw failure;
+    const batch = existing(await deps.database.reader.find(bonusBatches, { id: batchId }));
+    const refused = failure.refusal.message;
+    await recordOnce(deps, actId, by, batchAudit(batch, `${action}_refused`, { refused }));
+    return { refusal: failure.refusal };
+  }
+}
+
+const FINAL = new Set<string>(['authority_insufficient', 'invalid_field', 'invalid_state']);

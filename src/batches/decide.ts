@@ -1,5 +1,3 @@
-import { auditRow } from '../access/audit-log.js';
-import { monthOf } from '../core/calendar.js';
 import { invalidState, NOT_FOUND, type Refusal } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { roleAllows } from '../core/permissions.js';
@@ -11,21 +9,22 @@ import {
   type BonusBatchRow,
   bonusBatchRows,
 } from '../db/entities/bonuses.js';
-import { auditLog } from '../db/entities/identity.js';
 import { memberRoles, tenants } from '../db/entities/parties.js';
+import { creditRefusal, findRecipient, judgeSpending } from '../accounts/payments.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 import { requiredApprovals } from '../approvals/rules.js';
-import { bonusWrites, findRecipient, paymentRefusal } from '../bonuses/decide.js';
-import { changeRow, type Decision, type HoldChange, insertRow } from '../ledger/writer/types.js';
+import { bonusWrites } from '../bonuses/decide.js';
 import {
+  accept,
+  changeRow,
+  type Decision,
+  type HoldChange,
   type LockedAccount,
   type LockedState,
   refuse,
-  type RowWrite,
+  unchanged,
   type Writes,
 } from '../ledger/writer/types.js';
-import { outboxWrite } from '../temporal/outbox-entry.js';
-import { type BatchCommand, findOwnBatch, type MemberCommand } from './ownership.js';
 import {
   afterRow,
   CANCELABLE,
@@ -34,13 +33,22 @@ import {
   EXECUTABLE,
   feeOfRow,
   isSettled,
+  progressDetails,
   type RowFailure,
   SETTLED,
   stateRefusal,
   totalDebit,
   unsettledDebit,
 } from './rules.js';
-import { type Canceling, withdrawn } from './withdrawal.js';
+import {
+  type BatchCommand,
+  cancelEntry,
+  type Canceling,
+  findOwnBatch,
+  type MemberCommand,
+  notifyWorkflow,
+  withdrawn,
+} from './withdrawal.js';
 
 export interface PayRow extends BatchCommand {
   readonly number: number;
@@ -89,29 +97,13 @@ export function decideExecution(command: MemberCommand, state: LockedState): Dec
     asset: batch.asset,
     raw: debit,
   };
-  return {
-    outcome: { done: true, resource: executing },
-    writes: {
-      holds: isHeld ? [hold] : [],
-      rows: [
-        changeRow(bonusBatches, executing),
-        notifyWorkflow(outboxId, executing, state, delayMs()),
-      ],
-    },
-    bindsKey: true,
-  };
-}
-
-function notifyWorkflow(
-  outboxId: Uuid,
-  { id, tenantId }: BonusBatch,
-  { at }: LockedState,
-  delayMs = 0,
-): RowWrite {
-  return outboxWrite(
-    { outboxId, tenantId, resourceType: 'bonus_batch', resourceId: id, delayMs },
-    at,
-  );
+  return accept(executing, {
+    holds: isHeld ? [hold] : [],
+    rows: [
+      changeRow(bonusBatches, executing),
+      notifyWorkflow(outboxId, executing, state, delayMs()),
+    ],
+  });
 }
 
 const OWN_UPLOAD: Refusal = {
@@ -120,7 +112,6 @@ const OWN_UPLOAD: Refusal = {
     'from this total on the account asks for a second person: another member than the uploader executes the batch',
 };
 
-/** The row is still open, or was already settled. */
 export const NOT_NOW = invalidState(
   'the row is settled, or a row before it is not, or its batch is paused or not executing',
 );
@@ -149,11 +140,7 @@ export function decideRow(command: PayRow, state: LockedState): Decision<Bonus> 
   }
   const { bonus } = decided;
   const paid: BonusBatchRow = { ...row, status: 'paid', bonusId: bonus.id, settledAt: state.at };
-  return {
-    outcome: { done: true, resource: bonus },
-    writes: joined(settled(batch, paid), bonusWrites(bonus)),
-    bindsKey: true,
-  };
+  return accept(bonus, joined(settled(batch, paid), bonusWrites(bonus)));
 }
 
 function isBeforeItsTurn({ batchId, follows }: PayRow, state: LockedState): boolean {
@@ -178,7 +165,8 @@ function payRow(
   const amount = { raw: row.raw, asset };
   const fee = feeOfRow(batch, row);
   const payer = batch.isHeld ? withHeld(source, batch, row) : source;
-  const refusal = paymentRefusal(state, { source: payer, recipient, tenant, amount, fee });
+  const { month, refusal: rule } = judgeSpending(state, { source: payer, tenant, amount, fee });
+  const refusal = rule ?? creditRefusal(state, recipient, fee, amount);
   if (refusal !== null) return { refusal };
   const bonus: Bonus = {
     id: newId(),
@@ -194,7 +182,7 @@ function payRow(
     createdBy: executedBy,
     batchId: batch.id,
     batchRow: row.number,
-    limitMonth: monthOf(state.at, tenant.timeZone).name,
+    limitMonth: month.name,
     createdAt: state.at,
   };
   return { bonus };
@@ -245,33 +233,15 @@ export function decideCancel(
   if (isSettled(batch)) return refuse(SETTLED, false);
   if (!CANCELABLE.includes(batch.status))
     return refuse(stateRefusal(batch.status, CANCELABLE), false);
-  if (batch.canceledAt !== null)
-    return { outcome: { done: true, resource: batch }, writes: {}, bindsKey: false };
+  if (batch.canceledAt !== null) return unchanged(batch);
   const canceled: BonusBatch = { ...batch, canceledAt: state.at };
-  const act = auditRow(by.actId, by.actor, state.at, {
-    tenantId,
-    action: 'bonus_batch.cancel',
-    subjectType: 'bonus_batch',
-    subjectId: batchId,
-    details: {
-      reason: by.reason,
-      paid: batch.rowsPaid,
-      failed: batch.rowsFailed,
-      rows: batch.rowCount,
-    },
+  const raw = unsettledDebit(batch);
+  return accept(canceled, {
+    holds: batch.isHeld ? [{ change: 'release', resourceId: batchId, raw }] : [],
+    rows: [
+      changeRow(bonusBatches, canceled),
+      cancelEntry(batch, by, { reason: by.reason, ...progressDetails(batch) }, state),
+      notifyWorkflow(outboxId, canceled, state),
+    ],
   });
-  return {
-    outcome: { done: true, resource: canceled },
-    writes: {
-      holds: batch.isHeld
-        ? [{ change: 'release', resourceId: batchId, raw: unsettledDebit(batch) }]
-        : [],
-      rows: [
-        changeRow(bonusBatches, canceled),
-        insertRow(auditLog, act),
-        notifyWorkflow(outboxId, canceled, state),
-      ],
-    },
-    bindsKey: true,
-  };
 }

@@ -25,7 +25,6 @@ interface EarlierPayment {
 
 const SEARCHED_MS = 90 * 24 * 3_600_000;
 const MAX_NAMED = 100;
-/** Rows compared per statement, which takes a few milliseconds. */
 const ROWS_A_STATEMENT = 2_000;
 
 export async function readEarlierPayments(
@@ -103,11 +102,9 @@ async function lastNumber(reader: Reader, batchId: Uuid, after: number): Promise
   return nullable(integer).parse(row?.last);
 }
 
-/** SQL, starting with FROM, for earlier payments of the row `r`. */
+/** SQL for earlier payments of the row `r`. */
 interface PaidSql {
-  /** Selects rows `o` of other batches. */
   readonly byBatch: string;
-  /** Selects single bonuses `s`. */
   readonly bySingle: string;
 }
 

@@ -1,24 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { commandFingerprint } from '../core/fingerprint.js';
+import { lockAccount } from '../accounts/access.js';
+import { readLimitState } from '../accounts/reading.js';
 import type { Refusal } from '../core/errors.js';
+import { commandFingerprint } from '../core/fingerprint.js';
 import type { Uuid } from '../core/ids.js';
-import type { Reader } from '../db/database.js';
+import { uuid } from '../db/columns.js';
+import type { DatabaseDeps, Reader } from '../db/database.js';
 import {
   type BonusBatch,
   bonusBatches,
   type BonusBatchRow,
   bonusBatchRows,
+  bonusBatchStorage,
 } from '../db/entities/bonuses.js';
 import { accounts } from '../db/entities/parties.js';
 import { isUnavailable } from '../db/failures.js';
-import { literal } from '../db/statements.js';
-import { readLimitState } from '../accounts/reading.js';
+import { literal, updateSql } from '../db/statements.js';
+import { transact } from '../db/transact.js';
+import { appendEvents } from '../ledger/event-log.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
-import { payRowKind, type PayRowCommand } from './commands.js';
-import { NOT_NOW } from './decide.js';
-import { endExecution, type EndingDeps } from './end-execution.js';
 import { GenerationSuperseded } from '../spreadsheets/generated-files.js';
+import { type PayRowCommand, payRowKind } from './commands.js';
+import { NOT_NOW } from './decide.js';
+import { type BatchFiles, completeFiles } from './files.js';
 import { isPaused, isSettled, rowKey, unsettledDebit } from './rules.js';
+import { batchEvent } from './schemas.js';
 import type { ValidationWatch } from './validation/run.js';
 
 interface PaidGroup {
@@ -27,17 +33,13 @@ interface PaidGroup {
   readonly unknown: number;
 }
 
-/**
- * `unavailable`: rows are still open, try again later. `cut_off`: `until` or `signal` ended the
- * work.
- */
+/** `unavailable`: rows are open, try later. `cut_off`: `until` or `signal` ended the work. */
 export type PaymentEnd = 'over' | 'paused' | 'cut_off' | 'unavailable';
 
 const ROWS_A_GROUP = 100;
 /** Lets other postings use the accounts. (docs/decisions/0009-a-batch-row-is-a-command.md) */
 const PAUSE_MS = 2;
 
-/** Empty if the batch is not being paid. */
 interface NextGroup {
   readonly batch: BonusBatch | undefined;
   readonly rows: readonly BonusBatchRow[];
@@ -61,10 +63,7 @@ export class BatchExecution {
     this.reader = deps.database.reader;
   }
 
-  /**
-   * When `until` is aborted, finishes the current groups. Only `signal` also interrupts the result
-   * file.
-   */
+  /** `until` ends the work after the current groups; only `signal` interrupts the result file. */
   async pay(
     batchId: Uuid,
     { signal, heartbeat }: ValidationWatch,
@@ -179,4 +178,80 @@ function commandOf(batch: BonusBatch, row: BonusBatchRow, follows: number | null
     feeAccountId: batch.feeAccountId,
     asset: batch.asset,
   };
+}
+
+export interface EndingDeps extends DatabaseDeps {
+  readonly baseUrl: string;
+  readonly files: BatchFiles;
+}
+
+/** Generates the result file, then sets the status and adds the event in one transaction. */
+export async function endExecution(
+  { database, clock, baseUrl, files }: EndingDeps,
+  batch: BonusBatch,
+  signal: AbortSignal,
+): Promise<void> {
+  const { id } = batch;
+  const made = await files.generateIfPossible('result', batch, signal);
+  await transact(database, async (transaction) => {
+    if (made !== null) await completeFiles(transaction, made);
+    // Locking the account, which guards the batch, last keeps the lock short.
+    await lockAccount(transaction, batch.sourceAccountId);
+    const settled = await transaction.find(bonusBatches, { id }, { forUpdate: true });
+    if (settled === undefined || !isSettled(settled))
+      throw new GenerationSuperseded('another process has ended the batch');
+    const at = clock();
+    const status = settled.rowsFailed === 0 ? 'completed' : 'partially_failed';
+    const end = { status, finishedAt: at, filesMadeAt: made === null ? null : at } as const;
+    const event = batchEvent(status, { ...settled, ...end }, baseUrl);
+    const unpaidRows = settled.rowsFailed;
+    const unpaid = updateSql(bonusBatchStorage, { unpaidRows }, { batchId: id });
+    await appendEvents(transaction, [event], at, [updateSql(bonusBatches, end, { id }), unpaid]);
+  });
+}
+
+const BATCHES_AT_A_TIME = 20;
+
+/** Generates files that ended batches lack after a failure. Tries all before it throws. */
+export async function generateMissing(deps: LaterDeps, signal: AbortSignal): Promise<void> {
+  const faults: unknown[] = [];
+  for (let older = ''; !signal.aborted;) {
+    const found = await deps.database.reader.query(
+      `SELECT s.batch_id FROM bonus_batch_storage s FORCE INDEX (unmade) JOIN bonus_batches b ON b.id=s.batch_id
+       WHERE s.rows_removed_at IS NULL AND s.csv_bytes IS NULL${older}
+         AND (b.status IN ('completed','partially_failed') OR (b.status='rejected' AND b.rejection_code IS NULL))
+       ORDER BY s.batch_id DESC LIMIT ${BATCHES_AT_A_TIME}`,
+    );
+    const ids = found.map((row) => uuid.parse(row.batch_id));
+    for (const id of ids)
+      await generateLater(deps, id, signal).catch((fault: unknown) => {
+        if (!(fault instanceof GenerationSuperseded)) faults.push(fault);
+      });
+    const last = ids.at(-1);
+    if (last === undefined || ids.length < BATCHES_AT_A_TIME) break;
+    older = ` AND s.batch_id<${uuid.literal(last)}`;
+  }
+  const [first] = faults;
+  if (first !== undefined)
+    throw first instanceof Error ? first : new Error('files could not be made', { cause: first });
+}
+
+type LaterDeps = Omit<EndingDeps, 'baseUrl'>;
+
+async function generateLater(
+  { database, clock, files }: LaterDeps,
+  id: Uuid,
+  signal: AbortSignal,
+): Promise<void> {
+  const batch = await database.reader.find(bonusBatches, { id });
+  if (batch === undefined) return;
+  const made = await files.generate(
+    batch.status === 'rejected' ? 'errors' : 'result',
+    batch,
+    signal,
+  );
+  await transact(database, async (transaction) => {
+    await completeFiles(transaction, made);
+    await transaction.execute(updateSql(bonusBatches, { filesMadeAt: clock() }, { id }));
+  });
 }

@@ -10,8 +10,7 @@ import {
   GenerationSuperseded,
   storePieces,
 } from '../spreadsheets/generated-files.js';
-import { ERROR_COLUMNS, RESULT_COLUMNS } from './report-rows.js';
-import { errorPieces, resultPieces } from './reports.js';
+import { ERROR_COLUMNS, errorPieces, RESULT_COLUMNS, resultPieces } from './reading.js';
 import type { BatchFile } from './rules.js';
 
 const SHORT_ROWS = 1_000;
@@ -42,7 +41,6 @@ export class BatchFiles {
     this.generator = new FileGenerator({ database: deps.database, owner: OWNER, onStored });
   }
 
-  /** Generates the files, which the caller completes with `completeFiles`. */
   generate(kind: BatchFile, batch: BonusBatch, signal: AbortSignal): Promise<GeneratedFiles> {
     const { reader } = this.deps.database;
     const table = {
@@ -54,9 +52,7 @@ export class BatchFiles {
     return this.generator.generate(batch, table, signal, MAX_WRITING_MS);
   }
 
-  /**
-   * Returns null after a failure that is not MySQL's: the batch ends, and the sweeper tries again.
-   */
+  /** Returns null after a failure that is not MySQL's: the sweeper tries again. */
   async generateIfPossible(
     kind: BatchFile,
     batch: BonusBatch,

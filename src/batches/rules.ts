@@ -1,3 +1,4 @@
+import type { AuditDetails, AuditEntry } from '../access/audit-log.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import { invalidState, type Refusal } from '../core/errors.js';
@@ -8,7 +9,6 @@ export const MAX_ROWS = 100_000;
 
 /** Age up to which an earlier upload of the same bytes is mentioned in the review. */
 export const SAME_FILE_MS = 90 * 24 * 3_600_000;
-/** Maximum of listed rows that repeat a recipient. */
 export const MAX_DUPLICATES_NAMED = 100;
 
 export type RowFailure = Refusal | { readonly code: 'canceled'; readonly message: string };
@@ -20,9 +20,8 @@ export const CANCELED: RowFailure = {
 
 export const EXECUTABLE: readonly BatchStatus[] = ['ready'];
 export const WITHDRAWABLE: readonly BatchStatus[] = ['ready'];
-/** Statuses in which support can pause and resume a batch. */
 export const PAUSABLE: readonly BatchStatus[] = ['executing'];
-/** Statuses in which support can cancel a batch. A ready batch is withdrawn. */
+/** A ready batch is withdrawn. */
 export const CANCELABLE: readonly BatchStatus[] = ['ready', 'executing'];
 
 export const SETTLED = invalidState(
@@ -123,6 +122,19 @@ export function afterRow(batch: BonusBatch, row: BonusBatchRow, isPaid: boolean)
 
 export function isSettled(batch: BonusBatch): boolean {
   return batch.status === 'executing' && pendingRows(batch) === 0;
+}
+
+export function batchAudit(
+  { tenantId, id }: Pick<BonusBatch, 'tenantId' | 'id'>,
+  action: string,
+  details: AuditDetails = {},
+): AuditEntry {
+  const subject = { subjectType: 'bonus_batch', subjectId: id };
+  return { tenantId, ...subject, action: `bonus_batch.${action}`, details };
+}
+
+export function progressDetails({ rowsPaid, rowsFailed, rowCount }: BonusBatch): AuditDetails {
+  return { paid: rowsPaid, failed: rowsFailed, rows: rowCount };
 }
 
 export function rowKey(rowId: Uuid): string {

@@ -11,6 +11,7 @@ import {
   uuidSchema,
 } from '../http/schemas.js';
 import { z } from '../http/zod.js';
+import type { EventDraft } from '../ledger/event-log.js';
 import type { EarlierPayments } from './earlier-payments.js';
 import { hasFile, isAccepted, isExecuted, pendingRows, totalDebit } from './rules.js';
 
@@ -282,4 +283,14 @@ export const batchOfEventResource = defineResource(
   'The batch in events, without the fields that are only valid at the time of a response.',
   EVENT_FIELDS,
 );
+export function batchEvent(
+  outcome: 'ready' | 'rejected' | 'completed' | 'partially_failed',
+  batch: BonusBatch,
+  baseUrl: string,
+): EventDraft {
+  const { tenantId, id: resourceId } = batch;
+  const object = () => batchOfEventResource.present({ batch, baseUrl });
+  return { tenantId, type: `bonus_batch.${outcome}`, resourceId, object };
+}
+
 export const BatchOfEventSchema = batchOfEventResource.schema;

@@ -20,7 +20,7 @@ import { pieceReader, StoredFiles } from '../spreadsheets/stored-files.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
 import { executeBatchKind, withdrawBatchKind } from './commands.js';
 import { type EarlierPayments, readEarlierPayments } from './earlier-payments.js';
-import type { MemberCommand } from './ownership.js';
+import type { MemberCommand } from './withdrawal.js';
 import type { BatchReview } from './schemas.js';
 import { batchList, readBatchRows, readReviews } from './reading.js';
 import { type BatchFile, hasFile } from './rules.js';
@@ -41,7 +41,7 @@ interface ReviewedBatch {
 const EXECUTED_AT_ONCE = 4;
 const EXECUTED_EVERY_MS = 500;
 
-/** Batches in the API. Reading throws `not_found` and `authority_insufficient`. */
+/** Reading throws `not_found` and `authority_insufficient`. */
 export class Batches {
   private readonly reader: Reader;
   private readonly files = new StoredFiles();
@@ -146,7 +146,6 @@ export class Batches {
     };
   }
 
-  /** Returns one of the batch's files, read while it is sent. */
   async file(
     caller: Caller,
     id: Uuid,

@@ -1,8 +1,6 @@
 import type ExcelJS from 'exceljs';
 import { ASSET_NAMES, ASSETS, disjunction, formatAmount } from '../core/amount.js';
-import { xlsxText } from '../spreadsheets/writing/cells.js';
-import { type Column, HEADER, VIEWS } from '../spreadsheets/writing/columns.js';
-import { csvOf } from '../spreadsheets/writing/csv.js';
+import { type Column, csvOf, HEADER, VIEWS, xlsxText } from '../spreadsheets/writing/cells.js';
 
 interface TemplateColumn extends Column {
   readonly example: string;
@@ -15,7 +13,7 @@ export const EXAMPLE_AMOUNTS = disjunction(
   ASSETS.map((asset) => formatAmount({ raw: EXAMPLE_RAW, asset })),
 );
 
-/** Columns of the empty file to fill in, with their purpose. (docs/contract.md, Upload) */
+/** (docs/contract.md, Upload) */
 export const TEMPLATE_COLUMNS: readonly TemplateColumn[] = [
   {
     name: 'recipient',

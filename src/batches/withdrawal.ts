@@ -1,25 +1,55 @@
-import { type Actor, auditRow } from '../access/audit-log.js';
+import { type Actor, type AuditDetails, auditRow } from '../access/audit-log.js';
 import { NOT_FOUND } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { roleAllows } from '../core/permissions.js';
-import { type BonusBatch, bonusBatches, type BatchRejection } from '../db/entities/bonuses.js';
+import { type BatchRejection, type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import { auditLog } from '../db/entities/identity.js';
 import { memberRoles } from '../db/entities/parties.js';
 import { AUTHORITY_INSUFFICIENT } from '../accounts/rules.js';
 import {
+  accept,
   changeRow,
+  type Command,
   type Decision,
   insertRow,
+  type LockedAccount,
   type LockedState,
   refuse,
   type RowWrite,
+  unchanged,
 } from '../ledger/writer/types.js';
 import { outboxWrite } from '../temporal/outbox-entry.js';
-import { type BatchCommand, findOwnBatch, type MemberCommand } from './ownership.js';
-import { batchOfEventResource } from './schemas.js';
-import { hasLapsed, stateRefusal, WITHDRAWABLE } from './rules.js';
+import { batchEvent } from './schemas.js';
+import { batchAudit, hasLapsed, stateRefusal, WITHDRAWABLE } from './rules.js';
 
 /** Decisions that end a ready batch without execution. (docs/contract.md, Batches) */
+
+/** The ids of a batch, which never change. */
+export interface BatchCommand extends Command {
+  readonly batchId: Uuid;
+  readonly sourceAccountId: Uuid;
+}
+
+export interface MemberCommand extends Command {
+  readonly batchId: Uuid;
+  readonly sourceAccountId: Uuid | null;
+  readonly memberId: Uuid;
+  readonly outboxId: Uuid;
+  /**
+   * Milliseconds before the workflow is notified, when payment begins, in fairness to other
+   * tenants.
+   */
+  readonly delayMs: () => number;
+}
+
+export function findOwnBatch(
+  { tenantId, batchId, sourceAccountId }: MemberCommand,
+  state: LockedState,
+): { readonly batch: BonusBatch; readonly source: LockedAccount } | null {
+  const source = sourceAccountId === null ? undefined : state.named(sourceAccountId);
+  const batch = source === undefined ? undefined : state.row(bonusBatches, { id: batchId });
+  return source === undefined || batch?.tenantId !== tenantId ? null : { batch, source };
+}
 
 export interface LapseBatch extends BatchCommand {
   readonly outboxId: Uuid;
@@ -66,8 +96,7 @@ export function decideLapse(
 ): Decision<BonusBatch> {
   const batch = state.row(bonusBatches, { id: batchId });
   if (batch?.tenantId !== tenantId) return refuse(NOT_FOUND, false);
-  if (!hasLapsed(batch, readyForMs, state.at))
-    return { outcome: { done: true, resource: batch }, writes: {}, bindsKey: false };
+  if (!hasLapsed(batch, readyForMs, state.at)) return unchanged(batch);
   return withdrawn(batch, { code: 'lapsed', outboxId, by: null }, state);
 }
 
@@ -76,40 +105,38 @@ export function withdrawn(
   { code, outboxId, by }: Ending,
   state: LockedState,
 ): Decision<BonusBatch> {
-  const { id, tenantId } = batch;
-  const ended: BonusBatch = {
-    ...batch,
-    status: 'rejected',
-    rejectionCode: code,
-    finishedAt: state.at,
-  };
-  const rows: RowWrite[] = [
-    changeRow(bonusBatches, ended),
-    outboxWrite({ outboxId, tenantId, resourceType: 'bonus_batch', resourceId: id }, state.at),
-  ];
+  const end = { status: 'rejected', rejectionCode: code, finishedAt: state.at } as const;
+  const ended: BonusBatch = { ...batch, ...end };
+  const rows = [changeRow(bonusBatches, ended), notifyWorkflow(outboxId, ended, state)];
   if (by !== null) {
     const details = { status: ended.status, reason: by.reason, rows: batch.rowCount };
-    const act = {
-      tenantId,
-      action: 'bonus_batch.cancel',
-      subjectType: 'bonus_batch',
-      subjectId: id,
-      details,
-    };
-    rows.push(insertRow(auditLog, auditRow(by.actId, by.actor, state.at, act)));
+    rows.push(cancelEntry(ended, by, details, state));
   }
-  const event = {
-    tenantId,
-    type: 'bonus_batch.rejected',
-    resourceId: id,
-    object: () => batchOfEventResource.present({ batch: ended, baseUrl: NO_FILES }),
-  } as const;
-  return {
-    outcome: { done: true, resource: ended },
-    writes: { rows, events: [event] },
-    bindsKey: true,
-  };
+  return accept(ended, {
+    rows,
+    events: [batchEvent('rejected', ended, NO_FILES)],
+  });
 }
 
 /** A batch that was never executed has no files. */
 const NO_FILES = '';
+
+export function notifyWorkflow(
+  outboxId: Uuid,
+  { id, tenantId }: BonusBatch,
+  { at }: LockedState,
+  delayMs = 0,
+): RowWrite {
+  const resource = { tenantId, resourceType: 'bonus_batch', resourceId: id } as const;
+  return outboxWrite({ outboxId, ...resource, delayMs }, at);
+}
+
+export function cancelEntry(
+  batch: BonusBatch,
+  { actor, actId }: Canceling,
+  details: AuditDetails,
+  { at }: LockedState,
+): RowWrite {
+  const entry = batchAudit(batch, 'cancel', details);
+  return insertRow(auditLog, auditRow(actId, actor, at, entry));
+}

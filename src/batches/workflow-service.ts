@@ -1,20 +1,20 @@
-import { notFound } from '../core/errors.js';
+import type { Registry } from 'prom-client';
+import type { RecipientBudget } from '../accounts/recipient-budget.js';
+import type { ConcurrencyLimit } from '../core/concurrency-limit.js';
+import { existing } from '../core/errors.js';
 import type { Failpoints } from '../core/failpoints.js';
 import { asUuid, type Uuid } from '../core/ids.js';
-import type { ConcurrencyLimit } from '../core/concurrency-limit.js';
+import { metersOf } from '../core/meters.js';
 import type { DatabaseDeps } from '../db/database.js';
 import { type BonusBatch, bonusBatches } from '../db/entities/bonuses.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
+import type { SheetReaders } from '../spreadsheets/worker-thread/sheet-readers.js';
 import type { StaffSignals } from '../staff/signals.js';
 import type { BatchActionSignal, BatchPayment, BatchState } from '../temporal/contracts.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
-import type { RecipientBudget } from '../accounts/recipient-budget.js';
-import { performBatchAction } from './staff-actions.js';
-import { generateMissing } from './end-execution.js';
-import { BatchExecution } from './execution.js';
-import type { SheetReaders } from '../spreadsheets/worker-thread/sheet-readers.js';
+import { performBatchAction } from './control.js';
+import { BatchExecution, generateMissing } from './execution.js';
 import { BatchFiles } from './files.js';
-import type { RowStep } from './metrics.js';
 import { isPaused, MAX_ROWS } from './rules.js';
 import { validateBatch, type ValidationWatch } from './validation/run.js';
 import { totalText } from './workflow-resource.js';
@@ -42,7 +42,7 @@ export class BatchWorkflowService {
   }
 
   async state(batchId: Uuid): Promise<BatchState> {
-    return stateOf(await this.deps.database.reader.find(bonusBatches, { id: batchId }));
+    return stateOf(await this.find(batchId));
   }
 
   /** The caller repeats the call after `LimitReached` and `DatabaseUnavailable`. */
@@ -51,7 +51,7 @@ export class BatchWorkflowService {
     const deps = { ...this.deps, maxRows: MAX_ROWS, openSheet: sheets.rows.bind(sheets) };
     const counted = this.counted('validated', watch);
     return this.within(shares.validating, batchId, async () =>
-      stateOf(await validateBatch(deps, batchId, counted)),
+      stateOf(existing(await validateBatch(deps, batchId, counted))),
     );
   }
 
@@ -82,9 +82,7 @@ export class BatchWorkflowService {
     batchId: Uuid,
     work: () => Promise<T>,
   ): Promise<T> {
-    const batch = await this.deps.database.reader.find(bonusBatches, { id: batchId });
-    if (batch === undefined) throw notFound();
-    const leave = shares.take(batch.tenantId);
+    const leave = shares.take((await this.find(batchId)).tenantId);
     try {
       return await work();
     } finally {
@@ -99,22 +97,20 @@ export class BatchWorkflowService {
   ): Promise<string | null> {
     const { action } = signal;
     const [batchId, actId] = [asUuid(signal.batchId), asUuid(signal.actId)];
-    const batch = await this.deps.database.reader.find(bonusBatches, { id: batchId });
-    if (batch === undefined) throw notFound();
-    const subject = {
-      tenantId: batch.tenantId,
-      subjectType: 'bonus_batch',
-      subjectId: batchId,
-    } as const;
+    const { tenantId } = await this.find(batchId);
+    const subject = { tenantId, subjectType: 'bonus_batch', subjectId: batchId } as const;
     const signed = await signals.verify(`bonus_batch.${action}`, signal, subject);
     if ('refused' in signed) return signed.refused;
     const result = await performBatchAction(this.deps, { batchId, action, ...signed, actId });
     return 'refusal' in result ? result.refusal.message : null;
   }
+
+  private async find(id: Uuid): Promise<BonusBatch> {
+    return existing(await this.deps.database.reader.find(bonusBatches, { id }));
+  }
 }
 
-function stateOf(batch: BonusBatch | undefined): BatchState {
-  if (batch === undefined) throw notFound();
+function stateOf(batch: BonusBatch): BatchState {
   const { status, rowCount, rowsRejected, rowsPaid, rowsFailed, pauseReason } = batch;
   return {
     status,
@@ -127,4 +123,16 @@ function stateOf(batch: BonusBatch | undefined): BatchState {
     pauseReason,
     rejection: batch.rejectionCode,
   };
+}
+
+export type RowStep = 'validated' | 'settled';
+
+export function rowMetrics(registry: Registry): (step: RowStep, rows: number) => void {
+  const rows = metersOf(registry).counter(
+    'batch_rows_total',
+    'Batch rows read and checked (validated), or paid or refused (settled)',
+    ['step'],
+  );
+  for (const step of ['validated', 'settled'] as const) rows.inc({ step }, 0);
+  return (step, count) => rows.inc({ step }, count);
 }

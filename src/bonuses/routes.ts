@@ -11,7 +11,6 @@ import {
   refusesSpending,
   summary,
 } from '../http/route.js';
-import { bonusList } from './reading.js';
 import {
   BonusPageSchema,
   BonusQuery,
@@ -20,6 +19,7 @@ import {
   CreateBonusBody,
 } from './schemas.js';
 import type { Bonuses } from './service.js';
+import { bonusList } from './service.js';
 
 export function bonusRoutes(
   api: Api,

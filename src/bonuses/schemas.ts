@@ -19,7 +19,7 @@ import {
   uuidSchema,
 } from '../http/schemas.js';
 import { z } from '../http/zod.js';
-import { MAX_REFERENCE } from './rules.js';
+import { MAX_REFERENCE } from './decide.js';
 
 function nameField(
   parse: (text: string) => string | null,
@@ -134,8 +134,5 @@ export const BonusSchema = bonusResource.schema;
 export const BonusPageSchema = pageSchema('BonusPage', BonusSchema);
 
 export const BonusQuery = boundedOfAsset(
-  z.strictObject({
-    ...OPERATION_QUERY,
-    recipient_account: uuidField.optional(),
-  }),
+  z.strictObject({ ...OPERATION_QUERY, recipient_account: uuidField.optional() }),
 );

@@ -1,9 +1,5 @@
-import type { Amount } from '../core/amount.js';
-import type { Keyed } from '../core/fingerprint.js';
-import type { Uuid } from '../core/ids.js';
-import type { Caller } from '../core/permissions.js';
-import type { Reader } from '../db/database.js';
-import type { Bonus } from '../db/entities/bonuses.js';
+import { paymentKind } from '../accounts/payments.js';
+import type { OperationList } from '../accounts/operation-list.js';
 import type { RecipientBudget } from '../accounts/recipient-budget.js';
 import {
   foundByName,
@@ -11,10 +7,16 @@ import {
   type RecipientName,
   resolveRecipients,
 } from '../accounts/recipients.js';
-import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
+import type { Amount } from '../core/amount.js';
+import type { Keyed } from '../core/fingerprint.js';
+import type { Uuid } from '../core/ids.js';
+import type { Caller } from '../core/permissions.js';
+import type { Reader } from '../db/database.js';
+import { type Bonus, bonuses } from '../db/entities/bonuses.js';
 import { findKeys } from '../ledger/idempotency.js';
-import type { CommandResult } from '../ledger/writer/types.js';
-import { createBonusKind } from './commands.js';
+import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
+import type { CommandKind, CommandResult } from '../ledger/writer/types.js';
+import { type CreateBonus, decideBonus } from './decide.js';
 
 interface BonusRequest {
   readonly sourceAccountId: Uuid;
@@ -62,3 +64,19 @@ export class Bonuses {
     return this.desk.submit(createBonusKind, command);
   }
 }
+
+/** Read with any role in the source, or in a recipient account of the tenant. */
+export const bonusList: OperationList<Bonus> = {
+  table: bonuses,
+  statuses: [],
+  resourceType: 'bonus',
+  seenFrom: ['source_account_id', 'recipient_account_id'],
+};
+
+export const createBonusKind: CommandKind<CreateBonus, Bonus> = {
+  name: 'create bonus',
+  resourceType: 'bonus',
+  table: bonuses,
+  ...paymentKind('bonus', ({ recipientAccountId }) => recipientAccountId),
+  decide: decideBonus,
+};

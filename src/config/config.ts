@@ -11,6 +11,7 @@ import {
   count,
   encryptionKeys,
   mysqlUrl,
+  nonEmpty,
   port,
   railRoutes,
   railSeconds,
@@ -172,14 +173,10 @@ export const OPS_VARIABLES = {
   SUPPORT_URL: SUPPORT_VARIABLES.SUPPORT_URL,
   SUPPORT_TEMPORAL_UI_URL: SUPPORT_VARIABLES.SUPPORT_TEMPORAL_UI_URL,
   TEMPORAL_NAMESPACE: TEMPORAL_VARIABLES.TEMPORAL_NAMESPACE,
-  OPS_KEY: z
-    .string()
-    .min(1)
+  OPS_KEY: nonEmpty
     .optional()
     .describe("secret: key of the service account that automation acts as; never a person's"),
-  OPS_SESSIONS: z
-    .string()
-    .min(1)
+  OPS_SESSIONS: nonEmpty
     .optional()
     .describe(
       'where the sessions of `ops login` are kept; by default ~/.config/money-movement/sessions.json',

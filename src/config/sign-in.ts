@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { claimRights, webUrl } from './values.js';
-import type { ProviderSettings } from '../staff/provider.js';
+import type { ProviderSettings } from '../staff/subjects.js';
+import { claimRights, nonEmpty, webUrl } from './values.js';
 
 export const SIGN_IN_VARIABLES = {
   SUPPORT_OIDC_ISSUER: webUrl
@@ -8,14 +8,8 @@ export const SIGN_IN_VARIABLES = {
     .describe(
       "the company's OpenID Connect provider, as its discovery document names it; if unset, staff sign in with codes only",
     ),
-  SUPPORT_OIDC_CLIENT_ID: z
-    .string()
-    .min(1)
-    .optional()
-    .describe("the desk's client id at the provider"),
-  SUPPORT_OIDC_CLIENT_SECRET: z
-    .string()
-    .min(1)
+  SUPPORT_OIDC_CLIENT_ID: nonEmpty.optional().describe("the desk's client id at the provider"),
+  SUPPORT_OIDC_CLIENT_SECRET: nonEmpty
     .optional()
     .describe(
       'secret: authenticates the desk to the provider; if unset, it is a public client with PKCE only',
@@ -25,14 +19,10 @@ export const SIGN_IN_VARIABLES = {
     .regex(/^openid( [\x21-\x7e]+)*$/, 'must begin with openid, with spaces between')
     .default('openid profile')
     .describe('scopes that the desk asks the provider for'),
-  SUPPORT_OIDC_NAME_CLAIM: z
-    .string()
-    .min(1)
+  SUPPORT_OIDC_NAME_CLAIM: nonEmpty
     .default('preferred_username')
     .describe("claim of the ID token with a person's staff name; used only the first time"),
-  SUPPORT_OIDC_RIGHTS_CLAIM: z
-    .string()
-    .min(1)
+  SUPPORT_OIDC_RIGHTS_CLAIM: nonEmpty
     .default('groups')
     .describe('claim of the ID token whose values SUPPORT_OIDC_RIGHTS names'),
   SUPPORT_OIDC_RIGHTS: claimRights

@@ -1,27 +1,21 @@
 import type { WorkerDeploymentVersion } from '@temporalio/common';
 import { z } from 'zod';
-import { hostAndPort, pem } from './values.js';
+import { hostAndPort, nonEmpty, pem } from './values.js';
 import type { TemporalOptions } from '../temporal/connection-options.js';
 
 export const TEMPORAL_VARIABLES = {
   TEMPORAL_ADDRESS: hostAndPort.default('127.0.0.1:7233').describe('where Temporal is: host:port'),
-  TEMPORAL_NAMESPACE: z
-    .string()
-    .min(1)
-    .default('default')
-    .describe('the namespace of the workflows'),
+  TEMPORAL_NAMESPACE: nonEmpty.default('default').describe('the namespace of the workflows'),
   TEMPORAL_TLS: z.enum(['on', 'off']).default('off').describe('on: use TLS with Temporal'),
   TEMPORAL_TLS_CERTIFICATE: pem.optional().describe('client certificate for mutual TLS, PEM'),
   TEMPORAL_TLS_KEY: pem.optional().describe('secret: key of the client certificate, PEM'),
   TEMPORAL_TLS_CA: pem
     .optional()
     .describe("certificate authority of the server, PEM; by default the system's own"),
-  TEMPORAL_TLS_SERVER_NAME: z
-    .string()
-    .min(1)
+  TEMPORAL_TLS_SERVER_NAME: nonEmpty
     .optional()
     .describe("name in the server's certificate, if it is not the host of TEMPORAL_ADDRESS"),
-  TEMPORAL_API_KEY: z.string().min(1).optional().describe('secret: API key of Temporal Cloud'),
+  TEMPORAL_API_KEY: nonEmpty.optional().describe('secret: API key of Temporal Cloud'),
 } as const;
 
 export type TemporalConfig = Readonly<z.infer<z.ZodObject<typeof TEMPORAL_VARIABLES>>>;

@@ -14,8 +14,9 @@ import {
   type RailRoute,
 } from '../payouts/rails/rail.js';
 import { TASK_QUEUES, type TaskQueue } from '../temporal/contracts.js';
-import { type AllowedHost, parseAllowedHost } from '../webhooks/allowed-hosts.js';
+import { parseAllowedHost } from '../webhooks/allowed-hosts.js';
 
+export const nonEmpty = z.string().min(1);
 export const count = (least: number, most: number): z.ZodType<number, string> =>
   z
     .string()
@@ -24,9 +25,7 @@ export const count = (least: number, most: number): z.ZodType<number, string> =>
     .pipe(z.number().min(least, `must be at least ${least}`).max(most, `must be at most ${most}`));
 export const port = count(0, 65_535);
 
-/**
- * `mysql://user:password@host:port,host:port/database`. Options could switch off required settings.
- */
+/** `mysql://user:password@host:port,host:port/database`, without options. */
 export const mysqlUrl = z
   .string()
   .refine(
@@ -72,9 +71,7 @@ export function pairs(text: string): (readonly [name: string, value: string])[] 
 
 const RAIL_NAME = /^[a-z0-9-]{1,30}$/;
 
-/**
- * `acme/CO=http:bank-a,acme/*=simulated,*=simulated`: the rail for a tenant's payouts to a country.
- */
+/** `acme/CO=http:bank-a,acme/*=simulated,*=simulated` */
 export const railRoutes = z.string().transform((text, context): readonly RailRoute[] =>
   pairs(text).map(([whose, rail]) => {
     const at = whose.lastIndexOf('/');
@@ -143,6 +140,17 @@ export const claimRights = z.string().transform(
     ),
 );
 
+/** Comma-separated items that `parse` accepts. */
+const listOf = <T>(parse: (part: string) => T | null, fault: string) =>
+  z.string().transform((list, context): readonly T[] =>
+    list.split(',').flatMap((part): T[] => {
+      const item = parse(part.trim());
+      if (item !== null) return [item];
+      context.addIssue(`${part} ${fault}`);
+      return [];
+    }),
+  );
+
 export const addressRanges = z.string().transform((text, context): readonly string[] =>
   text
     .split(',')
@@ -164,21 +172,13 @@ export const pem = z
 
 export const TASK_QUEUE_NAMES = Object.keys(TASK_QUEUES) as readonly TaskQueue[];
 
-export const taskQueues = z.string().transform((text, context): readonly TaskQueue[] =>
-  text.split(',').flatMap((part): TaskQueue[] => {
-    const name = TASK_QUEUE_NAMES.find((known) => known === part.trim());
-    if (name !== undefined) return [name];
-    context.addIssue(`${part} is no task queue: there are ${TASK_QUEUE_NAMES.join(', ')}`);
-    return [];
-  }),
+export const taskQueues = listOf(
+  (part): TaskQueue | null => TASK_QUEUE_NAMES.find((known) => known === part) ?? null,
+  `is no task queue: there are ${TASK_QUEUE_NAMES.join(', ')}`,
 );
 
-/** Comma-separated receivers that an operator allows: `http://127.0.0.1:*`. */
-export const allowedHosts = z.string().transform((text, context): readonly AllowedHost[] =>
-  text.split(',').flatMap((part): AllowedHost[] => {
-    const host = parseAllowedHost(part.trim());
-    if (host !== null) return [host];
-    context.addIssue(`${part} is no host: write http://localhost:* or https://10.0.0.5:8443`);
-    return [];
-  }),
+/** Receivers that an operator allows: `http://127.0.0.1:*`. */
+export const allowedHosts = listOf(
+  parseAllowedHost,
+  'is no host: write http://localhost:* or https://10.0.0.5:8443',
 );

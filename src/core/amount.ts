@@ -1,7 +1,4 @@
-/**
- * A count of an asset's smallest unit: a bigint inside, decimal text outside. (docs/contract.md,
- * Amount)
- */
+/** A count of the smallest unit: a bigint inside, text outside. (docs/contract.md, Amount) */
 
 interface ListedAsset {
   /** Decimals of the unit shown to people. */
@@ -90,4 +87,26 @@ export function formatAmount(amount: Amount): string {
   const whole = digits.slice(0, point).replace(/\B(?=(\d{3})+$)/g, ',');
   const decimals = scale === 0 ? '' : `.${digits.slice(point)}`;
   return `${amount.raw < 0n ? '-' : ''}${whole}${decimals} ${amount.asset}`;
+}
+
+/** `flatRaw` plus `basisPoints` of the amount, from `floorRaw` to `capRaw`. */
+export interface FeeSchedule {
+  readonly flatRaw: bigint;
+  readonly basisPoints: bigint;
+  readonly floorRaw: bigint;
+  readonly capRaw: bigint | null;
+}
+
+const BASIS = 10_000n;
+
+/** Rounds the share half up. (docs/contract.md, Limits and fees) */
+export function feeFor(schedule: FeeSchedule, raw: bigint): bigint {
+  const share = (raw * schedule.basisPoints + BASIS / 2n) / BASIS;
+  const floored = maxRaw(schedule.flatRaw + share, schedule.floorRaw);
+  const capped = schedule.capRaw !== null && floored > schedule.capRaw ? schedule.capRaw : floored;
+  return capped > MAX_RAW ? MAX_RAW : capped;
+}
+
+function maxRaw(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
 }

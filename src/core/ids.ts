@@ -14,10 +14,7 @@ const last = { msecs: 0, seq: 0 };
 /** If the clock is set back by less, ids keep their order. */
 const MAX_AHEAD_MS = 5_000;
 
-/**
- * Returns a UUID v7, greater than every earlier id of this process unless the clock was set back by
- * more than `MAX_AHEAD_MS`.
- */
+/** Greater than every earlier id unless the clock was set back by more than `MAX_AHEAD_MS`. */
 export function newId(): Uuid {
   if (used === pool.length) {
     randomFillSync(pool);

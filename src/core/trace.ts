@@ -12,10 +12,7 @@ import {
   TraceFlags,
 } from '@opentelemetry/api';
 
-/**
- * Only `traceEntry` begins a trace; other functions continue the current trace, if any.
- * (docs/operations/monitoring.md, Traces)
- */
+/** Only `traceEntry` begins a trace. (docs/operations/monitoring.md, Traces) */
 
 /** W3C: `00-<trace id>-<span id>-01` */
 export type Traceparent = string;

@@ -1,6 +1,6 @@
 import { VerificationSchema } from '../accounts/schemas.js';
 import { BatchOfEventSchema } from '../batches/schemas.js';
-import { BATCH_EVENT_EXAMPLES } from '../batches/schemas-examples.js';
+import { BATCH_EVENT_EXAMPLES } from '../batches/schemas-requests.js';
 import { API_VERSIONS } from '../core/versions.js';
 import { EVENT_TYPES, type EventType, isSubscribable } from '../db/entities/events.js';
 import { EXAMPLE, exampledAs, exampleOf } from '../http/examples.js';

@@ -5,6 +5,7 @@ import type { Uuid } from '../core/ids.js';
 import { auditLog } from '../db/entities/identity.js';
 import { type Adjustment, adjustments, type PayIn, payIns } from '../db/entities/operations.js';
 import {
+  accept,
   changeRow,
   type Command,
   type Decision,
@@ -61,12 +62,8 @@ export function decidePayIn(command: RecordPayIn, state: LockedState): Decision<
   const { payInId, tenantId, accountId, amount, reference, description } = command;
   const account = ownAccount(state, tenantId, accountId);
   if (account === undefined) return refuse(NOT_FOUND, false);
-  const move = {
-    account,
-    system: systemAccount(state, tenantId, command.systemAccountId),
-    amount,
-    direction: 'in',
-  } as const;
+  const system = systemAccount(state, tenantId, command.systemAccountId);
+  const move = { account, system, amount, direction: 'in' } as const;
   const refusal = closedRefusal(account.account) ?? rangeRefusal(move);
   if (refusal !== null) return refuse(refusal, false);
   const payIn: PayIn = {
@@ -86,14 +83,10 @@ export function decidePayIn(command: RecordPayIn, state: LockedState): Decision<
     description,
     entries: entriesOf(move, 'payin_in'),
   };
-  return {
-    outcome: { done: true, resource: payIn },
-    writes: {
-      postings: [posting],
-      rows: [insertRow(payIns, payIn), actOf(command, payInAuditEntry(payIn), state)],
-    },
-    bindsKey: true,
-  };
+  return accept(payIn, {
+    postings: [posting],
+    rows: [insertRow(payIns, payIn), actOf(command, payInAudit(payIn), state)],
+  });
 }
 
 /** Moves no money. */
@@ -157,12 +150,8 @@ export function decideRejection(
   const adjustment = state.row(adjustments, { id: command.adjustmentId });
   if (adjustment?.tenantId !== command.tenantId) return refuse(NOT_FOUND, false);
   if (adjustment.status !== 'proposed') return refuse(decidedRefusal(adjustment), false);
-  const rejected: Adjustment = {
-    ...adjustment,
-    status: 'rejected',
-    ...decidedBy(command.by, state),
-  };
-  return done(command, 'reject', rejected, state);
+  const decided = { status: 'rejected', ...decidedBy(command.by, state) } as const;
+  return done(command, 'reject', { ...adjustment, ...decided }, state);
 }
 
 function done(
@@ -175,12 +164,8 @@ function done(
   const row =
     action === 'propose' ? insertRow(adjustments, adjustment) : changeRow(adjustments, adjustment);
   const why = 'why' in command ? command.why : null;
-  const act = actOf(command, adjustmentAuditEntry(adjustment, `adjustment.${action}`, why), state);
-  return {
-    outcome: { done: true, resource: adjustment },
-    writes: { ...moved, rows: [row, act] },
-    bindsKey: true,
-  };
+  const act = actOf(command, adjustmentAudit(adjustment, `adjustment.${action}`, why), state);
+  return accept(adjustment, { ...moved, rows: [row, act] });
 }
 
 function decidedBy(
@@ -194,16 +179,12 @@ function actOf({ auditId, by }: StaffCommand, act: AuditEntry, { at }: LockedSta
   return insertRow(auditLog, auditRow(auditId, by, at, act));
 }
 
-function payInAuditEntry({ tenantId, id, accountId, asset, raw, reference }: PayIn): AuditEntry {
+function payInAudit({ tenantId, id, accountId, asset, raw, reference }: PayIn): AuditEntry {
   const details = { account_id: accountId, asset, raw: raw.toString(), reference };
   return { tenantId, action: 'payin.record', subjectType: 'payin', subjectId: id, details };
 }
 
-function adjustmentAuditEntry(
-  adjustment: Adjustment,
-  action: string,
-  why: string | null,
-): AuditEntry {
+function adjustmentAudit(adjustment: Adjustment, action: string, why: string | null): AuditEntry {
   const { tenantId, id, accountId, direction, asset, raw, reference, reason, status, proposedBy } =
     adjustment;
   const money = { account_id: accountId, direction, asset, raw: raw.toString() };

@@ -1,6 +1,5 @@
-import type { Asset } from '../core/amount.js';
+import { type Asset, feeFor } from '../core/amount.js';
 import { ApiError, invalidField, invalidState } from '../core/errors.js';
-import { feeFor } from '../core/fees.js';
 import { firstIdAt, type Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import { bigint, string, time, uuid } from '../db/columns.js';
@@ -14,20 +13,17 @@ import {
 } from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
 import type { StaffIdentity } from '../staff/rules.js';
-import { approveAdjustment, proposeRefundPart } from './adjustments.js';
-import type { FundingDeps } from './reference.js';
+import { approveAdjustment, type FundingDeps, proposeRefundPart } from './service.js';
 import {
+  assertEven,
   assertRefundName,
+  CHARGED,
   feeAccountReference,
+  isAlive,
+  lastTries,
   payerReference,
   refundPart,
   refundReason,
-} from './refund-references.js';
-import {
-  assertEven,
-  CHARGED,
-  isAlive,
-  lastTries,
   type StandingRefund,
   standingRefund,
 } from './refund-standing.js';
@@ -67,7 +63,6 @@ export interface RefundMoves<Move extends Pick<Adjustment, 'asset' | 'raw'>> {
 }
 
 interface RefundPlan {
-  /** Includes those already proposed or posted. */
   readonly operations: number;
   readonly totalRaw: bigint;
   readonly refundedBefore: number;
@@ -82,7 +77,6 @@ const ASKED_BEFORE_MS = 3_600_000;
 /** A batch's bonus gets its id a little later, when its group is decided. */
 const MADE_AFTER_MS = 60_000;
 
-/** Plans what would be refunded and what is still missing. */
 export async function planRefund(reader: Reader, wanted: WantedRefund): Promise<RefundPlan> {
   const { tenantId, asset, reference: name } = wanted;
   assertRefundName(name);

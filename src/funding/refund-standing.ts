@@ -1,14 +1,13 @@
 import { type Amount, type Asset, formatAmount } from '../core/amount.js';
 import { groupBy } from '../core/collections.js';
-import { ApiError, invalidState } from '../core/errors.js';
-import type { Uuid } from '../core/ids.js';
+import { ApiError, invalidField, invalidState } from '../core/errors.js';
+import { isCanonicalUuid, type Uuid } from '../core/ids.js';
 import { asset as assetColumn, bigint, uuid } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { type Adjustment, adjustments } from '../db/entities/operations.js';
 import type { FeeOperation } from '../db/entities/parties.js';
 import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
-import { payerReference, refundPart, refundReason } from './refund-references.js';
 
 interface PayerRefund extends Adjustment {
   readonly operationId: Uuid;
@@ -37,7 +36,6 @@ export const CHARGED: Readonly<Record<FeeOperation, string>> = {
 };
 const SLICE = 1_000;
 
-/** The adjustment has moved money or still may. */
 export function isAlive({ status }: Pick<Adjustment, 'status'>): boolean {
   return status !== 'rejected';
 }
@@ -165,4 +163,71 @@ function sumOf(
     .filter((one) => one.direction === direction)
     .reduce((total, one) => total + one.raw, 0n);
   return { raw, asset };
+}
+
+/**
+ * References of refunds are numbered by try: `fee-refund.<operation>`, `fee-refund.<operation>.2`.
+ * The operators' name for the whole refund precedes the reason.
+ */
+
+/** Not allowed as an operators' name. */
+const OF_PAYERS = 'fee-refund';
+const NAME = /^[A-Za-z0-9_-]{1,24}$/;
+const LAST_TRY = 99;
+const REFERENCE = /^([A-Za-z0-9_-]{1,24})\.([0-9a-f-]{36})(?:\.([2-9]|[1-9][0-9]))?$/;
+
+type RefundPart =
+  | { readonly of: 'payer'; readonly operationId: Uuid; readonly tries: number }
+  | { readonly of: 'fee account'; readonly tries: number };
+
+export function assertRefundName(name: string): void {
+  if (!NAME.test(name) || name === OF_PAYERS)
+    throw new ApiError(invalidField('reference', 'pattern'));
+}
+
+/** Refuses an adjustment that could pass for a part of a refund, whose approvers see only sums. */
+export function assertNotOfRefund({
+  reference,
+  accountId,
+}: Pick<Adjustment, 'reference' | 'accountId'>): void {
+  const [, of, id] = REFERENCE.exec(reference) ?? [];
+  if (of !== undefined && (of === OF_PAYERS || id === accountId))
+    throw new ApiError(invalidField('reference', 'names_a_fee_refund'));
+}
+
+/** Without the operators' name, so that no operation is refunded twice. */
+export function payerReference(operationId: Uuid, tries: number): string {
+  return referenceOf(OF_PAYERS, operationId, tries);
+}
+
+export function feeAccountReference(name: string, accountId: Uuid, tries: number): string {
+  return referenceOf(name, accountId, tries);
+}
+
+function referenceOf(name: string, id: Uuid, tries: number): string {
+  if (tries > LAST_TRY)
+    throw new ApiError(invalidState(`${name}.${id} was rejected ${LAST_TRY} times`));
+  return tries === 1 ? `${name}.${id}` : `${name}.${id}.${tries}`;
+}
+
+export function refundReason(name: string, reason: string): string {
+  return `${name}: ${reason}`;
+}
+
+/** Returns null for another adjustment, whose reason may begin with the name too. */
+export function refundPart(
+  name: string,
+  {
+    reference,
+    reason,
+    accountId,
+    direction,
+  }: Pick<Adjustment, 'reference' | 'reason' | 'accountId' | 'direction'>,
+): RefundPart | null {
+  const [, of, id, text = '1'] = REFERENCE.exec(reference) ?? [];
+  if (id === undefined || !isCanonicalUuid(id) || !reason.startsWith(refundReason(name, '')))
+    return null;
+  const tries = Number.parseInt(text, 10);
+  if (of === OF_PAYERS) return direction === 'in' ? { of: 'payer', operationId: id, tries } : null;
+  return of === name && id === accountId ? { of: 'fee account', tries } : null;
 }

@@ -11,7 +11,6 @@ interface Move {
   readonly account: LockedAccount;
   readonly system: LockedAccount;
   readonly amount: Amount;
-  /** Seen from the account. */
   readonly direction: 'in' | 'out';
 }
 

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { CsvError, parse } from 'csv-parse/sync';
 import { z } from 'zod';
-import { dialectOf } from '../spreadsheets/csv/dialect.js';
+import { dialectOf } from '../spreadsheets/csv/csv-rows.js';
 import { SheetProblem } from '../spreadsheets/sheet.js';
 import { OpsError } from './failures.js';
 

@@ -6,8 +6,13 @@ import {
   PAYOUT_STATUSES,
   type PayoutStatus,
 } from '../db/entities/payouts.js';
-import { REJECTION, rejectBody } from '../approvals/schemas.js';
-import { APPROVAL, approvableFields, rejectionField } from '../approvals/schemas-approvable.js';
+import {
+  approvableFields,
+  APPROVAL,
+  rejectBody,
+  REJECTION,
+  rejectionField,
+} from '../approvals/schemas.js';
 import { EXAMPLE, exampled } from '../http/examples.js';
 import { OPERATION_QUERY } from '../http/operation-query.js';
 import { defineResource, fieldsOf } from '../http/resource.js';

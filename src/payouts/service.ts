@@ -10,7 +10,7 @@ import { feeNeeds, readFeeAccounts } from '../accounts/fee.js';
 import { limitNeeds } from '../accounts/limits.js';
 import type { OperationList } from '../accounts/operation-list.js';
 import { readReach } from '../accounts/reachable.js';
-import { systemAccountId } from '../funding/reference.js';
+import { systemAccountId } from '../funding/service.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import { type CommandResult, type CommandKind, need } from '../ledger/writer/types.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';

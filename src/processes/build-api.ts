@@ -1,12 +1,9 @@
 import type { Registry } from 'prom-client';
-import { Authenticator } from '../access/authenticator.js';
-import { TokenUses } from '../access/token-uses.js';
+import { Authenticator, TokenUses } from '../access/authenticator.js';
 import { RecipientBudget, RECIPIENTS_FULL_AFTER_MS } from '../accounts/recipient-budget.js';
-import { identityRoutes } from '../accounts/routes-identity.js';
-import { accountRoutes } from '../accounts/routes.js';
+import { accountRoutes, identityRoutes } from '../accounts/routes.js';
 import { approvalPolicyRoutes } from '../approvals/routes.js';
 import { Approvals } from '../approvals/service.js';
-import { batchFileRoutes } from '../batches/routes-files.js';
 import { batchRoutes } from '../batches/routes.js';
 import { Batches } from '../batches/service.js';
 import { bonusRoutes } from '../bonuses/routes.js';
@@ -274,7 +271,6 @@ export function buildApi(
     timeoutMs: config.COMMAND_TIMEOUT_MS,
   });
   batchRoutes(api, batches, cursors, config.BASE_URL);
-  batchFileRoutes(api, batches, config.BASE_URL);
   accountRoutes(api, core, cursors);
   identityRoutes(api, { database, clock, budget: recipientBudget, encryptionKeys });
   const statements = { database, clock, databaseClock, timeoutMs: config.COMMAND_TIMEOUT_MS };

@@ -14,9 +14,7 @@ import { RollbackGuard } from '../restores/rollback-guard.js';
 import type { Uuid } from '../core/ids.js';
 
 const MAX_GROUP = 200;
-/**
- * Concurrent transactions of each writer. A worker has writers for approvals, batches and payouts.
- */
+/** Per writer. A worker has writers for approvals, batches and payouts. */
 export const GROUPS_IN_FLIGHT = 2;
 /** Further commands are refused with 503. */
 const MAX_QUEUE = 5_000;
@@ -76,15 +74,7 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
   const rollbacks = new RollbackGuard({ database, clock, onRolledBack });
   const deps = { database, clock, databaseClock, rollbacks, failpoints, onFault, onAccountAhead };
   const desks = new LedgerWriters((name) => new LedgerWriter(deps, options, observerOf(name)));
-  return {
-    clock,
-    databaseClock,
-    rollbacks,
-    database,
-    desk: desks.add('main'),
-    desks,
-    failpoints,
-  };
+  return { clock, databaseClock, rollbacks, database, desk: desks.add('main'), desks, failpoints };
 }
 
 /** Finds the primary and reads its clock early. Never rejects. */

@@ -10,10 +10,7 @@ export interface BuiltRates {
   close(): void;
 }
 
-/**
- * Rate limits are shared through Redis, if configured. Its client, a fifth of the code loaded at
- * the start, is loaded only if needed.
- */
+/** The client of Redis, a fifth of the code loaded at the start, is loaded only if needed. */
 export async function buildRates(
   config: RateConfig,
   registry: Registry,

@@ -84,17 +84,6 @@ function buildRelease(config: SupportConfig, core: Core, logger: Logger): Releas
     logger.warn({ rail, reason }, 'a rail gave no answer'),
   );
   const breakers = new RailBreakers(database, clock);
-  const calls = new RailCalls({
-    database,
-    desk,
-    clock,
-    rails,
-    failpoints,
-    observer,
-    breakers,
-  });
-  return {
-    calls,
-    quietMs: (rail) => config.PAYOUT_RAIL_QUIET_S.get(rail) ?? DEFAULT_QUIET_MS,
-  };
+  const calls = new RailCalls({ database, desk, clock, rails, failpoints, observer, breakers });
+  return { calls, quietMs: (rail) => config.PAYOUT_RAIL_QUIET_S.get(rail) ?? DEFAULT_QUIET_MS };
 }

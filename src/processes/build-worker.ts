@@ -4,12 +4,11 @@ import {
   type ActivityServices,
   createActivities,
 } from '../../activities/index.js';
-import { policiesSweep } from '../approvals/policy-delay.js';
+import { policiesSweep } from '../approvals/policies.js';
 import { Approvals } from '../approvals/service.js';
 import { auditMetrics } from '../auditor/scheduled-audit.js';
-import { rowMetrics } from '../batches/metrics.js';
+import { BatchWorkflowService, rowMetrics } from '../batches/workflow-service.js';
 import { filesSweep, lapseSweep, rowsSweep, uploadsSweep } from '../batches/sweeps.js';
-import { BatchWorkflowService } from '../batches/workflow-service.js';
 import type { WorkerConfig } from '../config/config.js';
 import { temporalOptions } from '../config/temporal.js';
 import { ConcurrencyLimit } from '../core/concurrency-limit.js';

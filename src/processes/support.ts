@@ -11,10 +11,7 @@ import {
   refusalToStart,
 } from './process-life.js';
 
-/**
- * Process of the support desk. On a signal, leaves the load balancer and finishes accepted
- * requests.
- */
+/** On a signal, the support desk leaves the load balancer and finishes accepted requests. */
 
 const config = readOrExit(readSupportConfig);
 const refuseToStart = refusalToStart('the support desk');

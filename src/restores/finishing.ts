@@ -13,7 +13,7 @@ import type { RailCalls } from '../payouts/rail-calls.js';
 import { standingRefusal } from '../staff/people.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
 import { keepFromEnding, keepNewerFromEnding } from './holding.js';
-import { lastRestore, restoreAuditEntry } from './opening.js';
+import { lastRestore, restoreAudit } from './opening.js';
 import { findingsOf } from './rails.js';
 import { contradicts } from './rules.js';
 import { isLossy, moveSequences, moveSystemChain } from './sequences.js';
@@ -116,7 +116,7 @@ export async function openLedger(
     if (refusal !== null) throw new ApiError(refusal);
     await keepNewerFromEnding(transaction, restore, unasked, now);
     await transaction.execute(updateSql(restores, finished, { id: open.map(({ id }) => id) }));
-    const act = restoreAuditEntry('restore.finish', restore);
+    const act = restoreAudit('restore.finish', restore);
     await recordAction(transaction, by, now, {
       ...act,
       details: { ...act.details, ...found, left_out: unasked.join(',') },

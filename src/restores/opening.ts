@@ -95,7 +95,7 @@ export async function beginRestore(
         ? insertSql(restores, [begun])
         : updateSql(restores, begun, { id: noticed.id });
     await transaction.execute(set);
-    await recordAction(transaction, by, now, restoreAuditEntry('restore.begin', begun));
+    await recordAction(transaction, by, now, restoreAudit('restore.begin', begun));
     return begun;
   });
 }
@@ -108,7 +108,7 @@ export function newRestore(noticedBy: Restore['noticedBy'], beganAt: Instant): R
   return { id: newId(), noticedBy, reason: '', beganAt, ...open };
 }
 
-export function restoreAuditEntry(action: string, restore: Restore): AuditEntry {
+export function restoreAudit(action: string, restore: Restore): AuditEntry {
   const { id, reason, restoredTo, lostUntil, skip, beganBy } = restore;
   const lost = {
     restored_to: toRfc3339(restoredTo),

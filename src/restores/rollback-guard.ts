@@ -7,7 +7,7 @@ import { restores } from '../db/entities/restores.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { type Checkpoint, compareWith, parseCheckpoint, readCheckpoint } from './checkpoint.js';
-import { newRestore, restoreAuditEntry } from './opening.js';
+import { newRestore, restoreAudit } from './opening.js';
 
 const CHECK_EVERY_MS = 5_000;
 /** The first postings of a process wait at most this long for its first check. */
@@ -146,7 +146,7 @@ async function closeLedger({ database, clock }: DatabaseDeps): Promise<boolean> 
       reason: 'rows that existed are missing: the database was put back',
     };
     await transaction.execute(insertSql(restores, [noticed]));
-    await recordAction(transaction, ACTOR, now, restoreAuditEntry('restore.notice', noticed));
+    await recordAction(transaction, ACTOR, now, restoreAudit('restore.notice', noticed));
     return true;
   });
 }

@@ -1,5 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SheetProblem } from './sheet.js';
-import { EventLoopYielder } from './event-loop-yielder.js';
 
 const MIB = 1024 * 1024;
 /** Limits for reading one file. */
@@ -21,6 +21,19 @@ export const WHOLE_FILE: ReadingLimits = {
   textBytes: 64 * MIB,
   texts: 2_000_000,
 };
+
+/** Maximum time for which reading or writing a file delays other work of the process. */
+const TURN_MS = 8;
+
+export class EventLoopYielder {
+  private began = performance.now();
+
+  async yieldIfDue(): Promise<void> {
+    if (performance.now() - this.began < TURN_MS) return;
+    await nextTurn();
+    this.began = performance.now();
+  }
+}
 
 export class ReadingBudget extends EventLoopYielder {
   private inflatedBytes = 0;

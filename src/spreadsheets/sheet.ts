@@ -26,10 +26,8 @@ export function isBlank(cell: Cell): boolean {
 
 /** Ends with the last cell that has content. `null` is an empty cell. */
 export interface SheetRow {
-  /** The header is row 1. */
   readonly number: number;
   readonly cells: readonly Cell[];
-  /** For example by a filter. */
   readonly isHidden?: boolean;
   /** Set on the first row of a workbook. */
   readonly skippedSheets?: number;

@@ -23,7 +23,6 @@ interface StoredFile {
   readonly tenantId: Uuid;
   readonly id: Uuid;
   readonly format: FileKind;
-  /** Null or absent if the file was not generated. */
   readonly size: number | null | undefined;
 }
 
@@ -33,7 +32,6 @@ export class StoredFiles {
   private readonly throttle = new Throttle(PIECES_A_MS);
   private readonly kept = new ExpiringCache<ReturnType<ReadPiece>>(PIECES_KEPT, KEPT_MS);
 
-  /** Returns the pieces, each read on request. Throws `not_found`. */
   open(file: StoredFile, read: ReadPiece): AsyncIterable<Buffer> {
     if (file.size === undefined || file.size === null) throw notFound();
     return this.pieces(file, file.size, read);
@@ -50,7 +48,6 @@ export class StoredFiles {
     }
   }
 
-  /** Reads a piece. Concurrent requests for the same piece share one read. */
   private piece(
     { tenantId, id, format }: StoredFile,
     number: number,

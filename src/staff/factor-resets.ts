@@ -2,6 +2,7 @@ import { recordAction } from '../access/audit-log.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
 import { ApiError, existing, invalidState, type Refusal } from '../core/errors.js';
 import { newId } from '../core/ids.js';
+import type { Instant } from '../core/instant.js';
 import type { Transaction } from '../db/database.js';
 import {
   type Staff,
@@ -12,7 +13,7 @@ import {
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { type NewFactor, newFactor } from './authenticator.js';
-import { endSessions, sealedColumns, staffAuditEntry } from './people.js';
+import { endSessions, sealedColumns, staffAudit } from './people.js';
 import {
   denied,
   rightRefusal,
@@ -22,10 +23,7 @@ import {
 } from './rules.js';
 import type { StaffDeps } from './verification.js';
 
-/**
- * One person proposes a reset, another approves it; neither is the person concerned.
- * (docs/contract.md, Staff)
- */
+/** Neither the proposer nor the approver is the person concerned. (docs/contract.md, Staff) */
 
 /** Throws authority_insufficient, invalid_field (reason), invalid_state (already proposed). */
 export async function proposeFactorReset(
@@ -40,26 +38,13 @@ export async function proposeFactorReset(
     await lock(transaction, person);
     if ((await openReset(transaction, person)) !== undefined)
       throw new ApiError(invalidState(`a new authenticator of ${person.name} is proposed already`));
-    const made = {
-      id: newId(),
-      staffId: person.id,
-      status: 'proposed',
-      reason,
-      createdAt: clock(),
-    } as const;
     const reset: StaffFactorReset = {
-      ...made,
-      proposedById: by.id,
-      decidedById: null,
-      decidedAt: null,
+      ...{ id: newId(), staffId: person.id, status: 'proposed', reason, createdAt: clock() },
+      ...{ proposedById: by.id, decidedById: null, decidedAt: null },
     };
     await transaction.execute(insertSql(staffFactorResets, [reset]));
-    await recordAction(
-      transaction,
-      by,
-      clock(),
-      staffAuditEntry(person, 'staff.reset_propose', { reason }),
-    );
+    const entry = staffAudit(person, 'staff.reset_propose', { reason });
+    await recordAction(transaction, by, clock(), entry);
     return reset;
   });
 }
@@ -82,14 +67,7 @@ export async function approveFactorReset(
     const set = { ...sealedColumns(factor), ...UNLOCKED };
     await transaction.execute(updateSql(staff, set, { id: person.id }));
     await endSessions(transaction, clock, person.id);
-    const decided = { status: 'done', decidedById: by.id, decidedAt: clock() } as const;
-    await transaction.execute(updateSql(staffFactorResets, decided, { id: reset.id }));
-    await recordAction(
-      transaction,
-      by,
-      clock(),
-      staffAuditEntry(person, 'staff.reset_approve', { reason: reset.reason }),
-    );
+    await settle(transaction, clock(), person, reset, by, 'done');
     return factor;
   });
 }
@@ -105,16 +83,23 @@ export async function withdrawFactorReset(
     await lock(transaction, person);
     const reset = await openReset(transaction, person);
     if (reset === undefined) return false;
-    const decided = { status: 'withdrawn', decidedById: by.id, decidedAt: clock() } as const;
-    await transaction.execute(updateSql(staffFactorResets, decided, { id: reset.id }));
-    await recordAction(
-      transaction,
-      by,
-      clock(),
-      staffAuditEntry(person, 'staff.reset_withdraw', { reason: reset.reason }),
-    );
+    await settle(transaction, clock(), person, reset, by, 'withdrawn');
     return true;
   });
+}
+
+async function settle(
+  transaction: Transaction,
+  now: Instant,
+  person: Staff,
+  { id, reason }: StaffFactorReset,
+  by: StaffIdentity,
+  status: 'done' | 'withdrawn',
+): Promise<void> {
+  const decided = { status, decidedById: by.id, decidedAt: now } as const;
+  await transaction.execute(updateSql(staffFactorResets, decided, { id }));
+  const action = status === 'done' ? 'staff.reset_approve' : 'staff.reset_withdraw';
+  await recordAction(transaction, by, now, staffAudit(person, action, { reason }));
 }
 
 function allow(refusal: Refusal | null): void {

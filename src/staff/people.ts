@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import {
-  type AuditEntry,
-  type AuditDetails,
   type Actor,
+  type AuditDetails,
+  type AuditEntry,
   recordAction,
 } from '../access/audit-log.js';
 import { checkedText } from '../core/checked-text.js';
@@ -14,9 +14,14 @@ import { type Staff, staff, type StaffRight, staffSessions } from '../db/entitie
 import { insertSql, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { type NewFactor, newFactor } from './authenticator.js';
-import { foldedName } from './name.js';
-import { identityOf, MAX_STAFF_NAME, type StaffDeps } from './verification.js';
-import { rowRefusal, type StaffActionName, type StaffIdentity, UNLOCKED } from './rules.js';
+import {
+  foldedName,
+  rowRefusal,
+  type StaffActionName,
+  type StaffIdentity,
+  UNLOCKED,
+} from './rules.js';
+import { identityOf, MAX_STAFF_NAME, type StaffDeps, staffEntry } from './verification.js';
 
 /** The people of the operator, and the services that act for them. (docs/contract.md, Staff) */
 
@@ -34,18 +39,12 @@ interface SetStaff {
   readonly factor: NewFactor | null;
 }
 
-export function staffAuditEntry(
+export function staffAudit(
   { id, name }: Pick<Staff, 'id' | 'name'>,
   action: string,
   details: AuditDetails = {},
 ): AuditEntry {
-  return {
-    tenantId: null,
-    action,
-    subjectType: 'staff',
-    subjectId: id,
-    details: { name, ...details },
-  };
+  return staffEntry(id, action, { name, ...details });
 }
 
 /**
@@ -131,7 +130,7 @@ export async function deactivateStaff(
     await keepManager(transaction, known);
     await transaction.execute(updateSql(staff, { active: false }, { id: person.id }));
     await endSessions(transaction, clock, person.id);
-    await recordAction(transaction, actor, clock(), staffAuditEntry(person, 'staff.deactivate'));
+    await recordAction(transaction, actor, clock(), staffAudit(person, 'staff.deactivate'));
     return true;
   });
 }
@@ -204,7 +203,7 @@ function recordSet(
   actor: Actor,
 ): Promise<void> {
   const details = { kind: one.kind, rights: one.rights.join(',') };
-  return recordAction(transaction, actor, clock(), staffAuditEntry(one, 'staff.set', details));
+  return recordAction(transaction, actor, clock(), staffAudit(one, 'staff.set', details));
 }
 
 /** The member's rights may have changed since the code was verified. */

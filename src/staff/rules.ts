@@ -1,3 +1,4 @@
+import { remove as withoutLookAlikes } from 'confusables';
 import { ApiError, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
@@ -20,7 +21,6 @@ interface StaffActionRule {
   readonly movesMoney?: true;
   /** The action needs two people: each is always asked for a code, and services do not count. */
   readonly twoPeople?: true;
-  /** Requires one person; a service is not enough. */
   readonly byPerson?: true;
 }
 
@@ -114,7 +114,6 @@ export function denied(message: string): Refusal {
 /** A signal that waited longer than this for a worker must be sent again. */
 export const MAX_CODE_AGE_MS = 10 * 60_000;
 
-/** Consecutive wrong codes that cause no pause. */
 const FREE_FAILURES = 4;
 const FIRST_PAUSE_MS = 30_000;
 const MAX_PAUSE_MS = 60 * 60_000;
@@ -131,10 +130,7 @@ interface Lock {
   readonly lockedUntil: Instant | null;
 }
 
-/**
- * The command line, which requires access to the database, has a lock-out of its own, so that a
- * stranger cannot lock its users out.
- */
+/** A lock-out of its own for the command line, so that a stranger cannot lock its users out. */
 export function lockAt(door: StaffChannel, person: Staff): Lock {
   const { failedCodes, lockedUntil: until, opsFailedCodes, opsLockedUntil } = person;
   return door === 'ops'
@@ -160,4 +156,14 @@ export const UNLOCKED = {
 
 export function isLocked({ lockedUntil: until }: Pick<Lock, 'lockedUntil'>, at: Instant): boolean {
   return until !== null && at < until;
+}
+
+/** Folds case, width, accents and look-alike letters. (docs/contract.md, Staff) */
+export function foldedName(name: string): string {
+  const plain = withoutLookAlikes(name.normalize('NFKC')).normalize('NFKD');
+  return plain
+    .replace(/[\p{M}\p{Cf}]/gu, '')
+    .replace(/\s+/gu, ' ')
+    .trim()
+    .toLowerCase();
 }

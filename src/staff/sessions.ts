@@ -8,7 +8,7 @@ import { staff, type StaffSession, staffSessions } from '../db/entities/staff.js
 import { insertSql, literal, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { denied, type StaffIdentity } from './rules.js';
-import { identityOf, type StaffDeps, verifyClaim } from './verification.js';
+import { identityOf, type StaffDeps, staffEntry, verifyClaim } from './verification.js';
 
 /** One code proves the person for every action of the next hours. (docs/contract.md, Staff) */
 
@@ -25,7 +25,6 @@ interface SignIn {
   readonly place: string;
 }
 
-/** `token` is given to the person and not stored. */
 export interface SignedIn {
   readonly token: string;
   readonly session: StaffSession;
@@ -39,30 +38,15 @@ export async function signIn(
 ): Promise<SignedIn | { readonly refusal: Refusal }> {
   const { name, code, door, place } = wanted;
   const verified = await verifyClaim(deps, {
-    ...{
-      name,
-      code,
-      door,
-      right: 'read',
-      receivedAt: deps.clock(),
-      purpose: `sign-in/${randomUUID()}`,
-    },
-    refusedAct: {
-      tenantId: null,
-      action: 'staff.sign_in_refused',
-      subjectType: 'staff',
-      subjectId: '',
-      details: {},
-    },
+    ...{ name, code, door, right: 'read', receivedAt: deps.clock() },
+    purpose: `sign-in/${randomUUID()}`,
+    refusedAct: staffEntry('', 'staff.sign_in_refused'),
   });
   if ('refusal' in verified) return verified;
   return openSession(deps, verified.identity, door, place);
 }
 
-/**
- * Opens a session for a person proven by the company's own sign-in, limited to `rights` (null:
- * all).
- */
+/** Opens a session after the company's own sign-in, limited to `rights` (null: all). */
 export async function openSession(
   { database, clock }: StaffDeps,
   identity: StaffIdentity,
@@ -89,16 +73,8 @@ export async function openSession(
     const person = await transaction.find(staff, { id: identity.id }, { forUpdate: true });
     if (person?.active !== true) throw new ApiError(denied(`${identity.name} is not active staff`));
     await transaction.execute(insertSql(staffSessions, [session]));
-    const act = {
-      tenantId: null,
-      action: 'staff.sign_in',
-      subjectType: 'staff',
-      subjectId: identity.id,
-    };
-    await recordAction(transaction, { channel: door, name: identity.name }, now, {
-      ...act,
-      details: { session: session.id },
-    });
+    const entry = staffEntry(identity.id, 'staff.sign_in', { session: session.id });
+    await recordAction(transaction, { channel: door, name: identity.name }, now, entry);
   });
   return { token, session, identity };
 }
@@ -141,16 +117,8 @@ export function revokeSessions(
     );
     for (const { id, staffId } of open) {
       await transaction.execute(updateSql(staffSessions, { revokedAt: now }, { id }));
-      const act = {
-        tenantId: null,
-        action: 'staff.session_revoke',
-        subjectType: 'staff',
-        subjectId: staffId,
-      };
-      await recordAction(transaction, { channel: by.channel, name: by.name }, now, {
-        ...act,
-        details: { session: id },
-      });
+      const entry = staffEntry(staffId, 'staff.session_revoke', { session: id });
+      await recordAction(transaction, by, now, entry);
     }
     return open.length;
   });

@@ -1,3 +1,4 @@
+import type { AuditDetails } from '../access/audit-log.js';
 import { cleanText, MAX_REASON } from '../core/checked-text.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
@@ -5,12 +6,11 @@ import { type StaffSignal, WORKFLOW_ID_OF } from '../temporal/contracts.js';
 import { STAFF_ACTIONS, type StaffActionName, type StaffIdentity } from './rules.js';
 import { type StaffDeps, verifyClaim } from './verification.js';
 
-/** Details are for the audit log if the signal is refused. */
 interface SignalSubject {
   readonly tenantId: Uuid;
   readonly subjectType: keyof typeof WORKFLOW_ID_OF;
   readonly subjectId: Uuid;
-  readonly details?: Readonly<Record<string, string | number | boolean | null>>;
+  readonly details?: AuditDetails;
 }
 
 interface Signed {
@@ -18,10 +18,7 @@ interface Signed {
   readonly reason: string;
 }
 
-/**
- * Verifies signals by the code of the moment at which Temporal received them. (docs/contract.md,
- * Staff)
- */
+/** Judges codes at the moment at which Temporal received the signal. (docs/contract.md, Staff) */
 export class StaffSignals {
   /** `receivedAt` returns null if this run of the workflow has no such signal. */
   constructor(
@@ -45,29 +42,16 @@ export class StaffSignals {
     const cleaned = cleanText(signal.reason ?? '', MAX_REASON);
     const reason = 'clean' in cleaned ? cleaned.clean : null;
     const code = signal.code ?? null;
+    const workflowId = WORKFLOW_ID_OF[subject.subjectType](subject.subjectId);
     const verified = await verifyClaim(this.deps, {
-      ...{
-        name: actor,
-        code,
-        door: 'temporal',
-        right: STAFF_ACTIONS[act].right,
-        purpose: `signal/${act}/${subject.subjectId}/${actId}/${reason ?? ''}`,
-      },
+      ...{ name: actor, code, door: 'temporal', right: STAFF_ACTIONS[act].right },
+      purpose: `signal/${act}/${subject.subjectId}/${actId}/${reason ?? ''}`,
       fault: reason === null ? `no reason of 1 to ${MAX_REASON} characters was given` : null,
-      receivedAt: await this.momentOf(signal, subject),
+      receivedAt: signal.code === null ? null : await this.receivedAt(workflowId, signal),
       refusedAct: { ...subject, action: `${act}_refused`, details: { ...details, reason } },
     });
     if ('refusal' in verified) return { refused: verified.refusal.message };
     // A signal without a reason was refused above.
     return { by: verified.identity, reason: reason ?? '' };
-  }
-
-  private async momentOf(
-    signal: StaffSignal,
-    { subjectType, subjectId }: Pick<SignalSubject, 'subjectType' | 'subjectId'>,
-  ): Promise<Instant | null> {
-    return signal.code === null
-      ? null
-      : this.receivedAt(WORKFLOW_ID_OF[subjectType](subjectId), signal);
   }
 }

@@ -6,9 +6,15 @@ import { type Staff, staff, type StaffRight } from '../db/entities/staff.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { endSessions, findStaff, staffAuditEntry } from './people.js';
+import { endSessions, findStaff, staffAudit } from './people.js';
 import { denied, rightRefusal, type StaffIdentity } from './rules.js';
-import { identityOf, MAX_STAFF_NAME, type StaffDeps, verifyClaim } from './verification.js';
+import {
+  identityOf,
+  MAX_STAFF_NAME,
+  type StaffDeps,
+  staffEntry,
+  verifyClaim,
+} from './verification.js';
 
 /**
  * Links of staff to accounts at the company's identity provider. The person proves once, by a code,
@@ -51,15 +57,10 @@ export async function bindSubject(
   proven: ProvenSubject,
   code: string,
 ): Promise<StaffIdentity | { readonly refusal: Refusal }> {
-  const act = {
-    tenantId: null,
-    action: 'staff.bind_refused',
-    subjectType: 'staff',
-    subjectId: person.id,
-  };
+  const refusedAct = staffEntry(person.id, 'staff.bind_refused');
   const verified = await verifyClaim(deps, {
     ...{ name: person.name, code, door: 'support', right: 'read', receivedAt: deps.clock() },
-    ...{ purpose: `bind/${randomUUID()}`, refusedAct: act },
+    ...{ purpose: `bind/${randomUUID()}`, refusedAct },
   });
   if ('refusal' in verified) return verified;
   const { identity } = verified;
@@ -84,12 +85,8 @@ async function bind(
       await transaction.execute(
         updateSql(staff, { subjectHash: subjectHash(proven) }, { id: row.id }),
       );
-      await recordAction(
-        transaction,
-        identity,
-        deps.clock(),
-        staffAuditEntry(row, 'staff.bind', { issuer: proven.issuer }),
-      );
+      const entry = staffAudit(row, 'staff.bind', { issuer: proven.issuer });
+      await recordAction(transaction, identity, deps.clock(), entry);
       return identityOf(row, 'support', proven.rights);
     });
   } catch (failure) {
@@ -111,7 +108,7 @@ export async function unbindSubject(
     if (row === undefined || row.subjectHash === null) return false;
     await transaction.execute(updateSql(staff, { subjectHash: null }, { id }));
     await endSessions(transaction, deps.clock, id);
-    await recordAction(transaction, by, deps.clock(), staffAuditEntry(row, 'staff.unbind'));
+    await recordAction(transaction, by, deps.clock(), staffAudit(row, 'staff.unbind'));
     return true;
   });
 }
@@ -146,16 +143,26 @@ function recordRefusal(
 ): Promise<void> {
   const cleaned = cleanText(name ?? '', MAX_STAFF_NAME);
   const claimed = person?.name ?? ('clean' in cleaned ? cleaned.clean : '');
-  const act = {
-    tenantId: null,
-    action: 'staff.sign_in_refused',
-    subjectType: 'staff',
-    subjectId: person?.id ?? '',
-  };
+  const entry = staffEntry(person?.id ?? '', 'staff.sign_in_refused', { issuer, refused });
   return transact(deps.database, (transaction) =>
-    recordAction(transaction, { channel: 'support', name: claimed }, deps.clock(), {
-      ...act,
-      details: { issuer, refused },
-    }),
+    recordAction(transaction, { channel: 'support', name: claimed }, deps.clock(), entry),
   );
+}
+
+/** (docs/contract.md, Sign-in by the company's provider) */
+export interface ProviderSettings {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Null for a public client, which PKCE alone authenticates. */
+  readonly clientSecret: string | null;
+  readonly scope: string;
+  /** The claim by which a person is found the first time. */
+  readonly nameClaim: string;
+  /** The claim whose values grant rights. Null: people have the rights that operators gave them. */
+  readonly rights: RightsOfClaim | null;
+}
+
+export interface RightsOfClaim {
+  readonly claim: string;
+  readonly byValue: ReadonlyMap<string, readonly StaffRight[]>;
 }

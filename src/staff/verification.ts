@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type AuditEntry, auditRow, recordRows } from '../access/audit-log.js';
+import { type AuditDetails, type AuditEntry, auditRow, recordRow } from '../access/audit-log.js';
 import { cleanText } from '../core/checked-text.js';
 import type { Refusal } from '../core/errors.js';
 import type { Keyring } from '../core/fingerprint.js';
@@ -17,9 +17,9 @@ import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
 import { insertSql, literal, updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { CODE_PATTERN, stepOf } from './authenticator.js';
-import { foldedName } from './name.js';
 import {
   denied,
+  foldedName,
   isLocked,
   lockAt,
   lockColumns,
@@ -179,7 +179,7 @@ function recordRefusal(
   const { door, refusedAct } = claim;
   const actor = { channel: door, name: person?.name ?? nameIn(claim) ?? '' };
   const act = { ...refusedAct, details: { ...refusedAct.details, refused } };
-  recordRows(transaction, [auditRow(newId(), actor, now, act)]);
+  recordRow(transaction, auditRow(newId(), actor, now, act));
 }
 
 function answerOf({ refused }: StaffCheck, person: Staff | undefined, { door }: Claim): Verified {
@@ -188,17 +188,20 @@ function answerOf({ refused }: StaffCheck, person: Staff | undefined, { door }: 
   return { identity: identityOf(person, door) };
 }
 
+export function staffEntry(
+  subjectId: string,
+  action: string,
+  details: AuditDetails = {},
+): AuditEntry {
+  return { tenantId: null, action, subjectType: 'staff', subjectId, details };
+}
+
 /** With the rights named in `within`; null: all rights. */
 export function identityOf(
   { id, name, kind, rights }: Staff,
   channel: StaffChannel,
   within: readonly StaffRight[] | null = null,
 ): StaffIdentity {
-  return {
-    id,
-    name,
-    kind,
-    rights: within === null ? rights : rights.filter((one) => within.includes(one)),
-    channel,
-  };
+  const own = within === null ? rights : rights.filter((one) => within.includes(one));
+  return { id, name, kind, rights: own, channel };
 }

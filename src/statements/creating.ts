@@ -8,12 +8,7 @@ import type { Reader } from '../db/database.js';
 import { tenants } from '../db/entities/parties.js';
 import { type Statement, statements } from '../db/entities/statements.js';
 import { rangesWithin } from '../accounts/movements.js';
-import {
-  assertSettled,
-  awaitPostings,
-  type ReadingDeps,
-  totalsAt,
-} from '../accounts/past-balances.js';
+import { assertSettled, awaitPostings, type ReadingDeps, totalsAt } from '../accounts/balances.js';
 import { readAccount } from '../accounts/reading.js';
 import type { CommandResult } from '../ledger/writer/types.js';
 import { writeKeyed } from '../ledger/keyed-writes.js';

@@ -2,7 +2,7 @@ import { toRfc3339 } from '../core/instant.js';
 import type { Reader } from '../db/database.js';
 import type { Statement } from '../db/entities/statements.js';
 import { type Movement, rangesWithin, readMovementsOf } from '../accounts/movements.js';
-import type { Column, TableRow } from '../spreadsheets/writing/columns.js';
+import type { Column, TableRow } from '../spreadsheets/writing/cells.js';
 
 /** The lines of a statement's files, with one page in memory. (docs/contract.md, Statements) */
 

@@ -3,7 +3,7 @@ import type { Uuid } from '../core/ids.js';
 import type { ReleaseDeps } from '../payouts/release.js';
 import type { StaffIdentity } from '../staff/rules.js';
 import type { StaffDeps } from '../staff/verification.js';
-import type { ProviderSettings } from '../staff/provider.js';
+import type { ProviderSettings } from '../staff/subjects.js';
 import type { TransferApprovals } from '../transfers/approval-outcomes.js';
 import type { PayoutApprovals } from '../payouts/approvals.js';
 

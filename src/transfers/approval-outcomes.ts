@@ -1,12 +1,12 @@
-import type { Refusal } from '../core/errors.js';
-import { NOT_FOUND } from '../core/errors.js';
+import { NOT_FOUND, type Refusal } from '../core/errors.js';
 import { type Transfer, transfers } from '../db/entities/operations.js';
 import { tenants } from '../db/entities/parties.js';
-import { capabilityRefusal, isReachable } from '../accounts/rules.js';
+import { creditRefusal, findRecipient } from '../accounts/payments.js';
+import { capabilityRefusal } from '../accounts/rules.js';
 import type { ApprovalFeature, Ending } from '../approvals/decide.js';
 import type { Approvals } from '../approvals/service.js';
 import type { LockedState } from '../ledger/writer/types.js';
-import { completion, creditRefusal, endEvent } from './decide.js';
+import { completion, endEvent } from './decide.js';
 import { WAITING_TRANSFERS } from './workflow-resource.js';
 
 /**
@@ -61,28 +61,20 @@ function completed(approved: Transfer, state: LockedState): Ending<Transfer> {
   const refusal = obstacle(approved, state);
   if (refusal !== null) return rejected(approved, refusal.code, refusal.message);
   const ended: Transfer = { ...approved, status: 'completed' };
-  const holds = [
-    { change: 'release', resourceId: ended.id, raw: ended.raw + ended.feeRaw },
-  ] as const;
+  const raw = ended.raw + ended.feeRaw;
+  const holds = [{ change: 'release', resourceId: ended.id, raw }] as const;
   return { ended, writes: { ...completion(ended), holds } };
 }
 
 function obstacle(transfer: Transfer, state: LockedState): Refusal | null {
-  const { tenantId, sourceAccountId, destinationAccountId, feeRaw, feeAccountId, raw, asset } =
-    transfer;
+  const { tenantId, sourceAccountId, destinationAccountId, feeRaw, feeAccountId } = transfer;
   const source = state.account(sourceAccountId);
-  const destination = state.account(destinationAccountId);
   const tenant = state.row(tenants, { id: tenantId });
-  if (source === undefined || destination === undefined || tenant === undefined)
-    throw new Error('an account of a transfer does not exist');
+  if (source === undefined || tenant === undefined)
+    throw new Error('the account of a transfer does not exist');
   const refusal = capabilityRefusal(source.account);
   if (refusal !== null) return refusal;
-  const receiver = state.row(tenants, { id: destination.account.tenantId });
-  if (!isReachable(destination.account, tenant, receiver)) return NOT_FOUND;
-  return creditRefusal(
-    state,
-    destination,
-    { raw: feeRaw, accountId: feeAccountId },
-    { raw, asset },
-  );
+  const destination = findRecipient(state, tenant, destinationAccountId);
+  if (destination === undefined) return NOT_FOUND;
+  return creditRefusal(state, destination, { raw: feeRaw, accountId: feeAccountId }, transfer);
 }

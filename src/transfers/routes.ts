@@ -13,7 +13,7 @@ import {
   shows,
   summary,
 } from '../http/route.js';
-import { transferList } from './reading.js';
+import type { TransferApprovals } from './approval-outcomes.js';
 import {
   CreateTransferBody,
   RejectBody,
@@ -25,7 +25,7 @@ import {
   TransferSchema,
 } from './schemas.js';
 import type { Transfers } from './service.js';
-import type { TransferApprovals } from './approval-outcomes.js';
+import { transferList } from './service.js';
 
 export function transferRoutes(
   api: Api,

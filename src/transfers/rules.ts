@@ -2,8 +2,8 @@ import type { Amount } from '../core/amount.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Transfer } from '../db/entities/operations.js';
-import type { Command, EntryDraft, Posting } from '../ledger/writer/types.js';
-import { type Fee, feeEntries } from '../accounts/rules.js';
+import type { Command, Posting } from '../ledger/writer/types.js';
+import { type Fee, paymentEntries } from '../accounts/rules.js';
 import type { RequiredApprovals } from '../approvals/rules.js';
 
 /** The body's schema ensures that source and destination differ. */
@@ -17,7 +17,6 @@ export interface TransferRequest {
 export interface CreateTransfer extends Command, TransferRequest {
   readonly transferId: Uuid;
   readonly memberId: Uuid;
-  /** The outbox entry that notifies the workflow, if the transfer has to wait. */
   readonly outboxId: Uuid;
 }
 
@@ -50,35 +49,8 @@ export function newTransfer(
   };
 }
 
-/** The fee is a separate movement. */
-function transferEntries(transfer: Transfer): EntryDraft[] {
-  const {
-    sourceAccountId: source,
-    destinationAccountId: destination,
-    feeAccountId,
-    asset,
-    raw,
-    feeRaw,
-  } = transfer;
-  const legs: EntryDraft[] = [
-    {
-      accountId: source,
-      asset,
-      raw: -raw,
-      kind: 'transfer_out',
-      counterpartyAccountId: destination,
-    },
-    { accountId: destination, asset, raw, kind: 'transfer_in', counterpartyAccountId: source },
-  ];
-  if (feeAccountId !== null) legs.push(...feeEntries(source, feeAccountId, asset, feeRaw));
-  return legs;
-}
-
 export function transferPosting(transfer: Transfer): Posting {
-  return {
-    relatedType: 'transfer',
-    relatedId: transfer.id,
-    description: transfer.description,
-    entries: transferEntries(transfer),
-  };
+  const { id: relatedId, description, destinationAccountId } = transfer;
+  const entries = paymentEntries('transfer', transfer, destinationAccountId);
+  return { relatedType: 'transfer', relatedId, description, entries };
 }

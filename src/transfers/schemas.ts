@@ -1,7 +1,12 @@
 import { MAX_DESCRIPTION } from '../core/checked-text.js';
 import { type Transfer, TRANSFER_STATUSES } from '../db/entities/operations.js';
-import { REJECTION, rejectBody } from '../approvals/schemas.js';
-import { APPROVAL, approvableFields, rejectionField } from '../approvals/schemas-approvable.js';
+import {
+  approvableFields,
+  APPROVAL,
+  rejectBody,
+  REJECTION,
+  rejectionField,
+} from '../approvals/schemas.js';
 import { EXAMPLE, exampled } from '../http/examples.js';
 import { OPERATION_QUERY } from '../http/operation-query.js';
 import { defineResource, fieldsOf } from '../http/resource.js';
@@ -103,10 +108,7 @@ const COMPLETED = transferResource.example;
 export const TRANSFER_EXAMPLES = {
   pending: { ...COMPLETED, status: 'pending_approval', approval: APPROVAL },
   approved: { ...COMPLETED, approval: { ...APPROVAL, received: 1 } },
-  rejected: {
-    ...{ ...COMPLETED, status: 'rejected', approval: APPROVAL },
-    rejection: REJECTION,
-  },
+  rejected: { ...{ ...COMPLETED, status: 'rejected', approval: APPROVAL }, rejection: REJECTION },
   canceled: {
     ...{ ...COMPLETED, status: 'rejected', approval: APPROVAL },
     rejection: { code: 'canceled', reason: null },

@@ -1,12 +1,14 @@
+import { paymentKind } from '../accounts/payments.js';
+import type { OperationList } from '../accounts/operation-list.js';
 import type { Keyed } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
-import type { Transfer } from '../db/entities/operations.js';
+import { type Transfer, TRANSFER_STATUSES, transfers } from '../db/entities/operations.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
-import type { CommandResult } from '../ledger/writer/types.js';
+import type { CommandKind, CommandResult } from '../ledger/writer/types.js';
 import type { OutboxNotifier } from '../temporal/outbox-notifier.js';
-import { createTransfer } from './commands.js';
-import type { TransferRequest } from './rules.js';
+import { decideTransfer } from './decide.js';
+import type { CreateTransfer, TransferRequest } from './rules.js';
 
 export class Transfers {
   constructor(
@@ -35,3 +37,19 @@ export class Transfers {
     return answer;
   }
 }
+
+/** Read with any role in the source, or in a destination of the tenant. */
+export const transferList: OperationList<Transfer> = {
+  table: transfers,
+  statuses: TRANSFER_STATUSES,
+  resourceType: 'transfer',
+  seenFrom: ['source_account_id', 'destination_account_id'],
+};
+
+export const createTransfer: CommandKind<CreateTransfer, Transfer> = {
+  name: 'create transfer',
+  resourceType: 'transfer',
+  table: transfers,
+  ...paymentKind('transfer', ({ destinationAccountId }) => destinationAccountId),
+  decide: decideTransfer,
+};

@@ -59,7 +59,7 @@ async function lock(
   return locked;
 }
 
-export function endpointAuditEntry(
+export function endpointAudit(
   { id, tenantId }: Pick<WebhookEndpoint, 'id' | 'tenantId'>,
   action: string,
   details: AuditDetails,

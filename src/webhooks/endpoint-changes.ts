@@ -17,7 +17,7 @@ import { transactFor } from '../db/transact.js';
 import { headOf } from '../events/positions.js';
 import {
   assertManager,
-  endpointAuditEntry,
+  endpointAudit,
   findManaged,
   lockManaged,
   noticeOf,
@@ -78,7 +78,7 @@ function recordChange(
   changes: readonly string[],
   now: Instant,
 ): Promise<void> {
-  const act = endpointAuditEntry(endpoint, 'webhook.change', { changed: changes.join(',') });
+  const act = endpointAudit(endpoint, 'webhook.change', { changed: changes.join(',') });
   return recordAction(transaction, memberActor(caller), now, act);
 }
 

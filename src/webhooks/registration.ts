@@ -20,7 +20,7 @@ import { headOf } from '../events/positions.js';
 import type { CommandResult } from '../ledger/writer/types.js';
 import { findResults } from '../ledger/idempotency.js';
 import { type KeyedResult, writeKeyed } from '../ledger/keyed-writes.js';
-import { assertManager, endpointAuditEntry, noticeOf } from './access.js';
+import { assertManager, endpointAudit, noticeOf } from './access.js';
 import type { WebhookDeps } from './deps.js';
 import { type ShownEndpoint, withTypes } from './queries.js';
 import { HEALTHY, MAX_ENDPOINTS } from './rules.js';
@@ -157,7 +157,7 @@ async function write(
     insertSql(webhookSubscriptions, subscriptionsOf(endpoint, types, head + 1n)),
     insertSql(outbox, [notice]),
   ]);
-  const act = endpointAuditEntry(endpoint, 'webhook.register', { events: types.join(',') });
+  const act = endpointAudit(endpoint, 'webhook.register', { events: types.join(',') });
   await recordAction(transaction, memberActor(caller), createdAt, act);
   return { row: endpoint };
 }

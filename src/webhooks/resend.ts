@@ -17,7 +17,7 @@ import {
 import { equalsSql, insertSql, literals, statement, updateSql } from '../db/statements.js';
 import { transactFor } from '../db/transact.js';
 import { firstSince, headOf } from '../events/positions.js';
-import { assertManager, endpointAuditEntry, lockManaged, updateEndpoint } from './access.js';
+import { assertManager, endpointAudit, lockManaged, updateEndpoint } from './access.js';
 import { CLAIM_MS, type ClaimedEndpoint, lockStates } from './endpoint-claims.js';
 import { isSubscribed, type LoggedEvent, MAX_SPAN, newDelivery, readLogs } from './event-reader.js';
 import type { Claim } from './results.js';
@@ -48,7 +48,7 @@ export async function recover(
     assertEnabled(endpoint);
     const now = deps.clock();
     const range = await beginRecovery(transaction, endpoint, since, true, now);
-    const act = endpointAuditEntry(endpoint, 'webhook.recover', { since: toRfc3339(since) });
+    const act = endpointAudit(endpoint, 'webhook.recover', { since: toRfc3339(since) });
     await recordAction(transaction, memberActor(caller), now, act);
     return range;
   });

@@ -11,7 +11,7 @@ import type { WebhookEndpoint } from '../db/entities/webhooks.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { rowRefusal, type StaffActionName, type StaffIdentity } from '../staff/rules.js';
-import { endpointAuditEntry, lockEndpoint, noticeOf, updateEndpoint } from './access.js';
+import { endpointAudit, lockEndpoint, noticeOf, updateEndpoint } from './access.js';
 import { disable, enable } from './endpoint-changes.js';
 import { earliestDue, readState } from './endpoint-claims.js';
 import type { ShownEndpoint } from './queries.js';
@@ -110,13 +110,7 @@ function operation(action: StaffActionName, change: Change): Operation {
       const isChanged = await change(transaction, endpoint, now, by);
       if (isChanged) await transaction.execute(insertSql(outbox, [noticeOf(endpoint, now)]));
       const recorded = isChanged ? details : { ...details, unchanged: true };
-      await recordAction(
-        transaction,
-        by,
-        now,
-        endpointAuditEntry(endpoint, action, recorded),
-        actId,
-      );
+      await recordAction(transaction, by, now, endpointAudit(endpoint, action, recorded), actId);
       return isChanged;
     });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { addMember } from '../../src/access/members.js';
-import { reserveAlias, unreserveAlias } from '../../src/accounts/reserved-aliases.js';
+import { reserveAlias, unreserveAlias } from '../../src/accounts/alias.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
 import { systemClock as clock } from '../../src/core/instant.js';
 import { SYSTEM_CHAIN } from '../../src/db/audit-hash.js';

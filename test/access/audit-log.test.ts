@@ -2,26 +2,20 @@ import assert from 'node:assert/strict';
 import { listAuditRows, operatorActor, parseDetails } from '../../src/access/audit-log.js';
 import { addMember, grantRole, grantRoleEverywhere, removeRole } from '../../src/access/members.js';
 import { issueToken, revokeToken, rotateToken } from '../../src/access/tokens.js';
-import { setAlias } from '../../src/accounts/alias.js';
-import { closeAccount } from '../../src/accounts/closing.js';
-import {
-  removeFeeSchedule,
-  setFeeAccount,
-  setFeeSchedule,
-} from '../../src/accounts/fee-schedules.js';
-import { clearAccountLimits, setAccountLimits } from '../../src/accounts/limit-overrides.js';
+import { reserveAlias, setAlias, unreserveAlias } from '../../src/accounts/alias.js';
+import { closeAccount, freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
+import { removeFeeSchedule, setFeeAccount, setFeeSchedule } from '../../src/accounts/fee.js';
+import { clearAccountLimits, setAccountLimits } from '../../src/accounts/limits.js';
 import { openAccount } from '../../src/accounts/opening.js';
-import { reserveAlias, unreserveAlias } from '../../src/accounts/reserved-aliases.js';
-import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { type Uuid } from '../../src/core/ids.js';
 import { systemClock as clock } from '../../src/core/instant.js';
 import { errnoOf } from '../../src/db/failures.js';
 import {
   approveAdjustment,
   proposeAdjustment,
+  recordPayIn,
   rejectAdjustment,
-} from '../../src/funding/adjustments.js';
-import { recordPayIn } from '../../src/funding/pay-ins.js';
+} from '../../src/funding/service.js';
 import { startTestApi } from '../support/api.js';
 import { answered, type Bank, openBank } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';

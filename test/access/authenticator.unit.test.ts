@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Authenticator } from '../../src/access/authenticator.js';
 import { ExpiringCache } from '../../src/core/expiring-cache.js';
-import { hashOfToken, newToken } from '../../src/access/token-format.js';
+import { hashOfToken, newToken } from '../../src/access/tokens.js';
 import { newId } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import type { Reader } from '../../src/db/database.js';

@@ -9,8 +9,7 @@ import { readText } from '../../src/batches/validation/cells.js';
 import { ApiError } from '../../src/core/errors.js';
 import { systemClock as clock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { proposeAdjustment } from '../../src/funding/adjustments.js';
-import { recordPayIn } from '../../src/funding/pay-ins.js';
+import { proposeAdjustment, recordPayIn } from '../../src/funding/service.js';
 import { run } from '../ops/ops.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { hashOfToken, keyIdOf, newToken } from '../../src/access/token-format.js';
+import { hashOfToken, keyIdOf, newToken } from '../../src/access/tokens.js';
 
 describe('the form of a token', () => {
   it('the form of a token is svc_live_, the key id and at least 160 random bits', () => {

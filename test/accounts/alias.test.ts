@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { closeAccount } from '../../src/accounts/closing.js';
-import { reserveAlias, unreserveAlias } from '../../src/accounts/reserved-aliases.js';
+import { closeAccount } from '../../src/accounts/status.js';
+import { reserveAlias, unreserveAlias } from '../../src/accounts/alias.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';

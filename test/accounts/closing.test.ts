@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { closeAccount } from '../../src/accounts/closing.js';
+import { closeAccount, freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { listAuditRows } from '../../src/access/audit-log.js';
-import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
-import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
+import { setFeeAccount } from '../../src/accounts/fee.js';
 import { ApiError } from '../../src/core/errors.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';

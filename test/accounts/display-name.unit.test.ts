@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { displayName } from '../../src/accounts/display-name.js';
+import { displayName } from '../../src/accounts/identifiers.js';
 
 describe('a display name', () => {
   for (const [name, shown] of [

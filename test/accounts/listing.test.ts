@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { addMember, grantRole, removeRole } from '../../src/access/members.js';
-import { closeAccount } from '../../src/accounts/closing.js';
-import { freezeAccount } from '../../src/accounts/status.js';
+import { closeAccount, freezeAccount } from '../../src/accounts/status.js';
 import { systemClock } from '../../src/core/instant.js';
 import { ROLES } from '../../src/core/permissions.js';
 import { type Account, accounts, type Member } from '../../src/db/entities/parties.js';

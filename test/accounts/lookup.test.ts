@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomInt, randomUUID } from 'node:crypto';
-import { closeAccount } from '../../src/accounts/closing.js';
-import { freezeAccount } from '../../src/accounts/status.js';
+import { closeAccount, freezeAccount } from '../../src/accounts/status.js';
 import { systemClock } from '../../src/core/instant.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { answered, type Bank, openBank, setStatus } from '../support/bank.js';

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { addMember } from '../../src/access/members.js';
-import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
+import { setFeeAccount } from '../../src/accounts/fee.js';
 import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import { entries } from '../../src/db/entities/ledger.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { approveAdjustment, proposeAdjustment } from '../../src/funding/adjustments.js';
-import { recordPayIn } from '../../src/funding/pay-ins.js';
+import { approveAdjustment, proposeAdjustment, recordPayIn } from '../../src/funding/service.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import {
   answered,

@@ -2,11 +2,7 @@ import assert from 'node:assert/strict';
 import { ASSETS } from '../../src/core/amount.js';
 import { setAlias } from '../../src/accounts/alias.js';
 import { listAccounts, readAccountDetails } from '../../src/accounts/directory.js';
-import {
-  listFeeSchedules,
-  removeFeeSchedule,
-  setFeeAccount,
-} from '../../src/accounts/fee-schedules.js';
+import { listFeeSchedules, removeFeeSchedule, setFeeAccount } from '../../src/accounts/fee.js';
 import { type NewAccount, openAccount } from '../../src/accounts/opening.js';
 import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { ApiError } from '../../src/core/errors.js';

@@ -5,7 +5,7 @@ import { readConfig } from '../../src/config/config.js';
 import { ApiError } from '../../src/core/errors.js';
 import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { keyIdOf } from '../../src/access/token-format.js';
+import { keyIdOf } from '../../src/access/tokens.js';
 import { setQuotas } from '../../src/access/quotas.js';
 import { batchServiceOf, csvOf, formOf, UNWATCHED } from '../batches/support.js';
 import { startTestApi, type TestAnswer, type TestApi, testEnvironment } from '../support/api.js';

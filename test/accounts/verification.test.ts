@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { closeAccount } from '../../src/accounts/closing.js';
-import { freezeAccount } from '../../src/accounts/status.js';
+import { closeAccount, freezeAccount } from '../../src/accounts/status.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestAnswer } from '../support/api.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { listAuditRows, operatorActor, parseDetails } from '../../src/access/audit-log.js';
-import { closeAccount } from '../../src/accounts/closing.js';
+import { closeAccount } from '../../src/accounts/status.js';
 import {
   listPolicies,
   type PolicyChange,

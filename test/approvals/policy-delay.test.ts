@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { listAuditRows, operatorActor, parseDetails } from '../../src/access/audit-log.js';
-import { removePolicy, setPolicy } from '../../src/approvals/policies.js';
+import {
+  MAX_POLICY_DELAY_S,
+  removePolicy,
+  setPolicy,
+  setPolicyDelay,
+} from '../../src/approvals/policies.js';
 import { recordEffective } from '../../src/approvals/policy-change.js';
-import { MAX_POLICY_DELAY_S, setPolicyDelay } from '../../src/approvals/policy-delay.js';
 import { ApiError } from '../../src/core/errors.js';
 import { newId } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';

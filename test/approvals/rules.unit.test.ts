@@ -104,7 +104,7 @@ function verdict(
 }
 
 const codeOf = (one: ActionVerdict): string =>
-  one.comes === 'to_nothing' ? one.refusal.code : one.comes;
+  one.outcome === 'refused' ? one.refusal.code : one.outcome;
 
 describe('who may act on what waits for approval', () => {
   const refused = (
@@ -194,10 +194,10 @@ describe('the time of what waits', () => {
       [false, true, true],
     );
     for (const action of APPROVAL_ACTIONS) {
-      assert.notEqual(verdict(action, member(), asRole('admin')).comes, 'too_late');
+      assert.notEqual(verdict(action, member(), asRole('admin')).outcome, 'expired');
       assert.equal(
-        verdict(action, member(), asRole('admin'), { at: EXPIRES_AT }).comes,
-        'too_late',
+        verdict(action, member(), asRole('admin'), { at: EXPIRES_AT }).outcome,
+        'expired',
       );
     }
   });
@@ -233,7 +233,7 @@ describe('the verdict', () => {
   it('the verdict on what is settled is invalid_state with the state it is in and the one in which it could be', () => {
     for (const status of TRANSFER_STATUSES.filter((one) => one !== 'pending_approval')) {
       const found = verdict('cancel', member(CREATOR), asRole('operator'), { of: { status } });
-      assert(found.comes === 'to_nothing');
+      assert(found.outcome === 'refused');
       assert.deepEqual(found.refusal, stateRefusal(status));
       assert.deepEqual(found.refusal.details, { current: status, allowed: ['pending_approval'] });
     }
@@ -245,7 +245,7 @@ describe('the verdict', () => {
       assert.deepEqual(
         verdict(action, member(), asRole('admin'), { approvals, of: { required: 2, received: 1 } }),
         {
-          comes: 'to_an_end',
+          outcome: 'ended',
         },
       );
   });
@@ -253,16 +253,17 @@ describe('the verdict', () => {
   it('the verdict on the same approver again is no change; on support again a refusal, even for another member of staff', () => {
     const of = { required: 3, received: 1 };
     assert.equal(
-      verdict('approve', member(), asRole('owner'), { of, approvals: [approval(member())] }).comes,
-      'to_the_same',
+      verdict('approve', member(), asRole('owner'), { of, approvals: [approval(member())] })
+        .outcome,
+      'repeated',
     );
     const support = { of, approvals: [approval(byStaff('maria'))] };
     for (const name of ['maria', 'sofia']) {
       const again = verdict('approve', byStaff(name), asStaff(['approve']), support);
-      assert(again.comes === 'to_nothing');
+      assert(again.outcome === 'refused');
       assert.deepEqual(again.refusal.details, { current: 'pending_approval', allowed: [] });
     }
-    assert.equal(verdict('approve', member(), asRole('owner'), support).comes, 'to_an_approval');
+    assert.equal(verdict('approve', member(), asRole('owner'), support).outcome, 'approved');
   });
 
   it('the verdict counts each approver once, and the last one that is needed is the last: for any crowd and order', () => {
@@ -284,13 +285,13 @@ describe('the verdict', () => {
             const of = { required, received: approvals.length };
             const found = verdict('approve', acting, standing, { of, approvals });
             if (seen.has(approverOf(acting))) {
-              assert.equal(found.comes, acting.by === 'staff' ? 'to_nothing' : 'to_the_same');
+              assert.equal(found.outcome, acting.by === 'staff' ? 'refused' : 'repeated');
               continue;
             }
             seen.add(approverOf(acting));
             const received = seen.size;
             assert.deepEqual(found, {
-              comes: 'to_an_approval',
+              outcome: 'approved',
               received,
               isLast: received === required,
             });
@@ -321,8 +322,8 @@ describe('the verdict', () => {
           if (authorityRefusal(action, acting, standing, waiting, OF) !== null)
             assert.equal(found, 'authority_insufficient');
           else if (status !== 'pending_approval') assert.equal(found, 'invalid_state');
-          else if (at >= EXPIRES_AT) assert.equal(found, 'too_late');
-          else assert.equal(found, action === 'approve' ? 'to_an_approval' : 'to_an_end');
+          else if (at >= EXPIRES_AT) assert.equal(found, 'expired');
+          else assert.equal(found, action === 'approve' ? 'approved' : 'ended');
         },
       ),
     );

@@ -4,7 +4,7 @@ import type { Account } from '../../src/db/entities/parties.js';
 import { uuid } from '../../src/db/columns.js';
 import { asUuid, newId, type Uuid } from '../../src/core/ids.js';
 import { audit } from '../../src/auditor/audit.js';
-import { approveAdjustment, proposeAdjustment } from '../../src/funding/adjustments.js';
+import { approveAdjustment, proposeAdjustment } from '../../src/funding/service.js';
 import { type TestDatabase, freshDatabase } from '../support/database.js';
 import { move, reserve, testKind } from '../support/kinds.js';
 import {

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import type { Account } from '../../src/db/entities/parties.js';
-import { performBatchAction } from '../../src/batches/staff-actions.js';
+import {
+  cancelBatch,
+  pauseBatch,
+  performBatchAction,
+  resumeBatch,
+} from '../../src/batches/control.js';
 import { newId } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { deactivateStaff } from '../../src/staff/people.js';
-import { cancelBatch, pauseBatch, resumeBatch } from '../../src/batches/control.js';
 import { idLiteral, LEAST } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';
 import { addStaff, proven } from '../support/staff.js';

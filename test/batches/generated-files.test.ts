@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { generateMissing } from '../../src/batches/end-execution.js';
+import { generateMissing } from '../../src/batches/execution.js';
 import { openSheet } from '../../src/spreadsheets/open-sheet.js';
 import { bytesOf } from '../../src/spreadsheets/byte-source.js';
-import { removeOldRows } from '../../src/batches/retention.js';
+import { removeOldRows } from '../../src/batches/sweeps.js';
 import { pauseBatch, cancelBatch } from '../../src/batches/control.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { instant, systemClock } from '../../src/core/instant.js';

@@ -7,7 +7,7 @@ import {
   readQuotas,
   setQuotas,
 } from '../../src/access/quotas.js';
-import { deleteUploadedBytes } from '../../src/batches/retention.js';
+import { deleteUploadedBytes } from '../../src/batches/sweeps.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import type { Account, Member } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestAnswer } from '../support/api.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { removeOldRows } from '../../src/batches/retention.js';
+import { removeOldRows } from '../../src/batches/sweeps.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { bonusBatchStorage } from '../../src/db/entities/bonuses.js';

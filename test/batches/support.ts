@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
-import type { Caller } from '../../src/core/permissions.js';
-import { SCOPES } from '../../src/core/permissions.js';
+import { type Caller, SCOPES } from '../../src/core/permissions.js';
 import { commandFingerprint } from '../../src/core/fingerprint.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Clock, systemClock } from '../../src/core/instant.js';
@@ -13,19 +12,20 @@ import {
   type BonusBatchRow,
 } from '../../src/db/entities/bonuses.js';
 import type { Account, FeeScheduleRow, Member } from '../../src/db/entities/parties.js';
-import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
+import { setFeeAccount } from '../../src/accounts/fee.js';
 import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
 import { Failpoints } from '../../src/core/failpoints.js';
 import { ConcurrencyLimit } from '../../src/core/concurrency-limit.js';
 import { BatchExecution, type PaymentEnd } from '../../src/batches/execution.js';
 import { BatchFiles } from '../../src/batches/files.js';
-import { errorRows, resultRows } from '../../src/batches/reports.js';
+import { errorRows, resultRows } from '../../src/batches/reading.js';
 import { MAX_ROWS } from '../../src/batches/rules.js';
 import { Batches } from '../../src/batches/service.js';
-import { SheetReaders } from '../../src/spreadsheets/worker-thread/sheet-readers.js';
-import type { FileToRead } from '../../src/spreadsheets/worker-thread/sheet-readers.js';
-import type { Cell, SheetRow } from '../../src/spreadsheets/sheet.js';
-import { SheetProblem } from '../../src/spreadsheets/sheet.js';
+import {
+  type FileToRead,
+  SheetReaders,
+} from '../../src/spreadsheets/worker-thread/sheet-readers.js';
+import { type Cell, SheetProblem, type SheetRow } from '../../src/spreadsheets/sheet.js';
 import { CHUNK_BYTES } from '../../src/batches/uploaded-file.js';
 import type { UploadFile } from '../../src/batches/upload.js';
 import {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { removeRole } from '../../src/access/members.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { deleteUploadedBytes } from '../../src/batches/retention.js';
+import { deleteUploadedBytes } from '../../src/batches/sweeps.js';
 import { idLiteral, LEAST } from '../support/bank.js';
 import { openDatabase, testDatabase } from '../support/database.js';
 import { isCommit, Proxy } from '../support/proxy.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { createConnection } from 'mysql2/promise';
 import { addMember } from '../../src/access/members.js';
-import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
+import { setFeeAccount } from '../../src/accounts/fee.js';
 import { setPolicy } from '../../src/approvals/policies.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
+import { setFeeAccount } from '../../src/accounts/fee.js';
 import { newId } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { request, type TestAnswer, type TestApi } from '../support/api.js';

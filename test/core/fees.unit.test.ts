@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { MAX_RAW } from '../../src/core/amount.js';
-import { feeFor, type FeeSchedule } from '../../src/core/fees.js';
+import { feeFor, type FeeSchedule, MAX_RAW } from '../../src/core/amount.js';
 
 const schedule = (changed: Partial<FeeSchedule>): FeeSchedule => ({
   flatRaw: 0n,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type Connection, createConnection } from 'mysql2/promise';
 import { readMovements, type MovementFilter } from '../../src/accounts/movements.js';
 import { heldPayouts } from '../../src/accounts/status.js';
-import { totalsAt } from '../../src/accounts/past-balances.js';
+import { totalsAt } from '../../src/accounts/balances.js';
 import {
   listNewest,
   listOperations,
@@ -17,7 +17,7 @@ import type { Reader } from '../../src/db/database.js';
 import { readerOver } from '../../src/db/reader.js';
 import { type EventFilter, type EventOrder, readEvents } from '../../src/events/log.js';
 import { dueSql } from '../../src/temporal/outbox.js';
-import { transferList } from '../../src/transfers/reading.js';
+import { transferList } from '../../src/transfers/service.js';
 import { transferWorkflowResource } from '../../src/transfers/workflow-resource.js';
 import { deliveriesOf } from '../../src/support/reading/ledger.js';
 import { countWaiting } from '../../src/support/reading/waiting.js';

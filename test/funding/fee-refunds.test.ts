@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
-import { closeAccount } from '../../src/accounts/closing.js';
+import { setFeeAccount } from '../../src/accounts/fee.js';
+import { closeAccount } from '../../src/accounts/status.js';
 import { formatAmount } from '../../src/core/amount.js';
 import { newId, timeOfId } from '../../src/core/ids.js';
 import { instant, systemClock, toRfc3339 } from '../../src/core/instant.js';

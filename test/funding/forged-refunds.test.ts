@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
+import { setFeeAccount } from '../../src/accounts/fee.js';
 import { instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import type { Staff } from '../../src/db/entities/staff.js';
@@ -7,7 +7,7 @@ import {
   proposeAdjustment,
   proposeRefundPart,
   type NewAdjustment,
-} from '../../src/funding/adjustments.js';
+} from '../../src/funding/service.js';
 import type { Ran } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
 import { startTestApi } from '../support/api.js';

@@ -7,13 +7,14 @@ import { type Adjustment, payIns } from '../../src/db/entities/operations.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
 import {
   approveAdjustment,
+  type FundingDeps,
   listAdjustments,
-  proposeAdjustment,
-  rejectAdjustment,
   type NewAdjustment,
-} from '../../src/funding/adjustments.js';
-import { recordPayIn, type NewPayIn } from '../../src/funding/pay-ins.js';
-import type { FundingDeps } from '../../src/funding/reference.js';
+  type NewPayIn,
+  proposeAdjustment,
+  recordPayIn,
+  rejectAdjustment,
+} from '../../src/funding/service.js';
 import { testDatabase } from '../support/database.js';
 import {
   balanceOf,

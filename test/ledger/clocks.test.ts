@@ -5,12 +5,12 @@ import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { entries } from '../../src/db/entities/ledger.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
-import { policiesSweep, setPolicyDelay } from '../../src/approvals/policy-delay.js';
+import { policiesSweep, setPolicyDelay } from '../../src/approvals/policies.js';
 import { approvalPolicies } from '../../src/db/entities/approvals.js';
 import { events } from '../../src/db/entities/events.js';
 import { setRetention } from '../../src/events/retention.js';
 import { retentionSweep } from '../../src/webhooks/sweeps.js';
-import { resetClock } from '../../src/accounts/clock.js';
+import { resetClock } from '../../src/accounts/status.js';
 import {
   type MovementFilter,
   type MovementPage,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { setPolicyDelay } from '../../src/approvals/policy-delay.js';
+import { setPolicyDelay } from '../../src/approvals/policies.js';
 import { asUuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { approvalsOfKind } from '../support/guarded.js';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { asUuid } from '../../src/core/ids.js';
-import { approveAdjustment, proposeAdjustment } from '../../src/funding/adjustments.js';
-import { recordPayIn } from '../../src/funding/pay-ins.js';
+import { approveAdjustment, proposeAdjustment, recordPayIn } from '../../src/funding/service.js';
 import { VERIFICATION } from '../access/matrix-endpoints.js';
 import type { RequestOptions, TestAnswer } from '../support/api.js';
 import { transferBody } from '../support/bank.js';

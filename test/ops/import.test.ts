@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { z } from 'zod';
 import { addMember } from '../../src/access/members.js';
-import { closeAccount } from '../../src/accounts/closing.js';
+import { closeAccount } from '../../src/accounts/status.js';
 import { readAccountDetails } from '../../src/accounts/directory.js';
 import { systemClock } from '../../src/core/instant.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';

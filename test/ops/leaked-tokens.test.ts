@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listAuditRows } from '../../src/access/audit-log.js';
 import { addMember } from '../../src/access/members.js';
-import { TokenUses } from '../../src/access/token-uses.js';
+import { TokenUses } from '../../src/access/authenticator.js';
 import { listTokens, revokeToken } from '../../src/access/tokens.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { Database } from '../../src/db/database.js';

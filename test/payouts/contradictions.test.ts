@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { closeAccount } from '../../src/accounts/closing.js';
+import { closeAccount } from '../../src/accounts/status.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Clock, instant, systemClock } from '../../src/core/instant.js';
 import { approveResolution } from '../../src/payouts/release.js';

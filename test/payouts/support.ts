@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
+import { setFeeAccount } from '../../src/accounts/fee.js';
 import { addMember } from '../../src/access/members.js';
 import { setPolicy } from '../../src/approvals/policies.js';
 import { Failpoints } from '../../src/core/failpoints.js';
@@ -19,9 +19,8 @@ import { type BreakerOptions, RailBreakers } from '../../src/payouts/breaker.js'
 import { flagStuck } from '../../src/payouts/flag.js';
 import { RailRecovery } from '../../src/payouts/recovery.js';
 import { RailCallbacks } from '../../src/payouts/callbacks.js';
-import { SIMULATED } from '../../src/payouts/rails/rail.js';
+import { type Rail, type Rails, SIMULATED } from '../../src/payouts/rails/rail.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
-import type { Rail, Rails } from '../../src/payouts/rails/rail.js';
 import { RailCalls } from '../../src/payouts/rail-calls.js';
 import { StatusPoller } from '../../src/payouts/status-polling.js';
 import { approveResolution } from '../../src/payouts/release.js';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { closeAccount } from '../../src/accounts/closing.js';
+import { closeAccount } from '../../src/accounts/status.js';
 import { MAX_RAW } from '../../src/core/amount.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { approveAdjustment, proposeAdjustment } from '../../src/funding/adjustments.js';
+import { approveAdjustment, proposeAdjustment } from '../../src/funding/service.js';
 import { startTestDesk, type TestDesk, type Visitor } from '../support-desk/desk.js';
 import { LEAST } from '../support/bank.js';
 import { type TestDatabase } from '../support/database.js';

@@ -11,14 +11,18 @@ import type { BonusBatchProblem, BonusBatchRow } from '../../src/db/entities/bon
 import { bytesOf } from '../../src/spreadsheets/byte-source.js';
 import { openSheet } from '../../src/spreadsheets/open-sheet.js';
 import { writeTableInThread } from '../../src/spreadsheets/worker-thread/write-in-thread.js';
-import { type CellKind, csvLines } from '../../src/spreadsheets/writing/cells.js';
-import type { Column, TableRow } from '../../src/spreadsheets/writing/columns.js';
+import {
+  type CellKind,
+  type Column,
+  csvLines,
+  type TableRow,
+} from '../../src/spreadsheets/writing/cells.js';
 import {
   ERROR_COLUMNS,
   errorCells,
   RESULT_COLUMNS,
   resultCells,
-} from '../../src/batches/report-rows.js';
+} from '../../src/batches/reading.js';
 import { TableFiles, type TablePaths } from '../../src/spreadsheets/writing/table-files.js';
 import { templateCsv, templateXlsx } from '../../src/batches/template.js';
 import { rowsOf, textsOf } from './workbooks.js';

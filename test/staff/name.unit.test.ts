@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { foldedName } from '../../src/staff/name.js';
+import { foldedName } from '../../src/staff/rules.js';
 
 /** The same to whoever reads it quickly. */
 const LOOK_ALIKES: Readonly<Record<string, string>> = {

@@ -9,7 +9,7 @@ import { systemClock } from '../../src/core/instant.js';
 import type { Staff } from '../../src/db/entities/staff.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { dailyTotalsSweep } from '../../src/support/totals-sweep.js';
-import { proposeAdjustment } from '../../src/funding/adjustments.js';
+import { proposeAdjustment } from '../../src/funding/service.js';
 import { openPayoutBank, rowOf, submitAndRaise } from '../payouts/support.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral, LEAST, openBank, text } from '../support/bank.js';

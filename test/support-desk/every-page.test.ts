@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { ASSETS, formatAmount } from '../../src/core/amount.js';
 import { idOf, newId, type Uuid } from '../../src/core/ids.js';
-import { proposeAdjustment } from '../../src/funding/adjustments.js';
+import { proposeAdjustment } from '../../src/funding/service.js';
 import { MAX_PAGES } from '../../src/support/pages/waiting.js';
 import { WAITING_KINDS, type WaitingKind } from '../../src/support/reading/waiting.js';
 import { BatchWorld, payroll } from '../batches/support.js';

@@ -6,7 +6,7 @@ import { idLiteral, LEAST, text } from '../support/bank.js';
 import { openGuarded } from '../support/guarded.js';
 import { openPayoutBank, seen, submitAndRaise } from '../payouts/support.js';
 import { proposeResolution } from '../../src/payouts/resolutions.js';
-import { proposeAdjustment } from '../../src/funding/adjustments.js';
+import { proposeAdjustment } from '../../src/funding/service.js';
 import { BatchWorld, payroll } from '../batches/support.js';
 import { proven } from '../support/staff.js';
 import { register } from '../webhooks/support.js';

@@ -4,7 +4,7 @@ import { operatorActor } from '../../src/access/audit-log.js';
 import { addMember } from '../../src/access/members.js';
 import { addTenant } from '../../src/access/tenants.js';
 import { type IssuedToken, issueToken } from '../../src/access/tokens.js';
-import { setFeeSchedule } from '../../src/accounts/fee-schedules.js';
+import { setFeeSchedule } from '../../src/accounts/fee.js';
 import { openAccount } from '../../src/accounts/opening.js';
 import type { Amount, Asset } from '../../src/core/amount.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
@@ -23,7 +23,7 @@ import {
 } from '../../src/db/entities/parties.js';
 import { STAFF_RIGHTS } from '../../src/db/entities/staff.js';
 import { updateSql } from '../../src/db/statements.js';
-import { recordPayIn } from '../../src/funding/pay-ins.js';
+import { recordPayIn } from '../../src/funding/service.js';
 import { audit, type Finding } from '../../src/auditor/audit.js';
 import type { StaffIdentity } from '../../src/staff/rules.js';
 import { DatabaseClock } from '../../src/ledger/database-clock.js';

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { lockAccount } from '../../src/accounts/access.js';
-import { closeAccount } from '../../src/accounts/closing.js';
-import { setFeeAccount } from '../../src/accounts/fee-schedules.js';
-import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
+import { closeAccount, freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
+import { setFeeAccount } from '../../src/accounts/fee.js';
 import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import { ApiError } from '../../src/core/errors.js';
 import { transact } from '../../src/db/transact.js';

@@ -1,10 +1,9 @@
-import { ASSET_NAMES, type Asset, isAsset, MAX_RAW, parseRaw } from '../../core/amount.js';
-import { normaliseText, textFault } from '../../core/text.js';
 import { parseRecipient, type RecipientName } from '../../accounts/recipients.js';
+import { type Asset, ASSET_NAMES, isAsset, MAX_RAW, parseRaw } from '../../core/amount.js';
+import { normaliseText, textFault } from '../../core/text.js';
 import { MAX_DIGITS, textOfNumber } from '../../spreadsheets/number-text.js';
-import type { FilledCell } from '../../spreadsheets/sheet.js';
+import { type FilledCell, isBlank, type SheetRow } from '../../spreadsheets/sheet.js';
 import { EXAMPLE_AMOUNTS, EXAMPLE_RAW } from '../template.js';
-import type { ColumnName } from './header.js';
 import { cellProblem, type Problem, quoted } from './problems.js';
 
 /** Each function reads one kind of column and ignores surrounding spaces. */
@@ -13,28 +12,14 @@ export type Reading<T> = { readonly value: T } | { readonly problem: Problem };
 const LINE_BREAK = /[\n\v\f\r\u0085\u2028\u2029]/;
 
 function unusable(field: ColumnName, cell: FilledCell | null): Problem | null {
+  const problem = (what: string, code: Problem['code'] = 'invalid_field'): Problem =>
+    cellProblem(field, code, `${field} ${what}`, cell);
   if (cell?.kind === 'formula')
-    return cellProblem(
-      field,
-      'formula_cell',
-      `${field} is a formula: put in the value itself`,
-      cell,
-    );
-  if (cell?.kind === 'error')
-    return cellProblem(
-      field,
-      'invalid_field',
-      `${field} shows an error: put in the value itself`,
-      cell,
-    );
-  if (LINE_BREAK.test(cell?.text.trim() ?? ''))
-    return cellProblem(
-      field,
-      'invalid_field',
-      `${field} has a line break inside the cell: remove it`,
-      cell,
-    );
-  return null;
+    return problem('is a formula: put in the value itself', 'formula_cell');
+  if (cell?.kind === 'error') return problem('shows an error: put in the value itself');
+  return LINE_BREAK.test(cell?.text.trim() ?? '')
+    ? problem('has a line break inside the cell: remove it')
+    : null;
 }
 
 function required(
@@ -89,7 +74,6 @@ export function readRecipient(cell: FilledCell | null): Reading<NamedRecipient> 
   return { problem: cellProblem('recipient', 'invalid_field', message, found.cell) };
 }
 
-/** Largest whole number that a number cell holds exactly. */
 const MAX_NUMBER_CELL = 9_007_199_254_740_991n;
 
 export function readAmount(cell: FilledCell | null): Reading<bigint> {
@@ -165,4 +149,43 @@ function integerText(text: string): string | null {
   const digits = fraction.padEnd(shift, '0');
   if (/[1-9]/.test(digits.slice(shift))) return null;
   return (whole + digits.slice(0, shift)).replace(/^0+(?=[0-9])/, '');
+}
+
+const COLUMNS = ['recipient', 'amount', 'asset', 'description', 'reference'] as const;
+export type ColumnName = (typeof COLUMNS)[number];
+export const REQUIRED_COLUMNS: readonly ColumnName[] = ['recipient', 'amount', 'asset'];
+
+export type Columns = Readonly<Partial<Record<ColumnName, number>>>;
+
+export interface Header {
+  readonly columns: Columns;
+  readonly width: number;
+  readonly problems: readonly Problem[];
+}
+
+export function readHeader({ cells }: SheetRow): Header {
+  const columns: Partial<Record<ColumnName, number>> = {};
+  const problems: Problem[] = [];
+  cells.forEach((cell, index) => {
+    const text = cell?.text.trim().toLowerCase();
+    const name = COLUMNS.find((known) => known === text);
+    if (name === undefined) return;
+    const twice = `there are two columns ${name}: keep one`;
+    if (columns[name] === undefined) columns[name] = index;
+    else problems.push(cellProblem(name, 'duplicate_column', twice, cell));
+  });
+  const found = cells.map((cell) => cell?.text ?? '');
+  for (const name of REQUIRED_COLUMNS)
+    if (columns[name] === undefined)
+      problems.push(cellProblem(name, 'missing_column', missing(name, found), null));
+  return { columns, width: cells.findLastIndex((cell) => !isBlank(cell)) + 1, problems };
+}
+
+function missing(name: ColumnName, found: readonly string[]): string {
+  const there = found.filter((text) => text.trim() !== '').slice(0, 10);
+  const has =
+    there.length === 0
+      ? 'the first row is empty'
+      : `the first row has ${there.map((text) => quoted(text, 20)).join(', ')}`;
+  return `there is no column ${name}: ${has}`;
 }

@@ -1,13 +1,10 @@
-import type { ProblemCode } from '../problem-codes.js';
 import type { FilledCell } from '../../spreadsheets/sheet.js';
 
-/** A problem, described for the person who filled in the file. */
 export interface Problem {
   readonly code: ProblemCode;
   /** Empty if the problem concerns no column. */
   readonly field: string;
   readonly message: string;
-  /** Shortened content of the cell. */
   readonly value: string;
 }
 
@@ -42,3 +39,29 @@ function shortened(text: string, most: number): string {
   const points = [...text.slice(0, 2 * most + 2).replace(CONTROL, '\u{FFFD}')];
   return points.length <= most ? points.join('') : `${points.slice(0, most - 1).join('')}…`;
 }
+
+/** Codes of the errors file. (docs/contract.md, Validation) */
+export const PROBLEM_CODES = [
+  'missing_field',
+  'invalid_field',
+  'not_found',
+  'ambiguous_recipient',
+  'same_account',
+  'below_minimum',
+  'above_per_operation_limit',
+  'mixed_asset',
+  'duplicate_reference',
+  'formula_cell',
+  'missing_column',
+  'duplicate_column',
+  'no_rows',
+  'too_many_rows',
+  'too_many_columns',
+  'above_approval_threshold',
+  'rate_limited',
+  'unreadable_file',
+  'bad_encoding',
+  'too_large_inflated',
+] as const;
+
+export type ProblemCode = (typeof PROBLEM_CODES)[number];

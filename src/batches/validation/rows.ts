@@ -1,14 +1,19 @@
-import { type Asset, MAX_RAW } from '../../core/amount.js';
-import { MAX_DESCRIPTION } from '../../core/checked-text.js';
-import { type FeeSchedule, feeFor } from '../../core/fees.js';
-import type { Uuid } from '../../core/ids.js';
-import type { Limits } from '../../accounts/limits.js';
+import { limitsOf } from '../../accounts/limits.js';
+import { type Limits, operationLimitRefusal } from '../../accounts/rules.js';
 import { type Recipients, SEVERAL } from '../../accounts/recipients.js';
-import { operationLimitRefusal } from '../../accounts/rules.js';
-import { MAX_REFERENCE } from '../../bonuses/rules.js';
-import { MAX_DUPLICATES_NAMED } from '../rules.js';
+import { MAX_REFERENCE } from '../../bonuses/decide.js';
+import { type Asset, eachAsset, feeFor, type FeeSchedule, MAX_RAW } from '../../core/amount.js';
+import { MAX_DESCRIPTION } from '../../core/checked-text.js';
+import type { Uuid } from '../../core/ids.js';
+import type { Reader } from '../../db/database.js';
+import type { BonusBatch } from '../../db/entities/bonuses.js';
+import { accountLimits } from '../../db/entities/identity.js';
+import { accounts, feeSchedules, isFeeOf, tenants } from '../../db/entities/parties.js';
 import { type Cell, type FilledCell, isBlank, type SheetRow } from '../../spreadsheets/sheet.js';
+import { MAX_DUPLICATES_NAMED } from '../rules.js';
 import {
+  type ColumnName,
+  type Header,
   type NamedRecipient,
   readAmount,
   readAsset,
@@ -16,7 +21,6 @@ import {
   readRecipient,
   readText,
 } from './cells.js';
-import type { ColumnName, Header } from './header.js';
 import { cellProblem, type Problem, quoted } from './problems.js';
 
 /** Read once, so that all rows have the same terms. */
@@ -27,7 +31,6 @@ export interface BatchTerms {
   readonly fees: Readonly<Record<Asset, FeeSchedule | null>>;
 }
 
-/** A row as read from its cells, before its recipient is looked up. */
 export interface ReadRow {
   readonly number: number;
   readonly cells: Readonly<Record<ColumnName, FilledCell | null>>;
@@ -53,9 +56,7 @@ type CheckedRow =
   | { readonly number: number; readonly valid: ValidRow }
   | { readonly number: number; readonly problems: readonly Problem[] };
 
-/**
- * Null for a row without content in the known columns and beyond the header, which does not count.
- */
+/** Null for a row without content, which does not count. */
 export function readRow(
   { number, cells }: SheetRow,
   { columns, width }: Pick<Header, 'columns' | 'width'>,
@@ -95,6 +96,8 @@ function tooLongProblem(number: number, cell: Cell, index: number, width: number
   return cellProblem('', 'invalid_field', `${where}. ${advice}.`, cell);
 }
 
+type Refuse = (field: ColumnName, code: Problem['code'], message: string) => null;
+
 /** Checks rows in file order, and keeps values for comparison with later rows. */
 export class RowChecker {
   asset: Asset | null = null;
@@ -110,22 +113,35 @@ export class RowChecker {
   check(row: ReadRow, found: Recipients): CheckedRow {
     const { number, cells } = row;
     const problems: Problem[] = row.tooLong === null ? [] : [row.tooLong];
+    const refuse: Refuse = (field, code, message) => {
+      problems.push(cellProblem(field, code, message, cells[field]));
+      return null;
+    };
     const value = <T>(reading: Reading<T>): T | undefined => {
       if ('value' in reading) return reading.value;
       problems.push(reading.problem);
       return undefined;
     };
     const recipient = value(row.recipient);
-    const accountId =
-      recipient === undefined ? null : this.account(recipient, cells.recipient, found, problems);
+    const accountId = recipient === undefined ? null : this.account(recipient, found, refuse);
     const raw = value(row.amount);
     const asset = value(row.asset);
-    if (raw !== undefined && asset !== undefined)
-      this.checkLimits(raw, asset, cells.amount, problems);
-    if (asset !== undefined) this.checkAsset(asset, cells.asset, problems);
+    if (raw !== undefined && asset !== undefined) {
+      const refusal = operationLimitRefusal({ raw, asset }, this.terms.limits[asset]);
+      if (refusal !== null) refuse('amount', refusal.code, refusal.message);
+    }
+    if (asset !== undefined && this.asset !== null && asset !== this.asset)
+      refuse(
+        'asset',
+        'mixed_asset',
+        `the batch is in ${this.asset}: put what is in ${asset} into a file of its own`,
+      );
     const description = value(row.description) ?? null;
     const reference = value(row.reference) ?? null;
-    this.checkReference(reference, number, cells.reference, problems);
+    const first = reference === null ? undefined : this.references.get(reference);
+    if (first !== undefined)
+      refuse('reference', 'duplicate_reference', `row ${first} has the same reference`);
+    else if (reference !== null) this.references.set(reference, number);
     if (
       problems.length > 0 ||
       recipient === undefined ||
@@ -136,17 +152,16 @@ export class RowChecker {
       return { number, problems };
     const schedule = this.terms.fees[asset];
     const feeRaw = schedule === null ? 0n : feeFor(schedule, raw);
-    if (this.totalRaw + raw + this.feesRaw + feeRaw > MAX_RAW)
-      return { number, problems: [cellProblem('amount', 'invalid_field', TOO_MUCH, cells.amount)] };
-    const valid = {
-      number,
-      recipient: recipient.text,
-      recipientAccountId: accountId,
-      raw,
-      feeRaw,
-      description,
-      reference,
-    };
+    if (this.totalRaw + raw + this.feesRaw + feeRaw > MAX_RAW) {
+      refuse(
+        'amount',
+        'invalid_field',
+        `with this row the file would pay more than ${MAX_RAW} in all`,
+      );
+      return { number, problems };
+    }
+    const payment = { recipient: recipient.text, recipientAccountId: accountId, raw, feeRaw };
+    const valid = { number, ...payment, description, reference };
     this.accept(valid, asset);
     return { number, valid };
   }
@@ -162,63 +177,47 @@ export class RowChecker {
     this.recipients.add(recipientAccountId);
   }
 
-  private account(
-    { name, text }: NamedRecipient,
-    cell: FilledCell | null,
-    found: Recipients,
-    problems: Problem[],
-  ): Uuid | null {
+  private account({ name, text }: NamedRecipient, found: Recipients, refuse: Refuse): Uuid | null {
     const recipient = found(name);
-    const add = (code: Problem['code'], message: string): null => {
-      problems.push(cellProblem('recipient', code, message, cell));
-      return null;
-    };
-    if (recipient === null) return add('not_found', `nobody can be paid under ${quoted(text)}`);
+    if (recipient === null)
+      return refuse('recipient', 'not_found', `nobody can be paid under ${quoted(text)}`);
     if (recipient === SEVERAL)
-      return add(
+      return refuse(
+        'recipient',
         'ambiguous_recipient',
         `${quoted(text)} belongs to several accounts: use the id of one`,
       );
     if (recipient === this.terms.sourceAccountId)
-      return add('same_account', 'this is the account that the batch is paid from');
+      return refuse('recipient', 'same_account', 'this is the account that the batch is paid from');
     return recipient;
-  }
-
-  private checkLimits(
-    raw: bigint,
-    asset: Asset,
-    cell: FilledCell | null,
-    problems: Problem[],
-  ): void {
-    const refusal = operationLimitRefusal({ raw, asset }, this.terms.limits[asset]);
-    if (refusal !== null) problems.push(cellProblem('amount', refusal.code, refusal.message, cell));
-  }
-
-  private checkAsset(asset: Asset, cell: FilledCell | null, problems: Problem[]): void {
-    if (this.asset === null || asset === this.asset) return;
-    const message = `the batch is in ${this.asset}: put what is in ${asset} into a file of its own`;
-    problems.push(cellProblem('asset', 'mixed_asset', message, cell));
-  }
-
-  private checkReference(
-    reference: string | null,
-    number: number,
-    cell: FilledCell | null,
-    problems: Problem[],
-  ): void {
-    if (reference === null) return;
-    const first = this.references.get(reference);
-    if (first === undefined) this.references.set(reference, number);
-    else
-      problems.push(
-        cellProblem(
-          'reference',
-          'duplicate_reference',
-          `row ${first} has the same reference`,
-          cell,
-        ),
-      );
   }
 }
 
-const TOO_MUCH = `with this row the file would pay more than ${MAX_RAW} in all`;
+export async function readTerms(
+  reader: Reader,
+  { tenantId, sourceAccountId }: BonusBatch,
+): Promise<{ readonly terms: BatchTerms; readonly feeAccountId: Uuid | null }> {
+  const [source, tenant, own, schedules] = await Promise.all([
+    reader.find(accounts, { id: sourceAccountId }),
+    reader.find(tenants, { id: tenantId }),
+    reader.select(accountLimits, { accountId: sourceAccountId }),
+    reader.select(feeSchedules, { tenantId, operation: 'bonus' }),
+  ]);
+  if (source === undefined || tenant === undefined) throw new Error('a batch is of no account');
+  // The fee account itself pays no fee.
+  const feeAccountId = tenant.feeAccountId === sourceAccountId ? null : tenant.feeAccountId;
+  const limits = (asset: Asset): Limits =>
+    limitsOf(
+      source,
+      asset,
+      own.find((one) => one.asset === asset),
+    );
+  const fee = (asset: Asset): FeeSchedule | null =>
+    feeAccountId === null
+      ? null
+      : (schedules.find((one) => isFeeOf(one, { tenantId, operation: 'bonus', asset })) ?? null);
+  return {
+    terms: { sourceAccountId, limits: eachAsset(limits), fees: eachAsset(fee) },
+    feeAccountId,
+  };
+}

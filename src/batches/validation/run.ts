@@ -1,9 +1,3 @@
-import { formatAmount } from '../../core/amount.js';
-import type { Uuid } from '../../core/ids.js';
-import type { Clock } from '../../core/instant.js';
-import type { Reader } from '../../db/database.js';
-import { approvalPolicies } from '../../db/entities/approvals.js';
-import { type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
 import type { RecipientBudget } from '../../accounts/recipient-budget.js';
 import {
   foundByName,
@@ -12,15 +6,21 @@ import {
   resolveRecipients,
 } from '../../accounts/recipients.js';
 import { batchRefusal } from '../../approvals/rules.js';
+import { formatAmount } from '../../core/amount.js';
 import { ApiError } from '../../core/errors.js';
-import type { FileToRead, ReadingOptions } from '../../spreadsheets/worker-thread/sheet-readers.js';
-import { SheetProblem, type SheetRow } from '../../spreadsheets/sheet.js';
-import { EventLoopYielder } from '../../spreadsheets/event-loop-yielder.js';
+import type { Uuid } from '../../core/ids.js';
+import type { Reader } from '../../db/database.js';
+import { approvalPolicies } from '../../db/entities/approvals.js';
+import { type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
 import { GenerationSuperseded } from '../../spreadsheets/generated-files.js';
+import { EventLoopYielder } from '../../spreadsheets/limits.js';
+import { SheetProblem, type SheetRow } from '../../spreadsheets/sheet.js';
+import type { FileToRead, ReadingOptions } from '../../spreadsheets/worker-thread/sheet-readers.js';
 import type { BatchFiles } from '../files.js';
 import { storedFile } from '../uploaded-file.js';
-import { readHeader } from './header.js';
+import { readHeader } from './cells.js';
 import { fileProblem, type Problem } from './problems.js';
+import { readRow, type ReadRow, readTerms, RowChecker, type ValidRow } from './rows.js';
 import {
   type Progress,
   type RecordDeps,
@@ -28,8 +28,6 @@ import {
   ValidationRecord,
   ValidationSuperseded,
 } from './validation-record.js';
-import { readRow, type ReadRow, RowChecker, type ValidRow } from './rows.js';
-import { readTerms } from './terms.js';
 
 export interface ValidationDeps extends RecordDeps {
   readonly recipientBudget: RecipientBudget;
@@ -39,7 +37,6 @@ export interface ValidationDeps extends RecordDeps {
   readonly openSheet: (file: FileToRead, of: ReadingOptions) => AsyncIterable<SheetRow>;
 }
 
-/** Progress reports and cancellation of long-running work. */
 export interface ValidationWatch {
   readonly signal: AbortSignal;
   readonly heartbeat: (rows: number) => void;
@@ -86,12 +83,8 @@ export async function validateBatch(
 /** No spreadsheet program creates higher row numbers. */
 const LAST_ROW_NUMBER = 11_000_000;
 
-/** A pass through the file, which checks rows in order and writes them. */
 class FileReading {
   private readonly reader: Reader;
-  private readonly budget: RecipientBudget;
-  private readonly clock: Clock;
-  private readonly maxRows: number;
   private gathered: ReadRow[] = [];
   private rowCount = 0;
   private rowsRejected = 0;
@@ -105,15 +98,12 @@ class FileReading {
   hasProblems = false;
 
   constructor(
-    { database, clock, recipientBudget, maxRows }: ValidationDeps,
+    private readonly deps: ValidationDeps,
     private readonly record: ValidationRecord,
     private readonly checker: RowChecker,
     private readonly watch: ValidationWatch,
   ) {
-    this.reader = database.reader;
-    this.clock = clock;
-    this.budget = recipientBudget;
-    this.maxRows = maxRows;
+    this.reader = deps.database.reader;
   }
 
   get progress(): Progress {
@@ -131,21 +121,18 @@ class FileReading {
     await this.writing;
   }
 
-  /** The account's approval policy may refuse the total of the valid rows. */
   private async readPolicyProblem(): Promise<FinalProblem | null> {
     const { asset, totalRaw } = this.checker;
     if (asset === null) return null;
-    const row = await this.reader.find(approvalPolicies, {
-      accountId: this.record.of.sourceAccountId,
-      asset,
-    });
-    const policy = batchRefusal(row, totalRaw, this.clock());
+    const { sourceAccountId: accountId } = this.record.of;
+    const row = await this.reader.find(approvalPolicies, { accountId, asset });
+    const policy = batchRefusal(row, totalRaw, this.deps.clock());
     if (policy === null) return null;
     const [total, threshold] = [totalRaw, policy.threshold].map((raw) =>
       formatAmount({ raw, asset }),
     );
     const message = `the file pays ${total}, and the account's approval policy refuses batches of ${threshold} or more: send transfers, which wait for approval`;
-    return { number: 0, problem: fileProblem('above_approval_threshold', message) };
+    return ofFile('above_approval_threshold', message);
   }
 
   private async readRows(rows: AsyncIterable<SheetRow>): Promise<FinalProblem | null> {
@@ -164,8 +151,8 @@ class FileReading {
       await this.turns.yieldIfDue();
       const read = readRow(row, header);
       if (read === null) continue;
-      if (this.rowCount === this.maxRows)
-        return { number: row.number, problem: tooManyRows(this.maxRows) };
+      if (this.rowCount === this.deps.maxRows)
+        return { number: row.number, problem: tooManyRows(this.rowCount) };
       this.rowCount += 1;
       if (row.isHidden === true) this.hiddenRows += 1;
       // If a column is missing, rows are only counted.
@@ -176,10 +163,7 @@ class FileReading {
     return null;
   }
 
-  /**
-   * Throws `rate_limited`, which reveals nothing about them, if the rows name too many new
-   * recipients.
-   */
+  /** Throws `rate_limited`, and reveals nothing, if the rows name too many new recipients. */
   private async flush(): Promise<null> {
     const rows = this.gathered;
     this.gathered = [];
@@ -187,12 +171,11 @@ class FileReading {
     const names = rows.flatMap(({ recipient }): RecipientName[] =>
       'value' in recipient ? [recipient.value.name] : [],
     );
-    const found = await resolveRecipients(this.reader, this.record.of.tenantId, names);
     const { id: batchId, tenantId, tokenKeyId } = this.record.of;
-    await this.budget.charge({ tenantId, tokenKeyId }, foundByName(names, found), {
-      batchId,
-      row: this.lastNumber,
-    });
+    const found = await resolveRecipients(this.reader, tenantId, names);
+    const piece = { batchId, row: this.lastNumber };
+    const payers = { tenantId, tokenKeyId };
+    await this.deps.recipientBudget.charge(payers, foundByName(names, found), piece);
     const valid: ValidRow[] = [];
     const wrong: RowProblems[] = [];
     for (const row of rows) {
@@ -225,10 +208,9 @@ interface FinalProblem {
 
 /** Rethrows faults of the service. */
 function asFinalProblem(failure: unknown): FinalProblem {
-  if (failure instanceof SheetProblem)
-    return { number: 0, problem: fileProblem(failure.code, failure.message) };
+  if (failure instanceof SheetProblem) return ofFile(failure.code, failure.message);
   if (failure instanceof ApiError && failure.refusal.code === 'rate_limited')
-    return { number: 0, problem: fileProblem('rate_limited', failure.refusal.message) };
+    return ofFile('rate_limited', failure.refusal.message);
   throw failure;
 }
 
@@ -236,14 +218,10 @@ function tooManyRows(most: number): Problem {
   return fileProblem('too_many_rows', `a batch has at most ${most} rows: split the file`);
 }
 
-const DISORDER: FinalProblem = {
-  number: 0,
-  problem: fileProblem(
-    'unreadable_file',
-    'the rows of the sheet are not in order: save the file anew',
-  ),
-};
-const NO_ROWS: FinalProblem = {
-  number: 0,
-  problem: fileProblem('no_rows', 'there is no row below the header'),
-};
+function ofFile(code: Problem['code'], message: string): FinalProblem {
+  return { number: 0, problem: fileProblem(code, message) };
+}
+
+const OUT_OF_ORDER = 'the rows of the sheet are not in order: save the file anew';
+const DISORDER = ofFile('unreadable_file', OUT_OF_ORDER);
+const NO_ROWS = ofFile('no_rows', 'there is no row below the header');

@@ -1,3 +1,4 @@
+import { batchRefusal } from '../../approvals/rules.js';
 import { newId, type Uuid } from '../../core/ids.js';
 import { type Instant, instant } from '../../core/instant.js';
 import { bytes, time, uuid } from '../../db/columns.js';
@@ -5,9 +6,9 @@ import type { DatabaseDeps, Reader, Transaction } from '../../db/database.js';
 import { approvalPolicies } from '../../db/entities/approvals.js';
 import {
   type BonusBatch,
+  bonusBatches,
   type BonusBatchProblem,
   bonusBatchProblems,
-  bonusBatches,
   type BonusBatchRow,
   bonusBatchRows,
   bonusBatchStorage,
@@ -16,17 +17,16 @@ import { outbox } from '../../db/entities/outbox.js';
 import { accounts } from '../../db/entities/parties.js';
 import { behindSql, insertSql, literal, updateSql } from '../../db/statements.js';
 import { transact } from '../../db/transact.js';
-import { batchRefusal } from '../../approvals/rules.js';
 import { appendEvents } from '../../ledger/event-log.js';
-import type { OutboxNotifier } from '../../temporal/outbox-notifier.js';
-import { outboxEntry } from '../../temporal/outbox-entry.js';
 import type { GeneratedFiles } from '../../spreadsheets/generated-files.js';
+import { outboxEntry } from '../../temporal/outbox-entry.js';
+import type { OutboxNotifier } from '../../temporal/outbox-notifier.js';
 import { completeFiles } from '../files.js';
-import { batchOfEventResource } from '../schemas.js';
 import { SAME_FILE_MS } from '../rules.js';
-import { lastWithWorkflow, leavesQueue, lockQueue } from './tenant-queue.js';
+import { batchEvent } from '../schemas.js';
 import type { Problem } from './problems.js';
 import type { RowChecker, ValidRow } from './rows.js';
+import { lastWithWorkflow, leavesQueue, lockQueue } from './tenant-queue.js';
 
 /** Thrown if a later run has begun or the validation is over. */
 export class ValidationSuperseded extends Error {
@@ -174,9 +174,7 @@ export class ValidationRecord {
         filesMadeAt: errors === null ? null : at,
       };
       const statement = updateSql(bonusBatches, finished, { id: finished.id });
-      const type = isAccepted ? 'bonus_batch.ready' : 'bonus_batch.rejected';
-      const object = () => batchOfEventResource.present({ batch: finished, baseUrl });
-      const event = { tenantId: finished.tenantId, type, resourceId: finished.id, object } as const;
+      const event = batchEvent(isAccepted ? 'ready' : 'rejected', finished, baseUrl);
       const next = await startNext(transaction, finished, at, outboxId);
       const unpaidRows = isAccepted ? progress.rowCount : 0;
       const counted = updateSql(bonusBatchStorage, { unpaidRows }, { batchId: finished.id });
@@ -206,10 +204,8 @@ export class ValidationRecord {
     at: Instant,
   ): Promise<void> {
     if (asset === null) return;
-    const row = await transaction.find(approvalPolicies, {
-      accountId: this.batch.sourceAccountId,
-      asset,
-    });
+    const { sourceAccountId: accountId } = this.batch;
+    const row = await transaction.find(approvalPolicies, { accountId, asset });
     if (batchRefusal(row, totalRaw, at) !== null)
       throw new Error('the approval policy was changed while the file was read');
   }
@@ -229,23 +225,13 @@ export class ValidationRecord {
   }
 
   private pending(row: ValidRow): BonusBatchRow {
-    const open = {
-      status: 'pending',
-      bonusId: null,
-      code: null,
-      message: null,
-      settledAt: null,
-    } as const;
-    return { id: newId(), batchId: this.batch.id, ...row, ...open };
+    const unsettled = { bonusId: null, code: null, message: null, settledAt: null };
+    return { id: newId(), batchId: this.batch.id, ...row, status: 'pending', ...unsettled };
   }
 
   private problemRows({ number, problems }: RowProblems): BonusBatchProblem[] {
-    return problems.map((problem, ordinal) => ({
-      batchId: this.batch.id,
-      number,
-      ordinal,
-      ...problem,
-    }));
+    const batchId = this.batch.id;
+    return problems.map((problem, ordinal) => ({ batchId, number, ordinal, ...problem }));
   }
 }
 

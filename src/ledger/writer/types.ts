@@ -176,3 +176,13 @@ export interface CommandResult<Row> {
 export function refuse(refusal: Refusal, bindsKey: boolean): Decision<never> {
   return { outcome: { done: false, refusal }, writes: {}, bindsKey };
 }
+
+/** Does the command and binds its key. */
+export function accept<Row>(resource: Row, writes: Writes): Decision<Row> {
+  return { outcome: { done: true, resource }, writes, bindsKey: true };
+}
+
+/** Does nothing, because the resource needs no change, and binds no key. */
+export function unchanged<Row>(resource: Row): Decision<Row> {
+  return { outcome: { done: true, resource }, writes: {}, bindsKey: false };
+}

@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { resetClock } from '../../accounts/clock.js';
-import { closeAccount } from '../../accounts/closing.js';
+import { closeAccount, freezeAccount, resetClock, unfreezeAccount } from '../../accounts/status.js';
 import { listAccounts, readAccountDetails } from '../../accounts/directory.js';
-import { displayName } from '../../accounts/display-name.js';
+import { displayName } from '../../accounts/identifiers.js';
 import { openAccount } from '../../accounts/opening.js';
-import { freezeAccount, unfreezeAccount } from '../../accounts/status.js';
 import { declareVerification, DOCUMENT_NUMBER } from '../../accounts/verification.js';
 import { isCountry } from '../../core/countries.js';
 import { parseUuid } from '../../core/ids.js';

@@ -1,9 +1,10 @@
-import { releaseAlias, setAlias } from '../../accounts/alias.js';
 import {
   listReservedAliases,
+  releaseAlias,
   reserveAlias,
+  setAlias,
   unreserveAlias,
-} from '../../accounts/reserved-aliases.js';
+} from '../../accounts/alias.js';
 import { reservedAliases } from '../../db/entities/identity.js';
 import { type Account, accounts } from '../../db/entities/parties.js';
 import { command, type CommandDefinition, group, type Ops, query } from '../command.js';

@@ -1,8 +1,4 @@
-import {
-  listFeeSchedules,
-  removeFeeSchedule,
-  setFeeSchedule,
-} from '../../accounts/fee-schedules.js';
+import { listFeeSchedules, removeFeeSchedule, setFeeSchedule } from '../../accounts/fee.js';
 import { EXAMPLE_ASSET } from '../../core/amount.js';
 import { FEE_OPERATIONS, feeKeyOf, type FeeScheduleRow } from '../../db/entities/parties.js';
 import { command, group, query } from '../command.js';

@@ -4,9 +4,9 @@ import {
   approveAdjustment,
   listAdjustments,
   proposeAdjustment,
+  recordPayIn,
   rejectAdjustment,
-} from '../../funding/adjustments.js';
-import { recordPayIn } from '../../funding/pay-ins.js';
+} from '../../funding/service.js';
 import { adjustmentResource } from '../../funding/schemas.js';
 import { command, group, query } from '../command.js';
 import { findAccount, findAdjustment, findTenant } from '../finding.js';

@@ -16,7 +16,7 @@ import {
   type TransferDetails,
 } from '../../support/reading/transfers.js';
 import { transferApproval } from '../../transfers/approval-outcomes.js';
-import { transferList } from '../../transfers/reading.js';
+import { transferList } from '../../transfers/service.js';
 import { transferResource } from '../../transfers/schemas.js';
 import { command, type CommandDefinition, group, type Ops, query } from '../command.js';
 import { UnknownOutcome } from '../failures.js';

@@ -1,4 +1,4 @@
-import { totalsAt, awaitPostings } from '../../accounts/past-balances.js';
+import { totalsAt, awaitPostings } from '../../accounts/balances.js';
 import { type Asset, ASSETS } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { mysqlAddress } from '../../db/servers.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
-import { foldedName } from '../../staff/name.js';
+import { foldedName } from '../../staff/rules.js';
 import { OpsError } from '../failures.js';
 import { PROGRAM } from '../help.js';
 

@@ -1,19 +1,19 @@
 import { TextDecoder } from 'node:util';
-import { CsvError, parse } from 'csv-parse';
+import { CsvError, parse, type Parser } from 'csv-parse';
 import { type ByteSource, piecesOf } from '../byte-source.js';
+import { EventLoopYielder } from '../limits.js';
 import {
   type Cell,
+  LAST_COLUMN,
   LAST_ROW,
   MAX_CELL_LENGTH,
   SheetProblem,
   type SheetRow,
+  tooManyColumns,
   tooManyRows,
   trimmedRow,
   unreadable,
 } from '../sheet.js';
-import { EventLoopYielder } from '../event-loop-yielder.js';
-import { dialectOf, headerOf } from './dialect.js';
-import { feed, withPlainBreaks } from './feed-parser.js';
 
 /** A quotation mark was left open in a longer row. */
 const MAX_ROW = 128 * 1024;
@@ -120,4 +120,92 @@ function notCsv({ code, records }: CsvError): SheetProblem {
   return code === 'CSV_MAX_RECORD_SIZE'
     ? unreadable(`row ${row} does not end: a quotation mark is open, or it is far too long`)
     : unreadable(`a quotation mark in row ${row} is wrong: write it twice inside a quoted cell`);
+}
+
+/** Writes at the rate that the parser accepts, which throws its own failures. */
+export async function feed(
+  parser: Parser,
+  head: string,
+  rest: AsyncGenerator<string>,
+): Promise<void> {
+  const turns = new EventLoopYielder();
+  try {
+    await written(parser, head);
+    for await (const piece of rest) {
+      if (parser.destroyed) return;
+      await written(parser, piece);
+      await turns.yieldIfDue();
+    }
+    parser.end();
+  } catch (failure) {
+    parser.destroy(failure instanceof Error ? failure : new Error(String(failure)));
+  }
+}
+
+/** Resolves when the rows were taken, because buffered rows are lost if the parser fails. */
+function written(parser: Parser, piece: string): Promise<void> {
+  return new Promise((resolve) => {
+    const go = (): void => {
+      parser.off('close', go);
+      resolve();
+    };
+    parser.on('close', go);
+    parser.write(piece, go);
+  });
+}
+
+/** Converts each line break to one LF. */
+export async function* withPlainBreaks(text: AsyncGenerator<string>): AsyncGenerator<string> {
+  let held = '';
+  for await (const piece of text) {
+    const whole = held + piece;
+    // A CR at the end may be half of a line break.
+    held = whole.endsWith('\r') ? '\r' : '';
+    yield whole.slice(0, whole.length - held.length).replace(/\r\n?/g, '\n');
+  }
+  if (held !== '') yield '\n';
+}
+
+export interface Dialect {
+  readonly delimiter: string;
+  /** Length of a first line `sep=;`, which specifies the separator for Excel. */
+  readonly skipped: number;
+}
+
+const SEP_LINE = /^"?sep=([^"\n]?)"?[\t ,;|]*(?:\n|$)/i;
+
+/** Only the first two are accepted. */
+const SEPARATORS = new Map([
+  [',', 'commas'],
+  [';', 'semicolons'],
+  ['\t', 'tabs'],
+  ['|', 'vertical bars (|)'],
+]);
+
+/** Start and end of the first non-empty line after a `sep=` line. */
+export function headerOf(head: string): { readonly start: number; readonly end: number } {
+  const skipped = SEP_LINE.exec(head)?.[0].length ?? 0;
+  const found = head.slice(skipped).search(/\S/);
+  const start = found < 0 ? head.length : skipped + found;
+  const end = head.indexOf('\n', start);
+  return { start, end: end < 0 ? head.length : end };
+}
+
+/**
+ * Detects the separator from a `sep=` line, or else as the most frequent one in the header outside
+ * quotation marks. Throws `SheetProblem`.
+ */
+export function dialectOf(head: string): Dialect {
+  const [line = '', named = ''] = SEP_LINE.exec(head) ?? [];
+  const { start, end } = headerOf(head);
+  const bare = head.slice(start, end).replace(/"[^"]*"?/g, '');
+  const counts = Array.from(SEPARATORS.keys(), (separator) => bare.split(separator).length);
+  const most = Math.max(...counts);
+  if (most > LAST_COLUMN) throw tooManyColumns('the header');
+  const delimiter = named || ([...SEPARATORS.keys()][counts.indexOf(most)] ?? ',');
+  if (delimiter === ',' || delimiter === ';') return { delimiter, skipped: line.length };
+  const name = SEPARATORS.get(delimiter) ?? JSON.stringify(delimiter);
+  throw unreadable(
+    `the columns are separated by ${name}: save the file as CSV with commas or semicolons`,
+  );
 }

@@ -12,9 +12,7 @@ import {
 } from './messages.js';
 import { lowerPriority } from '../../core/priority.js';
 
-/**
- * Worker thread that reads files one after another, a few pieces ahead of the requests for more.
- */
+/** Worker thread that reads files, a few pieces ahead of the requests for more. */
 
 const ROWS_A_PIECE = 250;
 const LENGTH_A_PIECE = 64 * 1024;
@@ -35,7 +33,7 @@ port.on('message', (message: FileMessage | typeof MORE) => {
   if (message === MORE) {
     credit += 1;
     wake();
-  } else void (message.isShort ? readShort(message.bytes) : readWhole(message.bytes));
+  } else void read(message);
 });
 
 function send(rows: readonly SheetRow[], end: ReadingResult | null): void {
@@ -43,50 +41,38 @@ function send(rows: readonly SheetRow[], end: ReadingResult | null): void {
   port?.postMessage(message);
 }
 
-async function readWhole(bytes: Uint8Array): Promise<void> {
-  lowerPriority('file');
+async function read({ bytes, isShort }: FileMessage): Promise<void> {
+  if (!isShort) lowerPriority('file');
   credit = PIECES_AHEAD;
   let piece: SheetRow[] = [];
   let length = 0;
+  const isOver = (rows: number, most: number): boolean => piece.length >= rows || length >= most;
   try {
-    for await (const row of openSheet(bytesOf([Buffer.from(bytes.buffer)]))) {
+    const source = bytesOf([Buffer.from(bytes.buffer)]);
+    for await (const row of openSheet(source, isShort ? SHORT : WHOLE_FILE)) {
       piece.push(row);
       length += lengthOf(row);
-      if (piece.length < ROWS_A_PIECE && length < LENGTH_A_PIECE) continue;
-      await waitForCredit();
-      send(piece, null);
-      piece = [];
-      length = 0;
+      if (isShort) {
+        if (isOver(SHORT_ROWS + 1, SHORT_LENGTH + 1)) return send([], { how: 'not_short' });
+      } else if (isOver(ROWS_A_PIECE, LENGTH_A_PIECE)) {
+        await waitForCredit();
+        send(piece, null);
+        piece = [];
+        length = 0;
+      }
     }
     send(piece, { how: 'whole' });
   } catch (failure) {
+    const end = endOf(failure);
+    const isOverShort = isShort && end.how === 'problem' && end.code === 'too_large_inflated';
     // Rows before the failure are validated too.
-    send(piece, endOf(failure));
+    send(isOverShort ? [] : piece, isOverShort ? { how: 'not_short' } : end);
   }
 }
 
 async function waitForCredit(): Promise<void> {
   while (credit === 0) await new Promise<void>((resolve) => (wake = resolve));
   credit -= 1;
-}
-
-async function readShort(bytes: Uint8Array): Promise<void> {
-  const rows: SheetRow[] = [];
-  let length = 0;
-  try {
-    for await (const row of openSheet(bytesOf([Buffer.from(bytes.buffer)]), SHORT)) {
-      rows.push(row);
-      length += lengthOf(row);
-      if (rows.length <= SHORT_ROWS && length <= SHORT_LENGTH) continue;
-      send([], { how: 'not_short' });
-      return;
-    }
-    send(rows, { how: 'whole' });
-  } catch (failure) {
-    const end = endOf(failure);
-    const isOverShort = end.how === 'problem' && end.code === 'too_large_inflated';
-    send(isOverShort ? [] : rows, isOverShort ? { how: 'not_short' } : end);
-  }
 }
 
 function lengthOf({ cells }: SheetRow): number {

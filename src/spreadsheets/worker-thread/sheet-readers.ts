@@ -10,7 +10,6 @@ const SHORT_FILE_BYTES = 512 * 1024;
 const SHORT_MEMORY = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 8 };
 const WHOLE_MEMORY = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16 };
 
-/** The pieces are read when the file's turn in the queue begins. */
 export interface FileToRead {
   readonly size: number;
   pieces(): AsyncIterable<Buffer>;
@@ -49,7 +48,6 @@ export class SheetReaders {
     await this.kept?.end();
   }
 
-  /** Returns null if the file exceeds the limits of short files. */
   private async readShort(
     file: FileToRead,
     tenantId: string,

@@ -1,6 +1,6 @@
 import { on } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { Column, TableRow } from '../writing/columns.js';
+import type { Column, TableRow } from '../writing/cells.js';
 import type { TablePaths } from '../writing/table-files.js';
 
 /** Initial data. Then the thread receives pieces of rows as JSON, and null after the last. */
@@ -15,7 +15,6 @@ const THREAD = new URL('./write-table.js', import.meta.url);
 /** Limits for V8's heap. A hundred thousand rows use a third of it. */
 const MEMORY = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32 };
 
-/** Writes a table in a worker thread, because compression takes seconds. */
 export async function writeTableInThread(
   table: TableSpec,
   pieces: AsyncIterable<readonly TableRow[]>,

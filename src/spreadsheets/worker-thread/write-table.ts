@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { TableRow } from '../writing/columns.js';
-import { TableFiles } from '../writing/table-files.js';
 import { lowerPriority } from '../../core/priority.js';
-import type { ThreadMessage, TableSpec } from './write-in-thread.js';
+import type { TableRow } from '../writing/cells.js';
+import { TableFiles } from '../writing/table-files.js';
+import type { TableSpec, ThreadMessage } from './write-in-thread.js';
 
 /** Worker thread that writes one table. A rejection ends the thread and is rethrown there. */
 

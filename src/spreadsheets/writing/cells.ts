@@ -1,4 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
+import type ExcelJS from 'exceljs';
 import { withEscapes } from '../../core/text.js';
 
 /**
@@ -52,4 +53,39 @@ export function xlsxText(text: string): string {
   return shownText(text)
     .slice(0, MAX_TEXT)
     .replace(/_(?=x[0-9A-Fa-f]{4}_)/g, '_x005F_');
+}
+
+export interface Column {
+  readonly name: string;
+  readonly kind: CellKind;
+  readonly width: number;
+}
+
+export type TableRow = readonly (string | null)[];
+
+/** Shared by all cells, because exceljs takes twice as long if each cell has its own style. */
+export const TEXT = { numFmt: '@' };
+export const HEADER: Partial<ExcelJS.Style> = {
+  ...TEXT,
+  font: { bold: true },
+  fill: { type: 'pattern', pattern: 'solid', fgColor: { argb: 'FFE8EEF7' } },
+};
+/** Keeps the header visible while scrolling. */
+export const VIEWS: ExcelJS.WorksheetView[] = [
+  { state: 'frozen', ySplit: 1 } as ExcelJS.WorksheetView,
+];
+
+/** Without this mark, some programs read UTF-8 as the local encoding. */
+const BYTE_ORDER_MARK = '\ufeff';
+
+export function csvOf(columns: readonly Column[], rows: readonly TableRow[]): string {
+  return BYTE_ORDER_MARK + csvLines([headerOf(columns)]) + csvLines(rows, kindsOf(columns));
+}
+
+export function kindsOf(columns: readonly Column[]): CellKind[] {
+  return columns.map(({ kind }) => kind);
+}
+
+export function headerOf(columns: readonly Column[]): TableRow {
+  return columns.map(({ name }) => name);
 }

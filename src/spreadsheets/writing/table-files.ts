@@ -2,9 +2,18 @@ import ExcelJS from 'exceljs';
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { csvLines, xlsxText } from './cells.js';
-import { type Column, HEADER, type TableRow, TEXT, VIEWS } from './columns.js';
-import { csvOf, headerOf, kindsOf } from './csv.js';
+import {
+  type Column,
+  csvLines,
+  csvOf,
+  HEADER,
+  headerOf,
+  kindsOf,
+  type TableRow,
+  TEXT,
+  VIEWS,
+  xlsxText,
+} from './cells.js';
 
 export interface TablePaths {
   readonly csv: string;

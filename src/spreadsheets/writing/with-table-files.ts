@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { EventLoopYielder } from '../limits.js';
 import { writeTableInThread } from '../worker-thread/write-in-thread.js';
-import { EventLoopYielder } from '../event-loop-yielder.js';
-import type { Column, TableRow } from './columns.js';
+import type { Column, TableRow } from './cells.js';
 import type { TablePaths } from './table-files.js';
 
 export interface Table {
@@ -14,7 +14,6 @@ export interface Table {
   readonly isLong: boolean;
 }
 
-/** Writes the table to a temporary folder, which is removed after `use`. */
 export async function withTableFiles<T>(
   table: Table,
   signal: AbortSignal,

@@ -6,9 +6,7 @@ export type NumberView = 'number' | 'date' | 'time' | 'duration';
 
 export interface CellStyle {
   readonly view: NumberView;
-  /**
-   * Cut to `MAX_FORMAT_SHOWN`. Null for formats that show a number's own digits, such as General.
-   */
+  /** Cut to `MAX_FORMAT_SHOWN`; null for formats that show a number's own digits. */
   readonly format: string | null;
 }
 
@@ -50,9 +48,7 @@ const DURATION_FORMAT = 46;
 /** More than any spreadsheet program can create. */
 const MAX_STYLES = 100_000;
 
-/** Programs refuse longer codes. */
 const MAX_FORMAT = 1_000;
-/** UTF-16 units. */
 const MAX_FORMAT_SHOWN = 60;
 
 export async function readStyles(

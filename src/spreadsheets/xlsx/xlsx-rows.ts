@@ -5,8 +5,7 @@ import { Archive } from '../zip/archive.js';
 import { SheetRows } from './sheet-rows.js';
 import { GENERAL, readStyles } from './styles.js';
 import { TextBuffer, Texts, unescaped } from './texts.js';
-import { readWorkbook } from './workbook.js';
-import { readPart, readWholePart } from './xml.js';
+import { isTrue, readPart, readWholePart } from './xml.js';
 
 /** Yields the rows of the first visible sheet, also hidden ones. Throws `SheetProblem`. */
 export async function* xlsxRows(
@@ -29,7 +28,6 @@ export async function* xlsxRows(
   for await (const _ of readPart(archive.read(sheet, effort), effort, rows)) yield* rows.take();
 }
 
-/** Drops the formatting of rich text. */
 export async function readSharedStrings(
   bytes: AsyncIterable<Buffer>,
   effort: ReadingBudget,
@@ -56,4 +54,125 @@ export async function readSharedStrings(
     },
   });
   return texts;
+}
+
+interface Workbook {
+  readonly sheet: string;
+  readonly skippedSheets: number;
+  /** True if dates count from 1904, as in old workbooks of a Mac. */
+  readonly is1904: boolean;
+  readonly sharedStrings: string | null;
+  readonly styles: string | null;
+}
+
+const MAX_PARTS = 2_000;
+
+/** Relationship types have the same ending in ordinary and strict files. */
+const RELATIONSHIP_TYPE =
+  /^http:\/\/(?:schemas\.openxmlformats\.org\/officeDocument\/2006|purl\.oclc\.org\/ooxml\/officeDocument)\/relationships\/(\w+)$/;
+
+interface Relationship {
+  readonly id: string;
+  readonly type: string;
+  readonly target: string;
+}
+
+interface NamedSheet {
+  readonly relationship: string;
+  readonly isHidden: boolean;
+}
+
+/** Finds the parts by the package's relationships. Throws `SheetProblem` `unreadable_file`. */
+export async function readWorkbook(archive: Archive, effort: ReadingBudget): Promise<Workbook> {
+  const root = await relationshipsOf(archive, '', effort);
+  const part = root.find(({ type }) => type === 'officeDocument')?.target;
+  if (part === undefined) throw unreadable('the file is no workbook');
+  const own = await relationshipsOf(archive, part, effort);
+  const { sheets, is1904 } = await sheetsOf(archive, part, effort);
+  const worksheets = sheets.flatMap(({ relationship, isHidden }) => {
+    const found = own.find(({ id, type }) => id === relationship && type === 'worksheet');
+    return found === undefined ? [] : [{ name: found.target, isHidden }];
+  });
+  // The first visible sheet, or the first if all are hidden.
+  const skippedSheets = Math.max(
+    0,
+    worksheets.findIndex(({ isHidden }) => !isHidden),
+  );
+  const first = worksheets[skippedSheets];
+  if (first === undefined) throw unreadable('the workbook has no sheet');
+  const related = (name: string): string | null => {
+    const [part, another] = own.filter(({ type }) => type === name);
+    if (another !== undefined) throw unreadable(`the workbook has two parts ${name}`);
+    return part?.target ?? null;
+  };
+  return {
+    sheet: first.name,
+    skippedSheets,
+    is1904,
+    sharedStrings: related('sharedStrings'),
+    styles: related('styles'),
+  };
+}
+
+async function sheetsOf(
+  archive: Archive,
+  part: string,
+  effort: ReadingBudget,
+): Promise<{ readonly sheets: readonly NamedSheet[]; readonly is1904: boolean }> {
+  let is1904 = false;
+  const sheets: NamedSheet[] = [];
+  let isIn = false;
+  await readWholePart(archive.read(part, effort), effort, {
+    open(name, attributes, depth) {
+      if (depth === 1 && name !== 'workbook') throw unreadable('the file is no workbook');
+      if (depth === 2 && name === 'workbookPr') is1904 = isTrue(attributes['date1904']);
+      if (depth === 2) isIn = name === 'sheets';
+      if (depth !== 3 || !isIn || name !== 'sheet') return;
+      if (sheets.length > MAX_PARTS) throw unreadable('the workbook has too many sheets');
+      // The prefix of the namespace may vary.
+      const relationship =
+        Object.entries(attributes).find(([key]) => key.endsWith(':id'))?.[1] ?? '';
+      sheets.push({ relationship, isHidden: (attributes['state'] ?? 'visible') !== 'visible' });
+    },
+  });
+  return { sheets, is1904 };
+}
+
+async function relationshipsOf(
+  archive: Archive,
+  part: string,
+  effort: ReadingBudget,
+): Promise<Relationship[]> {
+  const folder = part.slice(0, part.lastIndexOf('/') + 1);
+  const found: Relationship[] = [];
+  // Programs differ on which of two relationships with the same id they follow.
+  const ids = new Set<string>();
+  await readWholePart(
+    archive.read(`${folder}_rels/${part.slice(folder.length)}.rels`, effort),
+    effort,
+    {
+      open(name, attributes, depth) {
+        if (depth !== 2 || name !== 'Relationship' || attributes['TargetMode'] === 'External')
+          return;
+        if (found.length > MAX_PARTS) throw unreadable('the workbook has too many parts');
+        const { Id: id = '' } = attributes;
+        if (ids.has(id)) throw unreadable('the workbook has two relationships of the same name');
+        ids.add(id);
+        const type = RELATIONSHIP_TYPE.exec(attributes['Type'] ?? '')?.[1];
+        if (type === undefined) return;
+        found.push({ id, type, target: partName(folder, attributes['Target'] ?? '') });
+      },
+    },
+  );
+  return found;
+}
+
+function partName(folder: string, target: string): string {
+  const steps: string[] = [];
+  const path = target.startsWith('/') ? target : `${folder}${target}`;
+  for (const step of path.split('/')) {
+    if (step === '..') steps.pop();
+    else if (step !== '' && step !== '.') steps.push(step);
+  }
+  return steps.join('/');
 }

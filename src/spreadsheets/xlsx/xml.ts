@@ -7,7 +7,6 @@ export interface PartReader {
   /** `name` has no prefix, and is '' in other namespaces. `depth` of the root is 1. */
   open(name: string, attributes: Readonly<Record<string, string>>, depth: number): void;
   close?(name: string, depth: number): void;
-  /** Called with text, possibly in several pieces. */
   text?(text: string): void;
 }
 
@@ -65,7 +64,6 @@ class Document {
   });
   private prefix: string | null = null;
   private depth = 0;
-  /** Length of the text passed to the parser since its last event. */
   private sinceEvent = 0;
 
   constructor(

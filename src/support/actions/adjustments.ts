@@ -2,11 +2,7 @@ import { type Asset, ASSETS, isAsset, LISTED_ASSETS } from '../../core/amount.js
 import { ApiError, invalidField, invalidState } from '../../core/errors.js';
 import { type Adjustment, ADJUSTMENT_DIRECTIONS } from '../../db/entities/operations.js';
 import type { Account } from '../../db/entities/parties.js';
-import {
-  approveAdjustment,
-  proposeAdjustment,
-  rejectAdjustment,
-} from '../../funding/adjustments.js';
+import { approveAdjustment, proposeAdjustment, rejectAdjustment } from '../../funding/service.js';
 import { decidedRefusal } from '../../funding/rules.js';
 import type { StaffIdentity } from '../../staff/rules.js';
 import { html, type Html } from '../html.js';

@@ -1,4 +1,4 @@
-import { performBatchAction } from '../../batches/staff-actions.js';
+import { performBatchAction } from '../../batches/control.js';
 import { CANCELABLE, isPaused, PAUSABLE } from '../../batches/rules.js';
 import { ApiError } from '../../core/errors.js';
 import type { BonusBatch } from '../../db/entities/bonuses.js';

@@ -6,7 +6,7 @@ import { type Approval, approvals } from '../../db/entities/approvals.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import { outbox, type OutboxRow } from '../../db/entities/outbox.js';
 import { accounts, members, tenants } from '../../db/entities/parties.js';
-import { displayName } from '../../accounts/display-name.js';
+import { displayName } from '../../accounts/identifiers.js';
 import { SUPPORT, isExpired, waitingOf } from '../../approvals/rules.js';
 import { transferWorkflowId } from '../../temporal/contracts.js';
 

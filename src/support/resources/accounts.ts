@@ -1,5 +1,5 @@
 import { readAccountDetails } from '../../accounts/directory.js';
-import { displayName } from '../../accounts/display-name.js';
+import { displayName } from '../../accounts/identifiers.js';
 import { limitsOf } from '../../accounts/limits.js';
 import { type Movement, readMovements } from '../../accounts/movements.js';
 import { ASSETS } from '../../core/amount.js';

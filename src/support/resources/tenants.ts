@@ -5,7 +5,7 @@ import { type Tenant, tenants } from '../../db/entities/parties.js';
 import { webhookEndpoints } from '../../db/entities/webhooks.js';
 import { literal } from '../../db/statements.js';
 import { payoutList } from '../../payouts/service.js';
-import { transferList } from '../../transfers/reading.js';
+import { transferList } from '../../transfers/service.js';
 import type { Content } from '../html.js';
 import { section } from '../pages/layout.js';
 import { tableOf } from '../pages/rows.js';

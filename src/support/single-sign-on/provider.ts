@@ -13,8 +13,7 @@ import {
   randomState,
 } from 'openid-client';
 import type { StaffRight } from '../../db/entities/staff.js';
-import type { ProviderSettings, RightsOfClaim } from '../../staff/provider.js';
-import type { ProvenSubject } from '../../staff/subjects.js';
+import type { ProvenSubject, ProviderSettings, RightsOfClaim } from '../../staff/subjects.js';
 
 /**
  * Sign-in with the company's identity provider by OpenID Connect: code flow with PKCE, state and

@@ -1,28 +1,129 @@
 import type { Amount } from '../core/amount.js';
-import { checkedText, MAX_REASON } from '../core/checked-text.js';
+import { checkedText, MAX_DESCRIPTION, MAX_REASON } from '../core/checked-text.js';
+import { ApiError, invalidField } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
-import type { Reader } from '../db/database.js';
-import { type Adjustment, adjustments } from '../db/entities/operations.js';
+import type { Database, Reader } from '../db/database.js';
+import { type Adjustment, adjustments, type PayIn, payIns } from '../db/entities/operations.js';
+import { accounts, type SystemRole } from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
-import { type CommandKind, naming, need } from '../ledger/writer/types.js';
+import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
+import { type CommandKind, type CommandResult, naming, need } from '../ledger/writer/types.js';
 import { assertMayAct, type StaffIdentity } from '../staff/rules.js';
 import {
-  assertPositive,
-  type FundingDeps,
-  opsKey,
-  type FundingResult,
-  resultOf,
-  systemAccountId,
-} from './reference.js';
-import {
-  decideApproval,
   type DecideAdjustment,
+  decideApproval,
+  decidePayIn,
   decideProposal,
   decideRejection,
   type ProposeAdjustment,
+  type RecordPayIn,
 } from './decide.js';
-import { assertNotOfRefund } from './refund-references.js';
+import { assertNotOfRefund } from './refund-standing.js';
+
+export interface FundingDeps {
+  readonly database: Database;
+  readonly desk: LedgerWriter;
+}
+
+export interface FundingResult<Row> {
+  readonly resource: Row;
+  readonly replayed: boolean;
+}
+
+const OPERATOR_REFERENCE = /^[A-Za-z0-9._-]{1,64}$/;
+
+/** A reference has no slash, so keys never collide. */
+export function opsKey(reference: string, step?: 'post' | 'reject'): string {
+  if (!OPERATOR_REFERENCE.test(reference)) throw new ApiError(invalidField('reference', 'pattern'));
+  return step === undefined ? `ops/${reference}` : `ops/${reference}/${step}`;
+}
+
+/** Throws a refusal, worded for a command with a reference. */
+export function resultOf<Row>(
+  { outcome, replayed }: CommandResult<Row>,
+  reference: string,
+): FundingResult<Row> {
+  if (outcome.done) return { resource: outcome.resource, replayed };
+  const { refusal } = outcome;
+  if (refusal.code === 'idempotency_key_reused')
+    throw new ApiError({
+      ...refusal,
+      message: `the reference ${reference} was already used in this tenant, for something else`,
+    });
+  if (refusal.code === 'ledger_unavailable')
+    throw new ApiError({
+      ...refusal,
+      message: `the ledger did not answer, so the result is unknown; repeat the same command with the reference ${reference}: it moves money at most once`,
+    });
+  throw new ApiError(refusal);
+}
+
+export function assertPositive(raw: bigint): void {
+  if (raw <= 0n) throw new ApiError(invalidField('amount.raw', 'must_be_positive'));
+}
+
+export async function systemAccountId(
+  reader: Reader,
+  tenantId: Uuid,
+  systemRole: SystemRole,
+): Promise<Uuid> {
+  const account = await reader.find(accounts, { tenantId, systemRole });
+  if (account === undefined)
+    throw new ApiError({ code: 'not_found', message: 'the tenant does not exist' });
+  return account.id;
+}
+
+export interface NewPayIn {
+  readonly tenantId: Uuid;
+  readonly accountId: Uuid;
+  readonly amount: Amount;
+  /** The operator's reference, unique in the tenant: `^[A-Za-z0-9._-]{1,64}$`. */
+  readonly reference: string;
+  readonly description: string | null;
+  readonly by: StaffIdentity;
+}
+
+const payInKind: CommandKind<RecordPayIn, PayIn> = {
+  name: 'record pay-in',
+  resourceType: 'payin',
+  table: payIns,
+  accounts: naming(({ accountId, systemAccountId: system }) => [accountId, system]),
+  needs: () => [],
+  decide: decidePayIn,
+};
+
+/** Credits money from outside. The same reference with the same content moves it once. */
+export async function recordPayIn(
+  { database, desk }: FundingDeps,
+  wanted: NewPayIn,
+): Promise<FundingResult<PayIn>> {
+  const { tenantId, accountId, amount, reference } = wanted;
+  const key = opsKey(reference);
+  assertMayAct('payin.record', wanted.by);
+  assertPositive(amount.raw);
+  const description =
+    wanted.description === null
+      ? null
+      : checkedText('description', wanted.description, MAX_DESCRIPTION);
+  const answer = await desk.submit(payInKind, {
+    ...wanted,
+    key,
+    // The operator's name is not part of the request, so another operator may repeat it.
+    fingerprint: commandFingerprint([
+      'payin',
+      accountId,
+      amount.asset,
+      amount.raw.toString(),
+      description ?? '',
+    ]),
+    payInId: newId(),
+    auditId: newId(),
+    systemAccountId: await systemAccountId(database.reader, tenantId, 'pay_in'),
+    description,
+  });
+  return resultOf(answer, reference);
+}
 
 export interface NewAdjustment {
   readonly tenantId: Uuid;

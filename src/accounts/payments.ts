@@ -1,0 +1,137 @@
+import type { Amount } from '../core/amount.js';
+import { type Month, monthOf } from '../core/calendar.js';
+import type { Refusal } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
+import { approvalPolicies } from '../db/entities/approvals.js';
+import { accountLimits } from '../db/entities/identity.js';
+import { monthTotals } from '../db/entities/ledger.js';
+import { memberRoles, type Tenant, tenants } from '../db/entities/parties.js';
+import {
+  type Command,
+  type CommandKind,
+  type LockedAccount,
+  type LockedState,
+  need,
+} from '../ledger/writer/types.js';
+import { feeNeeds, readFeeAccounts } from './fee.js';
+import { limitNeeds, limitsOf } from './limits.js';
+import { readReach } from './reachable.js';
+import { type Fee, isReachable, overflowRefusal, spendingRefusal } from './rules.js';
+
+/** Payments from an account to another account: transfers and bonuses, and payouts in part. */
+
+interface PaymentCommand extends Command {
+  readonly memberId: Uuid;
+  readonly sourceAccountId: Uuid;
+  readonly amount: Amount;
+}
+
+/** `recipientOf` returns null if the recipient is unknown. */
+export function paymentKind<C extends PaymentCommand>(
+  operation: 'transfer' | 'bonus',
+  recipientOf: (command: C) => Uuid | null,
+): Pick<CommandKind<C, never>, 'accounts' | 'needs'> {
+  return {
+    async accounts(commands, reader, isRetry) {
+      const tenantIds = new Set(commands.map(({ tenantId }) => tenantId));
+      const named = commands.flatMap((command) =>
+        [command.sourceAccountId, recipientOf(command) ?? []]
+          .flat()
+          .map((accountId) => ({ tenantId: command.tenantId, accountId })),
+      );
+      const [feeAccount, reach] = await Promise.all([
+        readFeeAccounts(reader, operation, tenantIds, isRetry),
+        readReach(reader, named),
+      ]);
+      const ids = commands.map((command) => {
+        const { tenantId, sourceAccountId, amount } = command;
+        if (!reach.owns(tenantId, sourceAccountId)) return [];
+        // Only the source is certain until the key's row was read: the recipient's name may have
+        // named another account in the first request with this key.
+        const recipientId = recipientOf(command);
+        if (recipientId === null || !reach.reaches(tenantId, recipientId)) return [sourceAccountId];
+        const fee = feeAccount(tenantId, amount.asset);
+        return [sourceAccountId, recipientId, ...(fee === undefined ? [] : [fee])];
+      });
+      return { ids, ownerOf: reach.ownerOf };
+    },
+    needs(command, at, ownerOf) {
+      const { tenantId, memberId, sourceAccountId: accountId, amount } = command;
+      const recipientId = recipientOf(command);
+      const recipientTenantId = recipientId === null ? undefined : ownerOf(recipientId);
+      return [
+        need(memberRoles, { accountId, memberId }),
+        need(approvalPolicies, { accountId, asset: amount.asset }),
+        ...feeNeeds({ tenantId, operation, asset: amount.asset }),
+        need(tenants, { id: recipientTenantId ?? tenantId }),
+        ...limitNeeds(accountId, amount.asset, at),
+      ];
+    },
+  };
+}
+
+interface Parties {
+  readonly source: LockedAccount;
+  readonly recipient: LockedAccount;
+  readonly tenant: Tenant;
+}
+
+/** Returns null, for a 404, unless the source is the tenant's own and its money may go there. */
+export function findParties(
+  state: LockedState,
+  { tenantId, sourceAccountId }: Pick<PaymentCommand, 'tenantId' | 'sourceAccountId'>,
+  recipientId: Uuid | null,
+): Parties | null {
+  const source = state.named(sourceAccountId);
+  const tenant = state.row(tenants, { id: tenantId });
+  if (source?.account.tenantId !== tenantId || source.account.type === 'system') return null;
+  if (tenant === undefined || recipientId === null) return null;
+  const recipient = findRecipient(state, tenant, recipientId);
+  return recipient === undefined ? null : { source, recipient, tenant };
+}
+
+export function findRecipient(
+  state: LockedState,
+  tenant: Tenant,
+  recipientId: Uuid,
+): LockedAccount | undefined {
+  const recipient = state.named(recipientId);
+  if (recipient === undefined) return undefined;
+  const receiver = state.row(tenants, { id: recipient.account.tenantId });
+  return isReachable(recipient.account, tenant, receiver) ? recipient : undefined;
+}
+
+interface Spending {
+  readonly source: LockedAccount;
+  readonly tenant: Tenant;
+  readonly amount: Amount;
+  readonly fee: Fee;
+}
+
+/** Returns the month in which the spending counts, and the first rule that forbids it. */
+export function judgeSpending(
+  state: LockedState,
+  { source, tenant, amount, fee }: Spending,
+): { readonly month: Month; readonly refusal: Refusal | null } {
+  const month = monthOf(state.at, tenant.timeZone);
+  const key = { accountId: source.account.id, asset: amount.asset };
+  const monthUsed = state.row(monthTotals, { ...key, month: month.name })?.used ?? 0n;
+  const limits = limitsOf(source.account, amount.asset, state.row(accountLimits, key));
+  const spending = { source, amount, feeRaw: fee.raw, limits, month, monthUsed };
+  return { month, refusal: spendingRefusal(spending) };
+}
+
+/** Refuses an amount that would overflow the 64-bit total of the recipient or the fee account. */
+export function creditRefusal(
+  state: LockedState,
+  recipient: LockedAccount,
+  fee: Fee,
+  { raw, asset }: Amount,
+): Refusal | null {
+  // The recipient may be the fee account as well.
+  const credited = fee.accountId === recipient.account.id ? raw + fee.raw : raw;
+  const refusal = overflowRefusal(recipient, { raw: credited, asset });
+  if (refusal !== null || fee.accountId === null) return refusal;
+  const receiver = state.account(fee.accountId);
+  return receiver === undefined ? null : overflowRefusal(receiver, { raw: fee.raw, asset });
+}
