@@ -27,7 +27,6 @@ export function audit(database: Database, options: AuditOptions = {}): Promise<A
   return runChecks(database, options, CHECKS);
 }
 
-/** Checks only the chains of the audit log. */
 export function verifyAuditLog(
   database: Database,
   options: AuditOptions = {},
@@ -45,7 +44,6 @@ export async function runChecks(
   return run.finish();
 }
 
-/** Returns the server's estimate of the rows to read. */
 async function estimateRows(database: Database, checks: readonly Check[]): Promise<number> {
   const rows = await database.reader.query(
     `SELECT table_name AS name, table_rows AS estimate FROM information_schema.tables

@@ -51,7 +51,6 @@ export class AuditRun {
     return read;
   }
 
-  /** Returns the SQL condition for an audit of one tenant, or no condition in an audit of all. */
   own(column: string): string[] {
     return this.tenantId === undefined ? [] : [`${column}=${uuid.literal(this.tenantId)}`];
   }
@@ -94,7 +93,6 @@ export class AuditRun {
 }
 
 export interface Check {
-  /** Scanned tables, for the estimate of rows. */
   readonly tables: readonly string[];
   run(audit: AuditRun): Promise<void>;
 }

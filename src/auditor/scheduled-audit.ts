@@ -102,7 +102,6 @@ export async function auditStatus(
   return { open: integer.parse(row?.open ?? 0), since: at === null ? null : time.parse(at) };
 }
 
-/** Adds metrics about the scheduled audit. Returns an observer of its parts. */
 export function auditMetrics(
   registry: Registry,
   reader: Reader,

@@ -20,7 +20,6 @@ interface PoolMode {
   readonly limit: number;
   /** Whether statements may share a round trip (docs/decisions/0002-group-commit.md). */
   readonly multipleStatements: boolean;
-  /** Sent once on each connection. */
   readonly session: readonly string[];
 }
 

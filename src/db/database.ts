@@ -55,7 +55,6 @@ const LOOKUP_CONNECTIONS = 4;
 /** Least number of connections for transactions other than postings. */
 const FEWEST_OTHERS = 2;
 
-/** Dependencies of nearly every service. */
 export interface DatabaseDeps {
   readonly database: Database;
   readonly clock: Clock;
@@ -128,7 +127,6 @@ export class Database {
     return this.primary.connections !== null;
   }
 
-  /** Returns the use of each pool; empty while the primary is unknown. */
   poolUse(): ReadonlyMap<PoolName, PoolUse> {
     return this.primary.connections?.use() ?? new Map();
   }

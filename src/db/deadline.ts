@@ -1,4 +1,3 @@
-/** Time limit of an operation, on a monotonic clock. */
 export class Deadline {
   private constructor(private readonly endsAt: number) {}
 

@@ -27,7 +27,6 @@ export function errnoOf(error: unknown): number | null {
     : null;
 }
 
-/** Returns whether the wait for a row lock timed out. */
 export function isLockWait(failure: unknown): boolean {
   return failure instanceof TransactionRetryable && errnoOf(failure.cause) === LOCK_WAIT_TIMEOUT;
 }

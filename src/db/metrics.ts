@@ -9,7 +9,6 @@ export type StatementKind = 'read' | 'lock' | 'write' | 'many' | 'commit';
 
 export interface StatementObserver {
   lent(pool: PoolName, seconds: number): void;
-  /** No connection became free in time, or MySQL refused one. */
   notLent(pool: PoolName): void;
   answered(pool: PoolName, kind: StatementKind, seconds: number): void;
   /** `errno`: null without an answer. */
@@ -73,7 +72,6 @@ export function statementMetrics(registry: Registry): StatementObserver {
   };
 }
 
-/** Metrics read at scrape time, without asking MySQL. */
 export function poolMetrics(
   registry: Registry,
   database: { isPrimaryKnown(): boolean; poolUse(): ReadonlyMap<PoolName, PoolUse> },

@@ -20,11 +20,9 @@ type Look = FoundPrimary | 'refuses' | 'unknown';
 
 const isFound = (look: Look): look is FoundPrimary => typeof look === 'object';
 
-/** Time limit of one check of a server, including connecting. */
 export const LOOK_TIMEOUT_MS = 2_000;
 export const SEARCH_EVERY_MS = 200;
 
-/** Search for the server that accepts writes. */
 export class PrimarySearch {
   /** Why the last round found no primary. */
   failure: unknown;
@@ -37,7 +35,6 @@ export class PrimarySearch {
   constructor(
     private readonly address: MysqlAddress,
     private readonly tls: MysqlTls | null,
-    /** Several servers accept writes, so none is used. */
     private readonly onSeveral: (servers: readonly string[]) => void,
   ) {}
 

@@ -50,7 +50,6 @@ export class Primary {
     this.search = new PrimarySearch(address, tls, (servers) => observer?.refused(servers));
   }
 
-  /** Connections to the primary; null if the last check is older than BELIEVED_MS. */
   get connections(): Connections | null {
     const { held } = this;
     return held !== null && performance.now() - held.provenAt < BELIEVED_MS
@@ -79,7 +78,6 @@ export class Primary {
     if (this.held?.connections === connections) this.lose(this.held, reason);
   }
 
-  /** Checks the primary now. */
   ask(): void {
     this.pause.end();
   }
@@ -94,7 +92,6 @@ export class Primary {
     await held?.connections.end();
   }
 
-  /** Wakes the statements that wait for a primary. */
   private notify(): void {
     this.changed.fire();
     this.changed = signal();

@@ -42,7 +42,6 @@ export interface Transaction extends Reader {
 
 type Send = (sql: string, kind: StatementKind) => Promise<unknown>;
 
-/** Final steps of a transaction, in this order. */
 export interface Ending {
   readonly lasts: (() => Promise<void>)[];
   readonly statements: string[];

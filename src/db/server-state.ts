@@ -52,7 +52,6 @@ const WATCH_WAIT_S = 30;
 
 /** Connection for repeated checks of a server. */
 export class ServerWatch {
-  /** Called when the connection breaks unexpectedly. */
   onBroken: () => void = () => undefined;
 
   private constructor(
@@ -98,7 +97,6 @@ export class ServerWatch {
     cut(this.connection, new Error('the server is watched no more'));
   }
 
-  /** Returns null if the group accepts no writes on this server. */
   private async membersBefore(deadline: Deadline): Promise<number | null> {
     switch (this.group) {
       case 'none':

@@ -99,7 +99,6 @@ function readMaterial({ ca, certificate, key }: TlsMaterial): ReadMaterial {
   };
 }
 
-/** TLS options for the driver. A connection uses the current ones when it opens. */
 export class MysqlTls {
   readonly ssl: ConnectionOptions['ssl'] & object;
 

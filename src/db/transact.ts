@@ -7,7 +7,6 @@ const PAUSE_MS = 20;
 
 type Work<T> = (transaction: Transaction) => Promise<T>;
 
-/** Runs a transaction, with retries after TransactionRetryable. */
 export function transact<T>(database: Database, work: Work<T>): Promise<T> {
   return transactFor(null, database, work);
 }

@@ -95,7 +95,6 @@ interface Posted {
   readonly legs: AuditedEntry[];
 }
 
-/** Compares all operations of a range. */
 async function compareRange(
   audit: AuditRun,
   reader: Reader,

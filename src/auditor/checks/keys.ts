@@ -11,7 +11,7 @@ import { sourceOf } from '../sources/index.js';
 import type { Expectation } from '../sources/types.js';
 import type { Totals } from '../totals.js';
 
-/** Returns whether the key belongs to a request. Keys of later actions contain a slash. */
+/** Returns whether the key belongs to a request: of a client, an operator or a batch's row. */
 export function isKeyOfRequest(key: string): boolean {
   return /^(?:[^/]+|(?:ops|batch-row)\/[^/]+)$/.test(key);
 }
