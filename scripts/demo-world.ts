@@ -38,7 +38,7 @@ async function main(): Promise<void> {
     });
     process.stdout.write(`${JSON.stringify(world)}\n`);
   } finally {
-    await deps.desk.idle();
+    await deps.writer.idle();
     await deps.database.close();
   }
 }

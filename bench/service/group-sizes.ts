@@ -1,6 +1,6 @@
 import { Random } from '../ledgers/random.js';
 
-/** The sizes of the desk's groups, from its histogram (`desk_group_commands`). */
+/** The sizes of the desk's groups, from its histogram (`ledger_group_commands`). */
 export interface GroupHistogram {
   /** Groups of at most `upTo` commands that are not in a smaller bucket. */
   readonly buckets: readonly { readonly upTo: number; readonly groups: number }[];
@@ -8,7 +8,7 @@ export interface GroupHistogram {
   readonly groups: number;
 }
 
-const LINE = /^desk_group_commands_(?:bucket\{le="([^"]+)"\}|(sum)|(count)) (\S+)$/gm;
+const LINE = /^ledger_group_commands_(?:bucket\{le="([^"]+)"\}|(sum)|(count)) (\S+)$/gm;
 
 /** Reads the histogram from the text of the metrics page. */
 export function parseGroupSizes(metrics: string): GroupHistogram {
@@ -24,7 +24,7 @@ export function parseGroupSizes(metrics: string): GroupHistogram {
     } else if (sum !== undefined) commands = number;
     else groups = number;
   }
-  if (buckets.length === 0) throw new Error('the metrics page has no desk_group_commands');
+  if (buckets.length === 0) throw new Error('the metrics page has no ledger_group_commands');
   return { buckets, commands, groups };
 }
 

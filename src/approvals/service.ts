@@ -40,7 +40,7 @@ export class Approvals<Row extends Approvable> {
   /** The workflow reads the rail's queue, if in `queuedRails`, from the resource's state. */
   constructor(
     private readonly feature: ApprovalFeature<Row>,
-    private readonly desk: LedgerWriter,
+    private readonly writer: LedgerWriter,
     private readonly reader: Reader,
     private readonly clock: Clock,
     private readonly notifier: Pick<OutboxNotifier, 'notify'>,
@@ -156,7 +156,7 @@ export class Approvals<Row extends Approvable> {
 
   private async submitExpiry(row: Row, outboxId: Uuid | null): Promise<Outcome<Row>> {
     const { id, tenantId } = row;
-    const answer = await this.desk.submit(this.commands.expire, {
+    const answer = await this.writer.submit(this.commands.expire, {
       tenantId,
       key: `${this.feature.resourceType}/${id}/expire`,
       fingerprint: commandFingerprint(['expire', id]),
@@ -174,7 +174,7 @@ export class Approvals<Row extends Approvable> {
     const own = (await this.reader.find(this.feature.table, where)) ?? null;
     const outboxId = notifiesWorkflow ? newId() : null;
     const ids = { auditId: newId(), approvalId: newId(), outboxId };
-    const answer = await this.desk.submit(this.commands.act, { ...wanted, ...ids, facts: own });
+    const answer = await this.writer.submit(this.commands.act, { ...wanted, ...ids, facts: own });
     if (own !== null) this.notify(answer, own, outboxId);
     return answer;
   }

@@ -30,7 +30,7 @@ import {
  */
 
 export interface BatchControlDeps extends DatabaseDeps {
-  readonly desk: LedgerWriter;
+  readonly writer: LedgerWriter;
 }
 
 /** A repetition with the same `actId` changes nothing. */
@@ -85,7 +85,7 @@ async function setPaused(
 
 /** Withdraws a ready batch. For an executing batch, payment marks the remaining rows as failed. */
 export const cancelBatch: Action = async (
-  { database, desk },
+  { database, writer },
   batchId,
   actor,
   reason,
@@ -93,7 +93,7 @@ export const cancelBatch: Action = async (
 ) => {
   const checked = checkedText('reason', reason, MAX_REASON);
   const { tenantId, sourceAccountId } = await findBatch(database.reader, batchId);
-  const { outcome } = await desk.submit(cancelBatchKind, {
+  const { outcome } = await writer.submit(cancelBatchKind, {
     tenantId,
     key: `bonus_batch/${batchId}/cancel`,
     fingerprint: commandFingerprint(['cancel', batchId]),

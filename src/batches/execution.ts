@@ -52,7 +52,7 @@ interface NextGroup {
 const NOTHING: PaidGroup = { tried: 0, settled: 0, unknown: 0 };
 
 interface ExecutionDeps extends EndingDeps {
-  readonly desk: LedgerWriter;
+  readonly writer: LedgerWriter;
 }
 
 /** Pays the rows of executing batches. Calls may be repeated, late or concurrent. */
@@ -120,7 +120,7 @@ export class BatchExecution {
     const commands = rows.map((row, index) =>
       commandOf(batch, row, isOrderFree ? null : (rows[index - 1]?.number ?? follows)),
     );
-    const answers = await this.deps.desk.submitTogether(payRowKind, commands);
+    const answers = await this.deps.writer.submitTogether(payRowKind, commands);
     const count = (is: (refusal: Refusal) => boolean): number =>
       answers.filter(({ outcome }) => !outcome.done && is(outcome.refusal)).length;
     const unknown = count(({ code }) => code === 'ledger_unavailable');

@@ -27,7 +27,7 @@ import { type BatchFile, hasFile } from './rules.js';
 import { uploadBatch, type UploadRequest } from './upload.js';
 
 interface BatchesDeps extends DatabaseDeps {
-  readonly desk: LedgerWriter;
+  readonly writer: LedgerWriter;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
   readonly timeoutMs: number;
 }
@@ -85,7 +85,7 @@ export class Batches {
   ): Promise<CommandResult<BonusBatch>> {
     const batch = await this.reader.find(bonusBatches, { id: batchId, tenantId });
     const outboxId = newId();
-    const answer = await this.deps.desk.submit(kind, {
+    const answer = await this.deps.writer.submit(kind, {
       ...keyed,
       tenantId,
       memberId,

@@ -83,7 +83,7 @@ export function filesSweep(work: Pick<BatchWorkflowService, 'generateMissing'>):
  * ledger_unavailable if some results are unknown.
  */
 export async function lapseDueBatches(
-  { database, desk, clock }: BatchControlDeps,
+  { database, writer, clock }: BatchControlDeps,
   readyForMs: number,
   limit: number,
 ): Promise<number> {
@@ -97,7 +97,7 @@ export async function lapseDueBatches(
        ORDER BY created_at LIMIT ${most}`,
     );
   return actOnDue(limit, find, async ({ id: batchId, tenantId, sourceAccountId }) => {
-    const { outcome } = await desk.submit(lapseBatchKind, {
+    const { outcome } = await writer.submit(lapseBatchKind, {
       tenantId,
       key: `bonus_batch/${batchId}/lapse`,
       fingerprint: commandFingerprint(['lapse', batchId]),

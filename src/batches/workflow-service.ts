@@ -21,7 +21,7 @@ import { totalText } from './workflow-resource.js';
 
 export interface BatchWorkflowDeps extends DatabaseDeps {
   readonly recipientBudget: RecipientBudget;
-  readonly desk: LedgerWriter;
+  readonly writer: LedgerWriter;
   readonly baseUrl: string;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
   readonly sheets: Pick<SheetReaders, 'rows'>;

@@ -28,7 +28,7 @@ interface BonusRequest {
 
 export class Bonuses {
   constructor(
-    private readonly desk: LedgerWriter,
+    private readonly writer: LedgerWriter,
     private readonly reader: Reader,
     private readonly budget: RecipientBudget,
   ) {}
@@ -61,7 +61,7 @@ export class Bonuses {
       recipientAccountId,
       bonusId: id,
     };
-    return this.desk.submit(createBonusKind, command);
+    return this.writer.submit(createBonusKind, command);
   }
 }
 

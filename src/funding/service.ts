@@ -23,7 +23,7 @@ import { assertNotOfRefund } from './refund-standing.js';
 
 export interface FundingDeps {
   readonly database: Database;
-  readonly desk: LedgerWriter;
+  readonly writer: LedgerWriter;
 }
 
 export interface FundingResult<Row> {
@@ -95,7 +95,7 @@ const payInKind: CommandKind<RecordPayIn, PayIn> = {
 
 /** Credits money from outside. The same reference with the same content moves it once. */
 export async function recordPayIn(
-  { database, desk }: FundingDeps,
+  { database, writer }: FundingDeps,
   wanted: NewPayIn,
 ): Promise<FundingResult<PayIn>> {
   const { tenantId, accountId, amount, reference } = wanted;
@@ -106,7 +106,7 @@ export async function recordPayIn(
     wanted.description === null
       ? null
       : checkedText('description', wanted.description, MAX_DESCRIPTION);
-  const answer = await desk.submit(payInKind, {
+  const answer = await writer.submit(payInKind, {
     ...wanted,
     key,
     // The operator's name is not part of the request, so another operator may repeat it.
@@ -171,7 +171,7 @@ export async function proposeAdjustment(
 }
 
 export async function proposeRefundPart(
-  { desk }: FundingDeps,
+  { writer }: FundingDeps,
   wanted: NewAdjustment,
 ): Promise<FundingResult<Adjustment>> {
   const { accountId, direction, amount, reference } = wanted;
@@ -180,7 +180,7 @@ export async function proposeRefundPart(
   assertPositive(amount.raw);
   const reason = checkedText('reason', wanted.reason, MAX_REASON);
   const content = ['adjustment', accountId, direction, amount.asset, amount.raw.toString(), reason];
-  const answer = await desk.submit(proposalKind, {
+  const answer = await writer.submit(proposalKind, {
     ...wanted,
     key,
     fingerprint: commandFingerprint(content),
@@ -212,7 +212,7 @@ export function rejectAdjustment(
 }
 
 async function decide(
-  { database, desk }: FundingDeps,
+  { database, writer }: FundingDeps,
   kind: CommandKind<DecideAdjustment, Adjustment>,
   action: 'approve' | 'reject',
   { id: adjustmentId, tenantId, accountId, reference }: Adjustment,
@@ -220,7 +220,7 @@ async function decide(
 ): Promise<FundingResult<Adjustment>> {
   assertMayAct(`adjustment.${action}`, by);
   const step = action === 'approve' ? 'post' : action;
-  const answer = await desk.submit(kind, {
+  const answer = await writer.submit(kind, {
     tenantId,
     key: opsKey(reference, step),
     fingerprint: commandFingerprint([step, adjustmentId]),

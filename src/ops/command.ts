@@ -280,7 +280,7 @@ async function withOps(
     const signedIn = (): Promise<SignedIn> => findActor(acting);
     await work({ ...deps, config, output, sessions, signedIn, encryptionKeys }, acting);
   } finally {
-    await deps.desk.idle();
+    await deps.writer.idle();
     await deps.database.close();
   }
 }

@@ -10,7 +10,7 @@ import { RailCalls } from '../payouts/rail-calls.js';
 import { openRails } from '../payouts/rails/registry.js';
 import type { Output } from './output.js';
 
-export type OpsDeps = Pick<Ledger, 'database' | 'desk' | 'clock' | 'databaseClock'>;
+export type OpsDeps = Pick<Ledger, 'database' | 'writer' | 'clock' | 'databaseClock'>;
 
 /** Returns the keys for commands that encrypt. Throws ConfigError if they are not configured. */
 export function encryptionKeysOf({ ENCRYPTION_KEYS: keys }: OpsConfig): Keyring {
@@ -58,7 +58,7 @@ export function buildOpsParts(config: OpsConfig, say: (line: string) => void): O
 
 /** Returns the rails that are configured here, except those left out. */
 export function railCallsOf(
-  { database, desk, clock, config, output }: OpsDeps & { config: OpsConfig; output: Output },
+  { database, writer, clock, config, output }: OpsDeps & { config: OpsConfig; output: Output },
   leftOut: ReadonlySet<string> = new Set(),
 ): RailCalls {
   const all = openRails({ database, clock }, config);
@@ -71,5 +71,5 @@ export function railCallsOf(
   };
   const breakers = new RailBreakers(database, clock);
   const failpoints = new Failpoints(null);
-  return new RailCalls({ database, desk, clock, rails, failpoints, observer, breakers });
+  return new RailCalls({ database, writer, clock, rails, failpoints, observer, breakers });
 }

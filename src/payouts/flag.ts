@@ -62,13 +62,13 @@ const STUCK_IN = {
 
 interface FlagDeps {
   readonly database: Database;
-  readonly desk: LedgerWriter;
+  readonly writer: LedgerWriter;
   readonly clock: Clock;
 }
 
 /** Flags payouts older than `olderMs` in the state. Returns how many the last search found. */
 export function flagStuck(
-  { database, desk, clock }: FlagDeps,
+  { database, writer, clock }: FlagDeps,
   status: keyof typeof STUCK_IN,
   olderMs: number,
   limit: number,
@@ -82,7 +82,7 @@ export function flagStuck(
          AND stuck_since IS NULL ${others} ${order} LIMIT ${most}`,
     );
   return actOnDue(limit, find, async (payout) =>
-    resultOf(await desk.submit(flagPayout, { ...railCommand(payout), standsSince })),
+    resultOf(await writer.submit(flagPayout, { ...railCommand(payout), standsSince })),
   );
 }
 

@@ -213,14 +213,14 @@ export interface OutcomeObserver {
 
 /** Submits a report about a payout, and counts its outcome. Throws DatabaseUnavailable. */
 export async function submitReport(
-  { database, desk, observer }: ReportDeps,
+  { database, writer, observer }: ReportDeps,
   command: Omit<ReportPayout, 'isResolved'>,
 ): Promise<CommandResult<Payout> & { readonly effect: PayoutRailEvent['effect'] }> {
   const { facts, report, eventId } = command;
   const mayBeResolved =
     report.status === 'unknown' || effectOf(facts, report, 'rail') === 'conflict';
   const resolved = mayBeResolved && (await isResolved(database.reader, facts, report));
-  const answer = await desk.submit(reportPayout, { ...command, isResolved: resolved });
+  const answer = await writer.submit(reportPayout, { ...command, isResolved: resolved });
   if (answer.replayed || !answer.outcome.done) return { ...answer, effect: 'replayed' };
   const { resource } = answer.outcome;
   if (facts.endedAt === null && resource.endedAt !== null) observer.ended(resource);
@@ -233,6 +233,6 @@ export async function submitReport(
 
 export interface ReportDeps {
   readonly database: Database;
-  readonly desk: LedgerWriter;
+  readonly writer: LedgerWriter;
   readonly observer: OutcomeObserver;
 }

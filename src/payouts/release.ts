@@ -38,10 +38,10 @@ export async function approveResolution(
   why: string | null = null,
 ): Promise<Payout> {
   assertMayAct('payout.resolve_approve', by);
-  const { desk, database } = calls.deps;
+  const { writer, database } = calls.deps;
   const { payout, open } = seen;
   const apply = (release: Release | null) =>
-    decideResolution(desk, seen, { verdict: 'apply', release, by, why });
+    decideResolution(writer, seen, { verdict: 'apply', release, by, why });
   if (open === undefined || !givesBack(payout, open.outcome)) return apply(null);
   const contradictions = await readContradictions(database.reader, payout);
   // The rail is not called for a proposal that would be refused anyway.

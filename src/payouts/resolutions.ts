@@ -215,7 +215,7 @@ export function listResolutions(
  * authority_insufficient, invalid_field, invalid_state, ledger_unavailable.
  */
 export async function proposeResolution(
-  desk: LedgerWriter,
+  writer: LedgerWriter,
   { payout: facts, contradictions }: Pick<SeenPayout, 'payout' | 'contradictions'>,
   input: { readonly outcome: Outcome; readonly reason: string; readonly by: StaffIdentity },
   actionId: Uuid = newId(),
@@ -225,17 +225,17 @@ export async function proposeResolution(
   const reason = checkedText('reason', input.reason, MAX_REASON);
   const command = { ...commandOf(facts, newId(), actionId, outcome, reason), outcome, reason, by };
   const seen = { status: facts.status, contradictions };
-  return resultOf(await desk.submit(proposal, { ...command, seen }));
+  return resultOf(await writer.submit(proposal, { ...command, seen }));
 }
 
 /** Ends the proposal. Throws as `decideResolution` does. */
 export function rejectResolution(
-  desk: LedgerWriter,
+  writer: LedgerWriter,
   seen: SeenPayout,
   by: StaffIdentity,
   why: string | null = null,
 ): Promise<Payout> {
-  return decideResolution(desk, seen, { verdict: 'reject', release: null, by, why });
+  return decideResolution(writer, seen, { verdict: 'reject', release: null, by, why });
 }
 
 /**
@@ -244,7 +244,7 @@ export function rejectResolution(
  * yet), insufficient_funds, ledger_unavailable.
  */
 export async function decideResolution(
-  desk: LedgerWriter,
+  writer: LedgerWriter,
   { payout: facts, open }: SeenPayout,
   decision: Pick<Decide, 'verdict' | 'release' | 'by' | 'why'>,
 ): Promise<Payout> {
@@ -252,7 +252,7 @@ export async function decideResolution(
   assertMayAct(`payout.resolve_${action}`, decision.by);
   if (open === undefined) throw new ApiError(NOTHING_OPEN);
   const command = { ...commandOf(facts, open.id, newId()), outboxId: newId(), ...decision };
-  return resultOf(await desk.submit(verdict, command));
+  return resultOf(await writer.submit(verdict, command));
 }
 
 function commandOf(

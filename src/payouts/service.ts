@@ -35,7 +35,7 @@ interface PayoutRequest {
 }
 
 interface PayoutDeps {
-  readonly desk: LedgerWriter;
+  readonly writer: LedgerWriter;
   readonly reader: Reader;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
   readonly encryptionKeys: Keyring;
@@ -56,12 +56,12 @@ export class Payouts {
     { destination, ...request }: PayoutRequest,
     idempotency: Keyed,
   ): Promise<CommandResult<Payout>> {
-    const { desk, reader, notifier, encryptionKeys } = this.deps;
+    const { writer, reader, notifier, encryptionKeys } = this.deps;
     const { accountNumber, holderDocument, ...shown } = destination;
     const secrets = { accountNumber, holderDocument };
     const { id: _id, ...sealed } = sealSecrets(encryptionKeys, payoutId, secrets);
     const ids = { payoutId, outboxId: newId(), tenantId, memberId };
-    const answer = await desk.submit(this.creation, {
+    const answer = await writer.submit(this.creation, {
       ...request,
       ...idempotency,
       ...ids,

@@ -117,7 +117,7 @@ export class SubmissionQueue {
     const beganAt = this.deps.monotonic();
     const key = { key: `payout/${id}/begin`, fingerprint: commandFingerprint(['begin', id]) };
     const command = { ...railCommand(payout), ...key };
-    const result = await this.deps.calls.deps.desk.submit(beginPayout, command);
+    const result = await this.deps.calls.deps.writer.submit(beginPayout, command);
     const begun = resultOf(result);
     if (begun.status !== 'in_progress')
       return begun.status === 'approved' ? held(begun, true) : done(begun);
@@ -146,7 +146,7 @@ export class SubmissionQueue {
   private async giveAgain(facts: Payout): Promise<SubmissionResult> {
     const beganAt = this.deps.monotonic();
     const command = railCommand(facts);
-    const { outcome } = await this.deps.calls.deps.desk.submit(attemptPayout, command);
+    const { outcome } = await this.deps.calls.deps.writer.submit(attemptPayout, command);
     if (outcome.done) return this.give(outcome.resource, beganAt);
     if (outcome.refusal.code !== 'invalid_state') throw new ApiError(outcome.refusal);
     const payout = await this.read(facts.id);

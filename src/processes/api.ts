@@ -49,7 +49,7 @@ void servers.docs.render();
 endOnSignals(logging, async () => {
   await leaveBalancer(servers.readiness, config.STOP_DELAY_MS);
   await servers.api.stop(config.SHUTDOWN_GRACE_MS);
-  await core.desks.idle();
+  await core.writers.idle();
   await servers.requests.write();
   core.rollbacks.stop();
   servers.rates.close();

@@ -168,7 +168,7 @@ export function buildConfiguredSending(
 /** Callbacks arrive by HTTP, or from the simulated rail in the worker. */
 export function buildCallbacks(
   config: ServiceConfig,
-  { database, desk, clock, registry }: Core,
+  { database, writer, clock, registry }: Core,
   { notifier }: Bridge,
   logger: Logger,
   observer = outcomeMetrics(registry),
@@ -179,7 +179,7 @@ export function buildCallbacks(
   const onCallback = callbackMetrics(registry, clock, (rail, effect, count) =>
     logger.warn({ rail, effect, count }, 'callbacks are not believed'),
   );
-  return new RailCallbacks({ database, desk, clock, notifier, keys, onCallback, observer });
+  return new RailCallbacks({ database, writer, clock, notifier, keys, onCallback, observer });
 }
 
 interface ApiServers {
@@ -249,23 +249,26 @@ export function buildApi(
   { notifier }: Bridge,
   webhooks: Webhooks,
 ): Api {
-  const { clock, databaseClock, database, desk, recipientBudget } = core;
+  const { clock, databaseClock, database, writer, recipientBudget } = core;
   const api = new Api();
   const cursors = new Cursors(config.CURSOR_KEYS);
-  transferRoutes(api, new Transfers(desk, notifier), database.reader, cursors);
+  transferRoutes(api, new Transfers(writer, notifier), database.reader, cursors);
   transferApprovalRoutes(
     api,
-    new Approvals(transferApproval, desk, database.reader, clock, notifier),
+    new Approvals(transferApproval, writer, database.reader, clock, notifier),
   );
-  const deps = { desk, reader: database.reader, notifier };
+  const deps = { writer, reader: database.reader, notifier };
   const { ENCRYPTION_KEYS: encryptionKeys, PAYOUT_RAILS: routes } = config;
   payoutRoutes(api, new Payouts({ ...deps, encryptionKeys, routes }), database.reader, cursors);
-  payoutApprovalRoutes(api, new Approvals(payoutApproval, desk, database.reader, clock, notifier));
+  payoutApprovalRoutes(
+    api,
+    new Approvals(payoutApproval, writer, database.reader, clock, notifier),
+  );
   approvalPolicyRoutes(api, core);
-  bonusRoutes(api, new Bonuses(desk, database.reader, recipientBudget), database.reader, cursors);
+  bonusRoutes(api, new Bonuses(writer, database.reader, recipientBudget), database.reader, cursors);
   const batches = new Batches({
     database,
-    desk,
+    writer,
     clock,
     notifier,
     timeoutMs: config.COMMAND_TIMEOUT_MS,

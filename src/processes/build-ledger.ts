@@ -29,7 +29,7 @@ interface LedgerWatchers {
   readonly databaseClock: DatabaseClock;
   /** The account's last entry is too far in the future. */
   readonly onAccountAhead: (accountId: Uuid, aheadMs: number) => void;
-  readonly observerOf: (desk: string) => WriterObserver;
+  readonly observerOf: (name: string) => WriterObserver;
   readonly primaryObserver: PrimaryObserver;
   readonly statementObserver: StatementObserver;
   /** The ledger was closed because the database was set back to an earlier state. */
@@ -44,8 +44,8 @@ export interface Ledger {
   readonly rollbacks: RollbackGuard;
   readonly database: Database;
   /** For all commands without their own writer. */
-  readonly desk: LedgerWriter;
-  readonly desks: LedgerWriters;
+  readonly writer: LedgerWriter;
+  readonly writers: LedgerWriters;
   readonly failpoints: Failpoints;
 }
 
@@ -73,8 +73,16 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
   };
   const rollbacks = new RollbackGuard({ database, clock, onRolledBack });
   const deps = { database, clock, databaseClock, rollbacks, failpoints, onFault, onAccountAhead };
-  const desks = new LedgerWriters((name) => new LedgerWriter(deps, options, observerOf(name)));
-  return { clock, databaseClock, rollbacks, database, desk: desks.add('main'), desks, failpoints };
+  const writers = new LedgerWriters((name) => new LedgerWriter(deps, options, observerOf(name)));
+  return {
+    clock,
+    databaseClock,
+    rollbacks,
+    database,
+    writer: writers.add('main'),
+    writers,
+    failpoints,
+  };
 }
 
 /** Finds the primary and reads its clock early. Never rejects. */

@@ -31,7 +31,7 @@ interface WorkerRails {
 /** Includes rails that new payouts do not use. */
 export function buildWorkerRails(
   settings: RailSettings,
-  { database, desk, clock, failpoints, registry }: Ledger & { readonly registry: Registry },
+  { database, writer, clock, failpoints, registry }: Ledger & { readonly registry: Registry },
   outbox: Outbox,
   logger: Logger,
 ): WorkerRails {
@@ -46,7 +46,7 @@ export function buildWorkerRails(
     closed: (rail) => logger.warn({ rail }, 'a rail answers again'),
   });
   breakerMetrics(registry, database.reader);
-  const calls = new RailCalls({ database, desk, clock, rails, failpoints, observer, breakers });
+  const calls = new RailCalls({ database, writer, clock, rails, failpoints, observer, breakers });
   const queue = new SubmissionQueue({
     calls,
     breakers,
@@ -62,7 +62,7 @@ export function buildWorkerRails(
     queue,
     names: new Set(rails.keys()),
     sweeps: [
-      stuckSweep({ database, desk, clock }, stuckAfterMs),
+      stuckSweep({ database, writer, clock }, stuckAfterMs),
       ...pollingSweeps(poller, rails.keys(), breakers),
       ...recoverySweeps(recovery, rails.keys()),
     ],

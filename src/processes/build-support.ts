@@ -64,26 +64,26 @@ function buildDeskDeps(
   { notifier }: Bridge,
   logger: Logger,
 ): DeskDeps {
-  const { database, desk, clock } = core;
+  const { database, writer, clock } = core;
   return {
     database,
-    desk,
+    writer,
     clock,
     encryptionKeys: config.ENCRYPTION_KEYS,
-    transferApprovals: new Approvals(transferApproval, desk, database.reader, clock, notifier),
-    payoutApprovals: new Approvals(payoutApproval, desk, database.reader, clock, notifier),
+    transferApprovals: new Approvals(transferApproval, writer, database.reader, clock, notifier),
+    payoutApprovals: new Approvals(payoutApproval, writer, database.reader, clock, notifier),
     release: buildRelease(config, core, logger),
   };
 }
 
 /** Money is only given back after asking the rail. */
 function buildRelease(config: SupportConfig, core: Core, logger: Logger): ReleaseDeps {
-  const { database, desk, clock, failpoints, registry } = core;
+  const { database, writer, clock, failpoints, registry } = core;
   const rails = openRails(core, config);
   const observer = railMetrics(registry, (rail, reason) =>
     logger.warn({ rail, reason }, 'a rail gave no answer'),
   );
   const breakers = new RailBreakers(database, clock);
-  const calls = new RailCalls({ database, desk, clock, rails, failpoints, observer, breakers });
+  const calls = new RailCalls({ database, writer, clock, rails, failpoints, observer, breakers });
   return { calls, quietMs: (rail) => config.PAYOUT_RAIL_QUIET_S.get(rail) ?? DEFAULT_QUIET_MS };
 }

@@ -147,15 +147,15 @@ function buildWorkerServices(
   sheets: SheetReaders,
   logger: Logger,
 ): WorkerServices {
-  const { clock, database, desk, desks, failpoints, recipientBudget } = core;
+  const { clock, database, writer, writers, failpoints, recipientBudget } = core;
   const { client, outbox, relay, notifier } = bridge;
   // Separate writers, so that rows of batches do not delay approvals and payouts.
-  const ofPayouts = { ...core, desk: desks.add('payouts') };
+  const ofPayouts = { ...core, writer: writers.add('payouts') };
   const shares = batchShares(ACTIVITIES_AT_ONCE);
   const batches = new BatchWorkflowService({
     database,
     recipientBudget,
-    desk: desks.add('batches'),
+    writer: writers.add('batches'),
     clock,
     baseUrl: config.BASE_URL,
     notifier,
@@ -165,7 +165,7 @@ function buildWorkerServices(
     onRows: rowMetrics(core.registry),
   });
   const rails = buildWorkerRails(config, ofPayouts, outbox, logger);
-  const deciding = [desk, database.reader, clock, notifier] as const;
+  const deciding = [writer, database.reader, clock, notifier] as const;
   const transferApprovals = new Approvals(transferApproval, ...deciding);
   const payoutApprovals = new Approvals(payoutApproval, ...deciding, rails.names);
   const callbacks = buildCallbacks(config, ofPayouts, bridge, logger, rails.observer);

@@ -27,7 +27,7 @@ logger.info({ port: servers.desk.port, adminPort: servers.admin.port }, 'listeni
 endOnSignals(logging, async () => {
   await leaveBalancer(servers.readiness, config.STOP_DELAY_MS);
   await servers.desk.stop(config.SHUTDOWN_GRACE_MS);
-  await core.desks.idle();
+  await core.writers.idle();
   core.rollbacks.stop();
   await bridge.notifier.stop();
   await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);

@@ -43,7 +43,7 @@ logger.info({ adminPort: deps.admin.port, queues: config.WORKER_QUEUES }, 'worki
 endOnSignals(logging, async () => {
   await deps.stop();
   await sending.close();
-  await core.desks.idle();
+  await core.writers.idle();
   await Promise.all([
     core.database.close(),
     bridge.client.close(),

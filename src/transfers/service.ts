@@ -12,7 +12,7 @@ import type { CreateTransfer, TransferRequest } from './rules.js';
 
 export class Transfers {
   constructor(
-    private readonly desk: LedgerWriter,
+    private readonly writer: LedgerWriter,
     private readonly notifier: Pick<OutboxNotifier, 'notify'>,
   ) {}
 
@@ -30,7 +30,7 @@ export class Transfers {
     const outboxId = newId();
     // Spreads are last because Node 20 needs a microsecond for each property that follows one.
     const command = { tenantId, memberId, transferId: id, outboxId, ...idempotency, ...request };
-    const answer = await this.desk.submit(createTransfer, command);
+    const answer = await this.writer.submit(createTransfer, command);
     const { outcome, replayed } = answer;
     if (!replayed && outcome.done && outcome.resource.status === 'pending_approval')
       this.notifier.notify({ id: outboxId, resourceType: 'transfer', resourceId: id });

@@ -273,7 +273,7 @@ describe('the audit log', () => {
   });
 
   it('the audit log has every act about money, written with the posting, once, however often it is repeated', async () => {
-    const deps = { database: db.database, desk: api.core.desk };
+    const deps = { database: db.database, writer: api.core.writer };
     const { id: accountId } = await bank.account();
     const amount = { raw: 700n, asset: 'COPM' } as const;
     const payIn = () =>

@@ -74,7 +74,7 @@ describe('a text that hides or turns what is read', () => {
   });
 
   it('a text that hides or turns what is read is refused in every name and reason that operators give', async () => {
-    const { database, desk } = api.core;
+    const { database, writer } = api.core;
     const tenantId = bank.tenant.tenant.id;
     const { owner } = bank.tenant;
     const amount = { raw: 1n, asset: 'COPM' } as const;
@@ -107,9 +107,9 @@ describe('a text that hides or turns what is read', () => {
       token: () => issueToken(database, clock, owner, wanted, TEST_ACTOR),
       account: () => openAccount(database, clock, opening, TEST_ACTOR),
       freeze: () => freezeAccount(database, clock, payer.id, { actor: TEST_ACTOR, reason: TURNED }),
-      payIn: () => recordPayIn({ database, desk }, { ...money, description: TURNED }),
+      payIn: () => recordPayIn({ database, writer }, { ...money, description: TURNED }),
       adjustment: () =>
-        proposeAdjustment({ database, desk }, { ...money, direction: 'in', reason: TURNED }),
+        proposeAdjustment({ database, writer }, { ...money, direction: 'in', reason: TURNED }),
     };
     for (const [door, knock] of Object.entries(doors))
       await assert.rejects(

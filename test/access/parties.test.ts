@@ -21,7 +21,7 @@ import {
   makeAccount,
   makeTenant,
   makeToken,
-  openDesk,
+  openWriter,
   type TestTenant,
   TEST_ACTOR,
 } from '../support/world.js';
@@ -99,7 +99,7 @@ describe('tenants, members and tokens', () => {
   it('a member has one role in an account: the last that was granted', async () => {
     const { tenant, owner } = world;
     const account = await makeAccount(
-      { database: test.database, desk: openDesk(test.database).desk },
+      { database: test.database, writer: openWriter(test.database).writer },
       world,
     );
     const member = await addMember(test.database, systemClock, tenant.id, 'clerk', TEST_ACTOR);
@@ -124,11 +124,11 @@ describe('tenants, members and tokens', () => {
 
   it('a role in all accounts reaches each of the tenant, and no other account', async () => {
     const other = await makeTenant(test.database);
-    const desk = openDesk(test.database).desk;
-    const foreign = await makeAccount({ database: test.database, desk }, world);
+    const writer = openWriter(test.database).writer;
+    const foreign = await makeAccount({ database: test.database, writer }, world);
     const own = [
-      await makeAccount({ database: test.database, desk }, other),
-      await makeAccount({ database: test.database, desk }, other),
+      await makeAccount({ database: test.database, writer }, other),
+      await makeAccount({ database: test.database, writer }, other),
     ];
     assert.equal(
       await grantRoleEverywhere(test.database, systemClock, other.owner, 'admin', TEST_ACTOR),

@@ -65,7 +65,7 @@ describe('closing and freezing', () => {
 
   it('an account with held funds is not closed', async () => {
     const [account, other] = [await bank.account({ funds: { COPM: LEAST } }), await bank.account()];
-    await api.core.desk.submit(testKind, reserve({ from: account, to: other, raw: LEAST }));
+    await api.core.writer.submit(testKind, reserve({ from: account, to: other, raw: LEAST }));
     assert.deepEqual(await refusalOf(close(account)), ['invalid_state', 'funds_held']);
   });
 

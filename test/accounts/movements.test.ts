@@ -84,9 +84,9 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
   }
 
   async function adjust(step: number, asset: (typeof ASSETS)[number]): Promise<void> {
-    const { database, desk } = api.core;
+    const { database, writer } = api.core;
     const { resource } = await proposeAdjustment(
-      { database, desk },
+      { database, writer },
       {
         tenantId: payer.tenantId,
         accountId: payer.id,
@@ -97,7 +97,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
         by: someone('one'),
       },
     );
-    await approveAdjustment({ database, desk }, resource, someone('another'));
+    await approveAdjustment({ database, writer }, resource, someone('another'));
   }
 
   /** What the ledger itself has of the account, newest first. */
@@ -284,9 +284,9 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
       [object(adjusted?.related).type, text(adjusted?.description).slice(0, 9)],
       ['adjustment', 'a slip of'],
     );
-    const { database, desk } = api.core;
+    const { database, writer } = api.core;
     const { resource } = await recordPayIn(
-      { database, desk },
+      { database, writer },
       {
         tenantId: person.tenantId,
         accountId: person.id,

@@ -17,7 +17,7 @@ import {
   fund,
   makeAccount,
   makeTenant,
-  openDesk,
+  openWriter,
   setFee,
   type TestTenant,
   TEST_ACTOR,
@@ -61,7 +61,7 @@ describe('accounts as operators manage them', () => {
       },
       TEST_ACTOR,
     );
-  const deps = () => ({ database: test.database, desk: openDesk(test.database).desk });
+  const deps = () => ({ database: test.database, writer: openWriter(test.database).writer });
   const statusOf = async (id: Awaited<ReturnType<typeof open>>['id']) =>
     (await test.database.reader.find(accounts, { id }))?.status;
 

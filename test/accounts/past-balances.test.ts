@@ -24,7 +24,7 @@ import {
   walk,
 } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { fund, makeAccount, makeTenant, openDesk, TEST_ACTOR } from '../support/world.js';
+import { fund, makeAccount, makeTenant, openWriter, TEST_ACTOR } from '../support/world.js';
 
 const START = Date.parse('2032-05-01T12:00:00.000Z');
 const HOUR_MS = 3_600_000;
@@ -156,8 +156,8 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
           ),
       },
     }) as Database;
-    const { desk } = openDesk(slow, {}, () => postedAt);
-    const posted = fund({ database: db.database, desk }, account, { raw: 7n, asset: 'COPM' });
+    const { writer } = openWriter(slow, {}, () => postedAt);
+    const posted = fund({ database: db.database, writer }, account, { raw: 7n, asset: 'COPM' });
     await written;
     try {
       await work();
@@ -273,20 +273,20 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
 
   it('GET /v1/accounts/{account_id}/balances?at= counts movements by date in an account whose clock an operator has reset', async () => {
     const aheadMs = 2 * HOUR_MS;
-    const desks = [
-      openDesk(db.database),
-      openDesk(db.database, {}, () => instant(systemClock() + aheadMs)),
+    const writers = [
+      openWriter(db.database),
+      openWriter(db.database, {}, () => instant(systemClock() + aheadMs)),
     ] as const;
     const tenant = await makeTenant(db.database);
-    const account = await makeAccount({ database: db.database, desk: desks[0].desk }, tenant);
+    const account = await makeAccount({ database: db.database, writer: writers[0].writer }, tenant);
     const deps = { database: db.database, databaseClock: new DatabaseClock() };
-    for (const { desk } of [desks[0], desks[1], desks[0]]) {
+    for (const { writer } of [writers[0], writers[1], writers[0]]) {
       for (const { id } of await db.database.reader.select(accounts, {
         tenantId: tenant.tenant.id,
       }))
         await resetClock(deps, id, { reason: 'a clock was wrong', actor: TEST_ACTOR });
       for (const asset of ASSETS)
-        await fund({ database: db.database, desk }, account, { raw: 7n, asset });
+        await fund({ database: db.database, writer }, account, { raw: 7n, asset });
     }
     const own = await db.database.reader.select(
       entries,

@@ -4,14 +4,14 @@ import { readReach } from '../../src/accounts/reachable.js';
 import { newId } from '../../src/core/ids.js';
 import type { Reader } from '../../src/db/database.js';
 import { testDatabase } from '../support/database.js';
-import { makeAccount, makeTenant, openDesk, type TestTenant } from '../support/world.js';
+import { makeAccount, makeTenant, openWriter, type TestTenant } from '../support/world.js';
 
 const db = await testDatabase();
 
 describe('what a tenant reaches', () => {
   it('what a tenant reaches is its own accounts and those of its network, and nothing else is read for it', async () => {
-    const { desk } = openDesk(db.database);
-    const deps = { database: db.database, desk };
+    const { writer } = openWriter(db.database);
+    const deps = { database: db.database, writer };
     const network = `net-${randomUUID()}`;
     const [one, other, alone, lonely] = (await Promise.all(
       [network, network, null, null].map((name) => makeTenant(db.database, { network: name })),

@@ -11,10 +11,10 @@ import {
   assertLedgerSound,
   makeAccount,
   makeTenant,
-  openDesk,
+  openWriter,
   someone,
   type TestTenant,
-  type WatchedDesk,
+  type WatchedWriter,
 } from '../support/world.js';
 
 /** What the damage is done to: an account with pay-ins, completed transfers, a pending one and an adjustment. */
@@ -408,7 +408,7 @@ const DAMAGES: readonly Damage[] = [
 
 describe('the auditor finds damage', () => {
   let db: TestDatabase;
-  let watched: WatchedDesk;
+  let watched: WatchedWriter;
 
   before(async () => {
     const admin = process.env.TEST_MYSQL_ADMIN_URL ?? '';
@@ -416,7 +416,7 @@ describe('the auditor finds damage', () => {
       admin,
       `money_damage_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
     );
-    watched = openDesk(db.database);
+    watched = openWriter(db.database);
   });
 
   after(() => db.remove());
@@ -458,8 +458,8 @@ describe('the auditor finds damage', () => {
     });
 });
 
-async function makeVictim({ database }: TestDatabase, { desk }: WatchedDesk): Promise<Victim> {
-  const deps = { database, desk };
+async function makeVictim({ database }: TestDatabase, { writer }: WatchedWriter): Promise<Victim> {
+  const deps = { database, writer };
   const tenant = await makeTenant(database);
   const payer = await makeAccount(deps, tenant, { funds: { COPM: 1_000n } });
   const receiver = await makeAccount(deps, tenant);
@@ -467,7 +467,7 @@ async function makeVictim({ database }: TestDatabase, { desk }: WatchedDesk): Pr
     command: Parameters<typeof move>[0],
     isPending = false,
   ): Promise<Transfer> => {
-    const { outcome } = await desk.submit(testKind, isPending ? reserve(command) : move(command));
+    const { outcome } = await writer.submit(testKind, isPending ? reserve(command) : move(command));
     assert(outcome.done);
     return outcome.resource;
   };

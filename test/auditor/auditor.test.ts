@@ -9,7 +9,7 @@ import {
   assertLedgerSound,
   makeAccount,
   makeTenant,
-  openDesk,
+  openWriter,
   type TestTenant,
 } from '../support/world.js';
 
@@ -52,7 +52,7 @@ describe('the auditor', () => {
     before(async () => {
       const deps = {
         database: db.database,
-        desk: openDesk(db.database, { maxQueue: 10_000 }).desk,
+        writer: openWriter(db.database, { maxQueue: 10_000 }).writer,
       };
       tenant = await makeTenant(db.database);
       payer = await makeAccount(deps, tenant, { funds: { COPM: BigInt(TRANSFERS) } });
@@ -60,7 +60,7 @@ describe('the auditor', () => {
       for (let done = 0; done < TRANSFERS; done += 1_010)
         await Promise.all(
           Array.from({ length: 1_010 }, () =>
-            deps.desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n })),
+            deps.writer.submit(testKind, move({ from: payer, to: receiver, raw: 1n })),
           ),
         );
     });

@@ -59,7 +59,7 @@ describe('a batch whose payment is interrupted', () => {
     it(`a batch whose payment is interrupted by connections that are ${fate} at COMMIT ends as if nothing had been`, async () => {
       const proxy = await Proxy.open(db.url);
       const database = openDatabase(proxy.through(db.url));
-      const { world, ana, payer } = await open({ database, desk: { commandTimeoutMs: 1_000 } });
+      const { world, ana, payer } = await open({ database, writer: { commandTimeoutMs: 1_000 } });
       const batch = await world.executed(payer, fileOf(1_000));
       let commits = 0;
       proxy.fateOf = (data) => (isCommit(data) && (commits += 1) % 3 === 0 ? fate : 'pass');

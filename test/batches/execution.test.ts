@@ -263,21 +263,21 @@ describe('the execution of a batch', () => {
   it('the execution of a batch pays at most a hundred rows in one transaction, one group at a time', async () => {
     const payer = await source(1_000n * LEAST);
     const { watched, deps } = world;
-    const desk = Object.create(watched.desk) as LedgerWriter;
+    const writer = Object.create(watched.writer) as LedgerWriter;
     let [underWay, most] = [0, 0];
-    desk.submitTogether = async (kind, commands) => {
+    writer.submitTogether = async (kind, commands) => {
       most = Math.max(most, (underWay += 1));
-      const answers = await watched.desk.submitTogether(kind, commands);
+      const answers = await watched.writer.submitTogether(kind, commands);
       underWay -= 1;
       return answers;
     };
     const files = fileMaker(db.database);
-    const execution = new BatchExecution({ ...deps, desk, baseUrl: BASE_URL, files });
+    const execution = new BatchExecution({ ...deps, writer, baseUrl: BASE_URL, files });
     const batch = await world.executed(payer, pays(...Array.from({ length: 250 }, () => LEAST)));
-    await watched.desk.idle();
+    await watched.writer.idle();
     watched.groups.length = 0;
     assert.equal(await execution.pay(batch.id, UNWATCHED), 'over');
-    await watched.desk.idle();
+    await watched.writer.idle();
     assert.deepEqual([watched.groups, most], [[100, 100, 50], 1]);
   });
 

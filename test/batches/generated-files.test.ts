@@ -94,7 +94,7 @@ describe('the files that a batch gives back', () => {
       ['executing', { paid: 3, failed: 0, pending: 0 }, { errors_url: null, result_url: null }],
     );
     answered(await bank.get(`/v1/bonus_batches/${id}/files/result`), 404, 'not_found');
-    const deps = { database: db.database, clock: systemClock, desk: bank.api.core.desk };
+    const deps = { database: db.database, clock: systemClock, writer: bank.api.core.writer };
     for (const act of [pauseBatch, cancelBatch])
       await assert.rejects(act(deps, id, TEST_ACTOR, 'why not'), /paid or refused already/);
     await served.pay(id);

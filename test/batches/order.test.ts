@@ -26,7 +26,7 @@ describe('a batch that may not be covered to its last row', () => {
   let bruno: Account;
 
   beforeEach(async () => {
-    world = await BatchWorld.open(db, { desk: { commandTimeoutMs: GIVEN_UP_MS } });
+    world = await BatchWorld.open(db, { writer: { commandTimeoutMs: GIVEN_UP_MS } });
     ana = await world.account({ alias: '$ana' });
     bruno = await world.account({ alias: '$bruno' });
   });

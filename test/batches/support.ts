@@ -44,12 +44,12 @@ import { STATEMENT_TIMEOUT_MS, type TestDatabase } from '../support/database.js'
 import {
   makeAccount,
   makeTenant,
-  openDesk,
+  openWriter,
   setFee,
   TEST_ACTOR,
   type TestTenant,
   type WantedAccount,
-  type WatchedDesk,
+  type WatchedWriter,
 } from '../support/world.js';
 
 export const BASE_URL = 'https://api.example.test';
@@ -104,7 +104,7 @@ const SHEETS = new SheetReaders();
 
 /** What the workflow of a batch calls, with readers of its own, and shares and a budget that nobody uses up. */
 export function batchServiceOf(
-  deps: Pick<BatchWorkflowDeps, 'database' | 'desk' | 'clock'> & Partial<BatchWorkflowDeps>,
+  deps: Pick<BatchWorkflowDeps, 'database' | 'writer' | 'clock'> & Partial<BatchWorkflowDeps>,
 ): BatchWorkflowService {
   const shares = {
     validating: new ConcurrencyLimit(100, 100),
@@ -161,7 +161,7 @@ export const UNWATCHED: ValidationWatch = {
 
 interface WorldOptions {
   readonly clock?: Clock;
-  readonly desk?: Partial<WriterOptions>;
+  readonly writer?: Partial<WriterOptions>;
   /** Over a proxy, where connections shall break. */
   readonly database?: Database;
   readonly timeoutMs?: number;
@@ -182,7 +182,7 @@ function uploadOf(file: Buffer): UploadFile {
 export class BatchWorld {
   readonly database: Database;
   readonly clock: Clock;
-  readonly watched: WatchedDesk;
+  readonly watched: WatchedWriter;
   readonly batches: Batches;
   readonly execution: BatchExecution;
 
@@ -193,20 +193,20 @@ export class BatchWorld {
   ) {
     this.database = options.database ?? db.database;
     this.clock = options.clock ?? systemClock;
-    // As a worker's desk for batches.
-    this.watched = openDesk(this.database, options.desk, this.clock);
-    const { desk } = this.watched;
+    // As a worker's writer for batches.
+    this.watched = openWriter(this.database, options.writer, this.clock);
+    const { writer } = this.watched;
     const { database, clock } = this;
     this.batches = new Batches({
       database,
-      desk,
+      writer,
       clock,
       notifier: NOBODY,
       timeoutMs: options.timeoutMs ?? STATEMENT_TIMEOUT_MS,
     });
     this.execution = new BatchExecution({
       database,
-      desk,
+      writer,
       clock,
       baseUrl: BASE_URL,
       files: fileMaker(database),
@@ -218,7 +218,7 @@ export class BatchWorld {
   }
 
   get deps() {
-    return { database: this.database, desk: this.watched.desk, clock: this.clock };
+    return { database: this.database, writer: this.watched.writer, clock: this.clock };
   }
 
   account(wanted: WantedAccount = {}, tenant = this.tenant): Promise<Account> {
@@ -337,10 +337,10 @@ export class ServedBatches {
   private readonly batches: Batches;
 
   constructor(private readonly bank: Pick<Bank, 'api' | 'tenant'>) {
-    const { database, desk, clock } = bank.api.core;
+    const { database, writer, clock } = bank.api.core;
     this.batches = new Batches({
       database,
-      desk,
+      writer,
       clock,
       notifier: NOBODY,
       timeoutMs: STATEMENT_TIMEOUT_MS,
@@ -372,10 +372,10 @@ export class ServedBatches {
   }
 
   async pay(id: Uuid): Promise<void> {
-    const { database, desk, clock } = this.bank.api.core;
+    const { database, writer, clock } = this.bank.api.core;
     const execution = new BatchExecution({
       database,
-      desk,
+      writer,
       clock,
       baseUrl: BASE_URL,
       files: fileMaker(database),
@@ -385,8 +385,8 @@ export class ServedBatches {
 
   /** Every row, and nothing of what comes behind the last. */
   async payRows(id: Uuid): Promise<void> {
-    const { database, desk, clock } = this.bank.api.core;
-    const deps = { database, desk, clock, baseUrl: BASE_URL, files: fileMaker(database) };
+    const { database, writer, clock } = this.bank.api.core;
+    const deps = { database, writer, clock, baseUrl: BASE_URL, files: fileMaker(database) };
     await new BatchExecution(deps).payNextGroup(id, 100);
   }
 

@@ -23,7 +23,7 @@ export async function batchCuts({ db, rows, every, settled }: BatchCuts): Promis
   const proxy = await Proxy.open(db.url);
   const database = openDatabase(proxy.through(db.url));
   try {
-    const world = await BatchWorld.open(db, { database, desk: { commandTimeoutMs: 2_000 } });
+    const world = await BatchWorld.open(db, { database, writer: { commandTimeoutMs: 2_000 } });
     const ana = await world.account({ alias: '$ana' });
     const payer = await world.account({ funds: { COPM: 100_000n * LEAST } });
     const batch = await world.executed(

@@ -12,7 +12,7 @@ import {
   makeAccount,
   makeTenant,
   makeToken,
-  openDesk,
+  openWriter,
 } from '../support/world.js';
 
 const ACCOUNTS = 5;
@@ -63,7 +63,7 @@ export class Clients {
     pauseMs = 0,
     resolveMs = RESOLVE_MS,
   ): Promise<Clients> {
-    const deps = { database: db.database, desk: openDesk(db.database).desk };
+    const deps = { database: db.database, writer: openWriter(db.database).writer };
     const tenant = await makeTenant(db.database);
     const accounts: Account[] = [];
     for (let index = 0; index < ACCOUNTS; index += 1)

@@ -10,7 +10,7 @@ import {
   balanceOf,
   makeAccount,
   makeTenant,
-  openDesk,
+  openWriter,
 } from '../support/world.js';
 import type { Transfer } from '../../src/db/entities/operations.js';
 
@@ -37,8 +37,8 @@ export const COMMAND_TIMEOUT_MS: Readonly<Record<Cut, number>> = {
 export async function commitCutCampaign({ db, cuts, fate }: CommitCutCampaign): Promise<string> {
   const proxy = await Proxy.open(db.url);
   const database = openDatabase(proxy.through(db.url));
-  const safe = { database: db.database, desk: openDesk(db.database).desk };
-  const shaky = openDesk(database, { commandTimeoutMs: COMMAND_TIMEOUT_MS[fate] });
+  const safe = { database: db.database, writer: openWriter(db.database).writer };
+  const shaky = openWriter(database, { commandTimeoutMs: COMMAND_TIMEOUT_MS[fate] });
   const tenant = await makeTenant(db.database);
   const payer = await makeAccount(safe, tenant, { funds: { COPM: 1_000_000n } });
   const receiver = await makeAccount(safe, tenant);
@@ -50,12 +50,12 @@ export async function commitCutCampaign({ db, cuts, fate }: CommitCutCampaign): 
       move({ from: payer, to: receiver, raw: 1n }),
     );
     const answers = await Promise.all(
-      commands.map((command) => shaky.desk.submit(testKind, command)),
+      commands.map((command) => shaky.writer.submit(testKind, command)),
     );
     commands.forEach((command, index) => asked.push({ command, answer: answers[index]! }));
   }
-  await shaky.desk.idle();
-  const summary = await resolve(asked, safe.desk, wasNeverSeen);
+  await shaky.writer.idle();
+  const summary = await resolve(asked, safe.writer, wasNeverSeen);
   assert.deepEqual(shaky.faults, []);
   if (fate === 'cut_after') assert.equal(summary.unknown, 0, 'a key that is there was not found');
   await assertMoved(db, payer, receiver, asked.length);
@@ -68,7 +68,7 @@ export async function commitCutCampaign({ db, cuts, fate }: CommitCutCampaign): 
 /** Asks again for each: a `done` is a replay with the same id, an unknown one is there or happens now. */
 async function resolve(
   asked: readonly { command: TestCommand; answer: CommandResult<Transfer> }[],
-  desk: ReturnType<typeof openDesk>['desk'],
+  writer: ReturnType<typeof openWriter>['writer'],
   wasNeverSeen: (key: string) => boolean,
 ): Promise<{ unknown: number; unknownButThere: number }> {
   let unknown = 0;
@@ -77,7 +77,7 @@ async function resolve(
   const rest = asked.values();
   const lane = async (): Promise<void> => {
     for (const { command, answer } of rest) {
-      const again = await desk.submit(testKind, command);
+      const again = await writer.submit(testKind, command);
       assert(again.outcome.done, inspect(again.outcome));
       if (answer.outcome.done) {
         assert(again.replayed, 'what was answered as done was not there');

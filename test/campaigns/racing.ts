@@ -7,7 +7,7 @@ import {
   balanceOf,
   makeAccount,
   makeTenant,
-  openDesk,
+  openWriter,
 } from '../support/world.js';
 
 interface RacingCampaign {
@@ -31,8 +31,8 @@ export async function racingCampaign({
 }: RacingCampaign): Promise<string> {
   const [database] = databases;
   assert(database !== undefined);
-  const watched = databases.map((one) => openDesk(one));
-  const deps = { database, desk: watched[0]!.desk };
+  const watched = databases.map((one) => openWriter(one));
+  const deps = { database, writer: watched[0]!.writer };
   const tenant = await makeTenant(database);
   const own = await Promise.all(
     Array.from({ length: ACCOUNTS }, () => makeAccount(deps, tenant, { funds: { COPM: FUNDS } })),
@@ -44,9 +44,9 @@ export async function racingCampaign({
       const from = own[number % ACCOUNTS]!;
       const to = own[(number + 1 + (Math.trunc(number / ACCOUNTS) % (ACCOUNTS - 1))) % ACCOUNTS]!;
       const command = move({ from, to, raw: BigInt(1 + (number % 50)) });
-      const desks = number % 3 === 0 ? watched : [watched[number % watched.length]!];
+      const writers = number % 3 === 0 ? watched : [watched[number % watched.length]!];
       for (const { replayed, outcome } of await Promise.all(
-        desks.map(({ desk }) => desk.submit(testKind, command)),
+        writers.map(({ writer }) => writer.submit(testKind, command)),
       )) {
         assert(outcome.done, inspect(outcome));
         if (!replayed) acted.set(command.key, (acted.get(command.key) ?? 0) + 1);

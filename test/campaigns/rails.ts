@@ -152,12 +152,12 @@ async function loadOften(stage: Stage, signal: AbortSignal): Promise<number> {
   return loaded;
 }
 
-async function loadStatement({ db, deps: { desk }, gateway, day }: Stage): Promise<void> {
+async function loadStatement({ db, deps: { writer }, gateway, day }: Stage): Promise<void> {
   const lines = gateway.statement().map(({ key: payoutKey, status, reference }, index) => ({
     ...{ number: index + 2, payoutKey, status, reference },
     ...{ raw: LEAST, asset: 'COPM' as const, at: null },
   }));
-  const deps = { database: db.database, desk, delayMs: DEFAULT_DELAY_MS };
+  const deps = { database: db.database, writer, delayMs: DEFAULT_DELAY_MS };
   await reconcile(deps, { rail: RAIL, day, lines }, TEST_ACTOR, systemClock());
 }
 
@@ -235,18 +235,18 @@ async function settle(
   before: SeenPayout,
   outcome: PayoutResolution['outcome'],
 ): Promise<void> {
-  const { desk, calls } = deps;
+  const { writer, calls } = deps;
   const open = await db.database.reader.find(payoutResolutions, {
     payoutId: before.payout.id,
     status: 'proposed',
   });
   if (open === undefined)
-    await proposeResolution(desk, before, { outcome, reason: 'at random', by: someone('maria') });
+    await proposeResolution(writer, before, { outcome, reason: 'at random', by: someone('maria') });
   await sleep(random(300));
   const now = await seen(db, before.payout.id);
   // Whom a proposal of long ago surprises takes it back.
   if (open !== undefined && open.outcome !== outcome)
-    await rejectResolution(desk, now, someone('leo'));
+    await rejectResolution(writer, now, someone('leo'));
   else await approveResolution({ calls, quietMs: () => 86_400_000 }, now, someone('leo'));
 }
 
@@ -264,7 +264,7 @@ async function comeToRest(stage: Stage, worker: WorkerProcess): Promise<void> {
     payoutId: ids,
     status: 'proposed',
   }))
-    await rejectResolution(deps.desk, await seen(db, payoutId), someone('leo'));
+    await rejectResolution(deps.writer, await seen(db, payoutId), someone('leo'));
   await until(
     'every payout has ended or is raised as contradictory',
     async () => {

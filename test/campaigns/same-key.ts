@@ -6,7 +6,7 @@ import {
   balanceOf,
   makeAccount,
   makeTenant,
-  openDesk,
+  openWriter,
 } from '../support/world.js';
 
 interface SameKeyCampaign {
@@ -25,8 +25,8 @@ export async function sameKeyCampaign({
 }: SameKeyCampaign): Promise<string> {
   const [database] = databases;
   assert(database !== undefined);
-  const desks = databases.map((one) => openDesk(one).desk);
-  const deps = { database, desk: desks[0]! };
+  const writers = databases.map((one) => openWriter(one).writer);
+  const deps = { database, writer: writers[0]! };
   const tenant = await makeTenant(database);
   const payer = await makeAccount(deps, tenant, { funds: { COPM: BigInt(rounds) * 3n } });
   const receiver = await makeAccount(deps, tenant);
@@ -36,7 +36,7 @@ export async function sameKeyCampaign({
       Array.from({ length: width }, (_, index) => {
         // Each request has an id of its own for what it would make; only the first one's comes to be.
         const same = move({ from: payer, to: receiver, raw: 3n, key });
-        return desks[index % desks.length]!.submit(testKind, { ...wanted, ...same });
+        return writers[index % writers.length]!.submit(testKind, { ...wanted, ...same });
       }),
     );
     const ids = new Set(
@@ -53,5 +53,5 @@ export async function sameKeyCampaign({
   }
   assert.deepEqual(await balanceOf(database, payer.id), { available: 0n, held: 0n });
   await assertLedgerSound(database);
-  return `${rounds} rounds of ${width} requests with one key over ${desks.length} process(es): one acted in each`;
+  return `${rounds} rounds of ${width} requests with one key over ${writers.length} process(es): one acted in each`;
 }

@@ -9,7 +9,7 @@ import { insertSql, updateSql } from '../../src/db/statements.js';
 import { openDatabase, testDatabase } from '../support/database.js';
 import { Proxy } from '../support/proxy.js';
 import { until } from '../support/temporal.js';
-import { makeAccount, makeTenant, openDesk } from '../support/world.js';
+import { makeAccount, makeTenant, openWriter } from '../support/world.js';
 
 const db = await testDatabase();
 
@@ -206,9 +206,9 @@ describe('the database', () => {
   });
 
   it('the database refuses a balance below zero by itself, whoever writes it', async () => {
-    const { desk } = openDesk(db.database);
+    const { writer } = openWriter(db.database);
     const account = await makeAccount(
-      { database: db.database, desk },
+      { database: db.database, writer },
       await makeTenant(db.database),
     );
     const admin = await createConnection({ uri: db.adminUrl });

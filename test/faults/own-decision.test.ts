@@ -13,8 +13,8 @@ import {
   assertLedgerSound,
   makeAccount,
   makeTenant,
-  openDesk,
-  type WatchedDesk,
+  openWriter,
+  type WatchedWriter,
 } from '../support/world.js';
 
 const db = await testDatabase();
@@ -97,20 +97,20 @@ describe('a COMMIT that was never answered', () => {
   });
 
   describe('of a group', () => {
-    let safe: WatchedDesk;
+    let safe: WatchedWriter;
     let payer: Account;
     let receiver: Account;
-    let shaky: WatchedDesk;
+    let shaky: WatchedWriter;
     let close: () => Promise<void>;
 
     before(async () => {
-      safe = openDesk(db.database);
+      safe = openWriter(db.database);
       const tenant = await makeTenant(db.database);
-      const deps = { database: db.database, desk: safe.desk };
+      const deps = { database: db.database, writer: safe.writer };
       payer = await makeAccount(deps, tenant, { funds: { COPM: 1_000n } });
       receiver = await makeAccount(deps, tenant);
       const database = openDatabase(proxy.through(db.url));
-      shaky = openDesk(database, { commandTimeoutMs: 2_000 });
+      shaky = openWriter(database, { commandTimeoutMs: 2_000 });
       close = () => database.close();
     });
     after(() => close());
@@ -124,8 +124,8 @@ describe('a COMMIT that was never answered', () => {
         spoil: () => refuse({ code: 'invalid_state', message: 'not now' }, false),
       });
       const [moved, refused] = await Promise.all([
-        shaky.desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n })),
-        shaky.desk.submit(testKind, unbound),
+        shaky.writer.submit(testKind, move({ from: payer, to: receiver, raw: 1n })),
+        shaky.writer.submit(testKind, unbound),
         cut,
       ]);
       assert(moved.outcome.done && !moved.replayed);
@@ -134,7 +134,7 @@ describe('a COMMIT that was never answered', () => {
     });
 
     it('a COMMIT that was never answered of a group that was rolled back tells none, though the resource is the one that it would have changed', async () => {
-      const held = await safe.desk.submit(
+      const held = await safe.writer.submit(
         testKind,
         reserve({ from: payer, to: receiver, raw: 5n }),
       );
@@ -142,10 +142,10 @@ describe('a COMMIT that was never answered', () => {
       const reject = settle(held.outcome.resource, 'rejected');
       const complete = { ...settle(held.outcome.resource, 'completed'), ...pick(reject) };
       const cut = fateOfNextCommit('cut_before');
-      const lost = shaky.desk.submit(testKind, reject);
+      const lost = shaky.writer.submit(testKind, reject);
       await cut;
       await sleep(20);
-      const elsewhere = await safe.desk.submit(testKind, complete);
+      const elsewhere = await safe.writer.submit(testKind, complete);
       assert(elsewhere.outcome.done && elsewhere.outcome.resource.status === 'completed');
       const told = await lost;
       assert(told.outcome.done && told.replayed);

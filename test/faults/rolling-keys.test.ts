@@ -156,7 +156,7 @@ describe('while a key is rolled, old and new processes side by side', () => {
     answered(await asked['a transfer']!.ask(behind, key), 503, 'ledger_unavailable');
     const metrics = async (api: TestApi): Promise<string> =>
       (await fetch(`${api.adminUrl}/metrics`)).text();
-    assert.match(await metrics(behind), /^desk_fingerprint_keys_unknown_total [1-9]/m);
+    assert.match(await metrics(behind), /^ledger_fingerprint_keys_unknown_total [1-9]/m);
     assert.match(
       await metrics(between),
       /^keyring_keys\{keyring="FINGERPRINT_KEYS",id="k2",use="known"\} 1$/m,

@@ -15,7 +15,7 @@ import { LEAST, object, text } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';
 import { type GuardedBank, openGuarded } from '../support/guarded.js';
 import { proven } from '../support/staff.js';
-import { openDesk, setFee, TEST_ACTOR } from '../support/world.js';
+import { openWriter, setFee, TEST_ACTOR } from '../support/world.js';
 
 const FEE = 1_000n;
 
@@ -65,7 +65,7 @@ describe('a refund of fees, into which somebody puts a proposal of their own,', 
   });
   const forge = async (account: Account, forged: Forged): Promise<void> =>
     void (await proposeRefundPart(
-      { database: db.database, desk: openDesk(db.database).desk },
+      { database: db.database, writer: openWriter(db.database).writer },
       wanted(account, forged),
     ));
   const refund = (...args: readonly string[]): Promise<Ran> =>
@@ -183,7 +183,7 @@ describe('a refund of fees, into which somebody puts a proposal of their own,', 
 
   it('a refund of fees, into which somebody puts a proposal of their own, is proposed by its own command: another proposal is refused its references', async () => {
     const operation = await charged();
-    const deps = { database: db.database, desk: openDesk(db.database).desk };
+    const deps = { database: db.database, writer: openWriter(db.database).writer };
     for (const reference of [
       `fee-refund.${operation}`,
       `fee-refund.${operation}.2`,

@@ -20,7 +20,7 @@ import {
   balanceOf,
   makeAccount,
   makeTenant,
-  openDesk,
+  openWriter,
   someone,
   type TestTenant,
 } from '../support/world.js';
@@ -42,7 +42,7 @@ describe('pay-ins and adjustments', () => {
   let account: Account;
 
   before(async () => {
-    deps = { database: test.database, desk: openDesk(test.database).desk };
+    deps = { database: test.database, writer: openWriter(test.database).writer };
   });
   beforeEach(async () => {
     world = await makeTenant(test.database);

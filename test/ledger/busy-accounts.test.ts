@@ -4,20 +4,20 @@ import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { move, testKind } from '../support/kinds.js';
-import { makeAccount, makeTenant, openDesk, type WatchedDesk } from '../support/world.js';
+import { makeAccount, makeTenant, openWriter, type WatchedWriter } from '../support/world.js';
 
 describe('an account whose row somebody keeps locked', () => {
   let own: TestDatabase;
-  let watched: WatchedDesk;
+  let watched: WatchedWriter;
 
   before(async () => {
     own = await testDatabase();
     // Those that stay locked are waited for to the end of it, twice.
-    watched = openDesk(own.database, { commandTimeoutMs: 8_000 });
+    watched = openWriter(own.database, { commandTimeoutMs: 8_000 });
   });
 
   async function twoAccounts(): Promise<[Account, Account]> {
-    const deps = { database: own.database, desk: watched.desk };
+    const deps = { database: own.database, writer: watched.writer };
     const tenant = await makeTenant(own.database);
     const funds = { COPM: 1_000n };
     return [await makeAccount(deps, tenant, { funds }), await makeAccount(deps, tenant, { funds })];
@@ -41,10 +41,10 @@ describe('an account whose row somebody keeps locked', () => {
     const [from, to] = await twoAccounts();
     await whileLocked(lockedFrom.id, async () => {
       const stuck = Array.from({ length: 8 }, () =>
-        watched.desk.submit(testKind, move({ from: lockedFrom, to: lockedTo, raw: 1n })),
+        watched.writer.submit(testKind, move({ from: lockedFrom, to: lockedTo, raw: 1n })),
       );
       for (let round = 0; round < 20; round += 1) {
-        const { outcome } = await watched.desk.submit(testKind, move({ from, to, raw: 1n }));
+        const { outcome } = await watched.writer.submit(testKind, move({ from, to, raw: 1n }));
         assert(outcome.done, `round ${round}`);
       }
       for (const { outcome } of await Promise.all(stuck))
@@ -56,7 +56,7 @@ describe('an account whose row somebody keeps locked', () => {
   it('an account whose row somebody keeps locked delays no command that waits for another account once that one is free', async () => {
     const [[lockedFrom, lockedTo], [from, to]] = [await twoAccounts(), await twoAccounts()];
     const submit = (one: Account, other: Account) =>
-      watched.desk.submit(testKind, move({ from: one, to: other, raw: 1n }));
+      watched.writer.submit(testKind, move({ from: one, to: other, raw: 1n }));
     await whileLocked(lockedFrom.id, async () => {
       let waiting: ReturnType<typeof submit>[] = [];
       await whileLocked(from.id, async () => {
@@ -77,11 +77,11 @@ describe('an account whose row somebody keeps locked', () => {
     const [from, to] = await twoAccounts();
     const bound = [move({ from, to, raw: 1n }), move({ from, to, raw: 2n })];
     for (const command of bound)
-      assert((await watched.desk.submit(testKind, command)).outcome.done);
+      assert((await watched.writer.submit(testKind, command)).outcome.done);
     await whileLocked(from.id, async () => {
-      const stuck = watched.desk.submit(testKind, move({ from, to, raw: 1n }));
+      const stuck = watched.writer.submit(testKind, move({ from, to, raw: 1n }));
       for (const command of bound) {
-        const { outcome, replayed } = await watched.desk.submit(testKind, command);
+        const { outcome, replayed } = await watched.writer.submit(testKind, command);
         assert(outcome.done && replayed);
       }
       assert.equal((await stuck).outcome.done, false);
@@ -91,14 +91,14 @@ describe('an account whose row somebody keeps locked', () => {
   it('an account whose row somebody keeps locked keeps nobody waiting for what its key has already bound where only another row of its group is locked', async () => {
     const [from, to] = await twoAccounts();
     const bound = move({ from, to, raw: 1n });
-    assert((await watched.desk.submit(testKind, bound)).outcome.done);
+    assert((await watched.writer.submit(testKind, bound)).outcome.done);
     const connection = await createConnection({ uri: own.adminUrl });
     try {
       await connection.query('START TRANSACTION');
       await connection.query(
         `SELECT * FROM balances WHERE account_id=X'${from.id.replaceAll('-', '')}' FOR UPDATE`,
       );
-      const { outcome, replayed } = await watched.desk.submit(testKind, bound);
+      const { outcome, replayed } = await watched.writer.submit(testKind, bound);
       assert(outcome.done && replayed);
     } finally {
       await connection.end();
@@ -107,13 +107,13 @@ describe('an account whose row somebody keeps locked', () => {
 
   it('an account whose row somebody keeps locked is posted to as before when the lock is gone', async () => {
     const [from, to] = await twoAccounts();
-    let waiting: ReturnType<typeof watched.desk.submit> | undefined;
+    let waiting: ReturnType<typeof watched.writer.submit> | undefined;
     await whileLocked(from.id, async () => {
-      waiting = watched.desk.submit(testKind, move({ from, to, raw: 1n }));
+      waiting = watched.writer.submit(testKind, move({ from, to, raw: 1n }));
       await new Promise((resolve) => setTimeout(resolve, 1_500));
     });
     assert((await waiting)?.outcome.done);
-    await watched.desk.idle();
+    await watched.writer.idle();
     assert.deepEqual(watched.faults, []);
   });
 });

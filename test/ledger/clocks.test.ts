@@ -29,11 +29,11 @@ import {
   fund,
   makeAccount,
   makeTenant,
-  openDesk,
+  openWriter,
   TEST_ACTOR,
   TestClock,
   type TestTenant,
-  type WatchedDesk,
+  type WatchedWriter,
 } from '../support/world.js';
 
 const HOUR_MS = 3_600_000;
@@ -43,29 +43,29 @@ const MAX_AHEAD_MS = 5_000;
 const db = await testDatabase();
 
 describe("the database's clock", () => {
-  let safe: WatchedDesk;
+  let safe: WatchedWriter;
   let tenant: TestTenant;
   let payer: Account;
   let receiver: Account;
 
   beforeEach(async () => {
-    safe = openDesk(db.database);
-    const deps = { database: db.database, desk: safe.desk };
+    safe = openWriter(db.database);
+    const deps = { database: db.database, writer: safe.writer };
     tenant = await makeTenant(db.database);
     payer = await makeAccount(deps, tenant, { funds: { COPM: 1_000n } });
     receiver = await makeAccount(deps, tenant);
   });
 
   const offBy = (offMs: number) => (): Instant => instant(systemClock() + offMs);
-  /** A desk of a process whose own clock is off. */
-  const deskOff = (offMs: number): WatchedDesk =>
-    openDesk(db.database, {}, new DatabaseClock(offBy(offMs)));
-  /** A desk on a database whose clock is off, such as the next primary's. */
-  const deskOfServerOff = (offMs: number): WatchedDesk =>
-    openDesk(db.database, {}, new TestClock(offBy(offMs), MAX_AHEAD_MS));
+  /** A writer of a process whose own clock is off. */
+  const writerOff = (offMs: number): WatchedWriter =>
+    openWriter(db.database, {}, new DatabaseClock(offBy(offMs)));
+  /** A writer on a database whose clock is off, such as the next primary's. */
+  const writerOfServerOff = (offMs: number): WatchedWriter =>
+    openWriter(db.database, {}, new TestClock(offBy(offMs), MAX_AHEAD_MS));
   const databaseTime = (): Promise<Instant> => new DatabaseClock().read(db.database.lookup);
-  const pay = ({ desk }: WatchedDesk): Promise<CommandResult<unknown>> =>
-    desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));
+  const pay = ({ writer }: WatchedWriter): Promise<CommandResult<unknown>> =>
+    writer.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));
   const refused = ({ outcome }: CommandResult<unknown>): void => {
     assert(!outcome.done);
     assert.equal(outcome.refusal.code, 'ledger_unavailable');
@@ -78,7 +78,7 @@ describe("the database's clock", () => {
     ['behind', -1],
   ] as const)
     it(`the database's clock dates what is posted by a process whose own clock is forty days ${way}`, async () => {
-      const off = deskOff(sign * 40 * 24 * HOUR_MS);
+      const off = writerOff(sign * 40 * 24 * HOUR_MS);
       const before = await databaseTime();
       assert((await pay(off)).outcome.done);
       const dated = await lastOf(payer);
@@ -114,21 +114,21 @@ describe("the database's clock", () => {
     );
 
   it("the database's clock never runs backwards in the receiver's entries, though the servers' clocks differ", async () => {
-    const other = await makeAccount({ database: db.database, desk: safe.desk }, tenant, {
+    const other = await makeAccount({ database: db.database, writer: safe.writer }, tenant, {
       funds: { COPM: 1_000n },
     });
-    const [fast, slow] = [MAX_AHEAD_MS, -MAX_AHEAD_MS].map((ms) => deskOfServerOff(ms * 0.4)) as [
-      WatchedDesk,
-      WatchedDesk,
+    const [fast, slow] = [MAX_AHEAD_MS, -MAX_AHEAD_MS].map((ms) => writerOfServerOff(ms * 0.4)) as [
+      WatchedWriter,
+      WatchedWriter,
     ];
-    const sends: readonly (readonly [WatchedDesk, Account])[] = [
+    const sends: readonly (readonly [WatchedWriter, Account])[] = [
       [fast, payer],
       [slow, other],
       [fast, payer],
       [slow, other],
     ];
-    for (const [{ desk }, from] of sends)
-      assert((await desk.submit(testKind, move({ from, to: receiver, raw: 1n }))).outcome.done);
+    for (const [{ writer }, from] of sends)
+      assert((await writer.submit(testKind, move({ from, to: receiver, raw: 1n }))).outcome.done);
     const dates = await datesOf(receiver.id);
     inOrder(dates);
     // What the slow server posted after the fast one is dated by the receiver, on both sides of the transfer.
@@ -137,13 +137,13 @@ describe("the database's clock", () => {
   });
 
   it("the database's clock never runs backwards for a payer or for the pay-in account, whichever server posts", async () => {
-    const [fast, slow] = [MAX_AHEAD_MS, -MAX_AHEAD_MS].map((ms) => deskOfServerOff(ms * 0.4)) as [
-      WatchedDesk,
-      WatchedDesk,
+    const [fast, slow] = [MAX_AHEAD_MS, -MAX_AHEAD_MS].map((ms) => writerOfServerOff(ms * 0.4)) as [
+      WatchedWriter,
+      WatchedWriter,
     ];
     for (const own of [fast, slow, safe, slow]) {
       assert((await pay(own)).outcome.done);
-      const deps = { database: db.database, desk: own.desk };
+      const deps = { database: db.database, writer: own.writer };
       await fund(deps, payer, { asset: 'COPM', raw: 1n });
       await fund(deps, receiver, { asset: 'COPM', raw: 1n });
     }
@@ -200,14 +200,14 @@ describe("the database's clock", () => {
       });
 
     it("the database's clock and an account that is dated too far ahead of it is posted to by nobody, names itself, and fails no other command of its group", async () => {
-      const other = await makeAccount({ database: db.database, desk: safe.desk }, tenant, {
+      const other = await makeAccount({ database: db.database, writer: safe.writer }, tenant, {
         funds: { COPM: 5n },
       });
       await dateAhead(receiver, 2 * HOUR_MS);
       const from = await lastOf(payer);
       const [early, well] = await Promise.all([
         pay(safe),
-        safe.desk.submit(testKind, move({ from: other, to: payer, raw: 5n })),
+        safe.writer.submit(testKind, move({ from: other, to: payer, raw: 5n })),
       ]);
       refused(early);
       assert(well.outcome.done);
@@ -219,7 +219,7 @@ describe("the database's clock", () => {
     });
 
     it("the database's clock and an account that is dated too far ahead of it is usable again after an operator resets it, once, and the auditor knows why its time runs backwards", async () => {
-      const unbounded = openDesk(db.database, {}, () => instant(systemClock() + 2 * HOUR_MS));
+      const unbounded = openWriter(db.database, {}, () => instant(systemClock() + 2 * HOUR_MS));
       assert((await pay(unbounded)).outcome.done);
       refused(await pay(safe));
       for (const account of [payer, receiver])
@@ -242,7 +242,7 @@ describe("the database's clock", () => {
 
     it("the database's clock and an account that is dated too far ahead of it shows its movements within time bounds, from before and after the reset", async () => {
       const ahead = 2 * HOUR_MS;
-      const unbounded = openDesk(db.database, {}, () => instant(systemClock() + ahead));
+      const unbounded = openWriter(db.database, {}, () => instant(systemClock() + ahead));
       for (let posted = 0; posted < 3; posted += 1) assert((await pay(unbounded)).outcome.done);
       for (const account of [payer, receiver]) assert(await reset(account));
       for (let posted = 0; posted < 3; posted += 1) assert((await pay(safe)).outcome.done);

@@ -4,25 +4,25 @@ import { ApiError } from '../../src/core/errors.js';
 import { uuid } from '../../src/db/columns.js';
 import { testDatabase } from '../support/database.js';
 import { MONTH, move, reserve, settle, testKind } from '../support/kinds.js';
-import { fund, makeAccount, makeTenant, openDesk, type WatchedDesk } from '../support/world.js';
+import { fund, makeAccount, makeTenant, openWriter, type WatchedWriter } from '../support/world.js';
 
 const db = await testDatabase();
 
 describe('amounts are exact', () => {
-  let watched: WatchedDesk;
+  let watched: WatchedWriter;
 
   before(async () => {
-    watched = openDesk(db.database);
+    watched = openWriter(db.database);
   });
 
-  const deps = () => ({ database: db.database, desk: watched.desk });
+  const deps = () => ({ database: db.database, writer: watched.writer });
 
   for (const raw of [9_007_199_254_740_991n, 9_007_199_254_740_993n, MAX_RAW - 1n, MAX_RAW])
     it(`amounts are exact: ${raw} goes in, is held, moves and comes out to the last unit`, async () => {
       const tenant = await makeTenant(db.database);
       const payer = await makeAccount(deps(), tenant, { funds: { DUSD: raw } });
       const receiver = await makeAccount(deps(), tenant);
-      const pended = await watched.desk.submit(
+      const pended = await watched.writer.submit(
         testKind,
         reserve({ from: payer, to: receiver, raw, asset: 'DUSD' }),
       );
@@ -34,8 +34,8 @@ describe('amounts are exact', () => {
         [raw],
       );
       assert(
-        (await watched.desk.submit(testKind, settle(pended.outcome.resource, 'completed'))).outcome
-          .done,
+        (await watched.writer.submit(testKind, settle(pended.outcome.resource, 'completed')))
+          .outcome.done,
       );
       const of = `account_id=${uuid.literal(receiver.id)} AND asset='DUSD'`;
       assert.deepEqual(await stored(`SELECT available FROM balances WHERE ${of}`), [raw]);
@@ -48,7 +48,7 @@ describe('amounts are exact', () => {
         [raw],
       );
       // And back again, less one unit.
-      const back = await watched.desk.submit(
+      const back = await watched.writer.submit(
         testKind,
         move({ from: receiver, to: payer, raw: raw - 1n, asset: 'DUSD' }),
       );

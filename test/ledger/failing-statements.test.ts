@@ -10,7 +10,7 @@ import {
   balanceOf,
   makeAccount,
   makeTenant,
-  openDesk,
+  openWriter,
   type TestTenant,
 } from '../support/world.js';
 
@@ -48,11 +48,11 @@ describe('a group of which a statement fails', () => {
   after(() => db.remove());
 
   beforeEach(async () => {
-    const deps = { database: db.database, desk: openDesk(db.database).desk };
+    const deps = { database: db.database, writer: openWriter(db.database).writer };
     tenant = await makeTenant(db.database);
     payer = await makeAccount(deps, tenant, { funds: { COPM: 1_000n } });
     receiver = await makeAccount(deps, tenant);
-    await deps.desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));
+    await deps.writer.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));
   });
 
   const failing = async <T>(
@@ -75,13 +75,13 @@ describe('a group of which a statement fails', () => {
   for (const [table, event] of PLACES)
     for (const errno of ERRORS)
       it(`a group of which a statement fails at ${table}, with ${errno}, is known to have stored nothing, nobody is told otherwise, and the keys are free`, async () => {
-        const { desk, seen } = openDesk(db.database);
+        const { writer, seen } = openWriter(db.database);
         const commands = Array.from({ length: COMMANDS }, () =>
           move({ from: payer, to: receiver, raw: 1n }),
         );
         const answers = await failing(table, event, errno, async () => {
-          const all = await desk.submitTogether(testKind, commands);
-          await desk.idle();
+          const all = await writer.submitTogether(testKind, commands);
+          await writer.idle();
           return all;
         });
         for (const { outcome } of answers)
@@ -90,24 +90,24 @@ describe('a group of which a statement fails', () => {
         assert.equal(seen.unknown, 0);
         await assertLedgerSound(db.database);
         assert.equal((await balanceOf(db.database, receiver.id)).available, 1n);
-        const { desk: patient } = openDesk(db.database);
+        const { writer: patient } = openWriter(db.database);
         for (const { outcome, replayed } of await patient.submitTogether(testKind, commands))
           assert(outcome.done && !replayed);
         assert.equal((await balanceOf(db.database, receiver.id)).available, 1n + BigInt(COMMANDS));
       });
 
   it('a group of which a statement fails for a tenant without an event counter has stored nothing either, despite an earlier counter in the session', async () => {
-    const { desk, retries } = openDesk(db.database, { commandTimeoutMs: 400 });
+    const { writer, retries } = openWriter(db.database, { commandTimeoutMs: 400 });
     const command = move({ from: payer, to: receiver, raw: 1n });
     const own = `tenant_id=X'${tenant.tenant.id.replaceAll('-', '')}'`;
     await db.sql(`CREATE TABLE kept_counter AS SELECT * FROM event_counters WHERE ${own}`);
     await db.sql(`DELETE FROM event_counters WHERE ${own}`);
-    const { outcome } = await desk.submit(testKind, command);
+    const { outcome } = await writer.submit(testKind, command);
     await db.sql('INSERT INTO event_counters SELECT * FROM kept_counter');
     await db.sql('DROP TABLE kept_counter');
     assert(!outcome.done && outcome.refusal.code === 'ledger_unavailable');
     assert.equal(retries.data_fault, 1);
-    assert((await openDesk(db.database).desk.submit(testKind, command)).outcome.done);
+    assert((await openWriter(db.database).writer.submit(testKind, command)).outcome.done);
   });
 
   for (const [table, event] of [

@@ -9,27 +9,27 @@ import {
   balanceOf,
   makeAccount,
   makeTenant,
-  openDesk,
-  type WatchedDesk,
+  openWriter,
+  type WatchedWriter,
 } from '../support/world.js';
 
 const db = await testDatabase();
 
 describe('what is held and what a month has used', () => {
-  let watched: WatchedDesk;
+  let watched: WatchedWriter;
   let payer: Account;
   let receiver: Account;
 
   beforeEach(async () => {
-    watched = openDesk(db.database);
-    const deps = { database: db.database, desk: watched.desk };
+    watched = openWriter(db.database);
+    const deps = { database: db.database, writer: watched.writer };
     const tenant = await makeTenant(db.database);
     payer = await makeAccount(deps, tenant, { funds: { COPM: 100n } });
     receiver = await makeAccount(deps, tenant);
   });
 
   const pend = async (raw: bigint): Promise<Transfer> => {
-    const { outcome } = await watched.desk.submit(
+    const { outcome } = await watched.writer.submit(
       testKind,
       reserve({ from: payer, to: receiver, raw }),
     );
@@ -48,7 +48,7 @@ describe('what is held and what a month has used', () => {
   it('a held amount cannot be spent', async () => {
     await pend(80n);
     assert.deepEqual(await balanceOf(db.database, payer.id), { available: 20n, held: 80n });
-    const { outcome } = await watched.desk.submit(
+    const { outcome } = await watched.writer.submit(
       testKind,
       move({ from: payer, to: receiver, raw: 21n }),
     );
@@ -58,7 +58,7 @@ describe('what is held and what a month has used', () => {
   it('a hold is spent once, and leaves no rest', async () => {
     const pending = await pend(80n);
     const answers = await Promise.all(
-      [1, 2, 3].map(() => watched.desk.submit(testKind, settle(pending, 'completed'))),
+      [1, 2, 3].map(() => watched.writer.submit(testKind, settle(pending, 'completed'))),
     );
     assert.equal(answers.filter(({ outcome }) => outcome.done).length, 1);
     assert.deepEqual(await balanceOf(db.database, payer.id), { available: 20n, held: 0n });
@@ -70,7 +70,7 @@ describe('what is held and what a month has used', () => {
   it("a released hold restores the funds and its month's allowance", async () => {
     const pending = await pend(80n);
     assert.equal(await used(), 80n);
-    assert((await watched.desk.submit(testKind, settle(pending, 'rejected'))).outcome.done);
+    assert((await watched.writer.submit(testKind, settle(pending, 'rejected'))).outcome.done);
     assert.deepEqual(await balanceOf(db.database, payer.id), { available: 100n, held: 0n });
     assert.equal(await used(), 0n);
   });
@@ -79,7 +79,7 @@ describe('what is held and what a month has used', () => {
     const pending = await pend(50n);
     await pend(50n);
     for (const raw of [51n, -1n]) {
-      const { outcome } = await watched.desk.submit(testKind, settle(pending, 'completed', raw));
+      const { outcome } = await watched.writer.submit(testKind, settle(pending, 'completed', raw));
       assert(!outcome.done && outcome.refusal.code === 'ledger_unavailable');
     }
     assert.equal(watched.faults.length, 2);
@@ -88,7 +88,7 @@ describe('what is held and what a month has used', () => {
 
   it('a hold is placed and settled in one group', async () => {
     const command = reserve({ from: payer, to: receiver, raw: 40n });
-    const placed = watched.desk.submit(testKind, command);
+    const placed = watched.writer.submit(testKind, command);
     // The resource's id is known before it exists.
     const { outcome } = command.run({
       at: 0 as never,
@@ -98,10 +98,10 @@ describe('what is held and what a month has used', () => {
       row: () => undefined,
     });
     assert(outcome.done);
-    const settled = watched.desk.submit(testKind, settle(outcome.resource, 'completed'));
+    const settled = watched.writer.submit(testKind, settle(outcome.resource, 'completed'));
     assert((await placed).outcome.done && (await settled).outcome.done);
     // A group is reported after its answers.
-    await watched.desk.idle();
+    await watched.writer.idle();
     assert.deepEqual(watched.groups.slice(-1), [2]);
     assert.equal((await balanceOf(db.database, receiver.id)).available, 40n);
   });
@@ -121,7 +121,7 @@ describe('what is held and what a month has used', () => {
         };
       },
     };
-    assert(!(await watched.desk.submit(testKind, twice)).outcome.done);
+    assert(!(await watched.writer.submit(testKind, twice)).outcome.done);
     assert.equal((watched.faults[0]?.fault as Error).name, 'UnsoundDecision');
   });
 
@@ -139,18 +139,18 @@ describe('what is held and what a month has used', () => {
       }),
     });
     await Promise.all([
-      watched.desk.submit(testKind, command),
-      watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 5n })),
+      watched.writer.submit(testKind, command),
+      watched.writer.submit(testKind, move({ from: payer, to: receiver, raw: 5n })),
     ]);
     assert.equal(await used(), 15n);
   });
 
   it('a month is exact though many use it at once from two processes', async () => {
     const second = openDatabase(db.url);
-    const desks = [watched.desk, openDesk(second).desk];
+    const writers = [watched.writer, openWriter(second).writer];
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, index) =>
-        desks[index % 2]!.submit(testKind, move({ from: payer, to: receiver, raw: 1n })),
+        writers[index % 2]!.submit(testKind, move({ from: payer, to: receiver, raw: 1n })),
       ),
     );
     assert(answers.every(({ outcome }) => outcome.done));

@@ -13,22 +13,22 @@ import {
   balanceOf,
   makeAccount,
   makeTenant,
-  openDesk,
+  openWriter,
   type TestTenant,
-  type WatchedDesk,
+  type WatchedWriter,
 } from '../support/world.js';
 
 const db = await testDatabase();
 
 describe('the ledger writer', () => {
-  let watched: WatchedDesk;
+  let watched: WatchedWriter;
   let tenant: TestTenant;
   let payer: Account;
   let receiver: Account;
 
   beforeEach(async () => {
-    watched = openDesk(db.database);
-    const deps = { database: db.database, desk: watched.desk };
+    watched = openWriter(db.database);
+    const deps = { database: db.database, writer: watched.writer };
     tenant = await makeTenant(db.database);
     payer = await makeAccount(deps, tenant, { funds: { COPM: 1_000n } });
     receiver = await makeAccount(deps, tenant);
@@ -40,11 +40,11 @@ describe('the ledger writer', () => {
   it('the ledger writer answers nothing before its commit', async () => {
     const proxy = await Proxy.open(db.url);
     const database = openDatabase(proxy.through(db.url));
-    const { desk } = openDesk(database);
+    const { writer } = openWriter(database);
     proxy.fateOf = (data) => (isCommit(data) ? 'stall' : 'pass');
     let answered = false;
     const command = move({ from: payer, to: receiver, raw: 7n });
-    const answer = desk.submit(testKind, command).then((given) => {
+    const answer = writer.submit(testKind, command).then((given) => {
       answered = true;
       return given;
     });
@@ -65,19 +65,19 @@ describe('the ledger writer', () => {
   it('the ledger writer asks MySQL twice for a new key, and without a lock for one of many that are repeated', async () => {
     const proxy = await Proxy.open(db.url);
     const database = openDatabase(proxy.through(db.url));
-    const { desk } = openDesk(database);
+    const { writer } = openWriter(database);
     const texts: string[] = [];
-    await desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));
+    await writer.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));
     proxy.fateOf = (data) => {
       texts.push(data.toString('latin1'));
       return 'pass';
     };
     const command = move({ from: payer, to: receiver, raw: 7n });
-    assert((await desk.submit(testKind, command)).outcome.done);
+    assert((await writer.submit(testKind, command)).outcome.done);
     assert.equal(texts.length, 2);
-    assert((await desk.submit(testKind, command)).replayed);
+    assert((await writer.submit(testKind, command)).replayed);
     texts.length = 0;
-    assert((await desk.submit(testKind, command)).replayed);
+    assert((await writer.submit(testKind, command)).replayed);
     assert.deepEqual(
       texts.filter((text) => /FOR UPDATE|\bCOMMIT\b/.test(text)),
       [],
@@ -90,23 +90,23 @@ describe('the ledger writer', () => {
     const commands = Array.from({ length: 50 }, () => move({ from: payer, to: receiver, raw: 2n }));
     const before = watched.groups.length;
     const answers = await Promise.all(
-      commands.map((command) => watched.desk.submit(testKind, command)),
+      commands.map((command) => watched.writer.submit(testKind, command)),
     );
     assert(answers.every((answer) => answer.outcome.done && !answer.replayed));
-    await watched.desk.idle();
+    await watched.writer.idle();
     assert.deepEqual(watched.groups.slice(before), [50]);
     assert.equal(await available(receiver), 100n);
   });
 
   it('the ledger writer puts at most so many commands into one transaction as it is told', async () => {
-    const small = openDesk(db.database, { maxGroup: 10 });
+    const small = openWriter(db.database, { maxGroup: 10 });
     const answers = await Promise.all(
       Array.from({ length: 25 }, () =>
-        small.desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n })),
+        small.writer.submit(testKind, move({ from: payer, to: receiver, raw: 1n })),
       ),
     );
     assert(answers.every(({ outcome }) => outcome.done));
-    await small.desk.idle();
+    await small.writer.idle();
     assert.deepEqual(
       small.groups.sort((a, b) => a - b),
       [5, 10, 10],
@@ -114,14 +114,14 @@ describe('the ledger writer', () => {
   });
 
   it('the ledger writer does not split what is submitted together, even if the group becomes larger', async () => {
-    const small = openDesk(db.database, { maxGroup: 10 });
+    const small = openWriter(db.database, { maxGroup: 10 });
     const one = (): TestCommand => move({ from: payer, to: receiver, raw: 1n });
-    const singles = Array.from({ length: 7 }, () => small.desk.submit(testKind, one()));
-    const together = small.desk.submitTogether(testKind, Array.from({ length: 8 }, one));
-    const after = Array.from({ length: 3 }, () => small.desk.submit(testKind, one()));
+    const singles = Array.from({ length: 7 }, () => small.writer.submit(testKind, one()));
+    const together = small.writer.submitTogether(testKind, Array.from({ length: 8 }, one));
+    const after = Array.from({ length: 3 }, () => small.writer.submit(testKind, one()));
     const answers = [...(await Promise.all([...singles, ...after])), ...(await together)];
     assert(answers.every(({ outcome }) => outcome.done));
-    await small.desk.idle();
+    await small.writer.idle();
     assert.deepEqual(
       small.groups.sort((a, b) => a - b),
       [3, 15],
@@ -133,7 +133,7 @@ describe('the ledger writer', () => {
       move({ from: payer, to: receiver, raw: 100n }),
     );
     const answers = await Promise.all(
-      commands.map((command) => watched.desk.submit(testKind, command)),
+      commands.map((command) => watched.writer.submit(testKind, command)),
     );
     assert.deepEqual(
       answers.map((answer) => answer.outcome.done),
@@ -144,17 +144,17 @@ describe('the ledger writer', () => {
 
   it('the ledger writer answers a refusal that binds in the same words forever', async () => {
     const command = move({ from: payer, to: receiver, raw: 1_001n });
-    const first = await watched.desk.submit(testKind, command);
+    const first = await watched.writer.submit(testKind, command);
     assert.deepEqual(first, { outcome: { done: false, refusal: SHORT_OF_FUNDS }, replayed: false });
-    await watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));
-    const again = await openDesk(db.database).desk.submit(testKind, command);
+    await watched.writer.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));
+    const again = await openWriter(db.database).writer.submit(testKind, command);
     assert.deepEqual(again, { outcome: { done: false, refusal: SHORT_OF_FUNDS }, replayed: true });
   });
 
   it('the ledger writer leaves no key behind a refusal that does not bind', async () => {
     const key = randomUUID();
     const spoil = (): Decision<never> => refuse({ code: 'not_found', message: 'not yet' }, false);
-    const first = await watched.desk.submit(
+    const first = await watched.writer.submit(
       testKind,
       move({ from: payer, to: receiver, raw: 5n, key, spoil }),
     );
@@ -163,7 +163,7 @@ describe('the ledger writer', () => {
       await db.database.reader.find(idempotencyKeys, { idempotencyKey: key }),
       undefined,
     );
-    const second = await watched.desk.submit(
+    const second = await watched.writer.submit(
       testKind,
       move({ from: payer, to: receiver, raw: 5n, key }),
     );
@@ -175,10 +175,10 @@ describe('the ledger writer', () => {
     const five = move({ from: payer, to: receiver, raw: 5n, key });
     const six = move({ from: payer, to: receiver, raw: 6n, key });
     const [first, second] = await Promise.all([
-      watched.desk.submit(testKind, five),
-      watched.desk.submit(testKind, six),
+      watched.writer.submit(testKind, five),
+      watched.writer.submit(testKind, six),
     ]);
-    const third = await watched.desk.submit(testKind, six);
+    const third = await watched.writer.submit(testKind, six);
     assert(first.outcome.done);
     for (const { outcome } of [second, third])
       assert(!outcome.done && outcome.refusal.code === 'idempotency_key_reused');
@@ -195,9 +195,9 @@ describe('the ledger writer', () => {
       },
     });
     const answers = await Promise.all([
-      watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n })),
-      watched.desk.submit(testKind, thrower),
-      watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 2n })),
+      watched.writer.submit(testKind, move({ from: payer, to: receiver, raw: 1n })),
+      watched.writer.submit(testKind, thrower),
+      watched.writer.submit(testKind, move({ from: payer, to: receiver, raw: 2n })),
     ]);
     const [, failed] = answers;
     assert.deepEqual(
@@ -259,8 +259,8 @@ describe('the ledger writer', () => {
         spoil: (decision) => ({ ...decision, writes: spoil(decision.writes) }),
       });
       const [answer, other] = await Promise.all([
-        watched.desk.submit(testKind, command),
-        watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 4n })),
+        watched.writer.submit(testKind, command),
+        watched.writer.submit(testKind, move({ from: payer, to: receiver, raw: 4n })),
       ]);
       assert(!answer.outcome.done && answer.outcome.refusal.code === 'ledger_unavailable');
       assert.equal((watched.faults[0]?.fault as Error).name, 'UnsoundDecision');
@@ -282,7 +282,7 @@ describe('the ledger writer', () => {
       spoil: (decision) => ({ ...decision, writes: scale(decision.writes, 0n) }),
     });
     const answers = await Promise.all(
-      [bad, ...good].map((command) => watched.desk.submit(testKind, command)),
+      [bad, ...good].map((command) => watched.writer.submit(testKind, command)),
     );
     assert.deepEqual(
       answers.map(({ outcome }) => outcome.done),
@@ -293,7 +293,10 @@ describe('the ledger writer', () => {
   });
 
   it('the ledger writer tries them one by one on a duplicate row, too', async () => {
-    const first = await watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));
+    const first = await watched.writer.submit(
+      testKind,
+      move({ from: payer, to: receiver, raw: 1n }),
+    );
     assert(first.outcome.done);
     const { id } = first.outcome.resource;
     const again = move({
@@ -306,8 +309,8 @@ describe('the ledger writer', () => {
       }),
     });
     const [bad, good] = await Promise.all([
-      watched.desk.submit(testKind, again),
-      watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 2n })),
+      watched.writer.submit(testKind, again),
+      watched.writer.submit(testKind, move({ from: payer, to: receiver, raw: 2n })),
     ]);
     assert(!bad.outcome.done && good.outcome.done);
     assert.equal(await available(receiver), 3n);
@@ -334,17 +337,17 @@ describe('the ledger writer', () => {
         return command.run(state);
       },
     };
-    const { outcome } = await watched.desk.submit(forgetful, looking);
+    const { outcome } = await watched.writer.submit(forgetful, looking);
     assert(outcome.done);
     assert.deepEqual([asked, watched.retries.unlocked], [2, 1]);
     assert.equal(await available(receiver), 5n);
   });
 
   it('the ledger writer answers 503 at once when too many wait', async () => {
-    const { desk, seen } = openDesk(db.database, { maxQueue: 3 });
+    const { writer, seen } = openWriter(db.database, { maxQueue: 3 });
     const order: number[] = [];
     const answers = Array.from({ length: 5 }, async (_, index) => {
-      const answer = await desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));
+      const answer = await writer.submit(testKind, move({ from: payer, to: receiver, raw: 1n }));
       order.push(index);
       return answer;
     });
@@ -359,10 +362,10 @@ describe('the ledger writer', () => {
 
   it('the ledger writer never dates an entry before the one that it follows, though the clock runs back', async () => {
     let now = Date.now();
-    const { desk } = openDesk(db.database, {}, () => (now -= 60_000) as never);
+    const { writer } = openWriter(db.database, {}, () => (now -= 60_000) as never);
     for (let count = 0; count < 3; count += 1)
       assert(
-        (await desk.submit(testKind, move({ from: payer, to: receiver, raw: 1n }))).outcome.done,
+        (await writer.submit(testKind, move({ from: payer, to: receiver, raw: 1n }))).outcome.done,
       );
     const posted = await db.database.reader.select(
       entries,
@@ -378,10 +381,10 @@ describe('the ledger writer', () => {
   it('the ledger writer is idle when all that was asked has been answered', async () => {
     let answered = 0;
     for (let count = 0; count < 20; count += 1)
-      void watched.desk
+      void watched.writer
         .submit(testKind, move({ from: payer, to: receiver, raw: 1n }))
         .then(() => (answered += 1));
-    await watched.desk.idle();
+    await watched.writer.idle();
     await sleep(0);
     assert.equal(answered, 20);
   });

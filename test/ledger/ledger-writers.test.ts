@@ -2,18 +2,19 @@ import assert from 'node:assert/strict';
 import { LedgerWriters } from '../../src/ledger/writer/ledger-writer.js';
 import { testDatabase } from '../support/database.js';
 import { move, testKind } from '../support/kinds.js';
-import { makeAccount, makeTenant, openDesk } from '../support/world.js';
+import { makeAccount, makeTenant, openWriter } from '../support/world.js';
 
 const db = await testDatabase();
 
-describe('the desks of a process', () => {
-  it('the desks of a process have their own queues: what waits at one delays nothing at another', async () => {
-    const desks = new LedgerWriters(
+describe('the ledger writers of a process', () => {
+  it('the ledger writers of a process have their own queues: what waits at one delays nothing at another', async () => {
+    const writers = new LedgerWriters(
       () =>
-        openDesk(db.database, { maxGroup: 1, groupsInFlight: 1, commandTimeoutMs: 60_000 }).desk,
+        openWriter(db.database, { maxGroup: 1, groupsInFlight: 1, commandTimeoutMs: 60_000 })
+          .writer,
     );
-    const [busy, idle] = [desks.add('busy'), desks.add('idle')];
-    const deps = { database: db.database, desk: idle };
+    const [busy, idle] = [writers.add('busy'), writers.add('idle')];
+    const deps = { database: db.database, writer: idle };
     const tenant = await makeTenant(db.database);
     const funds = { COPM: 1_000n };
     const [from, to] = [
@@ -36,8 +37,8 @@ describe('the desks of a process', () => {
       move({ from: others[0], to: others[1], raw: 1n }),
     );
     assert(outcome.done);
-    assert(answered < 15, `${answered} of the other desk came first`);
-    await desks.idle();
+    assert(answered < 15, `${answered} of the other writer came first`);
+    await writers.idle();
     assert.equal(answered, 60);
     for (const { outcome: done } of await Promise.all(waiting)) assert(done.done);
   });

@@ -14,8 +14,8 @@ import {
   balanceOf,
   makeAccount,
   makeTenant,
-  openDesk,
-  type WatchedDesk,
+  openWriter,
+  type WatchedWriter,
 } from '../support/world.js';
 
 /** The short form; `npm run prove -- commit-cuts` cuts five hundred times at each place. */
@@ -32,7 +32,7 @@ describe('the ledger writer, when MySQL fails', () => {
   beforeEach(async () => {
     proxy = await Proxy.open(db.url);
     database = openDatabase(proxy.through(db.url));
-    const deps = { database: db.database, desk: openDesk(db.database).desk };
+    const deps = { database: db.database, writer: openWriter(db.database).writer };
     const tenant = await makeTenant(db.database);
     payer = await makeAccount(deps, tenant, { funds: { COPM: 1_000n } });
     receiver = await makeAccount(deps, tenant);
@@ -47,7 +47,7 @@ describe('the ledger writer, when MySQL fails', () => {
   const one = () => move({ from: payer, to: receiver, raw: 1n });
   const isUnavailable = ({
     outcome,
-  }: Awaited<ReturnType<WatchedDesk['desk']['submit']>>): boolean =>
+  }: Awaited<ReturnType<WatchedWriter['writer']['submit']>>): boolean =>
     !outcome.done && outcome.refusal.code === 'ledger_unavailable';
   const first = (fate: Fate, wanted: (data: Buffer) => boolean) => {
     let isDue = true;
@@ -63,84 +63,84 @@ describe('the ledger writer, when MySQL fails', () => {
       commitCutCampaign({ db, cuts: CUTS, fate }));
 
   it('the ledger writer, when MySQL fails tries again on a new connection when one breaks before COMMIT', async () => {
-    const watched = openDesk(database);
+    const watched = openWriter(database);
     proxy.fateOf = first('cut_after', (data) => data.includes('FOR UPDATE'));
-    const answer = await watched.desk.submit(testKind, one());
+    const answer = await watched.writer.submit(testKind, one());
     assert(answer.outcome.done && !answer.replayed);
     assert.equal(watched.retries.unavailable, 1);
     assert.equal((await balanceOf(db.database, receiver.id)).available, 1n);
   });
 
   it('the ledger writer, when MySQL fails finds by its key what was written and committed though the connection broke in the midst of it', async () => {
-    const watched = openDesk(database);
+    const watched = openWriter(database);
     proxy.fateOf = first('cut_after', (data) => data.includes('INSERT INTO entries'));
-    const answer = await watched.desk.submit(testKind, one());
+    const answer = await watched.writer.submit(testKind, one());
     assert(answer.outcome.done && !answer.replayed);
     assert.equal(watched.seen.unknown, 1);
     assert.equal((await balanceOf(db.database, receiver.id)).available, 1n);
   });
 
   it('the ledger writer, when MySQL fails goes on with other commands while nobody knows whether a group was committed', async () => {
-    const watched = openDesk(database, { commandTimeoutMs: 6_000 });
+    const watched = openWriter(database, { commandTimeoutMs: 6_000 });
     proxy.fateOf = (data) => (data.includes('INSERT INTO entries') ? 'cut_before' : 'pass');
-    const lost = watched.desk.submit(testKind, one());
+    const lost = watched.writer.submit(testKind, one());
     while (watched.seen.unknown === 0) await sleep(20);
     proxy.fateOf = () => 'pass';
-    const other = watched.desk.submit(testKind, one()).then(({ outcome }) => outcome.done);
+    const other = watched.writer.submit(testKind, one()).then(({ outcome }) => outcome.done);
     assert.equal(await Promise.race([lost.then(() => 'lost'), other]), true);
     assert(isUnavailable(await lost));
   });
 
   it('the ledger writer answers with the result of another process that has used its key since a lost COMMIT', async () => {
-    const watched = openDesk(database, { commandTimeoutMs: 10_000 });
+    const watched = openWriter(database, { commandTimeoutMs: 10_000 });
     const command = one();
     proxy.fateOf = first('cut_before', (data) => data.includes('INSERT INTO entries'));
-    const lost = watched.desk.submit(testKind, command);
+    const lost = watched.writer.submit(testKind, command);
     while (watched.seen.unknown === 0) await sleep(20);
     const again = move({ from: payer, to: receiver, raw: 1n, key: command.key });
-    const other = await openDesk(db.database).desk.submit(testKind, again);
+    const other = await openWriter(db.database).writer.submit(testKind, again);
     assert(other.outcome.done && !other.replayed);
     assert.deepEqual(await lost, { ...other, replayed: true });
     assert.equal((await balanceOf(db.database, receiver.id)).available, 1n);
   });
 
   it('the ledger writer, when MySQL fails answers 503 at once while MySQL refuses connections, and is normal once it accepts them again', async () => {
-    const { desk } = openDesk(database);
-    assert((await desk.submit(testKind, one())).outcome.done);
+    const { writer } = openWriter(database);
+    assert((await writer.submit(testKind, one())).outcome.done);
     proxy.refuse();
     const began = performance.now();
-    assert(isUnavailable(await desk.submit(testKind, one())));
+    assert(isUnavailable(await writer.submit(testKind, one())));
     assert(performance.now() - began < 10_000, 'long before its time is over');
     proxy.allow();
-    assert((await desk.submit(testKind, one())).outcome.done);
+    assert((await writer.submit(testKind, one())).outcome.done);
   });
 
   it('the ledger writer, when MySQL fails answers 503 within 5 s while MySQL does not answer, and is normal when it does again', async () => {
-    const { desk } = openDesk(database, { commandTimeoutMs: 2_000 });
-    assert((await desk.submit(testKind, one())).outcome.done);
+    const { writer } = openWriter(database, { commandTimeoutMs: 2_000 });
+    assert((await writer.submit(testKind, one())).outcome.done);
     proxy.stall();
     const began = performance.now();
     const answers = await Promise.all(
-      Array.from({ length: 20 }, () => desk.submit(testKind, one())),
+      Array.from({ length: 20 }, () => writer.submit(testKind, one())),
     );
     assert(answers.every(isUnavailable));
     assert(performance.now() - began < 5_000);
     proxy.resume();
-    assert((await desk.submit(testKind, one())).outcome.done);
+    assert((await writer.submit(testKind, one())).outcome.done);
   });
 
   it('the ledger writer, when MySQL fails releases its places if connections hang forever in the middle of a group', async () => {
-    const { desk } = openDesk(database, { commandTimeoutMs: 700 });
+    const { writer } = openWriter(database, { commandTimeoutMs: 700 });
     for (let count = 0; count < 6; count += 1) {
       proxy.fateOf = first('stall', (data) => data.includes('INSERT INTO'));
-      assert(isUnavailable(await desk.submit(testKind, one())));
+      assert(isUnavailable(await writer.submit(testKind, one())));
     }
-    await desk.idle();
-    assert((await desk.submit(testKind, one())).outcome.done);
+    await writer.idle();
+    assert((await writer.submit(testKind, one())).outcome.done);
   });
 
   it('the ledger writer, when MySQL fails never decides a command whose time passed while it waited', async () => {
-    const { desk } = openDesk(db.database, {
+    const { writer } = openWriter(db.database, {
       commandTimeoutMs: 300,
       groupsInFlight: 1,
       maxGroup: 1,
@@ -156,12 +156,12 @@ describe('the ledger writer, when MySQL fails', () => {
     };
     const commands = [one(), one()];
     const answers = await Promise.all([
-      desk.submit(slow, commands[0]!),
-      desk.submit(testKind, commands[1]!),
+      writer.submit(slow, commands[0]!),
+      writer.submit(testKind, commands[1]!),
     ]);
     assert(answers.every(isUnavailable));
     open?.();
-    await desk.idle();
+    await writer.idle();
     for (const { key } of commands)
       assert.equal(
         await db.database.reader.find(idempotencyKeys, { idempotencyKey: key }),
@@ -170,11 +170,11 @@ describe('the ledger writer, when MySQL fails', () => {
   });
 
   it('the ledger writer, when MySQL fails waits for a lock that another holds, and tries again when the wait is over', async () => {
-    const watched = openDesk(db.database);
+    const watched = openWriter(db.database);
     const other = await createConnection({ uri: db.adminUrl });
     await other.beginTransaction();
     await other.query(`SELECT id FROM accounts WHERE id=${uuid.literal(payer.id)} FOR UPDATE`);
-    const answer = watched.desk.submit(testKind, one());
+    const answer = watched.writer.submit(testKind, one());
     await sleep(2_500);
     await other.rollback();
     await other.end();
@@ -183,7 +183,7 @@ describe('the ledger writer, when MySQL fails', () => {
   });
 
   it('the ledger writer, when MySQL fails begins again when the server ends it for a deadlock', async () => {
-    const watched = openDesk(db.database);
+    const watched = openWriter(db.database);
     const [low, high] = [payer.id, receiver.id].sort() as [typeof payer.id, typeof payer.id];
     const other = await createConnection({ uri: db.adminUrl });
     await other.beginTransaction();
@@ -193,7 +193,7 @@ describe('the ledger writer, when MySQL fails', () => {
        FROM (SELECT ROW_NUMBER() OVER () AS seq FROM information_schema.columns LIMIT 300) AS numbers`,
     );
     await other.query(`SELECT id FROM accounts WHERE id=${uuid.literal(high)} FOR UPDATE`);
-    const answer = watched.desk.submit(testKind, one());
+    const answer = watched.writer.submit(testKind, one());
     await untilLockIsAwaited(db);
     await other.query(`SELECT id FROM accounts WHERE id=${uuid.literal(low)} FOR UPDATE`);
     await other.rollback();

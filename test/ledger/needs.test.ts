@@ -8,31 +8,31 @@ import { MONTH, move, SHORT_OF_FUNDS, type TestCommand, testKind } from '../supp
 import {
   makeAccount,
   makeTenant,
-  openDesk,
+  openWriter,
   type TestTenant,
-  type WatchedDesk,
+  type WatchedWriter,
 } from '../support/world.js';
 
 const db = await testDatabase();
 
 describe('what the commands of one group ask of one table', () => {
-  let watched: WatchedDesk;
+  let watched: WatchedWriter;
   let tenant: TestTenant;
   let payer: Account;
   let receiver: Account;
 
   beforeEach(async () => {
-    watched = openDesk(db.database);
-    const deps = { database: db.database, desk: watched.desk };
+    watched = openWriter(db.database);
+    const deps = { database: db.database, writer: watched.writer };
     tenant = await makeTenant(db.database);
     payer = await makeAccount(deps, tenant, { funds: { COPM: 1_000n } });
     receiver = await makeAccount(deps, tenant);
-    await watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 7n }));
+    await watched.writer.submit(testKind, move({ from: payer, to: receiver, raw: 7n }));
   });
 
   /** From here on `groups` counts what is asked next. A group is told after its answers. */
   const freshGroups = async (): Promise<void> => {
-    await watched.desk.idle();
+    await watched.writer.idle();
     watched.groups.length = 0;
   };
 
@@ -66,10 +66,10 @@ describe('what the commands of one group ask of one table', () => {
       await freshGroups();
       const commands = asked.map((one) => looking(one, seen));
       const answers = await Promise.all(
-        commands.map((command) => watched.desk.submit(testKind, command)),
+        commands.map((command) => watched.writer.submit(testKind, command)),
       );
       assert(answers.every(({ outcome }) => outcome.done));
-      await watched.desk.idle();
+      await watched.writer.idle();
       assert.deepEqual(watched.groups, [2]);
       assert.deepEqual(seen, [used, used + 10n]);
     }
@@ -79,7 +79,7 @@ describe('what the commands of one group ask of one table', () => {
   it('what the commands of one group ask of one table is found where the keys differ in one property, in several, and in none', async () => {
     const of = (accountId: Uuid, month: string): Need =>
       need(monthTotals, { accountId, asset: 'COPM', month });
-    await watched.desk.submit(testKind, move({ from: receiver, to: payer, raw: 2n }));
+    await watched.writer.submit(testKind, move({ from: receiver, to: payer, raw: 2n }));
     const used = async (accountId: Uuid): Promise<bigint | undefined> =>
       (await db.database.reader.find(monthTotals, { accountId }))?.used;
     const [ofPayer, ofReceiver] = [await used(payer.id), await used(receiver.id)];
@@ -113,7 +113,7 @@ describe('what the commands of one group ask of one table', () => {
           return refused;
         },
       });
-      await watched.desk.submit(testKind, { ...command, needs: [...asked, ...command.needs] });
+      await watched.writer.submit(testKind, { ...command, needs: [...asked, ...command.needs] });
       assert.deepEqual(seen, [ofPayer, ...expected]);
     }
     assert.deepEqual(watched.faults, []);
@@ -121,14 +121,14 @@ describe('what the commands of one group ask of one table', () => {
 
   it('what the commands of one group ask of one table is never considered absent if it was not requested: a month changes only if it was read', async () => {
     const unread: TestCommand = { ...move({ from: receiver, to: payer, raw: 1n }), needs: [] };
-    await watched.desk.submit(testKind, move({ from: receiver, to: payer, raw: 2n }));
+    await watched.writer.submit(testKind, move({ from: receiver, to: payer, raw: 2n }));
     await freshGroups();
     const [read, refused] = await Promise.all([
-      watched.desk.submit(testKind, move({ from: payer, to: receiver, raw: 3n })),
-      watched.desk.submit(testKind, unread),
+      watched.writer.submit(testKind, move({ from: payer, to: receiver, raw: 3n })),
+      watched.writer.submit(testKind, unread),
     ]);
     assert(read.outcome.done && !refused.outcome.done);
-    await watched.desk.idle();
+    await watched.writer.idle();
     assert.deepEqual(watched.groups, [2]);
     assert.match(String(watched.faults[0]?.fault), /a month is changed that was not loaded/);
     const month = await db.database.reader.find(monthTotals, { accountId: receiver.id });

@@ -185,9 +185,9 @@ export class BatchPlayer {
 
   /** As the sweeper does it, to this one alone: others play in the same database. */
   private async lapse(batch: RefBatch, readyForMs: number): Promise<void> {
-    const { desk } = this.world.deps;
+    const { writer } = this.world.deps;
     const [id, { source }] = [asUuid(batch.of.id), batch];
-    const { outcome } = await desk.submit(lapseBatchKind, {
+    const { outcome } = await writer.submit(lapseBatchKind, {
       tenantId: asUuid(source.tenant),
       key: `bonus_batch/${id}/lapse`,
       fingerprint: commandFingerprint(['lapse', id]),

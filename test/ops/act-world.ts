@@ -12,7 +12,7 @@ import { answered, LEAST, text } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
 import { openGuarded } from '../support/guarded.js';
 import { addStaff, proven, staffPartsOf } from '../support/staff.js';
-import { openDesk } from '../support/world.js';
+import { openWriter } from '../support/world.js';
 
 /**
  * Something for each act of the staff to be done to, and the command that does it. Restores close the database for all others: they are
@@ -51,7 +51,7 @@ async function transfers(api: TestApi) {
 
 async function payouts(test: TestDatabase, api: TestApi, proposer: Staff) {
   const own = await openPayoutBank(api);
-  const { desk } = openDesk(test.database);
+  const { writer } = openWriter(test.database);
   const silent = async (): Promise<Uuid> => {
     const id = await own.pay('03');
     await railsOf(test).submissions.submit(id);
@@ -64,7 +64,7 @@ async function payouts(test: TestDatabase, api: TestApi, proposer: Staff) {
       reason: 'on the statement',
       by: proven(proposer),
     } as const;
-    await proposeResolution(desk, await seen(test, id), wanted);
+    await proposeResolution(writer, await seen(test, id), wanted);
     return id;
   };
   const resolve = (id: Uuid, ...more: readonly string[]) => ['payouts', 'resolve', id, ...more];
@@ -98,7 +98,7 @@ async function funding(test: TestDatabase, api: TestApi, proposer: Staff) {
       reference,
     } as const;
     await proposeAdjustment(
-      { database, desk: openDesk(database).desk },
+      { database, writer: openWriter(database).writer },
       { ...wanted, by: proven(proposer) },
     );
     return reference;

@@ -10,7 +10,7 @@ import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/in
 import type { Account } from '../../src/db/entities/parties.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { move, testKind } from '../support/kinds.js';
-import { fund, openDesk, TEST_ACTOR, type WatchedDesk } from '../support/world.js';
+import { fund, openWriter, TEST_ACTOR, type WatchedWriter } from '../support/world.js';
 import { type Ran, run, runSetAhead } from './ops.js';
 
 type Line = Readonly<Record<string, unknown>>;
@@ -18,7 +18,7 @@ type Line = Readonly<Record<string, unknown>>;
 describe('npm run ops -- reports', () => {
   let db: TestDatabase;
   let now: Instant;
-  let desk: WatchedDesk['desk'];
+  let writer: WatchedWriter['writer'];
   /** Of two tenants of a network. */
   let own: Account[];
   const names = [`first ${randomUUID()}`, `=second ${randomUUID()}`] as const;
@@ -30,7 +30,7 @@ describe('npm run ops -- reports', () => {
   before(async () => {
     db = await testDatabase();
     now = instant(inMonth(1) - 40 * 86_400_000);
-    desk = openDesk(db.database, {}, () => now).desk;
+    writer = openWriter(db.database, {}, () => now).writer;
     own = [];
     for (const name of names) {
       const described = { name, network: 'reports', timeZone: 'America/Bogota' };
@@ -46,7 +46,7 @@ describe('npm run ops -- reports', () => {
       const grants = [{ memberId: owner.id, role: 'owner' as const }];
       own.push(await openAccount(db.database, () => now, { ...wanted, grants }, TEST_ACTOR));
     }
-    const deps = { database: db.database, desk };
+    const deps = { database: db.database, writer };
     await fund(deps, own[0]!, { raw: 1_000n, asset: 'COPM' });
     now = inMonth(10);
     await fund(deps, own[1]!, { raw: 9_007_199_254_740_993n, asset: 'DUSD' });
@@ -57,7 +57,7 @@ describe('npm run ops -- reports', () => {
   });
 
   async function pay(raw: bigint): Promise<void> {
-    const { outcome } = await desk.submit(testKind, move({ from: own[0]!, to: own[1]!, raw }));
+    const { outcome } = await writer.submit(testKind, move({ from: own[0]!, to: own[1]!, raw }));
     assert(outcome.done);
   }
 

@@ -201,7 +201,7 @@ describe('a rail that contradicts the end we know', () => {
         reason: 'the bank has looked',
         by: someone('maria'),
       } as const;
-      await proposeResolution(ahead.desk, await seen(db, all.id), wanted);
+      await proposeResolution(ahead.writer, await seen(db, all.id), wanted);
       return all;
     };
 
@@ -213,7 +213,7 @@ describe('a rail that contradicts the end we know', () => {
         /the rail has said something new about it since it was proposed as unchanged/,
       );
       assert(await isStuck());
-      await rejectResolution(rails.desk, await seen(db, id), someone('leo'));
+      await rejectResolution(rails.writer, await seen(db, id), someone('leo'));
       await resolve(rails, db, id, 'unchanged');
       assert.equal(await tell('completed', null, 'R-2'), 'settled');
     });
@@ -327,7 +327,7 @@ describe('a rail that contradicts the end we know', () => {
         /the account that gets its fee is closed: resolve it as/,
       );
       assert.equal((await rowOf(db, id)).status, 'failed');
-      await rejectResolution(rails.desk, await seen(db, id), someone('leo'));
+      await rejectResolution(rails.writer, await seen(db, id), someone('leo'));
       assert.equal((await resolve(rails, db, id, 'unchanged')).stuckSince, null);
     });
 

@@ -259,7 +259,7 @@ describe('what becomes of an approved payout', () => {
       await other.pay(),
       await other.pay(),
     ];
-    const { stuck, submissions, desk } = railsOf(db, { rail: new ScriptedRail() });
+    const { stuck, submissions, writer } = railsOf(db, { rail: new ScriptedRail() });
     const dated = (id: Uuid, set: string) =>
       db.change(`UPDATE payouts SET ${set} WHERE id=${idLiteral(id)}`);
     for (const id of [stopped, alike, silent]) {
@@ -281,7 +281,7 @@ describe('what becomes of an approved payout', () => {
       'no_outcome',
       null,
     ]);
-    const deps = { database: db.database, desk, clock: systemClock };
+    const deps = { database: db.database, writer, clock: systemClock };
     const sweep = stuckSweep(deps, { in_progress: 60_000, approved: 60_000 });
     await assert.rejects(sweep.run(new AbortController().signal), /ledger/);
     assert.deepEqual(await reasonsOf([stopped, waiting]), [null, 'no_outcome']);

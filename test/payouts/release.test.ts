@@ -83,14 +83,14 @@ describe('an outcome that gives money back', () => {
 
   it('an outcome that gives money back is not applied, nor is any other, once the rail has spoken, even if the proposer had a clock that was ahead', async () => {
     const { rails } = await silent();
-    const { desk, calls } = rails;
+    const { writer, calls } = rails;
     const wanted = {
       outcome: 'completed',
       reason: 'the bank says so',
       by: someone('maria'),
     } as const;
     const ahead = railsOf(db, { clock: () => instant(Date.now() + 3_000) });
-    await proposeResolution(ahead.desk, await seen(db, id), wanted);
+    await proposeResolution(ahead.writer, await seen(db, id), wanted);
     await rails.callbacks.report('simulated', {
       key: id,
       ...say('failed', 'account_closed'),
@@ -103,13 +103,13 @@ describe('an outcome that gives money back', () => {
     );
     await assert.rejects(approve, /has become failed since it was proposed as completed/);
     assert.deepEqual(await balance(), FREE);
-    await rejectResolution(desk, await seen(db, id), someone('leo'));
+    await rejectResolution(writer, await seen(db, id), someone('leo'));
     await assertSameStory(own, id);
   });
 
   it('an outcome that gives money back is proposed for the payout as it was seen: not once the rail has reported its end, nor something contrary', async () => {
     const { rails } = await silent();
-    const { desk, callbacks } = rails;
+    const { writer, callbacks } = rails;
     const tell = (...what: Parameters<typeof say>) =>
       callbacks.report('simulated', {
         key: id,
@@ -120,7 +120,7 @@ describe('an outcome that gives money back', () => {
       looked: Awaited<ReturnType<typeof seen>>,
       outcome: 'completed' | 'unchanged',
     ) =>
-      proposeResolution(desk, looked, {
+      proposeResolution(writer, looked, {
         outcome,
         reason: 'the bank says so',
         by: someone('maria'),
@@ -206,10 +206,10 @@ describe('an outcome that gives money back', () => {
 
   it('an outcome that gives money back asks the rail nothing if one person would decide alone, or no money comes back', async () => {
     const { rail, rails } = await silent();
-    const { desk, calls } = rails;
+    const { writer, calls } = rails;
     const quietMs = () => 0;
     const propose = async (outcome: 'failed' | 'completed') =>
-      proposeResolution(desk, await seen(db, id), {
+      proposeResolution(writer, await seen(db, id), {
         outcome,
         reason: 'asked',
         by: someone('maria'),
@@ -217,7 +217,7 @@ describe('an outcome that gives money back', () => {
     await propose('failed');
     const alone = approveResolution({ calls, quietMs }, await seen(db, id), someone('maria'));
     await assert.rejects(alone, /a second person does/);
-    await rejectResolution(desk, await seen(db, id), someone('leo'));
+    await rejectResolution(writer, await seen(db, id), someone('leo'));
     await propose('completed');
     await approveResolution({ calls, quietMs }, await seen(db, id), someone('leo'));
     assert.deepEqual(rail.voided, []);
@@ -225,10 +225,10 @@ describe('an outcome that gives money back', () => {
 
   it('an outcome that gives money back is the one that the second person has seen: what is proposed in its place while the rail is asked waits', async () => {
     const { rails } = await silent();
-    const { desk } = rails;
+    const { writer } = rails;
     const maria = someone('maria');
     const propose = async (outcome: 'failed' | 'completed') =>
-      proposeResolution(desk, await seen(db, id), {
+      proposeResolution(writer, await seen(db, id), {
         outcome,
         reason: 'asked at the bank',
         by: maria,
@@ -236,7 +236,7 @@ describe('an outcome that gives money back', () => {
     await propose('failed');
     const swapping = new ScriptedRail();
     const answer = async (): Promise<typeof VOIDED> => {
-      await rejectResolution(desk, await seen(db, id), maria);
+      await rejectResolution(writer, await seen(db, id), maria);
       await propose('completed');
       return VOIDED;
     };
@@ -267,7 +267,7 @@ describe('an outcome that gives money back', () => {
     );
     const { status, stuckReason } = await rowOf(db, id);
     assert.deepEqual([status, stuckReason], ['in_progress', 'contradiction']);
-    await rejectResolution(rails.desk, await seen(db, id), someone('leo'));
+    await rejectResolution(rails.writer, await seen(db, id), someone('leo'));
     const voiding = railsOf(db, { rail: new ScriptedRail(VOIDED) });
     assert.equal((await resolve(voiding, db, id, 'failed')).status, 'failed');
     await assertSameStory(own, id);
@@ -289,7 +289,7 @@ describe('an outcome that gives money back', () => {
         /the rail simulated is not configured here/,
       );
       assert.deepEqual(await balance(), HELD);
-      await rejectResolution(rails.desk, await seen(db, id), someone('leo'));
+      await rejectResolution(rails.writer, await seen(db, id), someone('leo'));
     }
     await leasedUntil('-INTERVAL 25 HOUR');
     assert.equal((await resolve(gone, db, id, 'failed', 0)).status, 'failed');
@@ -361,7 +361,7 @@ describe('an outcome that gives money back', () => {
         resolve(gone, db, id, 'failed'),
         /the rail cannot say that it will never pay this/,
       );
-      await rejectResolution(rails.desk, await seen(db, id), someone('leo'));
+      await rejectResolution(rails.writer, await seen(db, id), someone('leo'));
       assert.equal((await resolve(gone, db, id, 'failed', 0)).status, 'failed');
     });
   });
@@ -426,13 +426,13 @@ describe('the orders that a rail is given', () => {
 
   it('the orders that a rail is given stop while a resolution is proposed; the rail is still asked about the payout', async () => {
     const rail = new ScriptedRail('silent', null, null, say('accepted'));
-    const { submissions, desk } = railsOf(db, { rail });
+    const { submissions, writer } = railsOf(db, { rail });
     const { payout: submitted } = await submissions.submit(id);
     const wanted = { outcome: 'failed', reason: 'asked', by: someone('maria') } as const;
-    await proposeResolution(desk, await seen(db, submitted.id), wanted);
+    await proposeResolution(writer, await seen(db, submitted.id), wanted);
     await submissions.poll(id);
     assert.deepEqual([rail.given.length, rail.asked.length], [1, 1]);
-    await rejectResolution(desk, await seen(db, id), someone('leo'));
+    await rejectResolution(writer, await seen(db, id), someone('leo'));
     await submissions.poll(id);
     assert.deepEqual([rail.given.length, rail.asked.length], [2, 2]);
   });

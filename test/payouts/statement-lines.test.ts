@@ -86,9 +86,9 @@ describe('a line of a statement is the word of the rail', () => {
   });
   const load = (of: Instant, ...given: readonly LineInput[]): Promise<Reconciled> => {
     const lines = given.map((line, index) => ({ ...line, number: index + 2 }));
-    const { desk } = over();
+    const { writer } = over();
     return reconcile(
-      { database: db.database, desk, delayMs: 0 },
+      { database: db.database, writer, delayMs: 0 },
       { rail: RAIL, day: of, lines },
       TEST_ACTOR,
       systemClock(),
@@ -276,7 +276,7 @@ describe('a line of a statement is the word of the rail', () => {
   it('a line of a statement is the word of the rail refuses a proposal that was made before it was loaded, even if it was never noted', async () => {
     const id = await given();
     const proposal = { outcome: 'failed', reason: 'not seen', by: someone('maria') } as const;
-    await proposeResolution(over().desk, await seen(db, id), proposal);
+    await proposeResolution(over().writer, await seen(db, id), proposal);
     await list(lineOf(id, 'completed'));
     await db.change(
       `DELETE FROM payout_rail_events WHERE kind='statement' AND payout_id=${idLiteral(id)}`,
@@ -292,7 +292,7 @@ describe('a line of a statement is the word of the rail', () => {
   });
 
   it('a line of a statement is the word of the rail is compared again when its payout ends while the statement is being loaded', async () => {
-    const { desk } = over();
+    const { writer } = over();
     for (const [word, isSeen, flag] of [
       ['completed', true, null],
       ['failed', false, 'contradiction'],
@@ -306,11 +306,11 @@ describe('a line of a statement is the word of the rail', () => {
         await tell(id, word, null, 'BA-1');
         if (!isSeen) await mark(false);
       };
-      const submit: typeof desk.submit = async (kind, command) => {
+      const submit: typeof writer.submit = async (kind, command) => {
         await (ending ??= end());
-        return desk.submit(kind, command);
+        return writer.submit(kind, command);
       };
-      const late = { database: db.database, desk: { submit } as typeof desk, delayMs: 0 };
+      const late = { database: db.database, writer: { submit } as typeof writer, delayMs: 0 };
       day = instant(day - DAY_MS);
       const statement = { rail: RAIL, day, lines: [lineOf(id, 'completed')] };
       const found = await reconcile(late, statement, TEST_ACTOR, systemClock());

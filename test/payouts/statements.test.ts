@@ -119,7 +119,7 @@ describe('the statements of a rail', () => {
   ): Promise<Reconciled> => {
     const lines = given.map((line, index) => ({ ...line, number: index + 2 }));
     return reconcile(
-      { database: db.database, desk: deps.desk, delayMs },
+      { database: db.database, writer: deps.writer, delayMs },
       { rail: railOf(country), day, lines },
       TEST_ACTOR,
       at,
@@ -271,7 +271,9 @@ describe('the statements of a rail', () => {
     for (const status of ['completed', 'failed'] as const) {
       const id = await own.pay(undefined, { destination: { country } });
       const scripted = new ScriptedRail('silent', null, null);
-      const { submissions, desk } = railsOf(db, { rails: new Map([[railOf(country), scripted]]) });
+      const { submissions, writer } = railsOf(db, {
+        rails: new Map([[railOf(country), scripted]]),
+      });
       const { payout } = await submissions.submit(id);
       await take(dayOf(systemClock()), [lineOf(payout, { status, reference: `R-${status}` })]);
       await submissions.poll(id);
@@ -280,7 +282,7 @@ describe('the statements of a rail', () => {
         [(await rowOf(db, id)).status, await stuck(id)],
         ['in_progress', 'contradiction'],
       );
-      const refused = await desk.submit(attemptPayout, railCommand(payout));
+      const refused = await writer.submit(attemptPayout, railCommand(payout));
       assert(!refused.outcome.done && refused.outcome.refusal.code === 'invalid_state');
     }
   });
@@ -295,7 +297,7 @@ describe('the statements of a rail', () => {
       reason: 'the bank has not seen it',
       by: someone('maria'),
     } as const;
-    await proposeResolution(here.desk, await seen(db, id), wanted);
+    await proposeResolution(here.writer, await seen(db, id), wanted);
     await take(dayOf(systemClock()), [lineOf(payout, { status: 'completed', reference: 'R-9' })]);
     const { calls } = here;
     const approve = approveResolution(

@@ -49,7 +49,7 @@ import {
 } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { type TestTemporal, until } from '../support/temporal.js';
-import { assertLedgerSound, openDesk, setFee, someone, TEST_ACTOR } from '../support/world.js';
+import { assertLedgerSound, openWriter, setFee, someone, TEST_ACTOR } from '../support/world.js';
 import { Approvals } from '../../src/approvals/service.js';
 import { payoutApproval } from '../../src/payouts/approvals.js';
 import { type Answer, say, ScriptedRail } from './scripted-rail.js';
@@ -263,7 +263,7 @@ export function railsOf(
   } = {},
 ) {
   const { clock = systemClock } = given;
-  const { desk, faults } = openDesk(database, {}, clock);
+  const { writer, faults } = openWriter(database, {}, clock);
   const simulated = new SimulatedRail(database, clock, SIMULATED);
   const silent: string[] = [];
   const contradicted: string[] = [];
@@ -276,7 +276,7 @@ export function railsOf(
   };
   const rails = given.rails ?? new Map([[SIMULATED, given.rail ?? simulated]]);
   const failpoints = new Failpoints(null);
-  const calls = new RailCalls({ breakers, database, desk, clock, rails, failpoints, observer });
+  const calls = new RailCalls({ breakers, database, writer, clock, rails, failpoints, observer });
   const { encryptionKeys = TEST_KEYRING, monotonic = () => performance.now() } = given;
   const queue = new SubmissionQueue({ calls, breakers, encryptionKeys, monotonic });
   /** Whether or not the rail answers. */
@@ -286,17 +286,17 @@ export function railsOf(
   };
   const poller = new StatusPoller(calls, () => given.windowMs ?? DEFAULT_WINDOW_MS);
   const notifier = { notify: () => undefined };
-  const approvals = new Approvals(payoutApproval, desk, database.reader, clock, notifier);
+  const approvals = new Approvals(payoutApproval, writer, database.reader, clock, notifier);
   const onCallback = () => undefined;
   const keys = new Map();
   const callbacks = new RailCallbacks({
-    ...{ database, desk, clock, notifier, keys, onCallback, observer },
+    ...{ database, writer, clock, notifier, keys, onCallback, observer },
   });
   const recovery = new RailRecovery({
     ...{ calls, queue, breakers, outbox: new Outbox(database, clock) },
   });
   const flagged = (status: Parameters<typeof flagStuck>[1]) => (olderMs: number, limit: number) =>
-    flagStuck({ database, desk, clock }, status, olderMs, limit);
+    flagStuck({ database, writer, clock }, status, olderMs, limit);
   const stuck = { flagSilent: flagged('in_progress'), flagUnsubmitted: flagged('approved') };
   const ours = {
     calls,
@@ -309,7 +309,7 @@ export function railsOf(
     recovery,
     stuck,
   };
-  return { ...ours, simulated, desk, faults, silent, contradicted };
+  return { ...ours, simulated, writer, faults, silent, contradicted };
 }
 
 interface PayoutTests {
@@ -383,13 +383,13 @@ export async function submitAndRaise(
 
 /** Two operators settle it so. */
 export async function resolve(
-  { desk, calls }: ReturnType<typeof railsOf>,
+  { writer, calls }: ReturnType<typeof railsOf>,
   db: TestDatabase,
   id: Uuid,
   outcome: PayoutResolution['outcome'],
   quietMs = 86_400_000,
 ): Promise<Payout> {
-  await proposeResolution(desk, await seen(db, id), {
+  await proposeResolution(writer, await seen(db, id), {
     outcome,
     reason: 'asked at the bank',
     by: someone('maria'),

@@ -28,7 +28,7 @@ describe('a payout whose money cannot go where it belongs', () => {
 
   const balance = (id: Uuid) => balanceOf(db.database, id);
   const adjust = async ({ id: accountId }: Account, direction: 'in' | 'out', raw: bigint) => {
-    const deps = { database: db.database, desk: over().desk };
+    const deps = { database: db.database, writer: over().writer };
     const { resource } = await proposeAdjustment(deps, {
       ...{
         tenantId: own.bank.tenant.tenant.id,

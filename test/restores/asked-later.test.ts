@@ -118,7 +118,7 @@ describe('a rail that is asked only after the ledger was opened', () => {
     const id = await own.pend();
     await openWithout();
     await approve(id);
-    const { submissions, desk, callbacks } = railsOf(db, { rail: new ScriptedRail('silent') });
+    const { submissions, writer, callbacks } = railsOf(db, { rail: new ScriptedRail('silent') });
     await submissions.submit(id);
     const day = dayOf(systemClock());
     const line = {
@@ -130,7 +130,7 @@ describe('a rail that is asked only after the ledger was opened', () => {
     } as const;
     const statement = { rail: SIMULATED, day, lines: [{ ...line, reference: 'BA-1', at: null }] };
     await reconcile(
-      { database: db.database, desk, delayMs: 0 },
+      { database: db.database, writer, delayMs: 0 },
       statement,
       TEST_ACTOR,
       systemClock(),

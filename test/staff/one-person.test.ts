@@ -45,7 +45,7 @@ describe('one person', () => {
     });
   });
 
-  const funding = () => ({ database: db.database, desk: api.core.desk });
+  const funding = () => ({ database: db.database, writer: api.core.writer });
   const denied = (work: Promise<unknown>): Promise<void> =>
     assert.rejects(
       work,
@@ -113,18 +113,20 @@ describe('one person', () => {
 
   it('one person never counts as two: applies none of their own resolutions by any name, and no service does it for them', async () => {
     const id = await own.pay('03');
-    const { submissions, desk, calls } = railsOf(db);
+    const { submissions, writer, calls } = railsOf(db);
     await submissions.submit(id);
     const deps = { calls, quietMs: () => 0 };
     const wanted = { outcome: 'completed', reason: 'the bank says so', by: proven(maria) } as const;
-    await denied(proposeResolution(desk, await seen(db, id), { ...wanted, by: await asService() }));
     await denied(
-      proposeResolution(desk, await seen(db, id), {
+      proposeResolution(writer, await seen(db, id), { ...wanted, by: await asService() }),
+    );
+    await denied(
+      proposeResolution(writer, await seen(db, id), {
         ...wanted,
         by: proven(await hire(db.database, ['adjust'])),
       }),
     );
-    await proposeResolution(desk, await seen(db, id), wanted);
+    await proposeResolution(writer, await seen(db, id), wanted);
     for (const way of Object.values(WAYS)) {
       const person = (await findStaff(db.database.reader, way(maria.name)))!;
       await denied(

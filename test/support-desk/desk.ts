@@ -63,7 +63,7 @@ export async function startTestDesk(
     acts: (subjectId) => core.database.reader.select(auditLog, { subjectId }, { orderBy: ['id'] }),
     stop: async () => {
       await servers.desk.stop(2_000);
-      await core.desks.idle();
+      await core.writers.idle();
       await bridge.notifier.stop();
       await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);
     },

@@ -67,7 +67,7 @@ describe('the support desk shows what others wrote as text, whatever it is', () 
     const paying = await openPayoutBank(api);
     const payout = await paying.pay('03', { description: 'a' });
     const rails = await submitAndRaise(db, payout);
-    await proposeResolution(rails.desk, await seen(db, payout), {
+    await proposeResolution(rails.writer, await seen(db, payout), {
       outcome: 'completed',
       reason: 'a',
       by,

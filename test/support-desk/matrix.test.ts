@@ -92,7 +92,7 @@ describe('at the support desk, an act is done for exactly the right and the proo
     const rails = await submitAndRaise(db, id);
     const by = proven(second.person, 'support');
     if (isProposed)
-      await proposeResolution(rails.desk, await seen(db, id), {
+      await proposeResolution(rails.writer, await seen(db, id), {
         outcome: 'completed',
         reason: 'seen',
         by,

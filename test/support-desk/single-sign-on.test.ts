@@ -54,11 +54,11 @@ describe("sign-in by the company's identity provider", () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     home = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     provider = await startProvider(home + CALLBACK_PATH);
-    openDesk();
+    openWriter();
   });
 
   beforeEach(async () => {
-    openDesk();
+    openWriter();
     Object.assign(provider, { tamper: null, isForged: false, isAway: false });
     now = null;
     count += 1;
@@ -77,13 +77,13 @@ describe("sign-in by the company's identity provider", () => {
 
   const deps = () => staffPartsOf(db.database, () => now ?? systemClock());
 
-  function openDesk(change: Partial<DeskSettings> = {}, withRights = false): void {
+  function openWriter(change: Partial<DeskSettings> = {}, withRights = false): void {
     const { core } = api;
-    const { database, desk, clock, failpoints } = core;
+    const { database, writer, clock, failpoints } = core;
     const notifier = { notify: () => undefined };
     const observer = railMetrics(new Registry(), () => undefined);
     const calls = new RailCalls({
-      ...{ database, desk, clock, rails: new Map(), failpoints, observer },
+      ...{ database, writer, clock, rails: new Map(), failpoints, observer },
       breakers: new RailBreakers(database, clock),
     });
     const { logger } = createLogging('info', 'api', {
@@ -93,9 +93,9 @@ describe("sign-in by the company's identity provider", () => {
     const app = createSite({
       deps: {
         ...deps(),
-        desk,
+        writer,
         transferApprovals: approvalsOf(api),
-        payoutApprovals: new Approvals(payoutApproval, desk, database.reader, clock, notifier),
+        payoutApprovals: new Approvals(payoutApproval, writer, database.reader, clock, notifier),
         release: { calls, quietMs: () => 0 },
       },
       settings: {
@@ -198,7 +198,7 @@ describe("sign-in by the company's identity provider", () => {
   });
 
   it("sign-in by the company's identity provider begins no more for one IPv6 network than for one address", async () => {
-    openDesk({ trustedProxies: ['127.0.0.1'] });
+    openWriter({ trustedProxies: ['127.0.0.1'] });
     const statuses = [];
     for (let host = 0; host < 22; host += 1) {
       const headers = { 'x-forwarded-for': `2001:db8:1:2:${host}::1` };
@@ -385,7 +385,7 @@ describe("sign-in by the company's identity provider", () => {
       /not begun in this browser/,
     );
     now = instant(Date.now() + 600_001);
-    openDesk();
+    openWriter();
     await notIn(await browser.once(fresh.href, false), 403, /over ten minutes ago/);
   });
 
@@ -415,13 +415,13 @@ describe("sign-in by the company's identity provider", () => {
       '/.evil.example',
     ])
       assert.equal((await begin(next)).headers.get('refresh'), '0; url=/', next);
-    openDesk();
+    openWriter();
     assert.equal((await begin('/transfers/0190')).headers.get('refresh'), '0; url=/transfers/0190');
   });
 
   it("sign-in by the company's identity provider says on a separate page that the provider is away; name and code still work", async () => {
     provider.isAway = true;
-    openDesk();
+    openWriter();
     await notIn(await begin(), 503, /does not answer now.*sign in with your name and a code/s);
     provider.isAway = false;
     const url = await callback();
@@ -439,7 +439,7 @@ describe("sign-in by the company's identity provider", () => {
   });
 
   it("sign-in by the company's identity provider is the only way in if name and code are switched off, and no way without a provider", async () => {
-    openDesk({ withCode: false });
+    openWriter({ withCode: false });
     const page = await browser.get('/sign-in');
     assert(!page.text.includes('name="code"'));
     assert.match(page.text, /href="\/sign-in\/provider\?next=%2F"/);
@@ -448,7 +448,7 @@ describe("sign-in by the company's identity provider", () => {
     const fields = { form_token: 'x', name: person.name, code: await freshCode(), next: '/' };
     await notIn(await browser.post('/sign-in', fields), 404, /does not exist/);
     await signedIn();
-    openDesk({ provider: null });
+    openWriter({ provider: null });
     const without = await new DeskBrowser(home).get('/sign-in');
     assert.match(without.text, /name="code"/);
     assert(!without.text.includes('/sign-in/provider'));
@@ -457,7 +457,7 @@ describe("sign-in by the company's identity provider", () => {
   });
 
   it("sign-in by the company's identity provider gives the rights that a person has and a group gives, in all that the session does, and lets nobody in without", async () => {
-    openDesk({}, true);
+    openWriter({}, true);
     const own = provider.person;
     assert(own !== null);
     provider.person = { ...own, groups: ['support', 'unheard-of'] };

@@ -101,7 +101,7 @@ export async function startTestApi(
     request: (method, path, options) => request(baseUrl, method, path, options),
     stop: stoppedAfterTests(async () => {
       await servers.api.stop(2_000);
-      await core.desks.idle();
+      await core.writers.idle();
       await servers.requests.write();
       core.rollbacks.stop();
       servers.rates.close();

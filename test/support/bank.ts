@@ -46,8 +46,8 @@ export interface Bank {
 
 /** A new tenant behind the API. Pay-ins and everything else of it go by the API's own clock and connections. */
 export async function openBank(api: TestApi, wanted: Partial<Tenant> = {}): Promise<Bank> {
-  const { database, desk } = api.core;
-  const deps = { database, desk };
+  const { database, writer } = api.core;
+  const deps = { database, writer };
   const tenant = await makeTenant(database, wanted);
   const issue = async (member: Member, scopes?: readonly Scope[]): Promise<string> =>
     (await makeToken(database, member, scopes)).text;

@@ -77,7 +77,7 @@ export async function startTestWorker(
     stop: stoppedAfterTests(async () => {
       await deps.stop();
       await sending.close();
-      await core.desks.idle();
+      await core.writers.idle();
       await Promise.all([core.database.close(), bridge.client.close(), deps.admin.stop(0)]);
     }),
   };

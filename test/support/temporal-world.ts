@@ -20,7 +20,7 @@ import type { TestAnswer, TestApi } from './api.js';
 import { answered, type Bank, idLiteral, LEAST, openBank, text } from './bank.js';
 import type { TestDatabase } from './database.js';
 import { type TestTemporal, workflowOf } from './temporal.js';
-import { openDesk, TEST_ACTOR } from './world.js';
+import { openWriter, TEST_ACTOR } from './world.js';
 import { addStaff, codeOf } from './staff.js';
 import { Approvals } from '../../src/approvals/service.js';
 import { type TransferApprovals, transferApproval } from '../../src/transfers/approval-outcomes.js';
@@ -136,9 +136,15 @@ export const REASON = 'the customer asked by telephone';
 
 /** What the staff, the workflow and the sweeper do, without any of them. Nobody tells the workflow. */
 export function approvalsOf({ database }: TestDatabase): TransferApprovals {
-  return new Approvals(transferApproval, openDesk(database).desk, database.reader, systemClock, {
-    notify: () => undefined,
-  });
+  return new Approvals(
+    transferApproval,
+    openWriter(database).writer,
+    database.reader,
+    systemClock,
+    {
+      notify: () => undefined,
+    },
+  );
 }
 
 /** What the passing of time does. */

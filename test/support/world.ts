@@ -32,8 +32,8 @@ import { type WriterOptions, LedgerWriter } from '../../src/ledger/writer/ledger
 /** The world that tests act in: made by the service's own code, money entering by pay-ins. */
 
 /** A desk with what it told its observer. */
-export interface WatchedDesk {
-  readonly desk: LedgerWriter;
+export interface WatchedWriter {
+  readonly writer: LedgerWriter;
   readonly faults: { readonly kind: string; readonly fault: unknown }[];
   readonly groups: number[];
   readonly retries: Record<string, number>;
@@ -64,18 +64,18 @@ const DESK_OPTIONS: WriterOptions = {
   commandTimeoutMs: 20_000,
 };
 
-export function openDesk(
+export function openWriter(
   database: Database,
   options: Partial<WriterOptions> = {},
   clock: Clock | DatabaseClock = new DatabaseClock(),
-): WatchedDesk {
-  const faults: WatchedDesk['faults'] = [];
+): WatchedWriter {
+  const faults: WatchedWriter['faults'] = [];
   const groups: number[] = [];
   const retries: Record<string, number> = {};
   const seen = { unknown: 0, unknownKeys: 0, shed: 0 };
-  const ahead: WatchedDesk['ahead'] = [];
+  const ahead: WatchedWriter['ahead'] = [];
   const databaseClock = asDatabaseClock(clock);
-  const desk = new LedgerWriter(
+  const writer = new LedgerWriter(
     {
       database,
       clock: databaseClock.now,
@@ -95,7 +95,7 @@ export function openDesk(
       queued: () => undefined,
     },
   );
-  return { desk, faults, groups, retries, seen, ahead };
+  return { writer, faults, groups, retries, seen, ahead };
 }
 
 /** Whom the audit log names for what tests do as operators. */
@@ -147,7 +147,7 @@ export interface WantedAccount {
 
 /** A verified business account with `funds`, unless something else is wanted. */
 export async function makeAccount(
-  { database, desk }: { readonly database: Database; readonly desk: LedgerWriter },
+  { database, writer }: { readonly database: Database; readonly writer: LedgerWriter },
   { tenant, owner }: TestTenant,
   wanted: WantedAccount = {},
 ): Promise<Account> {
@@ -167,13 +167,13 @@ export async function makeAccount(
       await transaction.execute(updateSql(accounts, { verifiedAt }, { id: account.id }));
     });
   for (const [asset, raw] of Object.entries(wanted.funds ?? {}))
-    await fund({ database, desk }, account, { asset: asset as Asset, raw });
+    await fund({ database, writer }, account, { asset: asset as Asset, raw });
   return { ...account, verifiedAt };
 }
 
 /** A pay-in through the desk: the one way in which money enters. */
 export async function fund(
-  deps: { readonly database: Database; readonly desk: LedgerWriter },
+  deps: { readonly database: Database; readonly writer: LedgerWriter },
   account: Account,
   amount: Amount,
 ): Promise<void> {

@@ -106,7 +106,7 @@ describe('a trace', () => {
   const arrivedOf = (id: string) =>
     receiver.arrived.find((delivery) => delivery.body.includes(id))!;
 
-  it('a trace leads from the request over desk, outbox, workflow and activity to the rail and the webhook, and holds nothing personal', async () => {
+  it('a trace leads from the request over ledger, outbox, workflow and activity to the rail and the webhook, and holds nothing personal', async () => {
     const traceId = randomBytes(16).toString('hex');
     const spanId = randomBytes(8).toString('hex');
     const id = await paid(api, { traceparent: `00-${traceId}-${spanId}-01` });
@@ -115,14 +115,14 @@ describe('a trace', () => {
     const named = (name: RegExp) => collector.of(traceId).find((span) => name.test(span.name));
     const CHAIN = [
       /^POST \/v1\/payouts$/,
-      /^desk create payout$/,
+      /^ledger create payout$/,
       /^outbox payout$/,
       /^SignalWithStartWorkflow:payout|^StartWorkflow:payout/,
       /^RunWorkflow:payout$/,
       /^StartActivity:submitPayout$/,
       /^RunActivity:submitPayout$/,
       /^rail submission$/,
-      /^desk report outcome of payout$/,
+      /^ledger report outcome of payout$/,
       /^webhook attempt$/,
     ];
     await until('all of it is collected', () => CHAIN.every((name) => named(name) !== undefined));
@@ -139,11 +139,11 @@ describe('a trace', () => {
         names.push(span.name);
       return names;
     };
-    assert(above(/^webhook attempt$/).includes('desk report outcome of payout'));
+    assert(above(/^webhook attempt$/).includes('ledger report outcome of payout'));
     assert(above(/^webhook attempt$/).includes('RunActivity:submitPayout'));
     assert.equal(above(/^webhook attempt$/).at(-1), 'POST /v1/payouts');
-    assert.deepEqual(above(/^desk create payout$/), ['desk create payout', 'POST /v1/payouts']);
-    assert.equal(named(/^desk create payout$/)?.attributes['desk.group.commands'], '1');
+    assert.deepEqual(above(/^ledger create payout$/), ['desk create payout', 'POST /v1/payouts']);
+    assert.equal(named(/^ledger create payout$/)?.attributes['ledger.group.commands'], '1');
     assert.equal(named(/^POST/)?.attributes['tenant.id'], own.bank.tenant.tenant.id);
 
     assert.equal(TRACEPARENT.exec(gateway.heard.at(-1) ?? '')?.[1], traceId, 'the rail is told');

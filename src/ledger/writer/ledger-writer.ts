@@ -136,7 +136,7 @@ export class LedgerWriter {
 
   private async run(group: readonly PendingCommand[]): Promise<void> {
     const began = performance.now();
-    for (const { span } of group) span?.setAttributes({ 'desk.group.commands': group.length });
+    for (const { span } of group) span?.setAttributes({ 'ledger.group.commands': group.length });
     await this.runOrGiveUp(group, async () => {
       const [named] = await Promise.all([
         nameAccounts(this.deps.database.lookup, group, false),

@@ -21,32 +21,34 @@ export interface WriterObserver {
 export function writerMetrics(registry: Registry): (writer: string) => WriterObserver {
   const { counter, gauge, histogram } = metersOf(registry);
   const size = histogram(
-    'desk_group_commands',
+    'ledger_group_commands',
     'Commands that shared one ledger transaction',
     GROUP_SIZES,
   );
   const duration = histogram(
-    'desk_group_seconds',
+    'ledger_group_seconds',
     'Time from taking a group to answering it, retries included',
     SECONDS,
   );
-  const retries = counter('desk_group_retries_total', 'Groups that were started again', ['reason']);
+  const retries = counter('ledger_group_retries_total', 'Groups that were started again', [
+    'reason',
+  ]);
   const unknown = counter(
-    'desk_commits_unknown_total',
+    'ledger_commits_unknown_total',
     'Commits that were never answered; their keys were looked up instead',
   );
   const unknownKeys = counter(
-    'desk_fingerprint_keys_unknown_total',
+    'ledger_fingerprint_keys_unknown_total',
     'Commands answered 503 because their key is bound under a fingerprint key this process lacks',
   );
   const shed = counter(
-    'desk_commands_shed_total',
+    'ledger_commands_shed_total',
     'Commands refused at once because too many were waiting',
   );
   const waiting = gauge(
-    'desk_commands_waiting',
-    'Commands waiting for a group, by desk: in a worker, approvals, batches and payouts each have their own',
-    ['desk'],
+    'ledger_commands_waiting',
+    'Commands waiting for a group, by writer: in a worker, approvals, batches and payouts each have their own',
+    ['writer'],
   );
   return (writer) => ({
     groupPosted: (commands, seconds) => {
@@ -57,7 +59,7 @@ export function writerMetrics(registry: Registry): (writer: string) => WriterObs
     commitUnknown: () => unknown.inc(),
     keyUnknown: () => unknownKeys.inc(),
     shed: () => shed.inc(),
-    queued: (commands) => waiting.set({ desk: writer }, commands),
+    queued: (commands) => waiting.set({ writer }, commands),
   });
 }
 
@@ -67,7 +69,7 @@ export function aheadMetrics(
   log: (accountId: Uuid, aheadMs: number) => void,
 ): (accountId: Uuid, aheadMs: number) => void {
   const ahead = metersOf(registry).counter(
-    'desk_accounts_ahead_total',
+    'ledger_accounts_ahead_total',
     "Groups with commands answered 503 because an account is dated ahead of the database's clock",
   );
   return (accountId, aheadMs) => {

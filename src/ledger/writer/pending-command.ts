@@ -38,13 +38,13 @@ export function pendingCommand<C extends Command, Row extends AnyRow>(
     submission,
     deadline: Deadline.afterMs(timeoutMs),
     answered: false,
-    span: beginSpan({ name: `desk ${kind.name}` }),
+    span: beginSpan({ name: `ledger ${kind.name}` }),
     answer: (answer: CommandResult<AnyRow>): void => {
       if (pending.answered) return;
       pending.answered = true;
       clearTimeout(timer);
       pending.span?.setAttributes({
-        'desk.answer': answer.outcome.done ? 'done' : answer.outcome.refusal.code,
+        'ledger.answer': answer.outcome.done ? 'done' : answer.outcome.refusal.code,
       });
       pending.span?.end();
       resolve(answer as CommandResult<Row>);

@@ -133,8 +133,8 @@ const PAYOUTS: OperationCommands<Payout> = {
   show,
   question: (_, action, payout) =>
     Promise.resolve(questionOf(`${VERBS[action]} the payout`, payout)),
-  approvals: ({ desk, database, clock }) =>
-    new Approvals(payoutApproval, desk, database.reader, clock, { notify: () => undefined }),
+  approvals: ({ writer, database, clock }) =>
+    new Approvals(payoutApproval, writer, database.reader, clock, { notify: () => undefined }),
 };
 
 async function askNow(ops: Ops, payout: Payout): Promise<Payout> {
@@ -264,7 +264,7 @@ PAYOUT_RAIL_QUIET_S old (24 hours by default); the command shows when that time 
         const seen = await readSeen(ops.database.reader, payout);
         if (outcome !== undefined) {
           const proposal = { outcome, reason: reason ?? '', by };
-          await show(ops, await proposeResolution(ops.desk, seen, proposal));
+          await show(ops, await proposeResolution(ops.writer, seen, proposal));
           return ops.output.say(
             `A second person applies it: ${PROGRAM} payouts resolve ${id} --approve`,
           );
@@ -278,7 +278,7 @@ PAYOUT_RAIL_QUIET_S old (24 hours by default); the command shows when that time 
           ops.config.PAYOUT_RAIL_QUIET_S.get(rail) ?? DEFAULT_QUIET_MS;
         const settled = approve
           ? approveResolution({ calls: railCallsOf(ops), quietMs }, seen, by)
-          : rejectResolution(ops.desk, seen, by);
+          : rejectResolution(ops.writer, seen, by);
         await show(ops, await settled);
       },
     }),

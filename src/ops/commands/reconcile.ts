@@ -59,7 +59,7 @@ export const reconcileCommand = command({
     if (date > clock()) throw new OpsError(`${dayText(date)} is in the future`);
     const lines = readCsv(statement, COLUMNS).map(readLine);
     const delayMs = ops.config.PAYOUT_RAIL_STATEMENT_DELAY_S.get(rail) ?? DEFAULT_DELAY_MS;
-    const deps = { database: ops.database, desk: ops.desk, delayMs };
+    const deps = { database: ops.database, writer: ops.writer, delayMs };
     const found = await reconcile(deps, { rail, day: date, lines }, ops.actor(), clock());
     const rows = found.differences.map(shown);
     if (csv) output.verbatim(csvOf(rows));

@@ -203,8 +203,8 @@ const TRANSFERS: OperationCommands<Transfer> = {
     const what = `the transfer of ${formatAmount(transfer)} from ${names.get(from) ?? from} to ${names.get(to) ?? to}`;
     return `${VERBS[action]} ${what}`;
   },
-  approvals: ({ desk, database, clock }) =>
-    new Approvals(transferApproval, desk, database.reader, clock, { notify: () => undefined }),
+  approvals: ({ writer, database, clock }) =>
+    new Approvals(transferApproval, writer, database.reader, clock, { notify: () => undefined }),
 };
 
 export const transferCommands = group(

@@ -73,7 +73,7 @@ function judge(
  * ledger_unavailable.
  */
 export async function flagByLine(
-  desk: LedgerWriter,
+  writer: LedgerWriter,
   payout: Payout,
   line: DatedLine,
   differences: readonly Difference['difference'][],
@@ -86,7 +86,7 @@ export async function flagByLine(
   ]);
   const key = `payout/${id}/statement/${fingerprint.digest.toString('hex').slice(0, 32)}`;
   const base = { tenantId, key, fingerprint, facts: payout, eventId: newId() };
-  const { outcome, replayed } = await desk.submit(recordLine, { ...base, line, differences });
+  const { outcome, replayed } = await writer.submit(recordLine, { ...base, line, differences });
   if (outcome.done)
     return !replayed && outcome.resource.stuckReason !== payout.stuckReason
       ? 'flagged'

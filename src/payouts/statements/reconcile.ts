@@ -36,7 +36,7 @@ export const DEFAULT_DELAY_MS = 3_600_000;
 
 interface ReconcileDeps {
   readonly database: Database;
-  readonly desk: LedgerWriter;
+  readonly writer: LedgerWriter;
   readonly delayMs: number;
 }
 
@@ -199,12 +199,12 @@ async function failedByRail(reader: Reader, ids: readonly Uuid[]): Promise<Reado
 
 /** Flags the line's payout if the line contradicts it. Compares again if the payout has changed. */
 async function flags(
-  { desk, database }: ReconcileDeps,
+  { writer, database }: ReconcileDeps,
   { line, payout: read, others }: ComparedLine,
 ): Promise<boolean> {
   let payout = read;
   while (payout !== undefined) {
-    const effect = await flagByLine(desk, payout, line, compared(line, payout, others));
+    const effect = await flagByLine(writer, payout, line, compared(line, payout, others));
     if (effect !== 'changed') return effect === 'flagged';
     payout = await database.current.find(payouts, { id: payout.id });
   }

@@ -37,10 +37,10 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
     fields: (seen, given) =>
       html`${stateField(seen)}${outcomeField(seen.payout, given?.get('outcome') ?? null)}`,
     isOpen: ({ payout, open }) => open === undefined && possible(payout).length > 0,
-    run: async ({ desk }, seen, { by, reason, actId, form }) => {
+    run: async ({ writer }, seen, { by, reason, actId, form }) => {
       const outcome = RESOLUTION_OUTCOMES.find((one) => one === form.get('outcome'));
       if (outcome === undefined) throw new ApiError(invalidField('outcome', 'unknown'));
-      await proposeResolution(desk, asShown(seen, form), { outcome, reason, by }, actId);
+      await proposeResolution(writer, asShown(seen, form), { outcome, reason, by }, actId);
     },
   },
   {
@@ -65,9 +65,9 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
     isStop: true,
     fields: seenField,
     isOpen: ({ open }) => open !== undefined,
-    run: async ({ database, desk }, payout, { by, reason, form }) => {
+    run: async ({ database, writer }, payout, { by, reason, form }) => {
       if (await isDecided(database.current, payout, form, 'rejected', by)) return;
-      await rejectResolution(desk, asSeen(payout, form), by, reason);
+      await rejectResolution(writer, asSeen(payout, form), by, reason);
     },
   },
 ];
