@@ -43,7 +43,12 @@ export const unfreezeAccount = statusChange('active', 'account.unfreeze');
 
 /** Throws not_found, invalid_state (closed), invalid_field. */
 function statusChange(status: 'active' | 'frozen', action: string) {
-  return (database: Database, clock: Clock, id: Uuid, decided: Decided): Promise<StatusChange> => {
+  return async (
+    database: Database,
+    clock: Clock,
+    id: Uuid,
+    decided: Decided,
+  ): Promise<StatusChange> => {
     const reason = checkedReason(decided.reason);
     return transact(database, async (transaction) => {
       const account = await lockOpenAccount(transaction, id);

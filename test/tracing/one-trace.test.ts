@@ -142,7 +142,7 @@ describe('a trace', () => {
     assert(above(/^webhook attempt$/).includes('ledger report outcome of payout'));
     assert(above(/^webhook attempt$/).includes('RunActivity:submitPayout'));
     assert.equal(above(/^webhook attempt$/).at(-1), 'POST /v1/payouts');
-    assert.deepEqual(above(/^ledger create payout$/), ['desk create payout', 'POST /v1/payouts']);
+    assert.deepEqual(above(/^ledger create payout$/), ['ledger create payout', 'POST /v1/payouts']);
     assert.equal(named(/^ledger create payout$/)?.attributes['ledger.group.commands'], '1');
     assert.equal(named(/^POST/)?.attributes['tenant.id'], own.bank.tenant.tenant.id);
 
