@@ -19,6 +19,8 @@ import {
 import { openTracing } from './tracing.js';
 import { TestDeliveries } from '../webhooks/test-deliveries.js';
 
+const DOCS_DELAY_MS = 60_000;
+
 /** API process. On a signal, leaves the load balancer and finishes accepted requests. */
 
 const config = readOrExit(readConfig);
@@ -44,7 +46,8 @@ const servers = await openApiServers(config, core, bridge, { deps: webhooks, tes
   refuseToStart,
 );
 logger.info({ port: servers.api.port, adminPort: servers.admin.port }, 'listening');
-void servers.docs.render();
+// Later, because a process that was just started has waiting requests to answer.
+setTimeout(() => void servers.docs.render(), DOCS_DELAY_MS).unref();
 
 endOnSignals(logging, async () => {
   await leaveBalancer(servers.readiness, config.STOP_DELAY_MS);
