@@ -19,9 +19,9 @@ import {
 import { openTracing } from './tracing.js';
 import { TestDeliveries } from '../webhooks/test-deliveries.js';
 
-const DOCS_DELAY_MS = 60_000;
-
 /** API process. On a signal, leaves the load balancer and finishes accepted requests. */
+
+const DOCS_DELAY_MS = 60_000;
 
 const config = readOrExit(readConfig);
 const refuseToStart = refusalToStart('the service');
