@@ -13,7 +13,7 @@ import { type Actor, recordAction, tenantAudit } from './audit-log.js';
 /** How much a tenant may store, so that uploads fill only the tenant's own share of the disk. */
 
 /** Open batches are being validated, ready to be executed, or being paid. */
-export type Quotas = Readonly<
+type Quotas = Readonly<
   Record<'openBatches' | 'problemRows' | 'unpaidRows' | 'storedBytes' | 'statementRows', bigint>
 >;
 
@@ -30,7 +30,7 @@ const MOST = 1_000_000_000_000n;
 const ROWS_OF_A_STATEMENT = 100;
 const MAX_PREPARING = 20n;
 
-export interface QuotaState {
+interface QuotaState {
   readonly limits: Quotas;
   readonly used: Quotas;
 }

@@ -17,7 +17,7 @@ export async function listAccounts(
   );
 }
 
-export interface AccountDetails {
+interface AccountDetails {
   readonly balances: readonly Balance[];
   readonly members: readonly { readonly name: string; readonly role: string }[];
 }

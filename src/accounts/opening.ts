@@ -30,7 +30,7 @@ export interface NewAccount {
   readonly grants: readonly { readonly memberId: Uuid; readonly role: Role }[];
 }
 
-export interface Draft {
+interface Draft {
   readonly account: Account;
   readonly grants: NewAccount['grants'];
 }
@@ -64,7 +64,7 @@ export async function openAccount(
   return drafted.draft.account;
 }
 
-export function draftAccount(
+function draftAccount(
   { tenantId, type, name, grants, ...wanted }: NewAccount,
   createdAt: Instant,
 ): Drafted {
@@ -113,7 +113,7 @@ const TRIES = 4;
  * Opens in one transaction those accounts of a tenant that no rule forbids. Returns for each
  * account the rule that forbids it, or null. Throws ApiError not_found (tenant or member).
  */
-export async function openAccounts(
+async function openAccounts(
   database: Database,
   clock: Clock,
   tenantId: Uuid,
@@ -172,7 +172,7 @@ async function assertParties(reader: Reader, id: Uuid, drafts: readonly Draft[])
 }
 
 /** Returns the rule that forbids each draft, or null. Earlier drafts take aliases and phones. */
-export async function judgeDrafts(
+async function judgeDrafts(
   reader: Reader,
   tenantId: Uuid,
   drafts: readonly Draft[],

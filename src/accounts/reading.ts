@@ -85,7 +85,7 @@ export async function readLimits(
   };
 }
 
-export interface LimitState {
+interface LimitState {
   readonly asset: Asset;
   readonly limits: Limits;
   /** True if an operator has set a limit for this account. */

@@ -20,7 +20,7 @@ import { dropAlias } from './alias.js';
 
 /** Operators' decisions under the account's row lock, so that no posting uses the old status. */
 
-export interface StatusChange {
+interface StatusChange {
   readonly account: Account;
   readonly changed: boolean;
 }
@@ -31,7 +31,7 @@ export interface Decided {
   readonly reason: string | null;
 }
 
-export function checkedReason(reason: string | null): string | null {
+function checkedReason(reason: string | null): string | null {
   return reason === null ? null : checkedText('reason', reason, MAX_REASON);
 }
 

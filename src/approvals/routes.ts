@@ -108,7 +108,7 @@ function pathAsset({ params }: { readonly params: Readonly<Record<'asset', strin
   return asset;
 }
 
-export function presentPolicy(policy: AccountPolicy): Readonly<Record<string, unknown>> {
+function presentPolicy(policy: AccountPolicy): Readonly<Record<string, unknown>> {
   const { accountId, asset, coming } = policy;
   const pending = coming === null ? null : presentComing(coming);
   return {

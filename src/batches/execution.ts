@@ -180,13 +180,13 @@ function commandOf(batch: BonusBatch, row: BonusBatchRow, follows: number | null
   };
 }
 
-export interface EndingDeps extends DatabaseDeps {
+interface EndingDeps extends DatabaseDeps {
   readonly baseUrl: string;
   readonly files: BatchFiles;
 }
 
 /** Generates the result file, then sets the status and adds the event in one transaction. */
-export async function endExecution(
+async function endExecution(
   { database, clock, baseUrl, files }: EndingDeps,
   batch: BonusBatch,
   signal: AbortSignal,

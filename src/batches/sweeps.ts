@@ -151,7 +151,7 @@ const BATCHES_AT_A_TIME = 20;
 const ROWS_A_DELETE = 5_000;
 const MAX_REMOVAL_MS = 120_000;
 
-export type EndedKind = 'unpaid' | 'paid';
+type EndedKind = 'unpaid' | 'paid';
 
 const ENDED: Readonly<Record<EndedKind, string>> = {
   unpaid:

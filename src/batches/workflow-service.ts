@@ -125,7 +125,7 @@ function stateOf(batch: BonusBatch): BatchState {
   };
 }
 
-export type RowStep = 'validated' | 'settled';
+type RowStep = 'validated' | 'settled';
 
 export function rowMetrics(registry: Registry): (step: RowStep, rows: number) => void {
   const rows = metersOf(registry).counter(

@@ -73,7 +73,7 @@ export const bonusList: OperationList<Bonus> = {
   seenFrom: ['source_account_id', 'recipient_account_id'],
 };
 
-export const createBonusKind: CommandKind<CreateBonus, Bonus> = {
+const createBonusKind: CommandKind<CreateBonus, Bonus> = {
   name: 'create bonus',
   resourceType: 'bonus',
   table: bonuses,

@@ -18,7 +18,7 @@ export const FAILPOINTS = [
 ] as const;
 export type Failpoint = (typeof FAILPOINTS)[number];
 
-export interface ArmedFailpoint {
+interface ArmedFailpoint {
   readonly name: Failpoint;
   readonly passing: number;
 }

@@ -11,7 +11,7 @@ export const GENESIS = Buffer.alloc(32);
 /** Action of the line after sequence numbers that a restore skipped. */
 export const RESTORE_GAP = 'restore.gap';
 
-export interface HashedAct {
+interface HashedAct {
   readonly id: Uuid;
   readonly tenantId: Uuid | null;
   readonly at: number;

@@ -12,7 +12,7 @@ import { AnotherServer, DatabaseUnavailable } from './failures.js';
 import { type Beneficiary, ConnectionLimit } from './connection-limit.js';
 import { connectOptions, type MysqlAddress, type MysqlServer, type MysqlTls } from './servers.js';
 
-export const POOL_NAMES = ['reads', 'lookups', 'current', 'transactions'] as const;
+const POOL_NAMES = ['reads', 'lookups', 'current', 'transactions'] as const;
 /** Without a group of servers, `current` shares the connections of `lookups`. */
 export type PoolName = (typeof POOL_NAMES)[number];
 

@@ -34,7 +34,7 @@ import { mysqlAddress, MysqlTls, type TlsMaterial } from './servers.js';
 
 export type { Reader, StoredRow, Transaction } from './reader.js';
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   /** `mysql://user:password@host:port,host:port/database`: every server of the group. */
   readonly url: string;
   readonly tls?: TlsMaterial | null | undefined;

@@ -126,7 +126,7 @@ export const parseStoredEvent = rowParser({
   createdAt: column.time,
   body: column.string,
 });
-export type StoredEvent = ReturnType<typeof parseStoredEvent>;
+type StoredEvent = ReturnType<typeof parseStoredEvent>;
 
 /** Presents a gap that a restore left in the log. (docs/contract.md, Events) */
 export function presentGap({ afterSequence, throughSequence, restoredTo, announcedAt }: EventGap) {

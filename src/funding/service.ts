@@ -26,7 +26,7 @@ export interface FundingDeps {
   readonly writer: LedgerWriter;
 }
 
-export interface FundingResult<Row> {
+interface FundingResult<Row> {
   readonly resource: Row;
   readonly replayed: boolean;
 }
@@ -34,7 +34,7 @@ export interface FundingResult<Row> {
 const OPERATOR_REFERENCE = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** A reference has no slash, so keys never collide. */
-export function opsKey(reference: string, step?: 'post' | 'reject'): string {
+function opsKey(reference: string, step?: 'post' | 'reject'): string {
   if (!OPERATOR_REFERENCE.test(reference)) throw new ApiError(invalidField('reference', 'pattern'));
   return step === undefined ? `ops/${reference}` : `ops/${reference}/${step}`;
 }
@@ -59,7 +59,7 @@ export function resultOf<Row>(
   throw new ApiError(refusal);
 }
 
-export function assertPositive(raw: bigint): void {
+function assertPositive(raw: bigint): void {
   if (raw <= 0n) throw new ApiError(invalidField('amount.raw', 'must_be_positive'));
 }
 

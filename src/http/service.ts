@@ -27,7 +27,7 @@ import { sendJson } from './send.js';
 import { tracedExchange } from './tracing.js';
 import { UploadPlaces } from './upload-places.js';
 
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly api: Api;
   readonly inbound?: readonly InboundRoute[];
   readonly authenticate: Authenticate;

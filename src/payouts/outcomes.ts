@@ -121,7 +121,7 @@ function keepFlag(end: AppliedReport, before: Payout, state: LockedState): Appli
   return isAwaited ? { settled: flagged(settled, 'no_outcome', state), writes } : end;
 }
 
-export interface AppliedReport {
+interface AppliedReport {
   readonly settled: Payout;
   readonly writes: Writes;
 }

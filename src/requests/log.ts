@@ -47,7 +47,7 @@ const MAX_WAITING = 10_000;
 const WINDOW_MS = 600_000;
 const MAX_OF_A_TENANT = 6_000;
 
-export interface RequestLogObserver {
+interface RequestLogObserver {
   /** A tenant had too many refusals, or MySQL was unavailable too long. */
   dropped(count: number): void;
 }

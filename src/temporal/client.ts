@@ -35,7 +35,7 @@ export interface WorkflowRun {
   readonly runId: string;
 }
 
-export interface ReceivedSignal extends ReturnType<typeof parseSignal> {
+interface ReceivedSignal extends ReturnType<typeof parseSignal> {
   readonly at: Instant;
 }
 

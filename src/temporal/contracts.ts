@@ -102,7 +102,7 @@ export interface PayoutWorkflowInput extends ApprovalWorkflowInput {
 }
 
 /** A field is null if it is not a text or is too long. */
-export interface SignalContent {
+interface SignalContent {
   readonly actor: string | null;
   readonly reason: string | null;
   readonly code: string | null;

@@ -9,7 +9,7 @@ export type UrlRefusal =
   'malformed' | 'too_long' | 'https_only' | 'credentials' | 'fragment' | 'forbidden_address';
 export type AddressRefusal = 'forbidden_address' | 'unresolvable';
 
-export type ParsedUrl =
+type ParsedUrl =
   { readonly ok: true; readonly url: URL } | { readonly ok: false; readonly reason: UrlRefusal };
 
 export interface PinnedAddress {

@@ -10,7 +10,7 @@ import {
 } from './address-guard.js';
 import { type Agents, type PinnedOptions, ProxyRefused } from './connections.js';
 
-export type FailureReason =
+type FailureReason =
   | 'forbidden_address'
   | 'unresolvable'
   | 'timeout'

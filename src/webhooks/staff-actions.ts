@@ -130,7 +130,7 @@ async function begun(
   return endpoint;
 }
 
-export type DescribedEndpoint = ShownEndpoint & {
+type DescribedEndpoint = ShownEndpoint & {
   readonly text: string;
   readonly nextAttemptAt: string | null;
 };
@@ -235,7 +235,7 @@ function deliveries(count: number): string {
   return `${shown} ${count === 1 ? 'delivery' : 'deliveries'}`;
 }
 
-export const MAX_COUNTED = 10_000;
+const MAX_COUNTED = 10_000;
 
 function when(at: Instant, { now, timeZone }: Pick<EndpointFacts, 'now' | 'timeZone'>): string {
   const [then, today] = [

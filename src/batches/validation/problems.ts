@@ -64,4 +64,4 @@ export const PROBLEM_CODES = [
   'too_large_inflated',
 ] as const;
 
-export type ProblemCode = (typeof PROBLEM_CODES)[number];
+type ProblemCode = (typeof PROBLEM_CODES)[number];

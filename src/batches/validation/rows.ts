@@ -24,7 +24,7 @@ import {
 import { cellProblem, type Problem, quoted } from './problems.js';
 
 /** Read once, so that all rows have the same terms. */
-export interface BatchTerms {
+interface BatchTerms {
   readonly sourceAccountId: Uuid;
   readonly limits: Readonly<Record<Asset, Limits>>;
   /** Null if the source account pays no fee in the asset. */

@@ -1,12 +1,7 @@
 import * as column from '../columns.js';
 import { defineTable, type RowOf } from '../table.js';
 
-export const WORKFLOW_RESOURCE_TYPES = [
-  'transfer',
-  'payout',
-  'bonus_batch',
-  'webhook_endpoint',
-] as const;
+const WORKFLOW_RESOURCE_TYPES = ['transfer', 'payout', 'bonus_batch', 'webhook_endpoint'] as const;
 export type WorkflowResourceType = (typeof WORKFLOW_RESOURCE_TYPES)[number];
 
 /** A resource whose workflow has yet to be notified. Deleted once Temporal knows. */

@@ -21,7 +21,6 @@ export const payoutStatements = defineTable(
 export type PayoutStatement = RowOf<typeof payoutStatements>;
 
 export const LINE_STATUSES = ['completed', 'failed', 'returned'] as const;
-export type LineStatus = (typeof LINE_STATUSES)[number];
 
 export const payoutStatementLines = defineTable(
   'payout_statement_lines',

@@ -38,7 +38,7 @@ function loadHighlighter(): Highlighter {
   return highlighter;
 }
 
-export interface Tab {
+interface Tab {
   readonly id: string;
   readonly label: string;
   readonly content: Html;

@@ -42,7 +42,7 @@ export type OwnerFinder = (accountId: Uuid) => Uuid | undefined;
 
 export const NO_OWNERS: OwnerFinder = () => undefined;
 
-export interface CommandAccounts {
+interface CommandAccounts {
   readonly ids: readonly (readonly Uuid[])[];
   /** Required by kinds whose `needs` depend on the owners of accounts. */
   readonly ownerOf?: OwnerFinder;
@@ -65,7 +65,7 @@ export function need<Row>(table: Table<Row>, key: Partial<Row>): Need {
   return { table: table, key };
 }
 
-export interface AssetBalance {
+interface AssetBalance {
   readonly available: bigint;
   readonly held: bigint;
 }
@@ -118,7 +118,7 @@ export type HoldChange =
   /** To spend held money, a decision releases it and posts. */
   | { readonly change: 'release'; readonly resourceId: Uuid; readonly raw: bigint };
 
-export interface MonthChange {
+interface MonthChange {
   readonly accountId: Uuid;
   readonly asset: Asset;
   readonly month: string;

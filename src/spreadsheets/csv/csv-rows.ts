@@ -155,7 +155,7 @@ function written(parser: Parser, piece: string): Promise<void> {
 }
 
 /** Converts each line break to one LF. */
-export async function* withPlainBreaks(text: AsyncGenerator<string>): AsyncGenerator<string> {
+async function* withPlainBreaks(text: AsyncGenerator<string>): AsyncGenerator<string> {
   let held = '';
   for await (const piece of text) {
     const whole = held + piece;
@@ -166,7 +166,7 @@ export async function* withPlainBreaks(text: AsyncGenerator<string>): AsyncGener
   if (held !== '') yield '\n';
 }
 
-export interface Dialect {
+interface Dialect {
   readonly delimiter: string;
   /** Length of a first line `sep=;`, which specifies the separator for Excel. */
   readonly skipped: number;

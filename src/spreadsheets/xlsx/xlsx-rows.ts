@@ -28,7 +28,7 @@ export async function* xlsxRows(
   for await (const _ of readPart(archive.read(sheet, effort), effort, rows)) yield* rows.take();
 }
 
-export async function readSharedStrings(
+async function readSharedStrings(
   bytes: AsyncIterable<Buffer>,
   effort: ReadingBudget,
 ): Promise<Texts> {
@@ -83,7 +83,7 @@ interface NamedSheet {
 }
 
 /** Finds the parts by the package's relationships. Throws `SheetProblem` `unreadable_file`. */
-export async function readWorkbook(archive: Archive, effort: ReadingBudget): Promise<Workbook> {
+async function readWorkbook(archive: Archive, effort: ReadingBudget): Promise<Workbook> {
   const root = await relationshipsOf(archive, '', effort);
   const part = root.find(({ type }) => type === 'officeDocument')?.target;
   if (part === undefined) throw unreadable('the file is no workbook');
