@@ -70,24 +70,31 @@ export function paymentKind<C extends PaymentCommand>(
   };
 }
 
-interface Parties {
+interface Payer {
   readonly source: LockedAccount;
-  readonly recipient: LockedAccount;
   readonly tenant: Tenant;
+}
+
+type Source = Pick<PaymentCommand, 'tenantId' | 'sourceAccountId'>;
+
+/** Returns null, for a 404, unless the source is the tenant's own. */
+export function findPayer(state: LockedState, { tenantId, sourceAccountId }: Source): Payer | null {
+  const source = state.named(sourceAccountId);
+  const tenant = state.row(tenants, { id: tenantId });
+  const isOwn = source?.account.tenantId === tenantId && source.account.type !== 'system';
+  return isOwn && tenant !== undefined ? { source, tenant } : null;
 }
 
 /** Returns null, for a 404, unless the source is the tenant's own and its money may go there. */
 export function findParties(
   state: LockedState,
-  { tenantId, sourceAccountId }: Pick<PaymentCommand, 'tenantId' | 'sourceAccountId'>,
+  command: Source,
   recipientId: Uuid | null,
-): Parties | null {
-  const source = state.named(sourceAccountId);
-  const tenant = state.row(tenants, { id: tenantId });
-  if (source?.account.tenantId !== tenantId || source.account.type === 'system') return null;
-  if (tenant === undefined || recipientId === null) return null;
-  const recipient = findRecipient(state, tenant, recipientId);
-  return recipient === undefined ? null : { source, recipient, tenant };
+): (Payer & { readonly recipient: LockedAccount }) | null {
+  const payer = findPayer(state, command);
+  if (payer === null || recipientId === null) return null;
+  const recipient = findRecipient(state, payer.tenant, recipientId);
+  return recipient === undefined ? null : { ...payer, recipient };
 }
 
 export function findRecipient(
@@ -101,9 +108,7 @@ export function findRecipient(
   return isReachable(recipient.account, tenant, receiver) ? recipient : undefined;
 }
 
-interface Spending {
-  readonly source: LockedAccount;
-  readonly tenant: Tenant;
+interface Spending extends Payer {
   readonly amount: Amount;
   readonly fee: Fee;
 }

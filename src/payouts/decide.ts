@@ -1,19 +1,17 @@
 import type { Amount } from '../core/amount.js';
-import { monthOf } from '../core/calendar.js';
 import { invalidField, NOT_FOUND } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import { roleAllows } from '../core/permissions.js';
 import { approvalPolicies } from '../db/entities/approvals.js';
-import { accountLimits } from '../db/entities/identity.js';
-import { monthTotals } from '../db/entities/ledger.js';
-import { memberRoles, tenants } from '../db/entities/parties.js';
+import { memberRoles } from '../db/entities/parties.js';
 import { type Payout, payouts, type PayoutSecrets, payoutSecrets } from '../db/entities/payouts.js';
 import { feeOf } from '../accounts/fee.js';
-import { limitsOf } from '../accounts/limits.js';
-import { AUTHORITY_INSUFFICIENT, type Fee, spendingRefusal } from '../accounts/rules.js';
+import { findPayer, judgeSpending } from '../accounts/payments.js';
+import { AUTHORITY_INSUFFICIENT, type Fee } from '../accounts/rules.js';
 import { requiredApprovals, type RequiredApprovals } from '../approvals/rules.js';
 import {
+  accept,
   type Command,
   type Decision,
   insertRow,
@@ -46,46 +44,36 @@ export function decidePayout(
 ): Decision<Payout> {
   const { tenantId, memberId, amount, payoutId: resourceId } = command;
   const { asset } = amount;
-  const source = state.named(command.sourceAccountId);
-  const tenant = state.row(tenants, { id: tenantId });
-  const isOwn = source?.account.tenantId === tenantId && source.account.type !== 'system';
-  if (!isOwn || tenant === undefined) return refuse(NOT_FOUND, false);
-  const accountId = source.account.id;
+  const payer = findPayer(state, command);
+  if (payer === null) return refuse(NOT_FOUND, false);
+  const accountId = payer.source.account.id;
   const role = state.row(memberRoles, { accountId, memberId })?.role;
   if (!roleAllows('createPayout', role)) return refuse(AUTHORITY_INSUFFICIENT, false);
   // Configuration, not a rule: the same request may pass once operators have added a rail.
-  const rail = chooseRail(routes, tenant, command.destination.country);
+  const rail = chooseRail(routes, payer.tenant, command.destination.country);
   if (rail === null) return refuse(invalidField('destination.country', 'not_supported'), false);
 
   const priced = { tenantId, operation: 'payout', asset } as const;
   const fee = feeOf(state, priced, accountId, amount.raw);
   // Locked from the start, so that it cannot be closed before the fee is posted to it.
   if (fee.accountId !== null) state.account(fee.accountId);
-  const month = monthOf(state.at, tenant.timeZone);
-  const monthKey = { accountId, asset, month: month.name };
-  const monthUsed = state.row(monthTotals, monthKey)?.used ?? 0n;
-  const limits = limitsOf(source.account, asset, state.row(accountLimits, { accountId, asset }));
-  const refusal = spendingRefusal({ source, amount, feeRaw: fee.raw, limits, month, monthUsed });
+  const { month, refusal } = judgeSpending(state, { ...payer, amount, fee });
   if (refusal !== null) return refuse(refusal, true);
 
   const policy = state.row(approvalPolicies, { accountId, asset });
   const approvals = requiredApprovals(policy, amount.raw, state.at);
   const payout = newPayout(command, { fee, limitMonth: month.name, rail, approvals }, state.at);
   const raw = amount.raw + fee.raw;
-  return {
-    outcome: { done: true, resource: payout },
-    writes: {
-      holds: [{ change: 'place', resourceId, resourceType: 'payout', accountId, asset, raw }],
-      months: [{ ...monthKey, raw: amount.raw }],
-      rows: [
-        insertRow(payouts, payout),
-        insertRow(payoutSecrets, { id: resourceId, ...command.sealed }),
-        workflowEntry(command.outboxId, payout, state.at),
-      ],
-      events: approvals === null ? [payoutEvent('payout.approved', payout)] : [],
-    },
-    bindsKey: true,
-  };
+  return accept(payout, {
+    holds: [{ change: 'place', resourceId, resourceType: 'payout', accountId, asset, raw }],
+    months: [{ accountId, asset, month: month.name, raw: amount.raw }],
+    rows: [
+      insertRow(payouts, payout),
+      insertRow(payoutSecrets, { id: resourceId, ...command.sealed }),
+      workflowEntry(command.outboxId, payout, state.at),
+    ],
+    events: approvals === null ? [payoutEvent('payout.approved', payout)] : [],
+  });
 }
 
 interface NewPayout extends Pick<Payout, 'limitMonth' | 'rail'> {

@@ -15,6 +15,7 @@ import { endingNeeds } from '../approvals/commands.js';
 import { overflows } from '../accounts/rules.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import {
+  accept,
   changeRow,
   type Decision,
   insertRow,
@@ -100,7 +101,7 @@ const proposal = payoutCommand<Propose>('propose resolution of payout', {
       insertRow(payoutResolutions, resolution),
       audited(command, 'payout.resolve_propose', details, state),
     ];
-    return { outcome: { done: true, resource: payout }, writes: { rows }, bindsKey: true };
+    return accept(payout, { rows });
   },
 });
 

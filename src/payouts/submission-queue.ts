@@ -9,6 +9,7 @@ import {
   type LockedState,
   need,
   refuse,
+  unchanged,
 } from '../ledger/writer/types.js';
 import type { RailBreakers } from './breaker.js';
 import {
@@ -31,8 +32,7 @@ import { openSecrets } from './secrets.js';
 /** Moves an approved payout to in progress with its first attempt, if its account may send. */
 const beginPayout = payoutCommand<PayoutCommand>('begin payout', {
   decide: (command, payout, state) => {
-    if (payout.status !== 'approved' || !maySend(payout, state))
-      return { outcome: { done: true, resource: payout }, writes: {}, bindsKey: false };
+    if (payout.status !== 'approved' || !maySend(payout, state)) return unchanged(payout);
     const begins = { status: 'in_progress', submittedAt: nextInstant(payout, state.at) } as const;
     const begun: Payout = { ...afterProgress(payout), ...begins };
     return { ...attempted(command, begun, state), bindsKey: true };

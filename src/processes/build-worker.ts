@@ -52,7 +52,7 @@ import { WORKFLOW_RESOURCES } from './workflow-resources.js';
 
 /** Except for the queue of webhooks. */
 const ACTIVITIES_AT_ONCE = 40;
-/** And the same number for slow endpoints. */
+/** Endpoints that are served at once. Slow ones have as many places of their own. */
 const ENDPOINTS_AT_ONCE = 1_000;
 
 export interface WorkerDeps {

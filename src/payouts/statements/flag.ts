@@ -4,7 +4,13 @@ import { newId } from '../../core/ids.js';
 import { type Payout, payouts } from '../../db/entities/payouts.js';
 import type { PayoutStatementLine } from '../../db/entities/rails.js';
 import type { LedgerWriter } from '../../ledger/writer/ledger-writer.js';
-import { changeRow, type Decision, type LockedState, refuse } from '../../ledger/writer/types.js';
+import {
+  accept,
+  changeRow,
+  type Decision,
+  type LockedState,
+  refuse,
+} from '../../ledger/writer/types.js';
 import { insertRailEvent, type PayoutCommand, payoutCommand } from '../commands.js';
 import { applyReport } from '../outcomes.js';
 import { currentLines, knownFrom, openLines, reportNeeds } from '../reports.js';
@@ -48,7 +54,7 @@ function decideLine(command: RecordLine, payout: Payout, state: LockedState): De
   const what = { kind: 'statement', said, effect: recorded, at: state.at } as const;
   const rows = [insertRailEvent(command.eventId, payout, what, report)];
   if (resource !== payout) rows.push(changeRow(payouts, resource));
-  return { outcome: { done: true, resource }, writes: { rows }, bindsKey: true };
+  return accept(resource, { rows });
 }
 
 /** Returns the effect by the state machine, unless the line was resolved or differs otherwise. */
