@@ -16,7 +16,7 @@ export interface BatchActivities {
   /** Pays rows for some seconds. After the last row, generates the result file. */
   payBatch(batchId: string): Promise<BatchPayment>;
   /** Returns why the action was refused, or null. */
-  actOnBatch(act: BatchActionSignal): Promise<string | null>;
+  actOnBatch(signal: BatchActionSignal): Promise<string | null>;
 }
 
 const PAY_MS = 5_000;
@@ -53,7 +53,7 @@ export function batchActivities(
           end: 'over',
         }));
       }),
-    actOnBatch: (act) => orGone(work.actBySignal(act, signals), () => GONE_REASON),
+    actOnBatch: (signal) => orGone(work.performSignal(signal, signals), () => GONE_REASON),
   };
 }
 

@@ -2,7 +2,7 @@ import { ApiError } from '../src/core/errors.js';
 import { toRfc3339, systemClock } from '../src/core/instant.js';
 import type { StaffActionResult, ApprovalState, BatchState } from '../src/temporal/contracts.js';
 
-/** Status of a resource that a restore of the database lost. It ends the workflow. */
+/** Status that ends the workflow of a resource that a restore of the database lost. */
 const GONE = 'gone';
 export const GONE_REASON = 'it does not exist: the database was put back to an earlier moment';
 
@@ -10,7 +10,7 @@ export function goneApproval(): ApprovalState {
   return { status: GONE, required: 0, received: 0, expiresAt: toRfc3339(systemClock()) };
 }
 
-export function goneAct(): StaffActionResult {
+export function goneActionResult(): StaffActionResult {
   return { state: goneApproval(), refused: GONE_REASON };
 }
 
@@ -20,7 +20,7 @@ export function goneBatch(): BatchState {
   return { ...none, ...nothing, status: GONE, isPaused: false };
 }
 
-/** Returns the result of `work`, or `gone` if it throws `not_found`. */
+/** Returns the result of `work`, or of `gone` if `work` throws `not_found`. */
 export async function orGone<T>(work: Promise<T>, gone: () => T): Promise<T> {
   try {
     return await work;

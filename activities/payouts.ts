@@ -6,13 +6,13 @@ import type {
   ApprovalState,
   StaffActionSignal,
 } from '../src/temporal/contracts.js';
-import { goneAct, goneApproval, orGone } from './gone.js';
+import { goneActionResult, goneApproval, orGone } from './gone.js';
 import type { PayoutApprovals } from '../src/payouts/approvals.js';
 
 /** Each may be repeated or late, because the row's state decides. */
 export interface PayoutActivities extends RailActivities {
   readPayout(payoutId: string): Promise<ApprovalState>;
-  actOnPayout(act: StaffActionSignal): Promise<StaffActionResult>;
+  actOnPayout(signal: StaffActionSignal): Promise<StaffActionResult>;
   expirePayout(payoutId: string): Promise<ApprovalState>;
 }
 
@@ -29,7 +29,7 @@ export function payoutActivities(
 ): PayoutActivities {
   return {
     readPayout: (payoutId) => orGone(approvals.state(payoutId), goneApproval),
-    actOnPayout: (act) => orGone(approvals.actBySignal(act, signals), goneAct),
+    actOnPayout: (signal) => orGone(approvals.performSignal(signal, signals), goneActionResult),
     expirePayout: (payoutId) => orGone(approvals.expire(payoutId), goneApproval),
     ...railActivities(approvals, queue),
   };

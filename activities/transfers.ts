@@ -4,13 +4,13 @@ import type {
   ApprovalState,
   StaffActionSignal,
 } from '../src/temporal/contracts.js';
-import { goneAct, goneApproval, orGone } from './gone.js';
+import { goneActionResult, goneApproval, orGone } from './gone.js';
 import type { TransferApprovals } from '../src/transfers/approval-outcomes.js';
 
 /** Each may be repeated or late, because the row's state decides. */
 export interface TransferActivities {
   readTransfer(transferId: string): Promise<ApprovalState>;
-  actOnTransfer(act: StaffActionSignal): Promise<StaffActionResult>;
+  actOnTransfer(signal: StaffActionSignal): Promise<StaffActionResult>;
   expireTransfer(transferId: string): Promise<ApprovalState>;
 }
 
@@ -20,7 +20,7 @@ export function transferActivities(
 ): TransferActivities {
   return {
     readTransfer: (transferId) => orGone(approvals.state(transferId), goneApproval),
-    actOnTransfer: (act) => orGone(approvals.actBySignal(act, signals), goneAct),
+    actOnTransfer: (signal) => orGone(approvals.performSignal(signal, signals), goneActionResult),
     expireTransfer: (transferId) => orGone(approvals.expire(transferId), goneApproval),
   };
 }

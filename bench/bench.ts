@@ -14,7 +14,7 @@ import type { Grounds } from './service/settings.js';
 import { awayTemporal, BenchTemporal } from './service/temporal.js';
 import { startWorker } from './service/worker-process.js';
 
-/** The result of a load, seen from both sides. */
+/** The result of a load, as measured by the generator and by the service. */
 export interface Run {
   readonly load: LoadResult;
   readonly groups: GroupHistogram;
@@ -29,7 +29,7 @@ export type Load = Omit<LoadJob, 'ports' | 'token' | 'warmUpS' | 'seconds' | 'pe
 export interface Service {
   readonly api: ApiProcess;
   readonly worker: ServiceProcess;
-  /** Null if it is away. */
+  /** Null if Temporal cannot be reached. */
   readonly temporal: BenchTemporal | null;
 }
 
@@ -44,9 +44,9 @@ interface Servers {
   readonly temporalAddress: string;
 }
 
-/** The means of measuring rows: ledgers, the service on one of them, and load. */
+/** Provides what rows need: ledgers, the service on one of them, and load. */
 export class Bench {
-  /** As configured for the service. */
+  /** The number that the service is configured with. */
   readonly readConnections = VARIABLES.MYSQL_READ_CONNECTIONS.parse(
     process.env.MYSQL_READ_CONNECTIONS,
   );
@@ -65,7 +65,7 @@ export class Bench {
     this.profileFolder = options.isProfiled ? profileFolder : null;
   }
 
-  /** Made when first requested in a run. */
+  /** Returns the ledger of this shape, which is opened when first requested. */
   async ledger(shape: LedgerShape): Promise<Ledger> {
     const known = this.ledgers.get(shape.name);
     if (known !== undefined) return known;
@@ -128,8 +128,8 @@ export class Bench {
   }
 
   /**
-   * Spreads the connections over several API processes, which are warmed up for as many times as long: each gets its
-   * part of the requests alone, and what it has not run often is slow. The groups are those of the first.
+   * Spreads the connections over several API processes. The warm-up is longer by their number, because each process
+   * receives only a part of the requests. Group sizes are those of the first process.
    */
   async runOver(apis: Apis, ledger: Ledger, load: Load): Promise<Run> {
     const { seconds, warmUpS } = this.options;

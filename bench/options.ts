@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util';
 
 export interface Options {
-  /** Names of rows, or prefixes; none: all. */
+  /** Names of rows or their first words. Empty: all rows. */
   readonly rows: readonly string[];
   /** Measured time of each row, after the warm-up. */
   readonly seconds: number;
   readonly warmUpS: number;
-  /** How often each row is measured; the run with the median ratio is reported, and the spread. */
+  /** How often each row is measured. The results are those of the run with the median ratio. */
   readonly repeat: number;
   /** Adds the ledger of ten million entries. */
   readonly isFull: boolean;
@@ -20,7 +20,7 @@ export const USAGE = `npm run bench -- [ROW…] [--seconds N] [--repeat N] [--fu
 
   ROW          only these rows: their names or the first words of their names (default: all)
   --seconds N  measured time of each row (default 10), after a warm-up of half of it
-  --repeat N   measures each row so often (default 1) and tells the median by its ratio, with the lowest and the highest
+  --repeat N   measures each row N times (default 1) and prints the run with the median ratio, and the lowest and the highest
   --full       also measures on a ledger of ten million entries, which takes about ten minutes to make, once
   --quick      small ledgers and short runs, to see that everything works; not for comparing
   --profile    writes CPU profiles of API and worker beside the results and prints where its time went`;

@@ -12,7 +12,7 @@ import { counted } from '../src/core/plural.js';
 /** Each may be repeated or late. */
 interface ApprovalActivities {
   read(resourceId: string): Promise<ApprovalState>;
-  act(act: StaffActionSignal): Promise<StaffActionResult>;
+  perform(signal: StaffActionSignal): Promise<StaffActionResult>;
   /** Expires the resource if that is due, and returns its state. */
   expire(resourceId: string): Promise<ApprovalState>;
 }
@@ -27,7 +27,7 @@ const AFTER_THE_SWEEPER_MS = 5_000;
 export class WorkflowInterface {
   state: WaitingState | null = null;
   /** Staff signals that were received and not handled yet. */
-  private readonly acts: StaffActionSignal[] = [];
+  private readonly staffSignals: StaffActionSignal[] = [];
   private isChanged = true;
   private readonly waitsFor: (state: ApprovalState) => string | null;
   private readonly notice: Notice;
@@ -43,7 +43,7 @@ export class WorkflowInterface {
     this.waitsFor = waitsFor;
     setHandlers({
       actions: STAFF_SIGNALS,
-      onAction: (signal) => void this.acts.push({ resourceId, ...signal }),
+      onAction: (signal) => void this.staffSignals.push({ resourceId, ...signal }),
       onChanged: () => void (this.isChanged = true),
       stateOf: () => this.state,
       describe: (action) => `${action} the ${what}`,
@@ -54,11 +54,11 @@ export class WorkflowInterface {
 
   /** True if signals would be lost if the run ended. */
   get hasStaffSignals(): boolean {
-    return this.acts.length > 0;
+    return this.staffSignals.length > 0;
   }
 
   get hasSignals(): boolean {
-    return this.acts.length > 0 || this.isChanged;
+    return this.staffSignals.length > 0 || this.isChanged;
   }
 
   /** Handles the oldest signal. Returns null without one. */
@@ -66,8 +66,8 @@ export class WorkflowInterface {
     activities: ApprovalActivities,
     resourceId: string,
   ): Promise<WaitingState | null> {
-    const act = this.acts.shift();
-    if (act !== undefined) return this.recordResult(act, await activities.act(act));
+    const signal = this.staffSignals.shift();
+    if (signal !== undefined) return this.recordResult(signal, await activities.perform(signal));
     if (!this.isChanged) return null;
     this.isChanged = false;
     return this.update(await activities.read(resourceId));
@@ -86,10 +86,10 @@ export class WorkflowInterface {
   }
 
   private recordResult(
-    act: StaffActionSignal,
+    signal: StaffActionSignal,
     { state, refused }: StaffActionResult,
   ): WaitingState {
-    if (refused !== null) this.notice.recordRefusal(act, refused);
+    if (refused !== null) this.notice.recordRefusal(signal, refused);
     return this.update(state);
   }
 }

@@ -141,9 +141,9 @@ export class View<State> {
     this.show();
   }
 
-  recordResult(act: StaffSignal, refused: string | null): void {
+  recordResult(signal: StaffSignal, refused: string | null): void {
     if (refused === null) return;
-    this.notice.recordRefusal(act, refused);
+    this.notice.recordRefusal(signal, refused);
     this.show();
   }
 

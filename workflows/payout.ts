@@ -35,7 +35,7 @@ export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState>
   let asked = input.asked ?? 0;
   let nextAt = 0;
   const front = new WorkflowInterface('payout', input, (state) => waitsFor(state, asked, nextAt));
-  const activities = { read: readPayout, act: actOnPayout, expire: expirePayout };
+  const activities = { read: readPayout, perform: actOnPayout, expire: expirePayout };
   let state: ApprovalState = await waitForApproval(front, input, activities, () =>
     continueAsNew<typeof payout>(front.nextInput(input)),
   );

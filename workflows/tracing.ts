@@ -22,7 +22,7 @@ const HEADER = '_tracer-data';
 type Inbound = WorkflowInboundCallsInterceptor;
 type Outbound = WorkflowOutboundCallsInterceptor;
 
-/** Continues a trace, but begins none. */
+/** Continues the caller's trace, and does not start a new one. */
 class InboundTracing extends OpenTelemetryInboundInterceptor {
   override execute(input: WorkflowExecuteInput, next: Next<Inbound, 'execute'>): Promise<unknown> {
     return HEADER in input.headers ? super.execute(input, next) : next(input);
@@ -37,7 +37,7 @@ class InboundTracing extends OpenTelemetryInboundInterceptor {
   }
 }
 
-/** Calls of a workflow without a trace begin none either. */
+/** Does not start a trace for the calls of a workflow that has none. */
 class OutboundTracing extends OpenTelemetryOutboundInterceptor {
   override scheduleActivity(
     input: ActivityInput,

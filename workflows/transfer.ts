@@ -15,7 +15,7 @@ const { readTransfer, actOnTransfer, expireTransfer } = describedActivities<Tran
 
 /** A transfer that waits for approval, `transfer/{id}`. */
 export async function transfer(input: ApprovalWorkflowInput): Promise<ApprovalState> {
-  const activities = { read: readTransfer, act: actOnTransfer, expire: expireTransfer };
+  const activities = { read: readTransfer, perform: actOnTransfer, expire: expireTransfer };
   const front = new WorkflowInterface('transfer', input);
   return waitForApproval(front, input, activities, () =>
     continueAsNew<typeof transfer>(front.nextInput(input)),

@@ -52,7 +52,7 @@ export class RecordingDatabase extends Database {
         return answers.map((one) => (Array.isArray(one) ? (one as StoredRow[]) : []));
       },
       atEnd: () => {
-        throw new Error('what is recorded for the baseline has no acts');
+        throw new Error('commands recorded for the baseline must not write to the audit log');
       },
       withCommit: (statements) => ending.push(...statements),
     });

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { latencyOf } from '../load/latency.js';
-import type { Asked, Report, Told } from './protocol.js';
+import type { ReceiverRequest, Report, ReceiverMessage } from './protocol.js';
 
 /**
  * The webhook receiver's process: answers every delivery at once and records when each event arrived. Each path is an
@@ -36,7 +36,7 @@ const server = createServer((request, response) => {
 });
 // Behaves like an endpoint behind a proxy: an idle connection stays open for a while.
 server.keepAliveTimeout = 60_000;
-server.listen(0, '127.0.0.1', () => tell({ port: (server.address() as AddressInfo).port }));
+server.listen(0, '127.0.0.1', () => send({ port: (server.address() as AddressInfo).port }));
 
 function note(endpoint: string, { id, created_at: created }: Delivered, arrivedAt: number): void {
   const createdAt = Date.parse(created);
@@ -48,22 +48,22 @@ function note(endpoint: string, { id, created_at: created }: Delivered, arrivedA
 }
 
 function report(since: number): Report {
-  const wanted = [...first.values()].filter(({ createdAt }) => createdAt >= since);
+  const measured = [...first.values()].filter(({ createdAt }) => createdAt >= since);
   return {
     arrivals,
     distinct: first.size,
-    latency: latencyOf(wanted.map(({ lateMs }) => lateMs)),
+    latency: latencyOf(measured.map(({ lateMs }) => lateMs)),
     seconds: (lastAt - firstAt) / 1000,
   };
 }
 
-function tell(told: Told): void {
-  process.send?.(told);
+function send(message: ReceiverMessage): void {
+  process.send?.(message);
 }
 
 process.on('message', (message) => {
   // Our own parent sent it (receiver.ts).
-  const asked = message as Asked;
-  tell(asked.ask === 'count' ? { distinct: first.size } : report(asked.since));
+  const request = message as ReceiverRequest;
+  send(request.kind === 'count' ? { distinct: first.size } : report(request.since));
 });
 process.once('disconnect', () => process.exit(0));

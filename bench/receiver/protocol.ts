@@ -6,7 +6,8 @@ import type { Latency } from '../load/job.js';
  * `count`: how many different deliveries arrived. `report`: with the latencies of events created at `since` or later
  * (ms).
  */
-export type Asked = { readonly ask: 'count' } | { readonly ask: 'report'; readonly since: number };
+export type ReceiverRequest =
+  { readonly kind: 'count' } | { readonly kind: 'report'; readonly since: number };
 
 export interface Report {
   /** Deliveries, including repeated ones. */
@@ -19,4 +20,4 @@ export interface Report {
   readonly seconds: number;
 }
 
-export type Told = { readonly port: number } | { readonly distinct: number } | Report;
+export type ReceiverMessage = { readonly port: number } | { readonly distinct: number } | Report;

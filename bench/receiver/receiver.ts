@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { RowFailed } from '../row-failed.js';
-import type { Asked, Report, Told } from './protocol.js';
+import type { ReceiverRequest, Report, ReceiverMessage } from './protocol.js';
 
 const MAIN = fileURLToPath(new URL('./main.js', import.meta.url));
 const POLL_MS = 100;
@@ -16,9 +16,9 @@ export class Receiver {
 
   static async start(): Promise<Receiver> {
     const child = fork(MAIN, { execArgv: [] });
-    const told = await answerOf(child);
-    if (!('port' in told)) throw new Error('the receiver told no port');
-    return new Receiver(child, told.port);
+    const message = await nextMessage(child);
+    if (!('port' in message)) throw new Error('the receiver did not report its port');
+    return new Receiver(child, message.port);
   }
 
   /** The address of an endpoint by its number. */
@@ -33,44 +33,44 @@ export class Receiver {
   async untilArrived(deliveries: number, stillMs: number): Promise<void> {
     let seen = -1;
     for (let changedAt = performance.now(); ; await sleep(POLL_MS)) {
-      const told = await this.ask({ ask: 'count' });
-      const distinct = 'distinct' in told ? told.distinct : 0;
+      const message = await this.request({ kind: 'count' });
+      const distinct = 'distinct' in message ? message.distinct : 0;
       if (distinct === deliveries) return;
       if (distinct !== seen) changedAt = performance.now();
       seen = distinct;
       if (performance.now() - changedAt > stillMs)
         throw new RowFailed(
-          `${distinct} of ${deliveries} deliveries came, and then none for ${stillMs / 1000} s`,
+          `${distinct} of ${deliveries} deliveries arrived, and then none for ${stillMs / 1000} s`,
         );
     }
   }
 
   /** Latencies of events created at `since` (ms) or later. */
   async report(since: number): Promise<Report> {
-    const told = await this.ask({ ask: 'report', since });
-    if (!('arrivals' in told)) throw new Error('the receiver told no report');
-    return told;
+    const message = await this.request({ kind: 'report', since });
+    if (!('arrivals' in message)) throw new Error('the receiver sent no report');
+    return message;
   }
 
   stop(): void {
     this.child.disconnect();
   }
 
-  private ask(asked: Asked): Promise<Told> {
-    const answer = answerOf(this.child);
-    this.child.send(asked);
-    return answer;
+  private request(request: ReceiverRequest): Promise<ReceiverMessage> {
+    const response = nextMessage(this.child);
+    this.child.send(request);
+    return response;
   }
 }
 
-function answerOf(child: ChildProcess): Promise<Told> {
+function nextMessage(child: ChildProcess): Promise<ReceiverMessage> {
   return new Promise((resolve, reject) => {
     const died = (): void => reject(new RowFailed('the webhook receiver ended'));
     child.once('exit', died);
-    child.once('message', (told) => {
+    child.once('message', (message) => {
       child.off('exit', died);
       // The message is from our own program (main.ts).
-      resolve(told as Told);
+      resolve(message as ReceiverMessage);
     });
   });
 }

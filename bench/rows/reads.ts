@@ -21,12 +21,12 @@ const CLIENTS = 64;
 interface Read {
   readonly name: string;
   readonly title: string;
-  readonly path: (account: Asked) => string;
+  readonly path: (account: QueriedAccount) => string;
   /** The service's own function, whose statements are the baseline. */
-  readonly read: (reader: Reader, caller: Caller, account: Asked) => Promise<unknown>;
+  readonly read: (reader: Reader, caller: Caller, account: QueriedAccount) => Promise<unknown>;
 }
 
-interface Asked {
+interface QueriedAccount {
   readonly accountId: Uuid;
   readonly alias: string;
 }
@@ -56,11 +56,11 @@ export const readRows: readonly Row[] = READS.map((read) => ({
 async function measure(bench: Bench, { path, read }: Read): Promise<Measured> {
   const ledger = await bench.ledger(SMALL_LEDGER);
   const { sources } = randomParties(ledger);
-  const asked = sources.map((accountId) => ({
+  const queried = sources.map((accountId) => ({
     accountId,
     alias: aliasOf(ledger.accountIds.indexOf(accountId) + FIRST_ACCOUNT),
   }));
-  const list = asked.map((account) => ({ path: path(account) }));
+  const list = queried.map((account) => ({ path: path(account) }));
   const { load, details } = await bench.withApi(ledger, (api) =>
     bench.run(api, ledger, {
       connections: CLIENTS,
@@ -68,7 +68,7 @@ async function measure(bench: Bench, { path, read }: Read): Promise<Measured> {
       requests: { kind: 'listed', list, order: 'random' },
     }),
   );
-  const statements = await record(ledger, asked, read);
+  const statements = await record(ledger, queried, read);
   const bare = await replayReads(
     ledger.url,
     statements,
@@ -89,14 +89,14 @@ async function measure(bench: Bench, { path, read }: Read): Promise<Measured> {
 
 async function record(
   ledger: Ledger,
-  asked: readonly Asked[],
+  queried: readonly QueriedAccount[],
   read: Read['read'],
 ): Promise<readonly string[]> {
   const statements: string[] = [];
   const connection = await openBare(ledger.url, 'reads');
   try {
     const reader = recordingReader(connection, statements);
-    for (const account of asked) await read(reader, callerOf(ledger), account);
+    for (const account of queried) await read(reader, callerOf(ledger), account);
   } finally {
     await connection.end();
   }

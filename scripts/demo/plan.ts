@@ -148,7 +148,7 @@ const initech: TenantPlan = {
 
 export const DEMO_TENANTS: Readonly<Record<string, TenantPlan>> = { acme, globex, initech };
 
-/** The operators' people: two, so that acts that need a second person can be tried too. */
+/** The operators' people: two, so that actions that need a second person can be tried too. */
 export const DEMO_STAFF = ['demo-support', 'demo-lead'].map((name) => ({
   name,
   rights: STAFF_RIGHTS,

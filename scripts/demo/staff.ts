@@ -67,13 +67,13 @@ function replaceFactor(
   return transact(database, async (transaction) => {
     const factor = newFactor(encryptionKeys, person);
     await transaction.execute(updateSql(staff, sealedColumns(factor), { id: person.id }));
-    const act = {
+    const entry = {
       tenantId: null,
       action: 'staff.replace_demo_factor',
       subjectType: 'staff',
       subjectId: person.id,
     };
-    await recordAction(transaction, actor, clock(), { ...act, details: { name: person.name } });
+    await recordAction(transaction, actor, clock(), { ...entry, details: { name: person.name } });
     return factor.secret;
   });
 }

@@ -50,10 +50,10 @@ export function recordAction(
   transaction: Transaction,
   actor: Actor,
   at: Instant,
-  act: AuditEntry,
+  entry: AuditEntry,
   id: Uuid = newId(),
 ): Promise<void> {
-  recordRow(transaction, auditRow(id, actor, at, act));
+  recordRow(transaction, auditRow(id, actor, at, entry));
   return Promise.resolve();
 }
 
@@ -76,11 +76,11 @@ export function recordOnce(
   { database, clock }: DatabaseDeps,
   id: Uuid,
   actor: Actor,
-  act: AuditEntry,
+  entry: AuditEntry,
 ): Promise<void> {
   return transact(database, async (transaction) => {
     if ((await transaction.find(auditLog, { id })) !== undefined) return;
-    recordRow(transaction, auditRow(id, actor, clock(), act));
+    recordRow(transaction, auditRow(id, actor, clock(), entry));
   });
 }
 
@@ -89,13 +89,13 @@ export function recordOnce(
  * the lock of the row that the action changes, so a repeated action changes nothing.
  */
 export async function wasPerformed(reader: Reader, id: Uuid): Promise<boolean> {
-  const act = await reader.find(auditLog, { id });
-  if (act?.action.endsWith('_refused') !== true) return act !== undefined;
-  throw new ApiError(invalidState(String(parseDetails(act).refused)));
+  const row = await reader.find(auditLog, { id });
+  if (row?.action.endsWith('_refused') !== true) return row !== undefined;
+  throw new ApiError(invalidState(String(parseDetails(row).refused)));
 }
 
-export function auditRow(id: Uuid, actor: Actor, at: Instant, act: AuditEntry): AuditRow {
-  const { tenantId, action, subjectType, subjectId, details = {} } = act;
+export function auditRow(id: Uuid, actor: Actor, at: Instant, entry: AuditEntry): AuditRow {
+  const { tenantId, action, subjectType, subjectId, details = {} } = entry;
   return {
     id,
     tenantId,

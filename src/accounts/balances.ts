@@ -40,7 +40,7 @@ export class Balances {
     accountId: Uuid,
     asOf: Instant,
   ): Promise<Readonly<Record<string, unknown>>> {
-    const stored = await this.reads.ask({ caller, accountId });
+    const stored = await this.reads.submit({ caller, accountId });
     assertAllowed('readAccount', stored[0]);
     return {
       account_id: accountId,

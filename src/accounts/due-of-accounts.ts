@@ -8,10 +8,10 @@ import { literals } from '../db/statements.js';
  * other accounts are processed. @param find Returns due rows, oldest first, that meet the SQL
  * condition.
  */
-export async function actOnDue<Row extends { readonly sourceAccountId: Uuid }>(
+export async function performDue<Row extends { readonly sourceAccountId: Uuid }>(
   limit: number,
   find: (others: string, limit: number) => Promise<readonly Row[]>,
-  act: (row: Row) => Promise<unknown>,
+  perform: (row: Row) => Promise<unknown>,
 ): Promise<number> {
   const faults = new Map<Uuid, unknown>();
   for (;;) {
@@ -20,7 +20,9 @@ export async function actOnDue<Row extends { readonly sourceAccountId: Uuid }>(
       known.length === 0 ? '' : `AND source_account_id NOT IN (${literals(accounts, 'id', known)})`;
     const rows = await find(others, Math.trunc(limit));
     await Promise.all(
-      rows.map((row) => act(row).catch((fault: unknown) => faults.set(row.sourceAccountId, fault))),
+      rows.map((row) =>
+        perform(row).catch((fault: unknown) => faults.set(row.sourceAccountId, fault)),
+      ),
     );
     // If every row failed, the accounts are not the cause.
     if (faults.size > known.length && faults.size < limit) continue;

@@ -145,7 +145,7 @@ export class AliasLookup {
   }
 
   async find(tenantId: Uuid, alias: string): Promise<LookupResult | null> {
-    const found = await this.reads.ask({ tenantId, alias });
+    const found = await this.reads.submit({ tenantId, alias });
     return found === undefined ? null : present(found);
   }
 }

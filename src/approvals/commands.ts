@@ -8,13 +8,13 @@ import {
   type ApprovalActionCommand,
   type Approvable,
   type ApprovalFeature,
-  decideAct,
+  decideAction,
   decideExpiry,
   type ExpiryCommand,
 } from './decide.js';
 
 export interface ApprovalCommands<Row extends Approvable> {
-  readonly act: CommandKind<ApprovalActionCommand<Row>, Row>;
+  readonly perform: CommandKind<ApprovalActionCommand<Row>, Row>;
   readonly expire: CommandKind<ExpiryCommand<Row>, Row>;
 }
 
@@ -26,7 +26,7 @@ export function approvalCommands<Row extends Approvable>(
     facts === null ? [] : feature.accountsOf(facts),
   );
   return {
-    act: {
+    perform: {
       name: `act on ${resourceType}`,
       resourceType,
       table,
@@ -53,7 +53,7 @@ export function approvalCommands<Row extends Approvable>(
           ...owners.map((id) => need(tenants, { id })),
         ];
       },
-      decide: (command, state) => decideAct(feature, command, state),
+      decide: (command, state) => decideAction(feature, command, state),
     },
     expire: {
       name: `expire ${resourceType}`,

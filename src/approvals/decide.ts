@@ -115,7 +115,7 @@ interface Attempt<Row extends Approvable> {
   readonly state: LockedState;
 }
 
-export function decideAct<Row extends Approvable>(
+export function decideAction<Row extends Approvable>(
   feature: ApprovalFeature<Row>,
   command: ApprovalActionCommand<Row>,
   state: LockedState,

@@ -44,7 +44,7 @@ export async function changePolicy(
   const plan = planChange(before, wanted, tenant.policyDelayS, at);
   const requester = plan.isRequest ? actor : requesterOf(row);
   await write(transaction, account, asset, plan, requester);
-  for (const { action, details } of actsOf(asset, before, plan, wanted))
+  for (const { action, details } of auditEntriesOf(asset, before, plan, wanted))
     await recordAction(transaction, actor, at, accountAudit(account, action, details));
   return { inForce: plan.inForce, coming: plan.coming };
 }
@@ -135,22 +135,22 @@ function settingsOf({ threshold, approvals, expiresInS, refusesBatches }: Policy
   return { threshold, approvals, expiresInS, refusesBatches };
 }
 
-function actsOf(
+function auditEntriesOf(
   asset: Asset,
   before: PolicyState,
   { inForce, coming, withdrawn, isRequest }: PolicyPlan,
   wanted: Policy | null,
 ): Pick<AuditEntry, 'action' | 'details'>[] {
-  const acts: Pick<AuditEntry, 'action' | 'details'>[] = [];
+  const entries: Pick<AuditEntry, 'action' | 'details'>[] = [];
   if (withdrawn !== null)
-    acts.push({ action: 'approval_policy.withdraw', details: comingDetails(asset, withdrawn) });
+    entries.push({ action: 'approval_policy.withdraw', details: comingDetails(asset, withdrawn) });
   if (coming === null && wanted === null)
-    acts.push({ action: 'approval_policy.remove', details: { asset } });
+    entries.push({ action: 'approval_policy.remove', details: { asset } });
   else if (coming === null || !isSame(before.inForce, inForce))
-    acts.push({ action: 'approval_policy.set', details: { asset, ...policyDetails(inForce) } });
+    entries.push({ action: 'approval_policy.set', details: { asset, ...policyDetails(inForce) } });
   if (coming !== null && isRequest)
-    acts.push({ action: 'approval_policy.request', details: comingDetails(asset, coming) });
-  return acts;
+    entries.push({ action: 'approval_policy.request', details: comingDetails(asset, coming) });
+  return entries;
 }
 
 function comingDetails(asset: Asset, { policy, effectiveAt }: ComingPolicy): AuditDetails {

@@ -8,7 +8,7 @@ import { string, time } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { columnList } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
-import { actOnDue } from '../accounts/due-of-accounts.js';
+import { performDue } from '../accounts/due-of-accounts.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import type { CommandResult, Outcome } from '../ledger/writer/types.js';
 import type { StaffIdentity } from '../staff/rules.js';
@@ -57,7 +57,7 @@ export class Approvals<Row extends Approvable> {
   ): Promise<CommandResult<Row>> {
     const acting: ApprovalActor = { by: 'member', memberId };
     const what = { tenantId, resourceId, action: 'approve', acting, reason: null } as const;
-    return this.act({ ...what, ...idempotency, notifiesWorkflow: true });
+    return this.perform({ ...what, ...idempotency, notifiesWorkflow: true });
   }
 
   /** A repeated request finds the resource settled. */
@@ -69,11 +69,15 @@ export class Approvals<Row extends Approvable> {
   ): Promise<CommandResult<Row>> {
     const acting: ApprovalActor = { by: 'member', memberId };
     const what = { tenantId, resourceId, action, acting, reason };
-    return this.act({ ...what, ...this.actKey(resourceId, newId()), notifiesWorkflow: true });
+    return this.perform({
+      ...what,
+      ...this.actionKey(resourceId, newId()),
+      notifiesWorkflow: true,
+    });
   }
 
   /** Repeating an `actId` returns the first result. */
-  actByStaff(
+  performByStaff(
     { id: resourceId, tenantId }: Row,
     action: ApprovalAction,
     staff: StaffIdentity,
@@ -82,14 +86,14 @@ export class Approvals<Row extends Approvable> {
   ): Promise<CommandResult<Row>> {
     const acting: ApprovalActor = { by: 'staff', staff };
     const what = { tenantId, resourceId, action, acting, reason: cleaned(reason) };
-    return this.act({ ...what, ...this.actKey(resourceId, actId), notifiesWorkflow: true });
+    return this.perform({ ...what, ...this.actionKey(resourceId, actId), notifiesWorkflow: true });
   }
 
   /**
    * Performs a signal's action. A malformed or unproven signal changes nothing and is recorded as
    * refused. Throws ledger_unavailable; repeating the actId then returns the result.
    */
-  async actBySignal(
+  async performSignal(
     signal: StaffActionSignal,
     signals: Pick<StaffSignals, 'verify'>,
   ): Promise<StaffActionResult> {
@@ -103,8 +107,8 @@ export class Approvals<Row extends Approvable> {
       return { state: await this.state(resourceId), refused: signed.refused };
     const acting: ApprovalActor = { by: 'staff', staff: signed.by };
     const what = { tenantId, resourceId: subjectId, action, acting, reason: signed.reason };
-    const keyed = this.actKey(subjectId, actId);
-    const { outcome } = await this.act({ ...what, ...keyed, notifiesWorkflow: false });
+    const keyed = this.actionKey(subjectId, actId);
+    const { outcome } = await this.perform({ ...what, ...keyed, notifiesWorkflow: false });
     if (outcome.done) return { state: this.stateOf(outcome.resource), refused: null };
     if (outcome.refusal.code === 'ledger_unavailable') throw new ApiError(outcome.refusal);
     return { state: await this.state(resourceId), refused: outcome.refusal.message };
@@ -148,7 +152,7 @@ export class Approvals<Row extends Approvable> {
       );
       return due.map((row) => parseRow(table, row));
     };
-    return actOnDue(limit, find, async (row) => {
+    return performDue(limit, find, async (row) => {
       const outcome = await this.submitExpiry(row, newId());
       if (!outcome.done) throw new ApiError(outcome.refusal);
     });
@@ -167,14 +171,18 @@ export class Approvals<Row extends Approvable> {
     return answer.outcome;
   }
 
-  private async act(request: ActionRequest): Promise<CommandResult<Row>> {
+  private async perform(request: ActionRequest): Promise<CommandResult<Row>> {
     const { notifiesWorkflow, resourceId, ...wanted } = request;
     // Another tenant's resource is not found, and its accounts are not locked.
     const where = { id: resourceId, tenantId: wanted.tenantId } as Partial<Row>;
     const own = (await this.reader.find(this.feature.table, where)) ?? null;
     const outboxId = notifiesWorkflow ? newId() : null;
     const ids = { auditId: newId(), approvalId: newId(), outboxId };
-    const answer = await this.writer.submit(this.commands.act, { ...wanted, ...ids, facts: own });
+    const answer = await this.writer.submit(this.commands.perform, {
+      ...wanted,
+      ...ids,
+      facts: own,
+    });
     if (own !== null) this.notify(answer, own, outboxId);
     return answer;
   }
@@ -199,7 +207,7 @@ export class Approvals<Row extends Approvable> {
     return existing(await this.reader.find(this.feature.table, { id } as Partial<Row>));
   }
 
-  private actKey(id: Uuid, actId: string): Keyed {
+  private actionKey(id: Uuid, actId: string): Keyed {
     const key = `${this.feature.resourceType}/${id}/act/${actId}`;
     return { key, fingerprint: commandFingerprint(['act', id, actId]) };
   }

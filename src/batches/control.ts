@@ -43,9 +43,9 @@ type Action = (
 ) => Promise<BonusBatch>;
 
 /** Pauses payment after the current group. Pausing a paused batch is recorded as `unchanged`. */
-export const pauseBatch: Action = (deps, ...act) => setPaused(deps, deps.clock(), ...act);
+export const pauseBatch: Action = (deps, ...request) => setPaused(deps, deps.clock(), ...request);
 
-export const resumeBatch: Action = (deps, ...act) => setPaused(deps, null, ...act);
+export const resumeBatch: Action = (deps, ...request) => setPaused(deps, null, ...request);
 
 async function setPaused(
   { database, clock }: BatchControlDeps,

@@ -1,5 +1,5 @@
 import { type Actor, recordAction } from '../access/audit-log.js';
-import { actOnDue } from '../accounts/due-of-accounts.js';
+import { performDue } from '../accounts/due-of-accounts.js';
 import { ApiError } from '../core/errors.js';
 import { commandFingerprint } from '../core/fingerprint.js';
 import { firstIdAt, newId, type Uuid } from '../core/ids.js';
@@ -96,7 +96,7 @@ export async function lapseDueBatches(
        WHERE status='ready' AND created_at<=${readySince} AND validated_at<=${readySince} ${others}
        ORDER BY created_at LIMIT ${most}`,
     );
-  return actOnDue(limit, find, async ({ id: batchId, tenantId, sourceAccountId }) => {
+  return performDue(limit, find, async ({ id: batchId, tenantId, sourceAccountId }) => {
     const { outcome } = await writer.submit(lapseBatchKind, {
       tenantId,
       key: `bonus_batch/${batchId}/lapse`,

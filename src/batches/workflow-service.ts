@@ -91,7 +91,7 @@ export class BatchWorkflowService {
   }
 
   /** Returns the reason if the action of a signal was refused, or else null. */
-  async actBySignal(
+  async performSignal(
     signal: BatchActionSignal,
     signals: Pick<StaffSignals, 'verify'>,
   ): Promise<string | null> {

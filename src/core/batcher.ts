@@ -1,73 +1,73 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 
-interface Waiting<Item, Answer> {
+interface QueuedItem<Item, Result> {
   readonly item: Item;
-  readonly resolve: (answer: Answer) => void;
+  readonly resolve: (result: Result) => void;
   readonly reject: (failure: unknown) => void;
 }
 
 export interface BatcherOptions<Item> {
-  /** A group has at least one item. */
-  readonly most: number;
+  /** The weight of a group, or the number of its items. A heavier item is a group of its own. */
+  readonly maxWeight: number;
   readonly weigh?: (item: Item) => number;
-  /** How long a group waits for further items; 0 by default. */
+  /** How long the first item of a group waits for further items; 0 by default. */
   readonly lingerMs?: number;
   /**
-   * Groups under way at a time, each with all items requested in one turn of the event loop. By
-   * default one, started at once.
+   * Groups in progress at a time, each of all items submitted in one turn of the event loop. By
+   * default one group, which starts at once.
    */
-  readonly atATime?: number;
-  /** True if a single item may have made the group fail: each is then tried separately. */
-  readonly isOfOne?: (failure: unknown) => boolean;
+  readonly concurrency?: number;
+  /** True if one item may have caused the failure of its group. Each item is then tried alone. */
+  readonly mayRetryAlone?: (failure: unknown) => boolean;
 }
 
-/** Combines requests that arrive while a group is under way into the next group. */
-export class Batcher<Item, Answer> {
-  private waiting: Waiting<Item, Answer>[] = [];
+/** Combines items that are submitted while a group is in progress into the next group. */
+export class Batcher<Item, Result> {
+  private queue: QueuedItem<Item, Result>[] = [];
   private underWay = 0;
 
-  /** `work` returns its results in the order of the items. */
+  /** `work` returns one result for each item, in order. */
   constructor(
     private readonly options: BatcherOptions<Item>,
-    private readonly work: (items: readonly Item[]) => Promise<readonly Answer[]>,
+    private readonly work: (items: readonly Item[]) => Promise<readonly Result[]>,
   ) {}
 
-  ask(item: Item): Promise<Answer> {
+  submit(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ item, resolve, reject });
-      if (this.underWay < (this.options.atATime ?? 1)) void this.run();
+      this.queue.push({ item, resolve, reject });
+      if (this.underWay < (this.options.concurrency ?? 1)) void this.run();
     });
   }
 
   private async run(): Promise<void> {
     this.underWay += 1;
-    const { lingerMs = 0, atATime } = this.options;
-    if (atATime !== undefined) await turn();
-    while (this.waiting.length > 0) {
+    const { lingerMs = 0, concurrency } = this.options;
+    if (concurrency !== undefined) await turn();
+    while (this.queue.length > 0) {
       if (lingerMs > 0) await sleep(lingerMs);
-      await this.answer(this.nextGroup());
+      await this.runGroup(this.nextGroup());
     }
     this.underWay -= 1;
   }
 
-  private nextGroup(): Waiting<Item, Answer>[] {
-    const { most, weigh = () => 1 } = this.options;
+  private nextGroup(): QueuedItem<Item, Result>[] {
+    const { maxWeight, weigh = () => 1 } = this.options;
     let [count, weight] = [0, 0];
-    for (const { item } of this.waiting) {
+    for (const { item } of this.queue) {
       weight += weigh(item);
-      if (count > 0 && weight > most) break;
+      if (count > 0 && weight > maxWeight) break;
       count += 1;
     }
-    return this.waiting.splice(0, count);
+    return this.queue.splice(0, count);
   }
 
-  private async answer(group: readonly Waiting<Item, Answer>[]): Promise<void> {
+  private async runGroup(group: readonly QueuedItem<Item, Result>[]): Promise<void> {
     try {
-      const answers = await this.work(group.map(({ item }) => item));
-      group.forEach(({ resolve }, index) => resolve(answers[index] as Answer));
+      const results = await this.work(group.map(({ item }) => item));
+      group.forEach(({ resolve }, index) => resolve(results[index] as Result));
     } catch (failure) {
-      if (group.length > 1 && this.options.isOfOne?.(failure) === true)
-        for (const one of group) await this.answer([one]);
+      if (group.length > 1 && this.options.mayRetryAlone?.(failure) === true)
+        for (const one of group) await this.runGroup([one]);
       else for (const { reject } of group) reject(failure);
     }
   }

@@ -1,4 +1,4 @@
-interface Waiting {
+interface Waiter {
   readonly tenantId: string;
   readonly admit: () => void;
 }
@@ -12,7 +12,7 @@ const MAX_REMEMBERED = 1_000;
  */
 export class FairQueue {
   private readonly inside = new Set<string>();
-  private waiting: Waiting[] = [];
+  private waiting: Waiter[] = [];
   private readonly turns = new Map<string, number>();
   private lastTurn = 0;
 
@@ -52,8 +52,8 @@ export class FairQueue {
     }
   }
 
-  private next(): Waiting | undefined {
-    let first: Waiting | undefined;
+  private next(): Waiter | undefined {
+    let first: Waiter | undefined;
     for (const one of this.waiting) {
       if (this.inside.has(one.tenantId)) continue;
       if (first === undefined || this.turnOf(one) < this.turnOf(first)) first = one;
@@ -61,7 +61,7 @@ export class FairQueue {
     return first;
   }
 
-  private turnOf({ tenantId }: Waiting): number {
+  private turnOf({ tenantId }: Waiter): number {
     return this.turns.get(tenantId) ?? 0;
   }
 

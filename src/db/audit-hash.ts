@@ -11,7 +11,7 @@ export const GENESIS = Buffer.alloc(32);
 /** Action of the line after sequence numbers that a restore skipped. */
 export const RESTORE_GAP = 'restore.gap';
 
-interface HashedAct {
+interface HashedRow {
   readonly id: Uuid;
   readonly tenantId: Uuid | null;
   readonly at: number;
@@ -23,14 +23,14 @@ interface HashedAct {
   readonly details: string;
 }
 
-export function chainOf({ tenantId }: Pick<HashedAct, 'tenantId'>): Uuid {
+export function chainOf({ tenantId }: Pick<HashedRow, 'tenantId'>): Uuid {
   return tenantId ?? SYSTEM_CHAIN;
 }
 
 /** SHA-256 of the previous hash and the line. */
-export function actHash(previous: Buffer, sequence: bigint, act: HashedAct): Buffer {
-  const { id, tenantId, at, channel, actorClaimed, action, subjectType, subjectId, details } = act;
-  const numbered = [chainOf(act), sequence.toString()];
+export function rowHash(previous: Buffer, sequence: bigint, row: HashedRow): Buffer {
+  const { id, tenantId, at, channel, actorClaimed, action, subjectType, subjectId, details } = row;
+  const numbered = [chainOf(row), sequence.toString()];
   const content = [
     ...numbered,
     id,

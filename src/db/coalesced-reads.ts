@@ -9,7 +9,7 @@ const READS_AT_A_TIME = 2;
 export function coalescedReads<Key, Found>(
   read: (keys: readonly Key[]) => Promise<(key: Key) => Found>,
 ): Batcher<Key, Found> {
-  return new Batcher({ most: MAX_KEYS, atATime: READS_AT_A_TIME }, async (keys) => {
+  return new Batcher({ maxWeight: MAX_KEYS, concurrency: READS_AT_A_TIME }, async (keys) => {
     const found = await read(keys);
     return keys.map((key) => found(key));
   });

@@ -5,23 +5,23 @@ import { DatabaseUnavailable } from './failures.js';
 /** Tenant on whose behalf a transaction runs; null for none or several. */
 export type Beneficiary = Uuid | null;
 
-interface Waiting {
-  readonly of: Beneficiary;
+interface Waiter {
+  readonly beneficiary: Beneficiary;
   readonly admit: () => void;
 }
 
 /** First-in, first-out semaphore of which one tenant holds at most half. */
 export class ConnectionLimit {
   private taken = 0;
-  private readonly takenOf = new Map<Beneficiary, number>();
-  private readonly queue = new Set<Waiting>();
+  private readonly takenBy = new Map<Beneficiary, number>();
+  private readonly queue = new Set<Waiter>();
 
-  constructor(private readonly most: number) {}
+  constructor(private readonly limit: number) {}
 
   /** Takes a place, returned by `leave`. Throws DatabaseUnavailable after the deadline. */
-  enter(of: Beneficiary, deadline: Deadline): Promise<void> {
-    if (this.hasRoomFor(of)) {
-      this.take(of);
+  enter(beneficiary: Beneficiary, deadline: Deadline): Promise<void> {
+    if (this.hasRoomFor(beneficiary)) {
+      this.take(beneficiary);
       return Promise.resolve();
     }
     return new Promise((resolve, reject) => {
@@ -29,39 +29,39 @@ export class ConnectionLimit {
         clearTimeout(timer);
         resolve();
       };
-      const waiting = { of, admit };
+      const waiter = { beneficiary, admit };
       const giveUp = (): void => {
-        this.queue.delete(waiting);
+        this.queue.delete(waiter);
         reject(new DatabaseUnavailable('no connection to MySQL became free in time'));
       };
       const timer = setTimeout(giveUp, deadline.leftMs());
-      this.queue.add(waiting);
+      this.queue.add(waiter);
     });
   }
 
-  leave(of: Beneficiary): void {
+  leave(beneficiary: Beneficiary): void {
     this.taken -= 1;
-    const left = (this.takenOf.get(of) ?? 1) - 1;
-    if (left === 0) this.takenOf.delete(of);
-    else this.takenOf.set(of, left);
-    for (const waiting of this.queue)
-      if (this.hasRoomFor(waiting.of)) {
-        this.queue.delete(waiting);
-        this.take(waiting.of);
-        waiting.admit();
+    const left = (this.takenBy.get(beneficiary) ?? 1) - 1;
+    if (left === 0) this.takenBy.delete(beneficiary);
+    else this.takenBy.set(beneficiary, left);
+    for (const waiter of this.queue)
+      if (this.hasRoomFor(waiter.beneficiary)) {
+        this.queue.delete(waiter);
+        this.take(waiter.beneficiary);
+        waiter.admit();
         return;
       }
   }
 
-  private hasRoomFor(of: Beneficiary): boolean {
+  private hasRoomFor(beneficiary: Beneficiary): boolean {
     return (
-      this.taken < this.most &&
-      (of === null || (this.takenOf.get(of) ?? 0) < Math.ceil(this.most / 2))
+      this.taken < this.limit &&
+      (beneficiary === null || (this.takenBy.get(beneficiary) ?? 0) < Math.ceil(this.limit / 2))
     );
   }
 
-  private take(of: Beneficiary): void {
+  private take(beneficiary: Beneficiary): void {
     this.taken += 1;
-    this.takenOf.set(of, (this.takenOf.get(of) ?? 0) + 1);
+    this.takenBy.set(beneficiary, (this.takenBy.get(beneficiary) ?? 0) + 1);
   }
 }

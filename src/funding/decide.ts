@@ -85,7 +85,7 @@ export function decidePayIn(command: RecordPayIn, state: LockedState): Decision<
   };
   return accept(payIn, {
     postings: [posting],
-    rows: [insertRow(payIns, payIn), actOf(command, payInAudit(payIn), state)],
+    rows: [insertRow(payIns, payIn), auditInsertOf(command, payInAudit(payIn), state)],
   });
 }
 
@@ -164,8 +164,12 @@ function done(
   const row =
     action === 'propose' ? insertRow(adjustments, adjustment) : changeRow(adjustments, adjustment);
   const why = 'why' in command ? command.why : null;
-  const act = actOf(command, adjustmentAudit(adjustment, `adjustment.${action}`, why), state);
-  return accept(adjustment, { ...moved, rows: [row, act] });
+  const auditInsert = auditInsertOf(
+    command,
+    adjustmentAudit(adjustment, `adjustment.${action}`, why),
+    state,
+  );
+  return accept(adjustment, { ...moved, rows: [row, auditInsert] });
 }
 
 function decidedBy(
@@ -175,8 +179,12 @@ function decidedBy(
   return { decidedBy: name, decidedById: id, decidedAt: at };
 }
 
-function actOf({ auditId, by }: StaffCommand, act: AuditEntry, { at }: LockedState): RowWrite {
-  return insertRow(auditLog, auditRow(auditId, by, at, act));
+function auditInsertOf(
+  { auditId, by }: StaffCommand,
+  entry: AuditEntry,
+  { at }: LockedState,
+): RowWrite {
+  return insertRow(auditLog, auditRow(auditId, by, at, entry));
 }
 
 function payInAudit({ tenantId, id, accountId, asset, raw, reference }: PayIn): AuditEntry {

@@ -176,7 +176,7 @@ function bodyContent({ hasFile }: Route, body: z.ZodType): ZodContentObject {
     format: 'binary',
     description: `The file, at most ${MAX_FILE_BYTES} bytes. Its part may have any name; there must be exactly one.`,
   });
-  // Extending a closed object would give two that exclude each other.
+  // `extend` would describe two closed objects, which no value satisfies.
   const parts = z.strictObject({ ...body.shape, [FILE_FIELD]: file });
   const filled =
     example === undefined
@@ -246,7 +246,7 @@ function fileContent({ fileTypes, examples }: Route): ZodContentObject {
   );
 }
 
-/** The codes of the route's steps, and those that its handler names. */
+/** Returns the error codes of the route's steps, and those that its handler declares. */
 export function codesOf(route: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>([
     'invalid_field',
@@ -296,7 +296,7 @@ function failure(status: number, codes: readonly ErrorCode[]): ResponseConfig {
 
 const errorSchemas = new Map<string, z.ZodType>();
 
-/** One component for each set of codes. */
+/** Returns the schema of errors with these codes; equal sets of codes share a component. */
 function errorOf(codes: readonly ErrorCode[]): z.ZodType {
   const words = codes.map((code) =>
     code.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase()),

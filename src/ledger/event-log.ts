@@ -18,7 +18,7 @@ export interface EventDraft {
   readonly traceparent?: Traceparent | null;
 }
 
-/** Returns a row while a restore is unfinished. */
+/** Selects a row while a restore is unfinished. */
 export const OPEN_RESTORE_SQL = 'SELECT 1 FROM restores WHERE finished_at IS NULL LIMIT 1';
 
 /**
@@ -56,28 +56,30 @@ export function eventStatements(drafts: readonly EventDraft[], now: Instant): st
   const tenants = [...groupBy(drafts, ({ tenantId }) => tenantId)].sort(([a], [b]) =>
     compareText(a, b),
   );
-  const counters = tenants.map(([tenantId, own], index) => new Counter(tenantId, own, index));
+  const tenantEvents = tenants.map(
+    ([tenantId, own], index) => new TenantEvents(tenantId, own, index),
+  );
   return [
-    `SET ${counters.map(({ last, at, restored }) => `${last}=NULL,${at}=NULL,${restored}=NULL`).join(',')}`,
-    ...counters.map((counter) => counter.lockSql(now)),
-    `INSERT INTO events (tenant_id,sequence,id,type,resource_id,body,created_at,traceparent) VALUES ${counters
-      .flatMap((counter) => counter.rows())
+    `SET ${tenantEvents.map(({ last, at, restored }) => `${last}=NULL,${at}=NULL,${restored}=NULL`).join(',')}`,
+    ...tenantEvents.map((tenant) => tenant.lockSql(now)),
+    `INSERT INTO events (tenant_id,sequence,id,type,resource_id,body,created_at,traceparent) VALUES ${tenantEvents
+      .flatMap((tenant) => tenant.rows())
       .join(',')}`,
     upsertValuesSql(
       eventCounters,
-      counters.map((counter) => counter.values()),
+      tenantEvents.map((tenant) => tenant.values()),
       ['lastSequence', 'lastAt'],
     ),
     upsertValuesSql(
       eventHeads,
-      counters.flatMap((counter) => counter.heads()),
+      tenantEvents.flatMap((tenant) => tenant.heads()),
       ['lastSequence'],
     ),
   ];
 }
 
 /** New events of one tenant. Session variables hold the counter's value and the events' time. */
-class Counter {
+class TenantEvents {
   readonly last: string;
   readonly at: string;
   readonly restored: string;

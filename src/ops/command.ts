@@ -126,7 +126,7 @@ export function command<S extends z.ZodRawShape>(spec: CommandSpec<S>): CommandD
   return define(spec, namedNeeds(spec.needs), (options, input, name) =>
     withOps(options, (ops, acting) => {
       spec.check?.(input);
-      return withDatabaseClock(ops, () => act(spec, input, name, ops, acting));
+      return withDatabaseClock(ops, () => runAuthorised(spec, input, name, ops, acting));
     }),
   );
 }
@@ -150,7 +150,7 @@ async function withDatabaseClock(
 }
 
 /** Decides whether the user may run a command; no other place does. */
-async function act<S extends z.ZodRawShape>(
+async function runAuthorised<S extends z.ZodRawShape>(
   spec: CommandSpec<S>,
   input: InputOf<S>,
   name: string,
@@ -177,7 +177,10 @@ async function act<S extends z.ZodRawShape>(
 
 function actingOps(ops: Ops, identity: StaffIdentity | null, actor: Actor | null): ActingOps {
   const known = <T>(who: T | null): T => {
-    if (who === null) throw new Error('a command acts that has not said what it needs');
+    if (who === null)
+      throw new Error(
+        'the command writes to the audit log but declares no right or action that it needs',
+      );
     return who;
   };
   const isFirst = identity === null && actor !== null;

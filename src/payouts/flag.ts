@@ -2,7 +2,7 @@ import { type Clock, instant, type Instant } from '../core/instant.js';
 import { time } from '../db/columns.js';
 import type { Database } from '../db/database.js';
 import { type Payout, payouts } from '../db/entities/payouts.js';
-import { actOnDue } from '../accounts/due-of-accounts.js';
+import { performDue } from '../accounts/due-of-accounts.js';
 import type { LedgerWriter } from '../ledger/writer/ledger-writer.js';
 import { changeRow, type LockedState } from '../ledger/writer/types.js';
 import type { Sweep } from '../temporal/sweeper.js';
@@ -81,7 +81,7 @@ export function flagStuck(
       `FORCE INDEX (${index}) WHERE status='${status}' AND ${since}<${time.literal(standsSince)}
          AND stuck_since IS NULL ${others} ${order} LIMIT ${most}`,
     );
-  return actOnDue(limit, find, async (payout) =>
+  return performDue(limit, find, async (payout) =>
     resultOf(await writer.submit(flagPayout, { ...railCommand(payout), standsSince })),
   );
 }

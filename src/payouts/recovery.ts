@@ -27,7 +27,7 @@ const CANDIDATES = 5;
 const EVERY_MS = 1_000;
 
 const parseWaiting = rowParser({ id: uuid, tenantId: uuid });
-type Waiting = ReturnType<typeof parseWaiting>;
+type WaitingPayout = ReturnType<typeof parseWaiting>;
 
 /** Probes rails that do not respond, and resumes their payouts when they respond again. */
 export class RailRecovery {
@@ -45,7 +45,7 @@ export class RailRecovery {
     if (dueAt === null) return false;
     let after: Uuid | null = null;
     while (!signal.aborted && (await breakers.isClosed(rail))) {
-      const rows: Waiting[] = await this.waiting(rail, after);
+      const rows: WaitingPayout[] = await this.waiting(rail, after);
       await outbox.add(
         rows.map(({ id, tenantId }) => ({ tenantId, resourceType: 'payout', resourceId: id })),
       );
@@ -84,7 +84,7 @@ export class RailRecovery {
     if (lost !== undefined) await queue.poll(lost.id, true);
   }
 
-  private async waiting(rail: string, after: Uuid | null): Promise<Waiting[]> {
+  private async waiting(rail: string, after: Uuid | null): Promise<WaitingPayout[]> {
     const behind = after === null ? '' : ` AND id>${uuid.literal(after)}`;
     const rows = await this.deps.calls.deps.database.reader.query(
       `SELECT id, tenant_id FROM payouts FORCE INDEX (expiring)

@@ -185,8 +185,8 @@ function audited(
   details: Readonly<Record<string, string>>,
   { at }: LockedState,
 ): RowWrite {
-  const act = { tenantId, subjectType: 'payout', subjectId, action, details };
-  return insertRow(auditLog, auditRow(auditId, by, at, act));
+  const entry = { tenantId, subjectType: 'payout', subjectId, action, details };
+  return insertRow(auditLog, auditRow(auditId, by, at, entry));
 }
 
 /** A payout as a person sees it. A decision counts only for this state and open proposal. */

@@ -1,6 +1,6 @@
 import { ApiError, notFound } from '../core/errors.js';
 import { type OperationReader, operationRoutes } from '../accounts/routes-operations.js';
-import { approvalRoutes } from '../approvals/routes-acts.js';
+import { approvalRoutes } from '../approvals/routes-actions.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
 import type { Cursors } from '../http/cursor.js';

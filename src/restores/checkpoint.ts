@@ -19,7 +19,7 @@ const checkpoint = z.object({
   transactions: z.array(id),
   /** `id` is the event with that sequence; null if it did not exist. */
   events: z.array(z.object({ tenantId: id, sequence, id: id.nullable() })),
-  /** Heads of chains of the audit log; `hash` in hexadecimal. */
+  /** Heads of the audit log's chains; `hash` in hexadecimal. */
   acts: z.array(z.object({ chainId: id, sequence, hash: z.string().regex(/^[0-9a-f]{64}$/) })),
 });
 
@@ -30,7 +30,7 @@ export function parseCheckpoint(value: unknown): Checkpoint | null {
   return checkpoint.safeParse(value).data ?? null;
 }
 
-/** Of the tenants with the newest events. A rollback loses the newest rows first. */
+/** Only the tenants with the newest events, because a rollback loses the newest rows first. */
 const MAX_TENANTS = 100;
 
 /** Reads the newest ledger transaction, event and audit chain's head of these tenants. */
@@ -52,7 +52,7 @@ export async function readCheckpoint(reader: Reader): Promise<Checkpoint> {
       sequence: String(row.last_sequence),
       id: nullable(uuid).parse(row.id),
     })),
-    // A chain without numbered acts has no row of the audit log as its head.
+    // A chain without numbered rows has no row of the audit log as its head.
     acts: heads
       .filter(({ lastSequence }) => lastSequence > 0n)
       .map(({ chainId, lastSequence, lastHash }) => ({
@@ -87,7 +87,7 @@ export async function compareWith(reader: Reader, earlier: Checkpoint): Promise<
     declared.length === earlier.restores.length &&
     (await hasTransactions(reader, earlier)) &&
     (await hasEvents(reader, earlier)) &&
-    (await hasActs(reader, earlier));
+    (await hasAuditRows(reader, earlier));
   return isIntact ? 'intact' : 'lost';
 }
 
@@ -121,7 +121,7 @@ async function hasEvents(reader: Reader, { events: earlier }: Checkpoint): Promi
   });
 }
 
-async function hasActs(reader: Reader, { acts: earlier }: Checkpoint): Promise<boolean> {
+async function hasAuditRows(reader: Reader, { acts: earlier }: Checkpoint): Promise<boolean> {
   if (earlier.length === 0) return true;
   const named = earlier.map((one) =>
     equalsSql(chainedAuditLog, { chainId: one.chainId, sequence: BigInt(one.sequence) }),

@@ -116,10 +116,10 @@ export async function openLedger(
     if (refusal !== null) throw new ApiError(refusal);
     await keepNewerFromEnding(transaction, restore, unasked, now);
     await transaction.execute(updateSql(restores, finished, { id: open.map(({ id }) => id) }));
-    const act = restoreAudit('restore.finish', restore);
+    const entry = restoreAudit('restore.finish', restore);
     await recordAction(transaction, by, now, {
-      ...act,
-      details: { ...act.details, ...found, left_out: unasked.join(',') },
+      ...entry,
+      details: { ...entry.details, ...found, left_out: unasked.join(',') },
     });
   });
 }

@@ -19,12 +19,12 @@ import { railsOfWorkers } from '../payouts/recovery.js';
 import { findingOf, type FindingKind } from './rules.js';
 import { isLossy } from './sequences.js';
 
-/** Finds payouts that rails know and that differ here. (docs/operations/backup.md) */
+/** Compares the payouts with what the rails report after a restore. (docs/operations/backup.md) */
 
-/** The clocks of the rail and the database never differ by more. */
+/** The clocks of the rail and the database are assumed to differ by less. */
 const MARGIN_MS = 300_000;
 const SLICE = 500;
-const ASKED_AT_ONCE = 20;
+const STATUS_REQUESTS_AT_ONCE = 20;
 
 /** Returns the rails of payouts that have not ended. */
 export async function railsInUse(reader: Reader): Promise<readonly string[]> {
@@ -50,9 +50,9 @@ export async function railsEverSeen(reader: Reader): Promise<readonly string[]> 
   return [...new Set([...rails, ...(await railsOfWorkers(reader))])].sort(compareText);
 }
 
-interface Asking extends DatabaseDeps {
+interface RailReconciliation extends DatabaseDeps {
   readonly restore: Restore;
-  readonly onProgress: (rail: string, asked: number) => void;
+  readonly onProgress: (rail: string, checked: number) => void;
 }
 
 /**
@@ -60,16 +60,16 @@ interface Asking extends DatabaseDeps {
  * of every payout that has not ended here. Stores the findings. Returns the rails that cannot list
  * payments. Throws RailSilent.
  */
-export async function askRails(deps: Asking, rails: Rails): Promise<readonly string[]> {
+export async function askRails(deps: RailReconciliation, rails: Rails): Promise<readonly string[]> {
   const cannotList: string[] = [];
   for (const [name, rail] of rails) {
-    await askKeys(deps, name, rail);
-    if (!(await askList(deps, name, rail))) cannotList.push(name);
+    await compareUnfinished(deps, name, rail);
+    if (!(await compareList(deps, name, rail))) cannotList.push(name);
   }
   return cannotList;
 }
 
-async function askList(deps: Asking, name: string, rail: Rail): Promise<boolean> {
+async function compareList(deps: RailReconciliation, name: string, rail: Rail): Promise<boolean> {
   const { restoredTo } = deps.restore;
   const since: Instant = instant((restoredTo ?? deps.restore.beganAt) - MARGIN_MS);
   let seen = 0;
@@ -81,53 +81,59 @@ async function askList(deps: Asking, name: string, rail: Rail): Promise<boolean>
     seen += page.items.length;
     deps.onProgress(name, seen);
     if (after !== null && page.next !== null && page.next <= after)
-      throw new RailSilent(`${name} lists no further than ${after}, and says that there is more`);
+      throw new RailSilent(
+        `${name} lists no payments after ${after}, but reports that there are more`,
+      );
     after = page.next;
   } while (after !== null);
   return true;
 }
 
 async function compareListed(
-  deps: Asking,
+  deps: RailReconciliation,
   rail: string,
   listed: readonly ListedPayment[],
 ): Promise<void> {
   const keys = listed.map(({ key }) => key);
-  const known = await present(deps, rail, keys);
+  const known = await readCurrent(deps, rail, keys);
   const found = listed.flatMap((item) => {
     const payout = known.get(item.key);
     const kind = payout === undefined ? 'unknown_here' : findingOf(payout, item);
-    return kind === null ? [] : [finding(deps, kind, rail, item.key, payout, reportText(item))];
+    return kind === null ? [] : [newFinding(deps, kind, rail, item.key, payout, reportText(item))];
   });
-  await keep(deps, found);
+  await storeFindings(deps, found);
 }
 
-async function askKeys(deps: Asking, name: string, rail: Rail): Promise<void> {
+async function compareUnfinished(
+  deps: RailReconciliation,
+  name: string,
+  rail: Rail,
+): Promise<void> {
   let seen = 0;
   for await (const slice of unfinished(deps.database.reader, name)) {
-    for (let from = 0; from < slice.length; from += ASKED_AT_ONCE) {
-      const some = slice.slice(from, from + ASKED_AT_ONCE);
-      const said = await Promise.all(some.map((payout) => statusOf(rail, payout)));
+    for (let from = 0; from < slice.length; from += STATUS_REQUESTS_AT_ONCE) {
+      const some = slice.slice(from, from + STATUS_REQUESTS_AT_ONCE);
+      const answers = await Promise.all(some.map((payout) => statusOf(rail, payout)));
       const ids = some.map(({ id }) => id);
-      const now = await present(deps, name, ids);
+      const now = await readCurrent(deps, name, ids);
       const found = some.flatMap((before, index) => {
-        const answer = said[index] ?? null;
+        const answer = answers[index] ?? null;
         const payout = now.get(before.id) ?? before;
         const kind = answeredFinding(deps.restore, before, payout, answer);
         return kind === null
           ? []
-          : [finding(deps, kind, name, payout.id, payout, answerText(answer))];
+          : [newFinding(deps, kind, name, payout.id, payout, answerText(answer))];
       });
-      await keep(deps, found);
+      await storeFindings(deps, found);
       seen += some.length;
       deps.onProgress(name, seen);
     }
   }
 }
 
-/** Read after the rail's responses, because payouts may continue while the ledger is open. */
-async function present(
-  { database }: Asking,
+/** Reads the payouts again, because they may have changed while the rail was queried. */
+async function readCurrent(
+  { database }: RailReconciliation,
   rail: string,
   ids: readonly Uuid[],
 ): Promise<ReadonlyMap<Uuid, Payout>> {
@@ -145,14 +151,17 @@ function answeredFinding(
   now: Payout,
   answer: RailAnswer,
 ): FindingKind | null {
-  // It may have been handed over in the lost time.
+  // The payout may have been submitted in the time that the restore lost.
   if (answer === 'silent')
     return isLossy(restore) && now.createdAt < (restore.finishedAt ?? Infinity) ? 'goes_on' : null;
-  // The rail may have received the payout since it answered that it does not know it.
+  // A rail that answered that it does not know the payout may have received it since.
   return findingOf(answer === null ? before : now, answer);
 }
 
-/** An approved payout's workflow asks again; one that waits for approval needs the status now. */
+/**
+ * Returns `silent` if the rail does not answer about an approved payout, because its workflow polls
+ * again. Throws RailSilent for a payout that waits for approval.
+ */
 async function statusOf(rail: Rail, payout: Payout): Promise<RailAnswer> {
   try {
     return await rail.status(payout.id);
@@ -188,8 +197,8 @@ function reportText({ status, reference, amount: { raw, asset } }: ListedPayment
   return `${status}, ${raw} ${asset}, reference ${reference ?? 'none'}`;
 }
 
-function finding(
-  { restore, clock }: Asking,
+function newFinding(
+  { restore, clock }: RailReconciliation,
   kind: FindingKind,
   rail: string,
   payoutId: Uuid,
@@ -200,7 +209,10 @@ function finding(
   return { restoreId: restore.id, kind, rail, payoutId, here, there, foundAt: clock() };
 }
 
-async function keep({ database }: Asking, found: readonly RestoreFinding[]): Promise<void> {
+async function storeFindings(
+  { database }: RailReconciliation,
+  found: readonly RestoreFinding[],
+): Promise<void> {
   if (found.length === 0) return;
   const sql = upsertSql(restoreFindings, found, ['here', 'there', 'foundAt']);
   await transact(database, (transaction) => transaction.execute(sql));

@@ -132,7 +132,7 @@ export class RollbackGuard {
 /** Closes the ledger once, however many processes noticed. Returns whether this call did it. */
 async function closeLedger({ database, clock }: DatabaseDeps): Promise<boolean> {
   return transact(database, async (transaction) => {
-    // Held until the act is recorded, so that a second process finds the ledger closed.
+    // Held until the restore is recorded in the audit log, so that a second process finds the ledger closed.
     await transaction.find(auditChains, { chainId: SYSTEM_CHAIN }, { forUpdate: true });
     const open = await transaction.find(
       restores,

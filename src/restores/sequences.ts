@@ -84,7 +84,7 @@ export function moveSystemChain(
   });
 }
 
-/** Sets the chain's next number after the gap; the act with that number records the gap. */
+/** Sets the chain's next number after the gap; the row with that number records the gap. */
 async function leaveOut(
   transaction: Transaction,
   restore: LossyRestore,

@@ -209,8 +209,8 @@ function recordSet(
 /** The member's rights may have changed since the code was verified. */
 export async function standingRefusal(
   reader: Reader,
-  act: StaffActionName,
+  action: StaffActionName,
   by: StaffIdentity,
 ): Promise<Refusal | null> {
-  return rowRefusal(act, by, await reader.find(staff, { id: by.id }));
+  return rowRefusal(action, by, await reader.find(staff, { id: by.id }));
 }

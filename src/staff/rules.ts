@@ -55,8 +55,8 @@ export const STAFF_ACTIONS = {
 } as const satisfies Readonly<Record<string, StaffActionRule>>;
 export type StaffActionName = keyof typeof STAFF_ACTIONS;
 
-export function asksForCode(act: StaffActionName, door: StaffChannel): boolean {
-  const rule: StaffActionRule = STAFF_ACTIONS[act];
+export function asksForCode(action: StaffActionName, door: StaffChannel): boolean {
+  const rule: StaffActionRule = STAFF_ACTIONS[action];
   if (door === 'temporal') return true;
   return rule.twoPeople === true || (door === 'support' && rule.movesMoney === true);
 }
@@ -74,26 +74,26 @@ export function rightRefusal(
     : denied(`${name} lacks the right to ${right}`);
 }
 
-export function actRefusal(
-  act: StaffActionName,
+export function actionRefusal(
+  action: StaffActionName,
   by: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>,
 ): Refusal | null {
-  const rule: StaffActionRule = STAFF_ACTIONS[act];
+  const rule: StaffActionRule = STAFF_ACTIONS[action];
   return rightRefusal(by, rule.right, rule.twoPeople === true || rule.byPerson === true);
 }
 
 /** Judges by the current row too: a session may have fewer rights than the person. */
 export function rowRefusal(
-  act: StaffActionName,
+  action: StaffActionName,
   by: Pick<StaffIdentity, 'name' | 'kind' | 'rights'>,
   row: Staff | undefined,
 ): Refusal | null {
   if (row?.active !== true) return denied(`${by.name} is not active staff`);
-  return actRefusal(act, row) ?? actRefusal(act, by);
+  return actionRefusal(action, row) ?? actionRefusal(action, by);
 }
 
-export function assertMayAct(act: StaffActionName, by: StaffIdentity): void {
-  const refusal = actRefusal(act, by);
+export function assertMayAct(action: StaffActionName, by: StaffIdentity): void {
+  const refusal = actionRefusal(action, by);
   if (refusal !== null) throw new ApiError(refusal);
 }
 

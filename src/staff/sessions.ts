@@ -40,7 +40,7 @@ export async function signIn(
   const verified = await verifyClaim(deps, {
     ...{ name, code, door, right: 'read', receivedAt: deps.clock() },
     purpose: `sign-in/${randomUUID()}`,
-    refusedAct: staffEntry('', 'staff.sign_in_refused'),
+    refusalEntry: staffEntry('', 'staff.sign_in_refused'),
   });
   if ('refusal' in verified) return verified;
   return openSession(deps, verified.identity, door, place);

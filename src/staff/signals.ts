@@ -34,7 +34,7 @@ export class StaffSignals {
    * once. Throws what the database throws, and TemporalUnavailable.
    */
   async verify(
-    act: StaffActionName,
+    action: StaffActionName,
     signal: StaffSignal,
     { details, ...subject }: SignalSubject,
   ): Promise<Signed | { readonly refused: string }> {
@@ -44,11 +44,11 @@ export class StaffSignals {
     const code = signal.code ?? null;
     const workflowId = WORKFLOW_ID_OF[subject.subjectType](subject.subjectId);
     const verified = await verifyClaim(this.deps, {
-      ...{ name: actor, code, door: 'temporal', right: STAFF_ACTIONS[act].right },
-      purpose: `signal/${act}/${subject.subjectId}/${actId}/${reason ?? ''}`,
+      ...{ name: actor, code, door: 'temporal', right: STAFF_ACTIONS[action].right },
+      purpose: `signal/${action}/${subject.subjectId}/${actId}/${reason ?? ''}`,
       fault: reason === null ? `no reason of 1 to ${MAX_REASON} characters was given` : null,
       receivedAt: signal.code === null ? null : await this.receivedAt(workflowId, signal),
-      refusedAct: { ...subject, action: `${act}_refused`, details: { ...details, reason } },
+      refusalEntry: { ...subject, action: `${action}_refused`, details: { ...details, reason } },
     });
     if ('refusal' in verified) return { refused: verified.refusal.message };
     // A signal without a reason was refused above.

@@ -57,10 +57,10 @@ export async function bindSubject(
   proven: ProvenSubject,
   code: string,
 ): Promise<StaffIdentity | { readonly refusal: Refusal }> {
-  const refusedAct = staffEntry(person.id, 'staff.bind_refused');
+  const refusalEntry = staffEntry(person.id, 'staff.bind_refused');
   const verified = await verifyClaim(deps, {
     ...{ name: person.name, code, door: 'support', right: 'read', receivedAt: deps.clock() },
-    ...{ purpose: `bind/${randomUUID()}`, refusedAct },
+    ...{ purpose: `bind/${randomUUID()}`, refusalEntry },
   });
   if ('refusal' in verified) return verified;
   const { identity } = verified;

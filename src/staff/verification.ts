@@ -47,7 +47,7 @@ export interface Claim {
   /** Why the request must fail for every sender; the code is then not checked. */
   readonly fault?: string | null;
   /** Recorded on refusal, with `refused` added to its details. */
-  readonly refusedAct: AuditEntry;
+  readonly refusalEntry: AuditEntry;
 }
 
 export type Verified = { readonly identity: StaffIdentity } | { readonly refusal: Refusal };
@@ -176,10 +176,10 @@ function recordRefusal(
   refused: string,
   now: Instant,
 ): void {
-  const { door, refusedAct } = claim;
+  const { door, refusalEntry } = claim;
   const actor = { channel: door, name: person?.name ?? nameIn(claim) ?? '' };
-  const act = { ...refusedAct, details: { ...refusedAct.details, refused } };
-  recordRow(transaction, auditRow(newId(), actor, now, act));
+  const entry = { ...refusalEntry, details: { ...refusalEntry.details, refused } };
+  recordRow(transaction, auditRow(newId(), actor, now, entry));
 }
 
 function answerOf({ refused }: StaffCheck, person: Staff | undefined, { door }: Claim): Verified {

@@ -181,8 +181,8 @@ function addResourceKind<Resource>(
       const failed: FailedAction = { verb: action.verb, form, ...outcomeText(performed) };
       if (performed.outcome === 'unknown' && performed.fault !== null)
         site.logger.error(
-          { act: action.name, fault: describeFault(performed.fault) },
-          'an act failed by our fault',
+          { action: action.name, fault: describeFault(performed.fault) },
+          'a staff action failed because of an internal error',
         );
       try {
         // Shows the current state, not the state before the action.

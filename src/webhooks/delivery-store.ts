@@ -25,16 +25,16 @@ interface DeliveryStoreDeps {
 export class DeliveryStore {
   private readonly turns: FairQueue;
   private readonly reads = new Batcher(
-    { most: MAX_GROUP, atATime: 2, isOfOne },
+    { maxWeight: MAX_GROUP, concurrency: 2, mayRetryAlone },
     (claimed: readonly ClaimedEndpoint[]) =>
       readWork(this.deps.database.reader, claimed, this.deps.clock()),
   );
   private readonly writes = new Batcher(
     {
-      most: MAX_RESULTS,
+      maxWeight: MAX_RESULTS,
       weigh: ({ ended, begun }) => ended.length + begun.length + MAX_RESULTS / MAX_GROUP,
       lingerMs: LINGER_MS,
-      isOfOne,
+      mayRetryAlone,
     },
     (results: readonly RunResults[]) => this.storeAll(results, false),
   );
@@ -48,12 +48,12 @@ export class DeliveryStore {
   }
 
   read(claimed: ClaimedEndpoint): Promise<EventsToSend> {
-    return this.reads.ask(claimed);
+    return this.reads.submit(claimed);
   }
 
   /** Null if another run has the endpoint. Results for a locked endpoint delay no others. */
   async store(results: RunResults): Promise<StoredResults | null> {
-    const stored = await this.writes.ask(results);
+    const stored = await this.writes.submit(results);
     if (stored !== 'locked') return stored;
     const [alone = null] = await this.inTurn(results.claim.tenantId, () =>
       this.storeAll([results], true),
@@ -92,6 +92,6 @@ export class DeliveryStore {
 }
 
 /** False if the database is unavailable, which no single endpoint has caused. */
-function isOfOne(failure: unknown): boolean {
+function mayRetryAlone(failure: unknown): boolean {
   return !(failure instanceof DatabaseUnavailable || failure instanceof CommitUnknown);
 }

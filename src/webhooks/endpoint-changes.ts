@@ -78,8 +78,8 @@ function recordChange(
   changes: readonly string[],
   now: Instant,
 ): Promise<void> {
-  const act = endpointAudit(endpoint, 'webhook.change', { changed: changes.join(',') });
-  return recordAction(transaction, memberActor(caller), now, act);
+  const entry = endpointAudit(endpoint, 'webhook.change', { changed: changes.join(',') });
+  return recordAction(transaction, memberActor(caller), now, entry);
 }
 
 /** Returns whether a type was added or removed. Open deliveries of removed types end. */

@@ -53,7 +53,7 @@ const ACTIONS = { pause, resume, retry_now: retryNow } as const;
 /**
  * Returns why it was refused, or null. Throws not_found, DatabaseUnavailable, TemporalUnavailable.
  */
-export async function actBySignal(
+export async function performSignal(
   deps: DatabaseDeps,
   signal: EndpointActionSignal,
   signals: Pick<StaffSignals, 'verify'>,

@@ -157,8 +157,8 @@ async function write(
     insertSql(webhookSubscriptions, subscriptionsOf(endpoint, types, head + 1n)),
     insertSql(outbox, [notice]),
   ]);
-  const act = endpointAudit(endpoint, 'webhook.register', { events: types.join(',') });
-  await recordAction(transaction, memberActor(caller), createdAt, act);
+  const entry = endpointAudit(endpoint, 'webhook.register', { events: types.join(',') });
+  await recordAction(transaction, memberActor(caller), createdAt, entry);
   return { row: endpoint };
 }
 

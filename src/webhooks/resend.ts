@@ -48,8 +48,8 @@ export async function recover(
     assertEnabled(endpoint);
     const now = deps.clock();
     const range = await beginRecovery(transaction, endpoint, since, true, now);
-    const act = endpointAudit(endpoint, 'webhook.recover', { since: toRfc3339(since) });
-    await recordAction(transaction, memberActor(caller), now, act);
+    const entry = endpointAudit(endpoint, 'webhook.recover', { since: toRfc3339(since) });
+    await recordAction(transaction, memberActor(caller), now, entry);
     return range;
   });
 }

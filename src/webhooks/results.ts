@@ -86,11 +86,11 @@ export async function storeResults(
 }> {
   const ids = results.map(({ claim }) => claim.id);
   const states = await lockStates(transaction, ids, mayWait);
-  const stored = results.map((one): Written | 'locked' | null => {
+  const stored = results.map((one): EndpointResult | 'locked' | null => {
     const found = states.get(one.claim.id);
     if (found === undefined) return mayWait ? null : 'locked';
     return found.state.endpoint.fence === one.claim.fence
-      ? writtenOf(one, found, now, random)
+      ? resultOf(one, found, now, random)
       : null;
   });
   const written = stored.filter((one) => one !== null && one !== 'locked');
@@ -98,9 +98,9 @@ export async function storeResults(
   return { stored, notices: written.flatMap(({ notices }) => notices) };
 }
 
-type Written = ReturnType<typeof writtenOf>;
+type EndpointResult = ReturnType<typeof resultOf>;
 
-function writtenOf(
+function resultOf(
   results: RunResults,
   { state, earliest: waiting }: ClaimedEndpoint,
   now: Instant,
@@ -112,8 +112,8 @@ function writtenOf(
     hasRow: outcome.open.hasRow,
     row: deliveryAfter(state, outcome, now, random),
   }));
-  const made = [...rows.filter(({ hasRow }) => !hasRow).map(({ row }) => row), ...begun];
-  const known = rows.filter(({ hasRow }) => hasRow).map(({ row }) => row);
+  const inserted = [...rows.filter(({ hasRow }) => !hasRow).map(({ row }) => row), ...begun];
+  const updated = rows.filter(({ hasRow }) => hasRow).map(({ row }) => row);
   const endpoint = {
     ...before,
     ...healthAfterAll(before, ended),
@@ -124,7 +124,7 @@ function writtenOf(
   const next = { ...state, endpoint };
   const earliest = soonest([
     waiting,
-    ...[...made, ...known].map(({ nextAttemptAt }) => nextAttemptAt),
+    ...[...inserted, ...updated].map(({ nextAttemptAt }) => nextAttemptAt),
   ]);
   const due = nextDue(hasMore(next) ? now : earliest, endpoint);
   const isNewStatus = endpoint.status !== before.status;
@@ -135,8 +135,8 @@ function writtenOf(
     : { leaseUntil: instant(now + CLAIM_MS), mustNotify: false };
   return {
     results,
-    made,
-    known,
+    made: inserted,
+    known: updated,
     state: { ...next, endpoint: { ...endpoint, ...set } },
     earliest,
     isReleased,
@@ -144,7 +144,7 @@ function writtenOf(
   };
 }
 
-function statementsOf(written: readonly Written[]): string[] {
+function statementsOf(written: readonly EndpointResult[]): string[] {
   const attempts = written.flatMap(({ results: { claim, ended } }) =>
     ended.flatMap((outcome) =>
       outcome.result === null
@@ -156,11 +156,11 @@ function statementsOf(written: readonly Written[]): string[] {
   return [
     ...statement(attempts, (rows) => insertSql(webhookAttempts, rows)),
     ...statement(
-      written.flatMap(({ made }) => made),
+      written.flatMap(({ made: inserted }) => inserted),
       (rows) => insertSql(webhookDeliveries, rows),
     ),
     ...statement(
-      written.flatMap(({ known }) => known),
+      written.flatMap(({ known: updated }) => updated),
       (rows) =>
         upsertSql(webhookDeliveries, rows, ['state', 'steps', 'nextAttemptAt', 'finishedAt']),
     ),
@@ -191,10 +191,10 @@ function deliveryAfter(
   const { delivery } = outcome.open;
   if (outcome.result === null)
     return { ...delivery, state: 'ended', nextAttemptAt: null, finishedAt: now };
-  const wanted = isSubscribedType(types, delivery.eventType);
+  const isSubscribed = isSubscribedType(types, delivery.eventType);
   return {
     ...delivery,
-    ...afterAttempt(delivery, outcome.result, wanted, outcome.endedAt, random()),
+    ...afterAttempt(delivery, outcome.result, isSubscribed, outcome.endedAt, random()),
   };
 }
 

@@ -15,9 +15,9 @@ const adminUrl = process.env.TEST_MYSQL_ADMIN_URL ?? '';
 
 interface Damage {
   readonly name: string;
-  /** Statements for the administrator; `at` names an act of the tenant's chain by its number. */
+  /** Statements for the administrator; `at` names an action of the tenant's chain by its number. */
   readonly sql: (at: (sequence: number) => string, tenantId: string) => readonly string[];
-  /** What is found, in its order: the check, and the number of the act. */
+  /** What is found, in its order: the check, and the number of the action. */
   readonly found: readonly (readonly [check: string, sequence: number | null, message: RegExp])[];
 }
 
@@ -25,7 +25,7 @@ const AGAIN =
   'INSERT INTO audit_log (id, tenant_id, at, channel, actor_claimed, action, subject_type, subject_id, details';
 const COPIED = "tenant_id, at, channel, 'mallory', action, subject_type, subject_id, details";
 
-/** A change of each column that the hash of an act covers. Its chain and number follow below. */
+/** A change of each column that the hash of an action covers. Its chain and number follow below. */
 const CHANGES = [
   ['id', uuid.literal(newId())],
   ['at', 'at + INTERVAL 1 SECOND'],
@@ -39,12 +39,12 @@ const CHANGES = [
 
 const DAMAGES: readonly Damage[] = [
   ...CHANGES.map(([column, value]): Damage => ({
-    name: `an act with another ${column}`,
+    name: `an action with another ${column}`,
     sql: (at) => [`UPDATE audit_log SET ${column}=${value} WHERE ${at(2)}`],
     found: [['audit_chain', 2, /not what was written/]],
   })),
   {
-    name: 'an act whose hash was made to fit it',
+    name: 'an action whose hash was made to fit it',
     sql: (at) => [
       `UPDATE audit_log SET actor_claimed='mallory', hash=X'${'ab'.repeat(32)}' WHERE ${at(2)}`,
     ],
@@ -59,17 +59,17 @@ const DAMAGES: readonly Damage[] = [
     found: [['audit_chain', 3, /1 before it are missing/]],
   },
   {
-    name: 'a removed first act',
+    name: 'a removed first action',
     sql: (at) => [`DELETE FROM audit_log WHERE ${at(1)}`],
     found: [['audit_chain', 2, /1 before it are missing/]],
   },
   {
-    name: 'the last act cut off',
+    name: 'the last action cut off',
     sql: (at) => [`DELETE FROM audit_log WHERE ${at(4)}`],
-    found: [['audit_head', null, /last act is number 4/]],
+    found: [['audit_head', null, /last row, number 4, is missing/]],
   },
   {
-    name: 'two acts that changed places',
+    name: 'two actions that changed places',
     sql: (at) => [
       `UPDATE audit_log SET sequence=99 WHERE ${at(2)}`,
       `UPDATE audit_log SET sequence=2 WHERE ${at(3)}`,
@@ -84,7 +84,7 @@ const DAMAGES: readonly Damage[] = [
     ],
   },
   {
-    name: 'an act inserted in between',
+    name: 'an action inserted in between',
     sql: (at) => [
       `UPDATE audit_log SET sequence=5 WHERE ${at(4)}`,
       `UPDATE audit_log SET sequence=4 WHERE ${at(3)}`,
@@ -96,12 +96,12 @@ const DAMAGES: readonly Damage[] = [
       ['audit_chain', 4, /does not follow/],
       ['audit_chain', 4, /not what was written/],
       ['audit_chain', 5, /not what was written/],
-      ['audit_head', null, /last act is number 4/],
+      ['audit_head', null, /last row, number 4, is missing/],
       ['audit_head', 5, /behind the end/],
     ],
   },
   {
-    name: 'an act put behind the last',
+    name: 'an action put behind the last',
     sql: (at) => [
       `${AGAIN}, chain_id, sequence, previous_hash, hash) SELECT ${uuid.literal(newId())}, ${COPIED}, chain_id, 5, hash,
        UNHEX(SHA2(id, 256)) FROM (SELECT * FROM audit_log WHERE ${at(4)}) copied`,
@@ -136,7 +136,7 @@ describe('the chains of the audit log', () => {
   const acts = (chainId: Uuid): Promise<ChainedAuditRow[]> =>
     db.database.reader.select(chainedAuditLog, { chainId }, { orderBy: ['sequence'] });
 
-  it('the chains of the audit log are gapless, one for each tenant and one for acts that belong to none, each act with the hash of the previous one', async () => {
+  it('the chains of the audit log are gapless, one for each tenant and one for actions that belong to none, each action with the hash of the previous one', async () => {
     const [one, other] = [await chained(), await chained()];
     await reserveAlias(db.database, clock, '$chained', TEST_ACTOR);
     await unreserveAlias(db.database, clock, '$chained', TEST_ACTOR);
@@ -189,7 +189,7 @@ describe('the chains of the audit log', () => {
       await db.change(`DELETE FROM audit_chains WHERE chain_id=${uuid.literal(tenantId)}`);
     });
 
-  it('the chains of the audit log are verified by ops, which shows the last act of each, or where one breaks', async () => {
+  it('the chains of the audit log are verified by ops, which shows the last action of each, or where one breaks', async () => {
     const tenantId = await chained();
     const ops = (...args: readonly string[]) =>
       run('src/ops/main.js', ['audit-log', '--verify', '--tenant', tenantId, ...args], {

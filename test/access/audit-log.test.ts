@@ -39,7 +39,7 @@ describe('the audit log', () => {
   });
 
   const acts = (limit = 100) => listAuditRows(db.database.reader, { tenantId }, limit);
-  /** The acts that the work adds, oldest first: action, subject and details. */
+  /** The actions that the work adds, oldest first: action, subject and details. */
   async function added(work: () => Promise<unknown>): Promise<unknown[]> {
     const known = new Set((await acts()).map(({ id }) => id));
     await work();
@@ -130,7 +130,7 @@ describe('the audit log', () => {
       assert.ok(!all.includes(secret), secret);
   });
 
-  it('the audit log has every act about members and tokens', async () => {
+  it('the audit log has every action about members and tokens', async () => {
     const { id: accountId } = await bank.account();
     const { database } = db;
     const member = await addMember(database, clock, tenantId, 'clerk', ACTOR);
@@ -191,7 +191,7 @@ describe('the audit log', () => {
     assert.ok(!JSON.stringify(await acts()).includes(text.slice(-40)));
   });
 
-  it('the audit log has every act about accounts, limits and fees', async () => {
+  it('the audit log has every action about accounts, limits and fees', async () => {
     const { database } = db;
     const opening = {
       tenantId,
@@ -256,7 +256,7 @@ describe('the audit log', () => {
     assert.deepEqual(await added(() => closeAccount(database, clock, closing, DECIDED)), []);
   });
 
-  it('the audit log has every act about the reserved list', async () => {
+  it('the audit log has every action about the reserved list', async () => {
     const alias = '$audited.reserved';
     const ofAlias = async () =>
       (await listAuditRows(db.database.reader, { subjectId: alias }, 10)).map(
@@ -272,7 +272,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  it('the audit log has every act about money, written with the posting, once, however often it is repeated', async () => {
+  it('the audit log has every action about money, written with the posting, once, however often it is repeated', async () => {
     const deps = { database: db.database, writer: api.core.writer };
     const { id: accountId } = await bank.account();
     const amount = { raw: 700n, asset: 'COPM' } as const;

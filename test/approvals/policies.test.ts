@@ -275,7 +275,7 @@ describe('an approval policy', () => {
     answered(await bank.request('DELETE', pathOf()), 204);
   });
 
-  it('an approval policy leaves an act in the audit log whenever it is set or removed, by whom and how', async () => {
+  it('an approval policy leaves an action in the audit log whenever it is set or removed, by whom and how', async () => {
     const acts = async (): Promise<unknown[]> =>
       (await listAuditRows(db.database.reader, { subjectId: account.id }, 20))
         .filter(({ action }) => action.startsWith('approval_policy'))

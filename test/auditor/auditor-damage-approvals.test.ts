@@ -336,7 +336,7 @@ describe('the auditor finds damage to what approvals made', () => {
     const sofia = proven(
       await addStaff(db.database, { name: 'sofia', rights: ['approve', 'cancel'] }),
     );
-    const { outcome } = await approvalsOf(api).actByStaff(
+    const { outcome } = await approvalsOf(api).performByStaff(
       await own.row(canceled),
       'cancel',
       sofia,

@@ -81,7 +81,7 @@ describe('an operator at a batch that is executing', () => {
     ]);
   });
 
-  it('an operator at a batch that is executing pauses and resumes it once for each act: repeated, it changes nothing, whatever came since', async () => {
+  it('an operator at a batch that is executing pauses and resumes it once for each action: repeated, it changes nothing, whatever came since', async () => {
     const batch = await world.executed(payer, file);
     const by = proven(
       await addStaff(db.database, { name: 'who steers', rights: ['pause', 'cancel'] }),
@@ -109,7 +109,7 @@ describe('an operator at a batch that is executing', () => {
     assert.equal((await acts()).length, 3);
     await performBatchAction(world.deps, act('resume'));
     assert.equal(await world.pay(batch), 'over');
-    // Settled: a new act is refused, an old one was done.
+    // Settled: a new action is refused, an old one was done.
     assert('refusal' in (await performBatchAction(world.deps, act('pause'))));
     assert('batch' in (await performBatchAction(world.deps, resuming)));
   });
@@ -162,7 +162,7 @@ describe('an operator at a batch that is executing', () => {
     }
   });
 
-  it('an operator at a batch that is executing cancels it by an act that was done for good, whatever its sender may do by now', async () => {
+  it('an operator at a batch that is executing cancels it by an action that was done for good, whatever its sender may do by now', async () => {
     const one = payroll([['$ana', LEAST.toString(), 'COPM']]);
     const sender = await addStaff(db.database, { name: 'who leaves', rights: ['cancel'] });
     const by = proven(sender, 'temporal');

@@ -71,7 +71,7 @@ describe('a batch that is ready', () => {
     assert.equal((await balanceOf(db.database, ana.id)).available, 0n);
   }
 
-  it('a batch that is ready is withdrawn once, for good: it pays nobody, its rows stay as they were, and the act is in the audit log', async () => {
+  it('a batch that is ready is withdrawn once, for good: it pays nobody, its rows stay as they were, and the action is in the audit log', async () => {
     const batch = await world.ready(payer, file);
     assert.equal(resourceOf(await withdraw(batch)).status, 'rejected');
     await assertEnded(batch.id, 'withdrawn');

@@ -35,7 +35,7 @@ const AFTER_MS = 2_000;
 
 /**
  * The activities of many transfers, each run again and again, late and in any order, as a server may that lost an answer. One
- * end for each transfer, one event, one row in the audit log for each act.
+ * end for each transfer, one event, one row in the audit log for each action.
  */
 export async function activitiesCampaign(campaign: ActivitiesCampaign): Promise<string> {
   const { db, api, transfers, calls, seed } = campaign;

@@ -33,7 +33,7 @@ interface RacesCampaign {
 
 /** Rounds at a time: they share the source account's lock. */
 const AT_ONCE = 4;
-/** An expiry may come so much before or after the acts. */
+/** An expiry may come so much before or after the actions. */
 const AROUND_MS = 30;
 const NOT_DUE_MS = 3_600_000;
 const ENDS = ['completed', 'rejected', 'canceled', 'expired'];
@@ -151,7 +151,7 @@ async function race(contest: Contest, id: Uuid): Promise<string> {
     () => ask('reject', approvers[1], { reason: REASON }),
     () => ask('cancel', bank.token),
     () =>
-      service.actBySignal(
+      service.performSignal(
         { resourceId: id, action: bySignal, ...signature, number: 1, actId: newId() },
         signals,
       ),

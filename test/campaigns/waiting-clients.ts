@@ -37,7 +37,7 @@ interface WaitingStage {
 
 const FUNDS = 1_000_000n * LEAST;
 /**
- * An act that dies with its worker is tried again after 15 s, and then a minute later at most, each time. No signal is taken while
+ * An action that dies with its worker is tried again after 15 s, and then a minute later at most, each time. No signal is taken while
  * Temporal is away, for ten minutes in one campaign.
  */
 const RESOLVE_MS = 900_000;

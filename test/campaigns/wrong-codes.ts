@@ -55,13 +55,21 @@ export async function wrongCodesCampaign({ db, codes }: WrongCodesCampaign): Pro
   return `${codes} wrong codes in ${Math.round((codes * EACH_MS) / 60_000)} minutes: none opened, ${judged} were looked at, ${codes} lines in the audit log`;
 
   function claimOf({ name }: Staff, code: string, receivedAt: Instant, purpose: string): Claim {
-    const refusedAct = {
+    const refusalEntry = {
       tenantId: null,
       action: 'staff.sign_in_refused',
       subjectType: 'staff',
       subjectId: tried,
     };
-    return { name, code, door: 'support', right: 'approve', receivedAt, purpose, refusedAct };
+    return {
+      name,
+      code,
+      door: 'support',
+      right: 'approve',
+      receivedAt,
+      purpose,
+      refusalEntry,
+    };
   }
 }
 

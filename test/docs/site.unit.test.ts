@@ -8,7 +8,7 @@ import type { Route } from '../../src/http/route.js';
 import { codesOf } from '../../src/http/openapi.js';
 import { readDocument } from '../../src/http/docs/reference/document.js';
 import { bodyExample } from '../../src/http/docs/reference/example.js';
-import { writtenPage } from '../../src/http/docs/written.js';
+import { markdownPage } from '../../src/http/docs/markdown-page.js';
 import { filesUnder } from '../operating/pages.js';
 import { linksOf } from './links.js';
 
@@ -99,7 +99,7 @@ describe('the site', () => {
   it('cannot be made with a page that links to what is not on it', () => {
     const listed = { path: '/x', from: 'docs/architecture.md', about: '' };
     assert.throws(
-      () => writtenPage(listed, 'docs/architecture.md', PLACES, api.baseUrl),
+      () => markdownPage(listed, 'docs/architecture.md', PLACES, api.baseUrl),
       /which is not on the site/,
     );
   });

@@ -9,7 +9,7 @@ import { type Operation, type Permission, PERMISSIONS } from '../../src/core/per
 import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
 import { type Json, object } from '../support/bank.js';
 
-/** The verbs that an operation's name may begin with, by its method; what is POSTed may be any act. */
+/** The verbs that an operation's name may begin with, by its method; what is POSTed may be any action. */
 const VERBS: Readonly<Record<string, RegExp>> = {
   get: /^(?:get|list|download|lookUp)[A-Z]/,
   put: /^(?:set|declare)[A-Z]/,

@@ -116,7 +116,7 @@ describe('a group of which a statement fails', () => {
     ['audit_chains', 'UPDATE'],
   ] as const)
     for (const errno of ERRORS)
-      it(`a group of which a statement fails at ${table}, of ${errno}, with an act for the audit log: an approval is 503, and its key is free`, async () => {
+      it(`a group of which a statement fails at ${table}, of ${errno}, with an action for the audit log: an approval is 503, and its key is free`, async () => {
         const api = await startTestApi(db);
         const guarded = await openGuarded(api);
         const { id } = await guarded.pend();

@@ -184,7 +184,7 @@ export const operations: fc.Arbitrary<Operation> = fc.oneof(
   },
   {
     weight: 6,
-    arbitrary: operation('staff act', {
+    arbitrary: operation('staff action', {
       verb: oneOf(['approve', 'approve', 'reject', 'cancel'] as const),
       nth,
       isStaff: oneOf([true, true, true, false]),

@@ -152,7 +152,7 @@ export type Operation =
       readonly isAny: boolean;
       /** And at once again. */
       readonly isTwice: boolean;
-      /** What happens before: its time passes, or its source is frozen for as long as the act takes. */
+      /** What happens before: its time passes, or its source is frozen for as long as the action takes. */
       readonly meanwhile: 'time' | 'freeze' | null;
     }
   /** A small one, of an account that is funded for it and whose policy asks for so many approvals of everything. */
@@ -172,7 +172,7 @@ export type Operation =
   | { readonly op: 'approve again'; readonly nth: number; readonly actor: ActorName }
   /** The same by somebody of the staff, or somebody who only says so. */
   | {
-      readonly op: 'staff act';
+      readonly op: 'staff action';
       readonly verb: 'approve' | 'reject' | 'cancel';
       readonly nth: number;
       readonly isStaff: boolean;

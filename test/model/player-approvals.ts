@@ -23,7 +23,7 @@ type ApprovalOperation = Extract<
       | 'read policy'
       | 'act'
       | 'approve again'
-      | 'staff act'
+      | 'staff action'
       | 'timer';
   }
 >;
@@ -48,7 +48,7 @@ export class ApprovalPlayer {
         return this.act(operation);
       case 'approve again':
         return this.approveAgain(operation.nth, operation.actor);
-      case 'staff act':
+      case 'staff action':
         return this.staffAct(operation);
       case 'timer':
         return this.timer(operation);
@@ -163,7 +163,7 @@ export class ApprovalPlayer {
     nth,
     isStaff,
     isAny,
-  }: Extract<Operation, { op: 'staff act' }>): Promise<void> {
+  }: Extract<Operation, { op: 'staff action' }>): Promise<void> {
     const waiting = this.chosen(nth, isAny);
     if (waiting === undefined) return;
     const { api, ledger, staff } = this.world;

@@ -96,7 +96,7 @@ export class Player {
       case 'read policy':
       case 'act':
       case 'approve again':
-      case 'staff act':
+      case 'staff action':
       case 'timer':
         return this.approvals.play(operation);
       case 'pend':

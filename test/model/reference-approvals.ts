@@ -20,7 +20,7 @@ export type Verb = 'approve' | 'reject' | 'cancel';
 const APPROVERS = ['approver', 'admin', 'owner'];
 const MANAGERS = ['admin', 'owner'];
 
-/** What can become of an act, for the count of how often each was played. */
+/** What can become of an action, for the count of how often each was played. */
 export const APPROVAL_ENDINGS = [
   'waits for approval',
   'approved, the first of more',

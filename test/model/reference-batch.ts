@@ -54,7 +54,7 @@ export class RefBatch implements RefListed {
   isHeld = false;
   isPaused = false;
   isCanceled = false;
-  /** By support, whose act is done once. */
+  /** By support, whose action is done once. */
   isEndedBySupport = false;
 
   constructor(readonly of: RefUpload) {}

@@ -67,7 +67,7 @@ describe('docs/contract.md', () => {
     for (const scope of SCOPES) assert.ok(codeIn('Roles and scopes').includes(scope), scope);
   });
 
-  it('docs/contract.md lists every act of the staff with its right, whether it takes two people, and whether the support desk asks for a code', () => {
+  it('docs/contract.md lists every staff action with its right, whether it takes two people, and whether the support desk asks for a code', () => {
     const written = rows.flatMap(([acts = '', right = '', twoPeople = '', code = '']) =>
       acts
         .split(', ')

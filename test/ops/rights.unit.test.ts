@@ -73,7 +73,7 @@ function leaves(command: Command, path = ''): [string, Command][] {
 describe('what a command asks for', () => {
   const commands = leaves(buildProgram());
 
-  it('is a right or an act wherever it changes something, and nothing where it only reads', () => {
+  it('is a right or an action wherever it changes something, and nothing where it only reads', () => {
     const found = commands.map(([path, command]) => [path, needsOf(command)] as const);
     assert.deepEqual(
       Object.fromEntries(found.filter(([, needs]) => needs !== 'nothing').sort()),
@@ -81,7 +81,7 @@ describe('what a command asks for', () => {
     );
   });
 
-  it('includes every act that the staff decide about: the command line can do each', () => {
+  it('includes every action that the staff decide about: the command line can do each', () => {
     const named = new Set(commands.flatMap(([, command]) => needsOf(command)));
     for (const act of Object.keys(STAFF_ACTIONS))
       assert.ok((named as ReadonlySet<unknown>).has(act), act);

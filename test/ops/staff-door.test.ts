@@ -10,11 +10,17 @@ import { idLiteral, type Json } from '../support/bank.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { codeOf, staffPartsOf } from '../support/staff.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
-import { type ActCommands, type ActName, makeActWorld } from './act-world.js';
+import {
+  type ActionCommands,
+  type ActionName,
+  makeStaffActionWorld,
+} from './staff-action-world.js';
 import { type Ran, run, TEST_KEYS } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 
-const ACTS = Object.keys(STAFF_ACTIONS).filter((act) => !act.startsWith('restore.')) as ActName[];
+const ACTS = Object.keys(STAFF_ACTIONS).filter(
+  (act) => !act.startsWith('restore.'),
+) as ActionName[];
 /** What acts change. Of the staff what a reset changes: wrong codes are counted. */
 const CHANGED = [
   ...[
@@ -39,11 +45,11 @@ const CHANGED = [
 ];
 const WRONG = '000000';
 
-/** Every act of the staff by the command line, with each right and each proof: who may, does; who may not leaves a line. */
+/** Every action of the staff by the command line, with each right and each proof: who may, does; who may not leaves a line. */
 describe('the command line as a door of the staff', () => {
   let test: TestDatabase;
   let api: TestApi;
-  let commands: ActCommands;
+  let commands: ActionCommands;
   const open: SignedInPeople[] = [];
   /** Each signed in from a machine of their own. */
   const machines = new Map<string, SignedInPeople>();
@@ -82,7 +88,7 @@ describe('the command line as a door of the staff', () => {
     await test.change(revoked);
     await test.change(`UPDATE staff SET active=0 WHERE id=${idLiteral(personOf('gone').id)}`);
     chmodSync(machines.get('open')!.path, 0o644);
-    commands = await makeActWorld(test, api, personOf('second'));
+    commands = await makeStaffActionWorld(test, api, personOf('second'));
   });
   after(async () => {
     for (const machine of open) machine.remove();
@@ -103,7 +109,7 @@ describe('the command line as a door of the staff', () => {
   const forgive = () => test.change('UPDATE staff SET ops_failed_codes=0, ops_locked_until=NULL');
 
   /** It changes nothing, and leaves a line where somebody was named: `actor`. */
-  async function refused(act: ActName, given: Given): Promise<void> {
+  async function refused(act: ActionName, given: Given): Promise<void> {
     const [recorded, before] = [await lines(), await state()];
     const { code, stdout, stderr } = await ops(
       [...commands[act], ...(given.args ?? [])],
@@ -138,7 +144,7 @@ describe('the command line as a door of the staff', () => {
     OPS_KEY: key,
   });
 
-  function withoutProof(act: ActName): Given[] {
+  function withoutProof(act: ActionName): Given[] {
     const { right } = STAFF_ACTIONS[act];
     const says = /has ended: npm run ops -- login/;
     const named = (how: string, name: string, message: RegExp): Given => ({

@@ -3,7 +3,7 @@ import { newId } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import { STAFF_RIGHTS, type StaffRight } from '../../src/db/entities/staff.js';
 import {
-  actRefusal,
+  actionRefusal,
   asksForCode,
   isLocked,
   lockedUntil,
@@ -59,7 +59,7 @@ describe('what one of the staff may do', () => {
     it(`what one of the staff may do: ${act} asks for the right to ${NEEDS[act]}${byPeople(act) ? ', and is done by people alone' : ''}`, () => {
       for (const right of STAFF_RIGHTS) {
         const may = (kind: 'person' | 'service'): boolean =>
-          actRefusal(act, { name: 'ana', kind, rights: [right] }) === null;
+          actionRefusal(act, { name: 'ana', kind, rights: [right] }) === null;
         assert.deepEqual(
           [may('person'), may('service')],
           [right === NEEDS[act], right === NEEDS[act] && !byPeople(act)],
@@ -67,7 +67,7 @@ describe('what one of the staff may do', () => {
       }
     });
 
-  it('what one of the staff may do asks for a code at every act by a signal, of two people everywhere, and where money moves at the support desk', () => {
+  it('what one of the staff may do asks for a code at every action by a signal, of two people everywhere, and where money moves at the support desk', () => {
     const asking = (door: StaffChannel): readonly string[] =>
       ACTS.filter((act) => asksForCode(act, door));
     assert.deepEqual(asking('temporal'), ACTS);

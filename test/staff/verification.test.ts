@@ -45,7 +45,12 @@ describe('a claim of one of the staff', () => {
       receivedAt: now,
     },
     purpose: randomUUID(),
-    refusedAct: { tenantId: null, action: 'test.refused', subjectType: 'staff', subjectId: ana.id },
+    refusalEntry: {
+      tenantId: null,
+      action: 'test.refused',
+      subjectType: 'staff',
+      subjectId: ana.id,
+    },
     ...changes,
   });
   const verify = (changes?: Partial<Claim>): Promise<Verified> => verifyClaim(deps, claim(changes));

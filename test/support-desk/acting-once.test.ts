@@ -105,7 +105,7 @@ describe('a form of the support desk that is sent again', () => {
         text.indexOf(`Resumed</strong>, by ${person.name}`),
       );
       assert(0 < byLeo! && byLeo! < byMaria!, 'the story is not in the order of time');
-      // The audit log itself is in the order of the forms, by which the acts are named.
+      // The audit log itself is in the order of the forms, by which the actions are named.
       assert.deepEqual(
         (await done(id)).sort(),
         [

@@ -193,7 +193,7 @@ describe('at the support desk', () => {
       assert.doesNotMatch(first.text, /Nothing was changed|Done:/);
       await lock.query('ROLLBACK');
       const { fields: again } = formOf(first.text, `${page}/approve`);
-      assert.equal(again.act, fields.act, 'the same act');
+      assert.equal(again.act, fields.act, 'the same action');
       const second = await leo.post(`${page}/approve`, { ...again, reason: 'ticket 120', code });
       assert.equal(second.status, 303, second.text);
       assert.equal((await own.read(id)).status, 'completed');
@@ -274,7 +274,7 @@ describe('at the support desk', () => {
     const stolen = await sofia.form(page, 'apply');
     const code = await desk.freshCode(maria.person);
     assert.equal((await maria.post(`${page}/apply`, { ...stolen, reason, code })).status, 403);
-    // Her own session and her own form, which the page does not show her: the act is made for the test.
+    // Her own session and her own form, which the page does not show her: the action is made for the test.
     const fields = { ...formFields(maria, 'apply', id), resolution: stolen.resolution ?? '' };
     const own2 = await maria.post(`${page}/apply`, {
       ...fields,

@@ -51,8 +51,8 @@ describe('the support desk', () => {
       ['no token', without, {}],
       ['an empty token', { ...good, form_token: '' }, {}],
       ["somebody else's token", { ...good, form_token: theirs.form_token ?? '' }, {}],
-      ['no act', actless, {}],
-      ['an act that was made up', { ...good, act: `${newId()}.x` }, {}],
+      ['no action', actless, {}],
+      ['an action that was made up', { ...good, act: `${newId()}.x` }, {}],
       ["another transfer's act", { ...good, act: foreign.act ?? '' }, {}],
       ["somebody else's act", { ...good, act: theirs.act ?? '' }, {}],
     ];

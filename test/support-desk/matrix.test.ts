@@ -21,7 +21,7 @@ import { assertLedgerSound } from '../support/world.js';
 import { register } from '../webhooks/support.js';
 import { type Fields, startTestDesk, type TestDesk, type Visitor } from './desk.js';
 
-/** What an act is tried on: its page, the last part of its path, and what of the database it could change. */
+/** What an action is tried on: its page, the last part of its path, and what of the database it could change. */
 interface Target {
   readonly page: string;
   readonly verb: string;
@@ -44,7 +44,7 @@ const NAMES = (Object.keys(STAFF_ACTIONS) as StaffActionName[]).filter(
 type Proof = 'none' | 'wrong' | 'used' | 'old' | 'of somebody else' | 'right';
 const PROOFS: readonly Proof[] = ['none', 'wrong', 'used', 'old', 'of somebody else', 'right'];
 
-describe('at the support desk, an act is done for exactly the right and the proof that the table asks for:', () => {
+describe('at the support desk, an action is done for exactly the right and the proof that the table asks for:', () => {
   let db: TestDatabase;
   let api: TestApi;
   let desk: TestDesk;

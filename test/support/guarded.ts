@@ -57,7 +57,7 @@ export const ENDS = {
   payout: { approve: 'approved', reject: 'rejected', cancel: 'canceled', expire: 'canceled' },
 } as const satisfies Record<Kind, Record<Verb | 'expire', string>>;
 
-/** The statuses in which each act is possible. */
+/** The statuses in which each action is possible. */
 export const POSSIBLE_IN = {
   transfer: {
     approve: ['pending_approval'],
@@ -210,7 +210,7 @@ const NOBODY = { notify: () => undefined };
 /** The same of either kind, whose row is found by its id. */
 export type KindApprovals = Pick<
   Approvals<Approvable>,
-  'actBySignal' | 'expire' | 'expireDue' | 'state'
+  'performSignal' | 'expire' | 'expireDue' | 'state'
 > & {
   actByStaff(
     id: unknown,
@@ -232,7 +232,7 @@ function byId<Row extends Approvable>(
   { core }: TestApi,
 ): KindApprovals {
   return {
-    actBySignal: (signal, signals) => approvals.actBySignal(signal, signals),
+    performSignal: (signal, signals) => approvals.performSignal(signal, signals),
     expire: (id) => approvals.expire(id),
     expireDue: (limit) => approvals.expireDue(limit),
     state: (id) => approvals.state(id),
@@ -240,7 +240,7 @@ function byId<Row extends Approvable>(
       // Every Row has an id: the type parameter alone hides it.
       const row = await core.database.reader.find(table, { id: asUuid(text(id)) } as Partial<Row>);
       assert(row !== undefined);
-      return approvals.actByStaff(row, verb, staff, reason);
+      return approvals.performByStaff(row, verb, staff, reason);
     },
   };
 }

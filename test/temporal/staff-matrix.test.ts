@@ -24,7 +24,7 @@ import { TEST_ACTOR } from '../support/world.js';
 
 const LATE_MS = 11 * 60_000;
 
-/** What somebody gives with an act; `who` has its right, or every other one. */
+/** What somebody gives with an action; `who` has its right, or every other one. */
 type Proof = (stage: {
   readonly db: TestDatabase;
   readonly who: Staff;
@@ -51,7 +51,7 @@ const PROOFS: Readonly<Record<string, Proof>> = {
   }),
   'a code that was used': async ({ db, who, now }) => {
     const code = codeOf(who, now);
-    const refusedAct = {
+    const refusalEntry = {
       tenantId: null,
       action: 'test.refused',
       subjectType: 'staff',
@@ -62,7 +62,7 @@ const PROOFS: Readonly<Record<string, Proof>> = {
       right: 'read',
       receivedAt: now,
       purpose: randomUUID(),
-      refusedAct,
+      refusalEntry,
     } as const;
     assert(
       'identity' in
@@ -113,7 +113,7 @@ interface Target {
 const db = await testDatabase();
 const temporal = await testTemporal();
 
-describe('an act of the staff by a signal', () => {
+describe('a staff action by signal', () => {
   let api: TestApi;
   let receiver: HttpReceiver;
   let late = 0;
@@ -197,7 +197,7 @@ describe('an act of the staff by a signal', () => {
     )
       continue;
 
-    it(`an act of the staff by a signal: ${name}: impossible without the right to ${right}, and with it only by the right code`, async () => {
+    it(`a staff action by signal: ${name}: impossible without the right to ${right}, and with it only by the right code`, async () => {
       const target = await targets[type]!();
       await waits(target);
       if (name === 'webhook.resume')
@@ -242,7 +242,7 @@ describe('an act of the staff by a signal', () => {
     });
   }
 
-  it('an act of the staff by a signal is too old if 10 minutes pass before it is handled: that is said and recorded, and nothing changes', async () => {
+  it('a staff action by signal is too old if 10 minutes pass before it is handled: that is said and recorded, and nothing changes', async () => {
     for (const [type, signal] of [
       ['transfer', 'approve'],
       ['payout', 'reject'],

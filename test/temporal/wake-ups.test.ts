@@ -226,7 +226,7 @@ describe('what reaches a workflow while it is looking', () => {
     assert.equal((result as ApprovalState).status, 'completed');
   });
 
-  it('what reaches a workflow while it is looking is handled in order: several staff acts in turn, including those of the same person', async () => {
+  it('what reaches a workflow while it is looking is handled in order: several staff actions in turn, including those of the same person', async () => {
     const asked = [
       ['approve', 'ana'],
       ['cancel', 'eva'],
@@ -254,7 +254,7 @@ describe('what reaches a workflow while it is looking', () => {
     assert.equal(new Set(seen.map(({ actId }) => actId)).size, asked.length);
   });
 
-  it('what reaches a workflow while it is looking is handled even after the act that ended it: what staff asked too late is recorded', async () => {
+  it('what reaches a workflow while it is looking is handled even after the action that ended it: what staff asked too late is recorded', async () => {
     const act = (action: string) => (id: string) => () =>
       signal(id, action, { actor: 'ana', reason: 'why' });
     const { acts, result } = await run('transfer', 'approvals', (id) => [

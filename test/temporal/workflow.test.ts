@@ -177,7 +177,7 @@ describe('the workflow of a pending transfer', () => {
       await sendSignal(temporal, bySignal!, action, signatureOf(ana));
       await untilEnded(temporal, bySignal!);
       const transfer = await readTransfer(db, byCommand!);
-      const answer = await approvalsOf(db).actByStaff(transfer, action, proven(ana), REASON);
+      const answer = await approvalsOf(db).performByStaff(transfer, action, proven(ana), REASON);
       assert(answer.outcome.done);
       const [signaled, commanded] = [await actsOn(db, bySignal!), await actsOn(db, byCommand!)];
       const comparable = signaled.map(
@@ -220,7 +220,8 @@ describe('the workflow of a pending transfer', () => {
     }
     const transfer = await readTransfer(db, id);
     assert(
-      !(await approvalsOf(db).actByStaff(transfer, 'approve', proven(eva), REASON)).outcome.done,
+      !(await approvalsOf(db).performByStaff(transfer, 'approve', proven(eva), REASON)).outcome
+        .done,
     );
     assert.deepEqual(
       (await actsOn(db, id)).map(({ action, actorClaimed }) => [action, actorClaimed]).sort(),

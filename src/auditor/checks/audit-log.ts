@@ -1,6 +1,6 @@
 import type { Uuid } from '../../core/ids.js';
 import { toRfc3339 } from '../../core/instant.js';
-import { actHash, chainOf, GENESIS, RESTORE_GAP, SYSTEM_CHAIN } from '../../db/audit-hash.js';
+import { rowHash, chainOf, GENESIS, RESTORE_GAP, SYSTEM_CHAIN } from '../../db/audit-hash.js';
 import { bigint, uuid } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
 import { type ChainedAuditRow, chainedAuditLog } from '../../db/entities/identity.js';
@@ -32,9 +32,9 @@ async function checkChains(audit: AuditRun): Promise<void> {
   };
   await scan(audit, ROWS_A_SLICE, read, (_, slice) => {
     audit.counted('audit_acts', slice.length);
-    for (const act of slice) {
-      checkLink(audit, act, before?.chainId === act.chainId ? before : undefined);
-      before = act;
+    for (const row of slice) {
+      checkLink(audit, row, before?.chainId === row.chainId ? before : undefined);
+      before = row;
     }
   });
 }
@@ -47,19 +47,19 @@ function isAcrossGap({ action, details, sequence }: ChainedAuditRow, last: bigin
 
 function checkLink(
   audit: AuditRun,
-  act: ChainedAuditRow,
+  row: ChainedAuditRow,
   before: ChainedAuditRow | undefined,
 ): void {
-  const { chainId, sequence, previousHash, hash } = act;
-  const report = (message: string): void => audit.report('audit_chain', actName(act), message);
+  const { chainId, sequence, previousHash, hash } = row;
+  const report = (message: string): void => audit.report('audit_chain', rowName(row), message);
   const last = before?.sequence ?? 0n;
-  const follows = isAcrossGap(act, last) ? sequence : last + 1n;
-  if (chainId !== chainOf(act)) report('it is in the chain of another tenant');
+  const follows = isAcrossGap(row, last) ? sequence : last + 1n;
+  if (chainId !== chainOf(row)) report('it is in the chain of another tenant');
   if (sequence !== follows)
     report(`it is number ${sequence}, and ${sequence - follows} before it are missing`);
   else if (!previousHash.equals(before?.hash ?? GENESIS))
-    report('it does not follow the act before it');
-  if (!hash.equals(actHash(previousHash, sequence, act))) report('it is not what was written');
+    report('it does not follow the row before it');
+  if (!hash.equals(rowHash(previousHash, sequence, row))) report('it is not what was written');
 }
 
 /** Finds rows removed from the end of a chain, and rows added after its head. */
@@ -75,15 +75,15 @@ async function checkHeads(audit: AuditRun): Promise<void> {
       audit.report(
         'audit_head',
         chainName(uuid.parse(row.chain_id)),
-        `its last act is number ${bigint.parse(row.last)}, which is not there as it was written`,
+        `its last row, number ${bigint.parse(row.last)}, is missing or was changed`,
       );
-    const put = await reader.query(
+    const added = await reader.query(
       `SELECT ${columnList(chainedAuditLog, 'a')} FROM audit_log a LEFT JOIN audit_chains c ON c.chain_id=a.chain_id
        ${whereAll(['(c.chain_id IS NULL OR a.sequence>c.last_sequence)', ...audit.own('a.chain_id')])}
        LIMIT 1000`,
     );
-    for (const act of put.map((row) => parseRow(chainedAuditLog, row)))
-      audit.report('audit_head', actName(act), 'it is behind the end of its chain');
+    for (const row of added.map((one) => parseRow(chainedAuditLog, one)))
+      audit.report('audit_head', rowName(row), 'it is behind the end of its chain');
   });
 }
 
@@ -91,6 +91,6 @@ function chainName(chainId: Uuid): string {
   return chainId === SYSTEM_CHAIN ? 'the chain of no tenant' : `the chain of tenant ${chainId}`;
 }
 
-function actName({ id, sequence, action, at }: ChainedAuditRow): string {
-  return `act ${id}, number ${sequence}: ${action} at ${toRfc3339(at)}`;
+function rowName({ id, sequence, action, at }: ChainedAuditRow): string {
+  return `audit log row ${id}, number ${sequence}: ${action} at ${toRfc3339(at)}`;
 }

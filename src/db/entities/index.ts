@@ -28,7 +28,7 @@ export const TABLES: readonly Table<unknown>[] = FILES.flatMap((file): readonly 
   Object.values(file),
 )
   .filter(isTable)
-  // The acts without their place in the chain: `chainedAuditLog` has all columns.
+  // The audit log without its chain columns; `chainedAuditLog` has all columns.
   .filter((table) => table !== identity.auditLog);
 
 function isTable(value: unknown): value is Table<unknown> {

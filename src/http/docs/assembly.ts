@@ -6,7 +6,7 @@ import { html, type Html } from './html.js';
 import { framed, type MenuChapter, type Places, type SitePage } from './layout.js';
 import { errorsPage, type Made, permissionsPage } from './pages.js';
 import { Reference } from './reference/pages.js';
-import { readPart, writtenPage } from './written.js';
+import { readPart, markdownPage } from './markdown-page.js';
 
 interface SiteDeps {
   readonly routes: readonly Route[];
@@ -51,7 +51,7 @@ export function assembleSite(deps: SiteDeps) {
   } satisfies Record<string, () => Made>;
   const pageOf = (listed: Listed): SitePage => {
     const { path, from, about, also } = listed;
-    if (typeof from === 'string') return writtenPage(listed, from, places, baseUrl);
+    if (typeof from === 'string') return markdownPage(listed, from, places, baseUrl);
     return { path, title: from.title, about, also, ...made[from.made]() };
   };
   const menu: MenuChapter[] = CONTENTS.map(({ title, pages }) => ({

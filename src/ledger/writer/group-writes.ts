@@ -36,10 +36,10 @@ export async function writeGroup(
     ...resourceStatements(writes.rows),
   ];
   const events = eventStatements(writes.events, now);
-  const acts = auditRowsOf(writes.rows);
-  if (acts.length === 0) return transaction.withCommit([...statements, ...events]);
-  const answers = await transaction.all([...statements, ...events, ...lockChains(acts)]);
-  transaction.withCommit(chainedInserts(answers.at(-1) ?? [], acts));
+  const auditRows = auditRowsOf(writes.rows);
+  if (auditRows.length === 0) return transaction.withCommit([...statements, ...events]);
+  const answers = await transaction.all([...statements, ...events, ...lockChains(auditRows)]);
+  transaction.withCommit(chainedInserts(answers.at(-1) ?? [], auditRows));
 }
 
 /** Returns the new rows of the audit log, in the order of their decisions. */

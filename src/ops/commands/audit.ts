@@ -64,10 +64,14 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
     const { database, output } = ops;
     const tenantId = await tenantIdOf(database.reader, tenant);
     if (isProof) return verify(ops, tenantId);
-    const acts = await listAuditRows(database.reader, { tenantId, subjectId, action }, most);
-    const rows = acts.map((act) => ({
-      ...rowFields(auditLog, act, 'at channel actorClaimed action subjectType subjectId tenantId'),
-      details: parseDetails(act),
+    const entries = await listAuditRows(database.reader, { tenantId, subjectId, action }, most);
+    const rows = entries.map((entry) => ({
+      ...rowFields(
+        auditLog,
+        entry,
+        'at channel actorClaimed action subjectType subjectId tenantId',
+      ),
+      details: parseDetails(entry),
     }));
     output.newest(rows, most, 'Nothing is recorded.', ['subject_type', 'tenant_id']);
   },

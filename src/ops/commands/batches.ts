@@ -69,8 +69,8 @@ function controlCommand({ action, summary, explanation, question }: Control): Co
       const reason = checkedText('reason', input.reason, MAX_REASON);
       const batch = await findBatch(ops.database.reader, input.batch);
       if (question !== undefined) await ops.output.confirm(question(batch));
-      const act = { batchId: batch.id, action, by: ops.by(), reason, actId: newId() };
-      const result = await performBatchAction(ops, act);
+      const request = { batchId: batch.id, action, by: ops.by(), reason, actId: newId() };
+      const result = await performBatchAction(ops, request);
       if ('refusal' in result) throw new ApiError(result.refusal);
       ops.output.one(batchFields(result.batch));
     },

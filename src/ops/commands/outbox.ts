@@ -38,8 +38,8 @@ async function record(
   entries: number,
 ): Promise<void> {
   const subject = { subjectType: 'outbox', subjectId: resourceId ?? 'all' };
-  const act = { tenantId: tenantId ?? null, ...subject, action, details: { entries } };
-  await transact(database, (transaction) => recordAction(transaction, actor(), clock(), act));
+  const entry = { tenantId: tenantId ?? null, ...subject, action, details: { entries } };
+  await transact(database, (transaction) => recordAction(transaction, actor(), clock(), entry));
 }
 
 export const outboxCommands = group('entries that Temporal has not received yet', {

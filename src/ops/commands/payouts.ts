@@ -203,10 +203,10 @@ after the payout has ended; the rail is only asked.`,
             `the payout is ${status} and was never submitted to its rail, so there is nothing to ask`,
           );
         const subject = { subjectType: 'payout', subjectId: payout.id };
-        const act = { tenantId, action: 'payout.retry', ...subject, details: { status } };
+        const auditEntry = { tenantId, action: 'payout.retry', ...subject, details: { status } };
         // Recorded before the rail is called, so that the person is known in any case.
         await transact(ops.database, (transaction) =>
-          recordAction(transaction, ops.actor(), ops.clock(), act),
+          recordAction(transaction, ops.actor(), ops.clock(), auditEntry),
         );
         const after = await askNow(ops, payout);
         const entry = { tenantId, resourceType: 'payout', resourceId: payout.id } as const;

@@ -73,17 +73,17 @@ export function approvalActCommands<Row extends Transfer | Payout>(
   until = '',
 ) {
   return {
-    'approve <id>': actCommand(
+    'approve <id>': approvalCommand(
       kind,
       'approve',
       "record support's approval; all staff count as one approver",
     ),
-    'reject <id>': actCommand(
+    'reject <id>': approvalCommand(
       kind,
       'reject',
       `end a ${kind.noun} that waits: nothing leaves the account`,
     ),
-    'cancel <id>': actCommand(
+    'cancel <id>': approvalCommand(
       kind,
       'cancel',
       `end it because its requester no longer wants it${until}`,
@@ -91,7 +91,7 @@ export function approvalActCommands<Row extends Transfer | Payout>(
   };
 }
 
-function actCommand<Row extends Transfer | Payout>(
+function approvalCommand<Row extends Transfer | Payout>(
   { noun, find, show, question, approvals }: OperationCommands<Row>,
   action: ApprovalAction,
   summary: string,
@@ -112,7 +112,7 @@ function actCommand<Row extends Transfer | Payout>(
       const row = await find(ops, id);
       const asked = await question(ops, action, row);
       if (asked !== null) await ops.output.confirm(asked);
-      const { outcome } = await approvals(ops).actByStaff(row, action, ops.by(), reason);
+      const { outcome } = await approvals(ops).performByStaff(row, action, ops.by(), reason);
       if (!outcome.done && outcome.refusal.code === 'ledger_unavailable')
         throw new UnknownOutcome(
           `the ledger did not answer, so it may or may not have happened; check before you repeat it: ${PROGRAM} ${noun}s show ${id}`,

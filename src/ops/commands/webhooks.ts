@@ -68,7 +68,7 @@ async function show({ database, clock, output }: Ops, endpointId: Uuid): Promise
   });
 }
 
-function actCommand(
+function endpointCommand(
   verb: 'pause' | 'resume' | 'retry_now' | 'enable' | 'disable',
   summary: string,
   operation: Operation,
@@ -150,23 +150,23 @@ export const webhookCommands = group('webhook endpoints of tenants, and their de
       if (range === null) ops.output.say('Nothing has happened since then.');
     },
   }),
-  'pause <endpoint>': actCommand(
+  'pause <endpoint>': endpointCommand(
     'pause',
     'send nothing to it until it is resumed; its deliveries wait in order',
     pause,
   ),
-  'resume <endpoint>': actCommand('resume', 'continue sending where it stopped', resume),
-  'retry-now <endpoint>': actCommand(
+  'resume <endpoint>': endpointCommand('resume', 'continue sending where it stopped', resume),
+  'retry-now <endpoint>': endpointCommand(
     'retry_now',
     'retry everything that waits for a retry',
     retryNow,
   ),
-  'enable <endpoint>': actCommand(
+  'enable <endpoint>': endpointCommand(
     'enable',
     'enable it; sends everything not delivered since 5 days before it was disabled',
     enableForStaff,
   ),
-  'disable <endpoint>': actCommand(
+  'disable <endpoint>': endpointCommand(
     'disable',
     'disable it until its tenant or an operator enables it',
     disableForStaff,

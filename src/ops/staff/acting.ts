@@ -125,7 +125,7 @@ async function verified(
   const code = mayIfProven ? await deps.code(identity.name) : null;
   const claim = {
     ...({ name: identity.name, code, door: 'ops', right, twoPeople: true } as const),
-    ...{ receivedAt: clock(), purpose: `ops/${randomUUID()}`, refusedAct: refusal(need, wanted) },
+    ...{ receivedAt: clock(), purpose: `ops/${randomUUID()}`, refusalEntry: refusal(need, wanted) },
   };
   const answer = await verifyClaim({ database, clock, encryptionKeys }, claim);
   if ('refusal' in answer) throw adviceOn(answer.refusal, identity, mayIfProven ? null : right);
@@ -136,12 +136,12 @@ async function verified(
 
 function refusal(need: Need, { command, subject }: Wanted, refused?: string): AuditEntry {
   const [kind = ''] = need.split('.');
-  const isAct = need.includes('.');
+  const isStaffAction = need.includes('.');
   return {
     tenantId: null,
     action: refusedAction(need),
-    subjectType: isAct ? kind : 'command',
-    subjectId: [...withEscapes(isAct ? subject : command)].slice(0, MAX_SUBJECT).join(''),
+    subjectType: isStaffAction ? kind : 'command',
+    subjectId: [...withEscapes(isStaffAction ? subject : command)].slice(0, MAX_SUBJECT).join(''),
     details: { command, ...(refused === undefined ? {} : { refused }) },
   };
 }
@@ -149,10 +149,10 @@ function refusal(need: Need, { command, subject }: Wanted, refused?: string): Au
 async function record(
   { database, clock }: ActingDeps,
   { channel, name }: Actor,
-  act: AuditEntry,
+  entry: AuditEntry,
 ): Promise<void> {
   await transact(database, (transaction) =>
-    recordAction(transaction, { channel, name }, clock(), act),
+    recordAction(transaction, { channel, name }, clock(), entry),
   );
 }
 

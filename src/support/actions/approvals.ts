@@ -39,7 +39,7 @@ export function approvalActions<Shown, Row extends Transfer | Payout>(
     },
     recordsRefusals: true,
     run: async (deps, shown, { by, reason, actId }) => {
-      const { outcome } = await approvalsOf(deps).actByStaff(
+      const { outcome } = await approvalsOf(deps).performByStaff(
         rowOf(shown),
         action,
         by,

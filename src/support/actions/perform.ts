@@ -93,7 +93,7 @@ async function codeRefusal<Resource>(
     twoPeople: 'twoPeople' in rule,
     receivedAt: deps.clock(),
     purpose: `support/${identity.id}/${name}/${subject.id}/${actId}/${contentOf(form)}`,
-    refusedAct: refusedAction(name, subject),
+    refusalEntry: refusedAction(name, subject),
   });
   if ('refusal' in verified) return verified.refusal;
   if (verified.identity.id !== identity.id)

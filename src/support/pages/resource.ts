@@ -1,4 +1,4 @@
-import { asksForCode, actRefusal } from '../../staff/rules.js';
+import { asksForCode, actionRefusal } from '../../staff/rules.js';
 import { actionField, type DeskAction } from '../actions/action.js';
 import { type Content, html, type Html } from '../html.js';
 import type { SignedInPerson } from '../deps.js';
@@ -51,7 +51,7 @@ export function resourcePage<Resource>(
   const own = actions.filter(
     (action) =>
       (action.isOpen(resource, person.identity) &&
-        actRefusal(action.name, person.identity) === null) ||
+        actionRefusal(action.name, person.identity) === null) ||
       (failed?.outcome === 'unknown' && failed.verb === action.verb),
   );
   const forms = own.map((action) =>

@@ -45,14 +45,14 @@ const MAX_ACTIONS = 200;
 
 export async function readHistory(reader: Reader, subject: Subject): Promise<History> {
   const { id, tenantId, timeZone, accountIds, lines } = subject;
-  const [acts, given, hold] = await Promise.all([
+  const [auditRows, given, hold] = await Promise.all([
     listAuditRows(reader, { subjectId: id }, MAX_ACTIONS),
     reader.select(approvals, { resourceId: id }, { orderBy: ['createdAt', 'id'] }),
     reader.find(holds, { resourceId: id }),
   ]);
   const known = [
     ...subject.instants,
-    ...acts.map(({ at }) => at),
+    ...auditRows.map(({ at }) => at),
     ...given.map(({ createdAt }) => createdAt),
   ];
   const instants = [...known, ...lines.map(({ at }) => at)].flatMap((at) => at ?? []);
@@ -67,13 +67,13 @@ export async function readHistory(reader: Reader, subject: Subject): Promise<His
       reader,
       entries.map(({ accountId }) => accountId),
     ),
-    readPeople(reader, acts, approvers),
+    readPeople(reader, auditRows, approvers),
     deliveriesOf(reader, tenantId, events),
   ]);
   const nameOf = (one: Uuid): string => accountNames.get(one) ?? people.get(`member:${one}`) ?? one;
   const timeline = [
     ...lines,
-    ...acts.reverse().map((act) => actionLine(act, people, timeZone)),
+    ...auditRows.reverse().map((row) => actionLine(row, people, timeZone)),
     ...entries.map((entry) => entryLine(entry, nameOf(entry.accountId))),
     ...events.map(({ createdAt, type }) => line(createdAt, `Event ${type} recorded`)),
     ...deliveries.flatMap(deliveryLine),
@@ -96,19 +96,19 @@ export async function readStaffActions(
   id: Uuid,
   timeZone: string,
 ): Promise<readonly TimelineLine[]> {
-  const acts = await listAuditRows(reader, { subjectId: id }, MAX_ACTIONS);
-  const people = await readPeople(reader, acts);
-  return acts
-    .map((act) => actionLine(act, people, timeZone))
+  const auditRows = await listAuditRows(reader, { subjectId: id }, MAX_ACTIONS);
+  const people = await readPeople(reader, auditRows);
+  return auditRows
+    .map((row) => actionLine(row, people, timeZone))
     .sort((one, other) => one.at - other.at);
 }
 
 async function readPeople(
   reader: Reader,
-  acts: readonly AuditRow[],
+  auditRows: readonly AuditRow[],
   others: readonly Uuid[] = [],
 ): Promise<ReadonlyMap<string, string>> {
-  const own = acts.flatMap(({ actorClaimed: name }) =>
+  const own = auditRows.flatMap(({ actorClaimed: name }) =>
     name.startsWith('member:') ? [name.slice('member:'.length) as Uuid] : [],
   );
   const ids = [...own, ...others];
@@ -140,27 +140,27 @@ export const CHANNELS: Readonly<Record<AuditRow['channel'], string>> = {
 };
 
 function actionLine(
-  act: AuditRow,
+  row: AuditRow,
   people: ReadonlyMap<string, string>,
   timeZone: string,
 ): TimelineLine {
-  const verb = act.action.slice(act.action.indexOf('.') + 1);
+  const verb = row.action.slice(row.action.indexOf('.') + 1);
   const isRefused = verb.endsWith('_refused');
   const plain = isRefused ? verb.slice(0, -'_refused'.length) : verb;
   const words = plain.replaceAll('_', ' ');
   const word = WORDS[plain] ?? words.slice(0, 1).toUpperCase() + words.slice(1);
-  const details = Object.entries(parseDetails(act))
+  const details = Object.entries(parseDetails(row))
     .filter(([, value]) => value !== null && value !== '')
     .map(([name, value]) => {
       const at = parseRfc3339(String(value));
       return `${name.replaceAll('_', ' ')}: ${at === null ? String(value) : localTime(at, timeZone)}`;
     });
-  const name = people.get(act.actorClaimed) ?? act.actorClaimed;
+  const name = people.get(row.actorClaimed) ?? row.actorClaimed;
   const what = isRefused ? `Refused: ${word.toLowerCase()}` : word;
   return {
-    at: act.at,
+    at: row.at,
     what,
-    by: `${name === '' ? 'no name given' : name} (${CHANNELS[act.channel]})`,
+    by: `${name === '' ? 'no name given' : name} (${CHANNELS[row.channel]})`,
     details,
   };
 }

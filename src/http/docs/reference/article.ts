@@ -4,7 +4,7 @@ import { codesOf } from '../../openapi.js';
 import type { Route } from '../../route.js';
 import { codeBlock, tabs } from '../code.js';
 import { breakable, html, type Html, joined, NOTHING, prose } from '../html.js';
-import { renderMarkdown } from '../written.js';
+import { renderMarkdown } from '../markdown-page.js';
 import {
   type ApiDocument,
   type Content,

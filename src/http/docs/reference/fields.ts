@@ -1,5 +1,5 @@
 import { breakable, html, type Html, joined, NOTHING } from '../html.js';
-import { renderMarkdown } from '../written.js';
+import { renderMarkdown } from '../markdown-page.js';
 import { refName, type Schema, type Schemas } from './document.js';
 
 /** Resolves references, merges allOf, and takes the alternative to null. */

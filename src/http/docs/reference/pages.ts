@@ -3,7 +3,7 @@ import type { Route } from '../../route.js';
 import { breakable, html, type Html, NOTHING } from '../html.js';
 import type { Places, SitePage } from '../layout.js';
 import type { Made } from '../pages.js';
-import { renderMarkdown } from '../written.js';
+import { renderMarkdown } from '../markdown-page.js';
 import { type Call, callArticle, NO_LINKS } from './article.js';
 import { type ApiDocument, readDocument, type Schema } from './document.js';
 import { fieldList, type FieldLinks, resolved, typeOf } from './fields.js';

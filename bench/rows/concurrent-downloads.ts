@@ -11,28 +11,30 @@ import type { Ledger } from '../ledgers/ledger.js';
 import type { Latency } from '../load/job.js';
 import type { ApiProcess } from '../service/api-process.js';
 
-/** Another tenant's reads at a steady rate, before and while many clients of the first download a file. */
-
 const PER_SECOND = 100;
 const CONNECTIONS = 16;
 
-interface Crowd {
-  readonly quiet: Latency;
-  readonly beside: Latency;
-  /** Until the last of the clients had its first file. */
+interface DownloadResult {
+  readonly before: Latency;
+  readonly during: Latency;
+  /** From the start until each client has downloaded the file once. */
   readonly seconds: number;
-  /** While the reads were measured and warmed up; each client begins anew when it has the file. */
+  /** Number of downloads while the reads were measured; each client downloads repeatedly. */
   readonly downloads: number;
   readonly peakMbBefore: number | null;
 }
 
-export async function downloadByMany(
+/**
+ * Lets `count` clients download a file repeatedly, and measures another tenant's reads, at a steady rate, before and
+ * during these downloads.
+ */
+export async function measureDownloads(
   bench: Bench,
   api: ApiProcess,
   ledger: Ledger,
   download: () => Promise<unknown>,
-  many: number,
-): Promise<Crowd> {
+  count: number,
+): Promise<DownloadResult> {
   const { token, accountId } = await otherTenant(ledger);
   const list = [{ path: `/v1/accounts/${accountId}/balances` }];
   const read = async (): Promise<Latency> => {
@@ -48,18 +50,18 @@ export async function downloadByMany(
     );
     return load.latency;
   };
-  const quiet = await read();
+  const before = await read();
   const peakMbBefore = api.peakMb();
   let [isOver, downloads, seconds] = [false, 0, 0];
-  const began = performance.now();
-  const clients = Array.from({ length: many }, async () => {
+  const startedAt = performance.now();
+  const clients = Array.from({ length: count }, async () => {
     await download();
-    seconds = (performance.now() - began) / 1000;
+    seconds = (performance.now() - startedAt) / 1000;
     for (downloads += 1; !isOver; downloads += 1) await download();
   });
-  const beside = await read().finally(() => (isOver = true));
+  const during = await read().finally(() => (isOver = true));
   await Promise.all(clients);
-  return { quiet, beside, seconds, downloads, peakMbBefore };
+  return { before, during, seconds, downloads, peakMbBefore };
 }
 
 async function otherTenant({
@@ -67,8 +69,8 @@ async function otherTenant({
 }: Ledger): Promise<{ readonly token: string; readonly accountId: string }> {
   const actor = operatorActor('bench');
   return withDatabase(url, async (database) => {
-    const wanted = { name: 'another', network: null, timeZone: DEFAULT_TIME_ZONE };
-    const { id: tenantId } = await addTenant(database, systemClock, wanted, actor);
+    const tenant = { name: 'another', network: null, timeZone: DEFAULT_TIME_ZONE };
+    const { id: tenantId } = await addTenant(database, systemClock, tenant, actor);
     const member = await addMember(database, systemClock, tenantId, 'another', actor);
     const grants = [{ memberId: member.id, role: 'owner' as const }];
     const account = {

@@ -7,7 +7,7 @@ import { breakable, Html } from './html.js';
 import type { Places, Section, SitePage } from './layout.js';
 
 const ROOT = new URL('../../../../', import.meta.url);
-/** The address in the pages: that of `npm start`. */
+/** The service's URL as the Markdown files write it: that of `npm start`. */
 const WRITTEN_URL = 'http://127.0.0.1:8080';
 const WRITTEN_DOCS = `${WRITTEN_URL}/docs`;
 const WRITTEN_ASSETS = `${WRITTEN_DOCS}/assets/`;
@@ -44,7 +44,7 @@ export function renderMarkdown(text: string): Html {
 }
 
 /** Throws if the file is missing, has no title or a heading twice, or links outside the site. */
-export function writtenPage(
+export function markdownPage(
   { path, about, also }: Listed,
   file: string,
   places: Places,
@@ -55,30 +55,30 @@ export function writtenPage(
   if (opening?.tag !== 'h1' || inline === undefined)
     throw new Error(`${file} does not begin with a title`);
   const rest = tokens.slice(3);
-  const here = { file, places, baseUrl };
+  const context = { file, places, baseUrl };
   frameNotes(rest);
-  rest.forEach((token) => address(token, here));
+  rest.forEach((token) => rewriteLinks(token, context));
   labelCells(rest);
   const sections = sectionsOf(rest, file);
-  const content = (): Html => new Html(rendered(rest));
+  const content = (): Html => new Html(renderTokens(rest));
   return { path, title: inline.content, about, also, content, sections };
 }
 
-interface Here {
+interface LinkContext {
   readonly file: string;
   readonly places: Places;
   readonly baseUrl: string;
 }
 
-/** Points a link at this service and this site. */
-function address(token: Token, here: Here): void {
+/** Makes links point to this service and this site. */
+function rewriteLinks(token: Token, context: LinkContext): void {
   const href = token.attrGet('href');
-  if (href !== null) token.attrSet('href', target(String(href), here));
-  token.content = token.content.replaceAll(WRITTEN_URL, () => here.baseUrl);
-  token.children?.forEach((child) => address(child, here));
+  if (href !== null) token.attrSet('href', target(String(href), context));
+  token.content = token.content.replaceAll(WRITTEN_URL, () => context.baseUrl);
+  token.children?.forEach((child) => rewriteLinks(child, context));
 }
 
-function target(href: string, { file, places, baseUrl }: Here): string {
+function target(href: string, { file, places, baseUrl }: LinkContext): string {
   if (href.startsWith('#')) return href;
   const [place = '', anchor] = href.split('#');
   const suffix = anchor === undefined ? '' : `#${anchor}`;
@@ -106,7 +106,7 @@ function frameNotes(tokens: readonly Token[]): void {
 }
 
 /** Renders programs in several languages as tabs. */
-function rendered(tokens: readonly Token[]): string {
+function renderTokens(tokens: readonly Token[]): string {
   const render = (some: readonly Token[]): string =>
     markdown.renderer.render([...some], markdown.options, {});
   const starts = tokens.flatMap(({ type, tag }, at) =>
@@ -171,7 +171,7 @@ function plainText(token: Token | undefined): string {
   return token.children === null ? token.content : token.children.map(plainText).join('');
 }
 
-/** As GitHub makes anchors. */
+/** Makes anchors as GitHub does. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()

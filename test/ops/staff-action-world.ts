@@ -15,18 +15,18 @@ import { addStaff, proven, staffPartsOf } from '../support/staff.js';
 import { openWriter } from '../support/world.js';
 
 /**
- * Something for each act of the staff to be done to, and the command that does it. Restores close the database for all others: they are
+ * Something for each staff action to be done to, and the command that does it. Restores close the database for all others: they are
  * looked at in test/restores.
  */
-export type ActName = Exclude<StaffActionName, `restore.${string}`>;
-export type ActCommands = Readonly<Record<ActName, readonly string[]>>;
+export type ActionName = Exclude<StaffActionName, `restore.${string}`>;
+export type ActionCommands = Readonly<Record<ActionName, readonly string[]>>;
 
 /** `proposer`: who proposed what a second person decides. */
-export async function makeActWorld(
+export async function makeStaffActionWorld(
   test: TestDatabase,
   api: TestApi,
   proposer: Staff,
-): Promise<ActCommands> {
+): Promise<ActionCommands> {
   return {
     ...(await transfers(api)),
     ...(await payouts(test, api, proposer)),

@@ -80,7 +80,7 @@ for (const kind of KINDS)
         await forgetCodes(db.change);
         const code = person === undefined ? '492039' : codeOf(person);
         const signal = { resourceId: text(id), action, actor: who, reason, code, number: 1, actId };
-        const { state, refused } = await approvals.actBySignal(signal, signalsOf(db.database));
+        const { state, refused } = await approvals.performSignal(signal, signalsOf(db.database));
         return { status: state.status, refused };
       }
       const by = person === undefined ? someone(who ?? '') : proven(person);
@@ -256,7 +256,7 @@ for (const kind of KINDS)
       assert.equal((await own.events(id)).length, 1);
     });
 
-    it(`support staff with a ${kind} that waits for approval that act too late settle its expiry: their act is recorded as refused, together with the end`, async () => {
+    it(`support staff with a ${kind} that waits for approval that act too late settle its expiry: their action is recorded as refused, together with the end`, async () => {
       for (const channel of CHANNELS) {
         late = 0;
         // Of its own: what is posted to an account is never dated before the last posting to it.
