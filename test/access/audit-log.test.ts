@@ -327,7 +327,7 @@ describe('the audit log', () => {
     );
   });
 
-  it('the audit log has nothing about refused acts', async () => {
+  it('the audit log has nothing about refused actions', async () => {
     const { id } = await bank.account({ funds: { COPM: 1n } });
     const before = await acts();
     await assert.rejects(closeAccount(db.database, clock, id, DECIDED));

@@ -87,7 +87,7 @@ describe("another tenant's resources", () => {
       assert.deepEqual(await everything(), before);
     });
 
-  it('GET /v1/accounts/lookup finds none of their aliases', async () => {
+  it("GET /v1/accounts/lookup finds none of another tenant's aliases", async () => {
     const lookUp = async (alias: string): Promise<unknown> => {
       const answer = await bank.request(
         'GET',
@@ -131,7 +131,7 @@ describe("another tenant's resources", () => {
     assert.equal(await stranger.available(foreign.account), before + LEAST);
   });
 
-  it("another tenant's resources their idempotency keys reveal nothing: the same key is free here", async () => {
+  it("another tenant's idempotency keys reveal nothing: the same key is free here", async () => {
     const key = randomUUID();
     await stranger.sent({ from: foreign.account, to: foreign.other, raw: LEAST }, { key });
     answered(await bank.send({ from: own.account, to: own.other, raw: LEAST }, { key }), 201);

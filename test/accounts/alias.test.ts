@@ -57,7 +57,7 @@ describe('the alias of an account', () => {
     ]);
   });
 
-  it('put again is 200 and changes nothing', async () => {
+  it('putting the same alias again is 200 and changes nothing', async () => {
     const alias = newAlias();
     await set(account, alias);
     const before = await db.sql('SELECT COUNT(*) AS count FROM audit_log');

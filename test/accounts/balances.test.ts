@@ -77,7 +77,7 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
     ]);
   });
 
-  it('GET /v1/accounts/{account_id}/balances total is available and held together; held funds are not available', async () => {
+  it('GET /v1/accounts/{account_id}/balances shows as total what is available and held together; held funds are not available', async () => {
     const account = await bank.account({ funds: { COPM: 9_007_199_254_740_993n } });
     const hold = (raw: bigint): Promise<number> =>
       db.change(
@@ -111,7 +111,7 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
     });
   });
 
-  it('GET /v1/accounts/{account_id}/balances are shown of frozen and closed accounts too', async () => {
+  it('GET /v1/accounts/{account_id}/balances also shows the balances of frozen and closed accounts', async () => {
     const account = await bank.account({ funds: { COPM: 1n } });
     for (const status of ['frozen', 'closed'] as const) {
       await setStatus(db, account, status);

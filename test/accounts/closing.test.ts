@@ -122,7 +122,7 @@ describe('closing and freezing', () => {
     assert.deepEqual(await refusalOf(close(old)), ['invalid_state', 'not_empty']);
   });
 
-  it('closing and freezing closing twice at the same time happens once, with one line in the audit log', async () => {
+  it('closing an account twice at the same time happens once, with one line in the audit log', async () => {
     for (const [act, action] of [
       [(id: Uuid) => closeAccount(db.database, systemClock, id, DECIDED), 'account.close'],
       [(id: Uuid) => freezeAccount(db.database, systemClock, id, DECIDED), 'account.freeze'],
@@ -137,7 +137,7 @@ describe('closing and freezing', () => {
     }
   });
 
-  it('closing and freezing choosing and closing a fee account at the same time has one winner', async () => {
+  it('choosing and closing a fee account at the same time has one winner', async () => {
     const own = await openBank(api);
     for (let round = 0; round < 20; round += 1) {
       const fees = await own.account();

@@ -27,7 +27,7 @@ const LISTS = ['transfers', 'bonuses', 'payouts'] as const;
 
 const db = await testDatabase();
 
-describe('the lists of what moves money', () => {
+describe('the lists of operations', () => {
   let api: TestApi;
   let bank: Bank;
   let now: Instant;
@@ -103,12 +103,12 @@ describe('the lists of what moves money', () => {
   ];
   for (const name of LISTS)
     for (const [query, keep] of AMOUNTS)
-      it(`the lists of what moves money: ${name} are found by ${query.replace(/[0-9]{6,}/g, 'x')}`, async () => {
+      it(`the lists of operations: ${name} are found by ${query.replace(/[0-9]{6,}/g, 'x')}`, async () => {
         await finds(name, query, keep);
         await finds(name, `${query}&source_account=${payer.id}`, keep);
       });
 
-  it('the lists of what moves money can be filtered by destination', async () => {
+  it('the lists of operations can be filtered by destination', async () => {
     for (const { id } of others) {
       await finds(
         'transfers',
@@ -132,7 +132,7 @@ describe('the lists of what moves money', () => {
     await finds('transfers', `destination_account=${payer.id}`, () => false);
   });
 
-  it('the lists of what moves money filtered by destination also show what waits for approval', async () => {
+  it('the lists of operations filtered by destination also show what waits for approval', async () => {
     const [to] = others;
     const policy = {
       accountId: payer.id,
@@ -164,14 +164,14 @@ describe('the lists of what moves money', () => {
     ['request_id=x', 'request_id', 'not_a_uuid'],
     ['amount=1', 'amount', 'unknown'],
   ] as const)
-    it(`the lists of what moves money refuse ${query}`, async () => {
+    it(`the lists of operations refuse ${query}`, async () => {
       for (const name of LISTS) {
         const { details } = answered(await bank.get(`/v1/${name}?${query}`), 400, 'invalid_field');
         assert.deepEqual([details?.field, details?.reason], [field, reason]);
       }
     });
 
-  it('the lists of what moves money refuse an impossible destination, and one of another list', async () => {
+  it('the lists of operations refuse an impossible destination, and one of another list', async () => {
     for (const path of [
       'transfers?destination_account=x',
       'bonuses?recipient_account=1',
@@ -185,7 +185,7 @@ describe('the lists of what moves money', () => {
       answered(await bank.get(`/v1/${path}`), 400, 'invalid_field');
   });
 
-  it('the lists of what moves money bind a cursor to every filter', async () => {
+  it('the lists of operations bind a cursor to every filter', async () => {
     const path = `/v1/transfers?asset=COPM&amount[gte]=${least}&limit=1`;
     const { json } = answered(await bank.get(path), 200);
     const cursor = `cursor=${text(json.next_cursor)}`;
@@ -198,7 +198,7 @@ describe('the lists of what moves money', () => {
       answered(await bank.get(withQuery(other, cursor)), 400, 'invalid_field');
   });
 
-  it('the lists of what moves money show nothing of another tenant, whatever the filter', async () => {
+  it('the lists of operations show nothing of another tenant, whatever the filter', async () => {
     const stranger = await openBank(api);
     for (const query of [
       `transfers?destination_account=${others[0]!.id}`,

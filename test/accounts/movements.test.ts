@@ -186,7 +186,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
   ];
 
   for (const [name, query, keep] of FILTERS)
-    it(`filters by ${name}, page after page`, async () => {
+    it(`GET /v1/accounts/{account_id}/movements filters by ${name}, page after page`, async () => {
       const expected = all.filter(keep);
       for (const limit of [3, 100])
         assert.deepEqual(await walk(bank, path(payer, `${query}&limit=${limit}`)), expected);
@@ -209,7 +209,7 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     for (const kind of rest.slice(0, KINDS.length)) await combined([copm!, kind, ...bounds]);
   });
 
-  it('GET /v1/accounts/{account_id}/movements bounds are inclusive to the millisecond, in any notation of the time', async () => {
+  it('GET /v1/accounts/{account_id}/movements has bounds that are inclusive to the millisecond, in any notation of the time', async () => {
     const count = async (query: string): Promise<number> =>
       (await walk(bank, path(payer, `${query}&limit=100`))).length;
     const within = (from: number, to: number): number =>

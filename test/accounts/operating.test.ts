@@ -83,7 +83,7 @@ describe('accounts as operators manage them', () => {
     );
   });
 
-  it('accounts as operators manage them opening names members, who have their roles from the start', async () => {
+  it('opening an account names members, who have their roles from the start', async () => {
     const { id } = await open({ grants: [{ memberId: world.owner.id, role: 'admin' }] });
     const { members } = await readAccountDetails(test.database.reader, id);
     assert.deepEqual(members, [{ name: 'owner', role: 'admin' }]);
@@ -114,7 +114,7 @@ describe('accounts as operators manage them', () => {
     await open({ ...both, tenantId: other.tenant.id });
   });
 
-  it('accounts as operators manage them of two simultaneous openings with one alias, one wins and the other is refused', async () => {
+  it('of two simultaneous openings with one alias, one wins and the other is refused', async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 8 }, () => open({ alias: '$race' })),
     );
@@ -140,7 +140,7 @@ describe('accounts as operators manage them', () => {
       ['not_found', undefined, undefined],
     ],
   ] as const)
-    it(`accounts as operators manage them is not opened with ${what}`, async () =>
+    it(`an account is not opened with ${what}`, async () =>
       assert.deepEqual(await refusalOf(open(wanted)), refusal));
 
   it('a member of another tenant gets no role', async () => {
@@ -159,7 +159,7 @@ describe('accounts as operators manage them', () => {
     assert.equal(await statusOf(id), 'active');
   });
 
-  it('accounts as operators manage them freezing waits for a posting that holds the account, and loses none of it', async () => {
+  it('freezing an account waits for a posting that holds the account, and loses none of it', async () => {
     const account = await makeAccount(deps(), world, { funds: { COPM: 5n } });
     const both = deps();
     await Promise.all([
@@ -171,7 +171,7 @@ describe('accounts as operators manage them', () => {
     assert.deepEqual([stored?.status, stored?.alias, stored?.seq], ['frozen', '$meanwhile', 21n]);
   });
 
-  it("accounts as operators manage them decides by the account's state once its row is free, not by an earlier one", async () => {
+  it('freezing an account decides by its state once its row is free, not by an earlier one', async () => {
     const { id } = await open();
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
@@ -213,7 +213,7 @@ describe('accounts as operators manage them', () => {
       );
   });
 
-  it('accounts as operators manage them fees need a fee account of the tenant', async () => {
+  it('fees need a fee account of the tenant', async () => {
     const own = await makeTenant(test.database);
     const terms = {
       operation: 'payout',

@@ -9,7 +9,7 @@ import { makeAccount, makeTenant, openWriter, type TestTenant } from '../support
 const db = await testDatabase();
 
 describe('what a tenant reaches', () => {
-  it('what a tenant reaches is its own accounts and those of its network, and nothing else is read for it', async () => {
+  it('a tenant reaches its own accounts and those of its network, and nothing else is read for it', async () => {
     const { writer } = openWriter(db.database);
     const deps = { database: db.database, writer };
     const network = `net-${randomUUID()}`;
@@ -46,7 +46,7 @@ describe('what a tenant reaches', () => {
     assert.equal(answered.length, 6, 'four of their own, two of the network');
   });
 
-  it('what a tenant reaches that names nothing asks nothing', async () => {
+  it('a request that names no account reads no account', async () => {
     const reach = await readReach(db.database.reader, []);
     assert.equal(reach.owns(newId(), newId()), false);
   });

@@ -23,7 +23,7 @@ const SIZES = {
 
 const db = await testDatabase();
 
-describe('the budget of recipients looked for by alias or phone', () => {
+describe('the budget of new recipients', () => {
   let api: TestApi;
   let bank: Bank;
   let payer: Account;
@@ -96,7 +96,7 @@ describe('the budget of recipients looked for by alias or phone', () => {
     return answer;
   };
 
-  it('the budget of recipients looked for by alias or phone is one, whatever the door: lookup, bonuses and batches, whether somebody is there or not', async () => {
+  it('the budget of new recipients is one, whatever the door: lookup, bonuses and batches, whether somebody is there or not', async () => {
     answered(await lookUp(await newAlias()), 200);
     answered(await lookUp(await newPhone()), 200);
     answered(await lookUp(nobody()), 404, 'not_found');
@@ -115,7 +115,7 @@ describe('the budget of recipients looked for by alias or phone', () => {
     assert.equal(await bank.available(payer), available);
   });
 
-  it('the budget of recipients looked for by alias or phone does not count whom the tenant has named before: they are looked up and paid when it is empty', async () => {
+  it('the budget of new recipients does not count whom the tenant has named before: they are looked up and paid when it is empty', async () => {
     const [one, other] = [await newAlias(), await newPhone()];
     answered(await payBonus(one), 201);
     answered(await lookUp(other), 200);
@@ -128,7 +128,7 @@ describe('the budget of recipients looked for by alias or phone', () => {
     assert.deepEqual(await validated([one, other]), ['ready']);
   });
 
-  it('the budget of recipients looked for by alias or phone costs nothing to ask again with the key of a bonus that is paid, though nobody has its name by then', async () => {
+  it('the budget of new recipients is not charged for the repeated key of a bonus that is paid, though nobody has its name by then', async () => {
     const [alias, key] = [await newAlias(), randomUUID()];
     const { id } = answered(await payBonus(alias, key), 201).json;
     assert.equal(await db.change(`UPDATE accounts SET alias=NULL WHERE alias='${alias}'`), 1);
@@ -141,7 +141,7 @@ describe('the budget of recipients looked for by alias or phone', () => {
       answered(await payBonus(name, key), 409, 'idempotency_key_reused');
   });
 
-  it("the budget of recipients looked for by alias or phone grows with a size of the tenant's own, for each of its tokens too, and is full then", async () => {
+  it("the budget of new recipients may have a size of the tenant's own, for each of its tokens too, and is full then", async () => {
     await spend(10);
     refused(await lookUp(await newAlias()));
     const { id } = bank.tenant.tenant;
@@ -151,7 +151,7 @@ describe('the budget of recipients looked for by alias or phone', () => {
     refused(await lookUp(nobody()));
   });
 
-  it('the budget of recipients looked for by alias or phone pays for as many as it covers if a file has more: uploaded again, the file costs the rest', async () => {
+  it('the budget of new recipients is charged for as many as it covers if a file has more: uploaded again, the file costs the rest', async () => {
     const names = await Promise.all(Array.from({ length: 18 }, () => newAlias()));
     assert.deepEqual(await validated(names), ['rejected', 'rate_limited']);
     for (const name of names.slice(0, 10)) answered(await lookUp(name), 200);
@@ -159,7 +159,7 @@ describe('the budget of recipients looked for by alias or phone', () => {
     assert.deepEqual(await validated(names), ['ready']);
   });
 
-  it('the budget of recipients looked for by alias or phone counts the names that are nobody once, however often the validation of a file begins again', async () => {
+  it('the budget of new recipients is charged once for names that belong to nobody, however often the validation of a file begins again', async () => {
     const form = formOf(csvOf([[nobody(), MIN, 'COPM', null, null]]), { source_account: payer.id });
     const batchId = text(
       answered(await bank.request('POST', '/v1/bonus_batches', { form }), 201).json.id,
@@ -174,7 +174,7 @@ describe('the budget of recipients looked for by alias or phone', () => {
     refused(await lookUp(nobody()));
   });
 
-  it('the budget of recipients looked for by alias or phone refuses before revealing anything: a new customer and nobody get the same answer on every route', async () => {
+  it('the budget of new recipients refuses before revealing anything: a new customer and nobody get the same answer on every route', async () => {
     await spend(10);
     const same = (answer: TestAnswer): string =>
       answer.text.replace(/"request_id":"[^"]*"/, '').replace(/\d+ s/, '');
@@ -193,7 +193,7 @@ describe('the budget of recipients looked for by alias or phone', () => {
     assert.deepEqual(await validated([await newAlias()]), await validated([nobody()]));
   });
 
-  it('the budget of recipients looked for by alias or phone counts a new person once, however often a payroll is corrected, and each name of a file once', async () => {
+  it('the budget of new recipients counts a new person once, however often a payroll is corrected, and each name of a file once', async () => {
     const names = [await newAlias(), await newPhone(), await newAlias(), await newPhone()];
     for (let times = 0; times < 4; times += 1)
       assert.deepEqual(await validated(names, '1.5'), [
@@ -205,7 +205,7 @@ describe('the budget of recipients looked for by alias or phone', () => {
     refused(await lookUp(nobody()));
   });
 
-  it('the budget of recipients looked for by alias or phone is that of a token, and of all tokens of its tenant together, in every process', async () => {
+  it('the budget of new recipients is that of a token, and of all tokens of its tenant together, in every process', async () => {
     const other = await bank.issue(bank.tenant.owner);
     const beside = await startTestApi(db, SIZES, { clock: clock.now });
     try {
@@ -220,7 +220,7 @@ describe('the budget of recipients looked for by alias or phone', () => {
     }
   });
 
-  it('the budget of recipients looked for by alias or phone fills again with time, no further than it was', async () => {
+  it('the budget of new recipients fills again with time, no further than it was', async () => {
     await spend(10);
     const retryAfterS = Number(refused(await lookUp(nobody())).headers.get('retry-after'));
     assert(retryAfterS <= DAY / 1_000 && retryAfterS > DAY / 1_000 - 60, `${retryAfterS} s`);
@@ -232,7 +232,7 @@ describe('the budget of recipients looked for by alias or phone', () => {
     refused(await lookUp(nobody()));
   });
 
-  it('the budget of recipients looked for by alias or phone is not overdrawn by simultaneous requests, and another tenant is not affected', async () => {
+  it('the budget of new recipients is not overdrawn by simultaneous requests, and another tenant is not affected', async () => {
     const honest = await openBank(api);
     const theirs = await honest.account({ funds: { COPM: 100n * LEAST } });
     const staff = await Promise.all(Array.from({ length: 8 }, () => newAlias(honest)));
@@ -248,7 +248,7 @@ describe('the budget of recipients looked for by alias or phone', () => {
     assert.equal(statuses.filter((status) => status === 429).length, 90);
   });
 
-  it('the budget of recipients looked for by alias or phone lets 100,000 new employees pass on their first day, unless something else is set', async () => {
+  it('the budget of new recipients lets 100,000 new employees pass on their first day, unless something else is set', async () => {
     const config = readConfig(testEnvironment(db.url));
     const budget = new RecipientBudget(db.database, clock.now, {
       ...config.NEW_RECIPIENTS,

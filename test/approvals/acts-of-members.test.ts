@@ -83,7 +83,7 @@ for (const kind of KINDS)
         assert.deepEqual(new Set(rows.map(({ channel }) => channel)), new Set(['api']));
       });
 
-    it('a second time by the same member answers 200, and `received` stays; the hold too', async () => {
+    it('a second approval by the same member answers 200, and `received` stays; the hold too', async () => {
       await own.setPolicy({ approvals: 2 });
       const { id } = await own.pend();
       const { json: first } = answered(await own.act('approve', id, 'approver'), 200);

@@ -185,7 +185,7 @@ for (const kind of KINDS)
 
     describe('when its time is over', () => {
       for (const verb of VERBS)
-        it(`a ${kind} that waits for approval when its time is over by a late ${verb}: its expiry is settled, and it is answered 409 with that; its key stays free`, async () => {
+        it(`an expired ${kind} is settled by a late ${verb}, which is answered 409 with that; its key stays free`, async () => {
           const before = await own.money();
           const pending = await own.pend();
           pass(EXPIRES_IN_S * 1_000);
@@ -209,7 +209,7 @@ for (const kind of KINDS)
           assert.equal(fresh.headers.get('svc-idempotent-replayed'), null);
         });
 
-      it(`a ${kind} that waits for approval when its time is over not a millisecond earlier`, async () => {
+      it(`a ${kind} that waits for approval does not expire a millisecond earlier`, async () => {
         for (const verb of VERBS) {
           const { id } = await own.pend();
           const until = Date.parse(text(object((await own.read(id)).approval).expires_at));
@@ -222,7 +222,7 @@ for (const kind of KINDS)
         }
       });
 
-      it(`a ${kind} that waits for approval when its time is over but not by who may not act: 403, and it waits on for the timer`, async () => {
+      it(`an expired ${kind} is not settled by a member who may not act: 403, and it waits for the timer`, async () => {
         const { id } = await own.pend();
         pass(EXPIRES_IN_S * 1_000);
         answered(await own.act('approve', id, 'viewer'), 403, 'authority_insufficient');
@@ -232,7 +232,7 @@ for (const kind of KINDS)
         await assertEnded(own, id, ENDS[kind].expire);
       });
 
-      it(`a ${kind} that waits for approval when its time is over by the timer, once, however often it fires; too early it leaves nothing, not even a key`, async () => {
+      it(`an expired ${kind} is settled by the timer, once, however often it fires; too early it leaves nothing, not even a key`, async () => {
         const approvals = approvalsOfKind(api, kind);
         const before = await own.money();
         const { id } = await own.pend();

@@ -44,7 +44,7 @@ const ruleOf = ({ refuses_batches: refuses, approvals }: Json): string => {
 
 const db = await testDatabase();
 
-describe('the delay of what lowers an approval policy', () => {
+describe('the delay of a weaker approval policy', () => {
   let api: TestApi;
   let own: GuardedBank;
   let bank: Bank;
@@ -90,7 +90,7 @@ describe('the delay of what lowers an approval policy', () => {
       .reverse()
       .map((act) => [act.action.replace('approval_policy.', ''), act.channel, parseDetails(act)]);
 
-  it('the delay of what lowers an approval policy holds back what is laxer until its instant, shows it, and then lets it count without anybody doing anything', async () => {
+  it('the delay of a weaker approval policy holds back what is laxer until its instant, shows it, and then lets it count without anybody doing anything', async () => {
     answered(await put(STRICT), 200);
     const pending = { policy: LAX, effective_at: at(DELAY_S) };
     assert.deepEqual(answered(await put(LAX), 200).json, shown(STRICT, pending));
@@ -108,13 +108,13 @@ describe('the delay of what lowers an approval policy', () => {
     assert.deepEqual(object(answered(await send(10n * LEAST), 202).json.approval).required, 1);
   });
 
-  it('the delay of what lowers an approval policy does not delay a stricter policy, nor a first one', async () => {
+  it('the delay of a weaker approval policy does not delay a stricter policy, nor a first one', async () => {
     assert.deepEqual(answered(await put(LAX), 200).json, shown(LAX, null));
     assert.deepEqual(answered(await put({ ...STRICT, expires_in_s: 60 }), 200).json.pending, null);
     assert.equal(object(answered(await send(LEAST), 202).json.approval).required, 2);
   });
 
-  it('the delay of what lowers an approval policy splits a change: what of it is stricter counts at once, the rest later', async () => {
+  it('the delay of a weaker approval policy splits a change: its stricter part counts at once, the rest later', async () => {
     await put(STRICT);
     const wanted = {
       threshold: (5n * LEAST).toString(),
@@ -137,7 +137,7 @@ describe('the delay of what lowers an approval policy', () => {
     });
   });
 
-  it('the delay of what lowers an approval policy keeps a removed policy, whose DELETE is 204 however often it is repeated, and 404 once it is gone', async () => {
+  it('the delay of a weaker approval policy keeps a removed policy, whose DELETE is 204 however often it is repeated, and 404 once it is gone', async () => {
     await put(STRICT);
     const effectiveAt = at(DELAY_S);
     answered(await remove(), 204);
@@ -151,7 +151,7 @@ describe('the delay of what lowers an approval policy', () => {
     answered(await send(LEAST), 201);
   });
 
-  it('the delay of what lowers an approval policy starts over for a different request, not for the same one; requesting what is in force withdraws it', async () => {
+  it('the delay of a weaker approval policy starts over for a different request, not for the same one; requesting what is in force withdraws it', async () => {
     await put(STRICT);
     const first = at(DELAY_S);
     await put(LAX);
@@ -167,7 +167,7 @@ describe('the delay of what lowers an approval policy', () => {
     answered(await send(LEAST), 202);
   });
 
-  it('the delay of what lowers an approval policy of what waits already is not changed by another delay of the tenant', async () => {
+  it("the delay of a weaker approval policy does not change with the tenant's delay once a change waits", async () => {
     await put(STRICT);
     const effectiveAt = at(DELAY_S);
     await put(LAX);
@@ -179,7 +179,7 @@ describe('the delay of what lowers an approval policy', () => {
     answered(await send(LEAST), 202);
   });
 
-  it('the delay of what lowers an approval policy is none by default, and is set only by operators, from 1 s to 30 days, with a line in the audit log', async () => {
+  it('the delay of a weaker approval policy is none by default, and is set only by operators, from 1 s to 30 days, with a line in the audit log', async () => {
     const fresh = await openGuarded(api);
     const tenantId = fresh.bank.tenant.tenant.id;
     assert.equal(fresh.bank.tenant.tenant.policyDelayS, 0);
@@ -208,7 +208,7 @@ describe('the delay of what lowers an approval policy', () => {
     );
   });
 
-  it('the delay of what lowers an approval policy holds for operators too', async () => {
+  it('the delay of a weaker approval policy holds for operators too', async () => {
     await put(STRICT);
     const change = {
       accountId: account.id,
@@ -235,7 +235,7 @@ describe('the delay of what lowers an approval policy', () => {
     answered(await send(LEAST), 202);
   });
 
-  it('the delay of what lowers an approval policy leaves a line for the request, for its taking effect and for its withdrawal', async () => {
+  it('the delay of a weaker approval policy leaves a line for the request, for its taking effect and for its withdrawal', async () => {
     await put(STRICT);
     const [lax, strict] = [
       { asset: 'COPM', ...LAX },
@@ -275,7 +275,7 @@ describe('the delay of what lowers an approval policy', () => {
     ]);
   });
 
-  it('the delay of what lowers an approval policy is over by the decision’s own instant, whatever the clock of whoever decides next', async () => {
+  it('the delay of a weaker approval policy is over by the decision’s own instant, whatever the clock of whoever decides next', async () => {
     await put(STRICT);
     await put(LAX);
     later(DELAY_S);
@@ -292,7 +292,7 @@ describe('the delay of what lowers an approval policy', () => {
     assert(Date.parse(text(json.created_at)) >= effectiveAt);
   });
 
-  it('the delay of what lowers an approval policy lets no transfer that races the change pass before its instant, whichever comes first', async () => {
+  it('the delay of a weaker approval policy lets no transfer that races the change pass before its instant, whichever comes first', async () => {
     now = instant(START + 86_400_000);
     for (let round = 0; round < 10; round += 1) {
       await delay(null);
@@ -309,7 +309,7 @@ describe('the delay of what lowers an approval policy', () => {
     }
   });
 
-  it('the delay of what lowers an approval policy holds for bonuses by the same instant', async () => {
+  it('the delay of a weaker approval policy holds for bonuses by the same instant', async () => {
     await put(STRICT);
     await remove();
     const bonus = (): Promise<TestAnswer> =>

@@ -170,14 +170,14 @@ describe('who may act on what waits for approval', () => {
   });
 });
 
-describe('what an action is', () => {
-  it('what an action is of the staff needs a reason; of a member none', () => {
+describe('an action', () => {
+  it('an action of the staff needs a reason, one of a member none', () => {
     assert.equal(malformedRefusal(byStaff(), null)?.code, 'invalid_field');
     assert.equal(malformedRefusal(byStaff(), 'why'), null);
     assert.equal(malformedRefusal(member(), null), null);
   });
 
-  it('what an action is counts by the member, and for the staff as a whole once', () => {
+  it('an action of a member counts by the member, one of the staff once for the staff as a whole', () => {
     assert.equal(approverOf(byStaff('sofia')), approverOf(byStaff('maria')));
     assert.notEqual(approverOf(member(CREATOR)), approverOf(member()));
     assert.deepEqual(

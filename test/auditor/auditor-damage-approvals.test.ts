@@ -238,7 +238,7 @@ const DAMAGES: readonly Damage[] = [
 /** MariaDB and MySQL: a CHECK of the table refuses the row. */
 const CHECK_REFUSED = [4025, 3819];
 
-describe('the auditor finds damage to what approvals made', () => {
+describe('the auditor finds damage to approvals', () => {
   let db: TestDatabase;
   let api: TestApi;
   let victims: Victims;
@@ -270,7 +270,7 @@ describe('the auditor finds damage to what approvals made', () => {
     }
   });
 
-  it('the auditor finds damage to what approvals made and nothing where there is none', async () => {
+  it('the auditor finds damage to approvals and nothing where there is none', async () => {
     await assertLedgerSound(db.database);
   });
 
@@ -295,7 +295,7 @@ describe('the auditor finds damage to what approvals made', () => {
     ['a code of what was not rejected', "rejection_code='rejected'", 'expired'],
     ['what waits without an expiry', 'approval_expires_at=NULL', 'pending'],
   ] as const)
-    it(`the auditor finds damage to what approvals made: ${name} is not even taken by the database`, async () => {
+    it(`the auditor finds damage to approvals: ${name} is not even taken by the database`, async () => {
       const refused: unknown = await db
         .change(transfer(set, victims[which]))
         .catch((error: unknown) => error);

@@ -67,7 +67,7 @@ describe('the auditor', () => {
 
     after(() => assertLedgerSound(db.database));
 
-    it('the auditor over more than a slice reads every row of the tenant, and reports its progress', async () => {
+    it('an audit of more than one slice reads every row of the tenant, and reports its progress', async () => {
       const progress: { done: number; total: number }[] = [];
       const { findings, checked } = await audit(db.database, {
         tenantId: tenant.tenant.id,
@@ -109,7 +109,7 @@ describe('the auditor', () => {
       month_total: ({ account }) => change('month_totals', 'used', `account_id=${account}`),
     };
     for (const [check, statements] of Object.entries(damages))
-      it(`the auditor over more than a slice finds ${check} there, once for each place`, async () => {
+      it(`an audit of more than one slice finds ${check} once for each place`, async () => {
         const own = { account: uuid.literal(payer.id), tenant: uuid.literal(tenant.tenant.id) };
         const [damage, repair] = statements(own);
         await db.change(damage);

@@ -18,7 +18,7 @@ const FEW_CLIENTS = 16;
 
 const db = await testDatabase();
 
-describe('the audit that runs by itself', () => {
+describe('the scheduled audit', () => {
   let api: TestApi;
   let bank: Bank;
   let source: Account;
@@ -64,13 +64,13 @@ describe('the audit that runs by itself', () => {
     }
   }
 
-  it('the audit that runs by itself is overdue since the first tenant was added, if none has ever ended', async () => {
+  it('the scheduled audit is overdue since the first tenant was added, if none has ever ended', async () => {
     const [row] = await db.sql('SELECT MIN(created_at) AS at FROM tenants');
     const { since } = await auditStatus(db.database.reader);
     assert.equal(since, time.parse(row?.at));
   });
 
-  it('the audit that runs by itself continues where it stopped in any process, and reads every row once', async () => {
+  it('the scheduled audit continues where it stopped in any process, and reads every row once', async () => {
     const { checked } = await audit(db.database);
     const earlier = await db.database.reader.select(auditPasses, {});
     const parts = await wholePass();
@@ -85,7 +85,7 @@ describe('the audit that runs by itself', () => {
     assert.equal((await auditStatus(db.database.reader)).since, passes.at(-1)?.endedAt);
   });
 
-  it('the audit that runs by itself keeps what it finds, once, however often it finds it', async () => {
+  it('the scheduled audit keeps what it finds, once, however often it finds it', async () => {
     await damaged(async () => {
       await wholePass();
       await wholePass();
@@ -103,7 +103,7 @@ describe('the audit that runs by itself', () => {
     });
   });
 
-  it('the audit that runs by itself keeps what it found before a worker stopped', async () => {
+  it('the scheduled audit keeps what it found before a worker stopped', async () => {
     await damaged(async () => {
       const deps = { database: db.database, clock: systemClock, everyMs: 3_600_000 };
       const pass = { beganAt: systemClock(), reached: 0 };
@@ -115,7 +115,7 @@ describe('the audit that runs by itself', () => {
     });
   });
 
-  it('the audit that runs by itself waits after each slice for its part of the time until the next pass', async () => {
+  it('the scheduled audit waits after each slice for its part of the time until the next pass', async () => {
     const slices: number[] = [];
     const database = Object.create(db.database) as typeof db.database;
     database.withSnapshot = async (work, timeoutMs) => {
@@ -129,7 +129,7 @@ describe('the audit that runs by itself', () => {
     for (const [index, began] of slices.slice(1).entries()) assert(began - slices[index]! >= 19);
   });
 
-  it('the audit that runs by itself is started by a schedule that the worker creates, and that a worker without audit removes', async () => {
+  it('the scheduled audit is started by a schedule that the worker creates, and that a worker without audit removes', async () => {
     const temporal = await newNamespace(sharedAddress(), 'audit');
     const handle = temporal.client.schedule.getHandle(AUDIT_SCHEDULE_ID);
     await damaged(async () => {

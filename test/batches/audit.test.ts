@@ -138,7 +138,7 @@ describe('the auditor finds, of batches and bonuses,', () => {
     return { payer, executing, completed };
   }
 
-  it('nothing where nothing is wrong', async () => {
+  it('the auditor finds nothing in batches and bonuses where nothing is wrong', async () => {
     await makeVictim();
     await assertLedgerSound(db.database);
   });

@@ -187,7 +187,7 @@ describe('the review of a batch reports earlier payments', () => {
     assert.deepEqual(named[99], { row: 102, batch_id: first.id, bonus_id: null });
   });
 
-  it('only when the batch itself is read: lists show null', async () => {
+  it('the review of a batch reports earlier payments only when the batch itself is read: lists show null', async () => {
     await ready([dora, 'PAY-001']);
     const { items } = answered(await bank.get('/v1/bonus_batches'), 200).json;
     assert.deepEqual(

@@ -345,7 +345,7 @@ describe('the execution of a batch', () => {
   });
 
   describe('execute', () => {
-    it('the execution of a batch execute is 409 invalid_state {current, allowed: ["ready"]} from every state but ready', async () => {
+    it('executing a batch is 409 invalid_state {current, allowed: ["ready"]} from every state but ready', async () => {
       const payer = await source(10n * LEAST);
       const open = await world.uploaded(payer, pays(LEAST));
       const rejected = await world.validated(payer, payroll([['$nobody', '1', 'COPM']]));
@@ -366,7 +366,7 @@ describe('the execution of a batch', () => {
       }
     });
 
-    it('the execution of a batch execute replays for the same member and key, as the batch is now; another member with the key is 409', async () => {
+    it('executing a batch replays for the same member and key, as the batch is now; another member with the key is 409', async () => {
       const payer = await source(10n * LEAST);
       const batch = await world.ready(payer, pays(LEAST));
       const other = await addMember(
@@ -389,7 +389,7 @@ describe('the execution of a batch', () => {
       assert.equal(await available(ana), LEAST);
     });
 
-    it('the execution of a batch execute twice at the same time is one 202; the other is a replay under the same key, else 409', async () => {
+    it('executing a batch twice at the same time is one 202; the other is a replay under the same key, else 409', async () => {
       const payer = await source(100n * LEAST);
       for (let round = 0; round < 5; round += 1) {
         const batch = await world.ready(payer, pays(LEAST));
@@ -407,7 +407,7 @@ describe('the execution of a batch', () => {
       assert.equal(await available(ana), 10n * LEAST);
     });
 
-    it('the execution of a batch execute is for approvers, admins and owners; where a policy says so, not for the uploader', async () => {
+    it('executing a batch is for approvers, admins and owners; where a policy says so, not for the uploader', async () => {
       const guarded = await BatchWorld.open(db);
       await guarded.account({ alias: '$ana' });
       const member = await addMember(
@@ -443,7 +443,7 @@ describe('the execution of a batch', () => {
       assert.equal((await guarded.batch(large.id)).executedBy, member.id);
     });
 
-    it('the execution of a batch execute of another tenant, or of nothing, is 404', async () => {
+    it('executing a batch of another tenant, or of nothing, is 404', async () => {
       const payer = await source(10n * LEAST);
       const batch = await world.ready(payer, pays(LEAST));
       const stranger = await BatchWorld.open(db);

@@ -211,7 +211,7 @@ describe('the files of batches over HTTP', () => {
     answered(await errors(id), 404, 'not_found');
   });
 
-  it('HEAD answers the head of each, without a body', async () => {
+  it('HEAD of a file of a batch answers its headers, without a body', async () => {
     const { id } = await validated(csvOf([['$nobody', MIN, 'COPM', null, null]]));
     for (const path of ['/v1/bonus_batches/template', `/v1/bonus_batches/${id}/files/errors`]) {
       const answer = answered(await bank.request('HEAD', path), 200);
@@ -221,7 +221,7 @@ describe('the files of batches over HTTP', () => {
     assert.deepEqual([absent.status, absent.bytes.length], [404, 0]);
   });
 
-  it('the files of batches over HTTP those of another tenant are 404, as those of a batch that there is not', async () => {
+  it("the files of another tenant's batch are 404, like those of a batch that does not exist", async () => {
     const { id } = await validated(csvOf([['$nobody', MIN, 'COPM', null, null]]));
     const stranger = await openBank(api);
     for (const name of ['errors', 'result']) {

@@ -252,7 +252,7 @@ describe('the upload of a batch over HTTP', () => {
     assert.equal(await batches(), before);
   });
 
-  it('the upload of a batch over HTTP counts uploads separately: beyond their limit 429, while everything else goes on', async () => {
+  it('uploads of batches have a separate rate limit: beyond it 429, while everything else goes on', async () => {
     const limited = await startTestApi(db, { RATE_LIMITS: 'uploads=2' });
     try {
       const ask = (): Promise<TestAnswer> =>

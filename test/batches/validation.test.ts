@@ -104,7 +104,7 @@ describe('the validation of a batch', () => {
   });
 
   describe('accepts', () => {
-    it('a row by alias, by id and by phone, and fixes whom they name', async () => {
+    it('the validation of a batch accepts a row by alias, by id and by phone, and fixes whom they name', async () => {
       const batch = await world.ready(
         source,
         payroll([
@@ -138,7 +138,7 @@ describe('the validation of a batch', () => {
       assert.deepEqual(await world.events(), ['bonus_batch.ready']);
     });
 
-    it('the validation of a batch accepts columns in any order and spelling, unknown ones, and none of the optional ones', async () => {
+    it('the validation of a batch accepts the validation of a batch accepts columns in any order and spelling, unknown ones, and none of the optional ones', async () => {
       const file = fileOf([
         ['Asset ', 'Employee', 'AMOUNT', 'Recipient'],
         ['COPM', { kind: 'formula', text: '=A1' }, MIN, '$ana'],
@@ -146,7 +146,7 @@ describe('the validation of a batch', () => {
       assert.equal((await world.ready(source, file)).totalRaw, LEAST);
     });
 
-    it('a sheet that does not begin in row 1, empty rows, and rows with content only in other columns', async () => {
+    it('the validation of a batch accepts a sheet that does not begin in row 1, empty rows, and rows with content only in other columns', async () => {
       const file = fileOf(
         [
           [...HEADER, 'note', ' '],
@@ -172,7 +172,7 @@ describe('the validation of a batch', () => {
       ['150000.0', 150_000n],
       ['9007199254740991', 9_007_199_254_740_991n],
     ] as const)
-      it(`a number cell ${text} that holds a whole number exactly`, async () => {
+      it(`the validation of a batch accepts a number cell ${text} that holds a whole number exactly`, async () => {
         await db.sql(
           `INSERT INTO account_limits VALUES (${idLiteral(source.id)}, 'COPM', NULL, 9223372036854775807, NULL)`,
         );
@@ -180,7 +180,7 @@ describe('the validation of a batch', () => {
         assert.equal(batch.totalRaw, raw);
       });
 
-    it('the largest amount as text, exactly', async () => {
+    it('the validation of a batch accepts the largest amount as text, exactly', async () => {
       const most = 9_223_372_036_854_775_807n;
       await db.sql(
         `INSERT INTO account_limits VALUES (${idLiteral(source.id)}, 'COPM', NULL, ${most}, NULL)`,
@@ -242,7 +242,7 @@ describe('the validation of a batch', () => {
       ]);
     });
 
-    it('every problem of a row, with the cell and words for the one who filled it in', async () => {
+    it('the validation of a batch finds every problem of a row, with the cell and words for the one who filled it in', async () => {
       const batch = await world.validated(
         source,
         payroll([
@@ -282,18 +282,18 @@ describe('the validation of a batch', () => {
       '$100000',
       '9223372036854775808',
     ])
-      it(`an amount in text that is not a whole number: ${text}`, async () => {
+      it(`the validation of a batch finds an amount in text that is not a whole number: ${text}`, async () => {
         assert.deepEqual(await one(['$ana', text, 'COPM']), [[2, 'amount', 'invalid_field']]);
       });
 
     for (const text of ['100000.5', '1E-1', '9007199254740992', '-100000', '1E99', 'NaN'])
-      it(`a number cell that is none or is not exact: ${text}`, async () => {
+      it(`the validation of a batch finds a number cell that is none or is not exact: ${text}`, async () => {
         assert.deepEqual(await one(['$ana', number(text), 'COPM']), [
           [2, 'amount', 'invalid_field'],
         ]);
       });
 
-    it('an amount of zero as below_minimum, even if the account has no minimum', async () => {
+    it('the validation of a batch finds an amount of zero as below_minimum, even if the account has no minimum', async () => {
       assert.deepEqual(await one(['$ana', '0', 'COPM']), [[2, 'amount', 'below_minimum']]);
       await db.sql(
         `INSERT INTO account_limits VALUES (${idLiteral(source.id)}, 'COPM', 0, NULL, NULL)`,
@@ -305,7 +305,7 @@ describe('the validation of a batch', () => {
       );
     });
 
-    it("a phone of several accounts of the network as ambiguous_recipient; the tenant's own comes first", async () => {
+    it("the validation of a batch finds a phone of several accounts of the network as ambiguous_recipient; the tenant's own comes first", async () => {
       const network = `net-${randomUUID()}`;
       const shared = nextPhone();
       await db.sql(
@@ -327,7 +327,7 @@ describe('the validation of a batch', () => {
       );
     });
 
-    it('the validation of a batch finds assets that differ from the first valid row, not from one that is wrong itself', async () => {
+    it('the validation of a batch finds the validation of a batch finds assets that differ from the first valid row, not from one that is wrong itself', async () => {
       assert.deepEqual(
         await wrong(
           payroll([
@@ -343,7 +343,7 @@ describe('the validation of a batch', () => {
       );
     });
 
-    it('the validation of a batch finds missing and double columns in the header alone, and counts the rows below it', async () => {
+    it('the validation of a batch finds the validation of a batch finds missing and double columns in the header alone, and counts the rows below it', async () => {
       const file = fileOf(
         [
           ['recipient', 'amount', 'Amount', 'Nombre'],
@@ -361,7 +361,7 @@ describe('the validation of a batch', () => {
       assert.deepEqual([rowCount, rowsRejected, asset], [2, 0, null]);
     });
 
-    it('no rows, and nothing at all', async () => {
+    it('the validation of a batch finds no rows, and nothing at all', async () => {
       for (const file of [fileOf([HEADER]), fileOf([HEADER, [null], ['', ' ']]), fileOf([])])
         assert.deepEqual(await wrong(file), [[0, '', 'no_rows']]);
     });
@@ -372,14 +372,14 @@ describe('the validation of a batch', () => {
       'too_large_inflated',
       'too_many_columns',
     ] as const)
-      it(`the validation of a batch finds: ${code}, together with the problems before it`, async () => {
+      it(`the validation of a batch finds the validation of a batch finds: ${code}, together with the problems before it`, async () => {
         assert.deepEqual(await wrong(payroll([['$nobody', MIN, 'COPM'], [`!${code}`]])), [
           [0, '', code],
           [2, 'recipient', 'not_found'],
         ]);
       });
 
-    it("amounts that fit 64 bits by themselves, but not with the rows' fees, at the row that is too much", async () => {
+    it("the validation of a batch finds amounts that fit 64 bits by themselves, but not with the rows' fees, at the row that is too much", async () => {
       await world.charge(await world.account(), { flatRaw: 1n });
       const most = 9_223_372_036_854_775_807n;
       await db.sql(

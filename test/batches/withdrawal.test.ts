@@ -258,7 +258,7 @@ describe('a batch that is ready', () => {
       api = await describedApi(await startTestApi(db));
     });
 
-    it('a batch that is ready over HTTP answers 200 with the batch, whatever the key; `rejection` is null of every other one, and only a refused file has errors', async () => {
+    it('withdrawing a batch over HTTP answers 200 with the batch, whatever the key; `rejection` is null of every other one, and only a refused file has errors', async () => {
       const bank = await openBank(api);
       const [from, to] = [
         await bank.account({ funds: { COPM: 10n * LEAST } }),

@@ -70,7 +70,7 @@ describe('workbooks uploaded over HTTP', () => {
     });
   }
 
-  it('workbooks uploaded over HTTP numbers in columns of texts become the digits that a person sees', async () => {
+  it('numbers in text columns of an uploaded workbook become the digits that a person sees', async () => {
     const batch = await validated(sample('gs_numbers_1'));
     assert.equal(batch.status, 'ready');
     assert.deepEqual(await rows(batch), [

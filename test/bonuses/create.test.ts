@@ -343,7 +343,7 @@ describe('POST /v1/bonuses', () => {
     );
   });
 
-  it('POST /v1/bonuses needs its key', async () => {
+  it('POST /v1/bonuses requires an idempotency key', async () => {
     answered(await pay({ alias: '$ana' }, {}, { key: null }), 400, 'missing_idempotency_key');
   });
 
@@ -401,7 +401,7 @@ describe('POST /v1/bonuses', () => {
   });
 
   describe('and GET /v1/bonuses', () => {
-    it('POST /v1/bonuses and GET /v1/bonuses lists newest first, by source, by time and by key; each is shown to who has a role at either end', async () => {
+    it('GET /v1/bonuses lists newest first, by source, by time and by key; each is shown to members with a role at either end', async () => {
       const key = randomUUID();
       const made = [];
       for (const more of [{ key }, {}, {}])

@@ -146,7 +146,7 @@ describe('a call of the client', () => {
       assert.equal((await failure(client().createTransfer(body))).code, 'result_unknown');
     });
 
-  it('a call of the client believes of a key that it is given only what the key binds: an earlier call may have acted', async () => {
+  it('a call of the client with a given key believes only what the key binds, because an earlier call may have acted', async () => {
     const given = { idempotencyKey: 'stored with the order' };
     acts = [refuse(404, 'not_found')];
     const error = await failure(client().createTransfer(body, given));

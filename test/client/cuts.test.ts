@@ -3,7 +3,7 @@ import { testDatabase } from '../support/database.js';
 
 /** The short form; `npm run prove -- client` has the full count. */
 describe('the client, while connections break and 503 is answered', () => {
-  it('the client, while connections break and 503 is answered makes each transfer once and reports none wrongly', async () => {
+  it('the client makes each transfer once and reports none wrongly while connections break and 503 is answered', async () => {
     await clientCampaign({
       db: await testDatabase(),
       transfers: 150,

@@ -10,7 +10,7 @@ import { list, object, text } from '../support/bank.js';
 const MEND = 'npm run docs:client writes it anew';
 
 describe('what is made from the OpenAPI document', () => {
-  it('what is made from the OpenAPI document is checked in as it would be made now: the types and methods of the client', async () => {
+  it('the types and methods of the client are checked in as they are generated from the OpenAPI document', async () => {
     for (const [name, made] of Object.entries(await clientFiles()))
       assert.ok(
         readFileSync(`${CLIENT_FOLDER}/${name}`, 'utf8') === made,
@@ -18,11 +18,11 @@ describe('what is made from the OpenAPI document', () => {
       );
   });
 
-  it('what is made from the OpenAPI document is checked in as it would be made now: the Postman collection', async () => {
+  it('the Postman collection is checked in as it is generated from the OpenAPI document', async () => {
     assert.ok(readFileSync(POSTMAN_FILE, 'utf8') === (await postmanCollection()), MEND);
   });
 
-  it('what is made from the OpenAPI document is called where the service is, with or without the path of its API, and nowhere else', async () => {
+  it('the generated requests call the service where it is, with or without the path of its API, and nowhere else', async () => {
     const asked: string[] = [];
     const fetch = (input: Request | URL | string): Promise<Response> => {
       asked.push(input instanceof Request ? input.url : input.toString());
@@ -40,7 +40,7 @@ describe('what is made from the OpenAPI document', () => {
     assert.throws(() => new MoneyClient({ baseUrl: '', token: 't' }), /baseUrl is not an address/);
   });
 
-  it('what is made from the OpenAPI document has every operation: a method of the client, and a request of the collection', async () => {
+  it('every operation has a method of the client and a request of the Postman collection', async () => {
     const { paths } = object(await serviceDocument());
     const operations = Object.values(object(paths)).flatMap((own) =>
       Object.values(object(own)).map(object),
@@ -56,7 +56,7 @@ describe('what is made from the OpenAPI document', () => {
     );
   });
 
-  it('what is made from the OpenAPI document types the details of every error code that has any, with their keys', () => {
+  it('the generated client types the details of every error code that has any, with their keys', () => {
     const typed = readFileSync('packages/client/src/errors.ts', 'utf8').matchAll(
       /^  (\w+): \{\s+(readonly [^}]*?)\s*\};$/gm,
     );

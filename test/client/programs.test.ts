@@ -87,7 +87,7 @@ describe('the programs around the client', () => {
   describe('money-trigger', () => {
     // One that lasts a minute is left out: nobody approves, and nothing else happens.
     for (const type of EVENT_TYPES.filter((one) => one !== 'transfer.expired'))
-      it(`the programs around the client money-trigger makes ${type} really happen, and prints the event`, async () => {
+      it(`money-trigger makes ${type} really happen, and prints the event`, async () => {
         const { code, said, wrong } = await trigger(type);
         assert.equal(code, 0, wrong);
         assert.match(
@@ -96,7 +96,7 @@ describe('the programs around the client', () => {
         );
       });
 
-    it('the programs around the client money-trigger and the log has each event as the OpenAPI document describes its type', async () => {
+    it('the log has each event of money-trigger as the OpenAPI document describes its type', async () => {
       const headers = { authorization: `Bearer ${live.token()}` };
       const read = async (path: string): Promise<Json> =>
         object(await (await fetch(live.baseUrl + path, { headers })).json());
@@ -110,13 +110,13 @@ describe('the programs around the client', () => {
         assert.ok(validate(event), `${String(event.type)} ${ajv.errorsText(validate.errors)}`);
     });
 
-    it('the programs around the client money-trigger says when the demo world has no account left to verify', async () => {
+    it('money-trigger says when the demo world has no account left to verify', async () => {
       const { code, wrong } = await trigger('account.verified');
       assert.equal(code, 2);
       assert.match(wrong, /npm start -- --fresh/);
     });
 
-    it('the programs around the client money-trigger says which events there are, and where the demo world comes from', async () => {
+    it('money-trigger lists the events that it can cause, and says where the demo world is from', async () => {
       for (const args of [[], ['transfer.lost'], ['transfer.completed', 'payout.failed']]) {
         const { code, wrong } = await trigger(...args);
         assert.equal(code, 2);
@@ -133,7 +133,7 @@ describe('the programs around the client', () => {
   });
 
   describe('money-listen', () => {
-    it('the programs around the client money-listen delivers what happens to a receiver, signed with the secret that it prints, and shows each answer', async () => {
+    it('money-listen delivers what happens to a receiver, signed with the secret that it prints, and shows each answer', async () => {
       const [port] = await freePorts(1);
       const to = `http://127.0.0.1:${port}/hooks`;
       const listening = start(program('money-listen'), [
@@ -164,7 +164,7 @@ describe('the programs around the client', () => {
       assert.deepEqual(await once(listening, 'close'), [0, null]);
     });
 
-    it('the programs around the client money-listen says what is wrong with its arguments and with the token', async () => {
+    it('money-listen says what is wrong with its arguments and with the token', async () => {
       const to = ['--forward-to', 'http://127.0.0.1:1/'];
       const url = ['--url', live.baseUrl];
       for (const [args, message, expected] of [
@@ -183,7 +183,7 @@ describe('the programs around the client', () => {
   });
 
   describe('the examples', () => {
-    it('the programs around the client the examples shop-payouts pays each seller once, however often it is run', async () => {
+    it('the example shop-payouts pays each seller once, however often it is run', async () => {
       const file = join(live.folder, 'orders.json');
       const seller = (name: string, number: string) => ({
         ...{ type: 'bank_account', country: 'CO', bank_code: '007', account_type: 'savings' },
@@ -215,7 +215,7 @@ describe('the programs around the client', () => {
       assert.deepEqual([again.orders[0]?.payout, again.orders[0]?.status], [payout, 'completed']);
     });
 
-    it('the programs around the client the examples payroll-upload pays what the clerk has seen, pays nobody again when it is run again, and shows every mistake of a wrong file', async () => {
+    it('the example payroll-upload pays what the clerk has seen, pays nobody again when it is run again, and shows every mistake of a wrong file', async () => {
       const file = join(live.folder, 'payroll.csv');
       writeFileSync(
         file,
@@ -243,7 +243,7 @@ describe('the programs around the client', () => {
       assert.match(refused.said, /2,recipient,not_found/);
     });
 
-    it('the programs around the client the examples ledger-by-log holds every completed transfer once, killed and started again in between', async () => {
+    it('the example ledger-by-log holds every completed transfer once, killed and started again in between', async () => {
       const client = new MoneyClient({ baseUrl: live.baseUrl, token: live.token() });
       const file = 'ledger.json';
       const read = (): { entries: { event: string; centavos: string }[] } =>

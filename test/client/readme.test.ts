@@ -23,7 +23,7 @@ describe(README, () => {
   });
   after(() => live.stop());
 
-  it('is a program that runs against the service and does what it says', async () => {
+  it('the README of the client is a program that runs against the service and does what it says', async () => {
     const file = live.module('readme.mjs', program());
     const child = spawn(process.execPath, [file], {
       env: live.environment(),
@@ -45,7 +45,7 @@ describe(README, () => {
     await assertLedgerSound(live.db.database);
   });
 
-  it('has a receiver that accepts what is signed and refuses everything else', async () => {
+  it('the README of the client has a receiver that accepts what is signed and refuses everything else', async () => {
     const secret = newSecret();
     const source = program();
     const file = live.module(

@@ -30,7 +30,7 @@ describe('what the service prints and sends is as recorded:', () => {
     await world.close();
   });
 
-  it('the help of every command', async () => {
+  it('the help of every command is as recorded', async () => {
     const recorder = new Recorder('help');
     const walk = async (path: readonly string[]): Promise<void> => {
       const { stdout } = await run('src/ops/main.js', [...path, '--help'], {});

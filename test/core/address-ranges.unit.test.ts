@@ -9,7 +9,7 @@ describe('the address ranges of a token', () => {
     ['2001:db8::1/32', '2001:db8::/32'],
     ['::1', '::1/128'],
   ] as const)
-    it(`the address ranges of a token: ${given} is stored as ${stored}`, () =>
+    it(`the address range ${given} of a token is stored as ${stored}`, () =>
       assert.equal(normaliseRange(given), stored));
 
   for (const given of [
@@ -26,7 +26,7 @@ describe('the address ranges of a token', () => {
     '10.0.0.0/-1',
     '10.0.0.0/1e1',
   ])
-    it(`the address ranges of a token: ${JSON.stringify(given)} is none`, () =>
+    it(`${JSON.stringify(given)} is not an address range`, () =>
       assert.equal(normaliseRange(given), null));
 
   it('the address ranges of a token admit every address when there are none', () => {

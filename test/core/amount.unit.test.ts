@@ -49,7 +49,7 @@ describe('an amount', () => {
     ],
   };
   for (const [what, texts] of Object.entries(refused))
-    it(`an amount: ${what} is none`, () => {
+    it(`${what} is not an amount`, () => {
       for (const text of texts) assert.equal(parseRaw(text), null, text);
     });
 

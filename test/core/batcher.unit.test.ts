@@ -22,26 +22,26 @@ function doubling(
 const valuesOf = (results: readonly PromiseSettledResult<number>[]): (number | 'failed')[] =>
   results.map((result) => (result.status === 'fulfilled' ? result.value : 'failed'));
 
-describe('what is done together', () => {
-  it('what is done together begins at once, and what arrives meanwhile is the next group; each gets its own answer', async () => {
+describe('a batcher', () => {
+  it('a batcher starts at once, and what arrives meanwhile is the next group; each item gets its own result', async () => {
     const { groups, ask } = doubling({ maxWeight: 10 });
     assert.deepEqual(valuesOf(await ask(1, 2, 3)), [2, 4, 6]);
     assert.deepEqual(groups, [[1], [2, 3]]);
   });
 
-  it('what is done together is in several groups at a time where that is allowed, the first of all that is asked in one turn', async () => {
+  it('a batcher runs several groups at a time if that is allowed, the first of all items submitted in one turn', async () => {
     const { groups, ask } = doubling({ maxWeight: 2, concurrency: 2 });
     assert.deepEqual(valuesOf(await ask(1, 2, 3, 4, 5)), [2, 4, 6, 8, 10]);
     assert.deepEqual(groups, [[1, 2], [3, 4], [5]]);
   });
 
-  it('what is done together is in no larger groups than are allowed by weight, and one that is too heavy goes alone', async () => {
+  it('a batcher makes no group heavier than allowed, and an item that is too heavy is a group of its own', async () => {
     const { groups, ask } = doubling({ maxWeight: 10, weigh: (item) => item });
     await ask(1, 6, 4, 20, 5, 5, 1);
     assert.deepEqual(groups, [[1], [6, 4], [20], [5, 5], [1]]);
   });
 
-  it('what is done together is tried one by one if one may be at fault, and fails for all otherwise', async () => {
+  it('a batcher retries the items of a failed group one by one if one of them may be at fault, and otherwise fails all', async () => {
     const isThree = (items: readonly number[]): void => assert(!items.includes(3));
     const alone = doubling({ maxWeight: 10, mayRetryAlone: () => true }, isThree);
     assert.deepEqual(valuesOf(await alone.ask(1, 2, 3, 4)), [2, 4, 'failed', 8]);

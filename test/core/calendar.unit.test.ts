@@ -55,7 +55,7 @@ describe('a month', () => {
     }
   });
 
-  it('a month asks for a zone that exists', () => {
+  it('a month requires a time zone that exists', () => {
     assert.throws(() => monthOf(at('2026-11-15T00:00:00Z'), 'America/Atlantis'), RangeError);
     assert.deepEqual(['America/Bogota', 'UTC', 'America/Atlantis', '', 'local'].map(isTimeZone), [
       true,
@@ -77,7 +77,7 @@ describe('a day', () => {
       assert.deepEqual(dayNamed(name, zone), { from: at(from), to: at(to) }, name);
   });
 
-  it('a day has a name of ten characters, and exists', () => {
+  it('the name of a day has ten characters, and the day must exist', () => {
     for (const name of ['', '2026-02-30', '2026-1-1', '20261122', '2026-11-22T00:00', 'x'])
       assert.equal(dayNamed(name, 'UTC'), null, name);
   });

@@ -25,8 +25,8 @@ function faultsOf(environment: Record<string, string>): string {
   }
 }
 
-describe('where MySQL is', () => {
-  it('where MySQL is is one host or several, by name or address, each with its port or the usual one', () => {
+describe('the MySQL URL', () => {
+  it('the MySQL URL names one host or several, by name or address, each with its port or the usual one', () => {
     assert.deepEqual(parseMysqlUrl('mysql://a:b%40c@one,two:3307,[::1]:3308,10.0.0.1/money'), {
       servers: [
         { host: 'one', port: 3306 },
@@ -41,7 +41,7 @@ describe('where MySQL is', () => {
     assert.equal(withDatabase('mysql://a:b@one,two:1/x', 'y'), 'mysql://a:b@one,two:1/y');
   });
 
-  it('where MySQL is is nothing else, and takes no options', () => {
+  it('the MySQL URL accepts nothing else, and no options', () => {
     for (const url of [
       '',
       'http://a:b@c/d',
@@ -59,8 +59,8 @@ describe('where MySQL is', () => {
   });
 });
 
-describe('TLS with MySQL as it is configured', () => {
-  it('TLS with MySQL as it is configured is none unless it is switched on', () => {
+describe('TLS with MySQL', () => {
+  it('TLS with MySQL is off unless it is switched on', () => {
     assert.equal(mysqlTls(read({ MYSQL_TLS_CA: authority.cert })), null);
     assert.equal(
       mysqlTls(read({ MYSQL_TLS: 'on', MYSQL_TLS_CA: authority.cert }))?.ca?.(),
@@ -68,12 +68,12 @@ describe('TLS with MySQL as it is configured', () => {
     );
   });
 
-  it('TLS with MySQL as it is configured requires names instead of addresses, for which no certificate is checked', () => {
+  it('TLS with MySQL requires names instead of addresses, for which no certificate is checked', () => {
     const faults = faultsOf({ MYSQL_TLS: 'on', MYSQL_URL: 'mysql://a:b@10.0.0.1,two/money' });
     assert.match(faults, /MYSQL_URL: with MYSQL_TLS 10\.0\.0\.1 must be a name/);
   });
 
-  it('TLS with MySQL as it is configured refuses half of a pair, a pair that is none, and what is not in PEM', () => {
+  it('TLS with MySQL refuses half of a pair, a pair that does not match, and what is not in PEM', () => {
     const { cert, key } = one;
     const withPair = (certificate: string, own: string): string =>
       faultsOf({ MYSQL_TLS: 'on', MYSQL_TLS_CERTIFICATE: certificate, MYSQL_TLS_KEY: own });
@@ -84,7 +84,7 @@ describe('TLS with MySQL as it is configured', () => {
     assert.equal(withPair(cert, other.key).includes(other.key.slice(40, 80)), false);
   });
 
-  it('TLS with MySQL as it is configured is read from its file again each time', () => {
+  it('a certificate for TLS with MySQL is read from its file again each time', () => {
     const folder = mkdtempSync(join(tmpdir(), 'money-pem-'));
     const file = join(folder, 'ca.pem');
     writeFileSync(file, authority.cert);

@@ -23,7 +23,7 @@ function faultsOf(environment: Record<string, string>): string[] {
 }
 
 describe('the configuration', () => {
-  it('the configuration is usable with what has no default', () => {
+  it('the configuration is usable if only the variables without a default are set', () => {
     const config = readConfig({ ...required(), ...LEAST });
     assert.equal(config.PORT, 8080);
     assert.equal(config.FINGERPRINT_KEYS[0].id, 'one');

@@ -70,8 +70,8 @@ describe('a fair queue', () => {
   });
 });
 
-describe('shares', () => {
-  it('shares are limited per tenant and in all, and free again once released', () => {
+describe('a concurrency limit', () => {
+  it('a concurrency limit counts per tenant and in all, and frees a place when it is released', () => {
     const shares = new ConcurrencyLimit(2, 3);
     const first = shares.take('a');
     shares.take('a');
@@ -83,7 +83,7 @@ describe('shares', () => {
     assert.throws(() => shares.take('a'), LimitReached);
   });
 
-  it('shares tell who is refused how many of the tenant were before, since it last got one', () => {
+  it('a concurrency limit reports how many requests of the tenant it has refused since the last one that it admitted', () => {
     const shares = new ConcurrencyLimit(1, 3);
     const before = (tenant: string): number => {
       try {

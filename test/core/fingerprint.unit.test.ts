@@ -22,19 +22,19 @@ describe('a fingerprint', () => {
     );
   });
 
-  it('a fingerprint still knows what an older key made', () => {
+  it('a fingerprint can still be compared with what an older key made', () => {
     const stored = requestFingerprint([key('old', 2)], 'x');
     assert.equal(requestFingerprint(keys, 'x').compare(stored.keyId, stored.digest), 'same');
     assert.equal(requestFingerprint(keys, 'y').compare(stored.keyId, stored.digest), 'other');
   });
 
-  it('a fingerprint cannot tell what a key made that is not here', () => {
+  it('a fingerprint cannot be compared with what a missing key made', () => {
     const stored = requestFingerprint([key('newer', 3)], 'x');
     assert.equal(requestFingerprint(keys, 'x').compare(stored.keyId, stored.digest), 'unknown_key');
     assert.equal(requestFingerprint(keys, 'y').compare(stored.keyId, stored.digest), 'unknown_key');
   });
 
-  it('a fingerprint does not tell the content without the key', () => {
+  it('a fingerprint does not reveal the content without the key', () => {
     assert.notDeepEqual(
       requestFingerprint(keys, 'x').digest,
       requestFingerprint([key('new', 9)], 'x').digest,

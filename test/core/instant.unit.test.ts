@@ -85,7 +85,7 @@ describe('an instant', () => {
     '2026-11-30T05:00:00Z\n',
     '２０２６-11-30T05:00:00Z',
   ];
-  it('an instant is not read from what names none', () => {
+  it('an instant is not read from text that names none', () => {
     for (const text of none) assert.equal(parseRfc3339(text), null, text);
   });
 
@@ -119,7 +119,7 @@ describe('an instant', () => {
     assert.equal(time.parse('2026-11-30 23:59:59.999'), at);
   });
 
-  it('an instant is the latest of several', () => {
+  it('the latest of several instants is found', () => {
     assert.equal(maxInstant(instant(2), instant(5), instant(3)), 5);
   });
 });

@@ -95,7 +95,7 @@ describe('text', () => {
     }
   });
 
-  it('text of 100,000 characters is looked at in a moment, whatever it holds', () => {
+  it('text of 100,000 characters is checked in a moment, whatever it holds', () => {
     for (const piece of [
       '\u0645\u200c',
       '👩\u200d',

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { BurstSpreader } from '../../src/core/throttle.js';
 
-describe('A spreader of bursts', () => {
+describe('a burst throttle', () => {
   let now = 0;
   const spreader = (): BurstSpreader => new BurstSpreader(3, 500, () => now);
 
-  it('A spreader of bursts lets the first few of a key go at once, and sets the others apart', () => {
+  it('a burst throttle lets the first few of a key go at once, and delays all later ones', () => {
     const own = spreader();
     assert.deepEqual(
       Array.from({ length: 6 }, () => own.delayOf('acme')),
@@ -13,13 +13,13 @@ describe('A spreader of bursts', () => {
     );
   });
 
-  it('A spreader of bursts delays nobody for what another key does', () => {
+  it('a burst throttle delays nobody for what another key does', () => {
     const own = spreader();
     for (let count = 0; count < 100; count += 1) own.delayOf('acme');
     assert.equal(own.delayOf('globex'), 0);
   });
 
-  it('A spreader of bursts forgets with time: who has waited goes at once again', () => {
+  it('a burst throttle forgets with time: a key that has waited goes at once again', () => {
     const own = spreader();
     for (let count = 0; count < 4; count += 1) own.delayOf('acme');
     now += 2_000;

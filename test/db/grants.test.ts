@@ -136,7 +136,7 @@ describe("rights of the application's user beyond the list", () => {
     await db.sql(`DROP TABLE ${db.name}.of_a_later_release`);
   });
 
-  it("rights of the application's user beyond the list are read from what either server answers, and no password hash is revealed", () => {
+  it("the rights of the application's user are read from what either server answers, and no password hash is revealed", () => {
     const read = (...lines: readonly string[]): string[] => excessiveRights('money', lines);
     assert.deepEqual(
       read(

@@ -310,12 +310,12 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     assert.equal(found.items.length, PAGE);
   });
 
-  it('the totals of an account at any moment', async () => {
+  it('over forty thousand rows, a read looks at a bounded number of them: the totals of an account at any moment', async () => {
     for (const moment of [at(-5), at(1), at(RARE), at(ROWS / 3), at(ROWS), at(ROWS * 2)])
       await within(MAX_READ, () => totalsAt(reader, [accountId], moment));
   });
 
-  it('what operators list, by status, by account and by both', async () => {
+  it('over forty thousand rows, a read looks at a bounded number of them: what operators list, by status, by account and by both', async () => {
     for (const filter of [{}, { status: 'expired' }, { sourceAccountId: accountId }])
       await within(MAX_READ, () =>
         listNewest(transferList, reader, { tenantId: caller.tenantId, ...filter }, PAGE),
@@ -349,17 +349,17 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
         }
       });
 
-  it('the payouts that are told when an account is unfrozen', async () => {
+  it('over forty thousand rows, a read looks at a bounded number of them: the payouts that are notified when an account is unfrozen', async () => {
     const held = await within(MAX_READ, () => heldPayouts(reader, accountId));
     assert.equal(held.length, RARE);
   });
 
-  it('the entries of the outbox that are due, however many have waited since Temporal was away', async () => {
+  it('over forty thousand rows, a read looks at a bounded number of them: the entries of the outbox that are due, however many have waited since Temporal was away', async () => {
     const due = await within(PAGE + 2, () => reader.query(dueSql(PAGE, at(ROWS))));
     assert.equal(due.length, PAGE);
   });
 
-  it('the first event since a time, and what waits for approval', async () => {
+  it('over forty thousand rows, a read looks at a bounded number of them: the first event since a time, and what waits for approval', async () => {
     const { tenantId } = caller;
     assert.equal(
       await within(200, () => firstSince(reader, tenantId, at(ROWS / 4))),
@@ -373,7 +373,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     assert.equal(waiting.length, 1);
   });
 
-  it('the webhook endpoints of a tenant that has deleted nearly all of them', async () => {
+  it('over forty thousand rows, a read looks at a bounded number of them: the webhook endpoints of a tenant that has deleted nearly all of them', async () => {
     const { tenantId } = caller;
     const [now, told] = [at(ROWS), [{ id: newId() }]];
     const few = <T>(work: () => Promise<T>): Promise<T> => within(400, work);

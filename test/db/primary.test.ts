@@ -64,7 +64,7 @@ describe('of several servers', () => {
       await one.change(`SET GLOBAL read_only=${indices.includes(index) ? 'ON' : 'OFF'}`);
   }
 
-  it('the one that takes writes is used, wherever it stands in the list', async () => {
+  it('of several servers, the one that takes writes is used, wherever it is in the list', async () => {
     assert.equal(await serverOf(database), String(servers[0]!.port));
     const [user, rest = ''] = url.split('@');
     const turned = openDatabase(

@@ -155,7 +155,7 @@ describe('TLS with MySQL', () => {
     }
   });
 
-  it('TLS with MySQL certificates renewed on both sides, even by another authority, are picked up while the process runs', async () => {
+  it('certificates for TLS with MySQL that are renewed on both sides, even by another authority, are picked up while the process runs', async () => {
     const files = ['ca', 'certificate', 'key'].map((what) =>
       join(mysql.folder, `client-${what}.pem`),
     );

@@ -78,7 +78,7 @@ describe('in a browser, the docs', () => {
       ...(document.documentElement.scrollWidth > innerWidth ? ['it scrolls sideways'] : []),
     ])`);
 
-  it('have no fault that axe finds on a desktop or a phone, with light or dark colours, and never scroll sideways', async () => {
+  it('in a browser, the docs have no fault that axe finds on a desktop or a phone, with light or dark colours, and never scroll sideways', async () => {
     const faults: string[] = [];
     const page = await open({}, faults);
     for (const [index, path] of paths.entries()) {
@@ -102,7 +102,7 @@ describe('in a browser, the docs', () => {
     await page.context().close();
   });
 
-  it('are read whole without JavaScript, with the menu on a phone', async () => {
+  it('in a browser, the docs are read whole without JavaScript, with the menu on a phone', async () => {
     const page = await open({ viewport: PHONE, javaScriptEnabled: false });
     await page.goto(`${api.baseUrl}/docs`);
     assert.equal(await page.getByRole('link', { name: 'Payouts' }).isVisible(), false);
@@ -115,7 +115,7 @@ describe('in a browser, the docs', () => {
     await page.context().close();
   });
 
-  it('show a sample in another language without JavaScript, and with it in all tabs and later pages', async () => {
+  it('in a browser, the docs show a sample in another language without JavaScript, and with it in all tabs and later pages', async () => {
     for (const javaScriptEnabled of [false, true]) {
       const page = await open({ viewport: PHONE, javaScriptEnabled });
       await page.goto(`${api.baseUrl}/docs/reference/transfers`);
@@ -130,7 +130,7 @@ describe('in a browser, the docs', () => {
     }
   });
 
-  it('are found by words that are usual elsewhere', async () => {
+  it('in a browser, the docs are found by words that are usual elsewhere', async () => {
     const page = await open({ viewport: DESKTOP });
     await page.goto(`${api.baseUrl}/docs`);
     const results = page.getByRole('search').getByRole('link');
@@ -147,7 +147,7 @@ describe('in a browser, the docs', () => {
     await page.context().close();
   });
 
-  it('are searchable by words, using only the keyboard', async () => {
+  it('in a browser, the docs are searchable by words, using only the keyboard', async () => {
     const faults: string[] = [];
     const page = await open({ viewport: SMALL }, faults);
     await page.goto(`${api.baseUrl}/docs`);
@@ -180,7 +180,7 @@ describe('in a browser, the docs', () => {
     await page.context().close();
   });
 
-  it('keep the colours that were chosen, against those of the system', async () => {
+  it('in a browser, the docs keep the colours that were chosen, against those of the system', async () => {
     const page = await open({ viewport: DESKTOP, colorScheme: 'light' });
     const paper = (): Promise<string> =>
       page.evaluate('getComputedStyle(document.body).backgroundColor');
@@ -196,7 +196,7 @@ describe('in a browser, the docs', () => {
     await page.context().close();
   });
 
-  it('offer commands to copy as they stand', async () => {
+  it('in a browser, the docs offer commands to copy as they stand', async () => {
     const page = await open({
       viewport: DESKTOP,
       permissions: ['clipboard-read', 'clipboard-write'],
@@ -208,7 +208,7 @@ describe('in a browser, the docs', () => {
     await page.context().close();
   });
 
-  it('are shown in pictures', async function () {
+  it('in a browser, the docs are shown in pictures', async function () {
     if (PICTURES === undefined) return this.skip();
     for (const [name, path, viewport, colorScheme] of [
       ['home', '', SMALL, 'light'],

@@ -140,7 +140,7 @@ const title = 'what the pages of the site show';
     for (const page of WRITTEN_PAGES) {
       const blocks = blocksOf(page);
       const isRun = blocks.some(({ language }) => language === 'sh');
-      it(`in ${page} ${isRun ? 'runs as it stands, and prints what is shown' : 'has nothing to run'}`, async () => {
+      it(`the shell code in ${page} ${isRun ? 'runs as it stands, and prints what is shown' : 'has nothing to run'}`, async () => {
         for (const { language, text: code } of blocks) {
           assert.ok(
             [...RUN_HERE, ...(RUN_ELSEWHERE[page] ?? [])].includes(language),
@@ -181,7 +181,7 @@ const title = 'what the pages of the site show';
       });
     }
 
-    it('in the first transfer runs with the token of any tenant', async () => {
+    it('the shell code in the first transfer runs with the token of any tenant', async () => {
       const blocks = blocksOf(SETUP).filter(({ language }) => language === 'sh');
       const came = await printed(
         blocks.map((block) => addressed(block, 0).replace('tenants.acme.', 'tenants.globex.')),

@@ -37,7 +37,7 @@ function idsOf(text: string): string[] {
 
 describe('the site', () => {
   for (const [path, text] of html) {
-    it(`${path} has no broken link, no id twice, and nothing inline`, () => {
+    it(`the page ${path} has no broken link, no id twice, and nothing inline`, () => {
       for (const link of linksOf(text)) {
         const [place = '', anchor] = link.split('#');
         assert.ok(place === '' || known.has(place), `there is no ${link}`);
@@ -50,7 +50,7 @@ describe('the site', () => {
     });
   }
 
-  it('lists every page once, with what it is for, and each can be reached from the first', () => {
+  it('the site lists every page once, with what it is for, and each can be reached from the first', () => {
     const listed = CONTENTS.flatMap((chapter) => chapter.pages.map(({ path }) => path));
     assert.deepEqual(listed, [...new Set(listed)]);
     const reached = new Set<string>();
@@ -68,12 +68,12 @@ describe('the site', () => {
     );
   });
 
-  it('holds every page that is written for tenants', () => {
+  it('the site holds every page that is written for tenants', () => {
     const listed = CONTENTS.flatMap((chapter) => chapter.pages.map(({ from }) => from));
     for (const file of filesUnder('docs/guides')) assert.ok(listed.includes(file), file);
   });
 
-  it('is fully searchable: each entry leads to what it names', () => {
+  it('the site is fully searchable: each entry leads to what it names', () => {
     const index = JSON.parse(assets.get('search.json')?.content.toString() ?? '[]') as Record<
       string,
       string
@@ -96,7 +96,7 @@ describe('the site', () => {
       );
   });
 
-  it('cannot be made with a page that links to what is not on it', () => {
+  it('the site cannot be made with a page that links to what is not on it', () => {
     const listed = { path: '/x', from: 'docs/architecture.md', about: '' };
     assert.throws(
       () => markdownPage(listed, 'docs/architecture.md', PLACES, api.baseUrl),
@@ -126,7 +126,7 @@ describe('the site of an API', () => {
   }
 
   for (const count of [0, 1, 26, 1_000])
-    it(`has every page with ${count} operations, and each operation in the reference and on its own page`, () => {
+    it(`the site of an API has every page with ${count} operations, and each operation in the reference and on its own page`, () => {
       const { names, ...many } = apiOf(count);
       const made = assembleSite({ ...api, ...many, places: PLACES });
       const texts = new Map(
@@ -161,7 +161,7 @@ describe('the reference', () => {
     const operation = document.paths[route.path]?.[route.method.toLowerCase() as 'get'];
     assert.ok(operation !== undefined);
 
-    it(`shows of ${route.method} ${route.path} its scopes and its roles`, () => {
+    it(`the reference shows of ${route.method} ${route.path} its scopes and its roles`, () => {
       const article = articles.get(operation.operationId) ?? '';
       assert.ok(article.includes(`<b>${route.method}</b> <code>${route.path}</code>`), article);
       const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[route.operation];
@@ -172,7 +172,7 @@ describe('the reference', () => {
         assert.ok(needs.includes(where ?? ''), needs);
     });
 
-    it(`shows of ${route.method} ${route.path} its errors, its responses, and samples`, () => {
+    it(`the reference shows of ${route.method} ${route.path} its errors, its responses, and samples`, () => {
       const article = articles.get(operation.operationId) ?? '';
       for (const code of codesOf(route)) assert.ok(article.includes(`#${code}"`), code);
       for (const [status, schema] of Object.entries(route.answers)) {
@@ -184,7 +184,7 @@ describe('the reference', () => {
     });
 
     if (route.body === null || route.hasFile) continue;
-    it(`gives ${route.method} ${route.path} an example that is accepted`, () => {
+    it(`the reference gives ${route.method} ${route.path} an example that is accepted`, () => {
       const example = bodyExample(
         operation.requestBody?.content['application/json'] ?? {},
         document.components.schemas,

@@ -12,7 +12,7 @@ describe('the event log, followed while 64 writers write', () => {
     other = await startTestApi(db);
   });
 
-  it('the event log, followed while 64 writers write shows every event once and in order, and never one below what was already read', async () => {
+  it('the event log shows every event once and in order, and never one below what was already read, while 64 writers write', async () => {
     await followingStorm({ api, others: [other.baseUrl], writers: 64, transfers: 8 });
   });
 });

@@ -154,7 +154,7 @@ describe('GET /v1/events', () => {
       answered(await bank.get(`/v1/events?type=${type}`), 400, 'invalid_field');
   });
 
-  it('filters by inclusive bounds of created_at, with and without a type, in either order', async () => {
+  it('GET /v1/events filters by inclusive bounds of created_at, with and without a type, in either order', async () => {
     for (const [from, to] of [
       [0, 11],
       [3, 3],
@@ -175,7 +175,7 @@ describe('GET /v1/events', () => {
       }
   });
 
-  it('filters up to the end of the calendar by everything there is', async () => {
+  it('GET /v1/events filters up to the end of the calendar by everything there is', async () => {
     const query = '/v1/events?created_at[lte]=9999-12-31T23:59:59.9999999Z&limit=100';
     assert.deepEqual(answered(await bank.get(query), 200).json.items, all);
     assert.deepEqual(
@@ -243,7 +243,7 @@ describe('GET /v1/events', () => {
   });
 
   describe('/{id}', () => {
-    it('GET /v1/events /{id} answers the event as the list shows it', async () => {
+    it('GET /v1/events/{id} answers the event as the list shows it', async () => {
       for (const event of all.slice(0, 6)) {
         const id = text(event.id);
         assert.deepEqual(answered(await bank.get(`/v1/events/${id}`), 200).json, event);
@@ -254,7 +254,7 @@ describe('GET /v1/events', () => {
       }
     });
 
-    it("GET /v1/events /{id} answers the same 404 for another tenant's, a missing one, and a malformed id", async () => {
+    it("GET /v1/events/{id} answers the same 404 for another tenant's, a missing one, and a malformed id", async () => {
       const stranger = await openBank(api);
       const missing = answered(
         await stranger.get(`/v1/events/${randomUUID()}`),

@@ -162,7 +162,7 @@ describe('while MySQL is away', () => {
     await assertNormalSoon();
   });
 
-  it('a malformed token is still 401, and an unknown path 404: neither asks the database', async () => {
+  it('while MySQL is away, a malformed token is still 401, and an unknown path 404: neither asks the database', async () => {
     proxy.refuse();
     answered(await request(api.baseUrl, 'GET', '/v1/events', { token: 'x' }), 401, 'unauthorized');
     answered(await request(api.baseUrl, 'GET', '/v1/unknown'), 404, 'not_found');
@@ -170,7 +170,7 @@ describe('while MySQL is away', () => {
     await assertNormalSoon();
   });
 
-  it('the outcome of a transfer is unknown, and the same request with the same key acts once when MySQL is back', async () => {
+  it('while MySQL is away, the outcome of a transfer is unknown, and the same request with the same key acts once when MySQL is back', async () => {
     const before = await bank.available(target.other);
     const keys = Array.from({ length: 20 }, () => randomUUID());
     const body = transferBody({ from: target.account, to: target.other, raw: LEAST });

@@ -63,7 +63,7 @@ describe('a COMMIT that was never answered', () => {
     });
     after(() => Promise.all([healthy, shaky, hasty].map((api) => api.stop())));
 
-    it('a COMMIT that was never answered of an approval that was rolled back never passes off its own answer as what the same key did in another process', async () => {
+    it('an approval that was rolled back at an unanswered COMMIT never passes off its own answer as what the same key did in another process', async () => {
       const own = await openGuarded(healthy, { approvals: 2 });
       const [{ id }, key] = [await own.pend(), randomUUID()];
       const path = `/v1/transfers/${text(id)}/approve`;
@@ -81,7 +81,7 @@ describe('a COMMIT that was never answered', () => {
       assert.equal(told.headers.get('svc-idempotent-replayed'), 'true');
     });
 
-    it('a COMMIT that was never answered of an approval that was rolled back has an unknown outcome, not that of another member, if the key did nothing elsewhere', async () => {
+    it('an approval that was rolled back at an unanswered COMMIT has an unknown outcome, not that of another member, if the key did nothing elsewhere', async () => {
       const own = await openGuarded(healthy, { approvals: 1 });
       const [{ id }, key] = [await own.pend(), randomUUID()];
       const cut = fateOfNextCommit('cut_before', withEvents);
@@ -115,7 +115,7 @@ describe('a COMMIT that was never answered', () => {
     });
     after(() => close());
 
-    it('a COMMIT that was never answered of a group that happened gives every answer, even that of a command that bound no key', async () => {
+    it('a group that was committed by an unanswered COMMIT gives every answer, even that of a command that bound no key', async () => {
       const cut = fateOfNextCommit('cut_after');
       const unbound = move({
         from: payer,
@@ -133,7 +133,7 @@ describe('a COMMIT that was never answered', () => {
       assert.equal(refused.outcome.refusal.code, 'invalid_state');
     });
 
-    it('a COMMIT that was never answered of a group that was rolled back tells none, though the resource is the one that it would have changed', async () => {
+    it('a group that was rolled back at an unanswered COMMIT gives no answer, though the resource is the one that it would have changed', async () => {
       const held = await safe.writer.submit(
         testKind,
         reserve({ from: payer, to: receiver, raw: 5n }),

@@ -36,7 +36,7 @@ function environment(...keys: Keyring): Record<string, string> {
   return { FINGERPRINT_KEYS: ring, CURSOR_KEYS: ring, ENCRYPTION_KEYS: ring };
 }
 
-describe('while a key is rolled, old and new processes side by side', () => {
+describe('while a key is rolled', () => {
   let db: TestDatabase;
   const receiver = new FakeReceiver();
   /** Has not got the new key yet. */
@@ -110,7 +110,7 @@ describe('while a key is rolled, old and new processes side by side', () => {
   for (const [what, { ask, status }] of Object.entries(asked)) {
     const replayed = status === 422 ? 422 : 200;
 
-    it(`while a key is rolled, old and new processes side by side: ${what} that a new process made is 503 at one without the key, never 409, and a replay wherever the key is`, async () => {
+    it(`while a key is rolled: ${what} that a new process made is 503 at one without the key, never 409, and a replay wherever the key is`, async () => {
       const key = randomUUID();
       const made = answered(
         await ask(ahead, key),
@@ -126,7 +126,7 @@ describe('while a key is rolled, old and new processes side by side', () => {
       }
     });
 
-    it(`while a key is rolled, old and new processes side by side: ${what} that an old process made is a replay everywhere`, async () => {
+    it(`while a key is rolled: ${what} that an old process made is a replay everywhere`, async () => {
       for (const maker of [behind, between]) {
         const key = randomUUID();
         const made = answered(
@@ -143,7 +143,7 @@ describe('while a key is rolled, old and new processes side by side', () => {
     });
   }
 
-  it('while a key is rolled, old and new processes side by side another request under the key is 409 wherever the key can be compared', async () => {
+  it('while a key is rolled, another request under the same idempotency key is 409 wherever the key can be compared', async () => {
     const key = randomUUID();
     answered(await asked['a transfer']!.ask(ahead, key), 201);
     answered(await asked['a refusal that binds']!.ask(between, key), 409, 'idempotency_key_reused');

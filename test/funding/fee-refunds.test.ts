@@ -24,7 +24,7 @@ const db = await testDatabase();
 const api = await startTestApi(db);
 const bank = await openBank(api);
 
-describe('what a wrong fee schedule has charged', () => {
+describe('a refund of wrong fees', () => {
   let people: SignedInPeople;
   let fees: Account;
   let from: Account;
@@ -93,7 +93,7 @@ describe('what a wrong fee schedule has charged', () => {
   const available = async ({ id }: Account): Promise<bigint> =>
     (await balanceOf(db.database, id)).available;
 
-  it('what a wrong fee schedule has charged is proposed by one person and moves nothing', async () => {
+  it('a refund of wrong fees is proposed by one person and moves nothing', async () => {
     for (let sent = 0; sent < 3; sent += 1) await send();
     await charge(RIGHT);
     await send();
@@ -107,7 +107,7 @@ describe('what a wrong fee schedule has charged', () => {
     assert.equal(await available(from), before);
   });
 
-  it('what a wrong fee schedule has charged is not given back if the fee account lacks it', async () => {
+  it('a refund of wrong fees is not paid if the fee account lacks the money', async () => {
     const before = await available(from);
     answered(await bank.send({ from: fees, to, raw: LEAST }), 201);
     const refused = await approve('fees-1', 'leo');
@@ -119,7 +119,7 @@ describe('what a wrong fee schedule has charged', () => {
     assert.equal(await available(from), before);
   });
 
-  it('what a wrong fee schedule has charged goes back by another person, once, whatever is repeated and under whatever name', async () => {
+  it('a refund of wrong fees is paid by another person, once, whatever is repeated and under whatever name', async () => {
     answered(await bank.send({ from: to, to: fees, raw: LEAST }), 201);
     const [paid, kept] = [await available(from), await available(fees)];
     assert.equal(shown(await approve('fees-1', 'leo')).posted, 3);
@@ -134,7 +134,7 @@ describe('what a wrong fee schedule has charged', () => {
     assert.deepEqual([await available(from), await available(fees)], [paid + owed, kept - owed]);
   });
 
-  it('what a wrong fee schedule has charged is not what else begins with its name: that stays proposed, and every sum is shown before', async () => {
+  it('a refund of wrong fees leaves out other adjustments whose reference begins with its name: they stay proposed, and every sum is shown before', async () => {
     await overcharged(2);
     shown(await propose('fees-3'));
     for (const [way, asset] of [
@@ -182,7 +182,7 @@ describe('what a wrong fee schedule has charged', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it("what a wrong fee schedule has charged is not given back after the fee account's part was rejected, until that is proposed again and has arrived", async () => {
+  it("a refund of wrong fees is not paid after the fee account's part was rejected, until that is proposed again and has arrived", async () => {
     await overcharged(2);
     const owed = 2n * (WRONG - RIGHT);
     shown(await propose('fees-4'));
@@ -201,7 +201,7 @@ describe('what a wrong fee schedule has charged', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it('what a wrong fee schedule has charged was not given back if it was rejected: it is proposed again, under the same name or another, and arrives once', async () => {
+  it('a refund of wrong fees that was rejected is proposed again, under the same name or another, and arrives once', async () => {
     await overcharged(2);
     const owed = WRONG - RIGHT;
     shown(await propose('fees-5'));
@@ -222,7 +222,7 @@ describe('what a wrong fee schedule has charged', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it('what a wrong fee schedule has charged is all that was charged by then, when it is proposed again after more has been', async () => {
+  it('a refund of wrong fees covers all that was charged by then, when it is proposed again after more has been charged', async () => {
     await overcharged(1);
     shown(await propose('fees-7'));
     await overcharged(1);
@@ -236,7 +236,7 @@ describe('what a wrong fee schedule has charged', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it('what a wrong fee schedule has charged goes back into the fee account if the payer has closed theirs', async () => {
+  it('a refund of wrong fees goes back into the fee account if the payer has closed theirs', async () => {
     const gone = await bank.account({ funds: { COPM: LEAST + WRONG } });
     await overcharged(1, gone);
     await overcharged(1);
@@ -255,7 +255,7 @@ describe('what a wrong fee schedule has charged', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it('what a wrong fee schedule has charged is posted no further by somebody who is deactivated meanwhile, and goes on by another', async () => {
+  it('a refund of wrong fees is posted no further by somebody who is deactivated meanwhile, and goes on by another', async () => {
     await overcharged(2);
     shown(await propose('fees-9'));
     const zoe = await people.signIn('zoe', ['adjust']);
@@ -272,7 +272,7 @@ describe('what a wrong fee schedule has charged', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it("what a wrong fee schedule has charged is found up to the last moment asked for, though a batch's bonuses get their ids only after they are dated", async () => {
+  it("a refund of wrong fees covers what was charged up to the last moment asked for, though a batch's bonuses get their ids only after they are dated", async () => {
     let at = systemClock();
     const world = await BatchWorld.open(db, { clock: () => at });
     const [source, receiver] = [
@@ -304,7 +304,7 @@ describe('what a wrong fee schedule has charged', () => {
     );
   });
 
-  it('what a wrong fee schedule has charged is found of what was charged after the clock of the process had been hours ahead and was set back', async () => {
+  it('a refund of wrong fees covers what was charged after the clock of the process had been hours ahead and was set back', async () => {
     const { now } = Date;
     Date.now = () => now() + 6 * 3_600_000;
     newId();
@@ -315,7 +315,7 @@ describe('what a wrong fee schedule has charged', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it('what a wrong fee schedule has charged is refused with a reference that is none, bounds that cross, and half of what it needs', async () => {
+  it('a refund of wrong fees is refused with a reference that is none, bounds that cross, and half of what it needs', async () => {
     for (const none of ['no reference', 'fee-refund'])
       assert.match((await propose(none)).stderr, /reference/);
     const crossed = [

@@ -22,7 +22,7 @@ const FEE = 1_000n;
 const db = await testDatabase();
 const api = await startTestApi(db);
 
-describe('a refund of fees, into which somebody puts a proposal of their own,', () => {
+describe('a refund of fees with a forged proposal', () => {
   let own: GuardedBank;
   let people: SignedInPeople;
   let maria: Staff;
@@ -120,7 +120,7 @@ describe('a refund of fees, into which somebody puts a proposal of their own,', 
     assert.deepEqual(rows, []);
   };
 
-  it('a refund of fees, into which somebody puts a proposal of their own, takes nothing out of an account that none of the fees went to', async () => {
+  it('a refund of fees with a forged proposal takes nothing out of an account that none of the fees went to', async () => {
     const victim = await own.bank.account({ funds: { COPM: LEAST } });
     const accomplice = await own.bank.account({ funds: { COPM: 2n * LEAST } });
     const operation = await charged(accomplice);
@@ -130,7 +130,7 @@ describe('a refund of fees, into which somebody puts a proposal of their own,', 
     assert.equal(await own.bank.available(victim), LEAST);
   });
 
-  it('a refund of fees, into which somebody puts a proposal of their own, gives no more back for an operation than its fee', async () => {
+  it('a refund of fees with a forged proposal gives no more back for an operation than its fee', async () => {
     await charged();
     await propose();
     const dear = await charged();
@@ -141,7 +141,7 @@ describe('a refund of fees, into which somebody puts a proposal of their own,', 
     await isRefusedAlone(`fee-refund.${dear}`, 1);
   });
 
-  it('a refund of fees, into which somebody puts a proposal of their own, gives nothing back for an operation that has not paid its fee', async () => {
+  it('a refund of fees with a forged proposal gives nothing back for an operation that has not paid its fee', async () => {
     await charged();
     await propose();
     const waiting = text((await own.pend()).id);
@@ -149,7 +149,7 @@ describe('a refund of fees, into which somebody puts a proposal of their own,', 
     await isRefusedAlone(`fee-refund.${waiting}`, 1);
   });
 
-  it('a refund of fees, into which somebody puts a proposal of their own, gives nothing to anybody but the payer', async () => {
+  it('a refund of fees with a forged proposal gives nothing to anybody but the payer', async () => {
     await charged();
     await propose();
     const foreign = await charged();
@@ -157,14 +157,14 @@ describe('a refund of fees, into which somebody puts a proposal of their own,', 
     await isRefusedAlone(`fee-refund.${foreign}`, 1);
   });
 
-  it('a refund of fees, into which somebody puts a proposal of their own, gives nothing back twice for one operation', async () => {
+  it('a refund of fees with a forged proposal gives nothing back twice for one operation', async () => {
     const operation = await charged();
     await propose();
     await forge(payer, { direction: 'in', raw: FEE, reference: `fee-refund.${operation}.2` });
     await isRefusedAlone(`fee-refund.${operation}.2`, 1);
   });
 
-  it('a refund of fees, into which somebody puts a proposal of their own, comes out of the account that got the fee, not out of another fee account', async () => {
+  it('a refund of fees with a forged proposal comes out of the account that got the fee, not out of another fee account', async () => {
     const first = await charged();
     const before = fees;
     fees = await own.bank.account({ funds: { COPM: LEAST } });
@@ -181,7 +181,7 @@ describe('a refund of fees, into which somebody puts a proposal of their own,', 
     assert.equal(await own.bank.available(fees), LEAST);
   });
 
-  it('a refund of fees, into which somebody puts a proposal of their own, is proposed by its own command: another proposal is refused its references', async () => {
+  it('a refund of fees with a forged proposal is proposed by its own command: another proposal is refused its references', async () => {
     const operation = await charged();
     const deps = { database: db.database, writer: openWriter(db.database).writer };
     for (const reference of [

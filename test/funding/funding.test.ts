@@ -103,7 +103,7 @@ describe('pay-ins and adjustments', () => {
     assert.equal(await available(), 100n);
   });
 
-  it('pay-ins and adjustments many at the same time with one reference move money once', async () => {
+  it('many pay-ins at the same time with one reference move money once', async () => {
     const all = await Promise.all(
       Array.from({ length: 30 }, () => payIn({ reference: 'wire-race' })),
     );
@@ -144,7 +144,7 @@ describe('pay-ins and adjustments', () => {
   });
 
   for (const reference of ['', 'a b', 'a/post', 'ñ', 'a'.repeat(65), 'a\n'])
-    it(`pay-ins and adjustments: ${JSON.stringify(reference.slice(0, 10))} is not a reference`, async () =>
+    it(`${JSON.stringify(reference.slice(0, 10))} is not a reference`, async () =>
       assert.equal(await codeOf(payIn({ reference })), 'invalid_field'));
 
   for (const raw of [0n, -1n])
@@ -243,7 +243,7 @@ describe('pay-ins and adjustments', () => {
       );
   });
 
-  it('the list is newest first and can be narrowed', async () => {
+  it('the list of pay-ins and adjustments is newest first and can be narrowed', async () => {
     const [one, two] = [await propose({ reference: 'one' }), await propose({ reference: 'two' })];
     await rejectAdjustment(deps, one.resource, someone('mary'));
     const references = async (status: Adjustment['status'] | null, limit = 100) =>

@@ -14,13 +14,13 @@ function from(peer: string, forwarded?: string): IncomingMessage {
 }
 
 describe('client addresses', () => {
-  it('client addresses without trusted proxies X-Forwarded-For says nothing', () => {
+  it('X-Forwarded-For is ignored without trusted proxies', () => {
     const addresses = new ClientAddresses([]);
     assert.equal(addresses.of(from('10.0.0.1', '1.2.3.4')), '10.0.0.1');
     assert.equal(addresses.of(from('::ffff:10.0.0.1')), '10.0.0.1');
   });
 
-  it('a trusted proxy is believed, a stranger is not', () => {
+  it('X-Forwarded-For of a trusted proxy is believed, that of a stranger is not', () => {
     const addresses = new ClientAddresses(['10.0.0.0/8', 'fd00::/8', '192.168.1.1']);
     assert.equal(addresses.of(from('10.0.0.1', '1.2.3.4')), '1.2.3.4');
     assert.equal(addresses.of(from('::ffff:10.0.0.1', '1.2.3.4')), '1.2.3.4');
@@ -30,13 +30,13 @@ describe('client addresses', () => {
     assert.equal(addresses.of(from('192.168.1.2', '1.2.3.4')), '192.168.1.2');
   });
 
-  it('what a stranger wrote before the first proxy does not count', () => {
+  it('X-Forwarded-For does not count as far as a stranger wrote it before the first proxy', () => {
     const addresses = new ClientAddresses(['10.0.0.0/8']);
     assert.equal(addresses.of(from('10.0.0.1', '9.9.9.9, 1.2.3.4, 10.0.0.2')), '1.2.3.4');
     assert.equal(addresses.of(from('10.0.0.1', '10.0.0.3,10.0.0.2')), '10.0.0.3');
   });
 
-  it('a hop that cannot be read leaves the address unknown, which is in no range', () => {
+  it("an address of X-Forwarded-For that cannot be read leaves the client's address unknown, which is in no range", () => {
     const addresses = new ClientAddresses(['10.0.0.0/8']);
     const unreadable = [
       '',
@@ -71,12 +71,12 @@ describe('client addresses', () => {
     );
   });
 
-  it('what is neither address nor range does not start', () => {
+  it('the service does not start with a trusted proxy that is neither an address nor a range', () => {
     for (const range of ['proxy', '10.0.0.0/33', ''])
       assert.throws(() => new ClientAddresses([range]), RangeError);
   });
 
-  it('the token check gets the address', async () => {
+  it("the token check gets the client's address", async () => {
     let seen = '';
     const world = await startWorld({
       routes: thingRoutes(),

@@ -78,7 +78,7 @@ describe('bodies', () => {
     '{"raw":01}',
     'NaN',
   ])
-    it(`bodies: ${JSON.stringify(text)} is not JSON`, () => refusedWith(text, '', 'not_json'));
+    it(`${JSON.stringify(text)} is not JSON`, () => refusedWith(text, '', 'not_json'));
 
   for (const [name, bytes] of [
     ['Latin-1', Buffer.from('{"description":"a\xe9"}', 'latin1')],
@@ -86,7 +86,7 @@ describe('bodies', () => {
     ['an encoded surrogate', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
     ['UTF-16', Buffer.from('\ufeff{"a":1}', 'utf16le')],
   ] as const)
-    it(`bodies: ${name} is not UTF-8`, () => refusedWith(bytes, '', 'not_utf8'));
+    it(`${name} is not UTF-8`, () => refusedWith(bytes, '', 'not_utf8'));
 
   it('a field of another type has that problem alone: its length, of something else, is none', async () => {
     for (const events of ['', 'transfer.completed'])
@@ -100,7 +100,7 @@ describe('bodies', () => {
   });
 
   for (const text of ['[]', '"text"', 'null', '1', 'true'])
-    it(`bodies: ${text} is not an object`, () => refusedWith(text, '', 'not_an_object'));
+    it(`a body of ${text} is not an object`, () => refusedWith(text, '', 'not_an_object'));
 
   it('__proto__ and constructor are refused at any depth', async () => {
     await refusedWith('{"__proto__":{"a":1}}', '__proto__', 'forbidden_name');
@@ -110,7 +110,7 @@ describe('bodies', () => {
     assert.equal(({} as { a?: number }).a, undefined);
   });
 
-  it('bodies eight levels are read, nine are refused', async () => {
+  it('a body of eight levels is read, one of nine is refused', async () => {
     const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
     assert.deepEqual(problemsOf(await post(nested(8))).at(-1), 'invalid_field a unknown');
     await refusedWith(nested(9), 'a.a.a.a.a.a.a.a', 'nested_too_deep');
@@ -173,19 +173,19 @@ describe('bodies', () => {
     ]);
   });
 
-  it('bodies null in a list is invalid_field: it is there', async () => {
+  it('null in a list is invalid_field, because it is present', async () => {
     const answer = await post({ ...VALID_BODY, events: [A_KEY, null] });
     assert.deepEqual(problemsOf(answer), ['invalid_field events.1 not_a_uuid']);
     assert.equal(answer.json().error.code, 'invalid_field');
   });
 
-  it('bodies null for a field that may be absent says that it is absent', async () => {
+  it('null for a field that may be absent counts as absent', async () => {
     assert.equal((await post({ ...VALID_BODY, description: null })).status, 201);
     const { body } = asRequest(seen[0]) as { body: { description?: string } };
     assert.equal(body.description, undefined);
   });
 
-  it('bodies unknown fields are refused at every depth', async () => {
+  it('unknown fields of a body are refused at every depth', async () => {
     const answer = await post({
       ...VALID_BODY,
       a: 1,
@@ -197,7 +197,7 @@ describe('bodies', () => {
     ]);
   });
 
-  it('bodies of a key given twice in an object the last counts', async () => {
+  it('of a key given twice in an object the last counts', async () => {
     const text = JSON.stringify(VALID_BODY).replace('"raw":"150000"', '"raw":"1","raw":"2"');
     assert.equal((await post(text)).status, 201);
     const { body } = asRequest(seen[0]) as { body: { amount: { raw: bigint } } };
@@ -243,7 +243,7 @@ describe('bodies', () => {
     );
   });
 
-  it('bodies text is stored in NFC and counted in code points', async () => {
+  it('text in a body is stored in NFC and counted in code points', async () => {
     const family = '👩'.repeat(140);
     assert.equal((await post({ ...VALID_BODY, description: family })).status, 201);
     assert.equal((await post({ ...VALID_BODY, description: 'e\u0301'.repeat(140) })).status, 201);
@@ -262,7 +262,7 @@ describe('bodies', () => {
     ['a lone low surrogate', '"\\udc00 x"'],
     ['a line separator', '"\\u2028"'],
   ] as const)
-    it(`bodies: ${name} in a text is refused`, () =>
+    it(`${name} in a text is refused`, () =>
       refusedWith(
         JSON.stringify(VALID_BODY).replace('"Rent"', text),
         'description',

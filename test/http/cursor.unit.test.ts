@@ -36,7 +36,7 @@ describe('cursors', () => {
     );
   });
 
-  it('10,000 flipped bits are all refused', () => {
+  it('a cursor with any of 10,000 flipped bits is refused', () => {
     for (let round = 0; round < 10_000; round += 1) {
       const cursor = cursors.encode(BINDING, [String(round), 'x'.repeat(round % 5)]);
       const bytes = Buffer.from(cursor, 'latin1');
@@ -46,7 +46,7 @@ describe('cursors', () => {
     }
   });
 
-  it('every single character changed to every other is refused, the unused bits of the last too', () => {
+  it('a cursor with any single character changed to any other is refused, the unused bits of the last too', () => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     for (const own of [['1'], ['12'], ['123']]) {
       const cursor = cursors.encode(BINDING, own);
@@ -57,7 +57,7 @@ describe('cursors', () => {
     }
   });
 
-  it('a shortened, lengthened, padded or foreign text is refused', () => {
+  it('a shortened, lengthened, padded or foreign cursor is refused', () => {
     const cursor = cursors.encode(BINDING, position);
     for (let length = 0; length < cursor.length; length += 1)
       assertRefused(BINDING, cursor.slice(0, length));
@@ -74,7 +74,7 @@ describe('cursors', () => {
       assertRefused(BINDING, text);
   });
 
-  it('it is good for its tenant, its endpoint and its filters only', () => {
+  it('a cursor is good for its tenant, its endpoint and its filters only', () => {
     const cursor = cursors.encode(BINDING, position);
     assertRefused({ ...BINDING, tenantId: OTHER_TENANT }, cursor);
     assertRefused({ ...BINDING, endpoint: '/v1/events' }, cursor);
@@ -90,23 +90,23 @@ describe('cursors', () => {
   const [key] = KEYS;
   const newer = { id: 'k2', secret: Buffer.alloc(32, 9) };
 
-  it('cursors after a rotation of keys the old cursors remain valid', () => {
+  it('old cursors remain valid after a rotation of keys', () => {
     const rotated = new Cursors([newer, key]);
     assert.deepEqual(rotated.decode(BINDING, cursors.encode(BINDING, position)), position);
   });
 
-  it('one under a key that is not here yet is not wrong, but unknown', () => {
+  it('a cursor under a key that is not here yet is unknown, not wrong', () => {
     const cursor = new Cursors([newer, key]).encode(BINDING, position);
     assert.throws(() => cursors.decode(BINDING, cursor), new UnknownKey('CURSOR_KEYS', 'k2'));
     assert.deepEqual(new Cursors([key, newer]).decode(BINDING, cursor), position);
   });
 
-  it('one whose key has the id of ours and another secret is refused', () => {
+  it('a cursor whose key has the id of ours and another secret is refused', () => {
     const foreign = new Cursors([{ id: key.id, secret: Buffer.alloc(32, 9) }]);
     assertRefused(BINDING, foreign.encode(BINDING, position));
   });
 
-  it('one of ours that names another key, here or not, is refused', () => {
+  it('a cursor of ours that names another key, here or not, is refused', () => {
     const both = new Cursors([key, newer]);
     const bytes = Buffer.from(both.encode(BINDING, position), 'base64url');
     for (const id of ['k2', 'k9']) {
@@ -118,14 +118,14 @@ describe('cursors', () => {
     }
   });
 
-  it('what names a foreign key otherwise than a cursor does is refused', () => {
+  it('a cursor that names a foreign key in another form is refused', () => {
     for (const content of ['', ':', ':x', '["a"]', '[', '{}']) {
       const bytes = [Buffer.alloc(16, 1), Buffer.of(2), Buffer.from('k9'), Buffer.from(content)];
       assertRefused(BINDING, Buffer.concat(bytes).toString('base64url'));
     }
   });
 
-  it('one shows nothing of its position, and positions that begin alike do not look alike', () => {
+  it('a cursor shows nothing of its position, and cursors of positions that begin alike do not look alike', () => {
     const made = ['a', 'b'].map((end) => {
       const cursor = cursors.encode(BINDING, ['a long beginning that both of them have', end]);
       return Buffer.from(cursor, 'base64url').subarray(18 + key.id.length);
@@ -162,7 +162,7 @@ describe('cursors', () => {
       };
     }
 
-    it('the limit may change, the filters may not', async () => {
+    it('a cursor is used with another limit, but not with other filters', async () => {
       const { cursor } = await next('?asset=COPM&limit=5');
       assert.equal((await next(`?asset=COPM&limit=7&cursor=${cursor}`)).status, 200);
       assert.equal((await next(`?limit=5&cursor=${cursor}`)).status, 400);
@@ -171,7 +171,7 @@ describe('cursors', () => {
       assert.equal((await next('?cursor=')).status, 400);
     });
 
-    it('the same instant written otherwise is the same filter', async () => {
+    it('a cursor is valid for the same instant written differently', async () => {
       const { cursor } = await next('?created_at[gte]=2026-01-01T00:00:00Z');
       assert.equal(
         (await next(`?created_at[gte]=2025-12-31T19:00:00.000-05:00&cursor=${cursor}`)).status,

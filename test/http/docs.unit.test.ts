@@ -91,7 +91,7 @@ describe('docs', () => {
       assert(text.includes(`<code>${reason}</code>`), reason);
   });
 
-  it('the pages are where DOCS_URL says', async () => {
+  it('the docs are served where DOCS_URL says', async () => {
     const elsewhere = await startWorld({ routes: thingRoutes(), docsUrl: 'https://pay.example/' });
     try {
       const answer = await call(`${elsewhere.url}/webhooks`, { headers: { authorization: null } });

@@ -108,7 +108,7 @@ describe('errors', () => {
     }
   });
 
-  it('the page is where DOCS_URL says, a slash at its end or not', async () => {
+  it('the doc_url of an error is where DOCS_URL says, a slash at its end or not', async () => {
     for (const [docsUrl, path] of [
       ['http://docs.example/help/', '/help/conceptos/errores'],
       ['http://docs.example', '/conceptos/errores'],
@@ -146,12 +146,12 @@ describe('answers of the desk', () => {
     headers: { A: 'b' },
   });
 
-  it('a new result is presented unchanged', () => {
+  it('the desk presents a new result unchanged', () => {
     const answer = answerOf({ outcome: { done: true, resource: 'x' }, replayed: false }, present);
     assert.deepEqual(answer, { status: 201, body: 'x', headers: { A: 'b' } });
   });
 
-  it('a replay says so', () => {
+  it("the desk's answer says that it is a replay", () => {
     const answer = answerOf({ outcome: { done: true, resource: 'x' }, replayed: true }, present);
     assert.deepEqual(answer, {
       status: 200,
@@ -160,7 +160,7 @@ describe('answers of the desk', () => {
     });
   });
 
-  it('a refusal is thrown with its code, and a replayed one says so', () => {
+  it('the desk throws a refusal with its code, and says so if it is replayed', () => {
     for (const replayed of [true, false])
       assert.throws(
         () => answerOf({ outcome: { done: false, refusal: NOT_FOUND }, replayed }, present),

@@ -90,7 +90,7 @@ describe('file answers', () => {
     assert.equal((await received).match(/HTTP\/1\.1 200 OK/g)?.length, 2);
   });
 
-  it('one whose writer only ends it, and waits for nothing, arrives whole and keeps the connection too', async () => {
+  it('a file whose writer only ends it, and waits for nothing, arrives whole and keeps the connection too', async () => {
     write = (out) => Promise.resolve(void out.end('a,b\r\n'));
     const socket = await opened(world.port);
     const received = readAll(socket, 500);
@@ -102,13 +102,13 @@ describe('file answers', () => {
     assert.ok(!lines.some((line) => line.includes('"status":500')), 'no fault is told');
   });
 
-  it('an empty one is a file too', async () => {
+  it('an empty file is a file too', async () => {
     write = (out) => pipeline(Readable.from([]), out);
     const answer = await call(url());
     assert.deepEqual([answer.status, answer.text], [200, '']);
   });
 
-  it('HEAD has only the head, and nothing is written for it', async () => {
+  it('HEAD of a file has only the headers, and nothing is written for it', async () => {
     write = () => Promise.reject(new Error('called'));
     const text = await raw('HEAD /v1/file HTTP/1.1');
     assert.match(text, /^HTTP\/1\.1 200 OK/);
@@ -116,7 +116,7 @@ describe('file answers', () => {
     assert.ok(text.endsWith('\r\n\r\n'));
   });
 
-  it('what fails before the first byte is an error like others', async () => {
+  it('a file that fails before the first byte is an error like any other', async () => {
     write = () => Promise.reject(notFound());
     assert.equal((await call(url())).json().error.code, 'not_found');
     write = (out) => pipeline(Readable.from(failing(0, new DatabaseUnavailable('away'))), out);
@@ -129,7 +129,7 @@ describe('file answers', () => {
     assert.ok(!fault.text.includes('secret'));
   });
 
-  it('what fails later cuts the connection: nobody takes a part for the whole', async () => {
+  it('a file that fails later cuts the connection: nobody takes a part for the whole', async () => {
     write = (out) => pipeline(Readable.from(failing(3, new DatabaseUnavailable('away'))), out);
     const text = await raw();
     assert.match(text, /^HTTP\/1\.1 200 OK/);
@@ -139,18 +139,18 @@ describe('file answers', () => {
     await eventually('the log tells it', () => lines.some((line) => line.includes('"status":503')));
   });
 
-  it('one that its writer does not end is cut too', async () => {
+  it('a file that its writer does not end is cut too', async () => {
     write = (out) => new Promise((resolve) => out.write('half', () => resolve()));
     assert.ok(!(await raw()).includes('\r\n0\r\n\r\n'));
     await assert.rejects(call(url()));
   });
 
-  it('a name that would break the header is a fault of ours', async () => {
+  it('a file name that would break the header is an internal error', async () => {
     name = 'a"; filename=b';
     assert.equal((await call(url())).status, 500);
   });
 
-  it('a client that goes away ends the writing', async () => {
+  it('a client that closes the connection ends the writing of its file', async () => {
     let isOver = false;
     write = (out) => pipeline(Readable.from(endless()), out).finally(() => (isOver = true));
     const socket = await opened(world.port);
@@ -165,7 +165,7 @@ describe('file answers', () => {
     );
   });
 
-  it('a client that does not read holds the writing up', async () => {
+  it('a client that does not read pauses the writing of its file', async () => {
     write = (out) => pipeline(Readable.from(endless()), out);
     const socket = await opened(world.port);
     socket.pause();

@@ -42,7 +42,7 @@ describe('headers', () => {
     'Connection: close',
   ];
 
-  it('the plain request of these tests passes', async () => {
+  it('the plain request of the tests of headers passes', async () => {
     assert.match(
       await sendRaw(world.port, rawHead('POST /v1/transfers HTTP/1.1', ...usual) + body),
       /^HTTP\/1.1 201 /,
@@ -58,7 +58,7 @@ describe('headers', () => {
     }
   });
 
-  it('a second one is found however many others lie between', async () => {
+  it('a second header is found however many others lie between', async () => {
     const lines = [
       ...Array.from({ length: 1_100 }, () => 'a:'),
       `Authorization: Bearer ${TOKEN}`,
@@ -74,7 +74,7 @@ describe('headers', () => {
     ['Content-Type', 'content-type: application/json'],
     ['Host', 'host: localhost'],
   ] as const)
-    it(`headers: ${field} given twice is 400`, async () => {
+    it(`${field} given twice is 400`, async () => {
       const answer = await sendRaw(
         world.port,
         rawHead('POST /v1/transfers HTTP/1.1', line, ...usual) + body,
@@ -171,7 +171,7 @@ describe('headers', () => {
       assert.equal(asRequest(seen.pop()).idempotency?.key, A_KEY);
     });
 
-  it('headers if no key is required, a malformed one is ignored', async () => {
+  it('a malformed idempotency key is ignored if no key is required', async () => {
     const answer = await call(`${world.url}/v1/transfers`, { headers: { 'idempotency-key': 'x' } });
     assert.equal(answer.status, 200);
   });
@@ -187,21 +187,21 @@ describe('headers', () => {
       return asRequest(seen.pop()).idempotency?.fingerprint.digest.toString('hex') ?? '';
     }
 
-    it('headers the fingerprint is the same for the same JSON in another order and spelling', async () => {
+    it('the fingerprint of a JSON body is the same for the same JSON in another order and spelling', async () => {
       const spelled = `{ "description": "R\\u0065nt", "amount": {"asset":"COPM", "raw":"150000"},
         "destination": {"account_id":"${VALID_BODY.destination.account_id}","type":"account"},
         "source_account": "${VALID_BODY.source_account}" }`;
       assert.equal(await digestOf(spelled), await digestOf(VALID_BODY));
     });
 
-    it('headers the fingerprint is of the validated body: null is an omitted field, and ids may be in any case', async () => {
+    it('the fingerprint of a JSON body is of the validated body: null is an omitted field, and ids may be in any case', async () => {
       const { description: _, ...without } = VALID_BODY;
       assert.equal(await digestOf({ ...without, description: null }), await digestOf(without));
       const upper = { ...VALID_BODY, source_account: VALID_BODY.source_account.toUpperCase() };
       assert.equal(await digestOf(upper), await digestOf(VALID_BODY));
     });
 
-    it('headers the fingerprint is another for another value, or for a field more or less', async () => {
+    it('the fingerprint of a JSON body is another for another value, or for a field more or less', async () => {
       const first = await digestOf(VALID_BODY);
       const others = [
         { ...VALID_BODY, description: null },
@@ -213,14 +213,14 @@ describe('headers', () => {
       for (const other of others) assert.notEqual(await digestOf(other), first);
     });
 
-    it('headers the fingerprint names the path: the same key on another resource is another request', async () => {
+    it('the fingerprint of a JSON body includes the path: the same key on another resource is another request', async () => {
       const approve = (id: string): string =>
         `/v1/transfers/018f0000-0000-7000-8000-0000000000${id}/approve`;
       assert.notEqual(await digestOf(null, approve('01')), await digestOf(null, approve('02')));
       assert.equal(await digestOf(null, approve('ab')), await digestOf(null, approve('AB')));
     });
 
-    it('headers the fingerprint names the member if an operation is bound to one, and only then', async () => {
+    it('the fingerprint of a JSON body includes the member if an operation is bound to one, and only then', async () => {
       const approve = '/v1/transfers/018f0000-0000-7000-8000-000000000001/approve';
       assert.notEqual(await digestOf(null, approve), await digestOf(null, approve, OTHER_MEMBERS));
       assert.equal(

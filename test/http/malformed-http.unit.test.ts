@@ -70,7 +70,7 @@ describe('malformed HTTP', () => {
       await assertAlive();
     });
 
-  it('malformed HTTP headers that are too long are 400, and the client gets to read it', async () => {
+  it('headers that are too long are 400, and the client gets to read it', async () => {
     const answer = await sendRaw(
       world.port,
       rawHead('GET /v1/transfers HTTP/1.1', `A: ${'x'.repeat(200_000)}`),
@@ -94,7 +94,7 @@ describe('malformed HTTP', () => {
     await assertAlive();
   });
 
-  it('malformed HTTP headers that do not come in time are 400', async () => {
+  it('headers that do not arrive in time are 400', async () => {
     const answer = await sendRaw(world.port, 'GET /v1/transfers HTTP/1.1\r\nHost: a\r\n', 4_000);
     assertRefused(answer);
     assert.equal(bodyOfRaw(answer).error.details?.reason, 'not_received_in_time');
@@ -143,7 +143,7 @@ describe('malformed HTTP', () => {
         `Content-Length: ${bytes}`,
       );
 
-    it("what comes after the answer is discarded, so that the connection's next request is answered", async () => {
+    it("what arrives after the answer is discarded, so that the connection's next request is answered", async () => {
       const socket = await opened(patient.port);
       socket.write(`${head(60_000)}{"a":`);
       assert.match(await readUntil(socket, /not_received_in_time[^}]*\}/), /^HTTP\/1.1 400 /);
@@ -156,7 +156,7 @@ describe('malformed HTTP', () => {
       assert.match(await readAll(socket), /^HTTP\/1.1 200 /);
     });
 
-    it('malformed HTTP of which the body comes late is answered if it came in time while the process stood still', async () => {
+    it('a request whose body arrives late is answered if it arrived in time while the process stood still', async () => {
       const body = JSON.stringify(VALID_BODY);
       const socket = await opened(patient.port);
       socket.write(head(body.length));
@@ -167,7 +167,7 @@ describe('malformed HTTP', () => {
       socket.destroy();
     });
 
-    it('malformed HTTP of which the body comes late is abandoned at once if its client has gone before it was requested', async () => {
+    it('a request whose body arrives late is abandoned at once if its client has gone before it was requested', async () => {
       let answer: () => void = () => undefined;
       known = new Promise((resolve) => (answer = resolve));
       const asking = new Promise<void>((resolve) => (asked = resolve));
@@ -186,7 +186,7 @@ describe('malformed HTTP', () => {
   });
 
   describe('that arrives in time while the process stands still', () => {
-    it('malformed HTTP that arrives in time while the process stands still is answered where its headers were missing', async () => {
+    it('malformed HTTP without the end of its headers is answered if it arrived in time while the process stood still', async () => {
       const socket = await opened(world.port);
       socket.write('GET /v1/transfers HTTP/1.1\r\nHost: a\r\n');
       await sleep(50);
@@ -195,7 +195,7 @@ describe('malformed HTTP', () => {
       assert.match(await readAll(socket), /^HTTP\/1.1 200 /);
     });
 
-    it('malformed HTTP that arrives in time while the process stands still is answered where its body was missing', async () => {
+    it('malformed HTTP without the end of its body is answered if it arrived in time while the process stood still', async () => {
       const body = JSON.stringify(VALID_BODY);
       const socket = await opened(world.port);
       socket.write(
@@ -214,7 +214,7 @@ describe('malformed HTTP', () => {
     });
   });
 
-  it('malformed HTTP garbage after a request does not replace its answer', async () => {
+  it('garbage after a request does not replace its answer', async () => {
     const answer = await sendRaw(
       world.port,
       `${rawHead('GET /v1/transfers HTTP/1.1')}garbage\r\n\r\n`,
@@ -267,7 +267,7 @@ describe('malformed HTTP', () => {
       );
     const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
 
-    it('malformed HTTP bodies in pieces chunks are put together', async () => {
+    it('a body in chunks is put together', async () => {
       const text = `${head('Transfer-Encoding: chunked', 'Connection: close')}${[...body].map(chunk).join('')}0\r\n\r\n`;
       assert.match(await sendRaw(world.port, text), /^HTTP\/1.1 201 /);
     });
@@ -283,7 +283,7 @@ describe('malformed HTTP', () => {
       assert.match(await answer, /^HTTP\/1.1 201 /);
     });
 
-    it('malformed HTTP bodies in pieces chunks beyond 64 KiB are 413, which a client that keeps sending gets to read', async () => {
+    it('a body in chunks beyond 64 KiB is 413, which a client that keeps sending gets to read', async () => {
       const text = `${head('Transfer-Encoding: chunked')}${chunk(' '.repeat(40_000)).repeat(10)}`;
       const answer = await sendRaw(world.port, text);
       assert.match(answer, /^HTTP\/1.1 413 /);

@@ -83,7 +83,7 @@ describe('the OpenAPI document', () => {
     assert.equal(new Set(ids).size, ids.length);
   });
 
-  it('every reference in it leads somewhere', () => {
+  it('every reference in the OpenAPI document leads somewhere', () => {
     const text = JSON.stringify(document);
     for (const [, path = ''] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
       const target = path
@@ -216,14 +216,14 @@ describe('a sentence that says too little', () => {
   const a = named('getA');
   const nothing = answers({ 200: null });
 
-  it('a sentence that says too little does not start: its name, whom it permits, what it answers and its summary are needed', () => {
+  it('an API whose route lacks its name, permission, answers or summary does not start', () => {
     assert.throws(() => new Api().get('/v1/a', reads, nothing, summary('x'), handler), /named/);
     assert.throws(() => new Api().get('/v1/a', a, nothing, summary('x'), handler), /permits/);
     assert.throws(() => new Api().get('/v1/a', a, reads, summary('x'), handler), /answers/);
     assert.throws(() => new Api().get('/v1/a', a, reads, nothing, handler), /summary/);
   });
 
-  it('a sentence that says too little does not start when it or its name is given twice, or it names one parameter in two ways', async () => {
+  it('an API does not start if a route or its name is given twice, or names one parameter in two ways', async () => {
     const api = new Api();
     api.get('/v1/a/{id}', a, reads, nothing, summary('x'), handler);
     assert.throws(

@@ -88,7 +88,7 @@ describe('the admin port', () => {
     assert.deepEqual(await readyz(), [503, 'not ready']);
   });
 
-  it('it is ready, stays in service while a shared server is away, and is not ready through its own fault', async () => {
+  it('a process is ready, stays in service while a shared server is away, and is not ready through its own fault', async () => {
     fitness = () => Promise.resolve('ready');
     assert.deepEqual(await readyz(), [200, 'ready']);
     fitness = () => Promise.resolve('degraded');
@@ -100,7 +100,7 @@ describe('the admin port', () => {
     assert.equal((await call(`${url}/livez`)).status, 200);
   });
 
-  it('it says how it is before a balancer gives up, whatever it waits for itself', async () => {
+  it('the admin port answers before a balancer gives up, whatever it waits for itself', async () => {
     fitness = () => Promise.resolve('ready');
     await readyz();
     fitness = () => new Promise(() => undefined);
@@ -108,7 +108,7 @@ describe('the admin port', () => {
     assert.deepEqual([answer.status, await answer.text()], [200, 'degraded\n']);
   });
 
-  it('the admin port from the moment it stops it is not ready', async () => {
+  it('a process is not ready from the moment it stops', async () => {
     readiness.stop();
     assert.deepEqual(await readyz(), [503, 'stopping']);
     fitness = () => Promise.resolve('ready');
@@ -150,7 +150,7 @@ describe('the admin port', () => {
     registry.removeSingleMetric('planted_b');
   });
 
-  it('the metrics have the process, and an unknown path is 404', async () => {
+  it('the metrics include those of the process, and an unknown path of the admin port is 404', async () => {
     assert.match((await call(`${url}/metrics`)).text, /process_cpu_seconds_total/);
     const answer = await call(`${url}/v1/transfers`);
     assert.equal(answer.status, 404);
@@ -239,7 +239,7 @@ describe('stopping', () => {
         .end();
     });
 
-  it('what was accepted is answered with Connection: close, and then nothing is open', async () => {
+  it('a request that a stopping process has accepted is answered with Connection: close, and then nothing is open', async () => {
     const socket = await opened(world.port);
     const answer = readAll(socket);
     socket.write(rawHead('GET /v1/slow HTTP/1.1'));
@@ -252,7 +252,7 @@ describe('stopping', () => {
     assert.equal(world.server.inFlight(), 0);
   });
 
-  it('stopping idle connections, used or never used, do not hold it up', async () => {
+  it('idle connections, used or never used, do not delay stopping', async () => {
     release();
     const unused = await opened(world.port);
     const used = await opened(world.port);
@@ -279,7 +279,7 @@ describe('stopping', () => {
     await stopped;
   });
 
-  it('stopping after the grace what still hangs is cut off', async () => {
+  it('requests that hang after the grace period of a stopping process are cut off', async () => {
     const socket = await opened(world.port);
     const answer = readAll(socket);
     socket.write(rawHead('GET /v1/slow HTTP/1.1'));

@@ -131,7 +131,7 @@ describe('order of checks', () => {
     '/',
     '/v1/transfers/a/b',
   ])
-    it(`order of checks paths match exactly: ${path} is 404`, async () => {
+    it(`paths match exactly: ${path} is 404`, async () => {
       assert.equal((await call(`${world.url}${path}`)).status, 404);
     });
 

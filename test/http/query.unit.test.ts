@@ -42,7 +42,7 @@ describe('queries', () => {
     ['0x10', 'not_an_integer'],
     [' 5', 'not_an_integer'],
   ] as const)
-    it(`queries limit ${limit.slice(0, 10)} is refused as ${reason}`, async () => {
+    it(`the limit ${limit.slice(0, 10)} is refused as ${reason}`, async () => {
       const answer = await call(`${world.url}/v1/transfers?limit=${encodeURIComponent(limit)}`);
       assert.equal(answer.status, 400);
       const { details } = answer.json().error;
@@ -64,7 +64,7 @@ describe('queries', () => {
     ['?limit', 'limit', 'not_an_integer'],
     ['?=1', '', 'unknown'],
   ] as const)
-    it(`queries: ${search} is refused: ${field} ${reason}`, async () => {
+    it(`the query ${search} is refused: ${field} ${reason}`, async () => {
       const answer = await call(`${world.url}/v1/transfers${search}`);
       assert.equal(answer.status, 400, answer.text);
       const { code, details } = answer.json().error;
@@ -85,12 +85,12 @@ describe('queries', () => {
     assert.deepEqual(answer.json().error.details?.field, 'alias');
   });
 
-  it('an empty query and stray separators say nothing', async () => {
+  it('an empty query and stray separators are ignored', async () => {
     assert.deepEqual(await queryOf('?'), { limit: 25 });
     assert.deepEqual(await queryOf('?&limit=2&'), { limit: 2 });
   });
 
-  it('queries bounds finer than a millisecond admit exactly what lies within them', async () => {
+  it('time bounds finer than a millisecond admit exactly what lies within them', async () => {
     const query = await queryOf(
       '?created_at[gte]=2026-01-01T00:00:00.0001Z&created_at[lte]=2026-01-01T00:00:00.0019Z',
     );

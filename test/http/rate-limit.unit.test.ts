@@ -31,7 +31,7 @@ describe('rate limits', () => {
     assert.equal(buckets.take('a').allowed, false);
   });
 
-  it('rate limits over any time no more than burst and rate pass', () => {
+  it('over any time no more requests than burst and rate pass', () => {
     const buckets = new TokenBuckets({ perSecond: 100, burst: 200 }, 1, clock);
     let allowed = 0;
     for (let ms = 0; ms < 10_000; ms += 1) {
@@ -59,7 +59,7 @@ describe('rate limits', () => {
     assert.deepEqual(buckets.take('a').remaining, 99);
   });
 
-  it('rate limits tokens do not share a bucket, classes neither', () => {
+  it('tokens do not share a bucket, and neither do classes of requests', () => {
     const rate = { perSecond: 1, burst: 1 };
     const limiter = new RateLimiter(
       eachRateClass(() => rate),
@@ -73,7 +73,7 @@ describe('rate limits', () => {
     }
   });
 
-  it('each of several processes grants its share, and at least one request', () => {
+  it('each of several processes grants its share of a rate limit, and at least one request', () => {
     const buckets = new TokenBuckets({ perSecond: 100, burst: 200 }, 4, clock);
     assert.equal(buckets.take('a').limit, 50);
     for (let count = 1; count < 50; count += 1) assert.equal(buckets.take('a').allowed, true);
@@ -84,7 +84,7 @@ describe('rate limits', () => {
     assert.equal(new TokenBuckets({ perSecond: 1, burst: 2 }, 8, clock).take('a').allowed, true);
   });
 
-  it('rate limits full buckets are forgotten, and memory stays bounded when none is full', () => {
+  it('full buckets are forgotten, and memory stays bounded when none is full', () => {
     const buckets = new TokenBuckets({ perSecond: 1, burst: 10 }, 1, clock, 100);
     for (let token = 0; token < 100; token += 1) buckets.take(`old${token}`);
     later(1_000);

@@ -200,7 +200,7 @@ describe('a shared rate limit', () => {
 });
 
 describe('a shared rate limit without its Redis', () => {
-  it('a shared rate limit without its Redis starts and decides all the same', async () => {
+  it('a shared rate limit without its Redis starts and decides nonetheless', async () => {
     const [port] = await freePorts(1);
     const { take, store, changes } = limiterOver(`redis://127.0.0.1:${port}`);
     assert.equal((await take('alone')).remaining, 19);

@@ -64,7 +64,7 @@ describe('the places of uploads', () => {
     assert.equal(lost(all).length, 1);
   });
 
-  it('the places of uploads when all are taken, a newcomer gets the slowest place of a tenant that has at least two more', async () => {
+  it('when all places are taken, a new upload gets the slowest place of a tenant that has at least two more', async () => {
     const all = await fourOfEach('a', 'b', 'c', 'd');
     now = 1_000;
     for (const [at, place] of all.entries()) place.received((at === 9 ? 100 : 900) * KIB);
@@ -88,7 +88,7 @@ describe('the places of uploads', () => {
     assert.equal(await isFull('other'), true);
   });
 
-  it('what has arrived loses its place no more', async () => {
+  it('an upload that has arrived no longer loses its place', async () => {
     const all = await fourOfEach('a', 'b', 'c', 'd');
     for (const place of all) place.arrived();
     now = 60_000;

@@ -185,7 +185,7 @@ describe('uploads', () => {
     assert.equal(seen.length, 0);
   });
 
-  it('uploads long fields, many parts and endless part headers are refused', async () => {
+  it('long fields, many parts and endless part headers of an upload are refused', async () => {
     for (const value of ['a'.repeat(9_000), 'a'.repeat(60_000)])
       assert.deepEqual(problemsOf(await post(SOURCE, { name: 'description', value }, FILE)), [
         'invalid_field description too_long',
@@ -206,7 +206,7 @@ describe('uploads', () => {
       ]);
   });
 
-  it('uploads without a file it is the file that is missing', async () => {
+  it('an upload without a file is refused because the file is missing', async () => {
     assert.deepEqual(problemsOf(await post(SOURCE)), ['missing_field file required']);
     const octets = { name: 'file', headers: ['Content-Type: application/octet-stream'] };
     for (const part of [
@@ -242,7 +242,7 @@ describe('uploads', () => {
     );
   });
 
-  it('uploads fields are checked like those of a JSON body, all problems at once', async () => {
+  it('the fields of an upload are checked like those of a JSON body, all problems at once', async () => {
     assert.deepEqual(problemsOf(await post(FILE)), ['missing_field source_account required']);
     const answer = await post(
       { name: 'source_account', value: 'one' },
@@ -507,7 +507,7 @@ describe('uploads', () => {
       return asRequest(seen.at(-1)).idempotency?.fingerprint.digest.toString('hex') ?? '';
     }
 
-    it('uploads the fingerprint is the same for the same bytes and fields, whatever names and order', async () => {
+    it('the fingerprint of an upload is the same for the same bytes and fields, whatever names and order', async () => {
       const one = await fingerprintOf(SOURCE, { name: 'description', value: 'a' }, FILE);
       const same = {
         ...FILE,
@@ -518,7 +518,7 @@ describe('uploads', () => {
       assert.equal(await fingerprintOf(same, { name: 'description', value: 'a' }, SOURCE), one);
     });
 
-    it('uploads the fingerprint is another for another byte or field', async () => {
+    it('the fingerprint of an upload is another for another byte or field', async () => {
       const known = new Set<string>();
       const forms: readonly (readonly Part[])[] = [
         [SOURCE, FILE],
@@ -550,7 +550,7 @@ describe('uploads', () => {
 });
 
 describe('an upload whose place was lost in the turn in which it was given', () => {
-  it('an upload whose place was lost in the turn in which it was given is 429 unread: it would be one more than fit in memory', async () => {
+  it('an upload whose place was lost in the turn in which it was given is 429 unread, because it would be one more than fits in memory', async () => {
     const place = new UploadPlace('tenant', 0, () => {});
     place.lose();
     const server = createServer((request, response) => {

@@ -292,7 +292,7 @@ describe('the ledger writer', () => {
     assert.equal(await available(receiver), 9n);
   });
 
-  it('the ledger writer tries them one by one on a duplicate row, too', async () => {
+  it('the ledger writer tries the commands of a group one by one on a duplicate row, too', async () => {
     const first = await watched.writer.submit(
       testKind,
       move({ from: payer, to: receiver, raw: 1n }),

@@ -23,7 +23,7 @@ const CUTS = 10;
 
 const db = await testDatabase();
 
-describe('the ledger writer, when MySQL fails', () => {
+describe('the ledger writer', () => {
   let proxy: Proxy;
   let database: Database;
   let payer: Account;
@@ -59,10 +59,10 @@ describe('the ledger writer, when MySQL fails', () => {
   };
 
   for (const fate of ['cut_before', 'cut_after', 'cut_racing'] as const)
-    it(`the ledger writer, when MySQL fails never moves money twice nor answers wrongly, though the connection is ${fate} COMMIT again and again`, () =>
+    it(`the ledger writer never moves money twice nor answers wrongly, though the connection is ${fate} COMMIT again and again`, () =>
       commitCutCampaign({ db, cuts: CUTS, fate }));
 
-  it('the ledger writer, when MySQL fails tries again on a new connection when one breaks before COMMIT', async () => {
+  it('the ledger writer tries again on a new connection when one breaks before COMMIT', async () => {
     const watched = openWriter(database);
     proxy.fateOf = first('cut_after', (data) => data.includes('FOR UPDATE'));
     const answer = await watched.writer.submit(testKind, one());
@@ -71,7 +71,7 @@ describe('the ledger writer, when MySQL fails', () => {
     assert.equal((await balanceOf(db.database, receiver.id)).available, 1n);
   });
 
-  it('the ledger writer, when MySQL fails finds by its key what was written and committed though the connection broke in the midst of it', async () => {
+  it('the ledger writer finds by its key what was written and committed though the connection broke in the midst of it', async () => {
     const watched = openWriter(database);
     proxy.fateOf = first('cut_after', (data) => data.includes('INSERT INTO entries'));
     const answer = await watched.writer.submit(testKind, one());
@@ -80,7 +80,7 @@ describe('the ledger writer, when MySQL fails', () => {
     assert.equal((await balanceOf(db.database, receiver.id)).available, 1n);
   });
 
-  it('the ledger writer, when MySQL fails goes on with other commands while nobody knows whether a group was committed', async () => {
+  it('the ledger writer goes on with other commands while nobody knows whether a group was committed', async () => {
     const watched = openWriter(database, { commandTimeoutMs: 6_000 });
     proxy.fateOf = (data) => (data.includes('INSERT INTO entries') ? 'cut_before' : 'pass');
     const lost = watched.writer.submit(testKind, one());
@@ -104,7 +104,7 @@ describe('the ledger writer, when MySQL fails', () => {
     assert.equal((await balanceOf(db.database, receiver.id)).available, 1n);
   });
 
-  it('the ledger writer, when MySQL fails answers 503 at once while MySQL refuses connections, and is normal once it accepts them again', async () => {
+  it('the ledger writer answers 503 at once while MySQL refuses connections, and is normal once it accepts them again', async () => {
     const { writer } = openWriter(database);
     assert((await writer.submit(testKind, one())).outcome.done);
     proxy.refuse();
@@ -115,7 +115,7 @@ describe('the ledger writer, when MySQL fails', () => {
     assert((await writer.submit(testKind, one())).outcome.done);
   });
 
-  it('the ledger writer, when MySQL fails answers 503 within 5 s while MySQL does not answer, and is normal when it does again', async () => {
+  it('the ledger writer answers 503 within 5 s while MySQL does not answer, and is normal when it does again', async () => {
     const { writer } = openWriter(database, { commandTimeoutMs: 2_000 });
     assert((await writer.submit(testKind, one())).outcome.done);
     proxy.stall();
@@ -129,7 +129,7 @@ describe('the ledger writer, when MySQL fails', () => {
     assert((await writer.submit(testKind, one())).outcome.done);
   });
 
-  it('the ledger writer, when MySQL fails releases its places if connections hang forever in the middle of a group', async () => {
+  it('the ledger writer releases its places if connections hang forever in the middle of a group', async () => {
     const { writer } = openWriter(database, { commandTimeoutMs: 700 });
     for (let count = 0; count < 6; count += 1) {
       proxy.fateOf = first('stall', (data) => data.includes('INSERT INTO'));
@@ -139,7 +139,7 @@ describe('the ledger writer, when MySQL fails', () => {
     assert((await writer.submit(testKind, one())).outcome.done);
   });
 
-  it('the ledger writer, when MySQL fails never decides a command whose time passed while it waited', async () => {
+  it('the ledger writer never decides a command whose time passed while it waited', async () => {
     const { writer } = openWriter(db.database, {
       commandTimeoutMs: 300,
       groupsInFlight: 1,
@@ -169,7 +169,7 @@ describe('the ledger writer, when MySQL fails', () => {
       );
   });
 
-  it('the ledger writer, when MySQL fails waits for a lock that another holds, and tries again when the wait is over', async () => {
+  it('the ledger writer waits for a lock that another holds, and tries again when the wait is over', async () => {
     const watched = openWriter(db.database);
     const other = await createConnection({ uri: db.adminUrl });
     await other.beginTransaction();
@@ -182,7 +182,7 @@ describe('the ledger writer, when MySQL fails', () => {
     assert((watched.retries.lock_wait ?? 0) > 0);
   });
 
-  it('the ledger writer, when MySQL fails begins again when the server ends it for a deadlock', async () => {
+  it('the ledger writer begins again when the server ends it for a deadlock', async () => {
     const watched = openWriter(db.database);
     const [low, high] = [payer.id, receiver.id].sort() as [typeof payer.id, typeof payer.id];
     const other = await createConnection({ uri: db.adminUrl });

@@ -15,7 +15,7 @@ import {
 
 const db = await testDatabase();
 
-describe('what the commands of one group ask of one table', () => {
+describe('a row that commands of one group need', () => {
   let watched: WatchedWriter;
   let tenant: TestTenant;
   let payer: Account;
@@ -54,7 +54,7 @@ describe('what the commands of one group ask of one table', () => {
     return { ...command, needs: [...command.needs, asked] };
   };
 
-  it('what the commands of one group ask of one table is found by each under the properties that it names, in whatever order', async () => {
+  it('a row that commands of one group need is found by each under the properties that it names, in whatever order', async () => {
     for (const asked of [
       [whole(payer.id), byAccount(payer.id)],
       [byAccount(payer.id), whole(payer.id)],
@@ -76,7 +76,7 @@ describe('what the commands of one group ask of one table', () => {
     assert.deepEqual(watched.faults, []);
   });
 
-  it('what the commands of one group ask of one table is found where the keys differ in one property, in several, and in none', async () => {
+  it('a row that commands of one group need is found where the keys differ in one property, in several, and in none', async () => {
     const of = (accountId: Uuid, month: string): Need =>
       need(monthTotals, { accountId, asset: 'COPM', month });
     await watched.writer.submit(testKind, move({ from: receiver, to: payer, raw: 2n }));
@@ -119,7 +119,7 @@ describe('what the commands of one group ask of one table', () => {
     assert.deepEqual(watched.faults, []);
   });
 
-  it('what the commands of one group ask of one table is never considered absent if it was not requested: a month changes only if it was read', async () => {
+  it('a row that commands of one group need is never considered absent if it was not requested: a month changes only if it was read', async () => {
     const unread: TestCommand = { ...move({ from: receiver, to: payer, raw: 1n }), needs: [] };
     await watched.writer.submit(testKind, move({ from: receiver, to: payer, raw: 2n }));
     await freshGroups();

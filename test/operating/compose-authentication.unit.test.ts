@@ -21,7 +21,7 @@ const base = z
 const SECRET = /^\/run\/secrets\/([a-z_]+)$/;
 
 describe(FILE, () => {
-  it('adds to services that there are, and every client of Temporal gets a certificate', () => {
+  it('the compose file for authentication adds to services that there are, and every client of Temporal gets a certificate', () => {
     for (const name of Object.keys(services)) assert(name in base.services, name);
     const clients = ['temporal-namespace', 'temporal-ui', 'api', 'worker', 'support'];
     for (const name of clients)
@@ -36,7 +36,7 @@ describe(FILE, () => {
     assert.deepEqual(speakers.map(([name]) => name).sort(), clients.sort());
   });
 
-  it('gives the processes no variable that config.ts does not know', () => {
+  it('the compose file for authentication gives the processes no variable that config.ts does not know', () => {
     for (const [name, variables] of [
       ['api', VARIABLES],
       ['worker', WORKER_VARIABLES],
@@ -46,7 +46,7 @@ describe(FILE, () => {
         assert(variable.replace(/_FILE$/, '') in variables, variable);
   });
 
-  it('mounts each secret where it is named, and nowhere else', () => {
+  it('the compose file for authentication mounts each secret where it is named, and nowhere else', () => {
     for (const [name, { environment, secrets: own }] of Object.entries(services)) {
       const named = Object.values(environment).flatMap((value) => SECRET.exec(value)?.[1] ?? []);
       assert.deepEqual([...new Set(named)].sort(), [...own].sort(), name);
@@ -54,7 +54,7 @@ describe(FILE, () => {
     }
   });
 
-  it('invents no secret and no address: what must be set ends compose with the reason', () => {
+  it('the compose file for authentication invents no secret and no address: what must be set ends compose with the reason', () => {
     const used = new Set(
       Array.from(text.matchAll(/\$\{([A-Z_]+)(:[?-])/g), ([, name, how]) => `${how} ${name}`),
     );

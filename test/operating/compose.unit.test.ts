@@ -132,7 +132,7 @@ describe('docker-compose.yml', () => {
     describe(`${name}`, () => {
       const { environment, secrets } = serviceOf(name);
 
-      it(`docker-compose.yml ${name} gets no variable that config.ts does not know, and all that it must have`, () => {
+      it(`docker-compose.yml gives ${name} no variable that config.ts does not know, and all that it must have`, () => {
         const given = Object.keys(environment).map(plainName);
         assert.deepEqual(
           given.filter(
@@ -150,7 +150,7 @@ describe('docker-compose.yml', () => {
         );
       });
 
-      it(`docker-compose.yml ${name} gets what is secret by a file, and no other secret`, () => {
+      it(`docker-compose.yml gives ${name} what is secret by a file, and no other secret`, () => {
         const files = Object.entries(environment).filter(([variable]) =>
           variable.endsWith('_FILE'),
         );
@@ -163,7 +163,7 @@ describe('docker-compose.yml', () => {
         assert.deepEqual(Object.keys(environment).filter(isSecret), []);
       });
 
-      it(`docker-compose.yml ${name} starts with the secrets that make-secrets.sh writes, where nothing else is set`, () => {
+      it(`docker-compose.yml starts ${name} with the secrets that make-secrets.sh writes, where nothing else is set`, () => {
         const set = Object.entries(environment).map(([variable, value]) => [
           variable,
           withDefaults(value).replace(SECRET_FILE, join(folder, 'secrets', '$1')),
@@ -332,7 +332,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('docker-compose.yml gives the API and the worker the same say about webhooks, and where tenants reach the API', () => {
+  it('docker-compose.yml gives the API and the worker the same settings of webhooks, and the same address of the API', () => {
     for (const variable of ['WEBHOOK_ALLOWED_HOSTS', 'BASE_URL', 'ENCRYPTION_KEYS_FILE']) {
       const [api, worker] = ['api', 'worker'].map((name) => serviceOf(name).environment[variable]);
       assert.ok(api !== undefined, variable);
@@ -354,7 +354,7 @@ describe('docker-compose.yml', () => {
       }
   });
 
-  it('docker-compose.yml asks whatever runs on how it is', () => {
+  it('docker-compose.yml checks the health of everything that keeps running', () => {
     for (const [name, { restart, healthcheck }] of services)
       assert.equal(healthcheck !== undefined, restart === 'unless-stopped', name);
   });
@@ -374,7 +374,7 @@ describe('docker-compose.yml', () => {
       assert.deepEqual(Object.keys(serviceOf(name).depends_on), ['migrate']);
   });
 
-  it('docker-compose.yml lets none take all the memory or all the processes of its machine', () => {
+  it('docker-compose.yml lets no container take all the memory or all the processes of its machine', () => {
     for (const [name, { mem_limit: memory, pids_limit: pids }] of services) {
       assert.match(memory, /^(\d+m|[1-4]g)$/, name);
       assert.ok(pids >= 32 && pids <= 1_000, name);

@@ -19,7 +19,7 @@ describe('API and worker on the Node of the image, beside the oldest that is sup
     db = await testDatabase();
   });
 
-  it('API and worker on the Node of the image, beside the oldest that is supported move money at once, after an approval and from a file', async () => {
+  it('API and worker on the Node of the image, and on the oldest that is supported, move money at once, after an approval and from a file', async () => {
     const temporal = await testTemporal();
     const environment = {
       ...temporalEnvironment(temporal),

@@ -109,7 +109,7 @@ describe('what is seen from outside', () => {
       ...declared(await scraped(worker.adminUrl)),
     ]);
 
-  it('what is seen from outside names metrics that processes have: every alert and every panel', async () => {
+  it('every alert and every panel names metrics that processes have', async () => {
     const names = await known();
     const missing = [...rules.map(({ expr }) => expr), ...shown]
       .flatMap(metricsOf)
@@ -117,7 +117,7 @@ describe('what is seen from outside', () => {
     assert.deepEqual([...new Set(missing)], []);
   });
 
-  it('what is seen from outside is on a panel or in an alert, and on the page for operators: every metric of ours', async () => {
+  it('every metric of ours is on a panel or in an alert, and on the page for operators', async () => {
     const page = readFileSync(join(ROOT, 'docs/operations/monitoring.md'), 'utf8');
     const used = new Set([...rules.map(({ expr }) => expr), ...shown].flatMap(metricsOf));
     const ours = [...(await known())].filter((name) => !/^(process|nodejs)_/.test(name));
@@ -131,7 +131,7 @@ describe('what is seen from outside', () => {
     );
   });
 
-  it('what is seen from outside leads from every alert to the page that says what to do', function () {
+  it('every alert leads to the page that says what to do', function () {
     // Those for operators' own incidents come with their list.
     if (!readdirSync(join(ROOT, 'docs/runbooks')).includes('README.md')) return this.skip();
     for (const { alert, annotations } of rules)
@@ -142,7 +142,7 @@ describe('what is seen from outside', () => {
       );
   });
 
-  it('what is seen from outside has panels that do not overlap, each with its own id', () => {
+  it('the dashboard has panels that do not overlap, each with its own id', () => {
     assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, at) => `${x + (at % w)},${y + Math.floor(at / w)}`),
@@ -151,7 +151,7 @@ describe('what is seen from outside', () => {
     assert(panels.every(({ gridPos: { x, w } }) => x + w <= 24));
   });
 
-  it('what is seen from outside has alerts that promtool finds well formed, and that fire on what they should and nothing else', async function () {
+  it('the alerts are well formed for promtool, and fire on what they should and nothing else', async function () {
     if (tools === undefined) return this.skip();
     await promtool(tools, 'check', 'rules', ALERTS);
     const tested = join(OBSERVABILITY, 'alerts.test.yml');
@@ -161,12 +161,12 @@ describe('what is seen from outside', () => {
       assert(text.includes(`- name: ${alert}\n`), `${alert} is not tested`);
   });
 
-  it('what is seen from outside has a configuration that promtool can read', async function () {
+  it('the configuration of Prometheus can be read by promtool', async function () {
     if (tools === undefined) return this.skip();
     await promtool(tools, 'check', 'config', join(OBSERVABILITY, 'prometheus.yml'));
   });
 
-  it('what is seen from outside calls the pods of the chart as the alerts know them', () => {
+  it('the configuration of Prometheus names the pods of the chart as the alerts know them', () => {
     // Debian's promtool knows nothing of Kubernetes.
     const config = readFileSync(join(OBSERVABILITY, 'prometheus-kubernetes.yml'), 'utf8');
     const [{ relabel_configs: steps }] = relabelSchema.parse(parse(config)).scrape_configs;
@@ -178,7 +178,7 @@ describe('what is seen from outside', () => {
     assert.equal(component, '__meta_kubernetes_pod_label_app_kubernetes_io_component');
   });
 
-  it('what is seen from outside has panels whose every expression promtool can parse', async function () {
+  it("every expression of the dashboard's panels can be parsed by promtool", async function () {
     if (tools === undefined) return this.skip();
     const folder = await mkdtemp(join(tmpdir(), 'money-panels-'));
     try {
@@ -194,7 +194,7 @@ describe('what is seen from outside', () => {
     }
   });
 
-  it('what is seen from outside fires if a real Prometheus scrapes a real worker and the audit has found something', async function () {
+  it('the alert of the audit fires if a real Prometheus scrapes a real worker and the audit has found something', async function () {
     if (tools === undefined) return this.skip();
     const port = new URL(worker.adminUrl).host;
     const prometheus = await PrivatePrometheus.start(tools, { 'money-worker': [port] }, 1);

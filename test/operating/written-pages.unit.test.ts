@@ -129,7 +129,7 @@ describe('the written pages', () => {
     );
   });
 
-  it('the written pages docs/testing.md names campaigns that exist', () => {
+  it('docs/testing.md names campaigns that exist', () => {
     const sources = [...filesUnder('test/prove'), ...filesUnder('test/campaigns')].map((file) =>
       readFileSync(file, 'utf8'),
     );
@@ -149,7 +149,7 @@ describe('the written pages', () => {
       );
   });
 
-  it('the written pages docs/runbooks/audit-finding.md says what each check of the audit means', () => {
+  it('docs/runbooks/audit-finding.md says what each check of the audit means', () => {
     const text = readFileSync('docs/runbooks/audit-finding.md', 'utf8');
     const names = filesUnder('src/auditor').flatMap((file) => {
       const code = readFileSync(file, 'utf8');
@@ -166,7 +166,7 @@ describe('the written pages', () => {
     for (const name of names) assert.ok(text.includes(`\`${name}\``), name);
   });
 
-  it('the written pages docs/support.md uses the names of the contracts', () => {
+  it('docs/support.md uses the names of the contracts', () => {
     const text = readFileSync('docs/support.md', 'utf8');
     const { approve, reject, cancel } = SIGNALS;
     const names = [approve, reject, cancel].map((signal) => `\`${signal}\``);

@@ -48,7 +48,7 @@ describe('npm run ops', () => {
     assert.equal(ran.stdout, '');
   }
 
-  it('dates what it changes by the clock of the database: an account opened where the clock is ahead takes money at once', async () => {
+  it('npm run ops dates what it changes by the clock of the database: an account opened where the clock is ahead takes money at once', async () => {
     const { id } = await json('tenants', 'add', `ahead ${randomUUID()}`);
     const named = [
       'accounts',
@@ -76,7 +76,7 @@ describe('npm run ops', () => {
     );
   });
 
-  it("shows and changes a tenant's recipient budget", async () => {
+  it("npm run ops shows and changes a tenant's recipient budget", async () => {
     const { id } = await json('tenants', 'add', `budget ${randomUUID()}`);
     const command = ['tenants', 'recipient-budget', String(id)];
     assert.deepEqual(await json(...command), { size: 'default', full_at: 'now' });
@@ -92,7 +92,7 @@ describe('npm run ops', () => {
     await fails(1, /newRecipients/, ...command, '--size', '0');
   });
 
-  it('shows and changes how long what lowers a policy of a tenant waits', async () => {
+  it('npm run ops shows and changes how long what lowers a policy of a tenant waits', async () => {
     const name = `delay ${randomUUID()}`;
     await json('tenants', 'add', name);
     const delay = async (...options: readonly string[]): Promise<unknown> => {
@@ -123,7 +123,7 @@ describe('npm run ops', () => {
     );
   });
 
-  it('shows and changes the quotas of a tenant', async () => {
+  it('npm run ops shows and changes the quotas of a tenant', async () => {
     const { id } = await json('tenants', 'add', `quotas ${randomUUID()}`);
     const quotas = async (...options: readonly string[]): Promise<unknown> => {
       const { stdout } = await ops('tenants', 'quotas', String(id), ...options, '--json');
@@ -172,7 +172,7 @@ describe('npm run ops', () => {
     );
   });
 
-  it('brings a tenant to its first token, with money in its account', async () => {
+  it('npm run ops brings a tenant to its first token, with money in its account', async () => {
     await json('tenants', 'add', tenant);
     await json('members', 'add', 'finance', '--tenant', tenant);
     const account = await json(
@@ -225,7 +225,7 @@ describe('npm run ops', () => {
     assert.ok(!stdout.includes(String(issued.token).slice(-40)));
   });
 
-  it('lets another person than the proposer post an adjustment, each by a code', async () => {
+  it('npm run ops lets another person than the proposer post an adjustment, each by a code', async () => {
     const proposal = [
       ...[
         'adjustments',
@@ -252,7 +252,7 @@ describe('npm run ops', () => {
     );
   });
 
-  it('sets fees once there is a fee account', async () => {
+  it('npm run ops sets fees once there is a fee account', async () => {
     const fee = [
       'fees',
       'set',
@@ -277,7 +277,7 @@ describe('npm run ops', () => {
     );
   });
 
-  it('asks before it moves money, and moves none when nobody can answer', async () => {
+  it('npm run ops asks before it moves money, and moves none when nobody can answer', async () => {
     const payIn = [
       'payins',
       'record',
@@ -294,7 +294,7 @@ describe('npm run ops', () => {
     assert.deepEqual(await test.sql("SELECT 1 FROM pay_ins WHERE reference='unasked'"), []);
   });
 
-  it('exits 2 for a wrong call, and says what is wrong', async () => {
+  it('npm run ops exits 2 for a wrong call, and says what is wrong', async () => {
     await fails(2, /unknown command 'tenant'/, 'tenant');
     await fails(2, /^error: --type is required/m, 'accounts', 'open', 'X', '--tenant', tenant);
     await fails(
@@ -320,7 +320,7 @@ describe('npm run ops', () => {
     );
   });
 
-  it('exits 1 for what cannot be done, in one line', async () => {
+  it('npm run ops exits 1 for what cannot be done, in one line', async () => {
     await fails(1, /^error: there is no tenant nobody\n$/, 'tenants', 'show', 'nobody');
     await fails(
       1,
@@ -334,7 +334,7 @@ describe('npm run ops', () => {
     await fails(1, /^error: there is already a tenant .*\n$/, 'tenants', 'add', tenant);
   });
 
-  it('shows a list again and again with --watch, but not as JSON', async () => {
+  it('npm run ops shows a list again and again with --watch, but not as JSON', async () => {
     const child = spawn(process.execPath, [MAIN, 'tenants', 'list', '--watch'], {
       env: { PATH: process.env.PATH, ...people.env },
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -349,7 +349,7 @@ describe('npm run ops', () => {
     await fails(2, /unknown option/, 'tenants', 'show', tenant, '--watch');
   });
 
-  it('says in one line that MySQL is away, or not named', async () => {
+  it('npm run ops says in one line that MySQL is away, or not named', async () => {
     const away = await run('src/ops/main.js', ['tenants', 'list'], {
       MYSQL_URL: 'mysql://a:b@127.0.0.1:1/x',
     });
@@ -360,7 +360,7 @@ describe('npm run ops', () => {
     assert.match(unnamed.stderr, /MYSQL_URL: is not set/);
   });
 
-  it('audits, and exits 1 when the ledger is broken', async () => {
+  it('npm run ops audits, and exits 1 when the ledger is broken', async () => {
     const sound = await ops('audit', '--tenant', tenant);
     assert.equal(sound.code, 0, sound.stderr);
     assert.match(sound.stdout, /The ledger is sound/);

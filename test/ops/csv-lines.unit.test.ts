@@ -24,7 +24,7 @@ describe('the lines of a CSV file', () => {
   const told = (content: string): unknown[] =>
     read(content).map(({ number, values, fault }) => [number, values.type, values.name, fault]);
 
-  it('have the number that an editor shows, and values by the names of the header', () => {
+  it('the lines of a CSV file have the number that an editor shows, and values by the names of the header', () => {
     assert.deepEqual(read('type,name,alias\nperson,Ana,$ana\nbusiness,"Acme, Sons",\n'), [
       { number: 2, values: { type: 'person', name: 'Ana', alias: '$ana' }, fault: null },
       { number: 3, values: { type: 'business', name: 'Acme, Sons', alias: '' }, fault: null },
@@ -36,7 +36,7 @@ describe('the lines of a CSV file', () => {
     ['CRLF', '\r\n'],
     ['CR', '\r'],
   ] as const)
-    it(`are counted right with ${what}, with blank lines and with breaks in a value`, () => {
+    it(`the lines of a CSV file are counted right with ${what}, with blank lines and with breaks in a value`, () => {
       const content = ['type,name', '', 'person,a', 'person,"b', '', 'c"', '', 'person,d'].join(
         end,
       );
@@ -47,13 +47,13 @@ describe('the lines of a CSV file', () => {
       ]);
     });
 
-  it('are read with a BOM, semicolons, spaces around values, and names in any case and order', () => {
+  it('the lines of a CSV file are read with a BOM, semicolons, spaces around values, and names in any case and order', () => {
     assert.deepEqual(told('\uFEFFAlias; NAME ;Type\r\n$x; Ana, María ;person\r\n'), [
       [2, 'person', 'Ana, María', null],
     ]);
   });
 
-  it('with fewer values than the header, or a value beyond it, are reported with the value', () => {
+  it('the lines of a CSV file with fewer values than the header, or a value beyond it, are reported with the value', () => {
     const beyond = (value: string): string =>
       `the line has "${value}" beyond the last column: put text that contains the separator in quotation marks`;
     const shorter = 'the line has fewer values than the header';
@@ -65,7 +65,7 @@ describe('the lines of a CSV file', () => {
     ]);
   });
 
-  it('may end in blank values after the header, which may itself end in some', () => {
+  it('the lines of a CSV file may end in blank values after the header, which may itself end in some', () => {
     for (const content of [
       'type,name\nperson,a,,\n',
       'type,name, ,\nperson,a, ,\n',
@@ -74,12 +74,12 @@ describe('the lines of a CSV file', () => {
       assert.deepEqual(told(content), [[2, 'person', 'a', null]], content);
   });
 
-  it('are read after a sep= line, which counts as a line of the editor', () => {
+  it('the lines of a CSV file are read after a sep= line, which counts as a line of the editor', () => {
     assert.deepEqual(told('sep=;\r\ntype;name\r\nperson;a,b\r\n'), [[3, 'person', 'a,b', null]]);
     assert.deepEqual(told('\uFEFF"SEP=,"\ntype,name\nperson,a\n'), [[3, 'person', 'a', null]]);
   });
 
-  it('are the same wherever the pieces of a large file are cut', () => {
+  it('the lines of a CSV file are the same wherever the pieces of a large file are cut', () => {
     const content = `type,name\r\n${Array.from({ length: 40_000 }, (_, index) => `person,Zoé ${index} 小明`).join('\r\n')}\r\n`;
     const lines = read(content);
     assert.equal(lines.length, 40_000);
@@ -95,7 +95,7 @@ describe('the lines of a CSV file', () => {
     );
   });
 
-  it('are counted correctly if a piece of the file ends within a CRLF', () => {
+  it('the lines of a CSV file are counted correctly if a piece of the file ends within a CRLF', () => {
     const line = (bytes: number): string => `person,${'x'.repeat(bytes - 9)}\r\n`;
     // The pieces are of 256 KiB: the CR is the last byte of the first one.
     const content = `type,name\r\n${line(54)}${line(64).repeat(4_100)}`;
@@ -134,7 +134,7 @@ describe('the lines of a CSV file', () => {
     ],
     ['with an endless line', `type,name\nperson,"${'x'.repeat(70_000)}`, /a line is too long/],
   ] as const)
-    it(`of a file ${what} are refused with the reason`, () => {
+    it(`the lines of a CSV file of a file ${what} are refused with the reason`, () => {
       assert.throws(
         () => read(content),
         (failure) => failure instanceof OpsError && message.test(failure.message),

@@ -320,7 +320,7 @@ describe('the demo world', () => {
       }
     });
 
-    it('get authenticators in an older world, and new ones if their secrets are lost', async () => {
+    it('the staff of the demo world get authenticators in an older world, and new ones if their secrets are lost', async () => {
       await test.sql(
         "UPDATE staff SET factor_secret=NULL, factor_key_id=NULL, rights='approve' WHERE name='demo-lead'",
       );

@@ -50,7 +50,7 @@ describe('the first who manages the staff', () => {
     assert.deepEqual(await test.sql('SELECT * FROM staff'), before);
   }
 
-  it('is added by a user who can change the tables, and by nobody else', async () => {
+  it('the first manager of the staff is added by a user who can change the tables, and by nobody else', async () => {
     await fails(
       /no member of the staff has the right manage yet.*MYSQL_ADMIN_URL=… npm run ops -- staff add/,
       ADD,
@@ -78,7 +78,7 @@ describe('the first who manages the staff', () => {
     assert.equal((await json(['staff', 'add', 'leo', '--can', 'manage'])).name, 'leo');
   });
 
-  it('is the last whom the address of the administrator adds', async () => {
+  it("the first manager of the staff is the last whom the administrator's database user adds", async () => {
     await json(ADD, { MYSQL_ADMIN_URL: adminUrl });
     await fails(/sign in first/, ['staff', 'add', 'eva', '--can', 'manage'], {
       MYSQL_ADMIN_URL: adminUrl,
@@ -86,7 +86,7 @@ describe('the first who manages the staff', () => {
     await fails(/sign in first/, ['tenants', 'add', 'acme'], { MYSQL_ADMIN_URL: adminUrl });
   });
 
-  it('gets a new authenticator though there was one, which may be what was lost, and is signed in nowhere', async () => {
+  it('the first manager of the staff gets a new authenticator though there was one, which may be what was lost, and is signed in nowhere', async () => {
     const { secret: lost } = await json(ADD, { MYSQL_ADMIN_URL: adminUrl });
     await json(['login', 'ana', '--code', codeAt(text(lost), instant(Date.now()))]);
     await test.sql(
@@ -100,7 +100,7 @@ describe('the first who manages the staff', () => {
     assert.equal((await json(['staff', 'add', 'leo', '--can', 'manage'])).name, 'leo');
   });
 
-  it('may do nothing else by that address: no other command asks for it', async () => {
+  it('the first manager of the staff may do nothing else as the administrator: no other command asks for it', async () => {
     for (const args of [
       ['tenants', 'add', 'acme'],
       ['staff', 'add-service', 'nightly', '--can', 'manage'],
@@ -111,7 +111,7 @@ describe('the first who manages the staff', () => {
       });
   });
 
-  it('cannot be removed as the last one: somebody must remain who may manage', async () => {
+  it('the last manager of the staff cannot be removed: somebody must remain who may manage', async () => {
     await people.signIn('ana', ['manage']);
     await test.sql("UPDATE staff SET active=0 WHERE name<>'ana'");
     const last = /ana is the last person who may manage the staff: let another one manage first/;

@@ -68,7 +68,7 @@ describe('the import of accounts', () => {
       )
     ).filter(({ type }) => type !== 'system');
 
-  it('opens each line like `accounts open`, with its roles, and records it in the audit log', async () => {
+  it('the import of accounts opens each line like `accounts open`, with its roles, and records it in the audit log', async () => {
     const clerk = await addMember(test.database, systemClock, world.tenant.id, 'clerk', TEST_ACTOR);
     const path = file(
       [
@@ -107,7 +107,7 @@ describe('the import of accounts', () => {
     assert.deepEqual(acts, [{ actor_claimed: 'maria', count: '3' }]);
   });
 
-  it('opens nothing twice: the same file again finds all of them open', async () => {
+  it('the import of accounts opens nothing twice: the same file again finds all of them open', async () => {
     const path = file(
       'name;phone;type;alias\nAna;3001112233;person;\nAcme;;business;$acme\nBob;3001112235;person;$bob\n',
     );
@@ -122,7 +122,7 @@ describe('the import of accounts', () => {
     );
   });
 
-  it('run twice at the same time opens nothing twice', async () => {
+  it('an import of accounts that is run twice at the same time opens nothing twice', async () => {
     const lines = Array.from(
       { length: 1_200 },
       (_, index) => `person,Person ${index},,+5730211${String(index).padStart(5, '0')}`,
@@ -146,7 +146,7 @@ describe('the import of accounts', () => {
     assert.deepEqual([third.opened, third.known], [0, 1_200]);
   });
 
-  it('a dry run says the same and opens nothing', async () => {
+  it('a dry run of an import of accounts reports the same and opens nothing', async () => {
     const path = file('type,name,alias,phone\nperson,Ana,$ana,\nperson,Root,$admin,\n');
     const dry = await imported(1, path, '--dry-run');
     assert.deepEqual([dry.opened, dry.bad, dry.dry_run], [1, 1, true]);
@@ -154,7 +154,7 @@ describe('the import of accounts', () => {
     assert.equal((await imported(1, path)).opened, 1);
   });
 
-  it('opens the good lines and reports each bad one with line, column, code and value', async () => {
+  it('the import of accounts opens the good lines and reports each bad one with line, column, code and value', async () => {
     await imported(0, file('type,name,alias,phone\nperson,Known,$known,3001110001\n'));
     const closing = await imported(0, file('type,name,alias,phone\nperson,Closing,$closing,\n'));
     assert.equal(closing.opened, 1);
@@ -216,7 +216,7 @@ describe('the import of accounts', () => {
     assert.equal(statSync(report).mode & 0o777, 0o600);
   });
 
-  it('a file that cannot be read to its end is refused whole: nothing is opened', async () => {
+  it('the import of accounts refuses a file that cannot be read to its end as a whole: nothing is opened', async () => {
     const path = file(
       Buffer.from('type,name,alias\nperson,Ana,$ana\nperson,Pe\xF1a,$pena\n', 'latin1'),
     );
@@ -226,7 +226,7 @@ describe('the import of accounts', () => {
     assert.deepEqual([ran.stdout, await own()], ['', []]);
   });
 
-  it('of the same alias for somebody else is refused, not taken for the same account', async () => {
+  it('the import of accounts refuses the same alias for somebody else, and does not take it for the same account', async () => {
     await imported(0, file('type,name,alias,phone\nperson,Juan Pérez,$juan,3001110009\n'));
     const other = await imported(
       1,
@@ -236,7 +236,7 @@ describe('the import of accounts', () => {
     assert.match(other.stderr, /alias_taken/);
   });
 
-  it('does not write its report into the file that it reads, whatever that is called', async () => {
+  it('the import of accounts does not write its report into the file that it reads, whatever that is called', async () => {
     const content = 'type,name,alias,phone\nperson,Ana Ruiz,$ana.ruiz,\n';
     const path = file(content);
     const link = join(folder, `${randomUUID()}.csv`);
@@ -250,7 +250,7 @@ describe('the import of accounts', () => {
     assert.deepEqual(await own(), []);
   });
 
-  it('opens 5,000 lines, every thousandth of them bad, and reports each bad one', async () => {
+  it('the import of accounts opens 5,000 lines, every thousandth of them bad, and reports each bad one', async () => {
     const lines = Array.from({ length: 5_000 }, (_, index) =>
       index % 1_000 === 999
         ? `person,Bad ${index},$bad alias,`

@@ -43,7 +43,7 @@ describe('the keys, as operators see them', () => {
     return JSON.parse(stdout);
   };
 
-  it('each fingerprint is counted under its key, those of commands of our own under none', async () => {
+  it('keys list counts each fingerprint under its key, those of commands of our own under none', async () => {
     const [counted] = await db.sql(
       `SELECT COUNT(*) AS all_keys, SUM(fingerprint_key_id='sha256') AS own FROM idempotency_keys`,
     );
@@ -66,7 +66,7 @@ describe('the keys, as operators see them', () => {
     assert(!rows.some(({ key_id: id }) => id === 'sha256'));
   });
 
-  it('keys roll says of a key that nobody uses to put it last everywhere, and only then first', async () => {
+  it('keys roll says that a key that nobody uses is put last everywhere, and only then first', async () => {
     const [fingerprints, cursors, sealed] = ROWS.parse(await ops('keys', 'roll', 'k9'));
     assert.deepEqual(
       [fingerprints?.made_under_it, cursors?.made_under_it, sealed?.made_under_it],
@@ -81,7 +81,7 @@ describe('the keys, as operators see them', () => {
     }
   });
 
-  it('keys roll says of a key in use which others stay', async () => {
+  it('keys roll says which other keys stay behind a key in use', async () => {
     const [fingerprints] = ROWS.parse(await ops('keys', 'roll', 'rolled'));
     assert.equal(fingerprints?.keyring, 'FINGERPRINT_KEYS');
     assert.equal(fingerprints.made_under_it, 3);

@@ -15,7 +15,7 @@ function leaves(command: Command, path = ''): { path: string; command: Command }
 describe('the help of the operators', () => {
   const commands = leaves(buildDevelopmentProgram());
 
-  it('has a command for each thing that operators do', () =>
+  it('the help of the operators has a command for each thing that operators do', () =>
     assert.deepEqual(
       commands.map(({ path }) => path).sort(),
       [
@@ -96,7 +96,7 @@ describe('the help of the operators', () => {
     ));
 
   for (const { path, command } of commands)
-    it(`of ${path} shows an example of it`, () => {
+    it(`the help of the operators of ${path} shows an example of it`, () => {
       let shown = '';
       command.configureOutput({ writeOut: (text) => (shown += text) }).outputHelp();
       assert.match(shown, new RegExp(`Examples:\\n  \\$ npm run ops -- ${path}( |\\n)`));
@@ -194,5 +194,6 @@ describe('what went wrong', () => {
     ],
     [new TypeError('x is not a function'), 'internal error: x is not a function'],
   ] as const)
-    it(`is one line: ${line.slice(0, 40)}`, () => assert.equal(explain(failure), line));
+    it(`an error of the operators' commands is one line: ${line.slice(0, 40)}`, () =>
+      assert.equal(explain(failure), line));
 });

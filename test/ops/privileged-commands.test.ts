@@ -101,7 +101,7 @@ describe('what operators do', () => {
       )
     )[0] ?? {};
 
-  it('opens, names, verifies, limits, freezes and closes accounts, each with a line in the audit log', async () => {
+  it('the command line opens, names, verifies, limits, freezes and closes accounts, each with a line in the audit log', async () => {
     await acts('tenant.add', 'tenants', 'add', tenant);
     await acts('member.add', 'members', 'add', 'clerk', ...IN);
     const ana = [
@@ -179,7 +179,7 @@ describe('what operators do', () => {
     assert.deepEqual([closed.status, closed.phone], ['closed', null]);
   });
 
-  it('grants roles, issues, rotates and revokes tokens, each with a line', async () => {
+  it('the command line grants roles, issues, rotates and revokes tokens, each with a line', async () => {
     await acts(
       'role.grant',
       'members',
@@ -211,7 +211,7 @@ describe('what operators do', () => {
     await acts('token.revoke', 'tokens', 'revoke', String(issued.key_id));
   });
 
-  it('moves money and sets fees, each with a line', async () => {
+  it('the command line moves money and sets fees, each with a line', async () => {
     const account = ['--account', '$priv-acme', ...IN];
     const money = ['--amount', '150000', '--asset', 'COPM'];
     await acts('payin.record', 'payins', 'record', ...account, ...money, '--reference', 'p1');
@@ -242,7 +242,7 @@ describe('what operators do', () => {
     await acts('fees.remove', 'fees', 'remove', ...fee);
   });
 
-  it('reserves aliases and rotates keys, each with a line', async () => {
+  it('the command line reserves aliases and rotates keys, each with a line', async () => {
     const alias = `$r${randomUUID().slice(0, 8)}x`;
     await acts('alias.reserve', 'aliases', 'reserve', alias);
     const listed = await done(['aliases', 'list']);
@@ -273,7 +273,7 @@ describe('what operators do', () => {
     }
   });
 
-  it('manages staff and policies, decides what waits, and releases what is stuck, each with a line', async () => {
+  it('the command line manages staff and policies, decides what waits, and releases what is stuck, each with a line', async () => {
     const api = await startTestApi(test);
     try {
       const { guarded, pend, bank } = await openGuarded(api);
@@ -325,7 +325,7 @@ describe('what operators do', () => {
     }
   });
 
-  it('pauses, retries, recovers, disables and enables webhook endpoints, each with a line', async () => {
+  it('the command line pauses, retries, recovers, disables and enables webhook endpoints, each with a line', async () => {
     const api = await startTestApi(test);
     const bank = await openBank(api);
     await bank.account();
@@ -351,7 +351,7 @@ describe('what operators do', () => {
     assert.deepEqual([code, /there is no webhook endpoint/.test(stderr)], [1, true]);
   });
 
-  it('sets how long events are kept, at least 30 days, with a line', async () => {
+  it('the command line sets how long events are kept, at least 30 days, with a line', async () => {
     const { code, stderr } = await ops(['events', 'retention', 'set', '29', '--yes']);
     assert.deepEqual([code, /out_of_range/.test(stderr)], [1, true]);
     assert.equal(
@@ -366,7 +366,7 @@ describe('what operators do', () => {
     recorded.add('events retention set');
   });
 
-  it('pauses, resumes and cancels batches, and deletes their bytes, each with a line in the audit log', async () => {
+  it('the command line pauses, resumes and cancels batches, and deletes their bytes, each with a line in the audit log', async () => {
     const world = await BatchWorld.open(test);
     await world.account({ alias: '$ana' });
     const payer = await world.account({ funds: { COPM: 10n * LEAST } });
@@ -429,7 +429,7 @@ describe('what operators do', () => {
     assert.match((await ops(['batches', 'show', 'x'])).stderr, /there is no batch x/);
   });
 
-  it('has no command that changes something and is not in the audit log', () => {
+  it('the command line has no command that changes something and is not in the audit log', () => {
     const changing = leaves(buildProgram()).filter(
       ([path, command]) => Array.isArray(needsOf(command)) && !ELSEWHERE.test(path),
     );
@@ -439,7 +439,7 @@ describe('what operators do', () => {
     );
   });
 
-  it('reads the audit log by tenant, subject and action, newest first', async () => {
+  it('the command line reads the audit log by tenant, subject and action, newest first', async () => {
     const rows = async (...args: readonly string[]) =>
       z.array(OBJECT).parse((await done(['audit-log', ...args])).items);
     const all = await rows(...IN);
@@ -458,7 +458,7 @@ describe('what operators do', () => {
     assert.match(stdout, /reason: ticket 1/);
   });
 
-  it('asks before what cannot be undone, and does nothing when nobody can answer', async () => {
+  it('the command line asks before what cannot be undone, and does nothing when nobody can answer', async () => {
     await done(['accounts', 'open', 'Careful', ...IN, '--type', 'person', '--alias', '$priv-care']);
     const issued = await done([
       'tokens',
@@ -485,7 +485,7 @@ describe('what operators do', () => {
     assert.deepEqual(await newest(), before);
   });
 
-  it('takes a document number from standard input, and never repeats one that is wrong', async () => {
+  it('the command line takes a document number from standard input, and never repeats one that is wrong', async () => {
     const verify = [
       'accounts',
       'verify',

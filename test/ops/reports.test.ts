@@ -130,7 +130,7 @@ describe('npm run ops -- reports', () => {
       assert.deepEqual(totals(lines, 'all tenants', name), nothing);
   });
 
-  it('print only one tenant, as a table, or as CSV in which no formula runs', async () => {
+  it('reports print only one tenant, as a table, or as CSV in which no formula runs', async () => {
     const lines = await json('trial-balance', '--tenant', names[1]);
     assert.deepEqual([...new Set(lines.map(({ tenant }) => tenant))], [names[1]]);
     const { code, stdout } = await ops('reports', 'trial-balance', '--tenant', names[1], '--csv');
@@ -152,7 +152,7 @@ describe('npm run ops -- reports', () => {
     assert.match(table.stdout, /all tenants/);
   });
 
-  it('fail if the totals do not sum to zero', async () => {
+  it('reports fail if the totals do not sum to zero', async () => {
     const damage = (raw: number): Promise<number> =>
       db.change(
         `UPDATE balances SET available=available+(${raw}) WHERE asset='COPM' AND overdraft=0 LIMIT 1`,
@@ -171,13 +171,13 @@ describe('npm run ops -- reports', () => {
     [['trial-balance', '--at', '2026-01-01'], /is not a time/],
     [['trial-balance', '--at', '2999-01-01T00:00:00Z'], /is too recent/],
   ] as const)
-    it(`refuse ${args.join(' ')}`, async () => {
+    it(`reports refuse ${args.join(' ')}`, async () => {
       const { code, stderr, stdout } = await ops('reports', ...args);
       assert.deepEqual([code, stdout], [2, '']);
       assert.match(stderr, message);
     });
 
-  it('refuse a month that goes on, whatever the clock of the machine says', async () => {
+  it('reports refuse a month that goes on, whatever the clock of the machine says', async () => {
     const { name } = monthOf(systemClock(), DEFAULT_TIME_ZONE);
     for (const args of [
       ['closing', '--month', name],
@@ -191,7 +191,7 @@ describe('npm run ops -- reports', () => {
     }
   });
 
-  it('report an unknown tenant', async () => {
+  it('reports report an unknown tenant', async () => {
     const { code, stderr } = await ops('reports', 'trial-balance', '--tenant', 'nobody');
     assert.equal(code, 1);
     assert.match(stderr, /there is no tenant nobody/);

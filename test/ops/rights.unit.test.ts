@@ -73,7 +73,7 @@ function leaves(command: Command, path = ''): [string, Command][] {
 describe('what a command asks for', () => {
   const commands = leaves(buildProgram());
 
-  it('is a right or an action wherever it changes something, and nothing where it only reads', () => {
+  it('a command needs a right or a staff action if it changes something, and nothing if it only reads', () => {
     const found = commands.map(([path, command]) => [path, needsOf(command)] as const);
     assert.deepEqual(
       Object.fromEntries(found.filter(([, needs]) => needs !== 'nothing').sort()),
@@ -81,13 +81,13 @@ describe('what a command asks for', () => {
     );
   });
 
-  it('includes every action that the staff decide about: the command line can do each', () => {
+  it('the command line can do every staff action', () => {
     const named = new Set(commands.flatMap(([, command]) => needsOf(command)));
     for (const act of Object.keys(STAFF_ACTIONS))
       assert.ok((named as ReadonlySet<unknown>).has(act), act);
   });
 
-  it('is said by its help, with the code where two people must act', () => {
+  it('the help of a command says what it needs, with the code where two people must act', () => {
     const helpOf = (wanted: string): string => {
       let shown = '';
       const [, command] = commands.find(([path]) => path === wanted) ?? [];

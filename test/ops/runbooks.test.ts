@@ -147,7 +147,7 @@ describe('the runbooks, in the demo world:', () => {
       assert.match(await printed(blocks), OVER[page.replace('.md', '')] ?? /./);
     });
 
-  it('are each named by their index, with the same parts', () => {
+  it('the runbooks are each named by their index, with the same parts', () => {
     const index = readFileSync(join(FOLDER, 'README.md'), 'utf8');
     for (const page of readdirSync(FOLDER)) {
       if (page === 'README.md') continue;

@@ -34,7 +34,7 @@ describe('the sessions of the command line', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('belong to a database, whoever connects to it', () => {
+  it('the sessions of the command line belong to a database, whoever connects to it', () => {
     assert.equal(databaseKey('mysql://ana:secret@db.example/money'), 'db.example:3306/money');
     assert.equal(databaseKey('mysql://leo:other@db.example:3306/money'), 'db.example:3306/money');
     file.keep(session('maria'), NOW);
@@ -44,7 +44,7 @@ describe('the sessions of the command line', () => {
     assert.deepEqual(file.list(), [session('maria')]);
   });
 
-  it('are of several people: who signed in last acts, unless another is named', () => {
+  it('the sessions of the command line may belong to several people: the last who signed in acts, unless another is named', () => {
     assert.equal(file.find(), undefined);
     file.keep(session('maria'), NOW);
     file.keep(session('leo'), NOW);
@@ -57,7 +57,7 @@ describe('the sessions of the command line', () => {
     assert.equal(file.find()?.name, 'leo');
   });
 
-  it('that are over go when somebody signs in', () => {
+  it('the sessions of the command line that have ended are removed when somebody signs in', () => {
     file.keep(session('maria', 'sst_old', '2026-11-22T08:59:59.000Z'), NOW);
     file.keep(session('leo'), NOW);
     assert.deepEqual(
@@ -66,14 +66,14 @@ describe('the sessions of the command line', () => {
     );
   });
 
-  it('are written where only their owner can read them', () => {
+  it('the sessions of the command line are written where only their owner can read them', () => {
     file.keep(session('maria'), NOW);
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.equal(statSync(join(folder, 'own')).mode & 0o777, 0o700);
     assert.match(readFileSync(path, 'utf8'), /"sst_maria"/);
   });
 
-  it('are written beside another process with the same number, as in another container', () => {
+  it('the sessions of the command line are written beside another process with the same number, as in another container', () => {
     file.keep(session('maria'), NOW);
     // What it is just writing.
     const others = `${path}.${process.pid}`;
@@ -83,7 +83,7 @@ describe('the sessions of the command line', () => {
     assert.equal(readFileSync(others, 'utf8'), 'half');
   });
 
-  it('are not used if others can read the file, or write to its folder', () => {
+  it('the sessions of the command line are not used if others can read the file, or write to its folder', () => {
     file.keep(session('maria'), NOW);
     for (const mode of [0o640, 0o604, 0o660, 0o644]) {
       chmodSync(path, mode);
@@ -97,7 +97,7 @@ describe('the sessions of the command line', () => {
     assert.equal(file.find()?.name, 'maria');
   });
 
-  it('start over if the file is corrupted', () => {
+  it('the sessions of the command line start over if the file is corrupted', () => {
     mkdirSync(join(folder, 'own'), { mode: 0o700 });
     for (const content of ['', '{}', '{"databases":[]}', '{"databases":{"x":[{"name":1}]}}']) {
       writeFileSync(path, content, { mode: 0o600 });
@@ -105,7 +105,7 @@ describe('the sessions of the command line', () => {
     }
   });
 
-  it('cannot be stored where nothing can be written', () => {
+  it('the sessions of the command line cannot be stored where nothing can be written', () => {
     writeFileSync(join(folder, 'own'), '');
     refuses(() => file.keep(session('maria'), NOW), /cannot be (written|read): (EEXIST|ENOTDIR)/);
   });

@@ -60,7 +60,7 @@ describe('signing in on the command line', () => {
     return (await lines()).slice(before);
   }
 
-  it('accepts a code as an option or from standard input, and lasts 8 hours', async () => {
+  it('signing in on the command line accepts a code as an option or from standard input, and lasts 8 hours', async () => {
     const signedIn = await json('login', 'maria  gomez', '--code', codeOf(maria));
     assert.deepEqual([signedIn.name, signedIn.can], ['María Gómez', ['approve', 'manage']]);
     const lasts = Date.parse(text(signedIn.expires_at)) - Date.now();
@@ -74,7 +74,7 @@ describe('signing in on the command line', () => {
     assert.deepEqual([silent.code, /--code is required/.test(silent.stderr)], [2, true]);
   });
 
-  it('keeps no token where anybody else can read it: the database has its hash', async () => {
+  it('signing in on the command line keeps no token where anybody else can read it: the database has its hash', async () => {
     await json('login', maria.name, '--code', codeOf(maria));
     const token = people.file.find()?.token ?? '';
     assert.match(token, /^sst_[\w-]{43}$/);
@@ -84,7 +84,7 @@ describe('signing in on the command line', () => {
       assert.ok(!(await ops(args)).stdout.includes(token));
   });
 
-  it('says who acts and who else is signed in, and lets --as choose', async () => {
+  it('signing in on the command line says who acts and who else is signed in, and lets --as choose', async () => {
     await people.signIn('leo', ['read']);
     await json('login', maria.name, '--code', codeOf(maria));
     const shown = await json('whoami');
@@ -93,7 +93,7 @@ describe('signing in on the command line', () => {
     await fails(/eva is not signed in here: npm run ops -- login eva\n/, ['whoami', '--as', 'eva']);
   });
 
-  it('is refused, and recorded once, with a wrong code, a used one, and a name that nobody has', async () => {
+  it('signing in on the command line is refused, and recorded once, with a wrong code, a used one, and a name that nobody has', async () => {
     const code = codeOf(maria);
     await json('login', maria.name, '--code', code);
     const wrong = codeAt('JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', instant(Date.now()));
@@ -114,7 +114,7 @@ describe('signing in on the command line', () => {
     assert.equal(people.file.list().length, 1);
   });
 
-  it('is locked after wrong codes, also for the right one, and the list of the staff says until when', async () => {
+  it('signing in on the command line is locked after wrong codes, also for the right one, and the list of the staff says until when', async () => {
     for (let count = 0; count < 5; count += 1)
       await fails(/the code is wrong|locked until/, ['login', maria.name, '--code', '000000']);
     await fails(/is locked until 20/, ['login', maria.name, '--code', codeOf(maria)]);
@@ -126,7 +126,7 @@ describe('signing in on the command line', () => {
     assert.ok(Date.parse(text(listed?.ops_locked_until)) > Date.now());
   });
 
-  it('ends by logout, on one machine or everywhere, even if it was already over', async () => {
+  it('a session of the command line ends by logout, on one machine or everywhere, even if it was already over', async () => {
     const other = new SignedInPeople(test);
     try {
       await other.signIn(maria.name, maria.rights);
@@ -145,7 +145,7 @@ describe('signing in on the command line', () => {
     }
   });
 
-  it("is ended by a manager of the staff: one session, or all of a person's", async () => {
+  it("a session of the command line is ended by a manager of the staff: one session, or all of a person's", async () => {
     await people.signIn('leo', ['read']);
     await people.signIn('boss', ['manage']);
     const { stdout } = await ops(['staff', 'sessions', '--json']);
@@ -164,7 +164,7 @@ describe('signing in on the command line', () => {
     assert.deepEqual(await json('staff', 'revoke-session', 'leo'), { ended_sessions: 0 });
   });
 
-  it('lasts 8 hours, only on the command line, and ends once the person is no longer active', async () => {
+  it('a session of the command line lasts 8 hours, only on the command line, and ends once the person is no longer active', async () => {
     const leo = await people.signIn('leo', ['manage']);
     const act = ['aliases', 'reserve', '$signed-in'];
     await test.change(
@@ -186,7 +186,7 @@ describe('signing in on the command line', () => {
     assert.deepEqual(await test.sql("SELECT 1 FROM reserved_aliases WHERE alias='$signed-in'"), []);
   });
 
-  it('is required while nobody is signed in, but not for reading', async () => {
+  it('signing in on the command line is required while nobody is signed in, but not for reading', async () => {
     await fails(/^error: sign in first: npm run ops -- login NAME\n$/, [
       'tenants',
       'add',
@@ -199,7 +199,7 @@ describe('signing in on the command line', () => {
     assert.equal((await ops(['tenants', 'list'])).code, 0);
   });
 
-  it('is not for programs: a service acts by its key, which is shown once, as long as it is active', async () => {
+  it('signing in on the command line is not for programs: a service acts by its key, which is shown once, as long as it is active', async () => {
     await people.signIn('boss', STAFF_RIGHTS);
     const made = await json('staff', 'add-service', 'nightly', '--can', 'manage');
     const key = text(made.key);
@@ -232,7 +232,7 @@ describe('signing in on the command line', () => {
     assert.ok(!readFileSync(people.path, 'utf8').includes('ssk_'));
   });
 
-  it('is shown to nobody else: the secret of a new authenticator comes once, for the app, for typing and as a QR code', async () => {
+  it('the secret of a new authenticator is shown once and to nobody else: for the app, for typing and as a QR code', async () => {
     await people.signIn('boss', STAFF_RIGHTS);
     const added = await json('staff', 'add', 'zoë', '--can', 'read');
     const url = new URL(text(added.otpauth_url));

@@ -219,7 +219,7 @@ describe('the command line as a door of the staff', () => {
   }
 
   for (const act of ACTS) {
-    it(`refuses ${act} without the right and without a proof, and leaves a line`, async () => {
+    it(`the command line refuses ${act} without the right and without a proof, and leaves a line`, async () => {
       for (const given of withoutProof(act)) await refused(act, given);
       if (asksForCode(act, 'ops'))
         for (const given of await withoutCode()) await refused(act, given);
@@ -227,7 +227,7 @@ describe('the command line as a door of the staff', () => {
   }
 
   for (const act of ACTS)
-    it(`does ${act} for whoever has the right${asksForCode(act, 'ops') ? ' and gives a code' : ''}`, async () => {
+    it(`the command line does ${act} for whoever has the right${asksForCode(act, 'ops') ? ' and gives a code' : ''}`, async () => {
       const needsCode = asksForCode(act, 'ops');
       const machine = machines.get('able')!;
       const before = (await lines()).length;
@@ -245,7 +245,7 @@ describe('the command line as a door of the staff', () => {
       );
     });
 
-  it('lets a service do what one person may, by its key', async () => {
+  it('the command line lets a service do what one person may, by its key', async () => {
     const { code, stderr } = await ops(
       ['aliases', 'reserve', '$matrix'],
       service(keys.get('robot')!),
@@ -254,7 +254,7 @@ describe('the command line as a door of the staff', () => {
     assert.deepEqual((await lines()).at(-1)?.actor, 'robot');
   });
 
-  it('counts a code once, when two sessions race with it', async () => {
+  it('the command line counts a code once, when two sessions race with it', async () => {
     const again = new SignedInPeople(test);
     open.push(again);
     await again.signIn('able');
@@ -283,7 +283,7 @@ describe('the command line as a door of the staff', () => {
     }
   });
 
-  it('never takes one person for two, under other names or in other sessions', async () => {
+  it('the command line never takes one person for two, under other names or in other sessions', async () => {
     const again = new SignedInPeople(test);
     open.push(again);
     await again.signIn('Able');

@@ -68,7 +68,7 @@ describe('what operators do for support', () => {
       `SELECT attempts, last_error, due_at<=NOW(3) AS due FROM outbox WHERE resource_id=${idLiteral(id)}`,
     );
 
-  it('finds what waits by tenant, status and account, with the parties as others see them', async () => {
+  it('the command line finds what waits by tenant, status and account, with the parties as others see them', async () => {
     const id = await pend();
     const small = text(
       (await own.bank.sent({ from: own.guarded, to: own.receiver, raw: THRESHOLD - 1n })).id,
@@ -106,7 +106,7 @@ describe('what operators do for support', () => {
     await one('transfers', 'cancel', id, '--reason', 'the end of a test', '--yes');
   });
 
-  it('finds the addresses of a resource by its id or alias, and of its workflow if it has one', async () => {
+  it('the command line finds the addresses of a resource by its id or alias, and of its workflow if it has one', async () => {
     const id = await pend();
     const small = text(
       (await own.bank.sent({ from: own.guarded, to: own.receiver, raw: THRESHOLD - 1n })).id,
@@ -141,7 +141,7 @@ describe('what operators do for support', () => {
     await one('transfers', 'cancel', id, '--reason', 'the end of a test', '--yes');
   });
 
-  it('shows who approved a transfer, what it waits for, and where its workflow is', async () => {
+  it('the command line shows who approved a transfer, what it waits for, and where its workflow is', async () => {
     const id = await pend();
     await own.act('approve', id, 'approver');
     const shown = await one('transfers', 'show', id);
@@ -182,7 +182,7 @@ describe('what operators do for support', () => {
     await fails(1, /^error: there is no transfer nothing\n$/, 'transfers', 'show', 'nothing');
   });
 
-  it("counts support's approval once, and says so", async () => {
+  it("the command line counts support's approval once, and says so", async () => {
     const id = await pend();
     const approve = ['transfers', 'approve', id, '--reason', 'ticket 2', '--yes'];
     const first = await one(...approve);
@@ -192,7 +192,7 @@ describe('what operators do for support', () => {
     await one('transfers', 'cancel', id, '--reason', 'the end of a test', '--yes');
   });
 
-  it('rejects and cancels with the reason, which the records keep with the name', async () => {
+  it('the command line rejects and cancels with the reason, which the records keep with the name', async () => {
     const endings: [string, string][] = [];
     for (const action of ['reject', 'cancel']) {
       const id = await pend();
@@ -221,7 +221,7 @@ describe('what operators do for support', () => {
     );
   });
 
-  it('lets only active staff with the right act, and tells the others what to do', async () => {
+  it('the command line lets only active staff with the right act, and tells the others what to do', async () => {
     const id = await pend();
     const leo = `leo ${randomUUID()}`;
     const by = (action: string) => [
@@ -283,7 +283,7 @@ describe('what operators do for support', () => {
     await one('transfers', 'cancel', id, '--reason', 'the end of a test', '--yes');
   });
 
-  it('adds, changes and deactivates staff', async () => {
+  it('the command line adds, changes and deactivates staff', async () => {
     const name = `eva ${randomUUID()}`;
     assert.deepEqual((await one('staff', 'add', name, '--can', 'cancel,approve')).can, [
       'approve',
@@ -309,7 +309,7 @@ describe('what operators do for support', () => {
     );
   });
 
-  it('sets, lists and removes approval policies', async () => {
+  it('the command line sets, lists and removes approval policies', async () => {
     const account = await own.account();
     const set = ['policies', 'set', account.id, '--asset', 'COPM', '--threshold', '500000'];
     const settings = {
@@ -363,7 +363,7 @@ describe('what operators do for support', () => {
     assert.match(again.stderr, /Nothing was changed: it had no policy in COPM/);
   });
 
-  it('shows what Temporal has not taken, and makes it due again', async () => {
+  it('the command line shows what Temporal has not taken, and makes it due again', async () => {
     const id = await pend();
     const other = await pend();
     const failed = `UPDATE outbox SET attempts=3, last_error='no such namespace', due_at=NOW() + INTERVAL 1 HOUR`;
@@ -411,7 +411,7 @@ describe('what operators do for support', () => {
       await one('transfers', 'cancel', each, '--reason', 'the end of a test', '--yes');
   });
 
-  it('rewrites the entries of what waits, once', async () => {
+  it('the command line rewrites the entries of what waits, once', async () => {
     const [lost, known] = [await pend(), await pend()];
     await test.change(`DELETE FROM outbox WHERE resource_id=${idLiteral(lost)}`);
     const first = (await rows('outbox', 'rebuild')).find((row) => row.resource_type === 'transfer');

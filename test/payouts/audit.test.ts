@@ -242,7 +242,7 @@ describe('the auditor finds, of payouts and what rails said,', () => {
     };
   }
 
-  it('nothing where there is none', async () => {
+  it('the auditor finds nothing in payouts and reports of rails where nothing is wrong', async () => {
     const { paidAfterAll } = await makeVictims();
     assert.equal((await rowOf(db, paidAfterAll)).status, 'completed');
     await assertLedgerSound(db.database);

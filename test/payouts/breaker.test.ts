@@ -256,7 +256,7 @@ describe('a rail that does not answer', () => {
       await db.change(`UPDATE payouts SET rail='${HANGING}' WHERE id=${idLiteral(stuck)}`);
     };
 
-    it('a rail that does not answer beside another does not keep the other from being tried while it hangs itself', async () => {
+    it('a rail that does not answer does not keep another from being tried while it hangs itself', async () => {
       await payOverBoth();
       await write(HANGING, { state: 'open', probeAt: now() });
       sweepBoth();
@@ -265,7 +265,7 @@ describe('a rail that does not answer', () => {
       await until('the other answers', async () => (await breaker()).state === 'closed');
     });
 
-    it('a rail that does not answer beside another does not keep payouts waiting for the other from being told while its own are', async () => {
+    it('a rail that does not answer does not keep payouts that wait for another from being notified', async () => {
       await payOverBoth();
       await write(HANGING, { wakeAt: now() });
       sweepBoth();

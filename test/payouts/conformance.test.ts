@@ -79,7 +79,7 @@ describe('the conformance check of gateways', () => {
       );
     };
 
-    it('the reference gateway, on the command line and without a database', async () => {
+    it('the conformance check of gateways passes the reference gateway, on the command line and without a database', async () => {
       const { code, stdout, stderr } = await check('--yes', '--json');
       const results = stdout
         .trim()
@@ -94,13 +94,13 @@ describe('the conformance check of gateways', () => {
       assert.match(stderr, /All \d+ rules hold/);
     });
 
-    it('nothing without confirmation: a gateway pays what it is given', async () => {
+    it('the conformance check of gateways passes nothing without confirmation: a gateway pays what it is given', async () => {
       const { code, stdout, stderr } = await check();
       assert.deepEqual([code, stdout], [1, '']);
       assert.match(stderr, /which it pays: this cannot be undone; confirm it with --yes/);
     });
 
-    it('a gateway of other parts that keeps every promise', async () => {
+    it('the conformance check of gateways passes a gateway of other parts that keeps every promise', async () => {
       assert.deepEqual(await brokenBy(new BankGateway(NAME, TEST_KEYRING)), []);
     });
   });

@@ -108,7 +108,7 @@ describe('a rail that contradicts the end we know', () => {
     };
     const held = async () => (await balanceOf(db.database, own.source.id)).held;
 
-    it('a rail that contradicts the end we know before it was handed over keeps it from being rejected, canceled and expired: its hold stays', async () => {
+    it('a report of a payout before it was handed over keeps it from being rejected, canceled and expired: its hold stays', async () => {
       const { id, rails } = await pending();
       for (const action of ['reject', 'cancel'] as const) {
         const { details } = answered(await own.act(action, id), 409, 'invalid_state');
@@ -126,7 +126,7 @@ describe('a rail that contradicts the end we know', () => {
       assert.equal(await held(), LEAST);
     });
 
-    it('a rail that contradicts the end we know before it was handed over lets it be approved, even after its time, and ended once two people have settled it', async () => {
+    it('a report of a payout before it was handed over lets it be approved, even after its time, and ended once two people have settled it', async () => {
       const { id, rails } = await pending();
       await expiresNow(id);
       answered(await own.act('approve', id), 200);
@@ -143,7 +143,7 @@ describe('a rail that contradicts the end we know', () => {
       assert.equal(await held(), 0n);
     });
 
-    it('a rail that contradicts the end we know before it was handed over keeps its last approval from rejecting it when its account may no longer send', async () => {
+    it('a report of a payout before it was handed over keeps its last approval from rejecting it when its account may no longer send', async () => {
       const { id } = await pending();
       const source = `WHERE id=X'${own.source.id.replaceAll('-', '')}'`;
       await db.change(`UPDATE accounts SET status='frozen' ${source}`);
@@ -205,7 +205,7 @@ describe('a rail that contradicts the end we know', () => {
       return all;
     };
 
-    it('a rail that contradicts the end we know while a resolution is proposed is settled by nobody who has not seen it: the proposal of before is refused', async () => {
+    it('a report that contradicts while a resolution is proposed is settled by nobody who has not seen it: the proposal of before is refused', async () => {
       const { id, rails, tell, isStuck } = await proposed();
       assert.equal(await tell('completed', null, 'R-2'), 'conflict');
       await assert.rejects(
@@ -218,7 +218,7 @@ describe('a rail that contradicts the end we know', () => {
       assert.equal(await tell('completed', null, 'R-2'), 'settled');
     });
 
-    it('a rail that contradicts the end we know while a resolution is proposed is settled if it only repeats what the proposer has seen', async () => {
+    it('a report that contradicts while a resolution is proposed is settled if it only repeats what the proposer has seen', async () => {
       const { id, rails, tell, isStuck } = await proposed();
       assert.equal(await tell('failed', 'account_closed'), 'conflict');
       await approve(rails, id);
@@ -274,7 +274,7 @@ describe('a rail that contradicts the end we know', () => {
   });
 
   describe('and was right: two people settle a failed payout as completed', () => {
-    it('the amount and the fee leave, the month is charged again, and both ends have their events', async () => {
+    it('settling a failed payout as completed takes the amount and the fee, charges the month again, and both ends have their events', async () => {
       const fees = await charge(own, 700n);
       const { id, rails, tell } = await ended('failed', 'account_closed');
       assert.deepEqual(await balanceOf(db.database, own.source.id), {
@@ -313,7 +313,7 @@ describe('a rail that contradicts the end we know', () => {
       await assertLedgerSound(db.database);
     });
 
-    it('a rail that contradicts the end we know and was right: two people settle a failed payout as completed is refused once the account that gets the fee is closed', async () => {
+    it('settling a failed payout as completed by two people is refused once the account that gets the fee is closed', async () => {
       const fees = await charge(own, 700n);
       const { id, rails, tell } = await ended('failed', 'account_closed');
       await tell('completed');
@@ -331,7 +331,7 @@ describe('a rail that contradicts the end we know', () => {
       assert.equal((await resolve(rails, db, id, 'unchanged')).stuckSince, null);
     });
 
-    it('a rail that contradicts the end we know and was right: two people settle a failed payout as completed is refused if the account lacks the funds: nothing is overdrawn', async () => {
+    it('settling a failed payout as completed by two people is refused if the account lacks the funds: nothing is overdrawn', async () => {
       const { id, rails, tell, isStuck } = await ended('failed', 'account_closed');
       await own.pay(undefined, { raw: 10_000n * LEAST });
       await tell('completed');

@@ -119,7 +119,7 @@ describe('the HTTP rail', () => {
   });
 
   describe('voids', () => {
-    it('what it never heard of: nothing is paid for that key, whatever comes later', async () => {
+    it('the HTTP rail voids what it never heard of: nothing is paid for that key, whatever comes later', async () => {
       const id = await own.pay();
       assert.equal((await rail.void(id))?.status, 'voided');
       assert.equal((await rail.void(id))?.status, 'voided');
@@ -130,7 +130,7 @@ describe('the HTTP rail', () => {
       await assertSameStory(own, id);
     });
 
-    it('what it has accepted and not paid, even if it never answers otherwise', async () => {
+    it('the HTTP rail voids what it has accepted and not paid, even if it never answers otherwise', async () => {
       const [silent, later] = [await own.pay('03'), await own.pay('06')];
       for (const id of [silent, later]) {
         await submissions().submit(id);
@@ -140,7 +140,7 @@ describe('the HTTP rail', () => {
       }
     });
 
-    it('nothing that has ended, and says how it ended', async () => {
+    it('the HTTP rail voids nothing that has ended, and says how it ended', async () => {
       const [done, failed] = [await own.pay(), await own.pay('01')];
       for (const id of [done, failed]) await submissions().submit(id);
       assert.equal((await rail.void(done))?.status, 'completed');
@@ -217,10 +217,10 @@ describe('the HTTP rail', () => {
       ],
       ['a closed connection', (request) => void request.socket.destroy()],
     ] as const satisfies readonly (readonly [string, RequestListener])[])
-      it(`the HTTP rail takes for an answer not ${what}: the outcome stays unknown`, () =>
+      it(`the HTTP rail does not take ${what} for an answer: the outcome stays unknown`, () =>
         against(listener, (over) => assert.rejects(over.status(key), RailSilent)));
 
-    it('the HTTP rail takes for an answer to a void "cannot_void" in the words of the protocol alone', async () => {
+    it('the HTTP rail takes "cannot_void" for an answer to a void only in the words of the protocol', async () => {
       const said = (body: object) =>
         against(reply(501, JSON.stringify(body)), (over) => over.void(key));
       assert.equal(await said({ key, status: 'cannot_void' }), null);
@@ -228,7 +228,7 @@ describe('the HTTP rail', () => {
         await assert.rejects(said(other), RailSilent);
     });
 
-    it('only a statement about the very payout, and "unknown" in the words of the protocol', async () => {
+    it('the HTTP rail takes for an answer only a statement about the very payout, and "unknown" in the words of the protocol', async () => {
       const said = await against(reply(200, JSON.stringify(good)), (over) => over.status(key));
       assert.deepEqual([said?.status, said?.reference], ['completed', 'R1']);
       assert.equal(
@@ -305,7 +305,7 @@ describe('the HTTP rail', () => {
       await assertSameStory(own, id);
     });
 
-    it('only from the gateway: forged ones are 401, change nothing, and are counted and forgotten', async () => {
+    it('the HTTP rail takes callbacks only from the gateway: forged ones are 401, change nothing, and are counted and forgotten', async () => {
       const [rows, counted] = [await rowsOf(), await countedAs('forged')];
       const body = about();
       const stranger = { id: KEY.id, secret: Buffer.alloc(32, 9) };
@@ -322,7 +322,7 @@ describe('the HTTP rail', () => {
       assert.deepEqual([await rowsOf(), await countedAs('forged')], [rows, counted + 4]);
     });
 
-    it('only if recent: late ones are 401, change nothing, and are counted and forgotten', async () => {
+    it('the HTTP rail takes callbacks only if recent: late ones are 401, change nothing, and are counted and forgotten', async () => {
       const [rows, counted] = [await rowsOf(), await countedAs('late')];
       const body = about();
       for (const at of [Date.now() - 301_000, Date.now() + 305_000])
@@ -357,7 +357,7 @@ describe('the HTTP rail', () => {
       for (const one of [own, honest]) await assertSameStory(one, one === own ? id : paid);
     });
 
-    it('only about its own payouts, and reveals nothing of others', async () => {
+    it('the HTTP rail takes callbacks only about its own payouts, and reveals nothing of others', async () => {
       const other = await own.pay();
       await db.change(
         `UPDATE payouts SET rail='simulated' WHERE id=X'${other.replaceAll('-', '')}'`,
@@ -368,7 +368,7 @@ describe('the HTTP rail', () => {
       assert.equal((await rowOf(db, other)).status, 'approved');
     });
 
-    it('only if well-formed and not too large: otherwise 400, 409, 413, 405, 404', async () => {
+    it('the HTTP rail takes callbacks only if well-formed and not too large: otherwise 400, 409, 413, 405, 404', async () => {
       const malformed = about({ status: 'paid' });
       answered(await call(malformed), 400, 'invalid_field');
       const body = about();

@@ -25,13 +25,13 @@ import {
   statusesOf,
 } from './support.js';
 
-describe('what becomes of an approved payout', () => {
+describe('an approved payout', () => {
   let db: TestDatabase;
   let api: TestApi;
   let own: PayoutBank;
   usePayouts((opened) => void ({ db, api, own } = opened));
 
-  it('what becomes of an approved payout is durably in progress before the rail hears of it, and the rail gets everything under its id', async () => {
+  it('an approved payout is durably in progress before the rail hears of it, and the rail gets everything under its id', async () => {
     const id = await own.pay(undefined, { description: 'for the shop' });
     const seen: string[] = [];
     const rail = new ScriptedRail(say('accepted'));
@@ -69,7 +69,7 @@ describe('what becomes of an approved payout', () => {
     });
   });
 
-  it('what becomes of an approved payout completed: the hold is spent, and amount and fee leave as separate movements', async () => {
+  it('an approved payout completed: the hold is spent, and amount and fee leave as separate movements', async () => {
     const fees = await charge(own, 700n);
     const id = await own.pay();
     await railsOf(db).submissions.submit(id);
@@ -98,7 +98,7 @@ describe('what becomes of an approved payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('what becomes of an approved payout failed: the hold and the monthly allowance are given back, and the message is ours', async () => {
+  it('an approved payout failed: the hold and the monthly allowance are given back, and the message is ours', async () => {
     const id = await own.pay('01');
     await railsOf(db).submissions.submit(id);
     const shown = await own.get(id);
@@ -112,7 +112,7 @@ describe('what becomes of an approved payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('what becomes of an approved payout returned: the amount comes back, and the fee does not', async () => {
+  it('an approved payout returned: the amount comes back, and the fee does not', async () => {
     await charge(own, 700n);
     const all = 10_000n * LEAST - 700n;
     const id = await own.pay('05', { raw: all });
@@ -138,7 +138,7 @@ describe('what becomes of an approved payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('what becomes of an approved payout completed and returned before anybody asked: both have their events, in order', async () => {
+  it('an approved payout completed and returned before anybody asked: both have their events, in order', async () => {
     const id = await own.pay();
     const rail = new ScriptedRail('silent', say('returned', 'account_closed'));
     const { submissions } = railsOf(db, { rail });
@@ -157,7 +157,7 @@ describe('what becomes of an approved payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('what becomes of an approved payout unknown: it stays in progress and is asked, never guessed', async () => {
+  it('an approved payout unknown: it stays in progress and is asked, never guessed', async () => {
     const id = await own.pay();
     const rail = new ScriptedRail('silent', 'silent', 'silent', say('accepted'), say('completed'));
     const { submissions } = railsOf(db, { rail });
@@ -180,7 +180,7 @@ describe('what becomes of an approved payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('what becomes of an approved payout unknown to the rail: it is submitted again under the same key', async () => {
+  it('an approved payout unknown to the rail: it is submitted again under the same key', async () => {
     const id = await own.pay('07');
     const { submissions } = railsOf(db);
     assert.equal((await submissions.submit(id)).payout.status, 'in_progress');
@@ -189,7 +189,7 @@ describe('what becomes of an approved payout', () => {
     assert.deepEqual(await paidTimes(db, [id]), [1]);
   });
 
-  it('what becomes of an approved payout accepted once and denied later: the rail is not believed, nothing is submitted again, and operators are told', async () => {
+  it('an approved payout accepted once and denied later: the rail is not believed, nothing is submitted again, and operators are told', async () => {
     const id = await own.pay();
     const rail = new ScriptedRail(say('accepted'), null);
     const { submissions } = railsOf(db, { rail });
@@ -200,7 +200,7 @@ describe('what becomes of an approved payout', () => {
     assert.deepEqual([status, stuckReason], ['in_progress', 'contradiction']);
   });
 
-  it('what becomes of an approved payout known to the rail before it was handed over, and denied later: it is submitted again only if that was settled', async () => {
+  it('an approved payout known to the rail before it was handed over, and denied later: it is submitted again only if that was settled', async () => {
     for (const isSettled of [false, true]) {
       const id = await own.pay();
       const rail = new ScriptedRail('silent', null, 'silent');
@@ -216,7 +216,7 @@ describe('what becomes of an approved payout', () => {
     }
   });
 
-  it('what becomes of an approved payout contradicted: what was told stays, and operators are told', async () => {
+  it('an approved payout contradicted: what was told stays, and operators are told', async () => {
     const id = await own.pay();
     const { submissions, callbacks } = railsOf(db);
     await submissions.submit(id);
@@ -231,7 +231,7 @@ describe('what becomes of an approved payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('what becomes of an approved payout silent for too long: it is raised once, until its outcome is known', async () => {
+  it('an approved payout silent for too long: it is raised once, until its outcome is known', async () => {
     const id = await own.pay();
     const rail = new ScriptedRail('silent', say('completed'));
     let now: Clock = systemClock;
@@ -251,7 +251,7 @@ describe('what becomes of an approved payout', () => {
     );
   });
 
-  it('what becomes of an approved payout without progress for too long: it is raised, whatever keeps older ones of another account from it', async () => {
+  it('an approved payout without progress for too long: it is raised, whatever keeps older ones of another account from it', async () => {
     const other = await openPayoutBank(api);
     const [stopped, alike, silent, waiting] = [
       await own.pay(),
@@ -288,7 +288,7 @@ describe('what becomes of an approved payout', () => {
     await postedAt('-INTERVAL 1 HOUR');
   });
 
-  it('what becomes of an approved payout on a rail that is no longer configured: it waits, and says why', async () => {
+  it('an approved payout on a rail that is no longer configured: it waits, and says why', async () => {
     const id = await own.pay();
     await db.change(`UPDATE payouts SET rail='http:gone' WHERE id=X'${id.replaceAll('-', '')}'`);
     const { submissions, silent } = railsOf(db);
@@ -296,7 +296,7 @@ describe('what becomes of an approved payout', () => {
     assert.deepEqual(silent, ['the rail http:gone is not configured']);
   });
 
-  it('what becomes of an approved payout activities run twice, late or concurrently: it is paid once', async () => {
+  it('an approved payout activities run twice, late or concurrently: it is paid once', async () => {
     const ids = await Promise.all(SCENARIOS.map(({ ending }) => own.pay(ending ?? undefined)));
     const [one, other] = [railsOf(db), railsOf(db)];
     for (let round = 0; round < 3; round += 1)
@@ -313,7 +313,7 @@ describe('what becomes of an approved payout', () => {
     for (const id of ids) await assertSameStory(own, id);
   });
 
-  it('what becomes of an approved payout canceled while it is being handed over: one of the two wins, 30 times', async () => {
+  it('an approved payout canceled while it is being handed over: one of the two wins, 30 times', async () => {
     await cancelRacing(db, own, 30);
   });
 });

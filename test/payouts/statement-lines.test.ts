@@ -61,7 +61,7 @@ const AFTER_END: Readonly<Record<Line, Readonly<Record<Line, Payout['stuckReason
 };
 const WORDS = Object.keys(ENDS) as Word[];
 
-describe('a line of a statement is the word of the rail', () => {
+describe('a line of a statement', () => {
   let db: TestDatabase;
   let own: PayoutBank;
   let day: Instant = instant(dayOf(systemClock()) + DAY_MS);
@@ -100,7 +100,7 @@ describe('a line of a statement is the word of the rail', () => {
     return load(day, ...lines);
   };
   const held = async () => (await balanceOf(db.database, own.source.id)).held;
-  it('a line of a statement is the word of the rail that a payout in progress was paid keeps its money on hold when a callback says that it failed', async () => {
+  it('a line of a statement that a payout in progress was paid keeps its money on hold when a callback says that it failed', async () => {
     const id = await given();
     assert.equal((await list(lineOf(id, 'completed'))).flagged, 1);
     assert.equal(await tell(id, 'failed', 'account_closed', 'BA-1'), 'conflict');
@@ -114,7 +114,7 @@ describe('a line of a statement is the word of the rail', () => {
 
   for (const line of LINE_STATUSES)
     for (const word of WORDS)
-      it(`a line of a statement is the word of the rail decides what the report ${word} does to a payout in progress that is listed as ${line}`, async () => {
+      it(`a line of a statement decides what the report ${word} does to a payout in progress that is listed as ${line}`, async () => {
         for (const [listed, reported] of [
           ['BA-1', 'BA-1'],
           [null, 'BA-1'],
@@ -137,7 +137,7 @@ describe('a line of a statement is the word of the rail', () => {
 
   for (const end of LINE_STATUSES)
     for (const line of LINE_STATUSES)
-      it(`a line of a statement is the word of the rail flags a payout that its rail has ${end} by what it lists afterwards: ${line}`, async () => {
+      it(`a line of a statement flags a payout that its rail has ${end} by what it lists afterwards: ${line}`, async () => {
         for (const [listed, flag] of [
           ['BA-1', AFTER_END[end][line]],
           [null, AFTER_END[end][line]],
@@ -150,7 +150,7 @@ describe('a line of a statement is the word of the rail', () => {
         }
       });
 
-  it('a line of a statement is the word of the rail keeps the money on hold whoever releases it: polls, voids, and the answer to an order', async () => {
+  it('a line of a statement keeps the money on hold whoever releases it: polls, voids, and the answer to an order', async () => {
     const id = await given(say('accepted', null, 'BA-1'));
     await list(lineOf(id, 'completed'));
     await poll(id, say('failed', 'account_closed', 'BA-1'));
@@ -163,7 +163,7 @@ describe('a line of a statement is the word of the rail', () => {
     assert.equal(await held(), LEAST);
   });
 
-  it('a line of a statement is the word of the rail holds although the payout was flagged before, and although the line was stored and never noted', async () => {
+  it('a line of a statement holds although the payout was flagged before, and although the line was stored and never noted', async () => {
     const id = await given();
     await over().stuck.flagSilent(-1_000, 1_000);
     assert.equal((await list(lineOf(id, 'completed'))).flagged, 0);
@@ -174,7 +174,7 @@ describe('a line of a statement is the word of the rail', () => {
     assert.equal(await held(), LEAST);
   });
 
-  it('a line of a statement is the word of the rail with another reference than that of the acceptance keeps the money on hold', async () => {
+  it('a line of a statement with another reference than that of the acceptance keeps the money on hold', async () => {
     for (const word of ['completed', 'failed'] as const) {
       const id = await given(say('accepted', null, 'BA-1'));
       await list(lineOf(id, 'completed', 'BA-2'));
@@ -183,7 +183,7 @@ describe('a line of a statement is the word of the rail', () => {
     }
   });
 
-  it('a line of a statement is the word of the rail is flagged with the other day when two days list different outcomes', async () => {
+  it('a line of a statement is flagged with the other day when two days list different outcomes', async () => {
     const id = await given();
     await list(lineOf(id, 'failed'));
     assert.deepEqual(await standing(id), ['in_progress', 'no_outcome']);
@@ -194,7 +194,7 @@ describe('a line of a statement is the word of the rail', () => {
     assert.equal(await held(), LEAST);
   });
 
-  it('a line of a statement is the word of the rail that it was returned keeps a completed payout flagged until the return is reported', async () => {
+  it('a line of a statement that it was returned keeps a completed payout flagged until the return is reported', async () => {
     const id = await given();
     await list(lineOf(id, 'returned'));
     await tell(id, 'completed', null, 'BA-1');
@@ -203,7 +203,7 @@ describe('a line of a statement is the word of the rail', () => {
     assert.deepEqual(await standing(id), ['returned', null]);
   });
 
-  it('a line of a statement is the word of the rail agrees with another that the payout was completed and then returned, in any order', async () => {
+  it('a line of a statement agrees with another that the payout was completed and then returned, in any order', async () => {
     for (const order of [
       ['completed', 'returned'],
       ['returned', 'completed'],
@@ -216,7 +216,7 @@ describe('a line of a statement is the word of the rail', () => {
     }
   });
 
-  it('a line of a statement is the word of the rail does not count once a corrected statement of its day has another line, or none', async () => {
+  it('a line of a statement does not count once a corrected statement of its day has another line, or none', async () => {
     for (const corrected of [['failed'], []] as const) {
       const id = await given();
       await list(lineOf(id, 'completed'));
@@ -227,7 +227,7 @@ describe('a line of a statement is the word of the rail', () => {
     assert.equal(await held(), 0n);
   });
 
-  it('a line of a statement is the word of the rail counts when it appears only in the corrected statement, and the first one no longer does', async () => {
+  it('a line of a statement counts when it appears only in the corrected statement, and the first one no longer does', async () => {
     const id = await given();
     await list(lineOf(id, 'failed'));
     await load(day, lineOf(id, 'completed'));
@@ -237,7 +237,7 @@ describe('a line of a statement is the word of the rail', () => {
     assert.deepEqual(await standing(id), ['failed', 'contradiction']);
   });
 
-  it('a line of a statement is the word of the rail stops counting when two people have settled the payout against it', async () => {
+  it('a line of a statement stops counting when two people have settled the payout against it', async () => {
     const id = await given();
     await list(lineOf(id, 'completed'));
     await tell(id, 'failed', 'account_closed', 'BA-1');
@@ -248,7 +248,7 @@ describe('a line of a statement is the word of the rail', () => {
     assert.deepEqual(await standing(id), ['failed', null]);
   });
 
-  it('a line of a statement is the word of the rail that two people have settled does not keep a completed payout from being returned', async () => {
+  it('a line of a statement that two people have settled does not keep a completed payout from being returned', async () => {
     const id = await given();
     await list(lineOf(id, 'failed', null));
     await resolve(over(), db, id, 'completed');
@@ -256,7 +256,7 @@ describe('a line of a statement is the word of the rail', () => {
     assert.deepEqual(await standing(id), ['returned', null]);
   });
 
-  it('a line of a statement is the word of the rail that two people have settled does not settle what the rail itself reports afterwards', async () => {
+  it('a line of a statement that two people have settled does not settle what the rail itself reports afterwards', async () => {
     const id = await given();
     await list(lineOf(id, 'failed'));
     await resolve(over(), db, id, 'completed');
@@ -264,7 +264,7 @@ describe('a line of a statement is the word of the rail', () => {
     assert.deepEqual(await standing(id), ['completed', 'contradiction']);
   });
 
-  it('a line of a statement is the word of the rail that two people have settled against a failed payout does not settle what the rail itself reports afterwards', async () => {
+  it('a line of a statement that two people have settled against a failed payout does not settle what the rail itself reports afterwards', async () => {
     const id = await given(say('failed', 'account_closed', 'BA-1'));
     await list(lineOf(id, 'completed'));
     await resolve(over(), db, id, 'unchanged');
@@ -273,7 +273,7 @@ describe('a line of a statement is the word of the rail', () => {
     assert.deepEqual(await standing(id), ['failed', 'contradiction']);
   });
 
-  it('a line of a statement is the word of the rail refuses a proposal that was made before it was loaded, even if it was never noted', async () => {
+  it('a line of a statement refuses a proposal that was made before it was loaded, even if it was never noted', async () => {
     const id = await given();
     const proposal = { outcome: 'failed', reason: 'not seen', by: someone('maria') } as const;
     await proposeResolution(over().writer, await seen(db, id), proposal);
@@ -291,7 +291,7 @@ describe('a line of a statement is the word of the rail', () => {
     assert.deepEqual((await rowOf(db, id)).status, 'in_progress');
   });
 
-  it('a line of a statement is the word of the rail is compared again when its payout ends while the statement is being loaded', async () => {
+  it('a line of a statement is compared again when its payout ends while the statement is being loaded', async () => {
     const { writer } = over();
     for (const [word, isSeen, flag] of [
       ['completed', true, null],
@@ -321,7 +321,7 @@ describe('a line of a statement is the word of the rail', () => {
     }
   });
 
-  it('a line of a statement is the word of the rail flags as many payouts as its statement reports, however often one is listed or loaded', async () => {
+  it('a line of a statement flags as many payouts as its statement reports, however often one is listed or loaded', async () => {
     const [first, second] = [await given(), await given()];
     await tell(second, 'completed', null, 'BA-1');
     const lines = [
@@ -335,7 +335,7 @@ describe('a line of a statement is the word of the rail', () => {
     assert.deepEqual(await standing(second), ['completed', null]);
   });
 
-  it('a line of a statement is the word of the rail keeps the money on hold after a report of the payment that names another one', async () => {
+  it('a line of a statement keeps the money on hold after a report of the payment that names another one', async () => {
     const id = await given(say('accepted', null, 'BA-1'));
     assert.equal(await tell(id, 'completed', null, 'BA-2'), 'conflict');
     assert.equal(await tell(id, 'failed', 'account_closed', 'BA-1'), 'conflict');

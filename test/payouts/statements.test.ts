@@ -343,7 +343,7 @@ describe('the statements of a rail', () => {
     assert.deepEqual([words(less), less.statement.version], [[`missing_there ${payout.id}`], 3]);
   });
 
-  it('no longer say "paid twice" once the line has moved: the day that had it was corrected', async () => {
+  it('the statements of a rail no longer say "paid twice" once the line has moved: the day that had it was corrected', async () => {
     const payout = await paid();
     await take(endedOn(payout), [lineOf(payout)]);
     assert.deepEqual(words(await take(endedOn(payout, 1), [lineOf(payout)])), [

@@ -65,7 +65,7 @@ describe('a payout whose money cannot go where it belongs', () => {
       assert.equal(answer.status, 303, answer.text);
     };
 
-    it('a payout whose money cannot go where it belongs because it was returned to a closed account is flagged and found by the audit until two people at the support desk have emptied the account', async () => {
+    it('a payout that was returned to a closed account is flagged and found by the audit until two people at the support desk have emptied the account', async () => {
       assert(maria !== undefined && leo !== undefined);
       const id = await given(say('completed'), { raw: ALL });
       await closeAccount(db.database, systemClock, own.source.id, {
@@ -106,7 +106,7 @@ describe('a payout whose money cannot go where it belongs', () => {
     });
   });
 
-  it('a payout whose money cannot go where it belongs because the account that gets its fee is full: flagged, asked again, and completed once there is room', async () => {
+  it('a payout whose fee cannot be posted because the fee account is full is flagged, polled again, and completed once there is room', async () => {
     const fees = await charge(own, 700n);
     const id = await own.pay();
     await adjust(fees, 'in', MAX_RAW - 100n);
@@ -137,7 +137,7 @@ describe('a payout whose money cannot go where it belongs', () => {
     await adjust(fees, 'out', MAX_RAW);
   });
 
-  it('a payout whose money cannot go where it belongs because its account is full when it comes back: flagged, asked again, and returned once there is room', async () => {
+  it('a payout that cannot be returned because its account is full is flagged, polled again, and returned once there is room', async () => {
     const id = await given(say('completed'));
     const room = MAX_RAW - 9_999n * LEAST - 5n;
     await adjust(own.source, 'in', room);

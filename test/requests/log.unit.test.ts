@@ -46,7 +46,7 @@ function refused(changes: Partial<RequestOutcome> = {}): RequestOutcome {
   };
 }
 
-describe('what is remembered of requests', () => {
+describe('the request log', () => {
   const isRemembered = async (changes: Partial<RequestOutcome>): Promise<boolean> => {
     const { log, statements } = openLog();
     log.note(refused(changes));
@@ -54,7 +54,7 @@ describe('what is remembered of requests', () => {
     return statements.length === 1;
   };
 
-  it('what is remembered of requests is what changes something or was to, and what failed by our fault', async () => {
+  it('the request log keeps what changes something or was to, and what failed by our fault', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
       for (const status of [200, 201, 204, 400, 401, 403, 404, 409, 422, 500, 503])
         assert(
@@ -65,13 +65,13 @@ describe('what is remembered of requests', () => {
     for (const status of [200, 400, 404]) assert(!(await isRemembered({ method: 'GET', status })));
   });
 
-  it('what is remembered of requests is neither what the rate limit refused, nor what the resource with its id shows', async () => {
+  it('the request log keeps neither what the rate limit refused, nor what the resource with its id shows', async () => {
     assert(!(await isRemembered({ status: 429 })));
     const id = newId();
     assert(!(await isRemembered({ id, resourceId: id, status: 201, code: null })));
   });
 
-  it('what is remembered of requests is written in statements of many, once', async () => {
+  it('the request log is written in statements of many requests, once', async () => {
     const { log, statements } = openLog();
     for (let index = 0; index < 1_200; index += 1) log.note(refused());
     await Promise.all([log.write(), log.write()]);
@@ -82,7 +82,7 @@ describe('what is remembered of requests', () => {
     );
   });
 
-  it('what is remembered of requests waits while the database is away, the newest of it, and no request fails of it', async () => {
+  it('the request log waits while the database is away, and keeps its newest requests, and no request fails', async () => {
     const { log, statements, state, forgotten } = openLog();
     state.isAway = true;
     for (let tenant = 0; tenant < 2; tenant += 1) {
@@ -96,7 +96,7 @@ describe('what is remembered of requests', () => {
     assert.equal(statements.length, 20);
   });
 
-  it('what is remembered of requests is at most six thousand requests of a tenant in ten minutes, however many are refused', async () => {
+  it('the request log keeps at most six thousand requests of a tenant in ten minutes, however many are refused', async () => {
     const { log, statements, state, forgotten } = openLog();
     const other = { caller: { tenantId: newId(), memberId: newId() } };
     for (let index = 0; index < 6_001; index += 1) log.note(refused());

@@ -130,7 +130,7 @@ describe('GET /v1/requests/{request_id}', () => {
     });
   });
 
-  it('GET /v1/requests/{request_id} shows acts on a resource by their path, which contains only ids', async () => {
+  it('GET /v1/requests/{request_id} shows actions on a resource by their path, which contains only ids', async () => {
     const { id } = answered(await post('/v1/transfers', transfer()), 201).json;
     const act = answered(
       await bank.request('POST', `/v1/transfers/${text(id)}/approve`),

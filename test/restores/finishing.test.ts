@@ -63,7 +63,7 @@ describe('finishing a restore', () => {
     );
   });
 
-  it('finishing a restore follows a copy that the migrations closed, and said so, whose id is ordered by time like any other', async () => {
+  it('finishing a restore continues with a copy that the migrations closed, and said so, whose id is ordered by time like any other', async () => {
     const name = `${db.name}_new`;
     await db.change(`CREATE USER '${name}'@'%' IDENTIFIED BY 'test-only'`);
     const url = new URL(db.url);

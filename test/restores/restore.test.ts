@@ -21,14 +21,14 @@ const api = await startTestApi(db);
 const bank = await openBank(api);
 
 describe('what a restore leaves out and finds', () => {
-  it('what a restore leaves out and finds is more sequences than a tenant can have used, up to a round number', () => {
+  it('a restore leaves out more sequences than a tenant can have used, up to a round number', () => {
     assert.equal(skipFor({ restoredTo: 0, until: 600_000 }), 6_000_000n);
     assert.equal(skipFor({ restoredTo: 0, until: 1 }), 1_000_000n);
     assert.equal(throughFor(4_711n, 1_000_000n), 2_000_000n);
     assert.equal(throughFor(0n, 1_000_000n), 1_000_000n);
   });
 
-  it('what a restore leaves out and finds is a payment whose approval was lost, a different amount, and an order that the rail no longer knows', () => {
+  it('a restore finds a payment whose approval was lost, a different amount, and an order that the rail no longer knows', () => {
     const payout = { asset: 'COPM', raw: 5n, railReference: null } as const;
     const said = (status: 'accepted' | 'completed' | 'failed', raw = 5n) =>
       ({ status, amount: { raw, asset: 'COPM' } }) as const;

@@ -48,7 +48,7 @@ describe('files that are larger than they look', () => {
       assert.equal((await read(make({ ...FULL, by: 4 }))).code, code);
     });
 
-  it('files that are larger than they look format codes that open what they do not close are read once each, and counted by their tags', async () => {
+  it('format codes that open what they do not close are read once each, and counted by their tags', async () => {
     const head = `<styleSheet xmlns="${MAIN}"><numFmts>`;
     const styles = (tags: number, length: number): Buffer => {
       const own = `<numFmt numFmtId="200" formatCode="${'['.repeat(length)}"/>`;
@@ -60,7 +60,7 @@ describe('files that are larger than they look', () => {
     assert.equal((await read(styles(110_000, 1_000))).code, 'unreadable_file');
   });
 
-  it('a part that lies about its size is stopped at the size that it claims', async () => {
+  it('a part of a file that lies about its size is stopped at the size that it claims', async () => {
     const part = filled(SHEET, SHEET_HEAD, ' ', SHEET_TAIL, 300 * MIB);
     const lying = { ...part, says: { ...part.says, size: 1_000 } };
     const told = await read(
@@ -70,7 +70,7 @@ describe('files that are larger than they look', () => {
     assert.ok(told.cpuMs < 3_000);
   });
 
-  it('nothing but the parts that are needed is read, however large the others are', async () => {
+  it('no part of a file is read but those that are needed, however large the others are', async () => {
     const parts = workbookParts(sheetXml('<row><c><v>1</v></c></row>'));
     const told = await read(zipOf([...parts, filled('a0', '', ' ', '', 300 * MIB)]));
     assert.equal(told.code, null);

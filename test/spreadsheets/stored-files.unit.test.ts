@@ -24,7 +24,7 @@ describe('finished files as they are downloaded', () => {
     return all;
   }
 
-  it('each piece of a file is read once for all who download it at once', async () => {
+  it('each piece of a finished file is read once for all who download it at once', async () => {
     const files = new StoredFiles();
     const texts = await Promise.all(
       Array.from({ length: 50 }, () => textOf(files.open(file, pieceOf(PIECES)))),
@@ -33,7 +33,7 @@ describe('finished files as they are downloaded', () => {
     assert.deepEqual(read, [0, 1, 2]);
   });
 
-  it('finished files as they are downloaded files and formats that are downloaded at once are not mixed up', async () => {
+  it('finished files and formats that are downloaded at once are not mixed up', async () => {
     const files = new StoredFiles();
     const others = ['A', 'B'].map((letter) =>
       PIECES.map((piece) => piece.replaceAll(/\w/g, letter)),
@@ -50,14 +50,14 @@ describe('finished files as they are downloaded', () => {
     );
   });
 
-  it('a piece that could not be read is read again for the next who asks', async () => {
+  it('a piece of a finished file that could not be read is read again for the next request', async () => {
     const files = new StoredFiles();
     const away = (): Promise<never> => Promise.reject(new Error('MySQL is away'));
     await assert.rejects(textOf(files.open(file, away)), /away/);
     assert.equal(await textOf(files.open(file, pieceOf(PIECES))), PIECES.join(''));
   });
 
-  it('a download ends with a failure where a piece is gone', async () => {
+  it('the download of a finished file ends with a failure where a piece is missing', async () => {
     await assert.rejects(textOf(new StoredFiles().open(file, pieceOf(PIECES.slice(0, 2)))), /gone/);
   });
 });

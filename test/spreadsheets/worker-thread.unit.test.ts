@@ -72,7 +72,7 @@ describe('files that are read in a thread of their own', () => {
     ['no workbook', Buffer.from('PK\x03\x04 and nothing more')],
     ['nothing', Buffer.alloc(0)],
   ] as const)
-    it(`files that are read in a thread of their own gives of ${what} the same rows and the same reason as reading it at once`, async () => {
+    it(`a file that is read in a thread gives of ${what} the same rows and the same reason as one that is read at once`, async () => {
       const [apart, atOnce] = [await read(file), await readAll(openSheet(bytesOf([file])))];
       assert.equal(apart.problem, atOnce.problem);
       // As texts: to compare a hundred thousand rows one by one takes longer than to read them.
@@ -125,7 +125,7 @@ describe('files that are read in a thread of their own', () => {
     await assert.rejects(long, { message: 'no longer wanted' });
   });
 
-  it('a signal ends the reading in the midst of a part, and what waits for its turn', async () => {
+  it('an abort signal ends the reading of a file in the middle of a part, and what waits for its turn', async () => {
     const stopping = new AbortController();
     const under = read(SLOW, of('a', stopping.signal));
     const waiting = read(SLOW, of('b', stopping.signal));
@@ -139,7 +139,7 @@ describe('files that are read in a thread of their own', () => {
     assert.equal((await read(csv(2_000), of('b'))).rows.length, 2_000);
   });
 
-  it('files that are read in a thread of their own ends with its owner', async () => {
+  it('files that are read in a thread of their own end with its owner', async () => {
     const own = new SheetReaders();
     const stopped = { message: 'the readers of files are stopped' };
     const reading = readAll(own.rows(stored(SLOW), of('a')));

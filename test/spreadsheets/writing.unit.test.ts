@@ -304,7 +304,7 @@ describe('exported cells', () => {
   }
 
   for (const column of ['reference', 'message', 'code', 'recipient'] as const)
-    it(`exported cells none of ${column} in a CSV can be taken for a formula`, async () => {
+    it(`no ${column} in a CSV can be taken for a formula`, async () => {
       for (const text of FORMULAS) {
         const file = (await result('csv', [{ ...FAILED, [column]: text }])).toString('utf8');
         for (const cell of cellsSeen(file))
@@ -312,7 +312,7 @@ describe('exported cells', () => {
       }
     });
 
-  it('no value of an errors file either', async () => {
+  it('no value of an errors file can be taken for a formula', async () => {
     const file = (
       await errors(
         'csv',
@@ -323,14 +323,14 @@ describe('exported cells', () => {
       assert.doesNotMatch(cell, /^[\s"\p{Cc}]*[=+\-@＝＋－＠|%]/u, cell);
   });
 
-  it('exported cells phones and aliases stay as they are, so that the file can be used again', async () => {
+  it('phones and aliases are exported unchanged, so that the file can be used again', async () => {
     for (const party of ['+573001112233', '$ana', '018f0000-0000-7000-8000-0000000000ff']) {
       const [, row] = await textsOf(await result('csv', [{ ...PAID, recipient: party }]));
       assert.equal(row?.[2], party);
     }
   });
 
-  it('the apostrophe is the only change', () => {
+  it('the apostrophe before a formula is the only change of an exported cell', () => {
     const csvCell = (text: string, kind: CellKind): string => csvLines([[text]], [kind]).trimEnd();
     assert.equal(csvCell('-1', 'text'), `"'-1"`);
     assert.equal(csvCell('=a;=b', 'text'), `"'=a;'=b"`);
@@ -339,7 +339,7 @@ describe('exported cells', () => {
     assert.equal(csvCell('+573001112233', 'text'), `"'+573001112233"`, 'where no phone belongs');
   });
 
-  it('exported cells in an XLSX every one is text, unchanged but for control characters', async () => {
+  it('every cell exported to an XLSX is text, unchanged but for control characters', async () => {
     const rows = FORMULAS.map((text) => ({
       ...FAILED,
       reference: text,

@@ -34,7 +34,7 @@ async function kindsOf(
 }
 
 describe('XLSX cells', () => {
-  it('XLSX cells numbers keep their text, never rounded', async () => {
+  it('numbers in XLSX cells keep their text, never rounded', async () => {
     const numbers = [
       '9007199254740993',
       '9223372036854775807',
@@ -98,7 +98,7 @@ describe('XLSX cells', () => {
     }
   });
 
-  it('XLSX cells texts are shared, inline or the result of nothing', async () => {
+  it('texts in XLSX cells are shared, inline or the result of nothing', async () => {
     const cells =
       '<c t="s"><v>0</v></c><c t="inlineStr"><is><t>a &amp; b</t></is></c><c t="str"><v>c</v></c>';
     assert.deepEqual(await kindsOf(cells), ['text first', 'text a & b', 'text c']);
@@ -127,7 +127,7 @@ describe('XLSX cells', () => {
     ]);
   });
 
-  it('XLSX cells booleans, errors and ISO dates are recognised', async () => {
+  it('booleans, errors and ISO dates in XLSX cells are recognised', async () => {
     const cells =
       '<c t="b"><v>1</v></c><c t="b"><v>0</v></c><c t="e"><v>#N/A</v></c><c t="d"><v>2026-11-01</v></c>';
     assert.deepEqual(await kindsOf(cells), [
@@ -138,7 +138,7 @@ describe('XLSX cells', () => {
     ]);
   });
 
-  it('XLSX cells rich text is one text, without its phonetic hints', async () => {
+  it('rich text in an XLSX cell is one text, without its phonetic hints', async () => {
     const rich =
       '<r><t>two </t></r><r><rPr><b/></rPr><t xml:space="preserve">runs</t></r><rPh sb="0" eb="1"><t>NO</t></rPh>';
     const changes = {
@@ -150,7 +150,7 @@ describe('XLSX cells', () => {
     assert.deepEqual(await kindsOf(cells, changes), ['text two runs', 'text b', 'text two runs']);
   });
 
-  it('XLSX cells texts of extensions are part of no text and no cell', async () => {
+  it('texts of extensions are part of no text and no cell of an XLSX', async () => {
     const strings =
       '<x:si xmlns:x="urn:x"><t>8</t></x:si><si><t>150000</t><x:r xmlns:x="urn:x"><t>9</t></x:r></si>';
     const cell = '<c t="inlineStr"><is><t>a</t></is><extLst><ext><t>b</t></ext></extLst></c>';
@@ -160,7 +160,7 @@ describe('XLSX cells', () => {
     );
   });
 
-  it('XLSX cells spaces, CDATA, references and escapes are preserved', async () => {
+  it('spaces, CDATA, references and escapes in XLSX cells are preserved', async () => {
     const items =
       '<si><t xml:space="preserve"> a </t></si><si><t><![CDATA[<b>]]>&#241;&#x20AC;</t></si><si><t>c_x000A_d_x005F_x0041_</t></si>';
     const cells = [0, 1, 2].map((at) => `<c t="s"><v>${at}</v></c>`).join('');
@@ -169,7 +169,7 @@ describe('XLSX cells', () => {
     ]);
   });
 
-  it('XLSX cells empty cells of every kind are none', async () => {
+  it('empty XLSX cells of every kind are left out', async () => {
     const cells = [
       '<c/>',
       '<c s="1"/>',
@@ -206,7 +206,7 @@ describe('XLSX cells', () => {
     assert.equal(cell?.text, 'ñ'.repeat(2_048));
   });
 
-  it('XLSX cells dates are recognised by the format of their style, built-in or custom', async () => {
+  it('dates in XLSX cells are recognised by the format of their style, built-in or custom', async () => {
     const own =
       '<numFmts><numFmt numFmtId="170" formatCode="dd/mm/yyyy"/><numFmt numFmtId="171" formatCode="0.00"/></numFmts>';
     const ids = [0, 14, 22, 45, 49, 2, 170, 171, 57];
@@ -326,7 +326,7 @@ describe('XLSX rows', () => {
     assert.equal(await problemOf(of(100_002)), 'too_many_rows');
   });
 
-  it('hidden ones count like others, and merged cells have their content once', async () => {
+  it('hidden XLSX rows count like all others, and merged cells have their content once', async () => {
     const sheet = xml(
       `<worksheet xmlns="${MAIN}"><sheetData><row hidden="1"><c r="A1"><v>1</v></c><c r="B1"/></row></sheetData><mergeCells><mergeCell ref="A1:B1"/></mergeCells></worksheet>`,
     );
@@ -450,7 +450,7 @@ describe('the first sheet', () => {
 });
 
 describe('workbooks of programs', () => {
-  it('LibreOffice', async () => {
+  it('workbooks of LibreOffice are read as they were written', async () => {
     const rows = await rowsOf(readFileSync('test/spreadsheets/samples/libreoffice-7.4.xlsx'));
     assert.deepEqual(
       rows.map(({ number, cells }) => [
@@ -478,7 +478,7 @@ describe('workbooks of programs', () => {
     );
   });
 
-  it('workbooks of programs exceljs, whole and streamed, agrees with what it was given', async () => {
+  it('workbooks of exceljs, whole and streamed, are read as they were written', async () => {
     const book = new ExcelJS.Workbook();
     const sheet = book.addWorksheet('A & B');
     const given = Array.from({ length: 500 }, (_, at) => [
@@ -495,7 +495,7 @@ describe('workbooks of programs', () => {
     );
   });
 
-  it('Google: inline formats, no dimension, a thousand empty rows at the end', async () => {
+  it('workbooks of Google are read: inline formats, no dimension, a thousand empty rows at the end', async () => {
     const rows = `<row r="1" ht="15.75" customHeight="1"><c r="A1" s="1" t="s"><v>0</v></c><c r="B1" s="2"><v>1.0</v></c><c r="C1" s="2"/></row>${Array.from({ length: 1_000 }, (_, at) => `<row r="${at + 2}" customHeight="1"><c r="A${at + 2}" s="3"/></row>`).join('')}`;
     const sheet = xml(
       `<worksheet xmlns="${MAIN}" xmlns:r="urn:r" xmlns:mx="urn:mx"><sheetPr/><sheetData>${rows}</sheetData><drawing r:id="rId1"/></worksheet>`,

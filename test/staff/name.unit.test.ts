@@ -15,12 +15,12 @@ const LOOK_ALIKES: Readonly<Record<string, string>> = {
   'mathematical letters': '𝐦𝐚𝐫𝐢𝐚',
 };
 
-describe('the name of one of the staff, folded', () => {
+describe('the folded name of one of the staff', () => {
   for (const [what, name] of Object.entries(LOOK_ALIKES))
-    it(`the name of one of the staff, folded is the same with ${what}`, () =>
+    it(`the folded name of one of the staff is the same with ${what}`, () =>
       assert.equal(foldedName(name), foldedName('maria')));
 
-  it('the name of one of the staff, folded keeps people apart who are called differently', () => {
+  it('the folded name of one of the staff keeps people apart who are called differently', () => {
     const names = [
       'maria',
       'marta',
@@ -35,13 +35,13 @@ describe('the name of one of the staff, folded', () => {
     assert.equal(new Set(names.map(foldedName)).size, names.length);
   });
 
-  it('the name of one of the staff, folded treats consecutive spaces as one, and folds to itself', () => {
+  it('the folded name of one of the staff treats consecutive spaces as one, and folds to itself', () => {
     assert.equal(foldedName('Ana  \t María'), foldedName('ana maria'));
     for (const name of [...Object.values(LOOK_ALIKES), 'Ana María', 'Łukasz', 'Ñandú 7'])
       assert.equal(foldedName(foldedName(name)), foldedName(name), name);
   });
 
-  it('the name of one of the staff, folded is empty if there is nothing to read', () => {
+  it('the folded name of one of the staff is empty if there is nothing to read', () => {
     for (const name of ['', ' ', '\u200b', '\u0301']) assert.equal(foldedName(name), '');
   });
 });

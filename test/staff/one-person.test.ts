@@ -141,7 +141,7 @@ describe('one person', () => {
     );
   });
 
-  it('one person is nowhere two: gets no new authenticator by themselves, nor by the one who proposed it', async () => {
+  it('one person gets no new authenticator by themselves, nor by the person who proposed it', async () => {
     const deps = staffPartsOf(db.database);
     const [leo, eva, lost] = [
       await hire(db.database),

@@ -67,7 +67,7 @@ describe('what one of the staff may do', () => {
       }
     });
 
-  it('what one of the staff may do asks for a code at every action by a signal, of two people everywhere, and where money moves at the support desk', () => {
+  it('a staff action asks for a code in every signal, if it needs two people, and where money moves at the support desk', () => {
     const asking = (door: StaffChannel): readonly string[] =>
       ACTS.filter((act) => asksForCode(act, door));
     assert.deepEqual(asking('temporal'), ACTS);
@@ -76,7 +76,7 @@ describe('what one of the staff may do', () => {
     assert.deepEqual([...asking('support')].sort(), [...ofTwo, ...MOVES_MONEY].sort());
   });
 
-  it('what one of the staff may do is only to look, without any right', () => {
+  it('one of the staff without any right may only look', () => {
     const nobody = { name: 'ana', kind: 'person', rights: [] } as const;
     assert.deepEqual(
       STAFF_RIGHTS.filter((right) => rightRefusal(nobody, right) === null),
@@ -84,7 +84,7 @@ describe('what one of the staff may do', () => {
     );
   });
 
-  it('what one of the staff may do is decided by id for a second person: a different one, whatever the names, and nobody if the first is unknown', () => {
+  it('a second person is a person with another id, whatever the names, and nobody if the first is unknown', () => {
     const [one, other] = [newId(), newId()];
     assert.equal(secondPersonRefusal(one, other), null);
     assert.equal(secondPersonRefusal(one, one)?.code, 'authority_insufficient');

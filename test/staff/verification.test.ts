@@ -215,7 +215,7 @@ describe('a claim of one of the staff', () => {
     assert.match(said(await verify()), /is locked until/);
   });
 
-  it('a claim of one of the staff of twenty at once with one code one counts', async () => {
+  it('a code that is claimed twenty times at once counts once', async () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => verify()));
     const words = all.map(said);
     assert.equal(words.filter((one) => one === 'verified').length, 1);
@@ -252,7 +252,7 @@ describe('a claim of one of the staff', () => {
   describe('whose answer was lost', () => {
     for (const fate of ['cut_before', 'cut_after'] as const)
       for (const isRight of [true, false])
-        it(`a claim of one of the staff whose answer was lost returns its result, ${isRight ? 'right' : 'wrong'}, when it is repeated: ${fate} COMMIT`, async () => {
+        it(`a claim whose answer was lost returns its result, ${isRight ? 'right' : 'wrong'}, when it is repeated: ${fate} COMMIT`, async () => {
           now = systemClock();
           const proxy = await Proxy.open(db.url);
           const database = openDatabase(proxy.through(db.url));

@@ -4,12 +4,12 @@ import { instant } from '../../src/core/instant.js';
 import { assertNotTooLong, assertPeriod, MAX_MOVEMENTS } from '../../src/statements/rules.js';
 
 describe('what a statement may be of', () => {
-  it('what a statement may be of is a period that does not end before it begins; one moment is one', () => {
+  it('a statement may be of a period that does not end before it begins; one moment is one', () => {
     assertPeriod({ from: instant(5), to: instant(5) });
     assert.throws(() => assertPeriod({ from: instant(5), to: instant(4) }), ApiError);
   });
 
-  it('what a statement may be of is as many movements as a spreadsheet program can open, and not one more', () => {
+  it('a statement may have as many movements as a spreadsheet program can open, and not one more', () => {
     assertNotTooLong(BigInt(MAX_MOVEMENTS));
     assert.throws(
       () => assertNotTooLong(BigInt(MAX_MOVEMENTS) + 1n),

@@ -298,7 +298,7 @@ describe('statements', () => {
       assert.deepEqual([details?.field, details?.reason], [field, reason]);
     });
 
-  it('statements are nothing to another tenant, and to a member without a role in the account', async () => {
+  it('statements of an account do not exist for another tenant, and for a member without a role in the account', async () => {
     const { id } = await made();
     await makeStatements(api);
     const stranger = await openBank(api);

@@ -91,7 +91,7 @@ describe('a form of the support desk that is sent again', () => {
       assert.equal((await done(id)).length, 3);
     });
 
-    it(`a form of the support desk that is sent again that found ${what} as it was wanted finds it so for good`, async () => {
+    it(`a form of the support desk that found ${what} as requested finds it so when it is sent again`, async () => {
       const { id, page, pausedBy } = await make();
       await sent(leo, page, 'pause');
       const fields = { ...(await maria.form(page, 'resume')), reason: REASON };

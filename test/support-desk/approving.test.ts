@@ -82,7 +82,7 @@ describe('at the support desk', () => {
     await assertLedgerSound(db.database);
   });
 
-  it('lists what needs approval by tenant and smallest amount, with who may approve it', async () => {
+  it('the support desk lists what needs approval by tenant and smallest amount, with who may approve it', async () => {
     const id = text((await own.pend({ raw: 7_654_321n })).id);
     const list = async (query: Record<string, string>): Promise<string> =>
       (await maria.get(`/waiting/transfers?${new URLSearchParams(query).toString()}`)).text;
@@ -121,7 +121,7 @@ describe('at the support desk', () => {
     await assertLedgerSound(db.database);
   });
 
-  it('a link that somebody else made says of nothing that it was done', async () => {
+  it('a link that another site made does not show that an action was done', async () => {
     const id = await pend();
     for (const done of ['approve', 'Approve', 'approve.AAAA', ''])
       assert(!(await maria.get(`/transfers/${id}?done=${done}`)).text.includes('Done:'), done);
@@ -176,7 +176,7 @@ describe('at the support desk', () => {
     await assertLedgerSound(db.database);
   });
 
-  it('says that the result is unknown if the ledger does not answer, and the same form later shows it', async () => {
+  it('the support desk says that the result is unknown if the ledger does not answer, and the same form later shows it', async () => {
     const id = await pend();
     const page = `/transfers/${id}`;
     const hasty = await startTestDesk(db, { COMMAND_TIMEOUT_MS: '3000' });

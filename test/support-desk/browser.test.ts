@@ -151,7 +151,7 @@ describe('in a browser, the support desk', () => {
     );
   }
 
-  it('works without JavaScript, has no fault that axe finds, and never scrolls sideways on a phone', async () => {
+  it('in a browser, the support desk works without JavaScript, has no fault that axe finds, and never scrolls sideways on a phone', async () => {
     const { transferId, payoutId, accountId, adjustmentId, tenantId } = await makeWorld();
     await assertShortcuts(transferId);
     const plain = await browser.newContext({ javaScriptEnabled: false, viewport: DESKTOP });

@@ -36,7 +36,7 @@ describe('the daily totals of a tenant', () => {
   const totals = () =>
     api.core.database.reader.select(dailyTotals, { tenantId: own.bank.tenant.tenant.id });
 
-  it('counts each end of a transfer once, and what is pending, in the tenant’s time zone', async () => {
+  it('the daily totals of a tenant count each end of a transfer once, and what is pending, in the tenant’s time zone', async () => {
     const { guarded: from, receiver: to } = own;
     await own.bank.sent({ from, to, raw: LEAST });
     await own.bank.sent({ from, to, raw: 2n * LEAST });
@@ -59,7 +59,7 @@ describe('the daily totals of a tenant', () => {
     assert.equal(shown.days.at(0)?.moved, 0n);
   });
 
-  it('counts bonuses once, after a minute, and removes what is pending no more', async () => {
+  it('the daily totals of a tenant count bonuses once, after a minute, and no longer contain what is not pending any more', async () => {
     const [before] = await totals();
     const { creator: token } = own.tokens;
     const body = {
@@ -85,7 +85,7 @@ describe('the daily totals of a tenant', () => {
     assert.equal((await totals()).find(({ day }) => day === before?.day)?.pending, 0n);
   });
 
-  it('counts in one round what follows the sequences that a restore skipped', async () => {
+  it('the daily totals of a tenant count in one round what follows the sequences that a restore skipped', async () => {
     // Of its own, since a restore moves the event logs of all tenants.
     const restored = await freshDatabase(db.adminUrl, `money_totals_${process.pid}`);
     const other = await startTestApi(restored);

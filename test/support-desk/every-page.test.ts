@@ -212,7 +212,7 @@ describe('every page of the support desk', () => {
   }
 
   for (const count of COUNTS) {
-    it(`is shown with lists of ${count} items, on every page of every list`, async () => {
+    it(`every page of the support desk is shown with lists of ${count} items, on every page of every list`, async () => {
       await fill(count);
       await page('/');
       for (const kind of WAITING_KINDS) await assertListed(kind);
@@ -226,7 +226,7 @@ describe('every page of the support desk', () => {
       }
     });
 
-    it(`finds ${count} items by every filter of the search`, async () => {
+    it(`the search of the support desk finds ${count} items by every filter`, async () => {
       await fill(count);
       const copies = (made.get('transfers') ?? []).slice(1);
       assert.deepEqual(await found(`day=${DAY}`, 'transfers'), [...copies].sort());
@@ -252,7 +252,7 @@ describe('every page of the support desk', () => {
     });
   }
 
-  it('finds an amount as it is printed, on the day of each tenant, and shows its times in that zone', async () => {
+  it('the search of the support desk finds an amount as it is printed, on the day of each tenant, and shows its times in that zone', async () => {
     await fill(1);
     const far = (await openBank(api, { timeZone: 'Pacific/Kiritimati' })).tenant.tenant.id;
     const at = '2026-11-18T23:00:00.000Z';

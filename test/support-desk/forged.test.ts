@@ -34,7 +34,7 @@ describe('the support desk', () => {
 
   const pend = async (): Promise<string> => text((await own.pend()).id);
 
-  it("accepts a form only from its own pages: not from another site, nor without the token or with somebody else's", async () => {
+  it("the support desk accepts a form only from its own pages: not from another site, nor without the token or with somebody else's", async () => {
     const id = await pend();
     const path = `/transfers/${id}/cancel`;
     const other = await desk.staffed('leo');
@@ -75,7 +75,7 @@ describe('the support desk', () => {
     assert.equal((await own.row(id)).status, 'rejected');
   });
 
-  it('does nothing for a session that is revoked while its form is on the way', async () => {
+  it('the support desk does nothing for a session that is revoked while its form is on the way', async () => {
     const id = await pend();
     const late = await desk.staffed('late');
     const fields = { ...(await late.form(`/transfers/${id}`, 'cancel')), reason: 'ticket 2' };
@@ -103,7 +103,7 @@ describe('the support desk', () => {
     );
   });
 
-  it('asks the same of the sign-in form and of signing out', async () => {
+  it('the support desk asks the same of the sign-in form and of signing out', async () => {
     const person = await desk.hire('nobody yet');
     const visitor = new Visitor(desk.url, person);
     const { fields } = formOf((await visitor.get('/sign-in')).text, '/sign-in');
@@ -124,7 +124,7 @@ describe('the support desk', () => {
     assert.equal((await maria.get('/')).status, 200);
   });
 
-  it('sends every page with headers that let nothing in and let no page hold it in a frame', async () => {
+  it('the support desk sends every page with headers that let nothing in and let no page hold it in a frame', async () => {
     const id = await pend();
     for (const path of [
       '/',
@@ -158,7 +158,7 @@ describe('the support desk', () => {
     );
   });
 
-  it('shows a reader no button, and refuses what a reader sends all the same, with one line in the audit log', async () => {
+  it('the support desk shows a reader no button, and refuses what a reader sends all the same, with one line in the audit log', async () => {
     const id = await pend();
     const reader = await desk.staffed('reader', ['read']);
     const page = `/transfers/${id}`;
@@ -189,7 +189,7 @@ describe('the support desk', () => {
     assert.equal((await own.row(id)).status, 'pending_approval');
   });
 
-  it('has nothing under ids of another kind, unknown ids and malformed ids', async () => {
+  it('the support desk has nothing under ids of another kind, unknown ids and malformed ids', async () => {
     const id = await pend();
     for (const path of [
       `/payouts/${id}`,

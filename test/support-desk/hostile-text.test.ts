@@ -127,7 +127,7 @@ describe('the support desk shows what others wrote as text, whatever it is', () 
   const marker = (table: string, column: string): string =>
     `"><b>${table}.${column}</b>'`.slice(0, 64);
 
-  it('the support desk shows what others wrote as text, whatever it is, with none of its tags, quotes or hidden characters in effect, in any column', async () => {
+  it('the support desk shows what others wrote as text, with none of its tags, quotes or hidden characters in effect, in any column', async () => {
     await db.sql(`UPDATE bonus_batch_rows SET status='failed', code='a', message='a'`);
     await db.sql('UPDATE bonus_batches SET paused_at=NOW(3), paused_by=1, pause_reason=1');
     await db.sql('UPDATE webhook_endpoints SET paused_at=NOW(3), paused_by=1');

@@ -4,7 +4,7 @@ import { html } from '../../src/support/html.js';
 import { parsePrinted, parseUnits } from '../../src/support/units.js';
 
 describe('a template of HTML', () => {
-  it('escapes every value except its own HTML', () => {
+  it('a template of HTML escapes every value except its own HTML', () => {
     const hostile = `<script>"&'`;
     assert.equal(html`<p title="${hostile}">${hostile}</p>`.text.match(/<script>/), null);
     assert.equal(html`${hostile}`.text, '&lt;script&gt;&quot;&amp;&#39;');
@@ -16,20 +16,20 @@ describe('a template of HTML', () => {
     );
   });
 
-  it('does not take for HTML what only looks like it', () => {
+  it('a template of HTML does not take for HTML what only looks like it', () => {
     const faked = { text: '<b>', toString: () => '<b>' } as unknown as string;
     assert.doesNotMatch(html`${String(faked)}`.text, /<b>/);
   });
 
-  it('shows what cannot be seen as an escape', () => {
+  it('a template of HTML shows what cannot be seen as an escape', () => {
     assert.equal(html`${'a\u202eb\u200bc\nd'}`.text, 'a\\u202eb\\u200bc\\u000ad');
   });
 
-  it('omits null, undefined and false, and no other value', () => {
+  it('a template of HTML omits null, undefined and false, and no other value', () => {
     assert.equal(html`${null}${undefined}${false}${0}${0n}${''}`.text, '00');
   });
 
-  it('accepts values and literals that end in an equals sign', () => {
+  it('a template of HTML accepts values and literals that end in an equals sign', () => {
     assert.equal(
       html`<a href="/list?page=${2}">a=${'b='}${'c'}</a>`.text,
       '<a href="/list?page=2">a=b=c</a>',
@@ -38,7 +38,7 @@ describe('a template of HTML', () => {
     assert.equal(html`${'a='}${link}`.text, 'a=<a href="/">b</a>');
   });
 
-  it('refuses a value wherever its escapes would not be safe', () => {
+  it('a template of HTML refuses a value wherever its escapes would not be safe', () => {
     const [word, markup] = ['a b', html`<b>a</b>`];
     // Another name, because the formatter would correct these templates.
     const raw = html;
@@ -61,7 +61,7 @@ describe('a template of HTML', () => {
 });
 
 describe('an amount as people write it', () => {
-  it('is exact, or none', () => {
+  it('an amount as people write it is exact, or none', () => {
     for (const [text, raw] of [
       ['1500.00', 150_000n],
       ['1500', 150_000n],
@@ -83,7 +83,7 @@ describe('an amount as people write it', () => {
       assert.equal(parseUnits(text, 'COPM'), raw, text);
   });
 
-  it('may be written as the desk prints it', () => {
+  it('an amount as people write it may be written as the desk prints it', () => {
     for (const [text, raw, asset] of [
       ['25,000.00', 2_500_000n, 'COPM'],
       ['25,000.00 COPM', 2_500_000n, 'COPM'],

@@ -226,7 +226,7 @@ describe('the outbox', () => {
       worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
     };
 
-    it('the outbox and what is no longer in it continues after the workflow was terminated by hand', async () => {
+    it('a waiting resource without an outbox entry continues after the workflow was terminated by hand', async () => {
       const guarded = await bankOf(api);
       const [lost, kept] = (await guarded.pendMany(2)) as [Uuid, Uuid];
       for (const id of [lost, kept]) await untilWaiting(temporal, id);
@@ -243,7 +243,7 @@ describe('the outbox', () => {
       assert.equal(endOf(await readTransfer(db, lost)), 'completed');
     });
 
-    it('the outbox and what is no longer in it continues with an empty Temporal beside the database', async () => {
+    it('a waiting resource without an outbox entry continues with an empty Temporal beside the database', async () => {
       const guarded = await bankOf(api);
       const ids = await guarded.pendMany(3);
       for (const id of ids) await untilWaiting(temporal, id);
@@ -277,7 +277,7 @@ describe('the outbox', () => {
       }
     });
 
-    it('the outbox and what is no longer in it is left alone if its workflow runs and shows its status', async () => {
+    it('a waiting resource without an outbox entry is left alone if its workflow runs and shows its status', async () => {
       const { pend } = await bankOf(api);
       const id = await pend();
       await untilWaiting(temporal, id);
@@ -286,7 +286,7 @@ describe('the outbox', () => {
       assert.deepEqual(await outboxOf(db, id), []);
     });
 
-    it('the outbox and what is no longer in it ends with the next reconciliation if its workflow runs on after its end', async () => {
+    it('a waiting resource without an outbox entry ends with the next reconciliation if its workflow runs on after its end', async () => {
       const guarded = await bankOf(api);
       const id = await guarded.pend();
       await untilWaiting(temporal, id);
@@ -297,7 +297,7 @@ describe('the outbox', () => {
       });
     });
 
-    it('the outbox and what is no longer in it is read again by every workflow after a restore, even if its status is the same', async () => {
+    it('a waiting resource without an outbox entry is read again by every workflow after a restore, even if its status is the same', async () => {
       const guarded = await openGuardedBank(api, { approvals: 2 });
       const id = await guarded.pend();
       await untilWaiting(temporal, id);
@@ -313,7 +313,7 @@ describe('the outbox', () => {
       assert.equal(rows.length, 0);
     });
 
-    it('the outbox and what is no longer in it is not announced again while it has an entry, even a dead letter', async () => {
+    it('a waiting resource without an outbox entry is not announced again while it has an entry, even a dead letter', async () => {
       await worker.stop();
       const { pend } = await bankOf(cutOff);
       const id = await pend();

@@ -25,7 +25,7 @@ const SLOW_MS = 50;
 
 const db = await testDatabase();
 
-describe('what the relay says of an entry', () => {
+describe("the relay's result of an entry", () => {
   let api: TestApi;
   let proxy: Proxy;
   let slow: ReturnType<typeof openDatabase>;
@@ -80,7 +80,7 @@ describe('what the relay says of an entry', () => {
     return [id, row];
   };
 
-  it('what the relay says of an entry is stored when it returns: what Temporal refused has its reason, its count and a later time', async () => {
+  it("the relay's result of an entry is stored when it returns: what Temporal refused has its reason, its count and a later time", async () => {
     const rows = [await pended(), await pended()];
     await relayTo(
       { address: sharedAddress(), namespace: namespaceName('nowhere') },
@@ -97,7 +97,7 @@ describe('what the relay says of an entry', () => {
     );
   });
 
-  it('what the relay says of an entry is stored when it returns: what it did not try because Temporal is away is due at once and counts no attempt', async () => {
+  it("the relay's result of an entry is stored when it returns: what it did not try because Temporal is away is due at once and counts no attempt", async () => {
     const [id, row] = await pended();
     const outbox = new Outbox(db.database, systemClock);
     assert.equal(await outbox.release({ resourceId: id }), 1);

@@ -197,7 +197,7 @@ describe('a staff action by signal', () => {
     )
       continue;
 
-    it(`a staff action by signal: ${name}: impossible without the right to ${right}, and with it only by the right code`, async () => {
+    it(`a staff action by signal, ${name}, is impossible without the right to ${right}, and with it needs the right code`, async () => {
       const target = await targets[type]!();
       await waits(target);
       if (name === 'webhook.resume')

@@ -74,7 +74,7 @@ describe('TLS with Temporal', () => {
   it('TLS with Temporal works for whoever trusts the authority and has a certificate', () =>
     ask(material(authority, client)));
 
-  it('a server signed by another authority, with another name or an expired certificate is refused', async () => {
+  it('a server of Temporal signed by another authority, with another name or an expired certificate is refused', async () => {
     await assert.rejects(ask(material(next, client)), TemporalUnavailable);
     await assert.rejects(
       ask({ ...material(authority, client), serverName: undefined }),
@@ -84,7 +84,7 @@ describe('TLS with Temporal', () => {
     await assert.rejects(ask(material(authority, client)), TemporalUnavailable);
   });
 
-  it('the service is refused without a certificate of its own, or without TLS', async () => {
+  it('Temporal refuses the service without a certificate of its own, or without TLS', async () => {
     await assert.rejects(ask(material(authority)), TemporalUnavailable);
     await assert.rejects(ask(null), TemporalUnavailable);
   });
@@ -97,7 +97,7 @@ describe('TLS with Temporal', () => {
     await writeFile(fileOf('key'), own.key);
   }
 
-  it('TLS with Temporal certificates renewed on both sides, even by another authority, are picked up by a running client', async () => {
+  it('certificates for TLS with Temporal that are renewed on both sides, even by another authority, are picked up by a running client', async () => {
     await write(authority, client);
     const [ca, certificate, key] = ['ca', 'certificate', 'key'].map(
       (what) => () => readFileSync(fileOf(what), 'utf8'),
@@ -117,7 +117,7 @@ describe('TLS with Temporal', () => {
     }
   });
 
-  it('TLS with Temporal and by running workers', async () => {
+  it('renewed certificates for TLS with Temporal are picked up by running workers', async () => {
     await write(authority, client);
     const db = await testDatabase();
     const behind = { address: `127.0.0.1:${front.port}`, namespace: temporal.namespace };

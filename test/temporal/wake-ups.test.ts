@@ -58,7 +58,7 @@ const waiting = (status = 'pending_approval'): ApprovalState => ({
 });
 
 /** The workflows themselves on a real Temporal; their activities alone answer from a script, so that each order is certain. */
-describe('what reaches a workflow while it is looking', () => {
+describe('a signal to a workflow that is busy', () => {
   let temporal: TestTemporal;
   let client: TemporalClient;
   let workers: TemporalWorkers;
@@ -150,7 +150,7 @@ describe('what reaches a workflow while it is looking', () => {
     return { calls: script.calls.map(([name]) => name), acts, result };
   }
 
-  it('what reaches a workflow while it is looking is noticed: news of an endpoint while its workflow is looking makes it look again', async () => {
+  it('a signal to a workflow that is busy is noticed: news of an endpoint while its workflow is looking makes it look again', async () => {
     const { calls } = await run('webhookEndpoint', 'webhooks', (id) => [
       {
         call: 'checkEndpoint',
@@ -163,7 +163,7 @@ describe('what reaches a workflow while it is looking', () => {
     assert.equal(calls.length, 3);
   });
 
-  it('what reaches a workflow while it is looking is noticed: what staff ask of an endpoint meanwhile is done before it rests or ends', async () => {
+  it('a signal to a workflow that is busy is noticed: what staff ask of an endpoint meanwhile is done before it rests or ends', async () => {
     const { calls } = await run('webhookEndpoint', 'webhooks', (id) => [
       {
         call: 'checkEndpoint',
@@ -184,7 +184,7 @@ describe('what reaches a workflow while it is looking', () => {
     assert.equal(calls.length, 3);
   });
 
-  it('what reaches a workflow while it is looking is noticed: a change while a batch is read, validated or paid makes the workflow read it again', async () => {
+  it('a signal to a workflow that is busy is noticed: a change while a batch is read, validated or paid makes the workflow read it again', async () => {
     const paused: BatchPayment = { state: batchIn('executing', { isPaused: true }), end: 'paused' };
     const { result } = await run('bonusBatch', 'batches', (id) => [
       { call: 'readBatch', answers: batchIn('validating') },
@@ -198,7 +198,7 @@ describe('what reaches a workflow while it is looking', () => {
     assert.deepEqual(result, batchIn('completed'));
   });
 
-  it('what reaches a workflow while it is looking is noticed: what staff ask of a batch while it is being paid is seen when paying has ended', async () => {
+  it('a signal to a workflow that is busy is noticed: what staff ask of a batch while it is being paid is seen when paying has ended', async () => {
     const paid: BatchPayment = { state: batchIn('executing', { isPaused: true }), end: 'paused' };
     const { acts } = await run('bonusBatch', 'batches', (id) => [
       { call: 'readBatch', answers: batchIn('executing') },
@@ -216,7 +216,7 @@ describe('what reaches a workflow while it is looking', () => {
     assert.equal(acts.length, 1);
   });
 
-  it('what reaches a workflow while it is looking is noticed: a change while what waits for approval is read makes the workflow read it again', async () => {
+  it('a signal to a workflow that is busy is noticed: a change while what waits for approval is read makes the workflow read it again', async () => {
     const { calls, result } = await run('transfer', 'approvals', (id) => [
       { call: 'readTransfer', answers: waiting(), meanwhile: changed(id) },
       { call: 'readTransfer', answers: waiting(), meanwhile: changed(id) },
@@ -226,7 +226,7 @@ describe('what reaches a workflow while it is looking', () => {
     assert.equal((result as ApprovalState).status, 'completed');
   });
 
-  it('what reaches a workflow while it is looking is handled in order: several staff actions in turn, including those of the same person', async () => {
+  it('a signal to a workflow that is busy is handled in order: several staff actions in turn, including those of the same person', async () => {
     const asked = [
       ['approve', 'ana'],
       ['cancel', 'eva'],
@@ -254,7 +254,7 @@ describe('what reaches a workflow while it is looking', () => {
     assert.equal(new Set(seen.map(({ actId }) => actId)).size, asked.length);
   });
 
-  it('what reaches a workflow while it is looking is handled even after the action that ended it: what staff asked too late is recorded', async () => {
+  it('a signal to a workflow that is busy is handled even after the action that ended it: what staff asked too late is recorded', async () => {
     const act = (action: string) => (id: string) => () =>
       signal(id, action, { actor: 'ana', reason: 'why' });
     const { acts, result } = await run('transfer', 'approvals', (id) => [

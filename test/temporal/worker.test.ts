@@ -124,7 +124,7 @@ describe('the worker', () => {
       await server.remove();
     });
 
-    it('the worker on a server that suggests continuing as new early hands on to the next run what it is about and why the last signal changed nothing, of a transfer and of a batch', async () => {
+    it('a worker on a server that suggests continuing as new early hands on to the next run what it is about and why the last signal changed nothing, of a transfer and of a batch', async () => {
       const worker = await startTestWorker(db, temporal, {
         environment: serving('approvals', 'batches'),
       });
@@ -164,7 +164,7 @@ describe('the worker', () => {
       }
     });
 
-    it('the worker on a server that suggests continuing as new early continues a flooded workflow as new: every signal is handled once, and observers see no difference', async () => {
+    it('a worker on a server that suggests continuing as new early continues a flooded workflow as new: every signal is handled once, and observers see no difference', async () => {
       const worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
       try {
         const { pend } = await openGuardedBank(api);

@@ -168,7 +168,7 @@ describe('a trace', () => {
       );
   });
 
-  it('a trace that its sender does not keep is not kept, and an invalid traceparent begins a new one', async () => {
+  it('a trace that its sender does not sample is not kept, and an invalid traceparent begins a new one', async () => {
     const traceId = randomBytes(16).toString('hex');
     const unkept = await paid(api, { traceparent: `00-${traceId}-${'1'.repeat(16)}-00` });
     assert.deepEqual(
@@ -179,7 +179,7 @@ describe('a trace', () => {
     assert.match(String(arrivedOf(own).headers.traceparent), TRACEPARENT);
   });
 
-  it('a trace is none without an endpoint: nothing is stored, sent or passed on', async () => {
+  it('no trace is stored, sent or passed on without an endpoint for traces', async () => {
     await worker.stop();
     const [other, others] = await Promise.all([
       ApiProcess.start(db.url, environment),

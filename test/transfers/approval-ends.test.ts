@@ -62,7 +62,7 @@ describe('a transfer that waits for approval ends', () => {
   describe('with the last approval', () => {
     const approve = (id: unknown): Promise<TestAnswer> => own.act('approve', id, 'approver');
 
-    it('a transfer that waits for approval ends with the last approval as rejected with capability_cannot_send if its source is no longer verified', async () => {
+    it('a transfer that waits for approval ends at the last approval as rejected with capability_cannot_send if its source is no longer verified', async () => {
       const before = await own.money();
       const { id } = await own.pend();
       await db.change(`UPDATE accounts SET verified_at=NULL WHERE id=${idLiteral(own.guarded.id)}`);
@@ -72,7 +72,7 @@ describe('a transfer that waits for approval ends', () => {
       await assertGivenBack(before);
     });
 
-    it('a transfer that waits for approval ends with the last approval as rejected with not_found if its destination was closed meanwhile', async () => {
+    it('a transfer that waits for approval ends at the last approval as rejected with not_found if its destination was closed meanwhile', async () => {
       const before = await own.money();
       const { id } = await own.pend();
       await closeAccount(db.database, systemClock, own.receiver.id, DECIDED);
@@ -82,7 +82,7 @@ describe('a transfer that waits for approval ends', () => {
       await assertGivenBack(before);
     });
 
-    it('a transfer that waits for approval ends with the last approval as rejected with not_found if its destination has left the network, and as completed if it is still in it', async () => {
+    it('a transfer that waits for approval ends at the last approval as rejected with not_found if its destination has left the network, and as completed if it is still in it', async () => {
       const network = `net-${randomUUID()}`;
       own = await openGuarded(api, {}, { tenant: { network } });
       const neighbour = await openBank(api, { network });
@@ -104,13 +104,13 @@ describe('a transfer that waits for approval ends', () => {
       assert.equal(answered(await approve(reachable), 200).json.status, 'completed');
     });
 
-    it('a transfer that waits for approval ends with the last approval as completed if the destination is frozen: it can receive', async () => {
+    it('a transfer that waits for approval ends at the last approval as completed if the destination is frozen: it can receive', async () => {
       const { id } = await own.pend();
       await setStatus(db, own.receiver, 'frozen');
       assert.equal(answered(await approve(id), 200).json.status, 'completed');
     });
 
-    it('a transfer that waits for approval ends with the last approval and not with an earlier one: what was frozen may be active again by then', async () => {
+    it('a transfer that waits for approval is checked again at the last approval and not at an earlier one: what was frozen may be active again by then', async () => {
       await own.setPolicy({ approvals: 2 });
       const { id } = await own.pend();
       await freezeAccount(db.database, systemClock, own.guarded.id, DECIDED);
@@ -119,7 +119,7 @@ describe('a transfer that waits for approval ends', () => {
       assert.equal(answered(await own.act('approve', id, 'second'), 200).json.status, 'completed');
     });
 
-    it('a transfer that waits for approval ends with the last approval as completed though limits shrank and funds are gone since: they were checked and held at its creation', async () => {
+    it('a transfer that waits for approval ends at the last approval as completed though limits shrank and funds are gone since: they were checked and held at its creation', async () => {
       const person = await own.account({ type: 'person', funds: { COPM: THRESHOLD } });
       await own.setPolicy({ accountId: person.id });
       const { id } = await own.pend({ from: person });
@@ -131,7 +131,7 @@ describe('a transfer that waits for approval ends', () => {
       assert.equal(await own.bank.available(own.receiver), THRESHOLD);
     });
 
-    it('a transfer that waits for approval ends with the last approval as rejected if the receiver can hold no more, and nothing is lost', async () => {
+    it('a transfer that waits for approval ends at the last approval as rejected if the receiver can hold no more, and nothing is lost', async () => {
       const network = `net-${randomUUID()}`;
       own = await openGuarded(api, {}, { tenant: { network } });
       const full = await openBank(api, { network });
@@ -146,7 +146,7 @@ describe('a transfer that waits for approval ends', () => {
       assert.equal(await full.available(to), 2n ** 63n - THRESHOLD);
     });
 
-    it('a transfer that waits for approval ends with the last approval and the approval that found this is a replay of its key forever after', async () => {
+    it('the approval that ended a transfer as rejected is a replay of its key forever after', async () => {
       const { id } = await own.pend();
       await freezeAccount(db.database, systemClock, own.guarded.id, DECIDED);
       const key = randomUUID();
@@ -158,7 +158,7 @@ describe('a transfer that waits for approval ends', () => {
   });
 
   describe('when its time is over', () => {
-    it('a transfer that waits for approval ends when its time is over and the timer finds another end: it changes nothing', async () => {
+    it('a transfer that waits for approval is not changed by the timer if it has ended', async () => {
       const { id } = await own.pend();
       const { json } = answered(await own.act('approve', id, 'approver'), 200);
       pass(EXPIRES_IN_S * 1_000);
@@ -166,7 +166,7 @@ describe('a transfer that waits for approval ends', () => {
       assert.deepEqual(await assertEnded(own, id, 'completed'), json);
     });
 
-    it('a transfer that waits for approval ends when its time is over as expired, whatever keeps older ones of another account from it', async () => {
+    it('a transfer that waits for approval ends as expired when its time is over, whatever keeps older ones of another account from it', async () => {
       const hurried = await startTestApi(db, { COMMAND_TIMEOUT_MS: '3000' }, { clock: () => now });
       const approvals = approvalsOf(hurried);
       while ((await approvals.expireDue(500)) > 0);
@@ -185,7 +185,7 @@ describe('a transfer that waits for approval ends', () => {
       await hurried.stop();
     });
 
-    it('all together: 250 that are due go in groups, those that expired first before the others', async () => {
+    it('of 250 transfers that are due, those that expired first end before the others, in groups', async () => {
       const approvals = approvalsOf(api);
       // Whatever other tests left is over by now.
       while ((await approvals.expireDue(500)) > 0);
@@ -256,7 +256,7 @@ describe('a transfer that waits for approval ends', () => {
         ['2036-02', '2036-03'],
       ],
     ] as const)
-      it(`a transfer that waits for approval ends in another month than it began its own month gets its share back, the month in the tenant's time zone at its creation: ${timeZone}`, async () => {
+      it(`a transfer that ends in another month gives back the share of its own month, which is that of the tenant's time zone at its creation: ${timeZone}`, async () => {
         at('2035-12-31T00:00:00.000Z');
         own = await openGuarded(
           api,
@@ -290,7 +290,7 @@ describe('a transfer that waits for approval ends', () => {
         assert.deepEqual(await months(), { [own1]: THRESHOLD });
       });
 
-    it('a transfer that waits for approval ends in another month than it began restored allowance can be used again, to the last unit, and what waits cannot', async () => {
+    it('an allowance that is given back in another month can be used again, to the last unit, unlike that of a waiting transfer', async () => {
       const payer = await own.account({ type: 'person', funds: { COPM: 2n * MONTH } });
       await own.setPolicy({ accountId: payer.id, threshold: LEAST });
       const maximum = 1_200_000_000n;
@@ -321,7 +321,7 @@ describe('a transfer that waits for approval ends', () => {
       await charge(FEE);
     });
 
-    it('a transfer that waits for approval ends with the fee of its creation held with the amount from the start, and released with it; it uses none of the month', async () => {
+    it('the fee of a waiting transfer is held with the amount from the start, and released with it; it uses none of the month', async () => {
       const before = await own.money();
       const { id, fee } = await own.pend();
       assert.deepEqual(fee, { raw: FEE.toString(), asset: 'COPM' });
@@ -335,7 +335,7 @@ describe('a transfer that waits for approval ends', () => {
       assert.equal(await own.bank.available(fees), 0n);
     });
 
-    it('a transfer that waits for approval ends with the fee of its creation must be covered: one unit less is insufficient_funds, and not held', async () => {
+    it('the fee of a waiting transfer must be covered: one unit less is insufficient_funds, and not held', async () => {
       const poor = await own.account({ funds: { COPM: THRESHOLD + FEE - 1n } });
       await own.setPolicy({ accountId: poor.id });
       const wanted = { from: poor, to: own.receiver, raw: THRESHOLD };
@@ -347,7 +347,7 @@ describe('a transfer that waits for approval ends', () => {
       assert.equal(await own.bank.available(fees), FEE);
     });
 
-    it('a transfer that waits for approval ends with the fee of its creation though schedule and fee account have changed since', async () => {
+    it('the fee of a waiting transfer stays that of its creation though schedule and fee account have changed since', async () => {
       const before = await own.money();
       const { id } = await own.pend();
       const next = await own.bank.account();
@@ -363,7 +363,7 @@ describe('a transfer that waits for approval ends', () => {
       });
     });
 
-    it('a transfer that waits for approval ends with the fee of its creation so the account that waits for the fee is not closed before, though it is no longer the fee account', async () => {
+    it('an account that waits for the fee of a transfer is not closed before, though it is no longer the fee account', async () => {
       const { id } = await own.pend();
       await collect(await own.bank.account());
       const closing = await closeAccount(db.database, systemClock, fees.id, DECIDED).catch(
@@ -378,7 +378,7 @@ describe('a transfer that waits for approval ends', () => {
       assert.equal((await closeAccount(db.database, systemClock, fees.id, DECIDED)).changed, true);
     });
 
-    it('a transfer that waits for approval ends with the fee of its creation which the source pays as a separate movement when it completes, dated then', async () => {
+    it('the fee of a waiting transfer is paid by the source as a separate movement when it completes, dated then', async () => {
       const { id } = await own.pend();
       pass(60_000);
       answered(await own.act('approve', id, 'approver'), 200);
@@ -395,7 +395,7 @@ describe('a transfer that waits for approval ends', () => {
     });
   });
 
-  it('a transfer that waits for approval ends and not by closing its source: an account with held funds stays open', async () => {
+  it('an account with held funds stays open: a transfer that waits for approval does not end by closing its source', async () => {
     const all = await own.account({ funds: { COPM: THRESHOLD } });
     await own.setPolicy({ accountId: all.id });
     const { id } = await own.pend({ from: all });

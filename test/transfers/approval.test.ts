@@ -198,7 +198,7 @@ describe('POST /v1/transfers that needs approval', () => {
   });
 
   describe('and then POST …/approve', () => {
-    it('POST /v1/transfers that needs approval and then POST …/approve by an approver, admin or owner completes it: 200, the money is there, one transfer.completed', async () => {
+    it('POST …/approve by an approver, admin or owner completes a waiting transfer: 200, the money is there, one transfer.completed', async () => {
       for (const [count, person] of APPROVERS.entries()) {
         const before = await own.money();
         const { id, approval, ...pending } = await own.pend();

@@ -244,7 +244,7 @@ describe('POST /v1/transfers', () => {
     assert.equal(answer.json.source_account, payer.id);
   });
 
-  it('POST /v1/transfers of a field given twice in an object the last one counts', async () => {
+  it('POST /v1/transfers counts the last value of a field given twice in an object', async () => {
     const body = JSON.stringify(transferBody({ from: payer, to: receiver, raw: LEAST })).replace(
       '"raw":',
       '"raw":"999999","raw":',

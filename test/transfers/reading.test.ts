@@ -103,7 +103,7 @@ describe('GET /v1/transfers', () => {
     assert.deepEqual([...list(first.items), ...list(next.items)], sorted(made));
   });
 
-  it('filters by source_account', async () => {
+  it('GET /v1/transfers filters by source_account', async () => {
     for (const { id } of accounts) {
       const own = made.filter((transfer) => transfer.source_account === id);
       assert.equal(own.length, 10);
@@ -120,7 +120,7 @@ describe('GET /v1/transfers', () => {
     );
   });
 
-  it('filters by status', async () => {
+  it('GET /v1/transfers filters by status', async () => {
     assert.deepEqual(await walk(bank, '/v1/transfers?status=completed&limit=7'), sorted(made));
     for (const status of ['pending_approval', 'rejected', 'expired'])
       assert.deepEqual(
@@ -129,7 +129,7 @@ describe('GET /v1/transfers', () => {
       );
   });
 
-  it('filters by inclusive bounds of created_at, to the millisecond', async () => {
+  it('GET /v1/transfers filters by inclusive bounds of created_at, to the millisecond', async () => {
     for (const [from, to, count] of [
       [0, 9, 30],
       [3, 3, 3],
@@ -296,7 +296,7 @@ describe('GET /v1/transfers', () => {
   });
 
   describe('/{id}', () => {
-    it('GET /v1/transfers /{id} answers the transfer as it was created', async () => {
+    it('GET /v1/transfers/{id} answers the transfer as it was created', async () => {
       for (const transfer of made.slice(0, 5)) {
         const id = text(transfer.id);
         assert.deepEqual(answered(await bank.get(`/v1/transfers/${id}`), 200).json, transfer);
@@ -307,7 +307,7 @@ describe('GET /v1/transfers', () => {
       }
     });
 
-    it("GET /v1/transfers /{id} answers the same 404 for another tenant's, a missing one, and a malformed id", async () => {
+    it("GET /v1/transfers/{id} answers the same 404 for another tenant's, a missing one, and a malformed id", async () => {
       const stranger = await openBank(api);
       const missing = answered(
         await stranger.get(`/v1/transfers/${randomUUID()}`),
@@ -321,7 +321,7 @@ describe('GET /v1/transfers', () => {
         );
     });
 
-    it('GET /v1/transfers /{id} accepts no query', async () => {
+    it('GET /v1/transfers/{id} accepts no query', async () => {
       answered(
         await bank.get(`/v1/transfers/${text(made[0]!.id)}?expand=fee`),
         400,

@@ -118,7 +118,7 @@ describe('POST /v1/transfers: the rules about money', () => {
     );
   });
 
-  it('POST /v1/transfers: the rules about money held funds are not spendable', async () => {
+  it('held funds are not spendable', async () => {
     const payer = await bank.account({ funds: { COPM: 3n * LEAST } });
     // As a pending operation would hold them; what holds them is the auditor's to ask, so they are given back below.
     const hold = (sign: string, other: string): Promise<number> =>

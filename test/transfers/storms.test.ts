@@ -24,20 +24,20 @@ describe('POST /v1/transfers, at the same time', () => {
     storm = { api, others: [other.baseUrl] };
   });
 
-  it('100 times with one key acts once, and all get the same transfer', async () => {
+  it('100 simultaneous requests with one key create one transfer, and all get it', async () => {
     await sameBodyStorm({ api, rounds: ROUNDS, width: 100 });
   });
 
-  it('100 times with one key over two processes acts once, and all get the same transfer', async () => {
+  it('100 simultaneous requests with one key over two processes create one transfer, and all get it', async () => {
     await sameBodyStorm({ ...storm, rounds: ROUNDS, width: 100 });
   });
 
-  it('POST /v1/transfers, at the same time with one key and two bodies does one of them once, and answers the other 409', async () => {
+  it('simultaneous POST /v1/transfers with one key and two bodies do one of them once, and answer the other 409', async () => {
     await twoBodiesStorm({ api, rounds: ROUNDS, width: 100 });
     await twoBodiesStorm({ ...storm, rounds: ROUNDS, width: 100 });
   });
 
-  it('POST /v1/transfers, at the same time with one key, half of them refused without binding it, acts once for the others', async () => {
+  it('simultaneous POST /v1/transfers with one key, half of them refused without binding it, act once for the others', async () => {
     await unboundStorm({ ...storm, rounds: ROUNDS, width: 60 });
   });
 
@@ -49,7 +49,7 @@ describe('POST /v1/transfers, at the same time', () => {
     await drainStorm({ ...storm, clients: CLIENTS, transfers: 300, feeRaw: 333n });
   });
 
-  it('POST /v1/transfers, at the same time everybody pays everybody over two processes, and no request is answered by a deadlock', async () => {
+  it('transfers from everybody to everybody over two processes are never answered by a deadlock', async () => {
     await mutualStorm({ ...storm, clients: CLIENTS, rounds: 6 });
   });
 });

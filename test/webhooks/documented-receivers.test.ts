@@ -197,10 +197,10 @@ for (const [name, language] of Object.entries(LANGUAGES)) {
       });
 
       for (const [what, text] of Object.entries(BODIES))
-        it(`accepts ${what}`, async () =>
+        it(`a documented receiver of webhooks accepts ${what}`, async () =>
           assert.equal(await statusOf(receiver, text, signed(text, receiver.secret)), 204));
 
-      it('accepts with the old secret what is signed with both', async () => {
+      it('a documented receiver of webhooks accepts with the old secret what is signed with both', async () => {
         const text = BODIES.emoji!;
         assert.equal(
           await statusOf(receiver, text, signed(text, newSecret(), receiver.secret)),
@@ -212,7 +212,7 @@ for (const [name, language] of Object.entries(LANGUAGES)) {
         );
       });
 
-      it('refuses what the secret did not sign', async () => {
+      it('a documented receiver of webhooks refuses what the secret did not sign', async () => {
         const text = BODIES['an event']!;
         const good = signed(text, receiver.secret);
         const refused: Record<string, readonly [string, Record<string, string>]> = {

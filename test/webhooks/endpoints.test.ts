@@ -157,7 +157,7 @@ describe('webhook endpoints', () => {
   });
 
   describe('by one key', () => {
-    it("webhook endpoints by one key are registered once; the replay shows the endpoint's current state, without its secret", async () => {
+    it("webhook endpoints that are registered by one key are registered once; the replay shows the endpoint's current state, without its secret", async () => {
       const [key, body] = [randomUUID(), good()];
       const { secret: _, ...first } = answered(await post(body, key), 201).json;
       const path = `${PATH}/${text(first.id)}`;
@@ -182,7 +182,7 @@ describe('webhook endpoints', () => {
       assert.deepEqual(await walk(bank, PATH), []);
     });
 
-    it('webhook endpoints by one key and a hundred requests at the same time are one: one sees the secret, the others a replay', async () => {
+    it('a hundred simultaneous registrations of a webhook endpoint by one key create one: one sees the secret, the others a replay', async () => {
       const [key, body] = [randomUUID(), good()];
       const answers = await Promise.all(Array.from({ length: 100 }, () => post(body, key)));
       assert.deepEqual(answers.map(({ status }) => status).sort(), [...Array(99).fill(200), 201]);
@@ -190,7 +190,7 @@ describe('webhook endpoints', () => {
       assert.equal(new Set(answers.map(({ json }) => json.id)).size, 1);
     });
 
-    it('webhook endpoints by one key that a transfer has used are refused, and the other way round', async () => {
+    it('webhook endpoints that are registered by one key that a transfer has used are refused, and the other way round', async () => {
       const [from, to] = [
         await bank.account({ funds: { COPM: 1_000_000n } }),
         await bank.account(),
@@ -206,7 +206,7 @@ describe('webhook endpoints', () => {
       );
     });
 
-    it('webhook endpoints by one key leave no key where nothing was registered', async () => {
+    it('webhook endpoints that are registered by one key leave no key where nothing was registered', async () => {
       const [key, body] = [randomUUID(), good()];
       answered(await post({ ...body, url: 'http://x' }, key), 400, 'invalid_field');
       const nobody = await addMember(
@@ -332,7 +332,7 @@ describe('webhook endpoints', () => {
   });
 
   describe('that are tested', () => {
-    it('get a signed body at once, even if disabled; the result is among the deliveries', async () => {
+    it('webhook endpoints that are tested get a signed body at once, even if disabled; the result is among the deliveries', async () => {
       const { id, url, secret } = await register(bank, ['account.verified']);
       const path = `${PATH}/${text(id)}`;
       answered(await bank.request('PATCH', path, { body: { status: 'disabled' } }), 200);
@@ -379,7 +379,7 @@ describe('webhook endpoints', () => {
       gate.open(200);
     });
 
-    it('webhook endpoints that are tested and redeliveries have a separate rate for each token: sixty a minute', async () => {
+    it('tests and redeliveries of webhooks have a separate rate for each token: sixty a minute', async () => {
       const limited = await startTestApi(db, { RATE_LIMITS: 'redeliver=60' });
       const path = `/v1/events/${randomUUID()}/redeliver`;
       const ask = (): Promise<TestAnswer> => limited.request('POST', path, { token: bank.token });

@@ -177,7 +177,7 @@ describe('an endpoint that fails', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 6 });
   });
 
-  it('an endpoint that fails is retried at once by one act once: repeated, it hurries nothing that has failed since', async () => {
+  it('an endpoint that fails is retried at once, once for each action: a repeated action hurries nothing that has failed since', async () => {
     const own = await failing(3);
     const ana = proven(
       await addStaff(api.core.database, { name: 'who retries once', rights: ['pause'] }),
@@ -208,7 +208,7 @@ describe('an endpoint that fails', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 6 });
   });
 
-  it('an endpoint that fails by 410 is disabled, and gets nothing until it is enabled; then all that it did not get', async () => {
+  it('an endpoint that answers 410 is disabled, and gets nothing until it is enabled; then all that it did not get', async () => {
     const own = await failing(3, () => 410);
     const path = `/v1/webhook_endpoints/${own.id}`;
     const shown = answered(await own.bank.get(path), 200).json;

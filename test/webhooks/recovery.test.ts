@@ -25,7 +25,7 @@ import {
 const MINUTE = 60_000;
 const DAY = 1_440 * MINUTE;
 
-describe('recover', () => {
+describe('a recovery', () => {
   let db: TestDatabase;
   let api: TestApi;
   let receiver: FakeReceiver;
@@ -69,7 +69,7 @@ describe('recover', () => {
       .sort((one, other) => one - other);
   };
 
-  it('recover resends what has got no 2xx since then, and nothing else', async () => {
+  it('a recovery resends what has got no 2xx since then, and nothing else', async () => {
     const own = await hooked(api);
     await emit(api, own, 1);
     clock.pass(10 * 60_000);
@@ -98,7 +98,7 @@ describe('recover', () => {
     assert.equal((await run(own.id)).attempts, 0);
   });
 
-  it('recover goes back to before the registration, and makes due what waits for its retry', async () => {
+  it('a recovery goes back to before the registration, and makes due what waits for its retry', async () => {
     const bank = await openBank(api);
     const account = await bank.account();
     await emit(api, { account }, 3);
@@ -112,7 +112,7 @@ describe('recover', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 4 });
   });
 
-  it('recover goes back thirty days and not further, and not into the future; a disabled endpoint is enabled first', async () => {
+  it('a recovery goes back thirty days and not further, and not into the future; a disabled endpoint is enabled first', async () => {
     const own = await hooked(api);
     answered(await recover(own, 30 * DAY - 60_000), 202);
     for (const ago of [30 * DAY + 60_000, -60_000]) {
@@ -124,7 +124,7 @@ describe('recover', () => {
     assert.deepEqual(refused.details, { current: 'disabled', allowed: ['enabled'] });
   });
 
-  it('recover sends what lies between the cursor and the head of the log of a type that was just added, and nothing twice', async () => {
+  it('a recovery sends what lies between the cursor and the head of the log of a type that was just added, and nothing twice', async () => {
     const own = await hooked(api);
     await emit(api, own, 2);
     await run(own.id);
@@ -142,7 +142,7 @@ describe('recover', () => {
     assert.equal((await endpointOf(api, own.id)).recoverAfter, null);
   });
 
-  it('recover sends a type that was exchanged for another though the cursor is moved over it without a run', async () => {
+  it('a recovery sends a type that was exchanged for another though the cursor is moved over it without a run', async () => {
     const own = await hooked(api);
     await emit(api, own, 3, 'payout.failed');
     await change(own, { events: ['payout.failed'] });
@@ -154,7 +154,7 @@ describe('recover', () => {
     assert.deepEqual(await arrived(own), [1, 2, 3]);
   });
 
-  it('recover requested again with less while it runs goes through everything first requested', async () => {
+  it('a recovery requested again with less while it runs goes through everything first requested', async () => {
     const own = await hooked(api);
     await emit(api, own, 30);
     clock.pass(10 * MINUTE);
@@ -171,7 +171,7 @@ describe('recover', () => {
     assert.equal((await arrived(own)).length, 35);
   });
 
-  it('recover requested while a delivery is in flight, even twice, does not send that again', async () => {
+  it('a recovery requested while a delivery is in flight, even twice, does not send that again', async () => {
     const own = await hooked(api);
     await emit(api, own, 2);
     const gate = new Gate();
@@ -189,7 +189,7 @@ describe('recover', () => {
     assert.deepEqual(await statesOf(api, own.id), { delivered: 2 });
   });
 
-  it('recover requested while a delivery is in its last attempt sends that again if it fails', async () => {
+  it('a recovery requested while a delivery is in its last attempt sends that again if it fails', async () => {
     const own = await hooked(api);
     receiver.reply = () => 500;
     await emit(api, own, 1);
@@ -212,7 +212,7 @@ describe('recover', () => {
     assert.deepEqual(await statesOf(api, own.id), { failed: 1, delivered: 1 });
   });
 
-  it('recover still goes back to before the registration if the endpoint is disabled and enabled meanwhile', async () => {
+  it('a recovery still goes back to before the registration if the endpoint is disabled and enabled meanwhile', async () => {
     const bank = await openBank(api);
     const account = await bank.account();
     await emit(api, { account }, 3);
@@ -225,7 +225,7 @@ describe('recover', () => {
     assert.deepEqual(await arrived(own), [1, 2, 3, 4]);
   });
 
-  it('recover does not resend a delivered event whose row grew old meanwhile', async () => {
+  it('a recovery does not resend a delivered event whose row grew old meanwhile', async () => {
     const own = await hooked(api);
     await emit(api, own, 3);
     await run(own.id);
@@ -259,7 +259,7 @@ describe('recover', () => {
       return own;
     };
 
-    it('recover by enabling sends what an endpoint has missed, and nothing that it has got, however long it was disabled', async () => {
+    it('enabling an endpoint sends what it has missed, and nothing that it has got, however long it was disabled', async () => {
       const own = await disabled();
       clock.pass(90 * DAY);
       await tidy();
@@ -269,7 +269,7 @@ describe('recover', () => {
       assert.deepEqual(await arrived(own), [3]);
     });
 
-    it('recover by enabling leaves nothing behind: the rows kept for it are removed once it is done', async () => {
+    it('enabling an endpoint leaves nothing behind: the rows kept for it are removed once it is done', async () => {
       const own = await disabled();
       clock.pass(90 * DAY);
       await tidy();

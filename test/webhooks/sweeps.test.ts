@@ -60,7 +60,7 @@ describe('webhooks', () => {
   const path = ({ id }: Hooked): string => `/v1/webhook_endpoints/${id}`;
 
   describe('that are due', () => {
-    it('webhooks that are due are those with an event of their types ahead, without a live run, and no others', async () => {
+    it('endpoints are due if they have an event of their types ahead and no live run, and no others', async () => {
       const [own, other] = [await hooked(api), await hooked(api, ['payout.failed'])];
       assert.deepEqual([await due(own), await due(other)], [false, false]);
       await emit(api, own, 1);
@@ -83,7 +83,7 @@ describe('webhooks', () => {
       assert.equal(await due(own), false);
     });
 
-    it('no longer include those whose cursors were moved past unwanted events', async () => {
+    it('endpoints are no longer due once their cursors were moved past unwanted events', async () => {
       const own = await hooked(api, ['payout.failed']);
       await emit(api, own, 1_500);
       assert.equal((await endpointOf(api, own.id)).cursorSequence, 0n);
@@ -98,7 +98,7 @@ describe('webhooks', () => {
   });
 
   describe('that were missed', () => {
-    it('webhooks that were missed are made due: an event that no sender has seen, one for an endpoint that is probed at its probe', async () => {
+    it('endpoints that were missed are made due: for an event that no sender has seen, and a probed one at its probe', async () => {
       const [own, probed] = [await hooked(api), await hooked(api)];
       const probeAt = instant(clock.now() + 60_000);
       await db.change(updateSql(webhookEndpoints, { probeAt }, { id: probed.id }));
@@ -113,7 +113,7 @@ describe('webhooks', () => {
       assert.equal((await run(own.id)).attempts, 1);
     });
 
-    it('webhooks that were missed are made due though their retry is due only later, and at their probe if they are probed', async () => {
+    it('endpoints that were missed are made due though their retry is due only later, and at their probe if they are probed', async () => {
       const [own, probed] = [await hooked(api), await hooked(api)];
       const [probeAt, later] = [instant(clock.now() + 60_000), instant(clock.now() + DAY)];
       await db.change(updateSql(webhookEndpoints, { nextDueAt: later }, { id: own.id }));
@@ -140,7 +140,7 @@ describe('webhooks', () => {
     const redeliver = (own: Hooked, id: string) =>
       own.bank.request('POST', `/v1/events/${id}/redeliver`);
 
-    it('webhooks redeliver sends the one event again to each endpoint that has had it, with the same id and bytes', async () => {
+    it('redelivering sends the one event again to each endpoint that has had it, with the same id and bytes', async () => {
       const own = await hooked(api);
       const second = await hooked(api, ['account.verified', 'payout.failed'], own.bank);
       const other = await hooked(api, ['payout.failed'], own.bank);
@@ -168,7 +168,7 @@ describe('webhooks', () => {
       );
     });
 
-    it('webhooks redeliver leaves to the cursor what it will still deliver, and skips disabled endpoints', async () => {
+    it('redelivering leaves to the cursor what it will still deliver, and skips disabled endpoints', async () => {
       const own = await hooked(api);
       const off = await hooked(api, ['account.verified'], own.bank);
       answered(await own.bank.request('PATCH', path(off), { body: { status: 'disabled' } }), 200);
@@ -183,7 +183,7 @@ describe('webhooks', () => {
     });
   });
 
-  it('webhooks keep attempts and deliveries for thirty days, a disabled endpoint too where enabling it would not look at them', async () => {
+  it('attempts and deliveries of webhooks are kept for thirty days, those of a disabled endpoint too where enabling it would not look at them', async () => {
     const [own, off] = [await hooked(api), await hooked(api)];
     await emit(api, own, 3);
     await run(own.id);
@@ -233,7 +233,7 @@ describe('webhooks', () => {
     );
   });
 
-  it('webhooks have their secrets resealed under the first key, and sign as before; a missing key is reported', async () => {
+  it('secrets of webhooks are resealed under the first key, and sign as before; a missing key is reported', async () => {
     const own = await hooked(api);
     answered(await own.bank.request('POST', `${path(own)}/rotate_secret`), 200);
     const old: SecretKey = { id: 'test', secret: Buffer.alloc(32, 7) };
@@ -270,7 +270,7 @@ describe('webhooks', () => {
       }
     };
 
-    it('webhooks retention is forever unless an operator sets it, to at least thirty days', async () => {
+    it('retention of events is forever unless an operator sets it, to at least thirty days', async () => {
       const own = await hooked(api);
       await emit(api, own, 2);
       clock.pass(1_000 * DAY);
@@ -281,7 +281,7 @@ describe('webhooks', () => {
       );
     });
 
-    it('webhooks retention removes only the oldest: lists begin later, an earlier cursor has expired, and an endpoint left behind continues', async () => {
+    it('retention of events removes only the oldest: lists begin later, an earlier cursor has expired, and an endpoint left behind continues', async () => {
       const bank = await openBank(api);
       const account = await bank.account();
       const behind = await hooked(api, ['account.verified'], bank);
@@ -325,7 +325,7 @@ describe('webhooks', () => {
       );
     });
 
-    it('webhooks retention expires cursors and positions behind which something is missing, and no other: of a rare type, a time to come, an idle log', async () => {
+    it('retention of events expires cursors and positions behind which something is missing, and no other: of a rare type, a time to come, an idle log', async () => {
       const bank = await openBank(api);
       const account = await bank.account();
       const client = new MoneyClient({ baseUrl: api.baseUrl, token: bank.token });
@@ -373,7 +373,7 @@ describe('webhooks', () => {
       assert.deepEqual([last.event.sequence, resumed.value?.event.sequence], [4, 5]);
     });
 
-    it('webhooks retention ends a delivery whose event is gone, without an attempt, and shows it as lost', async () => {
+    it('retention of events ends a delivery whose event is gone, without an attempt, and shows it as lost', async () => {
       const own = await hooked(api);
       await emit(api, own, 1);
       await run(own.id);
