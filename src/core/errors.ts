@@ -1,5 +1,5 @@
 import { EXAMPLE_ASSET } from './amount.js';
-import { FIELD_REASONS } from './field-reasons.js';
+import { FIELD_REASONS, reasonInWords } from './field-reasons.js';
 
 /** Every error code of the API. (docs/contract.md, Errors) */
 
@@ -34,7 +34,8 @@ export const ERRORS = {
       'Correct the field named by details.field, for the reason in details.reason; details.errors lists all problems, up to 50.',
     reasons: FIELD_REASONS,
     example: {
-      message: 'amount.raw is not valid: not_an_integer_string',
+      message:
+        'amount.raw is not valid: it is not a whole number written as text: "150000", never 150000',
       details: {
         field: 'amount.raw',
         reason: 'not_an_integer_string',
@@ -50,7 +51,7 @@ export const ERRORS = {
   },
   missing_idempotency_key: {
     status: 400,
-    meaning: 'An operation that moves money was sent without an Idempotency-Key header.',
+    meaning: 'An operation that needs an Idempotency-Key was sent without it.',
     remedy: 'Send a new UUID for a new operation, and the same UUID when you repeat it.',
     example: {
       message: 'this operation needs an Idempotency-Key header: a new UUID for a new operation',
@@ -282,7 +283,7 @@ export function fieldRefusal(problems: readonly [FieldProblem, ...FieldProblem[]
     message:
       first.code === 'missing_field'
         ? `${what} is required`
-        : `${what} is not valid: ${first.reason}`,
+        : `${what} is not valid: ${reasonInWords(first.reason)}`,
     details: {
       field: first.field,
       ...(first.code === 'invalid_field' ? { reason: first.reason } : {}),

@@ -55,3 +55,12 @@ export const FIELD_REASONS = {
   headers_too_long: 'The headers are longer than 16 KiB.',
   not_received_in_time: 'The request did not arrive within its time limit.',
 } as const;
+
+/** `not_one_of: COPM, DUSD` reads "not one of: COPM, DUSD". */
+export function reasonInWords(reason: string): string {
+  const sentence = Object.entries(FIELD_REASONS).find(([code]) => code === reason)?.[1];
+  if (sentence !== undefined)
+    return sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, '');
+  const [code = '', ...values] = reason.split(':');
+  return [code.replaceAll('_', ' '), ...values].join(':');
+}

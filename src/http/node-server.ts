@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { invalidField, NOT_FOUND, type Refusal } from '../core/errors.js';
+import { reasonInWords } from '../core/field-reasons.js';
 import { newId } from '../core/ids.js';
 import type { ErrorWriter } from './errors.js';
 import { afterReading, BODY_TIMEOUTS } from './request-body.js';
@@ -97,7 +98,10 @@ function refusalOf(fault: Error): Refusal {
 
 /** The request may have no body to mention. */
 function invalidRequest(reason: string): Refusal {
-  return { ...invalidField('', reason), message: `the request is not valid: ${reason}` };
+  return {
+    ...invalidField('', reason),
+    message: `the request is not valid: ${reasonInWords(reason)}`,
+  };
 }
 
 interface OpenConnection {

@@ -192,7 +192,7 @@ describe('a refund of fees with a forged proposal', () => {
       await assert.rejects(
         proposeAdjustment(deps, wanted(payer, { direction: 'in', raw: 1n, reference })),
         {
-          message: 'reference is not valid: names_a_fee_refund',
+          message: 'reference is not valid: names a fee refund',
         },
       );
     await proposeAdjustment(

@@ -79,7 +79,7 @@ describe('malformed HTTP', () => {
     const { message, details } = bodyOfRaw(answer).error;
     assert.deepEqual(
       [message, details?.reason],
-      ['the request is not valid: headers_too_long', 'headers_too_long'],
+      ['the request is not valid: the headers are longer than 16 KiB', 'headers_too_long'],
     );
   });
 

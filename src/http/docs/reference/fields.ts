@@ -184,12 +184,15 @@ function isNullable(schema: Schema): boolean {
 }
 
 function simpleType(schema: Schema): string {
-  const { format, minimum, maximum, maxLength } = schema;
+  const { format, minimum, maximum, maxLength, pattern = '' } = schema;
   const names = typesOf(schema).filter((name) => name !== 'null');
   const range =
     minimum === undefined || maximum === undefined ? undefined : `${minimum} to ${maximum}`;
   const length = maxLength === undefined ? undefined : `at most ${maxLength} characters`;
-  return [names.join(' or '), format, range, length]
+  // A pattern that begins with ^[^ excludes characters that nobody types.
+  const isShown = format === undefined && pattern !== '' && !pattern.startsWith('^[^');
+  const characters = isShown ? `matches ${pattern}` : undefined;
+  return [names.join(' or '), format, range, length, characters]
     .filter((part) => part !== undefined)
     .join(', ');
 }

@@ -151,6 +151,7 @@ function python({ route, path, body, form, isFile }: Request): string {
   return [
     ...(hasJson || body !== null ? ['import json'] : []),
     'import os',
+    'import urllib.error',
     'import urllib.request',
     ...(isKeyed ? ['import uuid'] : []),
     '',
@@ -164,12 +165,15 @@ function python({ route, path, body, form, isFile }: Request): string {
     ...(body === null ? [] : ['    data=json.dumps(body).encode(),']),
     ...(form === null ? [] : ['    data=body,']),
     ')',
-    'with urllib.request.urlopen(request) as response:',
+    'try:',
+    '    with urllib.request.urlopen(request) as response:',
     hasJson
-      ? '    print(json.load(response))'
+      ? '        print(json.load(response))'
       : isFile
-        ? '    print(response.read().decode())'
-        : '    print(response.status)',
+        ? '        print(response.read().decode())'
+        : '        print(response.status)',
+    'except urllib.error.HTTPError as error:',
+    '    print(error.code, error.read().decode())',
   ].join('\n');
 }
 
