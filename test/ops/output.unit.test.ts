@@ -181,7 +181,10 @@ describe('what options hold', () => {
 
 describe('what went wrong', () => {
   for (const [failure, line] of [
-    [new ApiError(invalidField('name', 'too_long')), 'name is not valid: it has more characters than the maximum (invalid_field)'],
+    [
+      new ApiError(invalidField('name', 'too_long')),
+      'name is not valid: it has more characters than the maximum (invalid_field)',
+    ],
     [
       new DatabaseUnavailable('refused', {
         cause: new Error('connect ECONNREFUSED 127.0.0.1:3306'),
