@@ -10,8 +10,8 @@ import { ApiProcess } from './service/api-process.js';
 import { type GroupHistogram, groupsBetween } from './service/group-sizes.js';
 import { cpuMsOf, databasePid } from './service/process-figures.js';
 import type { ServiceProcess } from './service/service-process.js';
-import type { Grounds } from './service/settings.js';
-import { awayTemporal, BenchTemporal } from './service/temporal.js';
+import type { Environment } from './service/settings.js';
+import { unreachableTemporal, BenchTemporal } from './service/temporal.js';
 import { startWorker } from './service/worker-process.js';
 
 /** The result of a load, as measured by the generator and by the service. */
@@ -113,7 +113,7 @@ export class Bench {
     temporal: 'there' | 'away' = 'there',
   ): Promise<T> {
     if (temporal === 'away')
-      return this.runBoth({ url: ledger.url, temporal: await awayTemporal() }, null, work);
+      return this.runBoth({ url: ledger.url, temporal: await unreachableTemporal() }, null, work);
     const own = await BenchTemporal.open(this.temporalAddress);
     try {
       return await this.runBoth({ url: ledger.url, temporal: own }, own, work);
@@ -157,13 +157,13 @@ export class Bench {
   }
 
   private async runBoth<T>(
-    grounds: Grounds,
+    environment: Environment,
     temporal: BenchTemporal | null,
     work: (service: Service) => Promise<T>,
   ): Promise<T> {
-    const worker = await startWorker(grounds, temporal !== null, this.profileFolder);
+    const worker = await startWorker(environment, temporal !== null, this.profileFolder);
     return whileRunning(worker, async () => {
-      const api = await ApiProcess.start(grounds, this.profileFolder);
+      const api = await ApiProcess.start(environment, this.profileFolder);
       return whileRunning(api, () => work({ api, worker, temporal }));
     });
   }

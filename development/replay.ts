@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { temporalOptions } from '../src/config/temporal.js';
 import { ConfigError, readTemporalConfig } from '../src/config/config.js';
 import { installRuntime } from '../src/temporal/workers.js';
-import { type Replayed, replayOpen, replayRecorded } from './replaying.js';
+import { type Replayed, replayOpen, replayRecorded } from './replay-histories.js';
 
 /**
  * Replays histories on this build's workflows, and exits with 1 if one would not continue: those in

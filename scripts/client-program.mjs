@@ -5,7 +5,7 @@ import { prepareCode } from './lib/build.mjs';
 import { ROOT } from './lib/paths.mjs';
 import { beQuiet, UserError } from './lib/progress.mjs';
 
-// A program may read the output.
+// Progress would mix with output that a program may read.
 beQuiet();
 const [name, ...args] = process.argv.slice(2);
 try {
@@ -14,7 +14,7 @@ try {
   process.stderr.write(`${error instanceof UserError ? error.message : error.stack}\n`);
   process.exit(1);
 }
-// Ctrl-C reaches both; the program ends in its own way.
+// The terminal sends Ctrl-C to both processes. This one waits until the program has ended.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
 const child = spawn(
   process.execPath,

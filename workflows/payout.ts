@@ -32,15 +32,15 @@ const HELD_STEPS = 8;
 /** A payout, `payout/{id}`, from its creation to its end. */
 export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState> {
   const { resourceId } = input;
-  let asked = input.asked ?? 0;
+  let polls = input.asked ?? 0;
   let nextAt = 0;
-  const front = new WorkflowInterface('payout', input, (state) => waitsFor(state, asked, nextAt));
+  const front = new WorkflowInterface('payout', input, (state) => waitsFor(state, polls, nextAt));
   const activities = { read: readPayout, perform: actOnPayout, expire: expirePayout };
   let state: ApprovalState = await waitForApproval(front, input, activities, () =>
     continueAsNew<typeof payout>(front.nextInput(input)),
   );
   for (;;) {
-    const pauseMs = pauseOf(state, asked, input);
+    const pauseMs = pauseOf(state, polls, input);
     nextAt = Date.now() + pauseMs;
     const handled = await front.handleSignal(activities, resourceId);
     if (handled !== null) state = handled;
@@ -49,13 +49,13 @@ export async function payout(input: PayoutWorkflowInput): Promise<ApprovalState>
     else if (state.status !== 'approved' && state.status !== 'in_progress') return state;
     else {
       if (workflowInfo().continueAsNewSuggested)
-        await continueAsNew<typeof payout>(front.nextInput({ ...input, asked }));
+        await continueAsNew<typeof payout>(front.nextInput({ ...input, asked: polls }));
       front.update(state);
       const summary =
         state.status === 'approved' ? 'Next attempt to submit the payout' : 'Next status request';
       if (await condition(() => front.hasSignals, pauseMs, { summary })) continue;
       const after = await turnOf(resourceId, state);
-      if (state.status === 'in_progress' && after.isHeld !== true) asked += 1;
+      if (state.status === 'in_progress' && after.isHeld !== true) polls += 1;
       state = front.update(after);
     }
   }
@@ -94,18 +94,18 @@ function wasNotServed(failure: unknown): boolean {
 /** Returns twice the previous pause. */
 function pauseOf(
   { status, isHeld, isServed = true }: ApprovalState,
-  asked: number,
+  polls: number,
   { polling: { firstMs, longestMs }, lookAgainMs }: PayoutWorkflowInput,
 ): number {
   // In case the notification was lost.
   if (isHeld === true && isServed && status === 'approved') return lookAgainMs;
-  const steps = isHeld === true ? asked + HELD_STEPS : asked;
+  const steps = isHeld === true ? polls + HELD_STEPS : polls;
   return Math.min(longestMs, firstMs * 2 ** Math.min(steps, 20));
 }
 
 function waitsFor(
   { status, isHeld, isFrozen }: ApprovalState,
-  asked: number,
+  polls: number,
   nextAt: number,
 ): string | null {
   if (isFrozen === true)
@@ -120,5 +120,5 @@ function waitsFor(
   if (isHeld === true)
     return 'Its rail gives no answers: it is asked what became of it when it does.';
   const next = nextAt === 0 ? 'soon' : `at ${clockTime(new Date(nextAt))}`;
-  return `Waiting for the rail to say what became of it; asked ${counted(asked, 'time')}, next ${next}.`;
+  return `Waiting for the rail to say what became of it; asked ${counted(polls, 'time')}, next ${next}.`;
 }

@@ -51,9 +51,10 @@ export async function recordGroups(
   const groups: RecordedGroup[] = [];
   try {
     for (const size of sizes) {
-      const wanted = Array.from({ length: size }, next);
-      const group = wanted.map((one) => pending(ledger, one));
-      if (wanted.every(({ key }) => key !== undefined)) await findResults(database.reader, group);
+      const transfers = Array.from({ length: size }, next);
+      const group = transfers.map((one) => pending(ledger, one));
+      if (transfers.every(({ key }) => key !== undefined))
+        await findResults(database.reader, group);
       else await recordGroup(database, group);
       const [reads, steps] = [database.lookUps.splice(0), database.steps.splice(0)];
       if (reads.length + steps.length === 0)
@@ -96,12 +97,15 @@ function fail(_what: string, fault: unknown): never {
   throw fault instanceof Error ? fault : new Error('a command failed');
 }
 
-function pending({ tenantId, memberId }: Ledger, wanted: ReturnType<NextTransfer>): PendingCommand {
-  const { source, destination } = wanted;
+function pending(
+  { tenantId, memberId }: Ledger,
+  transfer: ReturnType<NextTransfer>,
+): PendingCommand {
+  const { source, destination } = transfer;
   const command: CreateTransfer = {
     tenantId,
     memberId,
-    key: wanted.key ?? randomUUID(),
+    key: transfer.key ?? randomUUID(),
     // As long as the service's; a used key must not be looked up by it.
     fingerprint: { ...requestFingerprint([FINGERPRINT_KEY], newId()), compare: () => 'same' },
     transferId: newId(),

@@ -129,12 +129,12 @@ async function readParties(
   return withDatabase(url, async (database) => {
     const member = await database.reader.find(members, { name: 'bench' });
     if (member === undefined) throw new Error('the ledger has no member');
-    const wanted = { name: 'bench', scopes: SCOPES, expiresAt: null, cidrs: [] };
+    const tokenRequest = { name: 'bench', scopes: SCOPES, expiresAt: null, cidrs: [] };
     const { text } = await issueToken(
       database,
       systemClock,
       member,
-      wanted,
+      tokenRequest,
       operatorActor('bench'),
     );
     const rows = await database.reader.query(

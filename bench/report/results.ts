@@ -46,14 +46,14 @@ export function markdownTable(results: Results): string {
     if ('failure' in row)
       return `| ${row.title} | failed: ${row.failure.split('\n')[0]} | | | no |`;
     const { figures, baseline, ratio, targets } = row.measured;
-    const wanted = targets.map(({ text, isMet }) => (isMet ? text : `**${text}**`)).join('; ');
+    const targetText = targets.map(({ text, isMet }) => (isMet ? text : `**${text}**`)).join('; ');
     const passed =
       targets.length === 0 ? '–' : targets.every(({ isMet }) => isMet) ? 'yes' : '**no**';
     const spread =
       row.ratios.length === 1
         ? ''
         : ` (${row.ratios.at(0)?.toFixed(2)} to ${row.ratios.at(-1)?.toFixed(2)})`;
-    return `| ${row.title} | ${figures} | ${baseline} | ${ratio.toFixed(2)}${spread} | ${wanted} | ${passed} |`;
+    return `| ${row.title} | ${figures} | ${baseline} | ${ratio.toFixed(2)}${spread} | ${targetText} | ${passed} |`;
   });
   return [
     `Measured on ${date.slice(0, 10)}: ${machine.cpus} cores (${machine.cpuModel}), ${machine.memoryGiB} GiB, ` +

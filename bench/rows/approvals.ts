@@ -7,8 +7,8 @@ import { evenLedger } from '../ledgers/shape.js';
 import { latencyText, perSecond, seconds } from '../report/text.js';
 import { RowFailed } from '../row-failed.js';
 import { atLeast, type Measured, type Row } from '../row.js';
-import { approvalParties, approverToken, setPolicies } from './approving.js';
-import { headOf, loggedAfter, outboxEntries } from './logged.js';
+import { approvalParties, approverToken, setPolicies } from './approval-data.js';
+import { headOf, loggedAfter, outboxEntries } from './read-log.js';
 
 const CLIENTS = 64;
 const WEEK_S = 604_800;

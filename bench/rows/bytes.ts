@@ -7,7 +7,7 @@ import { runTransfers } from './transfers.js';
 
 const CLIENTS = 64;
 const ENTRIES = 10_000;
-/** Few, so that each has enough entries for its half-empty last pages to be negligible. */
+/** Few accounts, so that each has many entries and half-empty last pages are negligible. */
 const ACCOUNTS = 20;
 const MAX_BYTES = 1_900;
 /** Written by every transfer. */
@@ -74,7 +74,7 @@ async function sizes({ adminUrl }: Ledger): Promise<Sizes> {
   }
 }
 
-/** Pages with rows. What InnoDB sets aside for a table to grow into, megabytes at a time, would be most of what a short run sees. */
+/** Counts only pages with rows. InnoDB also reserves megabytes for growth, which would dominate a short run. */
 const SIZE = `SELECT SUM(stat_value)*@@innodb_page_size AS number FROM mysql.innodb_index_stats
   WHERE database_name=DATABASE() AND table_name=? AND stat_name='n_leaf_pages'`;
 

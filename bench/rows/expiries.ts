@@ -12,8 +12,8 @@ import { latencyOf } from '../load/latency.js';
 import { ms } from '../report/text.js';
 import { RowFailed } from '../row-failed.js';
 import { atMost, type Row } from '../row.js';
-import { approvalParties, setPolicies, transferList } from './approving.js';
-import { outboxEntries } from './logged.js';
+import { approvalParties, setPolicies, transferList } from './approval-data.js';
+import { outboxEntries } from './read-log.js';
 import type { Parties } from './transfers.js';
 
 const CLIENTS = 64;

@@ -34,7 +34,7 @@ const ROWS: readonly Row[] = [
   startRow,
 ];
 
-/** The rows that the words name, in full or by their first words. No words: all. Throws for an unknown one. */
+/** Returns the rows with these names or first words of names, or all rows without words. Throws if no row matches a word. */
 export function chooseRows(words: readonly string[]): readonly Row[] {
   const names = (word: string) => (row: Row) =>
     row.name === word || row.name.startsWith(`${word}-`);

@@ -121,16 +121,16 @@ export async function readBatch(client: Client, id: string): Promise<ShownBatch>
 export async function untilStatus(
   client: Client,
   id: string,
-  wanted: string,
+  status: string,
   withinS: number,
 ): Promise<ShownBatch> {
   const passing = ['validating', 'executing'];
   const end = performance.now() + withinS * 1000;
   for (;;) {
     const batch = await readBatch(client, id);
-    if (batch.status === wanted) return batch;
+    if (batch.status === status) return batch;
     if (!passing.includes(batch.status) || performance.now() > end)
-      throw new RowFailed(`the batch is not ${wanted}: ${JSON.stringify(batch)}`);
+      throw new RowFailed(`the batch is not ${status}: ${JSON.stringify(batch)}`);
     await sleep(POLL_MS);
   }
 }

@@ -9,8 +9,8 @@ import { RowFailed } from '../row-failed.js';
 import { atLeast, atMost, type Measured, type Row } from '../row.js';
 import type { ApiProcess } from '../service/api-process.js';
 import { Client } from '../service/client.js';
-import { transferList } from './approving.js';
-import { headOf, loggedAfter } from './logged.js';
+import { transferList } from './approval-data.js';
+import { headOf, loggedAfter } from './read-log.js';
 import { randomParties } from './transfers.js';
 
 const LEDGER = evenLedger('webhooks', 10_000);

@@ -1,7 +1,7 @@
 import { freePort } from './free-port.js';
 import { type GroupHistogram, parseGroupSizes } from './group-sizes.js';
 import { ServiceProcess, startProgram, type Started } from './service-process.js';
-import { apiSettings, type Grounds, sharedSettings } from './settings.js';
+import { apiSettings, type Environment, sharedSettings } from './settings.js';
 
 /** The service's API process. */
 export class ApiProcess extends ServiceProcess {
@@ -12,14 +12,14 @@ export class ApiProcess extends ServiceProcess {
     super(started);
   }
 
-  static async start(grounds: Grounds, profileFolder: string | null): Promise<ApiProcess> {
+  static async start(environment: Environment, profileFolder: string | null): Promise<ApiProcess> {
     const [port, adminPort] = [await freePort(), await freePort()];
     const started = await startProgram({
       name: 'api',
       file: 'api.js',
       // As in scripts/lib/api.mjs.
       nodeOptions: ['--max-semi-space-size=64'],
-      settings: { ...sharedSettings(grounds), ...apiSettings(port) },
+      settings: { ...sharedSettings(environment), ...apiSettings(port) },
       adminPort,
       readyPage: '/readyz',
       profileFolder,

@@ -13,7 +13,7 @@ const ENCRYPTION_KEY = { id: 'bench', secret: Buffer.alloc(32, 'what the benchma
 const NO_LIMIT = '1000000';
 
 /** The database and the Temporal namespace of the processes. */
-export interface Grounds {
+export interface Environment {
   /** The application's user of a ledger's database. */
   readonly url: string;
   readonly temporal: { readonly address: string; readonly namespace: string };
@@ -22,7 +22,7 @@ export interface Grounds {
 /**
  * Settings of API and worker: the defaults, except that bodies are stored short, receivers may be on this machine and recipients are unlimited.
  */
-export function sharedSettings({ url, temporal }: Grounds): Record<string, string> {
+export function sharedSettings({ url, temporal }: Environment): Record<string, string> {
   return {
     MYSQL_URL: url,
     TEMPORAL_ADDRESS: temporal.address,

@@ -5,7 +5,7 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import type { WorkflowType } from '../../src/temporal/contracts.js';
 import { RowFailed } from '../row-failed.js';
 import { freePort } from './free-port.js';
-import type { Grounds } from './settings.js';
+import type { Environment } from './settings.js';
 
 const LIMIT_MS = 60_000;
 const POLL_MS = 50;
@@ -64,6 +64,6 @@ export class BenchTemporal {
 }
 
 /** An address at which no Temporal answers. */
-export async function awayTemporal(): Promise<Grounds['temporal']> {
+export async function unreachableTemporal(): Promise<Environment['temporal']> {
   return { address: `127.0.0.1:${await freePort()}`, namespace: 'default' };
 }

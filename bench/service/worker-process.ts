@@ -1,10 +1,10 @@
 import { freePort } from './free-port.js';
 import { ServiceProcess, startProgram } from './service-process.js';
-import { type Grounds, sharedSettings } from './settings.js';
+import { type Environment, sharedSettings } from './settings.js';
 
 /** Starts the service's worker process. While Temporal is away it is never ready, but sweeps. */
 export async function startWorker(
-  grounds: Grounds,
+  environment: Environment,
   isTemporalThere: boolean,
   profileFolder: string | null,
 ): Promise<ServiceProcess> {
@@ -13,7 +13,7 @@ export async function startWorker(
     file: 'worker.js',
     nodeOptions: ['--max-old-space-size=256'],
     settings: {
-      ...sharedSettings(grounds),
+      ...sharedSettings(environment),
       MALLOC_ARENA_MAX: '2',
       MALLOC_TRIM_THRESHOLD_: '131072',
     },

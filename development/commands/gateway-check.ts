@@ -94,11 +94,11 @@ Needs no database. Ends with 0 where every rule holds, else with 1.`,
   },
 });
 
-function resultFields({ rule: { name, says, where }, passed, why }: RuleResult): Fields {
+function resultFields({ rule: { name, rule: says, where }, passed, why }: RuleResult): Fields {
   return { rule: name, result: passed ? 'passed' : 'failed', says, why, where };
 }
 
-function resultLine({ rule: { name, says, where }, passed, why }: RuleResult): string {
+function resultLine({ rule: { name, rule: says, where }, passed, why }: RuleResult): string {
   const remark = why === null ? '' : `: ${why}`;
   return passed
     ? `passed  ${name.padEnd(14)} ${says}${remark}`

@@ -5,7 +5,7 @@ import { localCommand } from '../../src/ops/command.js';
 import { option } from '../../src/ops/inputs.js';
 import { OpsError } from '../../src/ops/failures.js';
 import { WebhookReceiver } from '../receiver/receiver.js';
-import { deliveryFields, deliveryLine } from '../receiver/received.js';
+import { deliveryFields, deliveryLine } from '../receiver/delivery-output.js';
 
 const DEFAULT_ANSWER = 200;
 

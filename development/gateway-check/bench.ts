@@ -51,12 +51,12 @@ export class Bench {
 
   /** Gives a new order, which must be accepted. Throws Violation. */
   async give(order: RailOrder): Promise<KeyedReport> {
-    const said = statement(await this.probe.order(order), order.key);
-    if (said.status !== 'accepted' && said.status !== 'completed')
+    const report = statement(await this.probe.order(order), order.key);
+    if (report.status !== 'accepted' && report.status !== 'completed')
       throw new Violation(
-        `a new order was answered ${said.status}: name an account that the gateway pays`,
+        `a new order was answered ${report.status}: name an account that the gateway pays`,
       );
-    return said;
+    return report;
   }
 
   async ask(key: Uuid): Promise<KeyedReport> {
@@ -68,14 +68,14 @@ export class Bench {
    * differently.
    */
   async completed(key: Uuid): Promise<KeyedReport> {
-    const said = await this.until(`${key} to be paid`, async () => {
+    const report = await this.until(`${key} to be paid`, async () => {
       const now = await this.ask(key);
       return now.status === 'accepted' ? undefined : now;
     });
-    if (said.status !== 'completed')
-      throw new Violation(`an order that was taken became ${said.status}`);
-    this.paid.set(key, said.reference);
-    return said;
+    if (report.status !== 'completed')
+      throw new Violation(`an order that was taken became ${report.status}`);
+    this.paid.set(key, report.reference);
+    return report;
   }
 
   /** Checks that nothing was done with the key. Throws Violation. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../src/core/instant.js';
 import { Bench, type CheckedOrders } from './bench.js';
 import { CallbackListener } from './callbacks.js';
 import { Probe, Violation } from './probe.js';
-import { type Rule, RULES } from './promises.js';
+import { type Rule, RULES } from './rules.js';
 
 /** Checks whether a gateway follows docs/payout-rail.md. */
 

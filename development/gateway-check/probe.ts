@@ -22,14 +22,14 @@ export interface Signing {
 
 interface ProbeAnswer {
   /** `POST /payouts`, for messages about it. */
-  readonly asked: string;
+  readonly request: string;
   readonly status: number;
   readonly text: string;
 }
 
 const TIMEOUT_MS = 10_000;
 const NOTHING = Buffer.alloc(0);
-const TAKEN = [200, 201, 202];
+const ACCEPTED_STATUSES = [200, 201, 202];
 
 /**
  * Calls a gateway like the service does, and in other ways. Every operation throws Violation if no
@@ -66,7 +66,7 @@ export class Probe {
     const { method, path, body } = message;
     const { key = this.keys[0], awayS = 0, isUnsigned = false } = signing;
     const at = instant(this.clock() + awayS * 1_000);
-    const asked = `${method} ${path}`;
+    const request = `${method} ${path}`;
     try {
       const response = await fetch(this.url + path, {
         method,
@@ -78,9 +78,9 @@ export class Probe {
         },
         ...(method === 'POST' ? { body } : {}),
       });
-      return { asked, status: response.status, text: await limitedText(response) };
+      return { request, status: response.status, text: await limitedText(response) };
     } catch (failure) {
-      throw new Violation(`${asked} was not answered: ${reasonOf(failure)}`);
+      throw new Violation(`${request} was not answered: ${reasonOf(failure)}`);
     }
   }
 }
@@ -92,9 +92,9 @@ function reasonOf(failure: unknown): string {
 
 /** Returns the statement about the key. Throws Violation without one. */
 export function statement(answer: ProbeAnswer, key: Uuid): KeyedReport {
-  const said = TAKEN.includes(answer.status) ? readReport(answer.text) : null;
-  if (said?.key === key) return said;
-  throw new Violation(`${shown(answer)}, which is no statement about the key`);
+  const report = ACCEPTED_STATUSES.includes(answer.status) ? readReport(answer.text) : null;
+  if (report?.key === key) return report;
+  throw new Violation(`${describeAnswer(answer)}, which is no statement about the key`);
 }
 
 /** Returns the statement after a void; null if the gateway cannot void. */
@@ -107,17 +107,18 @@ export function voidStatement(answer: ProbeAnswer, key: Uuid): KeyedReport | nul
 /** Throws Violation unless it is the protocol's 404. */
 export function mustBeUnknown(answer: ProbeAnswer, key: Uuid): void {
   if (answer.status !== 404 || !isAbout(key, 'unknown', answer.text))
-    throw new Violation(`${shown(answer)}, and not 404 with the status "unknown"`);
+    throw new Violation(`${describeAnswer(answer)}, and not 404 with the status "unknown"`);
 }
 
 export function mustAnswer(answer: ProbeAnswer, status: number, what: string): void {
-  if (answer.status !== status) throw new Violation(`${what}: ${shown(answer)}, and not ${status}`);
+  if (answer.status !== status)
+    throw new Violation(`${what}: ${describeAnswer(answer)}, and not ${status}`);
 }
 
 const SHOWN = 120;
 
-function shown({ asked, status, text }: ProbeAnswer): string {
+function describeAnswer({ request, status, text }: ProbeAnswer): string {
   // Only plain characters reach the terminal.
   const plain = text.slice(0, SHOWN).replace(/[^\x20-\x7e]/g, '?');
-  return `${asked} was answered ${status} ${plain}`.trimEnd();
+  return `${request} was answered ${status} ${plain}`.trimEnd();
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import getRawBody from 'raw-body';
-import { type ReceivedDelivery, tellEvent } from './received.js';
+import { type ReceivedDelivery, tellEvent } from './delivery-output.js';
 import { verifySignatures } from './signatures.js';
 
 interface ReceiverOptions {

@@ -21,17 +21,18 @@ export function readStaffSecrets(path: string): Readonly<Record<string, string>>
  * people stay deactivated.
  */
 export async function makeDemoStaff(deps: StaffDeps, path: string, actor: Actor): Promise<void> {
-  for (const wanted of DEMO_STAFF) {
-    const known = await findStaff(deps.database.reader, wanted.name);
-    if (known?.active === false) continue;
-    const kept = readStaffSecrets(path)[wanted.name];
-    if (known !== undefined && kept !== undefined && isOf(deps, known, kept)) continue;
+  for (const plan of DEMO_STAFF) {
+    const existing = await findStaff(deps.database.reader, plan.name);
+    if (existing?.active === false) continue;
+    const storedSecret = readStaffSecrets(path)[plan.name];
+    if (existing !== undefined && storedSecret !== undefined && isOf(deps, existing, storedSecret))
+      continue;
     const secret =
-      known === undefined || known.factorSecret === null
-        ? (await setPerson(deps, wanted, actor)).factor?.secret
-        : await replaceFactor(deps, known, actor);
-    if (secret === undefined) throw new Error(`${wanted.name} got no authenticator`);
-    writePrivate(path, { ...readStaffSecrets(path), [wanted.name]: secret });
+      existing === undefined || existing.factorSecret === null
+        ? (await setPerson(deps, plan, actor)).factor?.secret
+        : await replaceFactor(deps, existing, actor);
+    if (secret === undefined) throw new Error(`${plan.name} got no authenticator`);
+    writePrivate(path, { ...readStaffSecrets(path), [plan.name]: secret });
   }
 }
 

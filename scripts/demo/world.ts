@@ -254,13 +254,13 @@ async function tokensOf(
 ): Promise<Record<string, string>> {
   const held: Record<string, string> = {};
   const issued: Record<string, string> = {};
-  for (const [name, wanted] of Object.entries(plan.tokens)) {
-    const kept = deps.tokenFile.get(tenant.name, name);
-    const member = people.get(wanted.member);
+  for (const [name, tokenPlan] of Object.entries(plan.tokens)) {
+    const stored = deps.tokenFile.get(tenant.name, name);
+    const member = people.get(tokenPlan.member);
     if (member === undefined)
-      throw new Error(`the plan has a token of ${wanted.member}, who is no member`);
-    if (kept !== undefined && (await isLive(deps, kept, member))) held[name] = kept;
-    else held[name] = issued[name] = await replaceToken(deps, tenant, name, wanted, member);
+      throw new Error(`the plan has a token of ${tokenPlan.member}, who is no member`);
+    if (stored !== undefined && (await isLive(deps, stored, member))) held[name] = stored;
+    else held[name] = issued[name] = await replaceToken(deps, tenant, name, tokenPlan, member);
   }
   if (Object.keys(issued).length > 0) deps.tokenFile.keep(tenant.name, issued);
   return held;

@@ -27,7 +27,7 @@ export async function findPrometheus() {
   const found = cached();
   if (!found)
     say(
-      '  NO PROMETHEUS IS AT HAND: alerts and dashboard are not tried. Put prometheus and promtool on the PATH.',
+      '  PROMETHEUS IS MISSING: alerts and dashboard are not tested. Put prometheus and promtool on the PATH.',
     );
   return found;
 }

@@ -35,12 +35,12 @@ const MAX_TIME_ZONE = 64;
 export async function addTenant(
   database: Database,
   clock: Clock,
-  wanted: NewTenant,
+  request: NewTenant,
   actor: Actor,
 ): Promise<Tenant> {
   const createdAt = clock();
   const tenant: Tenant = {
-    ...checkedTenant(wanted),
+    ...checkedTenant(request),
     id: newId(),
     feeAccountId: null,
     policyDelayS: 0,

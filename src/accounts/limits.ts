@@ -37,7 +37,7 @@ export function limitNeeds(accountId: Uuid, asset: Asset, at: Instant): Need[] {
 
 const WIDEST_OFFSET_MS = 15 * 3_600_000;
 
-/** Every month that the instant may be in: the time zone is read at the same time. */
+/** Names every month that the instant may be in, because the time zone is not read yet. */
 function monthNeeds(accountId: Uuid, asset: Asset, at: Instant): Need[] {
   const names = [-WIDEST_OFFSET_MS, WIDEST_OFFSET_MS].map(
     (offset) => monthOf(instant(at + offset), 'UTC').name,
@@ -69,9 +69,9 @@ export async function setAccountLimits(
     const own: AccountLimits = {
       accountId,
       asset,
-      minimum: changed(change.minimum, before?.minimum),
-      maximum: changed(change.maximum, before?.maximum),
-      month: changed(change.month, before?.month),
+      minimum: newLimit(change.minimum, before?.minimum),
+      maximum: newLimit(change.maximum, before?.maximum),
+      month: newLimit(change.month, before?.month),
     };
     const { minimum, maximum } = limitsOf(account, asset, own);
     // Amounts of zero are refused only by the minimum.
@@ -88,11 +88,11 @@ export async function setAccountLimits(
   });
 }
 
-function changed(
-  wanted: bigint | null | undefined,
+function newLimit(
+  change: bigint | null | undefined,
   before: bigint | null | undefined,
 ): bigint | null {
-  return wanted === undefined ? (before ?? null) : wanted;
+  return change === undefined ? (before ?? null) : change;
 }
 
 function textOf(raw: bigint | null): string | null {

@@ -13,7 +13,7 @@ import {
 } from '../db/entities/ledger.js';
 import { accounts } from '../db/entities/parties.js';
 import { payouts } from '../db/entities/payouts.js';
-import { type NumberRange, numbersWithin } from '../db/numbered.js';
+import { type NumberRange, numbersWithin } from '../db/numbered-rows.js';
 import { columnList, literal } from '../db/statements.js';
 import { readClockResets } from '../ledger/clock-resets.js';
 import { displayName } from './identifiers.js';

@@ -42,11 +42,11 @@ import {
 import { type DeclarationDeps, declareVerification } from './verification.js';
 
 export function accountRoutes(api: Api, deps: ReadingDeps, cursors: Cursors): void {
-  listAndRead(api, deps, cursors);
-  fundsAndMovements(api, deps, cursors);
+  accountReadRoutes(api, deps, cursors);
+  balanceAndMovementRoutes(api, deps, cursors);
 }
 
-function listAndRead(
+function accountReadRoutes(
   api: Api,
   { database: { reader }, clock }: ReadingDeps,
   cursors: Cursors,
@@ -99,7 +99,7 @@ function listAndRead(
   );
 }
 
-function fundsAndMovements(api: Api, deps: ReadingDeps, cursors: Cursors): void {
+function balanceAndMovementRoutes(api: Api, deps: ReadingDeps, cursors: Cursors): void {
   const { reader } = deps.database;
   const balances = new Balances(reader);
   api.get(
@@ -113,10 +113,10 @@ function fundsAndMovements(api: Api, deps: ReadingDeps, cursors: Cursors): void 
       'Held funds are part of the total but cannot be spent. With `at`, the exact totals at a past moment, which never change.',
     ),
     async (request) => {
-      const { caller, query: wanted } = request;
+      const { caller, query: input } = request;
       const accountId = pathId(request, 'account_id');
-      if (wanted.at !== undefined)
-        return { status: 200, body: await readPastBalances(deps, caller, accountId, wanted.at) };
+      if (input.at !== undefined)
+        return { status: 200, body: await readPastBalances(deps, caller, accountId, input.at) };
       return { status: 200, body: await balances.read(caller, accountId, deps.clock()) };
     },
   );
@@ -130,18 +130,18 @@ function fundsAndMovements(api: Api, deps: ReadingDeps, cursors: Cursors): void 
     summary('List the movements of an account', 'Newest first.'),
     async (request) => {
       const binding = cursorBinding(request);
-      const { caller, query: wanted } = request;
+      const { caller, query: input } = request;
       const filter = {
-        asset: wanted.asset,
-        kind: wanted.kind,
-        from: wanted['created_at[gte]'],
-        to: wanted['created_at[lte]'],
+        asset: input.asset,
+        kind: input.kind,
+        from: input['created_at[gte]'],
+        to: input['created_at[lte]'],
       };
-      const [seq] = wanted.cursor === undefined ? [] : cursors.decode(binding, wanted.cursor);
+      const [seq] = input.cursor === undefined ? [] : cursors.decode(binding, input.cursor);
       const before = seq === undefined ? null : BigInt(seq);
       const accountId = pathId(request, 'account_id');
       await assertAccountAllowed(reader, 'readAccount', caller, accountId);
-      const page = await readMovements(reader, accountId, filter, before, wanted.limit);
+      const page = await readMovements(reader, accountId, filter, before, input.limit);
       const next =
         page.nextBefore === null ? null : cursors.encode(binding, [page.nextBefore.toString()]);
       return { status: 200, body: { items: page.items.map(presentMovement), next_cursor: next } };
@@ -154,12 +154,12 @@ interface IdentityDeps extends DeclarationDeps {
 }
 
 export function identityRoutes(api: Api, deps: IdentityDeps): void {
-  lookup(api, deps);
-  alias(api, deps);
-  verification(api, deps);
+  lookupRoute(api, deps);
+  aliasRoutes(api, deps);
+  verificationRoute(api, deps);
 }
 
-function lookup(api: Api, { database: { reader }, budget }: IdentityDeps): void {
+function lookupRoute(api: Api, { database: { reader }, budget }: IdentityDeps): void {
   const aliases = new AliasLookup(reader);
   api.get(
     '/v1/accounts/lookup',
@@ -199,7 +199,7 @@ function lookup(api: Api, { database: { reader }, budget }: IdentityDeps): void 
   );
 }
 
-function alias(api: Api, { database, clock }: IdentityDeps): void {
+function aliasRoutes(api: Api, { database, clock }: IdentityDeps): void {
   api.put(
     '/v1/accounts/{account_id}/alias',
     named('setAlias'),
@@ -212,12 +212,12 @@ function alias(api: Api, { database, clock }: IdentityDeps): void {
       'Releases the previous one, which nobody can take for 90 days.',
     ),
     async (request) => {
-      const { caller, body: wanted } = request;
+      const { caller, body: input } = request;
       const account = await setAlias(
         database,
         clock,
         pathId(request, 'account_id'),
-        wanted.alias,
+        input.alias,
         caller,
       );
       return { status: 200, body: { account_id: account.id, alias: account.alias } };
@@ -238,7 +238,7 @@ function alias(api: Api, { database, clock }: IdentityDeps): void {
   );
 }
 
-function verification(api: Api, deps: IdentityDeps): void {
+function verificationRoute(api: Api, deps: IdentityDeps): void {
   api.put(
     '/v1/accounts/{account_id}/verification',
     named('declareVerification'),

@@ -132,7 +132,7 @@ export function decideAction<Row extends Approvable>(
     case 'refused':
       return refused(attempt, row, verdict.refusal);
     case 'expired': {
-      const { ended, writes } = written(feature, command, feature.expired(row, state), state);
+      const { ended, writes } = withNotice(feature, command, feature.expired(row, state), state);
       const refusal = stateRefusal(ended.status, allowedFor(action, feature.operations));
       return refused(attempt, ended, refusal, writes);
     }
@@ -167,7 +167,7 @@ export function decideExpiry<Row extends Approvable>(
   const waiting = waitingOf(row);
   const isDue = waiting?.status === PENDING_APPROVAL && isExpired(waiting, state.at);
   if (!isDue || feature.endRefusal(row) !== null) return unchanged(row);
-  const { ended, writes } = written(feature, command, feature.expired(row, state), state);
+  const { ended, writes } = withNotice(feature, command, feature.expired(row, state), state);
   return accept(ended, writes);
 }
 
@@ -187,7 +187,7 @@ function verdictOn<Row extends Approvable>(
   row: Row,
 ): ActionVerdict {
   const { id: resourceId, sourceAccountId: accountId, status, createdBy } = row;
-  const standing =
+  const rights =
     acting.by === 'member'
       ? { role: state.row(memberRoles, { accountId, memberId: acting.memberId })?.role }
       : { staff: state.row(staff, { id: acting.staff.id }) };
@@ -197,23 +197,23 @@ function verdictOn<Row extends Approvable>(
   const waiting = feature.endRefusal(row) === null ? known : { ...known, expiresAt: NEVER };
   const { resourceType, operations } = feature;
   return judgeAction(action, acting, waiting, {
-    ...{ standing, approvals: state.rows(approvals, { resourceId }) },
+    ...{ rights, approvals: state.rows(approvals, { resourceId }) },
     ...{ resourceType, operations, at: state.at },
   });
 }
 
-function written<Row extends Approvable>(
+function withNotice<Row extends Approvable>(
   { table, resourceType }: ApprovalFeature<Row>,
   { outboxId }: ExpiryCommand<Row>,
   { ended, writes }: Ending<Row>,
   { at }: LockedState,
 ): Ending<Row> {
   const { id: resourceId, tenantId } = ended;
-  const told =
+  const notices =
     outboxId === null ? [] : [outboxWrite({ outboxId, tenantId, resourceType, resourceId }, at)];
   return {
     ended,
-    writes: { ...writes, rows: [changeRow(table, ended), ...(writes.rows ?? []), ...told] },
+    writes: { ...writes, rows: [changeRow(table, ended), ...(writes.rows ?? []), ...notices] },
   };
 }
 
@@ -222,7 +222,7 @@ function decided<Row extends Approvable>(
   ending: Ending<Row>,
 ): Decision<Row> {
   const { feature, command, state } = attempt;
-  const { ended, writes } = written(feature, command, ending, state);
+  const { ended, writes } = withNotice(feature, command, ending, state);
   const { action, reason } = command;
   const details = { status: ended.status, received: ended.approvalsReceived, reason };
   const rows = [...(writes.rows ?? []), audited(attempt, ended, action, details)];

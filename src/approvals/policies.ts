@@ -14,7 +14,7 @@ import type { Sweep } from '../temporal/sweeper.js';
 import { changePolicy, recordEffective } from './policy-change.js';
 import { type Policy, type PolicyState, policyState } from './policy-rules.js';
 
-/** The account's row is the lock. (docs/contract.md, Approval policies) */
+/** Reads and changes approval policies, which the account's row locks. (docs/contract.md, Approval policies) */
 
 export const MAX_APPROVALS = 3;
 export const MIN_EXPIRY_S = 60;

@@ -25,26 +25,26 @@ import {
   policyState,
 } from './policy-rules.js';
 
-/** The caller has locked the account. `wanted` is null to remove the policy. */
+/** Changes the policy of an account that the caller has locked. Null removes the policy. */
 export async function changePolicy(
   transaction: Transaction,
   account: Account,
   asset: Asset,
-  wanted: Policy | null,
+  requested: Policy | null,
   actor: Actor,
   clock: Clock,
 ): Promise<PolicyState | null> {
-  // From now on no command on the account has an earlier instant.
+  // While the account is locked, no later command on it can have an earlier instant.
   const at = maxInstant(clock(), account.lastPostedAt);
-  const row = await withEffect(transaction, account, asset, at);
+  const row = await applyDueChange(transaction, account, asset, at);
   const before = policyState(row, at);
-  if (wanted === null && before.inForce === null) return null;
+  if (requested === null && before.inForce === null) return null;
   const tenant = await transaction.find(tenants, { id: account.tenantId });
   if (tenant === undefined) throw new Error('an account has no tenant');
-  const plan = planChange(before, wanted, tenant.policyDelayS, at);
+  const plan = planChange(before, requested, tenant.policyDelayS, at);
   const requester = plan.isRequest ? actor : requesterOf(row);
-  await write(transaction, account, asset, plan, requester);
-  for (const { action, details } of auditEntriesOf(asset, before, plan, wanted))
+  await writePolicy(transaction, account, asset, plan, requester);
+  for (const { action, details } of auditEntriesOf(asset, before, plan, requested))
     await recordAction(transaction, actor, at, accountAudit(account, action, details));
   return { inForce: plan.inForce, coming: plan.coming };
 }
@@ -66,13 +66,13 @@ export async function recordEffective(
       .column.parse(row.account_id) as Account['id'];
     const asset = approvalPolicies.column('asset').column.parse(row.asset) as Asset;
     await transact(database, async (transaction) =>
-      withEffect(transaction, await lockAccount(transaction, accountId), asset, clock()),
+      applyDueChange(transaction, await lockAccount(transaction, accountId), asset, clock()),
     );
   }
   return due.length;
 }
 
-async function withEffect(
+async function applyDueChange(
   transaction: Transaction,
   account: Account,
   asset: Asset,
@@ -86,7 +86,7 @@ async function withEffect(
   // The next decision may come from a process whose clock is behind.
   const lastPostedAt = maxInstant(account.lastPostedAt, row.effectiveAt);
   await transaction.execute(updateSql<Account>(accounts, { lastPostedAt }, { id: account.id }));
-  await write(transaction, account, asset, { inForce, coming: null }, null);
+  await writePolicy(transaction, account, asset, { inForce, coming: null }, null);
   const details = comingDetails(asset, { policy: inForce, effectiveAt: row.effectiveAt });
   const entry = accountAudit(account, 'approval_policy.take_effect', details);
   await recordAction(transaction, requester, at, entry);
@@ -98,7 +98,7 @@ function requesterOf(row: ApprovalPolicyRow | undefined): Actor | null {
   return { channel: row.requestedChannel, name: row.requestedBy };
 }
 
-async function write(
+async function writePolicy(
   transaction: Transaction,
   { id: accountId }: Account,
   asset: Asset,
@@ -139,12 +139,12 @@ function auditEntriesOf(
   asset: Asset,
   before: PolicyState,
   { inForce, coming, withdrawn, isRequest }: PolicyPlan,
-  wanted: Policy | null,
+  requested: Policy | null,
 ): Pick<AuditEntry, 'action' | 'details'>[] {
   const entries: Pick<AuditEntry, 'action' | 'details'>[] = [];
   if (withdrawn !== null)
     entries.push({ action: 'approval_policy.withdraw', details: comingDetails(asset, withdrawn) });
-  if (coming === null && wanted === null)
+  if (coming === null && requested === null)
     entries.push({ action: 'approval_policy.remove', details: { asset } });
   else if (coming === null || !isSame(before.inForce, inForce))
     entries.push({ action: 'approval_policy.set', details: { asset, ...policyDetails(inForce) } });

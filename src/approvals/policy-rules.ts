@@ -92,20 +92,20 @@ export interface PolicyPlan {
  */
 export function planChange(
   state: PolicyState,
-  wanted: Policy | null,
+  requested: Policy | null,
   delayS: number,
   at: Instant,
 ): PolicyPlan {
-  const atOnce = delayS === 0 ? wanted : stricterOf(state.inForce, wanted);
-  if (isSame(atOnce, wanted))
-    return { inForce: wanted, coming: null, withdrawn: state.coming, isRequest: false };
+  const atOnce = delayS === 0 ? requested : stricterOf(state.inForce, requested);
+  if (isSame(atOnce, requested))
+    return { inForce: requested, coming: null, withdrawn: state.coming, isRequest: false };
   const effectiveAt = instant(at + delayS * 1_000);
   const known = state.coming;
-  if (known !== null && isSame(known.policy, wanted) && known.effectiveAt <= effectiveAt)
+  if (known !== null && isSame(known.policy, requested) && known.effectiveAt <= effectiveAt)
     return { inForce: atOnce, coming: known, withdrawn: null, isRequest: false };
   return {
     inForce: atOnce,
-    coming: { policy: wanted, effectiveAt },
+    coming: { policy: requested, effectiveAt },
     withdrawn: known,
     isRequest: true,
   };

@@ -74,7 +74,7 @@ export function batchRefusal(
     : null;
 }
 
-export interface ActorStanding {
+export interface ActorRights {
   readonly role?: Role | undefined;
   readonly staff?: Staff | undefined;
 }
@@ -105,7 +105,7 @@ export function claimedName(acting: ApprovalActor): string {
 export function authorityRefusal(
   action: ApprovalAction,
   acting: ApprovalActor,
-  standing: ActorStanding,
+  rights: ActorRights,
   waiting: WaitingApproval,
   {
     resourceType,
@@ -113,9 +113,9 @@ export function authorityRefusal(
   }: { readonly resourceType: ApprovableType; readonly operations: ApprovalOperations },
 ): Refusal | null {
   if (acting.by === 'staff')
-    return rowRefusal(`${resourceType}.${action}`, acting.staff, standing.staff);
+    return rowRefusal(`${resourceType}.${action}`, acting.staff, rights.staff);
   const isCreator = acting.memberId === waiting.createdBy;
-  const { role } = standing;
+  const { role } = rights;
   if (action === 'cancel') {
     const may = roleAllows(operations.cancel, role) || (isCreator && role !== undefined);
     return may ? null : AUTHORITY_INSUFFICIENT;
@@ -167,23 +167,23 @@ export function judgeAction(
   action: ApprovalAction,
   acting: ApprovalActor,
   waiting: WaitingApproval,
-  given: {
-    readonly standing: ActorStanding;
+  context: {
+    readonly rights: ActorRights;
     readonly approvals: readonly Approval[];
     readonly resourceType: ApprovableType;
     readonly operations: ApprovalOperations;
     readonly at: Instant;
   },
 ): ActionVerdict {
-  const refusal = authorityRefusal(action, acting, given.standing, waiting, given);
+  const refusal = authorityRefusal(action, acting, context.rights, waiting, context);
   if (refusal !== null) return { outcome: 'refused', refusal };
-  const allowed = allowedFor(action, given.operations);
+  const allowed = allowedFor(action, context.operations);
   if (!allowed.includes(waiting.status))
     return { outcome: 'refused', refusal: stateRefusal(waiting.status, allowed) };
-  if (waiting.status === PENDING_APPROVAL && isExpired(waiting, given.at))
+  if (waiting.status === PENDING_APPROVAL && isExpired(waiting, context.at))
     return { outcome: 'expired' };
   if (action !== 'approve') return { outcome: 'ended' };
-  if (given.approvals.some(({ approver }) => approver === approverOf(acting)))
+  if (context.approvals.some(({ approver }) => approver === approverOf(acting)))
     return acting.by === 'staff'
       ? { outcome: 'refused', refusal: SUPPORT_COUNTS_ONCE }
       : { outcome: 'repeated' };

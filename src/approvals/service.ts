@@ -172,14 +172,14 @@ export class Approvals<Row extends Approvable> {
   }
 
   private async perform(request: ActionRequest): Promise<CommandResult<Row>> {
-    const { notifiesWorkflow, resourceId, ...wanted } = request;
+    const { notifiesWorkflow, resourceId, ...fields } = request;
     // Another tenant's resource is not found, and its accounts are not locked.
-    const where = { id: resourceId, tenantId: wanted.tenantId } as Partial<Row>;
+    const where = { id: resourceId, tenantId: fields.tenantId } as Partial<Row>;
     const own = (await this.reader.find(this.feature.table, where)) ?? null;
     const outboxId = notifiesWorkflow ? newId() : null;
     const ids = { auditId: newId(), approvalId: newId(), outboxId };
     const answer = await this.writer.submit(this.commands.perform, {
-      ...wanted,
+      ...fields,
       ...ids,
       facts: own,
     });

@@ -10,7 +10,7 @@ import {
   GenerationSuperseded,
   storePieces,
 } from '../spreadsheets/generated-files.js';
-import { ERROR_COLUMNS, errorPieces, RESULT_COLUMNS, resultPieces } from './reading.js';
+import { ERROR_COLUMNS, errorPieces, RESULT_COLUMNS, resultPieces } from './read-batches.js';
 import type { BatchFile } from './rules.js';
 
 const SHORT_ROWS = 1_000;

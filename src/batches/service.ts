@@ -22,7 +22,7 @@ import { executeBatchKind, withdrawBatchKind } from './commands.js';
 import { type EarlierPayments, readEarlierPayments } from './earlier-payments.js';
 import type { MemberCommand } from './withdrawal.js';
 import type { BatchReview } from './schemas.js';
-import { batchList, readBatchRows, readReviews } from './reading.js';
+import { batchList, readBatchRows, readReviews } from './read-batches.js';
 import { type BatchFile, hasFile } from './rules.js';
 import { uploadBatch, type UploadRequest } from './upload.js';
 

@@ -54,14 +54,13 @@ export async function uploadBatch(
   const queued = { isNext: false };
   const answer = await writeKeyed(database, request, timeoutMs, async (transaction) => {
     await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);
-    // Avoids writing megabytes. The check under the lock decides.
+    // Refuses early, before megabytes are written. The check under the lock decides.
     await assertWithinQuotas(transaction, tenantId, upload.file.size);
     await storeBytes(transaction, id, tenantId, upload.file);
     // The tenant's row is the lock on its stored files.
     await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
     await assertWithinQuotas(transaction, tenantId, 0);
-    // The account is locked after the new rows, for which no other transaction waits, to keep its
-    // lock short.
+    // The account is locked last, so that its lock is short. No transaction waits for the new rows.
     await lockOwnAccount(transaction, caller, upload.sourceAccountId);
     await assertAccountAllowed(transaction, 'createBonus', caller, upload.sourceAccountId);
     const batch = newBatch(id, caller, upload, clock());

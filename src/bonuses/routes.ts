@@ -41,7 +41,7 @@ export function bonusRoutes(
     query: BonusQuery,
     page: BonusPageSchema,
     schema: BonusSchema,
-    filter: (wanted) => ({ destination: { recipientAccountId: wanted.recipient_account } }),
+    filter: (query) => ({ destination: { recipientAccountId: query.recipient_account } }),
     present: bonusResource.present,
   });
 }
@@ -59,13 +59,13 @@ function create(api: Api, bonuses: Bonuses): void {
       'Pay a bonus',
       "Pays one person at once and itemises the fee. The recipient is an account of your tenant or network, named by exactly one of id, alias or phone. From the source account's approval threshold up it is refused: unlike a transfer or a batch, a bonus cannot wait for another member.",
     ),
-    async ({ caller, requestId, body: wanted, idempotency }) => {
+    async ({ caller, requestId, body: input, idempotency }) => {
       const request = {
-        sourceAccountId: wanted.source_account,
-        recipient: wanted.recipient,
-        amount: wanted.amount,
-        description: wanted.description ?? null,
-        reference: wanted.reference ?? null,
+        sourceAccountId: input.source_account,
+        recipient: input.recipient,
+        amount: input.amount,
+        description: input.description ?? null,
+        reference: input.reference ?? null,
       };
       const answer = await bonuses.create(caller, requestId, request, idempotency);
       return answerOf(answer, (bonus, replayed) => ({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { mysqlFaults, MYSQL_VARIABLES } from './mysql.js';
 import { RAIL_VARIABLES, RAIL_WORK_VARIABLES } from './rails.js';
-import { type Environment, read, refuseFor } from './reading.js';
+import { type Environment, read, refuseFor } from './environment.js';
 import { NEW_RECIPIENTS, RATE_VARIABLES } from './rates.js';
 import { SIGN_IN_VARIABLES, signInFaults } from './sign-in.js';
 import { TEMPORAL_VARIABLES, TEMPORAL_WORKER_VERSION, type TemporalConfig } from './temporal.js';
@@ -20,11 +20,11 @@ import {
   taskQueues,
   webUrl,
 } from './values.js';
-import { AUDIT_VARIABLES, TRACING_VARIABLES } from './watching.js';
+import { AUDIT_VARIABLES, TRACING_VARIABLES } from './observability.js';
 import { gatewayOf } from '../payouts/rails/rail.js';
 import { isAllowedHost } from '../webhooks/allowed-hosts.js';
 
-export { ConfigError, type Environment } from './reading.js';
+export { ConfigError, type Environment } from './environment.js';
 
 /** Only this folder reads the environment. */
 

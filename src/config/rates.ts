@@ -22,7 +22,7 @@ function protocolOf(text: string): string {
   return URL.canParse(text) ? new URL(text).protocol : '';
 }
 
-/** `requests=100/200,uploads=10`: the rate within the class's time and, optionally, the burst. */
+/** `requests=100/200,uploads=10`: requests per time unit of the class and, optionally, the burst. */
 const rateLimits = z.string().transform((text, context): Rates => {
   const limits = pairs(text).map(([name, limit]): [RateClass, Rate] => {
     const rateClass = RATE_CLASSES.find((known) => known === name);

@@ -17,12 +17,12 @@ import { TASK_QUEUES, type TaskQueue } from '../temporal/contracts.js';
 import { parseAllowedHost } from '../webhooks/allowed-hosts.js';
 
 export const nonEmpty = z.string().min(1);
-export const count = (least: number, most: number): z.ZodType<number, string> =>
+export const count = (min: number, max: number): z.ZodType<number, string> =>
   z
     .string()
     .regex(/^\d{1,9}$/, 'must be a whole number')
     .transform((text) => Number.parseInt(text, 10))
-    .pipe(z.number().min(least, `must be at least ${least}`).max(most, `must be at most ${most}`));
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
 export const port = count(0, 65_535);
 
 /** `mysql://user:password@host:port,host:port/database`, without options. */
@@ -98,14 +98,14 @@ export const railUrls = z.string().transform((text, context): ReadonlyMap<string
 });
 
 /** `bank-a=3600,simulated=0`, in seconds. Returns milliseconds. */
-export const railSeconds = (least: number, most: number) =>
+export const railSeconds = (min: number, max: number) =>
   z.string().transform((text, context): ReadonlyMap<string, number> => {
-    const seconds = count(least, most);
+    const seconds = count(min, max);
     return new Map(
-      pairs(text).map(([name, given]) => {
-        const read = seconds.safeParse(given);
+      pairs(text).map(([name, value]) => {
+        const read = seconds.safeParse(value);
         if (!RAIL_NAME.test(name) || !read.success)
-          context.addIssue(`must be name=seconds with commas between, from ${least} to ${most}`);
+          context.addIssue(`must be name=seconds with commas between, from ${min} to ${max}`);
         return [railNamed(name), (read.data ?? 0) * 1_000];
       }),
     );
@@ -128,8 +128,8 @@ export const railKeys = z.string().transform((text, context): ReadonlyMap<string
 export const claimRights = z.string().transform(
   (text, context): ReadonlyMap<string, readonly StaffRight[]> =>
     new Map(
-      pairs(text).map(([value, given]): [string, readonly StaffRight[]] => {
-        const words = given === 'all' ? [...STAFF_RIGHTS] : given.split('+');
+      pairs(text).map(([value, granted]): [string, readonly StaffRight[]] => {
+        const words = granted === 'all' ? [...STAFF_RIGHTS] : granted.split('+');
         const rights = STAFF_RIGHTS.filter((right) => words.includes(right));
         if (value === '' || rights.length !== new Set(words).size)
           context.addIssue(
@@ -166,7 +166,7 @@ export const addressRanges = z.string().transform((text, context): readonly stri
 export const pem = z
   .union([
     z.string().transform((text) => () => text),
-    z.custom<() => string>((given) => typeof given === 'function'),
+    z.custom<() => string>((value) => typeof value === 'function'),
   ])
   .refine((read) => read().startsWith('-----BEGIN '), 'must be in PEM');
 

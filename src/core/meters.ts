@@ -28,7 +28,7 @@ interface GaugeText {
 
 type Figures<Name extends string> = Readonly<Record<Name, number | readonly LabelledValue[]>>;
 
-/** Gauges share one read. If it fails, no value is shown, because an old one would look current. */
+/** Registers gauges that share one read. If the read fails, no values are exported, because old ones would look current. */
 export function registerGauges<Name extends string>(
   registry: Registry,
   texts: Readonly<Record<Name, GaugeText>>,

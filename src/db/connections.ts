@@ -40,13 +40,13 @@ export interface ConnectionsOptions {
   readonly others: number;
   /** Statement run on each new connection, which is cut unless `isThere` accepts the row. */
   readonly identitySql: string;
-  readonly isThere: (row: RowDataPacket | undefined) => boolean;
+  readonly acceptsServer: (row: RowDataPacket | undefined) => boolean;
 }
 
 /** Use of a connection. `limitedOf` is undefined for postings and reads, which have no limit. */
 interface Loan {
   readonly pool: PoolName;
-  readonly limitedOf: Beneficiary | undefined;
+  readonly beneficiary: Beneficiary | undefined;
 }
 
 const LOCK_WAIT_S = 1;
@@ -66,10 +66,10 @@ const SESSION = [
 /** The connections to one server, for as long as it is the primary. */
 export class Connections {
   private readonly pools: Readonly<Record<PoolName, Pool>>;
-  private readonly oldAt = new Map<PoolConnection, number>();
+  private readonly replaceAt = new Map<PoolConnection, number>();
   private readonly loans = new Map<PoolConnection, Loan>();
   private readonly waiting = new Map<PoolName, number>();
-  /** Keeps connections for postings, because other transactions may all wait for one row. */
+  /** Limits other transactions, which may all wait for one row, so that postings find connections. */
   private readonly others: ConnectionLimit;
   private isRetired = false;
 
@@ -91,16 +91,16 @@ export class Connections {
     deadline: Deadline,
     of: Beneficiary | 'postings',
   ): Promise<PoolConnection> {
-    const limitedOf = pool === 'transactions' && of !== 'postings' ? of : undefined;
+    const beneficiary = pool === 'transactions' && of !== 'postings' ? of : undefined;
     this.waiting.set(pool, (this.waiting.get(pool) ?? 0) + 1);
     try {
-      if (limitedOf !== undefined) await this.others.enter(limitedOf, deadline);
+      if (beneficiary !== undefined) await this.others.enter(beneficiary, deadline);
       try {
         const connection = await this.take(pool, deadline);
-        this.loans.set(connection, { pool, limitedOf });
+        this.loans.set(connection, { pool, beneficiary });
         return connection;
       } catch (failure) {
-        if (limitedOf !== undefined) this.others.leave(limitedOf);
+        if (beneficiary !== undefined) this.others.leave(beneficiary);
         throw failure;
       }
     } finally {
@@ -111,7 +111,7 @@ export class Connections {
   private async take(name: PoolName, deadline: Deadline): Promise<PoolConnection> {
     for (;;) {
       const connection = await take(this.pools[name], deadline);
-      if (performance.now() < (this.oldAt.get(connection) ?? Infinity)) return connection;
+      if (performance.now() < (this.replaceAt.get(connection) ?? Infinity)) return connection;
       this.discard(connection);
     }
   }
@@ -128,8 +128,8 @@ export class Connections {
     );
   }
 
-  /** True once the pools are ending. */
-  get isLeft(): boolean {
+  /** True once `end` was called. */
+  get isEnding(): boolean {
     return this.isRetired;
   }
 
@@ -140,14 +140,14 @@ export class Connections {
   }
 
   discard(connection: PoolConnection): void {
-    this.oldAt.delete(connection);
+    this.replaceAt.delete(connection);
     this.endLoan(connection);
     connection.destroy();
   }
 
   private endLoan(connection: PoolConnection): void {
-    const limitedOf = this.loans.get(connection)?.limitedOf;
-    if (this.loans.delete(connection) && limitedOf !== undefined) this.others.leave(limitedOf);
+    const beneficiary = this.loans.get(connection)?.beneficiary;
+    if (this.loans.delete(connection) && beneficiary !== undefined) this.others.leave(beneficiary);
   }
 
   /** Ends every connection after its current statement, by force if it does not end soon. */
@@ -159,20 +159,20 @@ export class Connections {
     );
     // The driver never reports the end of a destroyed connection or of one to a frozen server.
     const isEnded = await withTimeout(RETIRED_MS, () => ended.then(() => true), false);
-    if (!isEnded) for (const connection of this.oldAt.keys()) this.discard(connection);
+    if (!isEnded) for (const connection of this.replaceAt.keys()) this.discard(connection);
   }
 
   private openPool({ limit, multipleStatements, session }: PoolMode): Pool {
-    const { address, server, tls, identitySql, isThere } = this.options;
+    const { address, server, tls, identitySql, acceptsServer } = this.options;
     const pool = createPool({
       ...connectOptions(address, server, tls),
       connectionLimit: limit,
       multipleStatements,
     });
     pool.on('connection', (connection) => {
-      this.oldAt.set(connection, performance.now() + MAX_AGE_MS * (1 - Math.random() / 5));
+      this.replaceAt.set(connection, performance.now() + MAX_AGE_MS * (1 - Math.random() / 5));
       // An unhandled `error` event would end the process. Statements receive the error themselves.
-      connection.on('error', () => this.oldAt.delete(connection));
+      connection.on('error', () => this.replaceAt.delete(connection));
       for (const statement of [...SESSION, ...session])
         connection.query(statement, (error) => {
           // An incomplete session setup makes the connection unusable.
@@ -180,7 +180,7 @@ export class Connections {
         });
       connection.query<RowDataPacket[]>(identitySql, (error, rows) => {
         if (error) cut(connection, error);
-        else if (!isThere(rows[0])) cut(connection, new AnotherServer(ANOTHER_SERVER));
+        else if (!acceptsServer(rows[0])) cut(connection, new AnotherServer(ANOTHER_SERVER));
       });
     });
     return pool;

@@ -39,7 +39,7 @@ interface DatabaseOptions {
   readonly url: string;
   readonly tls?: TlsMaterial | null | undefined;
   readonly observer?: PrimaryObserver;
-  readonly watching?: StatementObserver;
+  readonly statementObserver?: StatementObserver;
   readonly readConnections: number;
   readonly transactionConnections: number;
   /** Connections of `transactionConnections` reserved for postings; 0 by default. */
@@ -60,7 +60,7 @@ export interface DatabaseDeps {
   readonly clock: Clock;
 }
 
-interface Lent {
+interface PooledConnection {
   readonly pool: PoolName;
   readonly connections: Connections;
   readonly connection: PoolConnection;
@@ -73,7 +73,7 @@ interface Lent {
  */
 export class Database {
   private readonly primary: Primary;
-  private readonly watching: StatementObserver;
+  private readonly statementObserver: StatementObserver;
 
   readonly reader = readerOver((sql) => this.read('reads', sql));
 
@@ -87,9 +87,9 @@ export class Database {
   readonly current = readerOver((sql) => this.read('current', sql));
 
   constructor(private readonly options: DatabaseOptions) {
-    const { url, tls: material, observer, watching = NO_OBSERVER } = options;
+    const { url, tls: material, observer, statementObserver = NO_OBSERVER } = options;
     const { transactionConnections, postingConnections = 0 } = options;
-    this.watching = watching;
+    this.statementObserver = statementObserver;
     const address = mysqlAddress(url);
     const tls = material === undefined || material === null ? null : new MysqlTls(material);
     this.primary = new Primary({
@@ -102,7 +102,7 @@ export class Database {
           modes: this.modes(group),
           others: Math.max(transactionConnections - postingConnections, FEWEST_OTHERS),
           identitySql: IDENTITY_SQL,
-          isThere: (row) => takesWrites(row) && identityOf(row) === identity,
+          acceptsServer: (row) => takesWrites(row) && identityOf(row) === identity,
         }),
     });
   }
@@ -134,13 +134,13 @@ export class Database {
   private async read(pool: PoolName, sql: string): Promise<unknown> {
     const deadline = Deadline.afterMs(this.options.statementTimeoutMs);
     const once = async (): Promise<unknown> => {
-      const lent = await this.lend(pool, deadline);
+      const pooled = await this.acquire(pool, deadline);
       try {
-        const answer = await this.send(lent, 'read', sql, deadline);
-        lent.connections.release(lent.connection);
+        const answer = await this.send(pooled, 'read', sql, deadline);
+        pooled.connections.release(pooled.connection);
         return answer;
       } catch (error) {
-        return this.giveUp(lent, error);
+        return this.giveUp(pooled, error);
       }
     };
     try {
@@ -153,29 +153,29 @@ export class Database {
     }
   }
 
-  private async lend(
+  private async acquire(
     pool: PoolName,
     deadline: Deadline,
     of: Beneficiary | 'postings' = null,
-  ): Promise<Lent> {
+  ): Promise<PooledConnection> {
     const beganAt = performance.now();
     for (;;) {
       const connections = this.primary.connections ?? (await this.primary.found(deadline));
       try {
         const connection = await connections.acquire(pool, deadline, of);
-        this.watching.lent(pool, (performance.now() - beganAt) / 1_000);
+        this.statementObserver.connectionAcquired(pool, (performance.now() - beganAt) / 1_000);
         return { pool, connections, connection };
       } catch (error) {
-        this.watching.notLent(pool);
-        this.primary.ask();
+        this.statementObserver.connectionMissed(pool);
+        this.primary.searchNow();
         // Another server may have become the primary during the wait for a connection.
-        if (!connections.isLeft || deadline.passed()) throw error;
+        if (!connections.isEnding || deadline.passed()) throw error;
       }
     }
   }
 
   private async send(
-    { pool, connection }: Lent,
+    { pool, connection }: PooledConnection,
     kind: StatementKind,
     sql: string,
     deadline: Deadline,
@@ -185,10 +185,14 @@ export class Database {
     try {
       const answer = await send(connection, sql, deadline, onDone);
       const isLock = kind === 'read' && sql.endsWith('FOR UPDATE');
-      this.watching.answered(pool, isLock ? 'lock' : kind, (performance.now() - beganAt) / 1_000);
+      this.statementObserver.answered(
+        pool,
+        isLock ? 'lock' : kind,
+        (performance.now() - beganAt) / 1_000,
+      );
       return answer;
     } catch (error) {
-      this.watching.failed(pool, errnoOf(error));
+      this.statementObserver.failed(pool, errnoOf(error));
       throw error;
     }
   }
@@ -226,34 +230,35 @@ export class Database {
     of: Beneficiary | 'postings',
     beforeCommit: (() => unknown) | null,
   ): Promise<T> {
-    const lent = await this.lend('transactions', deadline, of);
-    const { connection, connections } = lent;
-    const ending: Ending = { lasts: [], statements: [] };
+    const pooled = await this.acquire('transactions', deadline, of);
+    const { connection, connections } = pooled;
+    const ending: Ending = { finalSteps: [], statements: [] };
     let result: T;
     try {
-      const sendSql = (sql: string, kind: StatementKind) => this.send(lent, kind, sql, deadline);
+      const sendSql = (sql: string, kind: StatementKind) => this.send(pooled, kind, sql, deadline);
       const transaction = transactionOver(sendSql, ending, connection);
       result = await work(transaction);
-      for (const last of ending.lasts) await last();
+      for (const last of ending.finalSteps) await last();
       if (beforeCommit !== null) {
         await transaction.all(ending.statements.splice(0));
         await beforeCommit();
       }
       // Checked before COMMIT is sent, because the result would be unknown afterwards.
-      if (connections.isLeft) throw new DatabaseUnavailable('the server is no primary any more');
+      if (connections.isEnding)
+        throw new DatabaseUnavailable('the server is no longer the primary');
       if (deadline.passed()) throw new DatabaseUnavailable('no time was left for COMMIT');
     } catch (error) {
-      return this.rollBack(lent, error);
+      return this.rollBack(pooled, error);
     }
     const { statements } = ending;
     let done = 0;
     try {
       const text = [...statements, 'COMMIT'].join(';');
-      await this.send(lent, 'commit', text, deadline, () => (done += 1));
+      await this.send(pooled, 'commit', text, deadline, () => (done += 1));
     } catch (error) {
-      if (isUncommitted(error, done, statements.length)) return this.rollBack(lent, error);
-      this.abandon(lent, error);
-      throw new CommitUnknown('the answer to COMMIT did not come', { cause: error });
+      if (isUncommitted(error, done, statements.length)) return this.rollBack(pooled, error);
+      this.abandon(pooled, error);
+      throw new CommitUnknown('COMMIT was not answered', { cause: error });
     }
     connections.release(connection);
     return result;
@@ -262,27 +267,27 @@ export class Database {
   /** Runs `work` on a consistent read-only snapshot of all tables, which never blocks a writer. */
   async withSnapshot<T>(work: (reader: Reader) => Promise<T>, timeoutMs: number): Promise<T> {
     const deadline = Deadline.afterMs(timeoutMs);
-    const lent = await this.lend('transactions', deadline);
-    const { connection, connections } = lent;
+    const pooled = await this.acquire('transactions', deadline);
+    const { connection, connections } = pooled;
     try {
       await send(connection, 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ', deadline);
       await send(connection, 'START TRANSACTION WITH CONSISTENT SNAPSHOT', deadline);
-      const result = await work(readerOver((sql) => this.send(lent, 'read', sql, deadline)));
+      const result = await work(readerOver((sql) => this.send(pooled, 'read', sql, deadline)));
       await send(connection, 'ROLLBACK', deadline);
       connections.release(connection);
       return result;
     } catch (error) {
-      return this.rollBack(lent, error);
+      return this.rollBack(pooled, error);
     }
   }
 
-  private async rollBack(lent: Lent, error: unknown): Promise<never> {
-    if (isUnavailable(error) && !isRetryable(error)) return this.giveUp(lent, error);
+  private async rollBack(pooled: PooledConnection, error: unknown): Promise<never> {
+    if (isUnavailable(error) && !isRetryable(error)) return this.giveUp(pooled, error);
     try {
-      await send(lent.connection, 'ROLLBACK', Deadline.afterMs(ROLLBACK_MS));
-      lent.connections.release(lent.connection);
+      await send(pooled.connection, 'ROLLBACK', Deadline.afterMs(ROLLBACK_MS));
+      pooled.connections.release(pooled.connection);
     } catch {
-      lent.connections.discard(lent.connection);
+      pooled.connections.discard(pooled.connection);
     }
     if (isRetryable(error))
       throw new TransactionRetryable('the transaction was rolled back', { cause: error });
@@ -290,21 +295,21 @@ export class Database {
   }
 
   /** Discards the connection if MySQL is unavailable: its statement may still be running. */
-  private giveUp(lent: Lent, error: unknown): never {
+  private giveUp(pooled: PooledConnection, error: unknown): never {
     if (!isUnavailable(error)) {
-      lent.connections.release(lent.connection);
+      pooled.connections.release(pooled.connection);
       throw error;
     }
-    this.abandon(lent, error);
+    this.abandon(pooled, error);
     throw error instanceof DatabaseUnavailable
       ? error
       : new DatabaseUnavailable('MySQL went away', { cause: error });
   }
 
-  private abandon({ connections, connection }: Lent, error: unknown): void {
+  private abandon({ connections, connection }: PooledConnection, error: unknown): void {
     connections.discard(connection);
-    if (isNoPrimary(error)) this.primary.leave(connections, error);
-    else this.primary.ask();
+    if (isNoPrimary(error)) this.primary.retire(connections, error);
+    else this.primary.searchNow();
   }
 
   close(): Promise<void> {

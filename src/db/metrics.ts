@@ -8,22 +8,22 @@ const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 export type StatementKind = 'read' | 'lock' | 'write' | 'many' | 'commit';
 
 export interface StatementObserver {
-  lent(pool: PoolName, seconds: number): void;
-  notLent(pool: PoolName): void;
+  connectionAcquired(pool: PoolName, seconds: number): void;
+  connectionMissed(pool: PoolName): void;
   answered(pool: PoolName, kind: StatementKind, seconds: number): void;
   /** `errno`: null without an answer. */
   failed(pool: PoolName, errno: number | null): void;
 }
 
 export const NO_OBSERVER: StatementObserver = {
-  lent: () => undefined,
-  notLent: () => undefined,
+  connectionAcquired: () => undefined,
+  connectionMissed: () => undefined,
   answered: () => undefined,
   failed: () => undefined,
 };
 
 /** Lock wait timeout, deadlock, disk full, table full. */
-const TOLD_ERRORS = ['1205', '1213', '1021', '1114'] as const;
+const ALERTED_ERRORS = ['1205', '1213', '1021', '1114'] as const;
 
 interface Series {
   observe(seconds: number): void;
@@ -54,19 +54,20 @@ export function statementMetrics(registry: Registry): StatementObserver {
     ['pool', 'errno'],
   );
   // Prometheus sees an increase only from an existing 0, so series with alerts start there.
-  for (const errno of TOLD_ERRORS) failures.inc({ pool: 'transactions', errno }, 0);
+  for (const errno of ALERTED_ERRORS) failures.inc({ pool: 'transactions', errno }, 0);
   // Looking a series up by its labels each time costs more than what it measures.
   const series = new Map<string, Series>();
-  const known = (name: string, open: () => Series): Series => {
+  const seriesOf = (name: string, open: () => Series): Series => {
     let one = series.get(name);
     if (one === undefined) series.set(name, (one = open()));
     return one;
   };
   return {
-    lent: (pool, seconds) => known(pool, () => waits.labels(pool)).observe(seconds),
-    notLent: (pool) => missing.inc({ pool }),
+    connectionAcquired: (pool, seconds) =>
+      seriesOf(pool, () => waits.labels(pool)).observe(seconds),
+    connectionMissed: (pool) => missing.inc({ pool }),
     answered: (pool, kind, seconds) =>
-      known(`${pool} ${kind}`, () => statements.labels(pool, kind)).observe(seconds),
+      seriesOf(`${pool} ${kind}`, () => statements.labels(pool, kind)).observe(seconds),
     failed: (pool, errno) =>
       failures.inc({ pool, errno: errno === null ? 'none' : errno.toString() }),
   };

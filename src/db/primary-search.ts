@@ -20,7 +20,7 @@ type Look = FoundPrimary | 'refuses' | 'unknown';
 
 const isFound = (look: Look): look is FoundPrimary => typeof look === 'object';
 
-export const LOOK_TIMEOUT_MS = 2_000;
+export const CHECK_TIMEOUT_MS = 2_000;
 export const SEARCH_EVERY_MS = 200;
 
 export class PrimarySearch {
@@ -89,7 +89,7 @@ export class PrimarySearch {
   }
 
   private async lookAt(server: MysqlServer): Promise<Look> {
-    const deadline = Deadline.afterMs(LOOK_TIMEOUT_MS);
+    const deadline = Deadline.afterMs(CHECK_TIMEOUT_MS);
     try {
       const watch = await ServerWatch.open(
         connectOptions(this.address, server, this.tls),

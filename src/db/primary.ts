@@ -3,7 +3,7 @@ import type { Connections } from './connections.js';
 import { Deadline } from './deadline.js';
 import {
   type FoundPrimary,
-  LOOK_TIMEOUT_MS,
+  CHECK_TIMEOUT_MS,
   nameOf,
   PrimarySearch,
   SEARCH_EVERY_MS,
@@ -25,20 +25,20 @@ interface PrimaryDeps {
   readonly observer: PrimaryObserver | undefined;
 }
 
-const LOOK_EVERY_MS = 1_000;
-/** Validity of a check. Reads from a demoted primary are at most this stale. */
-const BELIEVED_MS = 2_000;
+const CHECK_EVERY_MS = 1_000;
+/** How long a check is valid. Reads from a demoted primary are at most this stale. */
+const CHECK_VALID_MS = 2_000;
 /** Longest wait of a statement for a primary: enough for a planned switchover. */
-const AWAITED_MS = 2_000;
+const MAX_WAIT_MS = 2_000;
 
-interface Held extends FoundPrimary {
+interface PrimaryInUse extends FoundPrimary {
   readonly connections: Connections;
-  provenAt: number;
+  checkedAt: number;
 }
 
-/** Primary in use, checked every second. Requests only compare the time of the last check. */
+/** Finds the primary and checks it every second. Requests only compare the time of the last check. */
 export class Primary {
-  private held: Held | null = null;
+  private inUse: PrimaryInUse | null = null;
   private running = false;
   private isClosed = false;
   private changed = signal();
@@ -51,16 +51,16 @@ export class Primary {
   }
 
   get connections(): Connections | null {
-    const { held } = this;
-    return held !== null && performance.now() - held.provenAt < BELIEVED_MS
-      ? held.connections
+    const { inUse } = this;
+    return inUse !== null && performance.now() - inUse.checkedAt < CHECK_VALID_MS
+      ? inUse.connections
       : null;
   }
 
   /** Returns the connections to the primary, after a search if necessary. Throws NoPrimary. */
   async found(deadline: Deadline): Promise<Connections> {
     if (!this.running) void this.run();
-    const until = performance.now() + Math.min(deadline.leftMs(), AWAITED_MS);
+    const until = performance.now() + Math.min(deadline.leftMs(), MAX_WAIT_MS);
     const { rounds } = this.search;
     for (;;) {
       const { connections } = this;
@@ -74,22 +74,22 @@ export class Primary {
   }
 
   /** Retires connections whose server refused writes, and searches again. */
-  leave(connections: Connections, reason: unknown): void {
-    if (this.held?.connections === connections) this.lose(this.held, reason);
+  retire(connections: Connections, reason: unknown): void {
+    if (this.inUse?.connections === connections) this.lose(this.inUse, reason);
   }
 
-  ask(): void {
+  searchNow(): void {
     this.pause.end();
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
-    const { held } = this;
-    this.held = null;
+    const { inUse } = this;
+    this.inUse = null;
     this.pause.end();
     this.notify();
-    held?.watch.close();
-    await held?.connections.end();
+    inUse?.watch.close();
+    await inUse?.connections.end();
   }
 
   private notify(): void {
@@ -114,38 +114,41 @@ export class Primary {
     if (this.isClosed) return found.watch.close();
     const { server, state, watch } = found;
     const connections = this.deps.connect(server, state);
-    const held: Held = { ...found, provenAt: found.askedAt, connections };
-    this.held = held;
-    watch.onBroken = () => this.ask();
+    const inUse: PrimaryInUse = { ...found, checkedAt: found.askedAt, connections };
+    this.inUse = inUse;
+    watch.onBroken = () => this.searchNow();
     this.deps.observer?.found(nameOf(server));
     this.notify();
-    let isDoubted = false;
-    while (this.held === held) {
-      await this.pause.for(Math.max(0, held.provenAt + LOOK_EVERY_MS - performance.now()), false);
-      if (this.held !== held) return;
+    let hasFailedOnce = false;
+    while (this.inUse === inUse) {
+      await this.pause.for(
+        Math.max(0, inUse.checkedAt + CHECK_EVERY_MS - performance.now()),
+        false,
+      );
+      if (this.inUse !== inUse) return;
       this.deps.tls?.refresh();
       const askedAt = performance.now();
-      const now = await watch.look(Deadline.afterMs(LOOK_TIMEOUT_MS)).catch((failure: unknown) => {
+      const now = await watch.look(Deadline.afterMs(CHECK_TIMEOUT_MS)).catch((failure: unknown) => {
         // Without a group another server cannot take over, so one failed check is forgiven.
-        if (state.group !== 'none' || isDoubted) this.lose(held, failure);
+        if (state.group !== 'none' || hasFailedOnce) this.lose(inUse, failure);
         return null;
       });
-      isDoubted = now === null;
+      hasFailedOnce = now === null;
       if (now === null) continue;
       if (!now.isPrimary || !(await this.search.isStillFirst({ server, state: now })))
-        return this.lose(held, new Error('it is no primary any more'));
-      held.provenAt = askedAt;
+        return this.lose(inUse, new Error('the server is no longer the primary'));
+      inUse.checkedAt = askedAt;
       this.notify();
     }
   }
 
-  private lose(held: Held, reason: unknown): void {
-    if (this.held !== held) return;
-    this.held = null;
+  private lose(inUse: PrimaryInUse, reason: unknown): void {
+    if (this.inUse !== inUse) return;
+    this.inUse = null;
     this.search.failure = reason;
-    this.deps.observer?.lost(nameOf(held.server), reason);
-    held.watch.close();
-    void held.connections.end();
+    this.deps.observer?.lost(nameOf(inUse.server), reason);
+    inUse.watch.close();
+    void inUse.connections.end();
     this.pause.end();
   }
 }

@@ -31,8 +31,8 @@ export interface Transaction extends Reader {
     statements: readonly string[],
     kind?: 'many' | 'lock',
   ): Promise<readonly (readonly StoredRow[])[]>;
-  /** Runs this between the last statement and COMMIT, to lock what must be locked last. */
-  atEnd(last: () => Promise<void>): void;
+  /** Runs a step between the last statement and COMMIT, to lock rows that must be locked last. */
+  atEnd(step: () => Promise<void>): void;
   /**
    * Sends these in one text with COMMIT. None may return rows: the number that succeeded shows
    * whether COMMIT failed.
@@ -43,14 +43,14 @@ export interface Transaction extends Reader {
 type Send = (sql: string, kind: StatementKind) => Promise<unknown>;
 
 export interface Ending {
-  readonly lasts: (() => Promise<void>)[];
+  readonly finalSteps: (() => Promise<void>)[];
   readonly statements: string[];
 }
 
 export function readerOver(sendSql: Send): Reader {
   const query = async (sql: string): Promise<readonly StoredRow[]> => {
     const answer = await sendSql(sql, 'read');
-    if (!Array.isArray(answer)) throw new TypeError('the statement answered no rows');
+    if (!Array.isArray(answer)) throw new TypeError('the statement returned no rows');
     return answer as readonly StoredRow[];
   };
   const rowsBy = async <Row>(table: Table<Row>, sql: string): Promise<Row[]> =>
@@ -86,10 +86,10 @@ export function transactionOver(sendSql: Send, ending: Ending, connection: objec
         statements.length === 1 ? [answer] : Array.isArray(answer) ? answer : [];
       return answers.map((one) => (Array.isArray(one) ? (one as StoredRow[]) : []));
     },
-    atEnd: (last) => ending.lasts.push(last),
+    atEnd: (step) => ending.finalSteps.push(step),
     withCommit: (statements) => {
       if (statements.some(answersRows))
-        throw new TypeError('what is sent with COMMIT may answer no rows');
+        throw new TypeError('a statement that is sent with COMMIT must not return rows');
       ending.statements.push(...statements);
     },
   };

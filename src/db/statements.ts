@@ -122,13 +122,13 @@ export function literals<Row, K extends keyof Row & string>(
 }
 
 export function equalsSql<Row>(table: Table<Row>, where: Where<Row>): string {
-  const conditions = Object.entries(where).map(([property, wanted]) => {
+  const conditions = Object.entries(where).map(([property, value]) => {
     const { name, column } = table.column(property as keyof Row & string);
-    if (!Array.isArray(wanted))
-      return wanted === null ? `${name} IS NULL` : `${name}=${column.literal(wanted)}`;
-    return wanted.length === 0
+    if (!Array.isArray(value))
+      return value === null ? `${name} IS NULL` : `${name}=${column.literal(value)}`;
+    return value.length === 0
       ? 'FALSE'
-      : `${name} IN (${wanted.map((one) => column.literal(one)).join(',')})`;
+      : `${name} IN (${value.map((one) => column.literal(one)).join(',')})`;
   });
   return conditions.join(' AND ');
 }

@@ -21,7 +21,7 @@ interface BoundColumn {
   readonly column: Column<unknown>;
 }
 
-/** Migrations are generated from it (`npm run migration:generate`). */
+/** A table's definition, from which migrations are generated (`npm run migration:generate`). */
 export interface Table<Row> {
   readonly name: string;
   readonly columns: readonly BoundColumn[];

@@ -3,7 +3,7 @@ import { type Instant, instant } from '../core/instant.js';
 import type { Reader } from '../db/database.js';
 import { eventCounters, events } from '../db/entities/events.js';
 import { type EventGap, eventGaps } from '../db/entities/restores.js';
-import { type NumberedRows, type NumberRange, numbersWithin } from '../db/numbered.js';
+import { type NumberedRows, type NumberRange, numbersWithin } from '../db/numbered-rows.js';
 import { literal } from '../db/statements.js';
 
 /** A tenant's log is gapless and ordered by time, except for what restores skipped. */

@@ -18,28 +18,28 @@ export function eventRoutes(api: Api, { reader }: EventDeps, cursors: Cursors): 
     ),
     async (request) => {
       const binding = cursorBinding(request);
-      const { caller, query: wanted } = request;
+      const { caller, query: input } = request;
       const filter = {
-        type: wanted.type,
-        from: wanted['created_at[gte]'],
-        to: wanted['created_at[lte]'],
+        type: input.type,
+        from: input['created_at[gte]'],
+        to: input['created_at[lte]'],
       };
-      const [seen] = wanted.cursor === undefined ? [] : cursors.decode(binding, wanted.cursor);
+      const [seen] = input.cursor === undefined ? [] : cursors.decode(binding, input.cursor);
       const after = seen === undefined ? null : BigInt(seen);
       const page = await readEvents(
         reader,
         caller.tenantId,
         filter,
-        wanted.order,
+        input.order,
         after,
-        wanted.limit,
+        input.limit,
       );
-      const goesOn = page.hasMore || wanted.order === 'asc';
+      const hasNext = page.hasMore || input.order === 'asc';
       return {
         status: 200,
         body: {
           items: page.bodies.map((text): unknown => JSON.parse(text)),
-          next_cursor: goesOn ? cursors.encode(binding, [page.position.toString()]) : null,
+          next_cursor: hasNext ? cursors.encode(binding, [page.position.toString()]) : null,
           first_sequence: page.firstSequence === null ? null : Number(page.firstSequence),
           gaps: page.gaps.map(presentGap),
         },

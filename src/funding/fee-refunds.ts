@@ -24,9 +24,9 @@ import {
   payerReference,
   refundPart,
   refundReason,
-  type StandingRefund,
-  standingRefund,
-} from './refund-standing.js';
+  type CurrentRefund,
+  readCurrentRefund,
+} from './current-refund.js';
 
 /**
  * Refunds what a wrong fee schedule overcharged, from the account that received the fees. One
@@ -35,7 +35,7 @@ import {
  * the fee accounts give exactly the sum of the refunds. (docs/runbooks/wrong-fee-schedule.md)
  */
 
-interface WantedRefund extends FeeKey {
+interface RefundRequest extends FeeKey {
   /** Bounds of the operations' creation, both inclusive. */
   readonly from: Instant;
   readonly to: Instant;
@@ -77,27 +77,27 @@ const ASKED_BEFORE_MS = 3_600_000;
 /** A batch's bonus gets its id a little later, when its group is decided. */
 const MADE_AFTER_MS = 60_000;
 
-export async function planRefund(reader: Reader, wanted: WantedRefund): Promise<RefundPlan> {
-  const { tenantId, asset, reference: name } = wanted;
+export async function planRefund(reader: Reader, request: RefundRequest): Promise<RefundPlan> {
+  const { tenantId, asset, reference: name } = request;
   assertRefundName(name);
-  if (wanted.from > wanted.to) throw new ApiError(invalidField('to', 'before_from'));
-  const schedule = await reader.find(feeSchedules, feeKeyOf(wanted));
+  if (request.from > request.to) throw new ApiError(invalidField('to', 'before_from'));
+  const schedule = await reader.find(feeSchedules, feeKeyOf(request));
   const counts = { operations: 0, totalRaw: 0n, refundedBefore: 0, closed: 0 };
   const fresh: (Overcharge & { readonly proposal: Proposal })[] = [];
-  let after: Uuid | null = firstIdAt(wanted.from - ASKED_BEFORE_MS);
+  let after: Uuid | null = firstIdAt(request.from - ASKED_BEFORE_MS);
   while (after !== null) {
-    const { last, found }: ChargedSlice = await chargedSlice(reader, wanted, after, schedule);
+    const { last, found }: ChargedSlice = await chargedSlice(reader, request, after, schedule);
     const ids = found.map(({ operationId }) => operationId);
     const known = await lastTries(reader, tenantId, ids);
     for (const one of found) {
       const { adjustment, tries } = known.get(one.operationId) ?? { adjustment: null, tries: 0 };
-      const standing = adjustment !== null && isAlive(adjustment) ? adjustment : null;
-      if (standing !== null && refundPart(name, standing) === null) counts.refundedBefore += 1;
-      else if (standing === null && one.isClosed) counts.closed += 1;
+      const live = adjustment !== null && isAlive(adjustment) ? adjustment : null;
+      if (live !== null && refundPart(name, live) === null) counts.refundedBefore += 1;
+      else if (live === null && one.isClosed) counts.closed += 1;
       else {
         counts.operations += 1;
-        counts.totalRaw += standing?.raw ?? one.raw;
-        if (standing !== null) continue;
+        counts.totalRaw += live?.raw ?? one.raw;
+        if (live !== null) continue;
         const reference = payerReference(one.operationId, tries + 1);
         fresh.push({
           ...one,
@@ -107,7 +107,7 @@ export async function planRefund(reader: Reader, wanted: WantedRefund): Promise<
     }
     after = last;
   }
-  const due = feeAccountsDue(asset, fresh, await standingRefund(reader, tenantId, name));
+  const due = feeAccountsDue(asset, fresh, await readCurrentRefund(reader, tenantId, name));
   return {
     ...counts,
     moves: { ...feeAccountMoves(name, due), toPayers: fresh.map(({ proposal }) => proposal) },
@@ -126,7 +126,7 @@ interface Due {
 function feeAccountsDue(
   asset: Asset,
   fresh: readonly Overcharge[],
-  { ofFeeAccounts, ofPayers }: StandingRefund,
+  { ofFeeAccounts, ofPayers }: CurrentRefund,
 ): readonly Due[] {
   const due = new Map<string, Due>();
   const add = (accountId: Uuid, of: Asset, raw: bigint): void => {
@@ -141,11 +141,10 @@ function feeAccountsDue(
     }
   };
   const alive = ofPayers.filter(isAlive);
-  const standing = new Set(alive.map(({ operationId }) => operationId));
+  const live = new Set(alive.map(({ operationId }) => operationId));
   for (const one of alive) add(one.feeAccountId, one.asset, one.raw);
   // A colleague may be proposing the same refunds.
-  for (const one of fresh)
-    if (!standing.has(one.operationId)) add(one.feeAccountId, asset, one.raw);
+  for (const one of fresh) if (!live.has(one.operationId)) add(one.feeAccountId, asset, one.raw);
   for (const part of ofFeeAccounts.filter(isAlive))
     add(part.accountId, part.asset, part.direction === 'out' ? -part.raw : part.raw);
   return [...due.values()];
@@ -178,7 +177,7 @@ interface ChargedSlice {
 
 async function chargedSlice(
   reader: Reader,
-  { tenantId, operation, asset, from, to }: WantedRefund,
+  { tenantId, operation, asset, from, to }: RefundRequest,
   after: Uuid,
   schedule: FeeScheduleRow | undefined,
 ): Promise<ChargedSlice> {
@@ -208,7 +207,7 @@ async function chargedSlice(
  */
 export async function proposeRefund(
   deps: FundingDeps,
-  { tenantId, reference: name, reason: why }: WantedRefund,
+  { tenantId, reference: name, reason: why }: RefundRequest,
   { moves }: RefundPlan,
   by: StaffIdentity,
   steps: Steps,
@@ -238,12 +237,12 @@ export async function proposedRefund(
   name: string,
 ): Promise<RefundMoves<Adjustment>> {
   assertRefundName(name);
-  const standing = await standingRefund(reader, tenantId, name);
+  const current = await readCurrentRefund(reader, tenantId, name);
   const isProposed = ({ status }: Adjustment): boolean => status === 'proposed';
-  const ofFeeAccounts = standing.ofFeeAccounts.filter(isProposed);
-  const toPayers = standing.ofPayers.filter(isProposed);
-  if (ofFeeAccounts.length + toPayers.length + standing.strays.length > 0)
-    assertEven(name, standing);
+  const ofFeeAccounts = current.ofFeeAccounts.filter(isProposed);
+  const toPayers = current.ofPayers.filter(isProposed);
+  if (ofFeeAccounts.length + toPayers.length + current.invalidRefunds.length > 0)
+    assertEven(name, current);
   const going = (way: Adjustment['direction']): readonly Adjustment[] =>
     ofFeeAccounts.filter(({ direction }) => direction === way);
   return { taken: going('out'), toPayers, putBack: going('in') };
@@ -255,16 +254,16 @@ export async function proposedRefund(
  */
 export async function approveRefund(
   deps: FundingDeps,
-  { tenantId, reference: name }: Pick<WantedRefund, 'tenantId' | 'reference'>,
+  { tenantId, reference: name }: Pick<RefundRequest, 'tenantId' | 'reference'>,
   { taken, toPayers, putBack }: RefundMoves<Adjustment>,
   by: StaffIdentity,
   steps: Steps,
 ): Promise<void> {
   for (const adjustment of taken) await approveAdjustment(deps, adjustment, by);
-  const standing = await standingRefund(deps.database.reader, tenantId, name);
-  assertEven(name, standing);
+  const current = await readCurrentRefund(deps.database.reader, tenantId, name);
+  assertEven(name, current);
   if (
-    standing.ofFeeAccounts.some(
+    current.ofFeeAccounts.some(
       ({ direction, status }) => direction === 'out' && status === 'proposed',
     )
   )

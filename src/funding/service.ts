@@ -19,7 +19,7 @@ import {
   type ProposeAdjustment,
   type RecordPayIn,
 } from './decide.js';
-import { assertNotOfRefund } from './refund-standing.js';
+import { assertNotOfRefund } from './current-refund.js';
 
 export interface FundingDeps {
   readonly database: Database;
@@ -96,18 +96,18 @@ const payInKind: CommandKind<RecordPayIn, PayIn> = {
 /** Credits money from outside. The same reference with the same content moves it once. */
 export async function recordPayIn(
   { database, writer }: FundingDeps,
-  wanted: NewPayIn,
+  request: NewPayIn,
 ): Promise<FundingResult<PayIn>> {
-  const { tenantId, accountId, amount, reference } = wanted;
+  const { tenantId, accountId, amount, reference } = request;
   const key = opsKey(reference);
-  assertMayAct('payin.record', wanted.by);
+  assertMayAct('payin.record', request.by);
   assertPositive(amount.raw);
   const description =
-    wanted.description === null
+    request.description === null
       ? null
-      : checkedText('description', wanted.description, MAX_DESCRIPTION);
+      : checkedText('description', request.description, MAX_DESCRIPTION);
   const answer = await writer.submit(payInKind, {
-    ...wanted,
+    ...request,
     key,
     // The operator's name is not part of the request, so another operator may repeat it.
     fingerprint: commandFingerprint([
@@ -164,24 +164,24 @@ const rejectionKind: CommandKind<DecideAdjustment, Adjustment> = {
 /** Proposes a correction, which a second person posts. */
 export async function proposeAdjustment(
   deps: FundingDeps,
-  wanted: NewAdjustment,
+  request: NewAdjustment,
 ): Promise<FundingResult<Adjustment>> {
-  assertNotOfRefund(wanted);
-  return proposeRefundPart(deps, wanted);
+  assertNotOfRefund(request);
+  return proposeRefundPart(deps, request);
 }
 
 export async function proposeRefundPart(
   { writer }: FundingDeps,
-  wanted: NewAdjustment,
+  request: NewAdjustment,
 ): Promise<FundingResult<Adjustment>> {
-  const { accountId, direction, amount, reference } = wanted;
+  const { accountId, direction, amount, reference } = request;
   const key = opsKey(reference);
-  assertMayAct('adjustment.propose', wanted.by);
+  assertMayAct('adjustment.propose', request.by);
   assertPositive(amount.raw);
-  const reason = checkedText('reason', wanted.reason, MAX_REASON);
+  const reason = checkedText('reason', request.reason, MAX_REASON);
   const content = ['adjustment', accountId, direction, amount.asset, amount.raw.toString(), reason];
   const answer = await writer.submit(proposalKind, {
-    ...wanted,
+    ...request,
     key,
     fingerprint: commandFingerprint(content),
     adjustmentId: newId(),

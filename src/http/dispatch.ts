@@ -9,7 +9,7 @@ export interface RequestState {
   exchange: Exchange;
 }
 
-type Answering = (
+type RouteHandler = (
   exchange: Exchange,
   route: Route,
   params: Readonly<Record<string, string>>,
@@ -18,7 +18,7 @@ type Answering = (
 export type Routing = ReturnType<Router<RequestState>['routes']>;
 
 /** One router per resource, because a request's cost grows with the routes of its router. */
-export function dispatcher(routes: readonly Route[], answer: Answering): Routing {
+export function dispatcher(routes: readonly Route[], answer: RouteHandler): Routing {
   const resources = groupBy(routes, ({ path }) => resourceOf(path));
   const routings = new Map(
     Array.from(resources, ([name, own]) => [name, routerOf(own, answer).routes()]),
@@ -32,7 +32,7 @@ function resourceOf(path: string): string {
   return path.split('/', 3)[2] ?? '';
 }
 
-function routerOf(routes: readonly Route[], answer: Answering): Router<RequestState> {
+function routerOf(routes: readonly Route[], answer: RouteHandler): Router<RequestState> {
   const router = new Router<RequestState>({
     sensitive: true,
     strict: true,

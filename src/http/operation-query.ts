@@ -17,7 +17,7 @@ export const OPERATION_QUERY = {
   request_id: uuidField.optional(),
 };
 
-type Wanted = Readonly<{
+type OperationQuery = Readonly<{
   source_account?: Uuid | undefined;
   'created_at[gte]'?: Instant | undefined;
   'created_at[lte]'?: Instant | undefined;
@@ -28,15 +28,15 @@ type Wanted = Readonly<{
   'amount[lte]'?: bigint | undefined;
 }>;
 
-export function operationFilter(wanted: Wanted) {
+export function operationFilter(query: OperationQuery) {
   return {
-    sourceAccountId: wanted.source_account,
-    from: wanted['created_at[gte]'],
-    to: wanted['created_at[lte]'],
-    idempotencyKey: wanted.idempotency_key,
-    requestId: wanted.request_id,
-    asset: wanted.asset,
-    least: wanted['amount[gte]'],
-    most: wanted['amount[lte]'],
+    sourceAccountId: query.source_account,
+    from: query['created_at[gte]'],
+    to: query['created_at[lte]'],
+    idempotencyKey: query.idempotency_key,
+    requestId: query.request_id,
+    asset: query.asset,
+    least: query['amount[gte]'],
+    most: query['amount[lte]'],
   };
 }

@@ -145,7 +145,7 @@ async function answerError(
         tokenId: exchange.caller?.tokenKeyId,
         fault: describeFault(thrown),
       },
-      'a request failed by our fault',
+      'a request failed because of an internal error',
     );
   } else if (refusal === LEDGER_UNAVAILABLE)
     exchange.fault = thrown instanceof Error ? thrown.name : null;

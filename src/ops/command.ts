@@ -10,13 +10,13 @@ import { addParagraphs, HELP, PROGRAM, versionText } from './help.js';
 import { dashed, optionsOf } from './inputs.js';
 import { linesWithEscapes, Output } from './output.js';
 import {
-  type ActingDeps,
-  assertStillActs,
+  type AuthorisationDeps,
+  assertStillAuthorised,
   authorise,
   findActor,
   findAdministrator,
   type SignedIn,
-} from './staff/acting.js';
+} from './staff/authorisation.js';
 import {
   declareNeeds,
   type DeclaredNeeds,
@@ -37,7 +37,7 @@ export interface Ops extends OpsDeps {
   readonly config: OpsConfig;
 }
 
-export interface ActingOps extends Ops {
+export interface AuthorisedOps extends Ops {
   /** Returns the member of the staff who has the right that the command needs. */
   readonly by: () => StaffIdentity;
   readonly actor: () => Actor;
@@ -71,7 +71,7 @@ interface CommandSpec<S extends z.ZodRawShape> extends CommandFace<S> {
   readonly subject?: (input: InputOf<S>) => string;
   /** Whether the database's administrator may run it while no person may manage the staff. */
   readonly firstByAdministrator?: true;
-  readonly run: (ops: ActingOps, input: InputOf<S>) => Promise<void>;
+  readonly run: (ops: AuthorisedOps, input: InputOf<S>) => Promise<void>;
 }
 
 /** A command that needs neither database nor configuration. */
@@ -155,27 +155,32 @@ async function runAuthorised<S extends z.ZodRawShape>(
   input: InputOf<S>,
   name: string,
   ops: Ops,
-  acting: ActingDeps,
+  acting: AuthorisationDeps,
 ): Promise<void> {
   const { needs } = spec;
   const chosen = typeof needs === 'string' ? needs : needs.of(input);
-  if (chosen === null || chosen === 'own proof') return spec.run(actingOps(ops, null, null), input);
+  if (chosen === null || chosen === 'own proof')
+    return spec.run(authorisedOps(ops, null, null), input);
   const first =
     spec.firstByAdministrator === true ? await findAdministrator(ops.config, ops) : null;
   if (first !== null) {
     const { deps, actor } = first;
     return spec
-      .run(actingOps({ ...ops, ...deps }, null, actor), input)
+      .run(authorisedOps({ ...ops, ...deps }, null, actor), input)
       .finally(() => deps.database.close());
   }
   const subject = spec.subject?.(input) ?? '';
   const identity = await authorise(acting, chosen, { command: name, subject });
-  ops.output.stillMay = () => assertStillActs(acting, chosen, identity);
+  ops.output.stillMay = () => assertStillAuthorised(acting, chosen, identity);
   const actor = { channel: identity.channel, name: identity.name };
-  return spec.run(actingOps(ops, identity, actor), input);
+  return spec.run(authorisedOps(ops, identity, actor), input);
 }
 
-function actingOps(ops: Ops, identity: StaffIdentity | null, actor: Actor | null): ActingOps {
+function authorisedOps(
+  ops: Ops,
+  identity: StaffIdentity | null,
+  actor: Actor | null,
+): AuthorisedOps {
   const known = <T>(who: T | null): T => {
     if (who === null)
       throw new Error(
@@ -267,7 +272,7 @@ function needsText(needs: DeclaredNeeds): string | undefined {
 
 async function withOps(
   options: GlobalOptions,
-  work: (ops: Ops, acting: ActingDeps) => Promise<void>,
+  work: (ops: Ops, acting: AuthorisationDeps) => Promise<void>,
 ): Promise<void> {
   const config = readOpsConfig();
   const output = new Output(options);

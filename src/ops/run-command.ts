@@ -4,14 +4,14 @@ import { linesWithEscapes } from './output.js';
 
 export async function runProgram(program: Command): Promise<void> {
   process.on('uncaughtException', (failure: unknown) => process.exit(explainFailure(failure)));
-  process.stdout.once('error', tellUnwritten).on('error', () => undefined);
+  process.stdout.once('error', reportUnwritten).on('error', () => undefined);
   process.exitCode = await runCommand(program, process.argv);
 }
 
 /** Runs a command with Node's `argv`. Returns the exit code. */
 export async function runCommand(program: Command, argv: readonly string[]): Promise<number> {
   try {
-    await takeExits(program).parseAsync(argv);
+    await throwInsteadOfExit(program).parseAsync(argv);
     return Number(process.exitCode ?? 0);
   } catch (failure) {
     return explainFailure(failure);
@@ -19,7 +19,7 @@ export async function runCommand(program: Command, argv: readonly string[]): Pro
 }
 
 /** A reader such as `head` may close the output early. The command still runs to its end. */
-function tellUnwritten({ code }: NodeJS.ErrnoException): void {
+function reportUnwritten({ code }: NodeJS.ErrnoException): void {
   if (code === 'EPIPE') return;
   const lost = `the output could not be written (${code}): check whether the command took effect before you repeat it`;
   process.exitCode = explainFailure(new UnknownOutcome(lost));
@@ -33,8 +33,8 @@ function explainFailure(failure: unknown): number {
 }
 
 /** Makes commander throw, because it would end the process in the middle of running work. */
-function takeExits(command: Command): Command {
+function throwInsteadOfExit(command: Command): Command {
   command.exitOverride();
-  command.commands.forEach(takeExits);
+  command.commands.forEach(throwInsteadOfExit);
   return command;
 }

@@ -22,7 +22,7 @@ interface RecoveryDeps {
 /** Waiting payouts are resumed in pages, so that a recovering rail is not flooded. */
 const PAGE = 50;
 const PAUSE_MS = 500;
-/** A random one is polled, because the rail may never answer about a particular payout. */
+/** One of these is chosen at random, because the rail may never answer about a particular payout. */
 const CANDIDATES = 5;
 const EVERY_MS = 1_000;
 
@@ -59,7 +59,7 @@ export class RailRecovery {
     return false;
   }
 
-  /** Polls about a payout that the rail knows, else submits a waiting one, else polls another. */
+  /** Polls the status of a payout that the rail knows. Without one, submits a waiting payout, or else polls any. */
   private async probe(rail: string): Promise<void> {
     const { calls, queue } = this.deps;
     const inProgress = `status='in_progress'`;

@@ -31,7 +31,7 @@ import { httpRail } from '../payouts/rails/rail.js';
 import { payoutApprovalRoutes, payoutRoutes, railCallbackRoute } from '../payouts/routes.js';
 import { Payouts } from '../payouts/service.js';
 import { RequestLog, requestLogMetrics } from '../requests/log.js';
-import { readRequest } from '../requests/reading.js';
+import { readRequest } from '../requests/read-request.js';
 import { requestRoutes } from '../requests/routes.js';
 import { statementRoutes } from '../statements/routes.js';
 import { TemporalClient } from '../temporal/client.js';
@@ -87,7 +87,10 @@ export function buildCore(
         'rows that existed are missing: the ledger is closed until a restore is finished (restore status)',
       ),
     onFault: (kind, fault) =>
-      logger.error({ kind, fault: describeFault(fault) }, 'a command failed by our fault'),
+      logger.error(
+        { kind, fault: describeFault(fault) },
+        'a command failed because of an internal error',
+      ),
   });
   poolMetrics(registry, ledger.database);
   const recipientBudget = new RecipientBudget(ledger.database, ledger.clock, {

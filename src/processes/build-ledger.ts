@@ -58,7 +58,7 @@ export function buildLedger(settings: LedgerSettings, watchers: LedgerWatchers):
     url: settings.MYSQL_URL,
     tls: mysqlTls(settings),
     observer: watchers.primaryObserver,
-    watching: watchers.statementObserver,
+    statementObserver: watchers.statementObserver,
     readConnections: settings.MYSQL_READ_CONNECTIONS,
     transactionConnections: settings.MYSQL_TRANSACTION_CONNECTIONS,
     // Connections for a writer's groups, and one for its commands that wait for locks.

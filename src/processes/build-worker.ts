@@ -22,7 +22,7 @@ import { stuckMetrics } from '../payouts/metrics.js';
 import { simulatedReports } from '../payouts/rails/registry.js';
 import { railEventsSweep } from '../payouts/retention.js';
 import { requestsSweep } from '../requests/log.js';
-import { restoreMetrics } from '../restores/opening.js';
+import { restoreMetrics } from '../restores/begin-restore.js';
 import { SheetReaders } from '../spreadsheets/worker-thread/sheet-readers.js';
 import { expiredStatementsSweep, statementsSweep } from '../statements/sweeps.js';
 import { dailyTotalsSweep } from '../support/totals-sweep.js';
@@ -50,9 +50,9 @@ import { ledgerFitness, prepareLedger } from './build-ledger.js';
 import { buildWorkerRails } from './build-rails.js';
 import { WORKFLOW_RESOURCES } from './workflow-resources.js';
 
-/** Except for the queue of webhooks. */
+/** Activities of a task queue at a time, except in the queue of webhooks. */
 const ACTIVITIES_AT_ONCE = 40;
-/** Endpoints that are served at once. Slow ones have as many places of their own. */
+/** Endpoints that are sent to at a time; as many slow endpoints have separate places. */
 const ENDPOINTS_AT_ONCE = 1_000;
 
 export interface WorkerDeps {
@@ -82,7 +82,7 @@ export async function openWorker(
   const stopping = new AbortController();
   const sheets = new SheetReaders();
   const observer = webhookMetrics(registry, (fault) =>
-    logger.warn({ fault: describeFault(fault) }, 'sending webhooks failed, and is done again'),
+    logger.warn({ fault: describeFault(fault) }, 'sending webhooks failed, and is retried'),
   );
   const webhooks = buildWebhookParts(config, core, sending, bridge, observer);
   const dispatcher = new WebhookDispatcher(webhooks, ENDPOINTS_AT_ONCE);
@@ -150,7 +150,7 @@ function buildWorkerServices(
   const { clock, database, writer, writers, failpoints, recipientBudget } = core;
   const { client, outbox, relay, notifier } = bridge;
   // Separate writers, so that rows of batches do not delay approvals and payouts.
-  const ofPayouts = { ...core, writer: writers.add('payouts') };
+  const payoutDeps = { ...core, writer: writers.add('payouts') };
   const shares = batchShares(ACTIVITIES_AT_ONCE);
   const batches = new BatchWorkflowService({
     database,
@@ -164,11 +164,11 @@ function buildWorkerServices(
     shares,
     onRows: rowMetrics(core.registry),
   });
-  const rails = buildWorkerRails(config, ofPayouts, outbox, logger);
+  const rails = buildWorkerRails(config, payoutDeps, outbox, logger);
   const deciding = [writer, database.reader, clock, notifier] as const;
   const transferApprovals = new Approvals(transferApproval, ...deciding);
   const payoutApprovals = new Approvals(payoutApproval, ...deciding, rails.names);
-  const callbacks = buildCallbacks(config, ofPayouts, bridge, logger, rails.observer);
+  const callbacks = buildCallbacks(config, payoutDeps, bridge, logger, rails.observer);
   return {
     rails: rails.names,
     services: {
@@ -285,7 +285,7 @@ function buildWorkers(
 const EXPIRY_EVERY_MS = 500;
 const EXPIRED_AT_ONCE = 100;
 
-/** Does not depend on Temporal. */
+/** Returns a sweep that expires resources even while Temporal is unavailable. */
 function expirySweep(what: string, expireDue: (limit: number) => Promise<number>): Sweep {
   return {
     name: `expired ${what}`,
@@ -298,8 +298,8 @@ const VALIDATED_OF_A_TENANT = 1;
 const PAID_OF_A_TENANT = 4;
 
 /**
- * Quick activities use the remaining slots. More payments at a time of one tenant would not be
- * faster, because they share the writer's groups.
+ * Limits the long activities of batches, so that quick ones find free slots. More payments of one
+ * tenant at a time would not be faster, because they share the writer's groups.
  */
 function batchShares(slots: number): {
   readonly validating: ConcurrencyLimit;

@@ -1,4 +1,4 @@
-import type { TracingConfig } from '../config/watching.js';
+import type { TracingConfig } from '../config/observability.js';
 import type { Tracing } from './tracing-sdk.js';
 
 /** Returns null without loading the tracing packages if no endpoint is configured. */

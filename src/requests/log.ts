@@ -34,7 +34,7 @@ export const COLLECTIONS = {
   payin: null,
   adjustment: null,
 } as const satisfies Readonly<Record<KeyResourceType, string | null>>;
-const MADE_IN = new Map<string | null, KeyResourceType>(
+const TYPE_BY_COLLECTION = new Map<string | null, KeyResourceType>(
   KEY_RESOURCE_TYPES.map((type) => [COLLECTIONS[type], type]),
 );
 
@@ -48,7 +48,7 @@ const WINDOW_MS = 600_000;
 const MAX_OF_A_TENANT = 6_000;
 
 interface RequestLogObserver {
-  /** A tenant had too many refusals, or MySQL was unavailable too long. */
+  /** Called for requests that are not stored: the tenant has too many, or MySQL was unavailable for too long. */
   dropped(count: number): void;
 }
 
@@ -121,7 +121,7 @@ function isStored({ id, method, status, resourceId }: RequestOutcome): boolean {
 
 function rowOf({ caller, resourceId, ...outcome }: RequestOutcome): StoredRequest {
   const { id, operation, method, path, status, code } = outcome;
-  const resourceType = resourceId === null ? null : (MADE_IN.get(path) ?? null);
+  const resourceType = resourceId === null ? null : (TYPE_BY_COLLECTION.get(path) ?? null);
   const { tenantId, memberId } = caller;
   return {
     ...{ id, tenantId, memberId, operation, method, path, status, code, resourceType },

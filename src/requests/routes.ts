@@ -2,7 +2,7 @@ import type { Uuid } from '../core/ids.js';
 import type { Caller } from '../core/permissions.js';
 import type { Api } from '../http/api.js';
 import { answers, named, pathId, permits, summary } from '../http/route.js';
-import type { RequestResult } from './reading.js';
+import type { RequestResult } from './read-request.js';
 import { requestResource } from './schemas.js';
 
 /** (docs/contract.md, Request ids) */

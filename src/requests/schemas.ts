@@ -5,7 +5,7 @@ import { EXAMPLE } from '../http/examples.js';
 import { defineResource, fieldsOf } from '../http/resource.js';
 import { instantSchema, uuidSchema } from '../http/schemas.js';
 import { z } from '../http/zod.js';
-import type { RequestResult } from './reading.js';
+import type { RequestResult } from './read-request.js';
 
 const field = fieldsOf<RequestResult>();
 

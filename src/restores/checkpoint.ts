@@ -93,8 +93,8 @@ export async function compareWith(reader: Reader, earlier: Checkpoint): Promise<
 
 async function hasTransactions(reader: Reader, { transactions }: Checkpoint): Promise<boolean> {
   if (transactions.length === 0) return true;
-  const wanted = new Set(transactions);
-  return (await reader.select(ledgerTransactions, { id: [...wanted] })).length === wanted.size;
+  const ids = new Set(transactions);
+  return (await reader.select(ledgerTransactions, { id: [...ids] })).length === ids.size;
 }
 
 async function hasEvents(reader: Reader, { events: earlier }: Checkpoint): Promise<boolean> {

@@ -7,7 +7,7 @@ import { restores } from '../db/entities/restores.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { type Checkpoint, compareWith, parseCheckpoint, readCheckpoint } from './checkpoint.js';
-import { newRestore, restoreAudit } from './opening.js';
+import { newRestore, restoreAudit } from './begin-restore.js';
 
 const CHECK_EVERY_MS = 5_000;
 /** The first postings of a process wait at most this long for its first check. */

@@ -10,7 +10,7 @@ import { staff } from '../db/entities/staff.js';
 
 const ISSUER = 'Money Movement';
 export const STEP_MS = 30_000;
-/** The previous and the next step count too: clocks differ, and typing takes time. */
+/** Codes of the previous and the next step are valid too, because clocks differ and typing takes time. */
 const WINDOW = 1;
 /** As RFC 4226 recommends. */
 const SECRET_BYTES = 20;

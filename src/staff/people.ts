@@ -55,13 +55,13 @@ export function staffAudit(
  */
 export function setPerson(
   deps: StaffDeps,
-  wanted: NewStaff,
+  request: NewStaff,
   actor: Actor,
   isFirst = false,
 ): Promise<SetStaff> {
   const { database, encryptionKeys } = deps;
   return transact(database, async (transaction) => {
-    const { known, row } = await rowOf(transaction, deps.clock, 'person', wanted);
+    const { known, row } = await rowOf(transaction, deps.clock, 'person', request);
     const factor = isFirst || row.factorSecret === null ? newFactor(encryptionKeys, row) : null;
     const person: Staff = factor === null ? row : { ...row, ...sealedColumns(factor), ...UNLOCKED };
     if (isFirst) await endSessions(transaction, deps.clock, row.id);
@@ -74,12 +74,12 @@ export function setPerson(
 /** Adds a service with a new key. A service cannot sign in and does not count as a person. */
 export async function setService(
   { database, clock }: Pick<StaffDeps, 'database' | 'clock'>,
-  wanted: NewStaff,
+  request: NewStaff,
   actor: Actor,
 ): Promise<{ readonly service: Staff; readonly key: string }> {
   const key = `ssk_${randomBytes(32).toString('base64url')}`;
   return transact(database, async (transaction) => {
-    const { known, row } = await rowOf(transaction, clock, 'service', wanted);
+    const { known, row } = await rowOf(transaction, clock, 'service', request);
     const service: Staff = { ...row, keyHash: hash('sha256', key, 'buffer') };
     await store(transaction, known, service);
     await recordSet(transaction, clock, service, actor);
@@ -168,10 +168,10 @@ async function rowOf(
   transaction: Transaction,
   clock: Clock,
   kind: Staff['kind'],
-  wanted: NewStaff,
+  request: NewStaff,
 ): Promise<{ readonly known: Staff | undefined; readonly row: Staff }> {
-  const name = checkedText('name', wanted.name, MAX_STAFF_NAME);
-  const { rights } = wanted;
+  const name = checkedText('name', request.name, MAX_STAFF_NAME);
+  const { rights } = request;
   if (rights.length === 0) throw new ApiError(invalidField('can', 'empty'));
   const folded = foldedName(name);
   if (folded === '' || folded.length > MAX_FOLDED)

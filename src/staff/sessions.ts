@@ -34,9 +34,9 @@ export interface SignedIn {
 /** Returns a refusal, which is recorded, if name and code do not prove the person. */
 export async function signIn(
   deps: StaffDeps,
-  wanted: SignIn,
+  credentials: SignIn,
 ): Promise<SignedIn | { readonly refusal: Refusal }> {
-  const { name, code, door, place } = wanted;
+  const { name, code, door, place } = credentials;
   const verified = await verifyClaim(deps, {
     ...{ name, code, door, right: 'read', receivedAt: deps.clock() },
     purpose: `sign-in/${randomUUID()}`,

@@ -16,8 +16,8 @@ import {
 } from '../http/route.js';
 import { FILE_TYPES, FileQuery, tableFile } from '../http/table-files.js';
 import { StoredFiles } from '../spreadsheets/stored-files.js';
-import { createStatement, type CreatingDeps } from './creating.js';
-import { listStatements, openStatement, readStatement } from './reading.js';
+import { createStatement, type CreateDeps } from './create-statement.js';
+import { listStatements, openStatement, readStatement } from './read-statements.js';
 import {
   CreateStatementBody,
   STATEMENT_FILE_EXAMPLE,
@@ -30,7 +30,7 @@ import {
 /** (docs/contract.md, Statements) */
 export function statementRoutes(
   api: Api,
-  deps: CreatingDeps,
+  deps: CreateDeps,
   cursors: Cursors,
   baseUrl: string,
 ): void {
@@ -39,7 +39,7 @@ export function statementRoutes(
   download(api, deps);
 }
 
-function create(api: Api, deps: CreatingDeps, baseUrl: string): void {
+function create(api: Api, deps: CreateDeps, baseUrl: string): void {
   api.post(
     '/v1/statements',
     named('createStatement'),
@@ -52,8 +52,8 @@ function create(api: Api, deps: CreatingDeps, baseUrl: string): void {
       'Make a statement',
       "Of an account's movements in one asset over a period, with the balance before and after. The figures are final from the start; the files, CSV and XLSX, follow within seconds, those of long statements within minutes.",
     ),
-    async ({ caller, requestId, body: wanted, idempotency }) => {
-      const { account_id: accountId, asset, from, to } = wanted;
+    async ({ caller, requestId, body: input, idempotency }) => {
+      const { account_id: accountId, asset, from, to } = input;
       const answer = await createStatement(
         deps,
         caller,
@@ -71,7 +71,7 @@ function create(api: Api, deps: CreatingDeps, baseUrl: string): void {
 
 function listAndRead(
   api: Api,
-  { database: { reader } }: CreatingDeps,
+  { database: { reader } }: CreateDeps,
   cursors: Cursors,
   baseUrl: string,
 ): void {
@@ -112,7 +112,7 @@ function listAndRead(
   );
 }
 
-function download(api: Api, { database: { reader } }: CreatingDeps): void {
+function download(api: Api, { database: { reader } }: CreateDeps): void {
   const files = new StoredFiles();
   api.get(
     '/v1/statements/{statement_id}/file',

@@ -7,7 +7,7 @@ import { updateSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { removePieces } from '../spreadsheets/generated-files.js';
 import type { Sweep } from '../temporal/sweeper.js';
-import { type Length, StatementMaker } from './making.js';
+import { type Length, StatementMaker } from './statement-maker.js';
 
 const MAKE_EVERY_MS = 500;
 const REMOVE_EVERY_MS = 600_000;

@@ -81,11 +81,11 @@ export class Cookies {
   constructor(private readonly isSecure: boolean) {}
 
   read(request: IncomingMessage, name: CookieName): string | null {
-    const wanted = this.nameOf(name);
+    const cookieName = this.nameOf(name);
     const pairs = (headerText(request, 'cookie') ?? '')
       .split(';')
       .map((pair) => pair.trim().split(/=(.*)/s));
-    const own = pairs.filter(([given]) => given === wanted).map(([, value]) => value ?? '');
+    const own = pairs.filter(([given]) => given === cookieName).map(([, value]) => value ?? '');
     // If there are two, another domain set one of them.
     return own.length === 1 && own[0] !== '' ? (own[0] ?? null) : null;
   }

@@ -126,7 +126,7 @@ function answerError(
     metrics.fault();
     logger.error(
       { requestId: context.state.requestId, fault: describeFault(thrown) },
-      'a request failed by our fault',
+      'a request failed because of an internal error',
     );
   }
   context.set(headers);

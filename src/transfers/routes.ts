@@ -43,9 +43,9 @@ export function transferRoutes(
     query: TransferQuery,
     page: TransferPageSchema,
     schema: TransferSchema,
-    filter: (wanted) => ({
-      status: wanted.status,
-      destination: { destinationAccountId: wanted.destination_account },
+    filter: (query) => ({
+      status: query.status,
+      destination: { destinationAccountId: query.destination_account },
     }),
     present: transferResource.present,
   });
@@ -81,13 +81,8 @@ function create(api: Api, transfers: Transfers): void {
       'Send a transfer',
       "Moves money from one of your accounts to an account of your tenant or of your network. 202: the amount reaches the threshold of the source's approval policy, so it is held until other members approve it.",
     ),
-    async ({ caller, requestId, body: wanted, idempotency }) => {
-      const answer = await transfers.create(
-        caller,
-        requestId,
-        transferRequest(wanted),
-        idempotency,
-      );
+    async ({ caller, requestId, body: input, idempotency }) => {
+      const answer = await transfers.create(caller, requestId, transferRequest(input), idempotency);
       return answerOf(answer, (transfer, replayed) => ({
         status: replayed ? 200 : transfer.status === 'completed' ? 201 : 202,
         body: transferResource.present(transfer),

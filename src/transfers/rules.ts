@@ -25,7 +25,7 @@ export function newTransfer(
   fee: Fee,
   limitMonth: string,
   at: Instant,
-  wanted: RequiredApprovals | null,
+  approvals: RequiredApprovals | null,
 ): Transfer {
   return {
     id: command.transferId,
@@ -37,13 +37,13 @@ export function newTransfer(
     feeRaw: fee.raw,
     feeAccountId: fee.accountId,
     description: command.description,
-    status: wanted === null ? 'completed' : 'pending_approval',
+    status: approvals === null ? 'completed' : 'pending_approval',
     createdBy: command.memberId,
     limitMonth,
     createdAt: at,
-    approvalsRequired: wanted?.required ?? null,
-    approvalsReceived: wanted === null ? null : 0,
-    approvalExpiresAt: wanted?.expiresAt ?? null,
+    approvalsRequired: approvals?.required ?? null,
+    approvalsReceived: approvals === null ? null : 0,
+    approvalExpiresAt: approvals?.expiresAt ?? null,
     rejectionCode: null,
     rejectionReason: null,
   };

@@ -17,14 +17,14 @@ import {
 import { sendMessage } from './sender.js';
 
 /** Pause before new work is read while attempts are in flight; longer for a silent receiver. */
-const LOOK_MS = 250;
-const SILENT_LOOK_MS = 2_000;
+const READ_AGAIN_MS = 250;
+const SILENT_READ_AGAIN_MS = 2_000;
 /** How long attempts in flight may take after a stop. */
 const STOP_MS = 10_000;
 /** Attempts that end within this time are stored together. */
 const GATHER_MS = 5;
 
-interface Begun {
+interface RunningAttempt {
   readonly open: OpenDelivery;
   readonly turn: number;
 }
@@ -35,7 +35,7 @@ interface Begun {
  */
 export class EndpointRun {
   private readonly sends = new AbortController();
-  private readonly inFlight = new Map<Uuid, Begun>();
+  private readonly inFlight = new Map<Uuid, RunningAttempt>();
   private readonly beganAt = performance.now();
   private turns = 0;
   private pending: OpenDelivery[] = [];
@@ -203,7 +203,7 @@ export class EndpointRun {
   /** A turn that began no attempt waits for an earlier one, or until new work is to be read. */
   private async wait(): Promise<void> {
     const isBusy = !this.hasTurnEnded();
-    const maxMs = isBusy ? PROMPT_MS : this.hasRoom() ? LOOK_MS : SILENT_LOOK_MS;
+    const maxMs = isBusy ? PROMPT_MS : this.hasRoom() ? READ_AGAIN_MS : SILENT_READ_AGAIN_MS;
     const until = performance.now() + maxMs;
     while (this.inFlight.size > 0 && this.fault === null) {
       const leftMs = until - performance.now();

@@ -179,12 +179,12 @@ export async function readLogs(
 
 /** `sql` is null if the range contains nothing; `bound` is the last sequence that it covers. */
 function logSql({ tenantId, types, after, until, limit }: LogRange) {
-  const wanted = [...types];
+  const typeList = [...types];
   const bound = after + MAX_SPAN < until ? after + MAX_SPAN : until;
-  if (wanted.length === 0 || bound <= after) return { sql: null, bound };
+  if (typeList.length === 0 || bound <= after) return { sql: null, bound };
   const sql = `${STORED_EVENT}, traceparent FROM events FORCE INDEX (PRIMARY)
     WHERE tenant_id=${column.uuid.literal(tenantId)} AND sequence>${after} AND sequence<=${bound}
-    AND type IN (${literals(events, 'type', wanted)}) ORDER BY sequence LIMIT ${limit}`;
+    AND type IN (${literals(events, 'type', typeList)}) ORDER BY sequence LIMIT ${limit}`;
   return { sql, bound };
 }
 

@@ -115,10 +115,10 @@ export async function recoverSome(
   const [read = { found: [], through: recoverUntil }] = await readLogs(transaction, [range]);
   const { cursorSequence } = state.endpoint;
   // Events ahead of the cursor are left to the cursor.
-  const wanted = read.found.filter((event) =>
+  const toResend = read.found.filter((event) =>
     isSubscribed(state, event) ? event.sequence <= cursorSequence : recoverAll,
   );
-  const { added, waiting } = await unanswered(transaction, id, wanted, now);
+  const { added, waiting } = await unanswered(transaction, id, toResend, now);
   const isDone = read.through >= recoverUntil;
   const set = isDone
     ? { recoverAfter: null, recoverUntil: null, recoverAll: false }
@@ -136,16 +136,16 @@ export async function recoverSome(
 async function unanswered(
   transaction: Transaction,
   endpointId: Uuid,
-  wanted: readonly LoggedEvent[],
+  toResend: readonly LoggedEvent[],
   now: Instant,
 ): Promise<{ readonly added: readonly WebhookDelivery[]; readonly waiting: readonly Uuid[] }> {
-  if (wanted.length === 0) return { added: [], waiting: [] };
-  const own = equalsSql(webhookDeliveries, { endpointId, eventId: wanted.map(({ id }) => id) });
+  if (toResend.length === 0) return { added: [], waiting: [] };
+  const own = equalsSql(webhookDeliveries, { endpointId, eventId: toResend.map(({ id }) => id) });
   const rows = await transaction.list(webhookDeliveries, `FORCE INDEX (event) WHERE ${own}`);
   const known = groupBy(rows, ({ eventId }) => eventId);
   const added: WebhookDelivery[] = [];
   const waiting: Uuid[] = [];
-  for (const event of wanted) {
+  for (const event of toResend) {
     const earlier = known.get(event.id) ?? [];
     if (earlier.some(({ state }) => state === 'delivered')) continue;
     const open = earlier.filter(({ nextAttemptAt }) => nextAttemptAt !== null);

@@ -11,7 +11,7 @@ import {
   judgeAction,
   malformedRefusal,
   needsApproval,
-  type ActorStanding,
+  type ActorRights,
   stateRefusal,
   type ActionVerdict,
   type WaitingApproval,
@@ -64,8 +64,8 @@ const person = (rights: readonly StaffRight[], active: boolean): Staff => ({
     lastUsedAt: null,
   },
 });
-const asRole = (role: Role | undefined): ActorStanding => ({ role, staff: undefined });
-const asStaff = (rights: readonly StaffRight[], active = true): ActorStanding => ({
+const asRole = (role: Role | undefined): ActorRights => ({ role, staff: undefined });
+const asStaff = (rights: readonly StaffRight[], active = true): ActorRights => ({
   role: undefined,
   staff: person(rights, active),
 });
@@ -87,7 +87,7 @@ function approval(acting: ApprovalActor): Approval {
 function verdict(
   action: ApprovalAction,
   acting: ApprovalActor,
-  standing: ActorStanding,
+  standing: ActorRights,
   given: {
     readonly of?: Partial<WaitingApproval>;
     readonly approvals?: readonly Approval[];
@@ -99,7 +99,7 @@ function verdict(
     action,
     acting,
     { ...waiting, ...of },
-    { standing, approvals, ...OF, at: instant(at) },
+    { rights: standing, approvals, ...OF, at: instant(at) },
   );
 }
 
@@ -107,11 +107,7 @@ const codeOf = (one: ActionVerdict): string =>
   one.outcome === 'refused' ? one.refusal.code : one.outcome;
 
 describe('who may act on what waits for approval', () => {
-  const refused = (
-    action: ApprovalAction,
-    acting: ApprovalActor,
-    standing: ActorStanding,
-  ): boolean =>
+  const refused = (action: ApprovalAction, acting: ApprovalActor, standing: ActorRights): boolean =>
     authorityRefusal(action, acting, standing, waiting, OF)?.code === 'authority_insufficient';
 
   // The table of roles in docs/contract.md, written out, so that a changed right is seen.

@@ -18,7 +18,7 @@ import { Failpoints } from '../../src/core/failpoints.js';
 import { ConcurrencyLimit } from '../../src/core/concurrency-limit.js';
 import { BatchExecution, type PaymentEnd } from '../../src/batches/execution.js';
 import { BatchFiles } from '../../src/batches/files.js';
-import { errorRows, resultRows } from '../../src/batches/reading.js';
+import { errorRows, resultRows } from '../../src/batches/read-batches.js';
 import { MAX_ROWS } from '../../src/batches/rules.js';
 import { Batches } from '../../src/batches/service.js';
 import {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
-import { copyMark } from '../../src/restores/opening.js';
+import { copyMark } from '../../src/restores/begin-restore.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { migrate } from '../../src/db/migrate.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';

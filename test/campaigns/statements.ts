@@ -10,7 +10,7 @@ import {
 } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { SETTLED_AFTER_MS } from '../../src/ledger/database-clock.js';
-import { StatementMaker } from '../../src/statements/making.js';
+import { StatementMaker } from '../../src/statements/statement-maker.js';
 import { askStatement } from '../statements/support.js';
 import { startTestApi, type TestAnswer } from '../support/api.js';
 import {

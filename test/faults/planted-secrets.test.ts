@@ -296,7 +296,7 @@ describe('what is secret or personal in a request', () => {
       lines.length > 40 && errors.length > 25,
       `${lines.length} lines, ${errors.length} errors`,
     );
-    assert(lines.some((line) => line.includes('a request failed by our fault')));
+    assert(lines.some((line) => line.includes('a request failed because of an internal error')));
     assert.match(
       metrics,
       /http_request_duration_seconds_count\{method="POST",route="\/v1\/transfers",status="422"\}/,

@@ -86,7 +86,7 @@ describe('errors', () => {
   it('a fault of ours is logged with its place and without its text, and counted', async () => {
     fault = () => new Error(SECRET);
     const answer = await read();
-    const line = lines.find((one) => one.includes('by our fault')) ?? '';
+    const line = lines.find((one) => one.includes('because of an internal error')) ?? '';
     assert.ok(line.includes(answer.headers.get('svc-request-id') ?? 'none'));
     assert.match(line, /errors\.unit\.test/);
     assert.equal(lines.join('').includes(SECRET), false);

@@ -6,7 +6,7 @@ import { insertSql } from '../../src/db/statements.js';
 import type { Rail } from '../../src/payouts/rails/rail.js';
 import { approveResolution } from '../../src/payouts/release.js';
 import { proposeResolution, rejectResolution } from '../../src/payouts/resolutions.js';
-import { newRestore } from '../../src/restores/opening.js';
+import { newRestore } from '../../src/restores/begin-restore.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { LEAST } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';

@@ -54,7 +54,7 @@ describe('the request log', () => {
     return statements.length === 1;
   };
 
-  it('the request log keeps what changes something or was to, and what failed by our fault', async () => {
+  it('the request log keeps what changes something or was to, and what failed because of an internal error', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
       for (const status of [200, 201, 204, 400, 401, 403, 404, 409, 422, 500, 503])
         assert(

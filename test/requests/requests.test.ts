@@ -7,7 +7,7 @@ import type { Account } from '../../src/db/entities/parties.js';
 import { requests, type StoredRequest } from '../../src/db/entities/requests.js';
 import { insertSql } from '../../src/db/statements.js';
 import { KEPT_DAYS, removeOldRequests } from '../../src/requests/log.js';
-import { readRequest } from '../../src/requests/reading.js';
+import { readRequest } from '../../src/requests/read-request.js';
 import { startTestApi, type TestAnswer } from '../support/api.js';
 import {
   answered,

@@ -4,8 +4,8 @@ import { systemClock } from '../../src/core/instant.js';
 import { SIMULATED } from '../../src/payouts/rails/rail.js';
 import { dayOf } from '../../src/payouts/statements/compare.js';
 import { reconcile } from '../../src/payouts/statements/reconcile.js';
-import { settleAskedPayouts } from '../../src/restores/holding.js';
-import { lastRestore } from '../../src/restores/opening.js';
+import { settlePayoutsOf } from '../../src/restores/hold-payouts.js';
+import { lastRestore } from '../../src/restores/begin-restore.js';
 import { askRails, findingsOf } from '../../src/restores/rails.js';
 import { run } from '../ops/ops.js';
 import { ScriptedRail } from '../payouts/scripted-rail.js';
@@ -86,7 +86,7 @@ describe('a rail that is asked only after the ledger was opened', () => {
       { ...deps, restore, onProgress: () => undefined },
       new Map([[SIMULATED, new ScriptedRail()]]),
     );
-    await settleAskedPayouts(deps, restore, [SIMULATED]);
+    await settlePayoutsOf(deps, restore, [SIMULATED]);
     await assertGoesOn(unclear);
   });
 
@@ -173,7 +173,7 @@ describe('a rail that is asked only after the ledger was opened', () => {
       found.filter(({ payoutId }) => ids.includes(payoutId)),
       [],
     );
-    await settleAskedPayouts(deps, restore, [SIMULATED]);
+    await settlePayoutsOf(deps, restore, [SIMULATED]);
   });
 
   it('a rail that is asked only after the ledger was opened is asked for an earlier restore too when a later one is finished, which shows what is then found', async () => {

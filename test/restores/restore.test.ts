@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { asUuid } from '../../src/core/ids.js';
 import { instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import { audit } from '../../src/auditor/audit.js';
-import { copyMark, openRestore } from '../../src/restores/opening.js';
+import { copyMark, openRestore } from '../../src/restores/begin-restore.js';
 import { findingOf, skipFor, throughFor } from '../../src/restores/rules.js';
 import { RollbackGuard } from '../../src/restores/rollback-guard.js';
 import { deactivateStaff } from '../../src/staff/people.js';

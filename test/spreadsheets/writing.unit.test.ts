@@ -22,7 +22,7 @@ import {
   errorCells,
   RESULT_COLUMNS,
   resultCells,
-} from '../../src/batches/reading.js';
+} from '../../src/batches/read-batches.js';
 import { TableFiles, type TablePaths } from '../../src/spreadsheets/writing/table-files.js';
 import { templateCsv, templateXlsx } from '../../src/batches/template.js';
 import { rowsOf, textsOf } from './workbooks.js';

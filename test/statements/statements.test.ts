@@ -8,7 +8,7 @@ import { setQuotas } from '../../src/access/quotas.js';
 import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import type { Database } from '../../src/db/database.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { StatementMaker } from '../../src/statements/making.js';
+import { StatementMaker } from '../../src/statements/statement-maker.js';
 import { removeOldFiles } from '../../src/statements/sweeps.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import {

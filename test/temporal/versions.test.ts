@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Uuid } from '../../src/core/ids.js';
 import { transferWorkflowId } from '../../src/temporal/contracts.js';
-import { replayOpen } from '../../development/replaying.js';
+import { replayOpen } from '../../development/replay-histories.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';

@@ -41,8 +41,8 @@ export async function* forwardEvents(
   for await (const { event, position } of client.followEvents(following)) {
     if (!types.includes(event.type)) continue;
     const began = performance.now();
-    const came = await deliver(to, event, secret);
-    yield { event, position, ...came, ms: Math.round(performance.now() - began) };
+    const result = await deliver(to, event, secret);
+    yield { event, position, ...result, ms: Math.round(performance.now() - began) };
   }
 }
 

@@ -5,7 +5,7 @@ import { instant, toRfc3339 } from '../../core/instant.js';
 import { BATCH_STATUSES, type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
 import { performBatchAction } from '../../batches/control.js';
 import { listNewest } from '../../accounts/operation-list.js';
-import { batchList } from '../../batches/reading.js';
+import { batchList } from '../../batches/read-batches.js';
 import { deleteUploadedBytes } from '../../batches/sweeps.js';
 import { isAccepted, pendingRows } from '../../batches/rules.js';
 import type { BatchActionSignal } from '../../temporal/contracts.js';

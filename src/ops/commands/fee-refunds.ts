@@ -10,7 +10,7 @@ import {
   proposeRefund,
   type RefundMoves,
 } from '../../funding/fee-refunds.js';
-import { type ActingOps, command } from '../command.js';
+import { type AuthorisedOps, command } from '../command.js';
 import { UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
 import { assetName, flag, oneOf, option, optional, tenant, time } from '../inputs.js';
@@ -61,7 +61,7 @@ rejected, and what has changed since, is proposed anew by proposing again.`,
   run: (ops, given) => (given.approve ? post(ops, given) : propose(ops, given)),
 });
 
-async function propose(ops: ActingOps, given: Input): Promise<void> {
+async function propose(ops: AuthorisedOps, given: Input): Promise<void> {
   const { tenant, reference, operation, asset: of, from, to, reason } = given;
   if (operation === undefined || of === undefined || from === undefined || to === undefined) return;
   const { id: tenantId } = await findTenant(ops.database.reader, tenant);
@@ -80,7 +80,7 @@ async function propose(ops: ActingOps, given: Input): Promise<void> {
     );
 }
 
-async function post(ops: ActingOps, { tenant, reference }: Input): Promise<void> {
+async function post(ops: AuthorisedOps, { tenant, reference }: Input): Promise<void> {
   const { id: tenantId } = await findTenant(ops.database.reader, tenant);
   const moves = await proposedRefund(ops.database.reader, tenantId, reference);
   if (countOf(moves) > 0) {
@@ -93,7 +93,7 @@ async function post(ops: ActingOps, { tenant, reference }: Input): Promise<void>
     ops.output.say('Nothing was changed: the reference has no proposal, or it was posted before.');
 }
 
-function stepsOf({ output }: ActingOps, what: string): Parameters<typeof approveRefund>[4] {
+function stepsOf({ output }: AuthorisedOps, what: string): Parameters<typeof approveRefund>[4] {
   return { stillMay: output.stillMay, onProgress: (done, all) => output.progress(what, done, all) };
 }
 

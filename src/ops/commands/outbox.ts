@@ -6,7 +6,7 @@ import { integer, nullable, string, time } from '../../db/columns.js';
 import { transact } from '../../db/transact.js';
 import { outbox } from '../../db/entities/outbox.js';
 import { Outbox, type OutboxFilter } from '../../temporal/outbox.js';
-import { type ActingOps, command, group, type Ops, query } from '../command.js';
+import { type AuthorisedOps, command, group, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { tenantIdOf } from '../finding.js';
 import { flag, limit, onlyTenant, optional, optionalText } from '../inputs.js';
@@ -32,7 +32,7 @@ async function filterOf(
 
 /** Recorded afterwards, unlike actions that move money: retrying entries never does harm. */
 async function record(
-  { database, clock, actor }: ActingOps,
+  { database, clock, actor }: AuthorisedOps,
   action: string,
   { tenantId, resourceId }: OutboxFilter,
   entries: number,

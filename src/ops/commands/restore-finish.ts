@@ -10,10 +10,10 @@ import {
   openLedger,
   raiseContradictions,
   restoreToFinish,
-  stepOf,
-} from '../../restores/finishing.js';
-import { settleAskedPayouts } from '../../restores/holding.js';
-import { unqueriedRestores } from '../../restores/opening.js';
+  runStep,
+} from '../../restores/finish-restore.js';
+import { settlePayoutsOf } from '../../restores/hold-payouts.js';
+import { unqueriedRestores } from '../../restores/begin-restore.js';
 import {
   askRails,
   findingsOf,
@@ -23,7 +23,7 @@ import {
 } from '../../restores/rails.js';
 import { contradicts } from '../../restores/rules.js';
 import { isLossy } from '../../restores/sequences.js';
-import { type ActingOps, command, type Ops } from '../command.js';
+import { type AuthorisedOps, command, type Ops } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { optional, option, wholeNumber } from '../inputs.js';
 import type { Output } from '../output.js';
@@ -118,7 +118,7 @@ interface Asking {
 }
 
 async function openRestored(
-  ops: ActingOps,
+  ops: AuthorisedOps,
   restore: Restore,
   asking: Asking,
   accepted: number,
@@ -131,7 +131,7 @@ async function openRestored(
   const progress = (what: string, done: number, total: number): void =>
     out.progress(what, done, total);
   await moveNumbers(ops, restore, ops.by(), progress);
-  await stepOf(ops, restore, 'rebuiltAt', async () => {
+  await runStep(ops, restore, 'rebuiltAt', async () => {
     await rebuildOutbox(ops, (done, total) => progress('Looking for what waits', done, total));
   });
   await ask(ops, restore, asking);
@@ -159,7 +159,7 @@ async function followUp(
 ): Promise<void> {
   const { calls } = asking;
   const follow = async (): Promise<void> => {
-    await settleAskedPayouts(ops, restore, calls.deps.rails.keys());
+    await settlePayoutsOf(ops, restore, calls.deps.rails.keys());
     await raiseContradictions(ops, restore.id, calls);
   };
   await (isAsked ? follow() : ask(ops, restore, asking, follow));
@@ -189,6 +189,6 @@ async function ask(
       );
     await follow?.();
   };
-  if (leftOut.size === 0) await stepOf(ops, restore, 'askedAt', work);
+  if (leftOut.size === 0) await runStep(ops, restore, 'askedAt', work);
   else if (restore.askedAt === null) await work();
 }

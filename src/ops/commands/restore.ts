@@ -1,6 +1,11 @@
 import { systemClock, toRfc3339 } from '../../core/instant.js';
 import { type Restore, restores } from '../../db/entities/restores.js';
-import { beginRestore, copyMark, lastRestore, unqueriedRestores } from '../../restores/opening.js';
+import {
+  beginRestore,
+  copyMark,
+  lastRestore,
+  unqueriedRestores,
+} from '../../restores/begin-restore.js';
 import { findingsSince } from '../../restores/rails.js';
 import { contradicts } from '../../restores/rules.js';
 import { command, group, localCommand, query } from '../command.js';

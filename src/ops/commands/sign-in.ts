@@ -5,7 +5,7 @@ import { command, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { flag, optional, optionalText, text, readStandardInput } from '../inputs.js';
 import type { Fields } from '../output.js';
-import type { SignedIn } from '../staff/acting.js';
+import type { SignedIn } from '../staff/authorisation.js';
 
 export const signInCommands = {
   'login <name>': command({

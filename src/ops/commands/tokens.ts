@@ -8,7 +8,7 @@ import {
 import type { Reader } from '../../db/database.js';
 import { members, type Token, tokens } from '../../db/entities/parties.js';
 import { SCOPES } from '../../core/permissions.js';
-import { type ActingOps, command, group, query } from '../command.js';
+import { type AuthorisedOps, command, group, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { findMember, findTenant } from '../finding.js';
 import {
@@ -38,7 +38,7 @@ function tokenFields(token: Token, memberName: string): Fields {
 const SHOWN_ONCE = 'The token is shown only now: keep it where only its user can read it.';
 
 async function revokeAll(
-  { database, clock, actor, output }: ActingOps,
+  { database, clock, actor, output }: AuthorisedOps,
   tenant: string,
   name: string,
 ): Promise<void> {

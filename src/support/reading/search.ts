@@ -181,11 +181,11 @@ export async function findMadeWithin(
       ({ asset, least, most }) =>
         `(t.asset=${string.literal(asset)} AND t.${sum} BETWEEN ${least} AND ${most})`,
     );
-    const wanted = ranges === undefined ? '' : ` AND (${ranges.join(' OR ')})`;
+    const condition = ranges === undefined ? '' : ` AND (${ranges.join(' OR ')})`;
     const rows = await reader.query(
       `SELECT ${columnList(table, 't')} FROM ${table.name} t FORCE INDEX (PRIMARY)
        STRAIGHT_JOIN tenants o ON o.id=t.tenant_id
-       WHERE t.id>=${first} AND t.id<${uuid.literal(stop ?? firstIdAt(to))}${wanted}
+       WHERE t.id>=${first} AND t.id<${uuid.literal(stop ?? firstIdAt(to))}${condition}
        AND (${windows.map(withinSql).join(' OR ')}) ORDER BY t.id LIMIT ${MAX_FOUND + 1}`,
     );
     const items = rows.map((row) => parseRow(table, row));

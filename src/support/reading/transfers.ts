@@ -17,10 +17,12 @@ export async function readNames(
   reader: Reader,
   ids: Iterable<Uuid>,
 ): Promise<ReadonlyMap<Uuid, string>> {
-  const wanted = [...new Set(ids)];
+  const distinctIds = [...new Set(ids)];
   const names = new Map<Uuid, string>();
-  for (let at = 0; at < wanted.length; at += AT_ONCE)
-    for (const account of await reader.select(accounts, { id: wanted.slice(at, at + AT_ONCE) }))
+  for (let at = 0; at < distinctIds.length; at += AT_ONCE)
+    for (const account of await reader.select(accounts, {
+      id: distinctIds.slice(at, at + AT_ONCE),
+    }))
       names.set(account.id, displayName(account.type, account.name));
   return names;
 }

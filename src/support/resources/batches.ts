@@ -1,5 +1,5 @@
 import { type EarlierPayments, readEarlierPayments } from '../../batches/earlier-payments.js';
-import { readBatchRows } from '../../batches/reading.js';
+import { readBatchRows } from '../../batches/read-batches.js';
 import { isAccepted, totalDebit } from '../../batches/rules.js';
 import { formatAmount } from '../../core/amount.js';
 import { counted } from '../../core/plural.js';

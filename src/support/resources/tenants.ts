@@ -1,6 +1,6 @@
 import { listAccounts } from '../../accounts/directory.js';
 import { listNewest } from '../../accounts/operation-list.js';
-import { batchList } from '../../batches/reading.js';
+import { batchList } from '../../batches/read-batches.js';
 import { type Tenant, tenants } from '../../db/entities/parties.js';
 import { webhookEndpoints } from '../../db/entities/webhooks.js';
 import { literal } from '../../db/statements.js';

@@ -56,8 +56,13 @@ export function approverToken({ url, tenantId }: Ledger): Promise<string> {
   return withDatabase(url, async (database) => {
     const member = await addMember(database, systemClock, tenantId, 'bench approver', actor);
     await grantRoleEverywhere(database, systemClock, member, 'approver', actor);
-    const wanted = { name: 'bench', scopes: ['transfers'] as const, expiresAt: null, cidrs: [] };
-    return (await issueToken(database, systemClock, member, wanted, actor)).text;
+    const tokenRequest = {
+      name: 'bench',
+      scopes: ['transfers'] as const,
+      expiresAt: null,
+      cidrs: [],
+    };
+    return (await issueToken(database, systemClock, member, tokenRequest, actor)).text;
   });
 }
 

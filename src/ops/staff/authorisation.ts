@@ -19,7 +19,7 @@ import { PROGRAM } from '../help.js';
 import { type Need, needsCode, refusedAction, rightOf } from './needs.js';
 import type { SessionFile } from './session-file.js';
 
-export interface ActingDeps extends DatabaseDeps {
+export interface AuthorisationDeps extends DatabaseDeps {
   readonly sessions: SessionFile;
   /** The key of a service: OPS_KEY. */
   readonly key: string | undefined;
@@ -36,7 +36,7 @@ export interface SignedIn {
   readonly session: StaffSession | null;
 }
 
-interface Wanted {
+interface CommandRequest {
   readonly command: string;
   /** The subject, as the user named it. */
   readonly subject: string;
@@ -51,7 +51,7 @@ class SessionEnded extends OpsError {
 }
 
 /** Returns who is signed in. Throws OpsError if no session is valid. */
-export async function findActor(deps: ActingDeps): Promise<SignedIn> {
+export async function findActor(deps: AuthorisationDeps): Promise<SignedIn> {
   const { as, key, sessions, database } = deps;
   if (as === undefined && key !== undefined) {
     const identity = await findService(deps, key);
@@ -61,13 +61,13 @@ export async function findActor(deps: ActingDeps): Promise<SignedIn> {
     );
   }
   const stored = sessions.find(as);
-  if (stored === undefined) throw new OpsError(await whyNobody(database, as));
+  if (stored === undefined) throw new OpsError(await notSignedInMessage(database, as));
   const found = await findSession(deps, stored.token, 'ops');
   if (found === null) throw new SessionEnded(stored.name);
   return found;
 }
 
-async function whyNobody(database: Database, as: string | undefined): Promise<string> {
+async function notSignedInMessage(database: Database, as: string | undefined): Promise<string> {
   if (as !== undefined) return `${as} is not signed in here: ${PROGRAM} login ${shellWord(as)}`;
   const first = `MYSQL_ADMIN_URL=… ${PROGRAM} staff add NAME --can …,manage`;
   return (await hasNoManager(database.reader))
@@ -80,28 +80,28 @@ async function whyNobody(database: Database, as: string | undefined): Promise<st
  * the refusal and throws OpsError with the next step.
  */
 export async function authorise(
-  deps: ActingDeps,
+  deps: AuthorisationDeps,
   need: Need,
-  wanted: Wanted,
+  request: CommandRequest,
 ): Promise<StaffIdentity> {
   const right = rightOf(need);
   const { identity } = await findActor(deps).catch(async (failure: unknown) => {
     if (failure instanceof SessionEnded) {
       const actor = { channel: 'ops', name: failure.person } as const;
-      await record(deps, actor, refusal(need, wanted, 'the session is over'));
+      await record(deps, actor, refusal(need, request, 'the session is over'));
     }
     throw failure;
   });
-  if (needsCode(need) && identity.kind === 'person') return verified(deps, identity, need, wanted);
+  if (needsCode(need) && identity.kind === 'person') return verified(deps, identity, need, request);
   const refused = rightRefusal(identity, right, needsCode(need));
   if (refused === null) return identity;
-  await record(deps, identity, refusal(need, wanted, refused.message));
+  await record(deps, identity, refusal(need, request, refused.message));
   throw adviceOn(refused, identity, right);
 }
 
 /** Throws OpsError if the session has ended, or the right was removed, since authorisation. */
-export async function assertStillActs(
-  deps: ActingDeps,
+export async function assertStillAuthorised(
+  deps: AuthorisationDeps,
   need: Need,
   { id }: StaffIdentity,
 ): Promise<void> {
@@ -113,10 +113,10 @@ export async function assertStillActs(
 }
 
 async function verified(
-  deps: ActingDeps,
+  deps: AuthorisationDeps,
   identity: StaffIdentity,
   need: Need,
-  wanted: Wanted,
+  request: CommandRequest,
 ): Promise<StaffIdentity> {
   const { database, clock } = deps;
   const right = rightOf(need);
@@ -125,7 +125,11 @@ async function verified(
   const code = mayIfProven ? await deps.code(identity.name) : null;
   const claim = {
     ...({ name: identity.name, code, door: 'ops', right, twoPeople: true } as const),
-    ...{ receivedAt: clock(), purpose: `ops/${randomUUID()}`, refusalEntry: refusal(need, wanted) },
+    ...{
+      receivedAt: clock(),
+      purpose: `ops/${randomUUID()}`,
+      refusalEntry: refusal(need, request),
+    },
   };
   const answer = await verifyClaim({ database, clock, encryptionKeys }, claim);
   if ('refusal' in answer) throw adviceOn(answer.refusal, identity, mayIfProven ? null : right);
@@ -134,7 +138,7 @@ async function verified(
   return answer.identity;
 }
 
-function refusal(need: Need, { command, subject }: Wanted, refused?: string): AuditEntry {
+function refusal(need: Need, { command, subject }: CommandRequest, refused?: string): AuditEntry {
   const [kind = ''] = need.split('.');
   const isStaffAction = need.includes('.');
   return {
@@ -147,7 +151,7 @@ function refusal(need: Need, { command, subject }: Wanted, refused?: string): Au
 }
 
 async function record(
-  { database, clock }: ActingDeps,
+  { database, clock }: AuthorisationDeps,
   { channel, name }: Actor,
   entry: AuditEntry,
 ): Promise<void> {

@@ -19,11 +19,11 @@ interface FeeAccountPart extends Adjustment {
   readonly tries: number;
 }
 
-export interface StandingRefund {
+export interface CurrentRefund {
   readonly ofFeeAccounts: readonly FeeAccountPart[];
   readonly ofPayers: readonly PayerRefund[];
   /** Refunds for an account that did not pay the fee, above the fee, or for a second time. */
-  readonly strays: readonly Adjustment[];
+  readonly invalidRefunds: readonly Adjustment[];
 }
 
 type OfOperation = Adjustment & { readonly operationId: Uuid };
@@ -40,11 +40,11 @@ export function isAlive({ status }: Pick<Adjustment, 'status'>): boolean {
   return status !== 'rejected';
 }
 
-export async function standingRefund(
+export async function readCurrentRefund(
   reader: Reader,
   tenantId: Uuid,
   name: string,
-): Promise<StandingRefund> {
+): Promise<CurrentRefund> {
   // The only wildcard of LIKE that a name can contain is the underscore, which also matches itself.
   const rows = await reader.query(
     `SELECT ${columnList(adjustments)} FROM adjustments WHERE tenant_id=${uuid.literal(tenantId)}
@@ -62,10 +62,10 @@ export async function standingRefund(
   for (let from = 0; from < byOperation.length; from += SLICE)
     ofPayers.push(...(await refundsAmong(reader, tenantId, byOperation.slice(from, from + SLICE))));
   const belonging = new Set(ofPayers.map(({ id }) => id));
-  const strays = byOperation.filter(
+  const invalidRefunds = byOperation.filter(
     ({ id, status }) => status === 'proposed' && !belonging.has(id),
   );
-  return { ofFeeAccounts, ofPayers, strays };
+  return { ofFeeAccounts, ofPayers, invalidRefunds };
 }
 
 /** Finds refunds to the operation's payer, at most the fee, and only once. */
@@ -103,14 +103,14 @@ export async function lastTries(
   operationIds: readonly Uuid[],
 ): Promise<ReadonlyMap<Uuid, { readonly adjustment: Adjustment; readonly tries: number }>> {
   const last = new Map<Uuid, { readonly adjustment: Adjustment; readonly tries: number }>();
-  let asked = operationIds;
-  for (let tries = 1; asked.length > 0; tries += 1) {
-    const byReference = new Map(asked.map((id) => [payerReference(id, tries), id]));
+  let queried = operationIds;
+  for (let tries = 1; queried.length > 0; tries += 1) {
+    const byReference = new Map(queried.map((id) => [payerReference(id, tries), id]));
     const found = await reader.select(adjustments, {
       tenantId,
       reference: [...byReference.keys()],
     });
-    asked = found.flatMap((adjustment) => {
+    queried = found.flatMap((adjustment) => {
       const id = byReference.get(adjustment.reference);
       if (id === undefined) return [];
       last.set(id, { adjustment, tries });
@@ -126,13 +126,13 @@ export async function lastTries(
  */
 export function assertEven(
   name: string,
-  { ofFeeAccounts, ofPayers, strays }: StandingRefund,
+  { ofFeeAccounts, ofPayers, invalidRefunds }: CurrentRefund,
 ): void {
   const took = new Set(ofPayers.map(({ feeAccountId }) => feeAccountId));
   const foreign = ofFeeAccounts.filter(
     ({ status, accountId }) => status === 'proposed' && !took.has(accountId),
   );
-  for (const { reference } of [...strays, ...foreign])
+  for (const { reference } of [...invalidRefunds, ...foreign])
     throw new ApiError(
       invalidState(
         `${reference} does not belong to ${name} as it is proposed: find out who proposed it and why, and reject it, or propose the refund again if that stopped half-way`,

@@ -68,7 +68,7 @@ async function endOf(
   return column.bigint.parse(row?.number);
 }
 
-/** The smallest number, or one past the greatest, in a type as wide as the search needs. */
+/** Returns SQL for the smallest number, or one past the greatest, as a 64-bit integer. */
 function endSql(
   { table, owner, number }: NumberedRows,
   of: Partial<NumberRange>,

@@ -14,7 +14,7 @@ import {
 /** A rule of docs/payout-rail.md that can be checked from outside. */
 export interface Rule {
   readonly name: string;
-  readonly says: string;
+  readonly rule: string;
   /** The heading in docs/payout-rail.md. */
   readonly where: string;
   /** Returns a remark, or nothing. Throws Violation. */
@@ -36,70 +36,70 @@ const FAR_S = 600;
 
 /** The order matters: the last one examines everything that the others left. */
 export const RULES: readonly Rule[] = [
-  { name: 'order', says: 'a new order is taken and paid', where: ORDERS, check: takesOrders },
+  { name: 'order', rule: 'a new order is taken and paid', where: ORDERS, check: takesOrders },
   {
     name: 'repeated_key',
-    says: 'a key is acted on once, however often it comes',
+    rule: 'a key is acted on once, however often it comes',
     where: ORDERS,
     check: actsOnce,
   },
   {
     name: 'unknown_key',
-    says: 'of a key that it never heard of it says so',
+    rule: 'of a key that it never heard of it says so',
     where: ANSWERS,
     check: knowsUnknown,
   },
   {
     name: 'malformed',
-    says: 'what is no order is 400 and not acted on',
+    rule: 'what is no order is 400 and not acted on',
     where: ORDERS,
     check: refusesMalformed,
   },
   {
     name: 'signature',
-    says: 'a wrong signature is 401 and not acted on',
+    rule: 'a wrong signature is 401 and not acted on',
     where: SIGNATURES,
     check: checksSignatures,
   },
   {
     name: 'timestamp',
-    says: 'a timestamp far from now is 401',
+    rule: 'a timestamp far from now is 401',
     where: SIGNATURES,
     check: checksTimestamps,
   },
   {
     name: 'void_before',
-    says: 'what was voided before it came is never paid',
+    rule: 'what was voided before it came is never paid',
     where: VOIDING,
     check: voidsBefore,
   },
   {
     name: 'void_paid',
-    says: 'a void of what was paid tells that',
+    rule: 'a void of what was paid tells that',
     where: VOIDING,
     check: voidsPaid,
   },
   {
     name: 'void_accepted',
-    says: 'a void of what was accepted holds, or is denied',
+    rule: 'a void of what was accepted holds, or is denied',
     where: VOIDING,
     check: voidsAccepted,
   },
   {
     name: 'void_race',
-    says: 'of an order and a void at the same time one wins',
+    rule: 'of an order and a void at the same time one wins',
     where: VOIDING,
     check: racesVoids,
   },
   {
     name: 'callback',
-    says: 'a callback is signed, and comes again until it is taken',
+    rule: 'a callback is signed, and comes again until it is taken',
     where: CALLBACKS,
     check: callsBack,
   },
   {
     name: 'for_ever',
-    says: 'an end stays, and nothing is told as paid twice',
+    rule: 'an end stays, and nothing is told as paid twice',
     where: ASKING,
     check: staysEnded,
   },
@@ -107,8 +107,8 @@ export const RULES: readonly Rule[] = [
 
 async function takesOrders(bench: Bench): Promise<void> {
   const order = bench.newOrder();
-  const said = await bench.give(order);
-  mustBeSame(said, await bench.completed(order.key));
+  const report = await bench.give(order);
+  mustBeSame(report, await bench.completed(order.key));
 }
 
 async function actsOnce(bench: Bench): Promise<void> {
@@ -184,10 +184,10 @@ async function checksTimestamps(bench: Bench): Promise<void> {
 
 async function voidsBefore(bench: Bench): Promise<string | void> {
   const order = bench.newOrder();
-  const said = voidStatement(await bench.probe.void(order.key), order.key);
-  if (said === null) return CANNOT_VOID;
-  if (said.status !== 'voided')
-    throw new Violation(`a void of what it never had was answered ${said.status}`);
+  const report = voidStatement(await bench.probe.void(order.key), order.key);
+  if (report === null) return CANNOT_VOID;
+  if (report.status !== 'voided')
+    throw new Violation(`a void of what it never had was answered ${report.status}`);
   bench.voided.add(order.key);
   await staysVoided(bench, order.key);
 }
@@ -202,7 +202,7 @@ async function staysVoided(bench: Bench, key: Uuid): Promise<void> {
   ]) {
     const { status } = statement(answer, key);
     if (status !== 'voided')
-      throw new Violation(`${answer.asked} was answered ${status} for a key that was voided`);
+      throw new Violation(`${answer.request} was answered ${status} for a key that was voided`);
   }
 }
 
@@ -210,26 +210,26 @@ async function voidsPaid(bench: Bench): Promise<string | void> {
   const order = bench.newOrder();
   await bench.give(order);
   const paid = await bench.completed(order.key);
-  const said = voidStatement(await bench.probe.void(order.key), order.key);
-  if (said === null) return CANNOT_VOID;
-  if (said.status !== 'completed')
-    throw new Violation(`a void of what was paid was answered ${said.status}`);
-  mustBeSame(paid, said);
+  const report = voidStatement(await bench.probe.void(order.key), order.key);
+  if (report === null) return CANNOT_VOID;
+  if (report.status !== 'completed')
+    throw new Violation(`a void of what was paid was answered ${report.status}`);
+  mustBeSame(paid, report);
   mustBeSame(paid, await bench.completed(order.key));
 }
 
 async function voidsAccepted(bench: Bench): Promise<string | void> {
   const order = bench.newOrder('later');
   const given = await bench.give(order);
-  const said = voidStatement(await bench.probe.void(order.key), order.key);
-  if (said === null) return CANNOT_VOID;
-  if (said.status === 'voided') {
+  const report = voidStatement(await bench.probe.void(order.key), order.key);
+  if (report === null) return CANNOT_VOID;
+  if (report.status === 'voided') {
     if (given.status === 'completed') throw new Violation('what was paid was voided');
     bench.voided.add(order.key);
     return staysVoided(bench, order.key);
   }
   mustBeSame(given, await bench.completed(order.key));
-  return `its void was answered ${said.status}, and it was paid`;
+  return `its void was answered ${report.status}, and it was paid`;
 }
 
 async function racesVoids(bench: Bench): Promise<string | void> {
@@ -237,9 +237,9 @@ async function racesVoids(bench: Bench): Promise<string | void> {
     const order = bench.newOrder(race % 2 === 0 ? 'soon' : 'later');
     const { key } = order;
     const [ordered, voided] = await Promise.all([bench.probe.order(order), bench.probe.void(key)]);
-    const [taken, said] = [statement(ordered, key), voidStatement(voided, key)];
-    if (said === null) return CANNOT_VOID;
-    if (said.status !== 'voided') await bench.completed(key);
+    const [taken, report] = [statement(ordered, key), voidStatement(voided, key)];
+    if (report === null) return CANNOT_VOID;
+    if (report.status !== 'voided') await bench.completed(key);
     else if (taken.status === 'completed')
       throw new Violation('an order was answered completed, and its void voided');
     else {
@@ -273,9 +273,9 @@ async function callsBack(bench: Bench): Promise<string> {
   return `${all.length} arrivals`;
 }
 
-function mustBeGenuine({ path, verdict, callback }: Arrival, wanted: string): void {
-  if (!path.endsWith(wanted))
-    throw new Violation(`a callback went to ${path.slice(0, 80)}, and not to ${wanted}`);
+function mustBeGenuine({ path, verdict, callback }: Arrival, expectedPath: string): void {
+  if (!path.endsWith(expectedPath))
+    throw new Violation(`a callback went to ${path.slice(0, 80)}, and not to ${expectedPath}`);
   if (verdict === 'forged') throw new Violation('the signature of a callback is wrong');
   if (verdict === 'late')
     throw new Violation('the timestamp of a callback is more than 300 s from now');
@@ -284,16 +284,16 @@ function mustBeGenuine({ path, verdict, callback }: Arrival, wanted: string): vo
 
 async function staysEnded(bench: Bench): Promise<string> {
   for (const [key, reference] of bench.paid) {
-    const said = await bench.ask(key);
-    if (said.status !== 'completed') throw new Violation(`what was paid is ${said.status} now`);
-    mustBeSame({ ...said, reference }, said);
+    const report = await bench.ask(key);
+    if (report.status !== 'completed') throw new Violation(`what was paid is ${report.status} now`);
+    mustBeSame({ ...report, reference }, report);
   }
   for (const key of bench.voided) await staysVoided(bench, key);
   for (const key of [...bench.paid.keys(), ...bench.voided]) {
-    const told = bench.callbacks
+    const paidCallbacks = bench.callbacks
       .about(key)
       .filter(({ callback }) => callback?.status === 'completed');
-    const ids = new Set(told.map(({ callback }) => callback?.callbackId));
+    const ids = new Set(paidCallbacks.map(({ callback }) => callback?.callbackId));
     if (ids.size > 0 && bench.voided.has(key))
       throw new Violation('a callback told as paid what had been voided');
     if (ids.size > 1)

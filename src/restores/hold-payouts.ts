@@ -11,20 +11,20 @@ import { lockAccount } from '../accounts/access.js';
 import { outboxEntry } from '../temporal/outbox-entry.js';
 import { isLossy } from './sequences.js';
 
-/** Payouts that rails may have received in the lost time: only the rail's report returns money. */
+/** Holds payouts that rails may have received in the lost time: only the rail's report ends them. */
 
 const FOUND_AT_ONCE = 10_000;
 const SLICE = 500;
 
 /** Prevents payouts from ending while the ledger is closed. May be repeated. */
-export async function keepFromEnding(
+export async function holdPayouts(
   { database, clock }: DatabaseDeps,
   restore: Restore,
-  unasked: readonly string[],
+  leftOutRails: readonly string[],
 ): Promise<void> {
-  for (const keeping of keepings(clock()))
+  for (const rule of holdRules(clock()))
     for (;;) {
-      const changes = await changesFor(database.current, keeping, restore, unasked);
+      const changes = await changesFor(database.current, rule, restore, leftOutRails);
       if (changes.length === 0) break;
       for (const change of changes)
         await transact(database, (transaction) => transaction.execute(change));
@@ -32,26 +32,26 @@ export async function keepFromEnding(
 }
 
 /** Prevents newer payouts from ending, in the transaction that opens the ledger. */
-export async function keepNewerFromEnding(
+export async function holdNewerPayouts(
   transaction: Transaction,
   restore: Restore,
-  unasked: readonly string[],
+  leftOutRails: readonly string[],
   now: Instant,
 ): Promise<void> {
-  for (const keeping of keepings(now))
-    for (const change of await changesFor(transaction, keeping, restore, unasked))
+  for (const rule of holdRules(now))
+    for (const change of await changesFor(transaction, rule, restore, leftOutRails))
       await transaction.execute(change);
 }
 
-/** Changes payouts with these findings, and those of a rail that was left out. */
-interface Keeping {
+/** A change of payouts with certain findings, and of those whose rail was left out. */
+interface HoldRule {
   readonly set: string;
   readonly finding: string;
   readonly status: Payout['status'];
   readonly isOpen: string;
 }
 
-function keepings(now: Instant): readonly Keeping[] {
+function holdRules(now: Instant): readonly HoldRule[] {
   const set = `stuck_since=COALESCE(stuck_since, ${time.literal(now)}), stuck_reason='contradiction'`;
   const isOpen = `NOT stuck_reason<=>'contradiction'`;
   return [
@@ -62,19 +62,19 @@ function keepings(now: Instant): readonly Keeping[] {
 
 async function changesFor(
   reader: Pick<Reader, 'query'>,
-  { set, finding, status, isOpen }: Keeping,
+  { set, finding, status, isOpen }: HoldRule,
   restore: Restore,
-  unasked: readonly string[],
+  leftOutRails: readonly string[],
 ): Promise<readonly string[]> {
-  const theirs =
-    unasked.length > 0 && isLossy(restore)
-      ? `rail IN (${literals(payouts, 'rail', unasked)})`
+  const ofRails =
+    leftOutRails.length > 0 && isLossy(restore)
+      ? `rail IN (${literals(payouts, 'rail', leftOutRails)})`
       : 'FALSE';
   const rows = await reader.query(
     `(SELECT p.id FROM restore_findings f STRAIGHT_JOIN payouts p ON p.id=f.payout_id
       WHERE f.restore_id=${uuid.literal(restore.id)} AND ${finding} AND p.status IN ('approved','${status}') AND ${isOpen}
       LIMIT ${FOUND_AT_ONCE})
-     UNION (SELECT id FROM payouts FORCE INDEX (expiring) WHERE status='${status}' AND ${theirs} AND ${isOpen}
+     UNION (SELECT id FROM payouts FORCE INDEX (expiring) WHERE status='${status}' AND ${ofRails} AND ${isOpen}
       LIMIT ${FOUND_AT_ONCE})`,
   );
   const changes: string[] = [];
@@ -95,53 +95,55 @@ function beginSql(now: Instant): string {
 const CLOCKS_APART = 'INTERVAL 1 MINUTE';
 
 /**
- * Settles flagged payouts of rails that have been asked since: one approved meanwhile is in
- * progress if the rail may have it; one that the rail does not know can be ended again.
+ * Releases held payouts of rails that were queried after the ledger was opened. A payout that was
+ * approved meanwhile is in progress if the rail may have it. A payout that the rail does not know
+ * can end again.
  */
-export async function settleAskedPayouts(
+export async function settlePayoutsOf(
   deps: DatabaseDeps,
   restore: Restore,
-  asked: Iterable<string>,
+  queriedRails: Iterable<string>,
 ): Promise<void> {
-  const rails = [...asked];
+  const rails = [...queriedRails];
   if (rails.length === 0) return;
-  const theirs = `rail IN (${literals(payouts, 'rail', rails)})`;
+  const ofRails = `rail IN (${literals(payouts, 'rail', rails)})`;
   const finding = `SELECT 1 FROM restore_findings f WHERE f.restore_id=${uuid.literal(restore.id)}
-    AND f.kind IN (${literals(restoreFindings, 'kind', RESTORE_FINDINGS)}) AND f.${theirs} AND f.payout_id=payouts.id`;
-  const goesOn = `status='approved' AND ${theirs} AND EXISTS (${finding} AND f.kind='goes_on')`;
-  // With any other contradiction, the rail's reports are recorded.
-  const isCalm = `${theirs} AND stuck_reason='contradiction'
+    AND f.kind IN (${literals(restoreFindings, 'kind', RESTORE_FINDINGS)}) AND f.${ofRails} AND f.payout_id=payouts.id`;
+  const continuesSql = `status='approved' AND ${ofRails} AND EXISTS (${finding} AND f.kind='goes_on')`;
+  // A payout with another contradiction stays flagged.
+  const agreesSql = `${ofRails} AND stuck_reason='contradiction'
     AND stuck_since>=${time.literal(restore.beganAt)}-${CLOCKS_APART}
     AND NOT EXISTS (${finding} AND (f.kind<>'goes_on' OR payouts.status='approved'))
     AND NOT EXISTS (SELECT 1 FROM payout_rail_events e
       WHERE e.payout_id=payouts.id AND (e.effect='conflict' OR e.kind='statement') AND e.at>=payouts.stuck_since-${CLOCKS_APART})`;
   const { reader } = deps.database;
-  const begun = await reader.list(payouts, `FORCE INDEX (expiring) WHERE ${goesOn}`);
-  const calm = await reader.list(
+  const begun = await reader.list(payouts, `FORCE INDEX (expiring) WHERE ${continuesSql}`);
+  const agreeing = await reader.list(
     payouts,
-    `FORCE INDEX (stuck) WHERE stuck_since IS NOT NULL AND ${isCalm}`,
+    `FORCE INDEX (stuck) WHERE stuck_since IS NOT NULL AND ${agreesSql}`,
   );
-  for (const payout of [...begun, ...calm]) await followAnswer(deps, payout, goesOn, isCalm);
+  for (const payout of [...begun, ...agreeing])
+    await settlePayout(deps, payout, continuesSql, agreesSql);
 }
 
-async function followAnswer(
+async function settlePayout(
   { database, clock }: DatabaseDeps,
   { id, tenantId, sourceAccountId }: Payout,
-  goesOn: string,
-  isCalm: string,
+  continuesSql: string,
+  agreesSql: string,
 ): Promise<void> {
   const own = `id=${uuid.literal(id)}`;
   await transact(database, async (transaction) => {
     await lockAccount(transaction, sourceAccountId);
     const now = clock();
     const begun = await transaction.execute(
-      `UPDATE payouts SET ${beginSql(now)} WHERE ${own} AND ${goesOn}`,
+      `UPDATE payouts SET ${beginSql(now)} WHERE ${own} AND ${continuesSql}`,
     );
     await transaction.execute(
-      `UPDATE payouts SET stuck_since=NULL, stuck_reason=NULL WHERE ${own} AND ${isCalm}`,
+      `UPDATE payouts SET stuck_since=NULL, stuck_reason=NULL WHERE ${own} AND ${agreesSql}`,
     );
     if (begun === 0) return;
-    const told = { outboxId: newId(), tenantId, resourceType: 'payout', resourceId: id } as const;
-    await transaction.execute(insertSql(outbox, [outboxEntry(told, now)]));
+    const entry = { outboxId: newId(), tenantId, resourceType: 'payout', resourceId: id } as const;
+    await transaction.execute(insertSql(outbox, [outboxEntry(entry, now)]));
   });
 }

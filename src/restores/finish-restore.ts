@@ -12,8 +12,8 @@ import type { AuditReport } from '../auditor/run.js';
 import type { RailCalls } from '../payouts/rail-calls.js';
 import { standingRefusal } from '../staff/people.js';
 import { assertMayAct, secondPersonRefusal, type StaffIdentity } from '../staff/rules.js';
-import { keepFromEnding, keepNewerFromEnding } from './holding.js';
-import { lastRestore, restoreAudit } from './opening.js';
+import { holdPayouts, holdNewerPayouts } from './hold-payouts.js';
+import { lastRestore, restoreAudit } from './begin-restore.js';
 import { findingsOf } from './rails.js';
 import { contradicts } from './rules.js';
 import { isLossy, moveSequences, moveSystemChain } from './sequences.js';
@@ -41,8 +41,8 @@ export async function restoreToFinish(reader: Reader, by: StaffIdentity): Promis
   return open;
 }
 
-/** Runs `work` unless the step is done. */
-export async function stepOf(
+/** Runs `work` and records the step as done, unless it is done already. */
+export async function runStep(
   { database, clock }: DatabaseDeps,
   restore: Restore,
   step: Step,
@@ -57,14 +57,14 @@ export async function stepOf(
   );
 }
 
-/** If data was lost, skips the numbers that outsiders may have seen. */
+/** If data was lost, skips the sequence numbers that clients may have seen. */
 export function moveNumbers(
   deps: DatabaseDeps,
   restore: Restore,
   by: StaffIdentity,
   onProgress: Progress,
 ): Promise<void> {
-  return stepOf(deps, restore, 'movedAt', async () => {
+  return runStep(deps, restore, 'movedAt', async () => {
     if (!isLossy(restore)) return;
     await moveSequences(deps, restore, by, (done, total) =>
       onProgress('Leaving a gap', done, total),
@@ -84,23 +84,22 @@ export async function auditRestored(
     onProgress: (done, total) => onProgress('Auditing', done, total),
   });
   if (report.findings.length > accepted) return report;
-  await stepOf(deps, restore, 'auditedAt', () => Promise.resolve());
+  await runStep(deps, restore, 'auditedAt', () => Promise.resolve());
   return report;
 }
 
 /**
- * Opens the ledger, after preventing payouts that rails have, or may have, from ending. `unasked`
- * rails were left out. Throws ApiError authority_insufficient if the person has lost the right
- * meanwhile.
+ * Opens the ledger, after holding payouts that rails have, or may have, received. `leftOutRails` were
+ * not queried. Throws ApiError authority_insufficient if the person has lost the right meanwhile.
  */
 export async function openLedger(
   deps: DatabaseDeps,
   restore: Restore,
   by: StaffIdentity,
-  unasked: readonly string[],
+  leftOutRails: readonly string[],
   found: Readonly<Record<string, string | number>>,
 ): Promise<void> {
-  await keepFromEnding(deps, restore, unasked);
+  await holdPayouts(deps, restore, leftOutRails);
   const { database, clock } = deps;
   await transact(database, async (transaction) => {
     const now = clock();
@@ -114,12 +113,12 @@ export async function openLedger(
     if (open.length === 0) return;
     const refusal = await standingRefusal(transaction, 'restore.finish', by);
     if (refusal !== null) throw new ApiError(refusal);
-    await keepNewerFromEnding(transaction, restore, unasked, now);
+    await holdNewerPayouts(transaction, restore, leftOutRails, now);
     await transaction.execute(updateSql(restores, finished, { id: open.map(({ id }) => id) }));
     const entry = restoreAudit('restore.finish', restore);
     await recordAction(transaction, by, now, {
       ...entry,
-      details: { ...entry.details, ...found, left_out: unasked.join(',') },
+      details: { ...entry.details, ...found, left_out: leftOutRails.join(',') },
     });
   });
 }
@@ -135,7 +134,7 @@ export async function raiseContradictions(
     if (!contradicts(finding)) continue;
     const payout = await reader.find(payouts, { id: finding.payoutId });
     if (payout === undefined) continue;
-    if (payout.stuckSince !== null && (await isWritten(reader, finding))) continue;
+    if (payout.stuckSince !== null && (await isReportRecorded(reader, finding))) continue;
     await calls.poll(payout);
     raised += 1;
   }
@@ -143,7 +142,10 @@ export async function raiseContradictions(
 }
 
 /** Returns whether the rail's report has been recorded since the finding. */
-async function isWritten(reader: Reader, { payoutId, foundAt }: RestoreFinding): Promise<boolean> {
+async function isReportRecorded(
+  reader: Reader,
+  { payoutId, foundAt }: RestoreFinding,
+): Promise<boolean> {
   const rows = await reader.query(
     `SELECT 1 FROM payout_rail_events FORCE INDEX (payout)
      WHERE payout_id=${uuid.literal(payoutId)} AND effect='conflict' AND at>=${time.literal(foundAt)} LIMIT 1`,

@@ -14,16 +14,16 @@ import type { CommandResult } from '../ledger/writer/types.js';
 import { writeKeyed } from '../ledger/keyed-writes.js';
 import { assertNotTooLong, assertPeriod, type StatementRequest } from './rules.js';
 
-export interface CreatingDeps extends ReadingDeps {
+export interface CreateDeps extends ReadingDeps {
   readonly timeoutMs: number;
 }
 
 /** Creates a statement and fixes its figures; the files follow. (docs/contract.md, Statements) */
 export async function createStatement(
-  deps: CreatingDeps,
+  deps: CreateDeps,
   caller: Caller,
   id: Uuid,
-  wanted: StatementRequest,
+  statementRequest: StatementRequest,
   idempotency: Keyed,
 ): Promise<CommandResult<Statement>> {
   const { database, databaseClock, timeoutMs } = deps;
@@ -35,7 +35,7 @@ export async function createStatement(
   const now = await databaseClock.read(database.lookup);
   // Settled figures never change, so they are read outside the transaction. The key may have a
   // result even if the request would be refused now.
-  const found = await readFigures(deps, caller, wanted, now).catch((failure: unknown) => {
+  const found = await readFigures(deps, caller, statementRequest, now).catch((failure: unknown) => {
     if (failure instanceof ApiError) return failure;
     throw failure;
   });
@@ -44,14 +44,14 @@ export async function createStatement(
     // Locks the tenant's stored statements.
     await transaction.find(tenants, { id: tenantId }, { forUpdate: true });
     await assertStatementQuota(transaction, tenantId, found.entryCount);
-    return { row: newStatement(id, caller, wanted, found, now) };
+    return { row: newStatement(id, caller, statementRequest, found, now) };
   });
 }
 
 type Figures = Pick<Statement, 'openingRaw' | 'closingRaw' | 'entryCount'>;
 
 async function readFigures(
-  { database }: CreatingDeps,
+  { database }: CreateDeps,
   caller: Caller,
   { accountId, asset, from, to }: StatementRequest,
   now: Instant,
