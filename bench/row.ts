@@ -5,7 +5,7 @@ import { RowFailed } from './row-failed.js';
 export interface Row {
   readonly name: string;
   readonly title: string;
-  /** Throws RowFailed without a value to compare. */
+  /** Measures the row. Throws RowFailed if there is no value to compare. */
   run(bench: Bench): Promise<Measured>;
 }
 
@@ -22,8 +22,8 @@ export interface Measured {
 }
 
 /**
- * The run with the median ratio, and all ratios. Differences between machines and moments affect both figures of a run
- * alike.
+ * Returns the run with the median ratio, and all ratios. Ratios are compared because a slow machine or moment affects both
+ * figures of a run alike.
  */
 export function medianOf(runs: readonly Measured[]): {
   readonly measured: Measured;

@@ -283,10 +283,10 @@ async function replaceToken(
   { database, clock }: DemoDeps,
   { id: tenantId }: Tenant,
   name: string,
-  wanted: TokenPlan,
+  tokenPlan: TokenPlan,
   member: Member,
 ): Promise<string> {
-  const ofDemo = { name: `demo ${name}`, scopes: wanted.scopes, expiresAt: null, cidrs: [] };
+  const ofDemo = { name: `demo ${name}`, scopes: tokenPlan.scopes, expiresAt: null, cidrs: [] };
   for (const old of await database.reader.select(tokens, {
     tenantId,
     name: ofDemo.name,

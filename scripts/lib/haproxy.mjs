@@ -45,7 +45,7 @@ export function haproxyConfig({ port, servers }) {
     .replace(/^ {2}bind :8080$/m, `  bind 127.0.0.1:${port}`)
     .replaceAll('/usr/local/etc/haproxy', FOLDER);
   if (/resolvers|server-template|bind :/.test(changed))
-    throw new Error('haproxy.cfg has another form than this knows');
+    throw new Error('haproxy.cfg has lines that could not be replaced: adapt haproxyConfig');
   return changed;
 }
 
@@ -57,7 +57,7 @@ export function haproxyPart(program, { folder, port, servers, log }) {
   return {
     name: 'proxy',
     command: program,
-    // In the foreground.
+    // `-db` keeps HAProxy in the foreground.
     args: ['-db', '-f', file],
     log,
     isReady: () => answersOk(`http://127.0.0.1:${port}/docs`),

@@ -4,7 +4,7 @@ import { say } from './progress.mjs';
 const VERSION = '4.32.5';
 
 /**
- * The command `{command, args, env}` that runs Schemathesis, which makes calls up from an OpenAPI document. Undefined
+ * The command `{command, args, env}` that runs Schemathesis, which generates calls from an OpenAPI document. Undefined
  * if it is not available; what needs it is then pending, and says so.
  */
 export async function findSchemathesis() {
@@ -17,7 +17,7 @@ export async function findSchemathesis() {
     return pythonIn(folder, '-m', 'schemathesis.cli');
   } catch (error) {
     say(
-      `  ${error.message}\n  NO SCHEMATHESIS IS AT HAND (Python with pip fetches it): no calls are made up.`,
+      `  ${error.message}\n  SCHEMATHESIS IS MISSING (Python with pip fetches it): no calls are generated.`,
     );
     return undefined;
   }

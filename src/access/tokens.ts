@@ -33,20 +33,20 @@ export async function issueToken(
   database: Database,
   clock: Clock,
   member: Member,
-  wanted: NewToken,
+  request: NewToken,
   actor: Actor,
 ): Promise<IssuedToken> {
   const createdAt = clock();
-  if (wanted.scopes.length === 0) throw new ApiError(invalidField('scopes', 'empty'));
-  if (wanted.expiresAt !== null && wanted.expiresAt <= createdAt)
+  if (request.scopes.length === 0) throw new ApiError(invalidField('scopes', 'empty'));
+  if (request.expiresAt !== null && request.expiresAt <= createdAt)
     throw new ApiError(invalidField('expires_at', 'in_the_past'));
   const issued = makeToken({
     tenantId: member.tenantId,
     memberId: member.id,
-    name: checkedText('name', wanted.name, MAX_NAME),
-    scopes: SCOPES.filter((scope) => wanted.scopes.includes(scope)),
-    cidrs: checkedRanges(wanted.cidrs),
-    expiresAt: wanted.expiresAt,
+    name: checkedText('name', request.name, MAX_NAME),
+    scopes: SCOPES.filter((scope) => request.scopes.includes(scope)),
+    cidrs: checkedRanges(request.cidrs),
+    expiresAt: request.expiresAt,
     createdAt,
   });
   await transact(database, async (transaction) => {
@@ -57,11 +57,11 @@ export async function issueToken(
 }
 
 function makeToken(
-  wanted: Omit<Token, 'keyId' | 'secretHash' | 'revokedAt' | 'lastUsedAt'>,
+  fields: Omit<Token, 'keyId' | 'secretHash' | 'revokedAt' | 'lastUsedAt'>,
 ): IssuedToken {
   const { keyId, text } = newToken();
   return {
-    token: { ...wanted, keyId, secretHash: hashOfToken(text), revokedAt: null, lastUsedAt: null },
+    token: { ...fields, keyId, secretHash: hashOfToken(text), revokedAt: null, lastUsedAt: null },
     text,
   };
 }

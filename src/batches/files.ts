@@ -52,7 +52,7 @@ export class BatchFiles {
     return this.generator.generate(batch, table, signal, MAX_WRITING_MS);
   }
 
-  /** Returns null after a failure that is not MySQL's: the sweeper tries again. */
+  /** Returns null after a failure that is not MySQL's. The sweeper then tries again. */
   async generateIfPossible(
     kind: BatchFile,
     batch: BonusBatch,

@@ -55,7 +55,7 @@ export function nextPoll(
   now: Instant,
   windowMs: number,
 ): Instant | null {
-  // The workflow polls until the payout has ended. The rail has no part in a closed account.
+  // Until the payout has ended, its workflow polls. A return to a closed account is resolved by people.
   if (endedAt === null || stuckReason === 'account_closed') return null;
   if (stuckSince !== null)
     return instant(now + Math.min(PAUSE_MS, Math.max(FLAGGED_PAUSE_MS, now - stuckSince)));

@@ -30,7 +30,7 @@ export function signed(key: SecretKey, message: SignedMessage, now: Instant): Ra
 /** `late`: signed with a shared key, but more than WINDOW_S ago or ahead. */
 export type Verdict = 'genuine' | 'forged' | 'late';
 
-/** Compares in constant time. Headers by their lower-case names. */
+/** Verifies the signature in constant time. Names in `headers` are in lower case. */
 export function verify(
   keys: Keyring,
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,

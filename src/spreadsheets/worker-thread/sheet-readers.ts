@@ -6,7 +6,7 @@ import { ReaderThread } from './reader-thread.js';
 /** A file of a few thousand rows is smaller, unless it has much other content. */
 const SHORT_FILE_BYTES = 512 * 1024;
 
-/** V8's heap. Texts are outside of it and have their own limit. */
+/** Limits of V8's heap. Texts are outside the heap and have a separate limit. */
 const SHORT_MEMORY = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 8 };
 const WHOLE_MEMORY = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16 };
 
@@ -28,7 +28,7 @@ export class SheetReaders {
   private readonly short = new FairQueue(1);
   private readonly whole = new FairQueue(1);
   private readonly stopping = new AbortController();
-  private kept: ReaderThread | null = null;
+  private shortThread: ReaderThread | null = null;
 
   /** Throws what `openSheet` throws, the reason of `signal`, and errors of `file.pieces()`. */
   async *rows(file: FileToRead, { tenantId, signal }: ReadingOptions): AsyncGenerator<SheetRow> {
@@ -45,7 +45,7 @@ export class SheetReaders {
 
   async close(): Promise<void> {
     this.stopping.abort(new Error('the readers of files are stopped'));
-    await this.kept?.end();
+    await this.shortThread?.end();
   }
 
   private async readShort(
@@ -56,14 +56,14 @@ export class SheetReaders {
     const leave = await this.short.enter(tenantId, signal);
     try {
       const bytes = await bytesOf(file);
-      if (this.kept?.isAlive !== true) this.kept = new ReaderThread(SHORT_MEMORY);
-      const reading = this.kept.read({ bytes, isShort: true }, signal);
+      if (this.shortThread?.isAlive !== true) this.shortThread = new ReaderThread(SHORT_MEMORY);
+      const reading = this.shortThread.read({ bytes, isShort: true }, signal);
       const rows: SheetRow[] = [];
       let next = await reading.next();
       for (; next.done !== true; next = await reading.next()) rows.push(...next.value);
       return next.value.how === 'not_short' ? null : { rows, end: next.value };
     } catch (failure) {
-      await this.kept?.end();
+      await this.shortThread?.end();
       // The thread for long files has more memory.
       if (failure instanceof SheetProblem) return null;
       throw failure;
@@ -96,7 +96,7 @@ function assertWhole(end: ReadingResult): void {
   if (end.how === 'failed') throw new Error(`reading a file failed: ${end.message}`);
 }
 
-/** In its own buffer, which can be transferred to a thread. */
+/** Reads the file into one buffer, which can be transferred to a thread. */
 async function bytesOf(file: FileToRead): Promise<Uint8Array> {
   const all = new Uint8Array(file.size);
   let at = 0;
