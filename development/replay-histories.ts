@@ -94,7 +94,7 @@ async function* historiesOf(
     const history = await client.workflow
       .getHandle(workflowId, runId)
       .fetchHistory()
-      // It has ended and been removed since it was listed.
+      // The workflow has ended and was removed after it was listed.
       .catch(() => null);
     if (history !== null) yield { workflowId, history };
   }

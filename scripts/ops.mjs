@@ -29,7 +29,7 @@ const args = ['--enable-source-maps', program, ...process.argv.slice(2)];
 // The program names itself in its help as it was called (src/ops/help.ts).
 const argv0 = basename(process.argv[1]);
 const { status } = spawnSync(process.execPath, args, { stdio: 'inherit', env, argv0 });
-// 2: it was called wrongly, and has said how.
+// With 2, the program has printed that it was called wrongly.
 if (status !== 0 && status !== 2 && !env.MYSQL_URL) {
   process.stderr.write(
     'No database: start the service with npm start, or name one by MYSQL_URL.\n',

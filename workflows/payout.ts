@@ -78,7 +78,7 @@ async function turnOf(resourceId: string, { status, rail }: ApprovalState): Prom
     return await (status === 'approved' ? submitPayout(resourceId) : askRail(resourceId));
   } catch (failure) {
     if (!wasNotServed(failure)) throw failure;
-    // The rail may be gone from the configuration.
+    // The rail may have been removed from the configuration.
     return { ...(await readPayout(resourceId)), isHeld: true, isServed: false };
   }
 }

@@ -106,7 +106,7 @@ function pending(
     tenantId,
     memberId,
     key: transfer.key ?? randomUUID(),
-    // As long as the service's; a used key must not be looked up by it.
+    // Has the length of the service's fingerprints, and equals that of any used key.
     fingerprint: { ...requestFingerprint([FINGERPRINT_KEY], newId()), compare: () => 'same' },
     transferId: newId(),
     ...transferRequest(

@@ -29,7 +29,7 @@ export async function replayGroups(
         replay.runLane(writer, readers.slice(lane * READS_AT_ONCE, (lane + 1) * READS_AT_ONCE)),
       ),
     );
-    // Writes the final state of the event counter, in any order of the other groups.
+    // Writes the final state of the event counter, whichever order the groups before it had.
     const [writer] = writers;
     if (writer !== undefined) await replay.runLast(writer, readers);
     return replay.result();

@@ -24,7 +24,7 @@ export const SYSTEM_ACCOUNTS = 3;
 /** The first account of a person or business; the busy one, if there is one. */
 export const FIRST_ACCOUNT = SYSTEM_ACCOUNTS;
 
-/** The smallest amount of a transfer; all amounts are multiples of it. */
+/** The smallest amount of a transfer. All amounts are multiples of this unit. */
 export const UNIT_RAW = 100_000n;
 /** Enough to send a month's whole allowance. */
 const FUNDING_UNITS = 10_000_000;

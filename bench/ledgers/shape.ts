@@ -25,10 +25,10 @@ export function evenLedger(name: string, entries: number): LedgerShape {
 
 const COUNTERPARTIES = 5_000;
 
-/** Number of entries of the busiest account; every one is with another account or from outside. */
+/** Returns a ledger with one busy account of this many entries, all with other accounts or from outside. */
 export function busyLedger(name: string, entriesOfTheBusyAccount: number): LedgerShape {
   const accounts = COUNTERPARTIES + 1;
-  // The fundings of the others come on top.
+  // Includes the fundings of all other accounts.
   const operations = entriesOfTheBusyAccount + COUNTERPARTIES * FUNDINGS_OF_AN_ACCOUNT;
   return { name, accounts, operations, hasBusyAccount: true };
 }

@@ -126,8 +126,8 @@ async function untilTold({ url }: Ledger, { temporal }: Service): Promise<void> 
 }
 
 /**
- * Makes one due alone and the others at one moment, waits until they are settled, and compares that
- * with their events.
+ * Makes one transfer due alone and all further ones at one moment, waits until they are settled, and
+ * compares these times with their events.
  */
 function watch({ url }: Ledger, size: Size): Promise<Omit<Lateness, 'workflows'>> {
   return withDatabase(url, async (database) => {

@@ -22,7 +22,7 @@ const CONNECTIONS = 32;
 const LIMIT = 100;
 const PATH = '/v1/transfers';
 
-/** How far down the list a page begins, as a share of it. */
+/** Where in the list a page begins, as a share of the list's length. */
 const DEPTHS = [0, 0.25, 0.5, 0.75, 0.95] as const;
 /** Different pages at each depth, so that no page is requested over and over. */
 const PAGES_OF_A_DEPTH = 20;

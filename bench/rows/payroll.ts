@@ -12,7 +12,7 @@ import type { Client } from '../service/client.js';
 
 /** A payroll: its file, and a batch's path through the API. */
 
-/** Two accounts send; each of the others is paid once. */
+/** Two accounts send. Every further account is paid once. */
 const SENDERS = 2;
 const FUNDINGS = 2;
 const TRANSFERS = 1_000;
@@ -25,7 +25,7 @@ export function payrollLedger(name: string, rows: number): LedgerShape {
   return { name, accounts, operations: accounts * FUNDINGS + TRANSFERS, hasBusyAccount: false };
 }
 
-/** The account that pays the batch, and the one that pays others meanwhile. */
+/** Returns the account that pays the batch, and the account that sends transfers meanwhile. */
 export function sendersOf({ accountIds }: Ledger): {
   payroll: string;
   other: string;

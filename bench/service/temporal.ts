@@ -46,7 +46,7 @@ export class BenchTemporal {
       namespace,
       workflowExecutionRetentionPeriod: msToTs('1 day'),
     });
-    // The server's parts learn of it one after the other.
+    // The server's services load the new namespace at different times.
     for (const end = performance.now() + LIMIT_MS; !(await this.isUsable()); await sleep(POLL_MS))
       if (performance.now() > end)
         throw new RowFailed('the namespace at Temporal could not be used');

@@ -43,7 +43,7 @@ export const webhookListenCommand = localCommand({
     const listensOn = await receiver.listen(port).catch((error: NodeJS.ErrnoException) => {
       throw new OpsError(`cannot listen on port ${port}: ${error.code}`);
     });
-    // The reader of the output has gone, so the command ends.
+    // Ends when the reader of the output has closed it.
     process.stdout.once('error', () => process.exit());
     output.say(`Listening on http://127.0.0.1:${listensOn}/; Ctrl-C ends it.`);
     await interrupted();

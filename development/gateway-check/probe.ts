@@ -6,7 +6,7 @@ import { signed, type SignedMessage } from '../../src/payouts/rails/signing.js';
 import type { RailOrder } from '../../src/payouts/rails/rail.js';
 import { isAbout, type KeyedReport, orderText, readReport } from '../../src/payouts/rails/wire.js';
 
-/** The gateway does not follow docs/payout-rail.md; the message says what it did instead. */
+/** Thrown if the gateway does not follow docs/payout-rail.md. The message describes what it did. */
 export class Violation extends Error {
   override name = 'Violation';
 }
@@ -32,8 +32,8 @@ const NOTHING = Buffer.alloc(0);
 const ACCEPTED_STATUSES = [200, 201, 202];
 
 /**
- * Calls a gateway like the service does, and in other ways. Every operation throws Violation if no
- * answer comes.
+ * Calls a gateway with valid and with invalid requests. Every operation throws Violation if the
+ * gateway does not answer.
  */
 export class Probe {
   private readonly url: string;

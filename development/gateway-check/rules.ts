@@ -34,7 +34,7 @@ const AT_ONCE = 4;
 const RACES = 5;
 const FAR_S = 600;
 
-/** The order matters: the last one examines everything that the others left. */
+/** Rules in the order of their checks. The last rule examines the payments of all earlier ones. */
 export const RULES: readonly Rule[] = [
   { name: 'order', rule: 'a new order is taken and paid', where: ORDERS, check: takesOrders },
   {

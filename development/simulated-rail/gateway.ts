@@ -50,7 +50,7 @@ export async function serveGateway(
   });
   const stopping = new AbortController();
   const calling = callBack(rail, clock, options, stopping.signal);
-  // It listens on a TCP port, so it has this kind of address.
+  // A server that listens on a TCP port has this kind of address.
   const { port } = server.address() as AddressInfo;
   return {
     port,

@@ -8,7 +8,7 @@ import { scenarioNamed } from '../../src/payouts/rails/simulated.js';
 
 const DAY_MS = 86_400_000;
 const SLICE = 1_000;
-/** No outcome comes later than this after a payment. */
+/** Longest time from a payment to its last outcome. */
 const MAX_MS = 60_000;
 
 /** Yields the outcomes of the simulated rail on a day (UTC) up to now, as CSV, piece by piece. */

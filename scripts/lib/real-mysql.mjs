@@ -27,7 +27,7 @@ export function realMysqlAtHand() {
   return existsSync(TREE) ? { program: '/usr/sbin/mysqld', isMariaDb: false, root: TREE } : null;
 }
 
-/** Only Debian unstable has MySQL: installs a minimal system of it, without touching the machine's own. */
+/** Installs a minimal Debian unstable, the only release with MySQL, without touching the machine's own system. */
 async function bootstrap(root) {
   if (process.getuid?.() !== 0 || !findProgram('apt-get')) {
     throw new UserError(

@@ -5,7 +5,7 @@ const VERSION = '4.32.5';
 
 /**
  * The command `{command, args, env}` that runs Schemathesis, which generates calls from an OpenAPI document. Undefined
- * if it is not available; what needs it is then pending, and says so.
+ * if it is not available; the tests that need it are then pending.
  */
 export async function findSchemathesis() {
   try {

@@ -35,7 +35,7 @@ const MAX_REFUSALS = 10_000;
 const REFUSED_MS = 5_000;
 
 /**
- * Limits how many new people a tenant looks for by alias or phone, because every response, even
+ * Limits how many new people a tenant finds by alias or phone, because every response, even
  * "not found", reveals who is a customer. All processes share one budget. (docs/contract.md, Rate
  * limits)
  */

@@ -14,7 +14,7 @@ import type { Sweep } from './sweeper.js';
 import type { WorkflowResource } from './workflow-resources.js';
 
 const TICK_MS = 5_000;
-/** Passes come before workflows look again. */
+/** Passes begin before workflows check their resources themselves. */
 const PASS_SHARE = 0.75;
 /** Younger resources are left to the outbox. */
 const YOUNG_MS = 60_000;

@@ -92,8 +92,8 @@ export async function* follow(
 }
 
 /**
- * Whether retention has removed what followed: the service tells that only of a cursor. A restore's
- * gap does not count as a loss.
+ * Returns whether retention has removed events after this position. The service reports this only for
+ * a cursor. A restore's gap does not count as a loss.
  */
 function isOvertaken(sequence: number, { first_sequence: first, gaps }: EventPage): boolean {
   if (sequence === 0 || first === null || first <= sequence + 1) return false;
