@@ -49,7 +49,7 @@ describe('npm run ops -- webhooks listen', () => {
   }
 
   afterEach(async () => {
-    await closeAll();
+    closeAll();
     const running = child;
     child = undefined;
     if (running === undefined || running.exitCode !== null) return;

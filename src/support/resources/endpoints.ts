@@ -1,6 +1,6 @@
 import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
 import { webhookWorkflowId } from '../../temporal/contracts.js';
-import { readDeliveries } from '../../webhooks/queries.js';
+import { readDeliveries } from '../../webhooks/endpoints.js';
 import { describe } from '../../webhooks/staff-actions.js';
 import { ENDPOINT_ACTIONS } from '../actions/controls.js';
 import { html } from '../html.js';
