@@ -5,7 +5,7 @@ import { RowFailed } from './row-failed.js';
 export interface Row {
   readonly name: string;
   readonly title: string;
-  /** Measures the row. Throws RowFailed if there is no value to compare. */
+  /** Measures the row. Throws RowFailed without a value to compare. */
   run(bench: Bench): Promise<Measured>;
 }
 

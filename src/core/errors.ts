@@ -278,15 +278,14 @@ const MAX_PROBLEMS = 50;
 export function fieldRefusal(problems: readonly [FieldProblem, ...FieldProblem[]]): Refusal {
   const [first] = problems;
   const what = first.field === '' ? 'the body' : first.field;
+  const isMissing = first.code === 'missing_field';
+  const fault = isMissing ? 'is required' : `is not valid: ${reasonInWords(first.reason)}`;
   return {
     code: first.code,
-    message:
-      first.code === 'missing_field'
-        ? `${what} is required`
-        : `${what} is not valid: ${reasonInWords(first.reason)}`,
+    message: `${what} ${fault}`,
     details: {
       field: first.field,
-      ...(first.code === 'invalid_field' ? { reason: first.reason } : {}),
+      ...(isMissing ? {} : { reason: first.reason }),
       errors: problems.slice(0, MAX_PROBLEMS),
     },
   };

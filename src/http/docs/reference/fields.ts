@@ -189,7 +189,7 @@ function simpleType(schema: Schema): string {
   const range =
     minimum === undefined || maximum === undefined ? undefined : `${minimum} to ${maximum}`;
   const length = maxLength === undefined ? undefined : `at most ${maxLength} characters`;
-  // A pattern that begins with ^[^ excludes characters that nobody types.
+  // A pattern that begins with ^[^ excludes characters that are never typed.
   const isShown = format === undefined && pattern !== '' && !pattern.startsWith('^[^');
   const characters = isShown ? `matches ${pattern}` : undefined;
   return [names.join(' or '), format, range, length, characters]
