@@ -81,7 +81,7 @@ async function otherTenant({
       phone: null,
       grants,
     };
-    const { id: accountId } = await openAccount(database, systemClock, account, actor);
+    const { id: accountId } = await openAccount({ database, clock: systemClock }, account, actor);
     const scopes = { name: 'bench', scopes: SCOPES, expiresAt: null, cidrs: [] };
     return {
       accountId,

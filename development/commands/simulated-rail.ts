@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { z } from 'zod';
 import { query } from '../../src/ops/command.js';
-import { day } from '../../src/ops/commands/reconcile.js';
+import { day } from '../../src/ops/commands/rails.js';
 import { OpsError } from '../../src/ops/failures.js';
 import { option, text, wholeNumber } from '../../src/ops/inputs.js';
 import { SIMULATED } from '../../src/payouts/rails/rail.js';

@@ -161,7 +161,7 @@ async function accountOf(
     say(`opening ${name}`);
     const { alias, phone } = plan;
     const wanted = { tenantId: tenant.id, type, name, alias, phone, grants: [] };
-    account = await openAccount(database, clock, wanted, ACTOR);
+    account = await openAccount({ database, clock }, wanted, ACTOR);
   }
   if (plan.declared !== null && account.verifiedAt === null && account.status !== 'closed') {
     const declared = { ...plan.declared, type, legalName: name, country: 'CO', declaredAt: null };
@@ -224,11 +224,11 @@ async function setFees(
 ): Promise<void> {
   const account = fees === null ? undefined : own.get(fees.account);
   if (fees === null || account === undefined) return;
-  if (feeAccountId === null) await setFeeAccount(database, clock, tenantId, account.id, ACTOR);
+  if (feeAccountId === null) await setFeeAccount({ database, clock }, tenantId, account.id, ACTOR);
   for (const schedule of fees.schedules) {
     const known = await database.reader.find(feeSchedules, feeKeyOf({ ...schedule, tenantId }));
     if (known === undefined)
-      await setFeeSchedule(database, clock, { ...schedule, tenantId, flatRaw: 0n }, ACTOR);
+      await setFeeSchedule({ database, clock }, { ...schedule, tenantId, flatRaw: 0n }, ACTOR);
   }
 }
 

@@ -1,8 +1,8 @@
-import { accountAudit, type Actor, recordAction } from '../access/audit-log.js';
+import { accountAudit, type Actor, type AuditEntry, recordAction } from '../access/audit-log.js';
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import { type Clock, instant, type Instant, toRfc3339 } from '../core/instant.js';
-import type { Database, Reader, Transaction } from '../db/database.js';
+import { instant, type Instant, toRfc3339 } from '../core/instant.js';
+import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { releasedAliases, type ReservedAlias, reservedAliases } from '../db/entities/identity.js';
 import { type Account, accounts } from '../db/entities/parties.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
@@ -31,8 +31,7 @@ export function readAlias(text: string): string {
 
 /** Gives an account this alias and releases its previous one. (docs/contract.md, Alias) */
 export function setAlias(
-  database: Database,
-  clock: Clock,
+  { database, clock }: DatabaseDeps,
   accountId: Uuid,
   text: string,
   by: Changer,
@@ -43,7 +42,11 @@ export function setAlias(
     const now = clock();
     if ((await transaction.find(reservedAliases, { alias })) !== undefined)
       throw new ApiError(ALIAS_RESERVED);
-    await takeAlias(transaction, account, alias);
+    try {
+      await transaction.execute(updateSql(accounts, { alias }, { id: accountId }));
+    } catch (failure) {
+      throw errnoOf(failure) === DUPLICATE_KEY ? new ApiError(ALIAS_TAKEN) : failure;
+    }
     // The unique key has waited for transactions that release the alias.
     const { tenantId } = account;
     const released = await transaction.find(releasedAliases, { tenantId, alias });
@@ -57,14 +60,9 @@ export function setAlias(
 }
 
 /** Releases the account's alias; succeeds if it has none. */
-export function releaseAlias(
-  database: Database,
-  clock: Clock,
-  accountId: Uuid,
-  by: Changer,
-): Promise<Account> {
-  return changeAccount(database, by, accountId, async (transaction, account, actor) => {
-    await dropAlias(transaction, account, actor, clock());
+export function releaseAlias(deps: DatabaseDeps, id: Uuid, by: Changer): Promise<Account> {
+  return changeAccount(deps.database, by, id, async (transaction, account, actor) => {
+    await dropAlias(transaction, account, actor, deps.clock());
     return { ...account, alias: null };
   });
 }
@@ -81,14 +79,6 @@ export async function dropAlias(
   await recordAction(transaction, actor, now, accountAudit(account, 'alias.release'));
 }
 
-async function takeAlias(transaction: Transaction, { id }: Account, alias: string): Promise<void> {
-  try {
-    await transaction.execute(updateSql(accounts, { alias }, { id }));
-  } catch (failure) {
-    throw errnoOf(failure) === DUPLICATE_KEY ? new ApiError(ALIAS_TAKEN) : failure;
-  }
-}
-
 export function quarantineRefusal(releasedAt: Instant, now: Instant): Refusal | null {
   const freeAt = instant(releasedAt + QUARANTINE_MS);
   if (now >= freeAt) return null;
@@ -98,27 +88,21 @@ export function quarantineRefusal(releasedAt: Instant, now: Instant): Refusal | 
   };
 }
 
-async function rememberRelease(
-  transaction: Transaction,
-  account: Account,
-  now: Instant,
-): Promise<void> {
+async function rememberRelease(transaction: Transaction, account: Account, now: Instant) {
   const { id: accountId, tenantId, alias } = account;
   if (alias === null) return;
   const row = { tenantId, alias, accountId, releasedAt: now };
   await transaction.execute(upsertSql(releasedAliases, [row], ['accountId', 'releasedAt']));
 }
 
-/** Aliases that cannot be taken. An account that already has one keeps it. */
-
+/** Returns aliases that cannot be taken. An account that already has one keeps it. */
 export function listReservedAliases(reader: Reader): Promise<ReservedAlias[]> {
   return reader.select(reservedAliases, {}, { orderBy: ['alias'] });
 }
 
 /** Returns false if the alias was already on the list. */
 export async function reserveAlias(
-  database: Database,
-  clock: Clock,
+  { database, clock }: DatabaseDeps,
   text: string,
   actor: Actor,
 ): Promise<boolean> {
@@ -126,14 +110,9 @@ export async function reserveAlias(
   const createdAt = clock();
   try {
     await transact(database, async (transaction) => {
-      await transaction.execute(
-        insertSql(reservedAliases, [{ alias, reservedBy: actor.name, createdAt }]),
-      );
-      await recordAction(transaction, actor, createdAt, {
-        ...ACT,
-        action: 'alias.reserve',
-        subjectId: alias,
-      });
+      const row = { alias, reservedBy: actor.name, createdAt };
+      await transaction.execute(insertSql(reservedAliases, [row]));
+      await recordAction(transaction, actor, createdAt, reservationAudit('reserve', alias));
     });
     return true;
   } catch (failure) {
@@ -144,21 +123,18 @@ export async function reserveAlias(
 
 /** Returns false if the alias was not on the list. */
 export async function unreserveAlias(
-  database: Database,
-  clock: Clock,
+  { database, clock }: DatabaseDeps,
   text: string,
   actor: Actor,
 ): Promise<boolean> {
   const alias = readAlias(text);
   return transact(database, async (transaction) => {
     if ((await transaction.execute(deleteSql(reservedAliases, { alias }))) === 0) return false;
-    await recordAction(transaction, actor, clock(), {
-      ...ACT,
-      action: 'alias.unreserve',
-      subjectId: alias,
-    });
+    await recordAction(transaction, actor, clock(), reservationAudit('unreserve', alias));
     return true;
   });
 }
 
-const ACT = { tenantId: null, subjectType: 'alias' } as const;
+function reservationAudit(verb: 'reserve' | 'unreserve', alias: string): AuditEntry {
+  return { tenantId: null, action: `alias.${verb}`, subjectType: 'alias', subjectId: alias };
+}

@@ -48,13 +48,8 @@ export class Balances {
         const row = stored.find((one) => one.asset === asset);
         const { available, held } =
           row === undefined ? { available: 0n, held: 0n } : parseRow(balances, row);
-        const total = available + held;
-        return {
-          asset,
-          available: available.toString(),
-          held: held.toString(),
-          total: total.toString(),
-        };
+        const texts = { available: available.toString(), held: held.toString() };
+        return { asset, ...texts, total: (available + held).toString() };
       }),
       as_of: toRfc3339(asOf),
     };
@@ -67,14 +62,9 @@ async function readTogether(
   asked: readonly AskedBalances[],
 ): Promise<(key: AskedBalances) => readonly StoredRow[]> {
   const ids = literals(accounts, 'id', new Set(asked.map(({ accountId }) => accountId)));
-  const members = literals(
-    memberRoles,
-    'memberId',
-    new Set(asked.map(({ caller }) => caller.memberId)),
-  );
-  const pairs = pairsSql(
-    asked.map(({ caller: { tenantId }, accountId }) => ({ tenantId, accountId })),
-  );
+  const memberIds = new Set(asked.map(({ caller }) => caller.memberId));
+  const members = literals(memberRoles, 'memberId', memberIds);
+  const pairs = pairsSql(asked.map((one) => ({ ...one, tenantId: one.caller.tenantId })));
   const [owned, roles] = await Promise.all([
     reader.query(
       `SELECT a.tenant_id, ${columnList(balances, 'b')} FROM accounts a JOIN balances b ON b.account_id=a.id
@@ -84,13 +74,10 @@ async function readTogether(
       `SELECT account_id, member_id, role FROM member_roles WHERE account_id IN (${ids}) AND member_id IN (${members})`,
     ),
   ]);
-  const byOwner = groupBy(
-    owned,
-    (row) => `${uuid.parse(row.tenant_id)}|${uuid.parse(row.account_id)}`,
-  );
-  const role = new Map(
-    roles.map((row) => [`${uuid.parse(row.account_id)}|${uuid.parse(row.member_id)}`, row.role]),
-  );
+  const pairOf = (one: unknown, other: unknown): string =>
+    `${uuid.parse(one)}|${uuid.parse(other)}`;
+  const byOwner = groupBy(owned, (row) => pairOf(row.tenant_id, row.account_id));
+  const role = new Map(roles.map((row) => [pairOf(row.account_id, row.member_id), row.role]));
   return ({ caller, accountId }) =>
     (byOwner.get(`${caller.tenantId}|${accountId}`) ?? []).map((row) => ({
       ...row,
@@ -208,10 +195,7 @@ async function cutsAt(reader: Reader, accountIds: readonly Uuid[], at: Instant):
   return rows.map((row) => ({ accountId: uuid.parse(row.account_id), seq: bigint.parse(row.seq) }));
 }
 
-async function totalsThrough(
-  reader: Reader,
-  cuts: readonly Cut[],
-): Promise<ReadonlyMap<Uuid, Totals>> {
+async function totalsThrough(reader: Reader, cuts: readonly Cut[]) {
   if (cuts.length === 0) return new Map();
   const given = cuts.map(
     ({ accountId, seq }) => `SELECT ${uuid.literal(accountId)} AS account_id, ${seq} AS seq`,

@@ -1,7 +1,7 @@
 import type { Uuid } from '../core/ids.js';
 import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';
-import { type Balance, balances } from '../db/entities/ledger.js';
+import { balances } from '../db/entities/ledger.js';
 import { type Account, accounts, memberRoles } from '../db/entities/parties.js';
 import { literal } from '../db/statements.js';
 
@@ -17,12 +17,7 @@ export async function listAccounts(
   );
 }
 
-interface AccountDetails {
-  readonly balances: readonly Balance[];
-  readonly members: readonly { readonly name: string; readonly role: string }[];
-}
-
-export async function readAccountDetails(reader: Reader, accountId: Uuid): Promise<AccountDetails> {
+export async function readAccountDetails(reader: Reader, accountId: Uuid) {
   const [own, roles] = await Promise.all([
     reader.select(balances, { accountId }, { orderBy: ['asset'] }),
     reader.query(
@@ -30,11 +25,10 @@ export async function readAccountDetails(reader: Reader, accountId: Uuid): Promi
        WHERE r.account_id=${literal(memberRoles, 'accountId', accountId)} ORDER BY m.created_at, m.id`,
     ),
   ]);
-  return {
-    balances: own,
-    members: roles.map((row) => ({
-      name: column.string.parse(row.name),
-      role: column.string.parse(row.role),
-    })),
-  };
+  const { string } = column;
+  const members = roles.map((row) => ({
+    name: string.parse(row.name),
+    role: string.parse(row.role),
+  }));
+  return { balances: own, members };
 }

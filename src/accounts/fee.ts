@@ -3,10 +3,9 @@ import { type Asset, feeFor, MAX_RAW } from '../core/amount.js';
 import { ApiError, existing, invalidField, invalidState, notFound } from '../core/errors.js';
 import { ExpiringCache } from '../core/expiring-cache.js';
 import type { Uuid } from '../core/ids.js';
-import type { Clock } from '../core/instant.js';
 import { perReader } from '../db/coalesced-reads.js';
 import { asset, uuid } from '../db/columns.js';
-import type { Database, Reader } from '../db/database.js';
+import type { DatabaseDeps, Reader } from '../db/database.js';
 import {
   type Account,
   FEE_KEY,
@@ -22,8 +21,6 @@ import { transact } from '../db/transact.js';
 import { type LockedState, need, type Need } from '../ledger/writer/types.js';
 import { lockOpenAccount } from './access.js';
 import type { Fee } from './rules.js';
-
-type FeeAccounts = (tenantId: Uuid, asset: Asset) => Uuid | undefined;
 
 type FeeAccountsOfTenant = ReadonlyMap<Asset, Uuid>;
 
@@ -42,7 +39,7 @@ export async function readFeeAccounts(
   operation: FeeOperation,
   tenantIds: ReadonlySet<Uuid>,
   isRetry: boolean,
-): Promise<FeeAccounts> {
+): Promise<(tenantId: Uuid, asset: Asset) => Uuid | undefined> {
   const remembered = rememberedOf(reader);
   const now = performance.now();
   const found = new Map<Uuid, FeeAccountsOfTenant>();
@@ -97,8 +94,7 @@ const MAX_BASIS_POINTS = 10_000n;
 
 /** Sends the tenant's fees to this account. Throws not_found, invalid_state (closed). */
 export async function setFeeAccount(
-  database: Database,
-  clock: Clock,
+  { database, clock }: DatabaseDeps,
   tenantId: Uuid,
   accountId: Uuid,
   actor: Actor,
@@ -120,8 +116,7 @@ export async function setFeeAccount(
 
 /** Throws invalid_field, not_found, invalid_state (the tenant has no fee account). */
 export async function setFeeSchedule(
-  database: Database,
-  clock: Clock,
+  { database, clock }: DatabaseDeps,
   schedule: FeeScheduleRow,
   actor: Actor,
 ): Promise<void> {
@@ -130,12 +125,9 @@ export async function setFeeSchedule(
     const tenant = existing(
       await transaction.find(tenants, { id: schedule.tenantId }, { forUpdate: true }),
     );
+    const missing = 'the tenant has no fee account: set one first';
     if (tenant.feeAccountId === null)
-      throw new ApiError(
-        invalidState('the tenant has no fee account: set one first', 'no_fee_account', [
-          'fee_account',
-        ]),
-      );
+      throw new ApiError(invalidState(missing, 'no_fee_account', ['fee_account']));
     await transaction.execute(
       upsertSql(feeSchedules, [schedule], ['flatRaw', 'basisPoints', 'floorRaw', 'capRaw']),
     );
@@ -153,25 +145,25 @@ export async function setFeeSchedule(
 }
 
 function assertSchedule({ flatRaw, basisPoints, floorRaw, capRaw }: FeeScheduleRow): void {
-  const outOfRange = (raw: bigint): boolean => raw < 0n || raw > MAX_RAW;
-  if (outOfRange(flatRaw)) throw new ApiError(invalidField('flat', 'out_of_range'));
-  if (basisPoints < 0n || basisPoints > MAX_BASIS_POINTS)
-    throw new ApiError(invalidField('basis_points', 'out_of_range'));
-  if (outOfRange(floorRaw)) throw new ApiError(invalidField('floor', 'out_of_range'));
-  if (capRaw !== null && (outOfRange(capRaw) || capRaw < floorRaw))
+  const assertWithin = (field: string, raw: bigint, most: bigint): void => {
+    if (raw < 0n || raw > most) throw new ApiError(invalidField(field, 'out_of_range'));
+  };
+  assertWithin('flat', flatRaw, MAX_RAW);
+  assertWithin('basis_points', basisPoints, MAX_BASIS_POINTS);
+  assertWithin('floor', floorRaw, MAX_RAW);
+  if (capRaw !== null && (capRaw < floorRaw || capRaw > MAX_RAW))
     throw new ApiError(invalidField('cap', 'below_the_floor'));
 }
 
 export async function removeFeeSchedule(
-  database: Database,
-  clock: Clock,
+  { database, clock }: DatabaseDeps,
   key: FeeKey,
   actor: Actor,
 ): Promise<boolean> {
   const { tenantId, ...details } = feeKeyOf(key);
   return transact(database, async (transaction) => {
-    if ((await transaction.execute(deleteSql(feeSchedules, { tenantId, ...details }))) === 0)
-      return false;
+    const deleted = await transaction.execute(deleteSql(feeSchedules, { tenantId, ...details }));
+    if (deleted === 0) return false;
     const entry = tenantAudit(tenantId, 'fees.remove', details);
     await recordAction(transaction, actor, clock(), entry);
     return true;

@@ -3,14 +3,7 @@ import type { Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import * as column from '../db/columns.js';
 import type { Reader, StoredRow } from '../db/database.js';
-import {
-  entries,
-  type Entry,
-  ENTRY_KINDS,
-  type MovementKind,
-  RESOURCE_TYPES,
-  type ResourceType,
-} from '../db/entities/ledger.js';
+import { entries, ENTRY_KINDS, type MovementKind, RESOURCE_TYPES } from '../db/entities/ledger.js';
 import { accounts } from '../db/entities/parties.js';
 import { payouts } from '../db/entities/payouts.js';
 import { type NumberRange, numbersWithin } from '../db/numbered-rows.js';
@@ -25,20 +18,17 @@ export interface MovementFilter {
   readonly to?: Instant | undefined;
 }
 
-export interface MovementPage {
-  readonly items: readonly Movement[];
-  /** The next page begins before this `seq`; null on the last page. */
-  readonly nextBefore: bigint | null;
-}
-
-/** Returns a page of entries, newest first. Time bounds become bounds on `seq`. */
+/**
+ * Returns a page of entries, newest first. Time bounds become bounds on `seq`. The next page begins
+ * before `nextBefore`, which is null on the last page.
+ */
 export async function readMovements(
   reader: Reader,
   accountId: Uuid,
   filter: MovementFilter,
   before: bigint | null,
   limit: number,
-): Promise<MovementPage> {
+): Promise<{ readonly items: readonly Movement[]; readonly nextBefore: bigint | null }> {
   const ranges = (await rangesWithin(reader, accountId, filter)).flatMap(
     ({ first, last }): SeqRange[] => {
       const newest = before !== null && (last === null || before <= last) ? before - 1n : last;
@@ -100,16 +90,14 @@ function pageSql(
 ): string {
   const owner = `account_id=${literal(entries, 'accountId', accountId)}`;
   const isFiltered = filter.asset !== undefined || filter.kind !== undefined;
-  const newest = (condition: string, columns: string): string[] =>
-    ranges.map(({ first, last }) => {
-      const until = last === null ? '' : ` AND seq<=${last}`;
-      return `SELECT ${columns} FROM entries FORCE INDEX (${isFiltered ? 'asset_kind' : 'PRIMARY'})
-        WHERE ${owner}${condition} AND seq>=${first}${until} ORDER BY seq DESC LIMIT ${count}`;
-    });
   const conditions = isFiltered ? filteredBy(filter) : [''];
   const isOne = ranges.length * conditions.length === 1;
   const parts = conditions.flatMap((condition) =>
-    newest(condition, isOne ? columnList(entries) : 'seq'),
+    ranges.map(({ first, last }) => {
+      const until = last === null ? '' : ` AND seq<=${last}`;
+      return `SELECT ${isOne ? columnList(entries) : 'seq'} FROM entries FORCE INDEX (${isFiltered ? 'asset_kind' : 'PRIMARY'})
+        WHERE ${owner}${condition} AND seq>=${first}${until} ORDER BY seq DESC LIMIT ${count}`;
+    }),
   );
   const page = isOne
     ? parts.join('')
@@ -118,10 +106,8 @@ function pageSql(
   return `${describedSql(page)} ORDER BY e.seq DESC`;
 }
 
-const SHOWN = ['id', 'asset', 'kind', 'raw', 'totalAfter', 'createdAt'] as const;
-
 function describedSql(page: string): string {
-  return `SELECT e.seq, ${SHOWN.map((property) => `e.${entries.column(property).name}`).join(',')}, x.related_type, x.related_id, x.description,
+  return `SELECT e.seq, e.id, e.asset, e.kind, e.raw, e.total_after, e.created_at, x.related_type, x.related_id, x.description,
       c.id AS c_id, c.tenant_id AS c_tenant_id, c.alias AS c_alias, c.name AS c_name, c.type AS c_type
     FROM (${page}) e
     JOIN ledger_transactions x ON x.id=e.transaction_id
@@ -166,23 +152,9 @@ async function readHolders(reader: Reader, rows: readonly StoredRow[]): Promise<
   return new Map(found.map(({ id, holderName }) => [id, holderName]));
 }
 
-export interface Movement {
-  readonly entry: Pick<Entry, (typeof SHOWN)[number]>;
-  readonly counterparty: Counterparty;
-  readonly description: string | null;
-  readonly relatedType: ResourceType;
-  readonly relatedId: Uuid;
-}
+export type Movement = ReturnType<typeof movementOf>;
 
-interface Counterparty {
-  readonly accountId: Uuid | null;
-  readonly tenantId: Uuid | null;
-  readonly alias: string | null;
-  readonly displayName: string;
-  readonly type: 'person' | 'business' | 'bank_account' | 'system';
-}
-
-function movementOf(row: StoredRow, holders: Holders): Movement {
+function movementOf(row: StoredRow, holders: Holders) {
   const relatedId = column.uuid.parse(row.related_id);
   return {
     entry: {
@@ -198,6 +170,28 @@ function movementOf(row: StoredRow, holders: Holders): Movement {
     relatedType: relatedType.parse(row.related_type),
     relatedId,
   };
+}
+
+const nullableText = column.nullable(column.string);
+const relatedType = column.oneOf(RESOURCE_TYPES);
+const kind = column.oneOf(ENTRY_KINDS);
+
+/** Ids are null if no tenant owns the account. (docs/contract.md, Movements) */
+function counterpartyOf(row: StoredRow, holder: string | undefined) {
+  const type = row.c_type === null ? 'system' : accounts.column('type').column.parse(row.c_type);
+  if (type === 'system') {
+    const nobody = { accountId: null, tenantId: null, alias: null };
+    if (holder === undefined) return { ...nobody, displayName: 'System', type } as const;
+    return { ...nobody, displayName: holder, type: 'bank_account' } as const;
+  }
+  const shown = type === 'person' ? type : 'business';
+  return {
+    accountId: column.uuid.parse(row.c_id),
+    tenantId: column.uuid.parse(row.c_tenant_id),
+    alias: nullableText.parse(row.c_alias),
+    displayName: displayName(shown, column.string.parse(row.c_name)),
+    type: shown,
+  } as const;
 }
 
 export function presentMovement({
@@ -220,26 +214,5 @@ export function presentMovement({
     description: movement.description,
     related: { type: movement.relatedType, id: movement.relatedId },
     created_at: toRfc3339(entry.createdAt),
-  };
-}
-
-const nullableText = column.nullable(column.string);
-const relatedType = column.oneOf(RESOURCE_TYPES);
-const kind = column.oneOf(ENTRY_KINDS);
-
-/** Ids are null if no tenant owns the account. (docs/contract.md, Movements) */
-function counterpartyOf(row: StoredRow, holder: string | undefined): Counterparty {
-  const type = row.c_type === null ? 'system' : accounts.column('type').column.parse(row.c_type);
-  const nobody = { accountId: null, tenantId: null, alias: null };
-  if (type === 'system' && holder !== undefined)
-    return { ...nobody, displayName: holder, type: 'bank_account' };
-  if (type === 'system') return { ...nobody, displayName: 'System', type };
-  const shown = type === 'person' ? type : 'business';
-  return {
-    accountId: column.uuid.parse(row.c_id),
-    tenantId: column.uuid.parse(row.c_tenant_id),
-    alias: nullableText.parse(row.c_alias),
-    displayName: displayName(shown, column.string.parse(row.c_name)),
-    type: shown,
   };
 }

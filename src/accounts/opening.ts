@@ -8,9 +8,9 @@ import {
   type Refusal,
 } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
-import type { Clock, Instant } from '../core/instant.js';
+import type { Instant } from '../core/instant.js';
 import type { Role } from '../core/permissions.js';
-import type { Database, DatabaseDeps, Reader, Transaction } from '../db/database.js';
+import type { DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { releasedAliases, reservedAliases } from '../db/entities/identity.js';
 import { type Account, accounts, memberRoles, members, tenants } from '../db/entities/parties.js';
 import { DUPLICATE_KEY, errnoOf } from '../db/failures.js';
@@ -35,8 +35,6 @@ interface Draft {
   readonly grants: NewAccount['grants'];
 }
 
-type Drafted = { readonly draft: Draft } | { readonly refusal: Refusal };
-
 const MAX_NAME = 120;
 
 const PHONE_TAKEN: Refusal = {
@@ -46,28 +44,22 @@ const PHONE_TAKEN: Refusal = {
 
 /** Opens an account: active, unverified, with zero in each asset. (docs/contract.md, Accounts) */
 export async function openAccount(
-  database: Database,
-  clock: Clock,
+  deps: DatabaseDeps,
   wanted: NewAccount,
   actor: Actor,
 ): Promise<Account> {
-  const drafted = draftAccount(wanted, clock());
-  if ('refusal' in drafted) throw new ApiError(drafted.refusal);
-  const [refusal = null] = await openAccounts(
-    database,
-    clock,
-    wanted.tenantId,
-    [drafted.draft],
-    actor,
-  );
-  if (refusal !== null) throw new ApiError(refusal);
-  return drafted.draft.account;
+  const draft = draftAccount(wanted, deps.clock());
+  if ('code' in draft) throw new ApiError(draft);
+  const opening = openAccounts({ ...deps, actor }, wanted.tenantId, [draft], false);
+  const refusal = (await opening).get(draft);
+  if (refusal !== undefined && refusal !== 'known') throw new ApiError(refusal);
+  return draft.account;
 }
 
 function draftAccount(
   { tenantId, type, name, grants, ...wanted }: NewAccount,
   createdAt: Instant,
-): Drafted {
+): Draft | Refusal {
   const problems: FieldProblem[] = [];
   const wrong = (field: string, reason: string): void => {
     problems.push({ code: 'invalid_field', field, reason });
@@ -81,25 +73,13 @@ function draftAccount(
   const named = cleanText(name, MAX_NAME);
   if ('fault' in named) wrong('name', named.fault);
   const [first, ...rest] = problems;
-  if (first !== undefined || 'fault' in named)
-    return {
-      refusal:
-        first === undefined ? invalidField('name', 'malformed') : fieldRefusal([first, ...rest]),
-    };
+  if (first !== undefined) return fieldRefusal([first, ...rest]);
   const account: Account = {
-    ...{
-      id: newId(),
-      tenantId,
-      type,
-      systemRole: null,
-      status: 'active',
-      name: named.clean,
-      alias,
-      phone,
-    },
+    ...{ id: newId(), tenantId, type, systemRole: null, status: 'active', alias, phone },
+    name: 'clean' in named ? named.clean : '',
     ...{ verifiedAt: null, seq: 0n, lastPostedAt: createdAt, createdAt },
   };
-  return { draft: { account, grants } };
+  return { account, grants };
 }
 
 /** Thrown, before any row is written, if data read beforehand has changed. */
@@ -109,22 +89,33 @@ class Overtaken extends Error {
 
 const TRIES = 4;
 
+interface OpeningDeps extends DatabaseDeps {
+  readonly actor: Actor;
+}
+
+/** Why drafts are not opened. `known`: the account is open already. */
+type NotOpened = ReadonlyMap<Draft, Refusal | 'known'>;
+
 /**
- * Opens in one transaction those accounts of a tenant that no rule forbids. Returns for each
- * account the rule that forbids it, or null. Throws ApiError not_found (tenant or member).
+ * Opens in one transaction those accounts of a tenant that no rule forbids and that are not known.
+ * Throws ApiError not_found (tenant or member).
  */
 async function openAccounts(
-  database: Database,
-  clock: Clock,
+  { database, clock, actor }: OpeningDeps,
   tenantId: Uuid,
   drafts: readonly Draft[],
-  actor: Actor,
-): Promise<readonly (Refusal | null)[]> {
+  isImport: boolean,
+): Promise<NotOpened> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await transact(database, (transaction) =>
-        openAll(transaction, tenantId, drafts, actor, clock()),
-      );
+      return await transact(database, async (transaction) => {
+        const now = clock();
+        await assertParties(transaction, tenantId, drafts);
+        const notOpened = await judgeDrafts(transaction, tenantId, drafts, isImport, now);
+        const open = drafts.filter((draft) => !notOpened.has(draft));
+        if (open.length > 0) await store(transaction, tenantId, open, actor, now);
+        return notOpened;
+      });
     } catch (failure) {
       if (!(failure instanceof Overtaken) && errnoOf(failure) !== DUPLICATE_KEY) throw failure;
       if (tries === TRIES) throw failure;
@@ -132,169 +123,111 @@ async function openAccounts(
   }
 }
 
-async function openAll(
+async function store(
   transaction: Transaction,
   tenantId: Uuid,
   drafts: readonly Draft[],
   actor: Actor,
   now: Instant,
-): Promise<readonly (Refusal | null)[]> {
-  await assertParties(transaction, tenantId, drafts);
-  const refusals = await judgeDrafts(transaction, tenantId, drafts, now);
-  const open = drafts.filter((_, index) => refusals[index] === null);
-  const opened = open.map(({ account }) => account);
-  if (opened.length > 0) {
-    await openLedgerAccounts(transaction, opened);
-    await assertNoneWasReleased(transaction, tenantId, opened, now);
-    const roles = open.flatMap(({ account, grants }) =>
-      grants.map((grant) => ({ accountId: account.id, ...grant })),
-    );
-    if (roles.length > 0) await transaction.execute(insertSql(memberRoles, roles));
-    for (const account of opened) {
-      const entry = accountAudit(account, 'account.open', { type: account.type });
-      await recordAction(transaction, actor, now, entry);
-    }
+): Promise<void> {
+  const opened = drafts.map(({ account }) => account);
+  await openLedgerAccounts(transaction, opened);
+  // The unique key has waited for transactions that release an alias, so their release is visible.
+  for (const since of (await releasedAt(transaction, tenantId, opened)).values())
+    if (quarantineRefusal(since, now) !== null)
+      throw new Overtaken('an alias was released meanwhile');
+  const roles = drafts.flatMap(({ account, grants }) =>
+    grants.map((grant) => ({ accountId: account.id, ...grant })),
+  );
+  if (roles.length > 0) await transaction.execute(insertSql(memberRoles, roles));
+  for (const account of opened) {
+    const entry = accountAudit(account, 'account.open', { type: account.type });
+    await recordAction(transaction, actor, now, entry);
   }
-  return refusals;
 }
 
 async function assertParties(reader: Reader, id: Uuid, drafts: readonly Draft[]): Promise<void> {
   const ids = new Set(drafts.flatMap(({ grants }) => grants.map(({ memberId }) => memberId)));
-  const tenant = await reader.find(tenants, { id });
-  if (tenant === undefined)
-    throw new ApiError({ code: 'not_found', message: 'the tenant does not exist' });
+  const missing = (message: string) => new ApiError({ code: 'not_found', message });
+  if ((await reader.find(tenants, { id })) === undefined)
+    throw missing('the tenant does not exist');
   const own = await reader.select(members, { tenantId: id, id: [...ids] });
-  if (own.length < ids.size)
-    throw new ApiError({
-      code: 'not_found',
-      message: 'a member that is to be granted a role does not exist',
-    });
+  if (own.length < ids.size) throw missing('a member that is to be granted a role does not exist');
 }
 
-/** Returns the rule that forbids each draft, or null. Earlier drafts take aliases and phones. */
+/** Judges drafts by the stored accounts, and by the names that earlier drafts take. */
 async function judgeDrafts(
   reader: Reader,
   tenantId: Uuid,
   drafts: readonly Draft[],
+  isImport: boolean,
   now: Instant,
-): Promise<readonly (Refusal | null)[]> {
-  const aliases = drafts.flatMap(({ account }) => account.alias ?? []);
-  const phones = drafts.flatMap(({ account }) => account.phone ?? []);
-  const reserved = new Set(
-    (await reader.select(reservedAliases, { alias: aliases })).map(({ alias }) => alias),
-  );
-  const released = await releasedAt(reader, tenantId, aliases);
-  const takenAliases = new Set(
-    (await reader.select(accounts, { tenantId, alias: aliases })).map(({ alias }) => alias),
-  );
-  const takenPhones = new Set(
-    (await reader.select(accounts, { tenantId, phone: phones })).map(({ phone }) => phone),
-  );
-  const refusalOf = ({ alias, phone }: Account): Refusal | null => {
-    if (alias !== null) {
-      if (reserved.has(alias)) return ALIAS_RESERVED;
-      if (takenAliases.has(alias)) return ALIAS_TAKEN;
-      const since = released.get(alias);
-      const quarantined = since === undefined ? null : quarantineRefusal(since, now);
-      if (quarantined !== null) return quarantined;
+): Promise<NotOpened> {
+  const opening = drafts.map(({ account }) => account);
+  const alias = opening.flatMap((one) => one.alias ?? []);
+  const phone = opening.flatMap((one) => one.phone ?? []);
+  const reserved = await reader.select(reservedAliases, { alias });
+  const reservedNames = new Set(reserved.map((one) => one.alias));
+  const released = await releasedAt(reader, tenantId, opening);
+  const ofAliases = await reader.select(accounts, { tenantId, alias });
+  const ofPhones = await reader.select(accounts, { tenantId, phone });
+  const byAlias = new Map(ofAliases.map((one) => [one.alias, one]));
+  const byPhone = new Map(ofPhones.map((one) => [one.phone, one]));
+  const notOpened = new Map<Draft, Refusal | 'known'>();
+  for (const draft of drafts) {
+    const { account } = draft;
+    const ofAlias = account.alias === null ? undefined : byAlias.get(account.alias);
+    const ofPhone = account.phone === null ? undefined : byPhone.get(account.phone);
+    const since = account.alias === null ? undefined : released.get(account.alias);
+    const quarantined = since === undefined ? null : quarantineRefusal(since, now);
+    if (isImport && isKnown(account, ofAlias, ofPhone)) notOpened.set(draft, 'known');
+    else if (reservedNames.has(account.alias ?? '')) notOpened.set(draft, ALIAS_RESERVED);
+    else if (ofAlias !== undefined) notOpened.set(draft, ALIAS_TAKEN);
+    else if (quarantined !== null) notOpened.set(draft, quarantined);
+    else if (ofPhone !== undefined) notOpened.set(draft, PHONE_TAKEN);
+    else {
+      byAlias.set(account.alias, account);
+      byPhone.set(account.phone, account);
     }
-    return phone !== null && takenPhones.has(phone) ? PHONE_TAKEN : null;
-  };
-  return drafts.map(({ account }) => {
-    const refusal = refusalOf(account);
-    if (refusal === null && account.alias !== null) takenAliases.add(account.alias);
-    if (refusal === null && account.phone !== null) takenPhones.add(account.phone);
-    return refusal;
-  });
+  }
+  return notOpened;
 }
 
-async function releasedAt(
-  reader: Reader,
-  tenantId: Uuid,
-  aliases: readonly string[],
-): Promise<ReadonlyMap<string, Instant>> {
-  const rows = await reader.select(releasedAliases, { tenantId, alias: aliases });
+/**
+ * An account of the same type and name is known by its phone, or by its alias if the draft has no
+ * phone. An alias of another account is a conflict, even if the phone matches.
+ */
+function isKnown(
+  { type, name, phone }: Account,
+  ofAlias: Account | undefined,
+  ofPhone: Account | undefined,
+): boolean {
+  const known = phone === null ? ofAlias : ofPhone;
+  if (known?.type !== type || known.name !== name) return false;
+  return ofAlias === undefined || ofAlias.id === known.id;
+}
+
+async function releasedAt(reader: Reader, tenantId: Uuid, opening: readonly Account[]) {
+  const alias = opening.flatMap((one) => one.alias ?? []);
+  const rows = await reader.select(releasedAliases, { tenantId, alias });
   return new Map(rows.map((row) => [row.alias, row.releasedAt]));
 }
 
-/**
- * The unique key has waited for transactions that release an alias, so their release is visible.
- */
-async function assertNoneWasReleased(
-  reader: Reader,
-  tenantId: Uuid,
-  opened: readonly Account[],
-  now: Instant,
-): Promise<void> {
-  const aliases = opened.flatMap(({ alias }) => alias ?? []);
-  const released = await releasedAt(reader, tenantId, aliases);
-  for (const since of released.values())
-    if (quarantineRefusal(since, now) !== null)
-      throw new Overtaken('an alias was released meanwhile');
-}
-
-/** `known`: the account was open already, so repeating an import opens nothing twice. */
-type Imported =
-  | { readonly result: 'opened' | 'known' }
-  | { readonly result: 'refused'; readonly refusal: Refusal };
-
-export interface ImportDeps extends DatabaseDeps {
-  readonly actor: Actor;
+export interface ImportDeps extends OpeningDeps {
   readonly dryRun: boolean;
 }
 
-/**
- * Opens a group of a tenant's accounts. An account of the same type and name is known by its phone,
- * or by its alias if the draft has no phone.
- */
+/** Opens a group of a tenant's accounts. Repeating an import opens nothing twice. */
 export async function importAccounts(
-  { database, clock, actor, dryRun }: ImportDeps,
+  { dryRun, ...deps }: ImportDeps,
   tenantId: Uuid,
   wanted: readonly NewAccount[],
-): Promise<readonly Imported[]> {
+): Promise<readonly ('opened' | 'known' | Refusal)[]> {
+  const { database, clock } = deps;
   const drafted = wanted.map((one) => draftAccount(one, clock()));
-  const drafts = drafted.flatMap((one) => ('draft' in one ? one.draft : []));
-  const known = await findKnown(database.reader, tenantId, drafts);
-  const fresh = drafts.filter((draft) => !known.has(draft));
-  const judged = dryRun
-    ? await judgeDrafts(database.reader, tenantId, fresh, clock())
-    : await openAccounts(database, clock, tenantId, fresh, actor);
-  const refusals = new Map<Draft, Refusal>();
-  fresh.forEach((draft, index) => {
-    const refusal = judged[index] ?? null;
-    if (refusal !== null) refusals.set(draft, refusal);
-  });
-  // A concurrent run of the same import may have been faster.
-  const overtaken = await findKnown(database.reader, tenantId, [...refusals.keys()]);
-  return drafted.map((one): Imported => {
-    if ('refusal' in one) return { result: 'refused', refusal: one.refusal };
-    if (known.has(one.draft) || overtaken.has(one.draft)) return { result: 'known' };
-    const refusal = refusals.get(one.draft);
-    return refusal === undefined ? { result: 'opened' } : { result: 'refused', refusal };
-  });
-}
-
-async function findKnown(
-  reader: Reader,
-  tenantId: Uuid,
-  drafts: readonly Draft[],
-): Promise<ReadonlySet<Draft>> {
-  const aliases = drafts.flatMap(({ account }) => account.alias ?? []);
-  const phones = drafts.flatMap(({ account }) => account.phone ?? []);
-  const byAlias = new Map(
-    (await reader.select(accounts, { tenantId, alias: aliases })).map((one) => [one.alias, one]),
-  );
-  const byPhone = new Map(
-    (await reader.select(accounts, { tenantId, phone: phones })).map((one) => [one.phone, one]),
-  );
-  const known = new Set<Draft>();
-  for (const draft of drafts) {
-    const { type, name, alias, phone } = draft.account;
-    const ofAlias = alias === null ? undefined : byAlias.get(alias);
-    const found = phone === null ? ofAlias : byPhone.get(phone);
-    const isSame = found !== undefined && found.type === type && found.name === name;
-    // An alias of another account is a conflict, even if the phone matches.
-    if (isSame && (ofAlias === undefined || ofAlias.id === found.id)) known.add(draft);
-  }
-  return known;
+  const drafts = drafted.flatMap((one) => ('code' in one ? [] : one));
+  const notOpened = dryRun
+    ? await judgeDrafts(database.reader, tenantId, drafts, true, clock())
+    : await openAccounts(deps, tenantId, drafts, true);
+  return drafted.map((one) => ('code' in one ? one : (notOpened.get(one) ?? 'opened')));
 }

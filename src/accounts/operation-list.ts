@@ -37,14 +37,8 @@ export interface OperationFilter {
   readonly most?: bigint | undefined;
 }
 
-type Destination = Readonly<
-  Partial<
-    Record<
-      'destinationAccountId' | 'recipientAccountId' | 'bankCode' | 'accountEnd',
-      string | undefined
-    >
-  >
->;
+type DestinationName = 'destinationAccountId' | 'recipientAccountId' | 'bankCode' | 'accountEnd';
+type Destination = { readonly [K in DestinationName]?: string | undefined };
 
 export interface OperationList<Row extends AccountOperation> {
   /** Has the indexes `source` and `status` (or `tenant`, without statuses), by time and id. */
@@ -142,35 +136,28 @@ function operationRows<Row extends AccountOperation>(
   { status, sourceAccountId, from, to }: OperationFilter,
   tenantId: Uuid,
 ): OrderedRows<Row> {
-  const within: string[] = [];
+  const within =
+    sourceAccountId === undefined
+      ? [`t.tenant_id=${uuid.literal(tenantId)}`]
+      : [`t.source_account_id=${uuid.literal(sourceAccountId)}`];
   if (from !== undefined) within.push(`t.created_at>=${time.literal(from)}`);
   if (to !== undefined) within.push(`t.created_at<=${time.literal(to)}`);
-  if (sourceAccountId !== undefined)
-    return {
-      table,
-      index: 'source',
-      within: [`t.source_account_id=${uuid.literal(sourceAccountId)}`, ...within],
-    };
-  const own = `t.tenant_id=${uuid.literal(tenantId)}`;
-  if (statuses.length === 0) return { table, index: 'tenant', within: [own, ...within] };
-  const oneOf = (status === undefined ? statuses : [status]).map(
-    (one) => `t.status=${string.literal(one)}`,
-  );
-  return { table, index: 'status', within: [own, ...within], oneOf };
+  if (sourceAccountId !== undefined) return { table, index: 'source', within };
+  if (statuses.length === 0) return { table, index: 'tenant', within };
+  const ofStatuses = status === undefined ? statuses : [status];
+  const oneOf = ofStatuses.map((one) => `t.status=${string.literal(one)}`);
+  return { table, index: 'status', within, oneOf };
 }
 
 /** Returns the tenant's newest `limit` operations, for operators. */
 export async function listNewest<Row extends AccountOperation>(
   list: OperationList<Row>,
   reader: Reader,
-  {
-    tenantId,
-    ...filter
-  }: Pick<OperationFilter, 'status' | 'sourceAccountId'> & { readonly tenantId: Uuid },
+  filter: Pick<OperationFilter, 'status' | 'sourceAccountId'> & { readonly tenantId: Uuid },
   limit: number,
 ): Promise<readonly Row[]> {
   const { table } = list;
-  const { status, sourceAccountId } = filter;
+  const { tenantId, status, sourceAccountId } = filter;
   const rows = operationRows(list, status === undefined ? filter : { status }, tenantId);
   const own = [`t.tenant_id=${uuid.literal(tenantId)}`];
   if (sourceAccountId !== undefined)
@@ -193,11 +180,8 @@ async function madeBy<Row extends AccountOperation>(
   const { idempotencyKey, requestId } = filter;
   const ids: (Uuid | null)[] = [];
   if (idempotencyKey !== undefined) {
-    const bound = await reader.find(idempotencyKeys, {
-      tenantId,
-      idempotencyKey,
-      resourceType: list.resourceType,
-    });
+    const key = { tenantId, idempotencyKey, resourceType: list.resourceType };
+    const bound = await reader.find(idempotencyKeys, key);
     ids.push(bound?.resourceId ?? null);
   }
   if (requestId !== undefined) ids.push(await resourceOfRequest(reader, tenantId, requestId));

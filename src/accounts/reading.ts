@@ -1,4 +1,4 @@
-import { type Asset, ASSETS } from '../core/amount.js';
+import { ASSETS } from '../core/amount.js';
 import { monthOf } from '../core/calendar.js';
 import { notFound } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
@@ -14,12 +14,6 @@ import { columnList, literal } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { assertAllowed, ownAccountSql } from './access.js';
 import { limitsOf } from './limits.js';
-import type { Limits } from './rules.js';
-
-interface AccountFilter {
-  readonly type?: 'person' | 'business' | undefined;
-  readonly status?: Account['status'] | undefined;
-}
 
 export async function readAccount(
   reader: Reader,
@@ -38,7 +32,7 @@ export async function readAccount(
 export async function listAccounts(
   reader: Reader,
   caller: Caller,
-  filter: AccountFilter,
+  filter: { readonly [K in 'type' | 'status']?: Account[K] | undefined },
   before: TimePosition | null,
   limit: number,
 ): Promise<Page<Account>> {
@@ -57,10 +51,8 @@ export async function listAccounts(
      STRAIGHT_JOIN accounts a ON a.id=r.account_id WHERE ${conditions.join(' AND ')}
      ORDER BY r.account_id DESC LIMIT ${limit + 1}`,
   );
-  return pageOf(
-    rows.map((row) => parseRow(accounts, row)),
-    limit,
-  );
+  const found = rows.map((row) => parseRow(accounts, row));
+  return pageOf(found, limit);
 }
 
 export async function readLimits(
@@ -69,11 +61,8 @@ export async function readLimits(
   accountId: Uuid,
   now: Instant,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const limits = await readLimitState(
-    reader,
-    await readAccount(reader, caller, accountId, 'readLimits'),
-    now,
-  );
+  const account = await readAccount(reader, caller, accountId, 'readLimits');
+  const limits = await readLimitState(reader, account, now);
   return {
     account_id: accountId,
     limits: limits.map(({ asset, limits: { minimum, maximum, month }, used, resetsAt }) => ({
@@ -85,20 +74,8 @@ export async function readLimits(
   };
 }
 
-interface LimitState {
-  readonly asset: Asset;
-  readonly limits: Limits;
-  /** True if an operator has set a limit for this account. */
-  readonly isOwn: boolean;
-  readonly used: bigint;
-  readonly resetsAt: Instant;
-}
-
-export async function readLimitState(
-  reader: Reader,
-  account: Account,
-  now: Instant,
-): Promise<readonly LimitState[]> {
+/** `isOwn` is true if an operator has set a limit for this account. */
+export async function readLimitState(reader: Reader, account: Account, now: Instant) {
   const { id: accountId, tenantId } = account;
   const [tenant, overrides] = await Promise.all([
     reader.find(tenants, { id: tenantId }),

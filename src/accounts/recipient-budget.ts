@@ -149,11 +149,7 @@ export class RecipientBudget {
     });
   }
 
-  private async take(
-    transaction: Transaction,
-    { name, fullAt, size }: Budget,
-    count: number,
-  ): Promise<void> {
+  private async take(transaction: Transaction, { name, fullAt, size }: Budget, count: number) {
     const { fullAfterMs } = this.size;
     const now = this.clock();
     const after = Math.max(fullAt, now) + Math.ceil((count * fullAfterMs) / size);
@@ -214,11 +210,7 @@ function exhausted(waitMs: number): ApiError {
 }
 
 /** Returns the accounts new to the tenant, and the cost, which counts each unknown name. */
-async function newOnes(
-  reader: Reader,
-  tenantId: Uuid,
-  found: readonly Recipient[],
-): Promise<{ readonly ids: readonly Uuid[]; readonly count: number }> {
+async function newOnes(reader: Reader, tenantId: Uuid, found: readonly Recipient[]) {
   // Unknown names are queried too, with an id of no account, so that both cases take equally long.
   const asked = [...new Set(found.map((id) => id ?? tenantId))];
   const rows = await reader.select(knownRecipients, { tenantId, accountId: asked });

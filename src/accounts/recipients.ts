@@ -68,11 +68,7 @@ export async function resolveRecipients(
   };
 }
 
-async function findOwn(
-  reader: Reader,
-  tenantId: Uuid,
-  aliases: readonly string[],
-): Promise<readonly StoredRow[]> {
+async function findOwn(reader: Reader, tenantId: Uuid, aliases: readonly string[]) {
   if (aliases.length === 0) return [];
   return reader.query(
     `SELECT id, alias FROM accounts WHERE tenant_id=${literal(accounts, 'tenantId', tenantId)}
@@ -117,9 +113,8 @@ export function foundByName(
   names: readonly RecipientName[],
   found: Recipients,
 ): readonly Recipient[] {
-  const asked = new Map(
-    names.filter(({ by }) => by !== 'account_id').map((name) => [name.value, name]),
-  );
+  const named = names.filter(({ by }) => by !== 'account_id');
+  const asked = new Map(named.map((name) => [name.value, name]));
   return Array.from(asked.values(), (name) => onlyOne(found(name)));
 }
 
@@ -156,12 +151,14 @@ async function findAliases(
 ): Promise<(key: AskedAlias) => StoredRow | undefined> {
   const ofTenants = Array.from(
     groupBy(asked, ({ tenantId }) => tenantId),
-    ([tenantId, own]) =>
-      `(tenant_id=${literal(accounts, 'tenantId', tenantId)} AND alias IN (${literals(
+    ([tenantId, own]) => {
+      const aliases = literals(
         accounts,
         'alias',
         own.map(({ alias }) => alias),
-      )}))`,
+      );
+      return `(tenant_id=${literal(accounts, 'tenantId', tenantId)} AND alias IN (${aliases}))`;
+    },
   );
   const rows = await reader.query(
     `SELECT id, tenant_id, alias, name, type FROM accounts WHERE (${ofTenants.join(' OR ')}) AND status<>'closed'`,

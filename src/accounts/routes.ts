@@ -50,7 +50,7 @@ function accountReadRoutes(
   api: Api,
   { database: { reader }, clock }: ReadingDeps,
   cursors: Cursors,
-): void {
+) {
   api.get(
     '/v1/accounts',
     named('listAccounts'),
@@ -173,24 +173,16 @@ function lookupRoute(api: Api, { database: { reader }, budget }: IdentityDeps): 
       'Look up a recipient',
       'By exactly one of alias or phone; returns only what a sender needs.',
     ),
-    async ({ caller, query: { alias: aliasText, phone: phoneText } }) => {
+    async ({ caller, query: { alias, phone } }) => {
       // An empty text counts as absent.
-      if (
-        (aliasText === undefined) === (phoneText === undefined) ||
-        aliasText === '' ||
-        phoneText === ''
-      )
-        throw new ApiError({
-          code: 'missing_query',
-          message: 'exactly one of alias or phone is needed',
-        });
-      const phone = aliasText === undefined ? parsePhone(phoneText ?? '') : null;
-      if (aliasText === undefined && phone === null)
-        throw new ApiError(invalidField('phone', 'malformed'));
+      if ((alias === undefined) === (phone === undefined) || alias === '' || phone === '') {
+        const message = 'exactly one of alias or phone is needed';
+        throw new ApiError({ code: 'missing_query', message });
+      }
       const found =
-        phone === null
-          ? await aliases.find(caller.tenantId, readAlias(aliasText ?? ''))
-          : await lookUpPhone(reader, caller.tenantId, phone);
+        alias === undefined
+          ? await lookUpPhone(reader, caller.tenantId, readPhone(phone ?? ''))
+          : await aliases.find(caller.tenantId, readAlias(alias));
       // The result is revealed only after it was paid for.
       await budget.charge(caller, [found?.account_id ?? null]);
       if (found === null) throw notFound();
@@ -199,7 +191,13 @@ function lookupRoute(api: Api, { database: { reader }, budget }: IdentityDeps): 
   );
 }
 
-function aliasRoutes(api: Api, { database, clock }: IdentityDeps): void {
+function readPhone(text: string): string {
+  const phone = parsePhone(text);
+  if (phone === null) throw new ApiError(invalidField('phone', 'malformed'));
+  return phone;
+}
+
+function aliasRoutes(api: Api, deps: IdentityDeps): void {
   api.put(
     '/v1/accounts/{account_id}/alias',
     named('setAlias'),
@@ -213,14 +211,9 @@ function aliasRoutes(api: Api, { database, clock }: IdentityDeps): void {
     ),
     async (request) => {
       const { caller, body: input } = request;
-      const account = await setAlias(
-        database,
-        clock,
-        pathId(request, 'account_id'),
-        input.alias,
-        caller,
-      );
-      return { status: 200, body: { account_id: account.id, alias: account.alias } };
+      const id = pathId(request, 'account_id');
+      const { alias } = await setAlias(deps, id, input.alias, caller);
+      return { status: 200, body: { account_id: id, alias } };
     },
   );
 
@@ -232,7 +225,7 @@ function aliasRoutes(api: Api, { database, clock }: IdentityDeps): void {
     refuses('invalid_state'),
     summary('Release the alias of an account', 'Nobody can take it for 90 days.'),
     async (request) => {
-      await releaseAlias(database, clock, pathId(request, 'account_id'), request.caller);
+      await releaseAlias(deps, pathId(request, 'account_id'), request.caller);
       return { status: 204 };
     },
   );
@@ -251,21 +244,17 @@ function verificationRoute(api: Api, deps: IdentityDeps): void {
       'From then on the account can send. Declaring it again replaces the data.',
     ),
     async (request) => {
-      const { legal_name: legalName, document_type: documentType, ...sent } = request.body;
-      const {
-        type,
-        country,
-        document_number: documentNumber,
-        declared_at: declaredAt = null,
-      } = sent;
-      const declared = { type, legalName, documentType, documentNumber, country, declaredAt };
-      const answer = await declareVerification(
-        deps,
-        pathId(request, 'account_id'),
-        declared,
-        request.caller,
-      );
-      return { status: 200, body: answer };
+      const { caller, body: sent } = request;
+      const id = pathId(request, 'account_id');
+      const declared = {
+        type: sent.type,
+        legalName: sent.legal_name,
+        documentType: sent.document_type,
+        documentNumber: sent.document_number,
+        country: sent.country,
+        declaredAt: sent.declared_at ?? null,
+      };
+      return { status: 200, body: await declareVerification(deps, id, declared, caller) };
     },
   );
 }

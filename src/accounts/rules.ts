@@ -146,23 +146,24 @@ export interface Fee {
   readonly accountId: Uuid | null;
 }
 
-/** The fee account receives an `adjustment_in`: the contract has no kind `fee_in`. */
-export function feeEntries(
-  payer: Uuid,
-  feeAccount: Uuid,
-  asset: Asset,
-  feeRaw: bigint,
+type Kind = EntryDraft['kind'];
+
+function entriesOf(
+  from: Uuid,
+  to: Uuid,
+  { raw, asset }: Amount,
+  out: Kind,
+  into: Kind,
 ): EntryDraft[] {
   return [
-    { accountId: payer, asset, raw: -feeRaw, kind: 'fee_out', counterpartyAccountId: feeAccount },
-    {
-      accountId: feeAccount,
-      asset,
-      raw: feeRaw,
-      kind: 'adjustment_in',
-      counterpartyAccountId: payer,
-    },
+    { accountId: from, asset, raw: -raw, kind: out, counterpartyAccountId: to },
+    { accountId: to, asset, raw, kind: into, counterpartyAccountId: from },
   ];
+}
+
+/** The fee account receives an `adjustment_in`: the contract has no kind `fee_in`. */
+export function feeEntries(payer: Uuid, feeAccount: Uuid, asset: Asset, raw: bigint): EntryDraft[] {
+  return entriesOf(payer, feeAccount, { raw, asset }, 'fee_out', 'adjustment_in');
 }
 
 interface Payment extends Amount {
@@ -174,17 +175,11 @@ interface Payment extends Amount {
 /** The fee is a separate movement. */
 export function paymentEntries(
   kind: 'transfer' | 'bonus',
-  { sourceAccountId: source, feeAccountId, asset, raw, feeRaw }: Payment,
+  payment: Payment,
   recipient: Uuid,
 ): EntryDraft[] {
-  const leg = (accountId: Uuid, counterpartyAccountId: Uuid, way: 'out' | 'in'): EntryDraft => ({
-    accountId,
-    asset,
-    raw: way === 'out' ? -raw : raw,
-    kind: `${kind}_${way}`,
-    counterpartyAccountId,
-  });
-  const entries = [leg(source, recipient, 'out'), leg(recipient, source, 'in')];
+  const { sourceAccountId: source, feeAccountId, asset, feeRaw } = payment;
+  const entries = entriesOf(source, recipient, payment, `${kind}_out`, `${kind}_in`);
   if (feeAccountId !== null) entries.push(...feeEntries(source, feeAccountId, asset, feeRaw));
   return entries;
 }

@@ -3,9 +3,9 @@ import { ASSETS } from '../core/amount.js';
 import { checkedText, MAX_REASON } from '../core/checked-text.js';
 import { ApiError, existing, invalidState, type Refusal } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
-import { type Clock, type Instant, toRfc3339 } from '../core/instant.js';
+import { type Instant, toRfc3339 } from '../core/instant.js';
 import { bigint, uuid } from '../db/columns.js';
-import type { Database, Reader, Transaction } from '../db/database.js';
+import type { Database, DatabaseDeps, Reader, Transaction } from '../db/database.js';
 import { bonusBatches } from '../db/entities/bonuses.js';
 import { balances, holds } from '../db/entities/ledger.js';
 import { outbox } from '../db/entities/outbox.js';
@@ -35,17 +35,13 @@ function checkedReason(reason: string | null): string | null {
   return reason === null ? null : checkedText('reason', reason, MAX_REASON);
 }
 
-/** Freezes an account: it may receive but not send. */
 export const freezeAccount = statusChange('frozen', 'account.freeze');
-
-/** Lets a frozen account send again. */
 export const unfreezeAccount = statusChange('active', 'account.unfreeze');
 
 /** Throws not_found, invalid_state (closed), invalid_field. */
 function statusChange(status: 'active' | 'frozen', action: string) {
   return async (
-    database: Database,
-    clock: Clock,
+    { database, clock }: DatabaseDeps,
     id: Uuid,
     decided: Decided,
   ): Promise<StatusChange> => {
@@ -89,18 +85,13 @@ export async function heldPayouts(reader: Reader, accountId: Uuid): Promise<read
   return rows.map((row) => uuid.parse(row.id));
 }
 
-interface ClockResetDeps {
-  readonly database: Database;
-  readonly databaseClock: DatabaseClock;
-}
-
 /**
  * Permits postings again to an account dated too far ahead of the database's clock, for example
  * after a failover. Its movements run backwards in time at this place, which the auditor accepts
  * because of the line in the audit log.
  */
 export async function resetClock(
-  { database, databaseClock }: ClockResetDeps,
+  { database, databaseClock }: { database: Database; databaseClock: DatabaseClock },
   id: Uuid,
   decided: Decided,
 ): Promise<StatusChange> {
@@ -120,8 +111,7 @@ export async function resetClock(
 
 /** Closes an empty account and releases its alias and phone. (docs/contract.md, Accounts) */
 export async function closeAccount(
-  database: Database,
-  clock: Clock,
+  { database, clock }: DatabaseDeps,
   id: Uuid,
   decided: Decided,
 ): Promise<StatusChange> {
@@ -164,10 +154,7 @@ async function obstacleTo(transaction: Transaction, account: Account): Promise<R
  * An executing batch without a hold pays its rows in sequence, and a batch's fees go to the account
  * fixed at validation: execute or cancel the batch before you close either account.
  */
-async function batchObstacle(
-  transaction: Transaction,
-  { id, tenantId }: Account,
-): Promise<Refusal | null> {
+async function batchObstacle(transaction: Transaction, { id, tenantId }: Account) {
   const open = await transaction.select(bonusBatches, { tenantId, status: ['ready', 'executing'] });
   if (open.some(({ status, sourceAccountId }) => status === 'executing' && sourceAccountId === id))
     return inTheWay('executing', 'a batch that it pays is executing');

@@ -28,14 +28,6 @@ interface Declaration {
 export const DOCUMENT_NUMBER = /^[0-9A-Za-z.-]{5,20}$/;
 export const MAX_LEGAL_NAME = 120;
 
-type VerificationAnswer = Readonly<{
-  account_id: Uuid;
-  status: 'verified';
-  can_send: boolean;
-  verified_at: string | null;
-  document_last4: string;
-}>;
-
 export interface DeclarationDeps extends DatabaseDeps {
   /** The first key encrypts. */
   readonly encryptionKeys: Keyring;
@@ -47,7 +39,7 @@ export function declareVerification(
   accountId: Uuid,
   declared: Declaration,
   by: Changer,
-): Promise<VerificationAnswer> {
+) {
   return changeAccount(database, by, accountId, (transaction, account, actor) =>
     store(transaction, encryptionKeys, account, declared, actor, clock()),
   );
@@ -63,7 +55,7 @@ async function store(
   declared: Declaration,
   actor: Actor,
   now: Instant,
-): Promise<VerificationAnswer> {
+) {
   if (declared.type !== account.type)
     throw new ApiError(invalidField('type', 'not_the_type_of_the_account'));
   if (declared.declaredAt !== null && declared.declaredAt > now + CLOCKS_APART_MS)
@@ -92,20 +84,15 @@ async function store(
   const { tenantId, id } = account;
   const action = isFirst ? 'account.verify' : 'account.verification_replace';
   await recordAction(transaction, actor, now, accountAudit(account, action));
-  const answer: VerificationAnswer = {
+  const answer = {
     account_id: id,
     status: 'verified',
     can_send: account.status === 'active',
     verified_at: toRfc3339(verifiedAt),
     document_last4: row.documentLast4,
-  };
-  const event = {
-    tenantId,
-    type: 'account.verified',
-    resourceId: id,
-    object: () => answer,
   } as const;
-  if (isFirst) await appendEvents(transaction, [event], now);
+  const event = { tenantId, type: 'account.verified', resourceId: id } as const;
+  if (isFirst) await appendEvents(transaction, [{ ...event, object: () => answer }], now);
   return answer;
 }
 

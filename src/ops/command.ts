@@ -13,18 +13,16 @@ import {
   type AuthorisationDeps,
   assertStillAuthorised,
   authorise,
-  findActor,
-  findAdministrator,
-  type SignedIn,
-} from './staff/authorisation.js';
-import {
   declareNeeds,
   type DeclaredNeeds,
+  findActor,
+  findAdministrator,
   namedNeeds,
   needsCode,
   type Needs,
   rightOf,
-} from './staff/needs.js';
+  type SignedIn,
+} from './staff/authorisation.js';
 import { databaseKey, SESSION_FILE, SessionFile } from './staff/session-file.js';
 
 export interface Ops extends OpsDeps {
@@ -116,37 +114,23 @@ export function group(summary: string, commands: Commands): CommandDefinition {
 export function query<S extends z.ZodRawShape>(spec: QuerySpec<S>): CommandDefinition {
   return define(spec, 'nothing', (options, input) =>
     withOps(options, (ops) => {
-      const work = (): Promise<void> => withDatabaseClock(ops, () => spec.run(ops, input));
+      const work = (): Promise<void> => spec.run(ops, input);
       return options.watch ? ops.output.watch(work) : work();
     }),
   );
 }
 
 export function command<S extends z.ZodRawShape>(spec: CommandSpec<S>): CommandDefinition {
-  return define(spec, namedNeeds(spec.needs), (options, input, name) =>
-    withOps(options, (ops, acting) => {
-      spec.check?.(input);
-      return withDatabaseClock(ops, () => runAuthorised(spec, input, name, ops, acting));
-    }),
-  );
+  return define(spec, namedNeeds(spec.needs), (options, input, name) => {
+    spec.check?.(input);
+    return withOps(options, (ops, acting) => runAuthorised(spec, input, name, ops, acting));
+  });
 }
 
 export function localCommand<S extends z.ZodRawShape>(
   spec: LocalCommandSpec<S>,
 ): CommandDefinition {
   return define(spec, 'nothing', (options, input) => spec.run(new Output(options), input));
-}
-
-/**
- * Replaces the clock of this machine by the database's, because commands date changes and decide
- * what has expired. (docs/operations/database.md, Clocks)
- */
-async function withDatabaseClock(
-  { database, databaseClock }: Ops,
-  work: () => Promise<void>,
-): Promise<void> {
-  await databaseClock.read(database.lookup);
-  await work();
 }
 
 /** Decides whether the user may run a command; no other place does. */
@@ -172,8 +156,7 @@ async function runAuthorised<S extends z.ZodRawShape>(
   const subject = spec.subject?.(input) ?? '';
   const identity = await authorise(acting, chosen, { command: name, subject });
   ops.output.stillMay = () => assertStillAuthorised(acting, chosen, identity);
-  const actor = { channel: identity.channel, name: identity.name };
-  return spec.run(authorisedOps(ops, identity, actor), input);
+  return spec.run(authorisedOps(ops, identity, identity), input);
 }
 
 function authorisedOps(
@@ -218,11 +201,7 @@ function define<S extends z.ZodRawShape>(
     for (const [flags, description] of [...optionsOf(schema), ...more])
       own.option(flags, description);
     const examples = spec.examples.map((example) => `  $ ${PROGRAM} ${example}`).join('\n');
-    const texts = [spec.explanation, needsText(needs), `Examples:\n${examples}`];
-    addParagraphs(
-      own,
-      texts.filter((text) => text !== undefined),
-    );
+    addParagraphs(own, spec.explanation, needsText(needs), `Examples:\n${examples}`);
     own.action(async () => {
       const named = argumentsOf(own);
       const given = { ...own.optsWithGlobals(), ...named };
@@ -285,6 +264,8 @@ async function withOps(
     (output.canAsk ? output.ask(`Code of ${name}'s authenticator`, '--code is required') : null);
   const acting = { ...deps, sessions, key: config.OPS_KEY, as: options.as, code, encryptionKeys };
   try {
+    // Commands date changes and decide what has expired. (docs/operations/database.md, Clocks)
+    await deps.databaseClock.read(deps.database.lookup);
     const signedIn = (): Promise<SignedIn> => findActor(acting);
     await work({ ...deps, config, output, sessions, signedIn, encryptionKeys }, acting);
   } finally {

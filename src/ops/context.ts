@@ -61,13 +61,11 @@ export function railCallsOf(
   { database, writer, clock, config, output }: OpsDeps & { config: OpsConfig; output: Output },
   leftOut: ReadonlySet<string> = new Set(),
 ): RailCalls {
-  const all = openRails({ database, clock }, config);
-  const rails = new Map([...all].filter(([name]) => !leftOut.has(name)));
+  const rails = new Map(openRails({ database, clock }, config));
+  for (const name of leftOut) rails.delete(name);
   const observer = {
-    called: () => undefined,
+    ...{ called: () => undefined, contradicted: () => undefined, ended: () => undefined },
     silent: (_: string, message: string) => output.say(message),
-    contradicted: () => undefined,
-    ended: () => undefined,
   };
   const breakers = new RailBreakers(database, clock);
   const failpoints = new Failpoints(null);

@@ -14,7 +14,7 @@ export interface CsvLine {
   readonly fault: string | null;
 }
 
-export interface CsvColumns {
+interface CsvColumns {
   readonly required: readonly string[];
   readonly optional: readonly string[];
 }
@@ -25,10 +25,7 @@ const parsed = z.array(
 /** In a longer line, a quotation mark was left open. */
 const MAX_LINE_BYTES = 65_536;
 
-/**
- * Reads a whole CSV file in UTF-8, separated by `,` or `;`. Throws OpsError for any other file, or a
- * wrong header.
- */
+/** Reads a CSV file in UTF-8. Throws OpsError for any other file, or a wrong header. */
 export function readCsv(path: string, columns: CsvColumns): readonly CsvLine[] {
   const text = readText(path);
   try {
@@ -59,8 +56,7 @@ export function readCsv(path: string, columns: CsvColumns): readonly CsvLine[] {
     }));
   } catch (failure) {
     if (failure instanceof CsvError) throw notCsv(path, failure);
-    if (failure instanceof SheetProblem) throw unreadable(path, failure);
-    throw failure;
+    throw failure instanceof SheetProblem ? unreadable(path, failure) : failure;
   }
 }
 
@@ -86,11 +82,7 @@ function unreadable(path: string, failure: unknown): OpsError {
   );
 }
 
-function checkedHeader(
-  path: string,
-  names: readonly string[],
-  { required, optional }: CsvColumns,
-): readonly string[] {
+function checkedHeader(path: string, names: readonly string[], { required, optional }: CsvColumns) {
   const given = names.map((name) => name.toLowerCase());
   const known = [...required, ...optional];
   const wrong = [

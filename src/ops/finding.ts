@@ -36,10 +36,9 @@ export async function tenantIdOf(
   return named === undefined ? undefined : (await findTenant(reader, named)).id;
 }
 
+/** An account by id, alias or phone, and its tenant by id or name (optional with an id). */
 interface AccountName {
-  /** An id, an alias or a phone. */
   readonly account: string;
-  /** The id or name of its tenant; optional with an id. */
   readonly tenant?: string | undefined;
 }
 

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { Command, Help, HelpConfiguration } from 'commander';
+import type { Command, Help, HelpConfiguration, Option } from 'commander';
 import { CURRENT_VERSION } from '../core/versions.js';
 import { packageVersion } from '../http/metrics.js';
 
@@ -15,57 +15,44 @@ export function versionText(): string {
 }
 
 /** Paragraphs of a command's help that follow its options. */
-const paragraphs = new WeakMap<Command, readonly string[]>();
+const paragraphs = new WeakMap<Command, readonly (string | undefined)[]>();
 
-export function addParagraphs(command: Command, texts: readonly string[]): void {
+export function addParagraphs(command: Command, ...texts: readonly (string | undefined)[]): void {
   paragraphs.set(command, texts);
-}
-
-/** Returns the options that every command takes, except --help. */
-function optionsOfProgram(command: Command): Command['options'] {
-  const { parent } = command;
-  if (parent !== null) return optionsOfProgram(parent);
-  return command.options.filter(({ long }) => long !== '--version');
 }
 
 /** Formats a help: purpose, usage, commands, own options, explanations, global options. */
 function formatHelp(command: Command, helper: Help): string {
   const isProgram = command.parent === null;
   const all = helper.visibleOptions(command);
-  const own = isProgram ? all : all.filter((option) => command.options.includes(option));
-  const others = all.filter((option) => !own.includes(option));
-  const option = (one: Command['options'][number]): Item => [
-    helper.optionTerm(one),
-    helper.optionDescription(one),
-  ];
-  const lists: readonly (readonly [heading: string, items: readonly Item[]])[] = [
-    [
-      'Commands:',
-      helper
-        .visibleCommands(command)
-        .filter((one) => isProgram || one.name() !== 'help')
-        .map((one) => [helper.subcommandTerm(one), helper.subcommandDescription(one)]),
-    ],
-    ['Options:', own.map(option)],
-    ['Global options:', isProgram ? [] : [...optionsOfProgram(command), ...others].map(option)],
-  ];
-  const width = Math.max(...lists.flatMap(([, items]) => items.map(([term]) => term.length)));
-  const [commands = [], options = [], globals = []] = lists.map(([heading, items]) => {
-    const lines = items.map(([term, text]) => helper.formatItem(term, width, text, helper));
+  const isOwn = (one: Option): boolean => isProgram || command.options.includes(one);
+  const globals = helper.visibleGlobalOptions(command).filter(({ long }) => long !== '--version');
+  const optionItem = (one: Option) => [helper.optionTerm(one), helper.optionDescription(one)];
+  const commands = helper
+    .visibleCommands(command)
+    .filter((one) => isProgram || one.name() !== 'help')
+    .map((one) => [helper.subcommandTerm(one), helper.subcommandDescription(one)]);
+  const options = all.filter(isOwn).map(optionItem);
+  const others = [...globals, ...all.filter((one) => !isOwn(one))].map(optionItem);
+  const terms = [...commands, ...options, ...others].map(([term = '']) => term.length);
+  const list = (heading: string, items: readonly string[][]): string[] => {
+    const lines = items.map(([term = '', text = '']) =>
+      helper.formatItem(term, Math.max(...terms), text, helper),
+    );
     return helper.formatItemList(heading, lines, helper);
-  });
+  };
+  const texts = (paragraphs.get(command) ?? []).filter((text) => text !== undefined);
   return [
     ...[helper.boxWrap(helper.commandDescription(command), helper.helpWidth ?? 80), ''],
     ...[`Usage: ${helper.commandUsage(command)}`, ''],
-    ...[...commands, ...options],
-    ...(paragraphs.get(command) ?? []).flatMap((text) => [text.replaceAll(/^\n+|\s+$/g, ''), '']),
-    ...globals,
+    ...[...list('Commands:', commands), ...list('Options:', options)],
+    ...texts.flatMap((text) => [text.replaceAll(/^\n+|\s+$/g, ''), '']),
+    ...list('Global options:', others),
   ].join('\n');
 }
 
-type Item = readonly [term: string, description: string];
-
 export const HELP: HelpConfiguration = {
+  showGlobalOptions: true,
   formatHelp,
   subcommandTerm: (command) =>
     [

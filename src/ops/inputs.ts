@@ -50,26 +50,13 @@ export const raw = parsedText(
 export const assetName = z.enum(ASSETS, { error: `must be ${ASSET_NAMES}` });
 export const asset = option(`<asset> ${ASSET_NAMES}`, assetName);
 
-/** An amount, or the word `default`, which gives null. */
+/** The word `default` gives null. */
 export const rawOrDefault = z.union([z.literal('default').transform(() => null), raw]).optional();
-
-/** A count, or the word `default`, which gives null. */
 export const countOrDefault = z
   .string()
   .regex(/^(?:default|[0-9]{1,13})$/, 'must be a number, or the word default')
   .transform((given) => (given === 'default' ? null : BigInt(given)))
   .optional();
-
-export const direction = z.enum(['in', 'out'], { error: 'must be in or out' });
-
-export const limit = option(
-  '<count> how many at most (default: 100)',
-  z
-    .string()
-    .regex(/^[1-9][0-9]{0,4}$/, 'must be a number from 1 to 99999')
-    .default('100')
-    .transform((given) => Number.parseInt(given, 10)),
-);
 
 export const tenant = option('<tenant> id or name of the tenant');
 export const onlyTenant = optional('<tenant> only what belongs to this tenant (id or name)');
@@ -78,16 +65,21 @@ export const within = optional('<tenant> id or name of its tenant; needed with a
 
 export const oneOf = <const S extends string>(words: readonly S[]) =>
   z.enum(words, { error: `must be one of ${words.join(', ')}` });
+export const eitherOf = <const S extends string>(first: S, second: S) =>
+  z.enum([first, second], { error: `must be ${first} or ${second}` });
 export const status = <const S extends string>(statuses: readonly S[]) =>
   option(`<status> only those ${statuses.join(', ')}`, oneOf(statuses).optional());
 
 export const wholeNumber = (least: number, most: number): z.ZodType<number, string> =>
   parsedText((given) => {
-    const number = /^[0-9]{1,9}$/.test(given) ? Number.parseInt(given, 10) : Number.NaN;
+    const number = /^[0-9]{1,9}$/.test(given) ? Number(given) : Number.NaN;
     return number >= least && number <= most ? number : null;
   }, `must be a number from ${least} to ${most}`);
 
-export const role = oneOf(ROLES);
+export const limit = option(
+  '<count> how many at most (default: 100)',
+  wholeNumber(1, 99_999).prefault('100'),
+);
 
 /** Parses a comma-separated subset of these names, in the order of `names`. */
 function someOf<const T extends string>(names: readonly T[], noSuch: (unknown: string) => string) {
@@ -115,17 +107,14 @@ export const staffRights = someOf(
   (unknown) => `${unknown} is not a right of the staff: give some of ${STAFF_RIGHTS.join(',')}`,
 );
 
-export const cidrs = z
+const commaSeparated = z
   .string()
   .default('')
-  .transform((given) => given.split(',').flatMap((range) => range.trim() || []));
+  .transform((given) => given.split(',').flatMap((part) => part.trim() || []));
 
-const UNIT_MS: Readonly<Record<string, number>> = {
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
+export const cidrs = commaSeparated;
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1e3, m: 60e3, h: 3_600e3, d: 86_400e3 };
 const MAX_MS = 90 * 86_400_000;
 
 /** Parses `15m`, `24h`, `7d` to milliseconds. */
@@ -158,21 +147,17 @@ export const time = parsedText(
 );
 
 /** Parses `owner=owner,payroll=operator`: members' names with their roles. */
-export const grants = z
-  .string()
-  .default('')
-  .transform((given, context) => {
-    const pairs = given.split(',').flatMap((part) => part.trim() || []);
-    return pairs.map((pair): { name: string; role: Role } => {
-      const at = pair.lastIndexOf('=');
-      const parsed = role.safeParse(pair.slice(at + 1));
-      if (at > 0 && parsed.success) return { name: pair.slice(0, at), role: parsed.data };
-      context.addIssue(
-        `${pair} is not a grant: write member=role, where the role is one of ${ROLES.join(', ')}`,
-      );
-      return z.NEVER;
-    });
-  });
+export const grants = commaSeparated.transform((pairs, context) =>
+  pairs.map((pair): { name: string; role: Role } => {
+    const at = pair.lastIndexOf('=');
+    const role = ROLES.find((one) => one === pair.slice(at + 1));
+    if (at > 0 && role !== undefined) return { name: pair.slice(0, at), role };
+    context.addIssue(
+      `${pair} is not a grant: write member=role, where the role is one of ${ROLES.join(', ')}`,
+    );
+    return z.NEVER;
+  }),
+);
 
 const MAX_SECRET_BYTES = 1_000;
 

@@ -25,21 +25,25 @@ type Words<Text extends string> = Text extends `${infer First} ${infer Rest}`
   ? First | Words<Rest>
   : Text;
 
+type PropertyOf<Word extends string> = Word extends `${infer Property}:${string}` ? Property : Word;
+
 /**
- * Returns the fields of a row for operators: the columns of these properties, separated by spaces,
- * by their names in the table. Amounts and lists have fields of their own.
+ * Returns the fields of a row for operators: these properties, separated by spaces, by the names of
+ * their columns or by another name (`askedAt:rails_asked_at`). Amounts and lists have fields of
+ * their own.
  */
 export function rowFields<Row, Text extends string>(
   table: DatabaseTable<Row>,
   row: Row,
-  properties: Words<Text> extends Shown<Row> ? Text : never,
+  properties: PropertyOf<Words<Text>> extends Shown<Row> ? Text : never,
 ): Fields {
   return Object.fromEntries(
-    properties.split(' ').map((property): [string, Value] => {
+    properties.split(' ').map((word): [string, Value] => {
+      const [property = '', other] = word.split(':');
       const { name, column } = table.column(property as Shown<Row>);
       const value = row[property as Shown<Row>] as string | number | boolean | bigint | null;
-      if (column.type === 'datetime') return [name, toRfc3339(value as Instant | null)];
-      return [name, typeof value === 'bigint' ? value.toString() : value];
+      if (column.type === 'datetime') return [other ?? name, toRfc3339(value as Instant | null)];
+      return [other ?? name, typeof value === 'bigint' ? value.toString() : value];
     }),
   );
 }
@@ -204,6 +208,10 @@ export class Output {
   }
 }
 
+export function capitalised(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}
+
 /** Escapes a text that has line breaks of our own. */
 export function linesWithEscapes(text: string): string {
   return text.split('\n').map(withEscapes).join('\n');
@@ -256,10 +264,7 @@ function textOf(value: Value): string {
 }
 
 /** Joins the parts of a value by commas if each is a word, otherwise by `separator`. */
-function joined(
-  value: readonly string[] | Readonly<Record<string, Plain>>,
-  separator: string,
-): string {
+function joined(value: readonly string[] | Readonly<Record<string, Plain>>, separator: string) {
   const parts = Array.isArray(value)
     ? value.map((part: string) => textOf(part))
     : Object.entries(value).map(([name, one]) => `${withEscapes(name)}: ${textOf(one)}`);

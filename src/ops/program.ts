@@ -5,15 +5,14 @@ import { openCommand } from './commands/open.js';
 import { accountCommands } from './commands/accounts.js';
 import { aliasCommands } from './commands/aliases.js';
 import { auditCommand, auditLogCommand, findingCommands } from './commands/audit.js';
-import { eventCommands } from './commands/events.js';
 import { batchCommands } from './commands/batches.js';
 import { completionCommand } from './commands/completion.js';
 import { feeCommands } from './commands/fees.js';
 import { adjustmentCommands, payInCommands } from './commands/funding.js';
 import { keyCommands } from './commands/keys.js';
 import { limitCommands, policyCommands } from './commands/limits.js';
-import { memberCommands } from './commands/members.js';
-import { outboxCommands, sweepCommands } from './commands/outbox.js';
+import { memberCommands, tokenCommands } from './commands/members.js';
+import { eventCommands, outboxCommands, sweepCommands } from './commands/outbox.js';
 import { payoutCommands } from './commands/payouts.js';
 import { railCommands } from './commands/rails.js';
 import { reportCommands } from './commands/reports.js';
@@ -21,7 +20,6 @@ import { backupCommands, restoreCommands } from './commands/restore.js';
 import { signInCommands } from './commands/sign-in.js';
 import { staffCommands } from './commands/staff.js';
 import { tenantCommands } from './commands/tenants.js';
-import { tokenCommands } from './commands/tokens.js';
 import { transferCommands } from './commands/transfers.js';
 import { webhookCommands } from './commands/webhooks.js';
 import { addParagraphs, PROGRAM } from './help.js';
@@ -76,7 +74,7 @@ export function buildProgram(): Command {
   const program = withGlobalOptions(new Command(PROGRAM))
     .description('The command line for operators of the service.')
     .helpCommand('help [command]', 'show the help of a command');
-  addParagraphs(program, [FIRST_STEPS]);
+  addParagraphs(program, FIRST_STEPS);
   addCommands(program, COMMANDS);
   return program;
 }

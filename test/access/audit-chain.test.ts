@@ -138,8 +138,8 @@ describe('the chains of the audit log', () => {
 
   it('the chains of the audit log are gapless, one for each tenant and one for actions that belong to none, each action with the hash of the previous one', async () => {
     const [one, other] = [await chained(), await chained()];
-    await reserveAlias(db.database, clock, '$chained', TEST_ACTOR);
-    await unreserveAlias(db.database, clock, '$chained', TEST_ACTOR);
+    await reserveAlias({ database: db.database, clock }, '$chained', TEST_ACTOR);
+    await unreserveAlias({ database: db.database, clock }, '$chained', TEST_ACTOR);
     for (const chainId of [one, other, SYSTEM_CHAIN]) {
       const chain = await acts(chainId);
       assert.deepEqual(
@@ -159,7 +159,7 @@ describe('the chains of the audit log', () => {
       Array.from({ length: 60 }, (_, count) => {
         const tenantId = tenants[count % 3];
         if (tenantId === undefined)
-          return reserveAlias(db.database, clock, `$many.${count}`, TEST_ACTOR);
+          return reserveAlias({ database: db.database, clock }, `$many.${count}`, TEST_ACTOR);
         return addMember(db.database, clock, tenantId, `busy ${count}`, TEST_ACTOR);
       }),
     );

@@ -62,8 +62,11 @@ describe('the audit log', () => {
   it('the audit log shows who acted, by which means, when, and for which tenant, newest first', async () => {
     const { id } = await bank.account();
     const before = clock();
-    await freezeAccount(db.database, clock, id, DECIDED);
-    await unfreezeAccount(db.database, clock, id, { actor: operatorActor('bob'), reason: null });
+    await freezeAccount({ database: db.database, clock }, id, DECIDED);
+    await unfreezeAccount({ database: db.database, clock }, id, {
+      actor: operatorActor('bob'),
+      reason: null,
+    });
     const [newest, older] = await acts(2);
     assert.deepEqual(
       [
@@ -113,7 +116,7 @@ describe('the audit log', () => {
       name: 'Zenobia Quijano',
       phone: '+573175550999',
     });
-    await setAlias(db.database, clock, id, '$zenobia', ACTOR);
+    await setAlias({ database: db.database, clock }, id, '$zenobia', ACTOR);
     const declared = {
       ...{
         type: 'person',
@@ -124,7 +127,7 @@ describe('the audit log', () => {
       document_number: '7766554433',
     };
     answered(await bank.request('PUT', `/v1/accounts/${id}/verification`, { body: declared }), 200);
-    await closeAccount(db.database, clock, id, DECIDED);
+    await closeAccount({ database: db.database, clock }, id, DECIDED);
     const all = JSON.stringify(await acts());
     for (const secret of ['enobia', 'uijano', '3175550999', '7766554433'])
       assert.ok(!all.includes(secret), secret);
@@ -201,14 +204,14 @@ describe('the audit log', () => {
       phone: null,
       grants: [],
     } as const;
-    const { id } = await openAccount(database, clock, opening, ACTOR);
+    const { id } = await openAccount({ database, clock }, opening, ACTOR);
     const [opened] = await acts(1);
     assert.deepEqual(
       [opened?.action, opened?.subjectId, opened?.actorClaimed],
       ['account.open', id, 'maria'],
     );
     const limits = { accountId: id, asset: 'COPM', maximum: 500_000n } as const;
-    assert.deepEqual(await added(() => setAccountLimits(database, clock, limits, ACTOR)), [
+    assert.deepEqual(await added(() => setAccountLimits({ database, clock }, limits, ACTOR)), [
       [
         'limits.set',
         'account',
@@ -216,10 +219,11 @@ describe('the audit log', () => {
         { asset: 'COPM', minimum: null, maximum: '500000', month: null },
       ],
     ]);
-    assert.deepEqual(await added(() => clearAccountLimits(database, clock, id, 'COPM', ACTOR)), [
-      ['limits.clear', 'account', id, { asset: 'COPM' }],
-    ]);
-    assert.deepEqual(await added(() => setFeeAccount(database, clock, tenantId, id, ACTOR)), [
+    assert.deepEqual(
+      await added(() => clearAccountLimits({ database, clock }, id, 'COPM', ACTOR)),
+      [['limits.clear', 'account', id, { asset: 'COPM' }]],
+    );
+    assert.deepEqual(await added(() => setFeeAccount({ database, clock }, tenantId, id, ACTOR)), [
       ['tenant.set_fee_account', 'tenant', tenantId, { account_id: id, previous: null }],
     ]);
     const schedule = feeSchedule({
@@ -237,23 +241,22 @@ describe('the audit log', () => {
       floor: '3',
       cap: null,
     };
-    assert.deepEqual(await added(() => setFeeSchedule(database, clock, schedule, ACTOR)), [
+    assert.deepEqual(await added(() => setFeeSchedule({ database, clock }, schedule, ACTOR)), [
       ['fees.set', 'tenant', tenantId, details],
     ]);
-    assert.deepEqual(await added(() => removeFeeSchedule(database, clock, schedule, ACTOR)), [
+    assert.deepEqual(await added(() => removeFeeSchedule({ database, clock }, schedule, ACTOR)), [
       ['fees.remove', 'tenant', tenantId, { operation: 'payout', asset: 'COPM' }],
     ]);
     const { id: closing } = await openAccount(
-      database,
-      clock,
+      { database, clock },
       { ...opening, alias: '$audited.closing' },
       ACTOR,
     );
-    assert.deepEqual(await added(() => closeAccount(database, clock, closing, DECIDED)), [
+    assert.deepEqual(await added(() => closeAccount({ database, clock }, closing, DECIDED)), [
       ['alias.release', 'account', closing, {}],
       ['account.close', 'account', closing, { reason: 'ticket 118' }],
     ]);
-    assert.deepEqual(await added(() => closeAccount(database, clock, closing, DECIDED)), []);
+    assert.deepEqual(await added(() => closeAccount({ database, clock }, closing, DECIDED)), []);
   });
 
   it('the audit log has every action about the reserved list', async () => {
@@ -262,10 +265,10 @@ describe('the audit log', () => {
       (await listAuditRows(db.database.reader, { subjectId: alias }, 10)).map(
         ({ action, tenantId: of }) => [action, of],
       );
-    await reserveAlias(db.database, clock, alias, ACTOR);
-    await reserveAlias(db.database, clock, alias, ACTOR);
-    await unreserveAlias(db.database, clock, alias, ACTOR);
-    await unreserveAlias(db.database, clock, alias, ACTOR);
+    await reserveAlias({ database: db.database, clock }, alias, ACTOR);
+    await reserveAlias({ database: db.database, clock }, alias, ACTOR);
+    await unreserveAlias({ database: db.database, clock }, alias, ACTOR);
+    await unreserveAlias({ database: db.database, clock }, alias, ACTOR);
     assert.deepEqual(await ofAlias(), [
       ['alias.unreserve', null],
       ['alias.reserve', null],
@@ -330,8 +333,8 @@ describe('the audit log', () => {
   it('the audit log has nothing about refused actions', async () => {
     const { id } = await bank.account({ funds: { COPM: 1n } });
     const before = await acts();
-    await assert.rejects(closeAccount(db.database, clock, id, DECIDED));
-    await assert.rejects(setAlias(db.database, clock, id, '$admin', ACTOR));
+    await assert.rejects(closeAccount({ database: db.database, clock }, id, DECIDED));
+    await assert.rejects(setAlias({ database: db.database, clock }, id, '$admin', ACTOR));
     answered(
       await bank.request('PUT', `/v1/accounts/${id}/alias`, { body: { alias: '$banco' } }),
       422,

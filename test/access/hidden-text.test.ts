@@ -105,8 +105,9 @@ describe('a text that hides or turns what is read', () => {
       member: () => addMember(database, clock, tenantId, TURNED, TEST_ACTOR),
       staff: () => addStaff(database, { name: TURNED, rights: ['approve'] }),
       token: () => issueToken(database, clock, owner, wanted, TEST_ACTOR),
-      account: () => openAccount(database, clock, opening, TEST_ACTOR),
-      freeze: () => freezeAccount(database, clock, payer.id, { actor: TEST_ACTOR, reason: TURNED }),
+      account: () => openAccount({ database, clock }, opening, TEST_ACTOR),
+      freeze: () =>
+        freezeAccount({ database, clock }, payer.id, { actor: TEST_ACTOR, reason: TURNED }),
       payIn: () => recordPayIn({ database, writer }, { ...money, description: TURNED }),
       adjustment: () =>
         proposeAdjustment({ database, writer }, { ...money, direction: 'in', reason: TURNED }),

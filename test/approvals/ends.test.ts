@@ -172,7 +172,7 @@ for (const kind of KINDS)
       it(`a ${kind} that waits for approval ends with the last approval as rejected with capability_cannot_send if its source was frozen meanwhile`, async () => {
         const before = await own.money();
         const { id } = await own.pend();
-        await freezeAccount(db.database, systemClock, own.guarded.id, DECIDED);
+        await freezeAccount(db.deps, own.guarded.id, DECIDED);
         const { json } = answered(await own.act('approve', id, 'approver'), 200);
         const { code, reason } = object(json.rejection);
         assert.deepEqual([json.status, code], ['rejected', 'capability_cannot_send']);

@@ -246,7 +246,7 @@ describe('an approval policy', () => {
   it('an approval policy of a closed account is not changed: 409 invalid_state {current: "closed"}', async () => {
     const closed = await bank.account();
     answered(await bank.request('PUT', pathOf('COPM', closed), { body: GOOD }), 200);
-    await closeAccount(db.database, systemClock, closed.id, { actor: TEST_ACTOR, reason: null });
+    await closeAccount(db.deps, closed.id, { actor: TEST_ACTOR, reason: null });
     for (const [method, body] of [['PUT', GOOD], ['DELETE']] as const) {
       const options = body === undefined ? {} : { body };
       const refused = answered(

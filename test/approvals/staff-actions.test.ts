@@ -232,7 +232,7 @@ for (const kind of KINDS)
 
     it(`support staff with a ${kind} that waits for approval with the last approval meet the same second look: a frozen source ends it as rejected`, async () => {
       const { id } = await own.pend();
-      await freezeAccount(db.database, systemClock, own.guarded.id, {
+      await freezeAccount(db.deps, own.guarded.id, {
         actor: TEST_ACTOR,
         reason: null,
       });

@@ -186,7 +186,7 @@ describe('the execution of a batch', () => {
         ['$ana', (2n * LEAST).toString(), 'COPM'],
       ]),
     );
-    await closeAccount(db.database, systemClock, closing.id, { actor: TEST_ACTOR, reason: 'left' });
+    await closeAccount(db.deps, closing.id, { actor: TEST_ACTOR, reason: 'left' });
     await db.sql(
       `INSERT INTO account_limits VALUES (${idLiteral(payer.id)}, 'COPM', ${2n * LEAST}, ${4n * LEAST}, NULL)`,
     );
@@ -248,10 +248,9 @@ describe('the execution of a batch', () => {
     const batch = await world.ready(payer, pays(LEAST));
     const tenantId = world.tenant.tenant.id;
     const schedule = feeSchedule({ tenantId, operation: 'bonus' });
-    await removeFeeSchedule(db.database, systemClock, schedule, TEST_ACTOR);
-    await setFeeAccount(db.database, systemClock, tenantId, other.id, TEST_ACTOR);
-    const close = () =>
-      closeAccount(db.database, systemClock, old.id, { actor: TEST_ACTOR, reason: 'old' });
+    await removeFeeSchedule(db.deps, schedule, TEST_ACTOR);
+    await setFeeAccount(db.deps, tenantId, other.id, TEST_ACTOR);
+    const close = () => closeAccount(db.deps, old.id, { actor: TEST_ACTOR, reason: 'old' });
     await assert.rejects(close, /the fees of the batch .* go into it, which is ready/);
     await world.execute(batch);
     await assert.rejects(close, /go into it, which is executing/);
@@ -455,8 +454,7 @@ describe('the execution of a batch', () => {
   it('an account that pays or receives fees of an executing batch is not closed', async () => {
     const payer = await world.account();
     const batch = await world.executed(payer, pays(LEAST));
-    const close = () =>
-      closeAccount(db.database, systemClock, payer.id, { actor: TEST_ACTOR, reason: 'x' });
+    const close = () => closeAccount(db.deps, payer.id, { actor: TEST_ACTOR, reason: 'x' });
     await assert.rejects(close, /is executing/);
     await world.pay(batch, UNWATCHED);
     assert.equal((await close()).changed, true);

@@ -3,7 +3,6 @@ import ExcelJS from 'exceljs';
 import { parse } from 'csv-parse/sync';
 import { setFeeAccount } from '../../src/accounts/fee.js';
 import type { Uuid } from '../../src/core/ids.js';
-import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import type { BatchWorkflowService } from '../../src/batches/workflow-service.js';
 import { startTestApi, type TestAnswer } from '../support/api.js';
@@ -165,7 +164,7 @@ describe('the files of batches over HTTP', () => {
 
   it('the result file lists every row, in both formats, once all are settled, with any fee charged', async () => {
     const tenantId = bank.tenant.tenant.id;
-    await setFeeAccount(db.database, systemClock, tenantId, (await bank.account()).id, TEST_ACTOR);
+    await setFeeAccount(db.deps, tenantId, (await bank.account()).id, TEST_ACTOR);
     await setFee(db.database, { tenantId, operation: 'bonus', flatRaw: 700n });
     const { id } = await validated(
       csvOf([

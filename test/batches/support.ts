@@ -317,7 +317,12 @@ export class BatchWorld {
 
   async charge(account: Pick<Account, 'id'>, schedule: Partial<FeeScheduleRow>): Promise<void> {
     const tenantId = this.tenant.tenant.id;
-    await setFeeAccount(this.database, systemClock, tenantId, account.id, TEST_ACTOR);
+    await setFeeAccount(
+      { database: this.database, clock: systemClock },
+      tenantId,
+      account.id,
+      TEST_ACTOR,
+    );
     await setFee(this.database, { tenantId, operation: 'bonus', ...schedule });
   }
 }

@@ -448,7 +448,7 @@ describe('POST /v1/bonuses', () => {
 
   async function charge(account: Account, flatRaw: bigint): Promise<void> {
     const tenantId = bank.tenant.tenant.id;
-    await setFeeAccount(db.database, systemClock, tenantId, account.id, TEST_ACTOR);
+    await setFeeAccount(db.deps, tenantId, account.id, TEST_ACTOR);
     await setFee(db.database, { tenantId, operation: 'bonus', flatRaw });
   }
 });

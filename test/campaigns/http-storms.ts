@@ -197,7 +197,12 @@ export async function drainStorm(storm: DrainStorm): Promise<string> {
 
 async function chargeFlat({ tenant, api }: Bank, account: Account, flatRaw: bigint): Promise<void> {
   const tenantId = tenant.tenant.id;
-  await setFeeAccount(api.core.database, systemClock, tenantId, account.id, TEST_ACTOR);
+  await setFeeAccount(
+    { database: api.core.database, clock: systemClock },
+    tenantId,
+    account.id,
+    TEST_ACTOR,
+  );
   await setFee(api.core.database, { tenantId, flatRaw });
 }
 

@@ -38,7 +38,7 @@ describe('a refund of wrong fees', () => {
     fees = await bank.account();
     from = await bank.account({ funds: { COPM: 1_000n * LEAST } });
     to = await bank.account();
-    await setFeeAccount(db.database, systemClock, bank.tenant.tenant.id, fees.id, TEST_ACTOR);
+    await setFeeAccount(db.deps, bank.tenant.tenant.id, fees.id, TEST_ACTOR);
     await charge(WRONG);
     began = toRfc3339(instant(systemClock() - 1));
   });
@@ -241,7 +241,7 @@ describe('a refund of wrong fees', () => {
     await overcharged(1, gone);
     await overcharged(1);
     shown(await propose('fees-8'));
-    await closeAccount(db.database, systemClock, gone.id, {
+    await closeAccount(db.deps, gone.id, {
       actor: TEST_ACTOR,
       reason: 'at their wish',
     });
@@ -281,7 +281,7 @@ describe('a refund of wrong fees', () => {
     ];
     const { id: tenantId } = world.tenant.tenant;
     await world.account({ alias: '$ana' });
-    await setFeeAccount(db.database, systemClock, tenantId, receiver.id, TEST_ACTOR);
+    await setFeeAccount(db.deps, tenantId, receiver.id, TEST_ACTOR);
     await setFee(db.database, { tenantId, operation: 'bonus', flatRaw: WRONG });
     at = systemClock();
     await world.pay(await world.executed(source, payroll([['$ana', LEAST.toString(), 'COPM']])));

@@ -42,7 +42,7 @@ describe('a refund of fees with a forged proposal', () => {
   /** A fee account of its own for each, and an operation that was charged. */
   beforeEach(async () => {
     fees = await own.bank.account({ funds: { COPM: LEAST } });
-    await setFeeAccount(db.database, systemClock, own.bank.tenant.tenant.id, fees.id, TEST_ACTOR);
+    await setFeeAccount(db.deps, own.bank.tenant.tenant.id, fees.id, TEST_ACTOR);
     await setFee(db.database, { tenantId: own.bank.tenant.tenant.id, flatRaw: FEE });
     name = `fees-${(refunds += 1)}`;
     began = toRfc3339(instant(systemClock() - 1));
@@ -168,7 +168,7 @@ describe('a refund of fees with a forged proposal', () => {
     const first = await charged();
     const before = fees;
     fees = await own.bank.account({ funds: { COPM: LEAST } });
-    await setFeeAccount(db.database, systemClock, own.bank.tenant.tenant.id, fees.id, TEST_ACTOR);
+    await setFeeAccount(db.deps, own.bank.tenant.tenant.id, fees.id, TEST_ACTOR);
     const second = await charged();
     await forge(fees, { direction: 'out', raw: FEE + 1n, reference: `${name}.${fees.id}` });
     await forge(before, { direction: 'out', raw: FEE - 1n, reference: `${name}.${before.id}` });

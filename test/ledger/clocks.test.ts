@@ -11,11 +11,7 @@ import { events } from '../../src/db/entities/events.js';
 import { setRetention } from '../../src/events/retention.js';
 import { retentionSweep } from '../../src/webhooks/sweeps.js';
 import { resetClock } from '../../src/accounts/status.js';
-import {
-  type MovementFilter,
-  type MovementPage,
-  readMovements,
-} from '../../src/accounts/movements.js';
+import { type MovementFilter, readMovements } from '../../src/accounts/movements.js';
 import { DatabaseClock } from '../../src/ledger/database-clock.js';
 import type { CommandResult } from '../../src/ledger/writer/types.js';
 import { startTestApi } from '../support/api.js';
@@ -35,6 +31,8 @@ import {
   type TestTenant,
   type WatchedWriter,
 } from '../support/world.js';
+
+type Page = Awaited<ReturnType<typeof readMovements>>;
 
 const HOUR_MS = 3_600_000;
 /** Further ahead of the database's clock, an account is refused. */
@@ -274,13 +272,8 @@ describe("the database's clock", () => {
     async function walkMovements(accountId: Uuid, filter: MovementFilter): Promise<unknown[]> {
       const seen: unknown[] = [];
       for (let before: bigint | null = null; ;) {
-        const { items, nextBefore }: MovementPage = await readMovements(
-          db.database.reader,
-          accountId,
-          filter,
-          before,
-          2,
-        );
+        const page: Page = await readMovements(db.database.reader, accountId, filter, before, 2);
+        const { items, nextBefore } = page;
         seen.push(...items.map(({ entry }) => entry.id));
         if (nextBefore === null) return seen;
         before = nextBefore;

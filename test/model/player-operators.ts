@@ -42,8 +42,7 @@ export async function manage(
     case 'fee account':
       tenant.feeAccount = world.account(operation.account);
       await setFeeAccount(
-        deps.database,
-        systemClock,
+        { ...deps, clock: systemClock },
         tenantId,
         asUuid(tenant.feeAccount.id),
         TEST_ACTOR,
@@ -65,7 +64,7 @@ export async function manage(
       for (const charged of FEE_OPERATIONS) {
         const schedule = feeSchedule({ tenantId, operation: charged, asset });
         assert.equal(
-          await removeFeeSchedule(deps.database, systemClock, schedule, TEST_ACTOR),
+          await removeFeeSchedule({ ...deps, clock: systemClock }, schedule, TEST_ACTOR),
           wasThere,
         );
       }
@@ -81,7 +80,11 @@ export async function freeze(
 ): Promise<void> {
   const change = isFrozen ? freezeAccount : unfreezeAccount;
   const decided = { actor: TEST_ACTOR, reason: null };
-  const { changed } = await change(world.deps.database, systemClock, asUuid(account.id), decided);
+  const { changed } = await change(
+    { database: world.deps.database, clock: systemClock },
+    asUuid(account.id),
+    decided,
+  );
   assert.equal(changed, account.isFrozen !== isFrozen);
   account.isFrozen = isFrozen;
 }

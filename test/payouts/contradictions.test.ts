@@ -318,7 +318,7 @@ describe('a rail that contradicts the end we know', () => {
       const { id, rails, tell } = await ended('failed', 'account_closed');
       await tell('completed');
       await charge(own, 700n);
-      await closeAccount(db.database, systemClock, fees.id, {
+      await closeAccount(db.deps, fees.id, {
         reason: 'it moved away',
         actor: TEST_ACTOR,
       });

@@ -35,8 +35,8 @@ describe('a payout of a frozen account', () => {
     id = await own.pay();
   });
 
-  const freeze = () => freezeAccount(db.database, systemClock, own.source.id, DECIDED);
-  const unfreeze = () => unfreezeAccount(db.database, systemClock, own.source.id, DECIDED);
+  const freeze = () => freezeAccount(db.deps, own.source.id, DECIDED);
+  const unfreeze = () => unfreezeAccount(db.deps, own.source.id, DECIDED);
   const told = () => db.database.reader.select(outbox, { resourceType: 'payout', resourceId: id });
   const over = (...words: ConstructorParameters<typeof ScriptedRail>) => {
     const rail = new ScriptedRail(...words);

@@ -183,7 +183,7 @@ export async function charge({ bank }: PayoutBank, flatRaw: bigint): Promise<Acc
   const { database } = bank.api.core;
   const tenantId = bank.tenant.tenant.id;
   const fees = await bank.account();
-  await setFeeAccount(database, systemClock, tenantId, fees.id, TEST_ACTOR);
+  await setFeeAccount({ database, clock: systemClock }, tenantId, fees.id, TEST_ACTOR);
   await setFee(database, { tenantId, operation: 'payout', flatRaw });
   return fees;
 }

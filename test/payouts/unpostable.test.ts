@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { closeAccount } from '../../src/accounts/status.js';
 import { MAX_RAW } from '../../src/core/amount.js';
 import type { Uuid } from '../../src/core/ids.js';
-import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { approveAdjustment, proposeAdjustment } from '../../src/funding/service.js';
 import { startTestDesk, type TestDesk, type Visitor } from '../support-desk/desk.js';
@@ -68,7 +67,7 @@ describe('a payout whose money cannot go where it belongs', () => {
     it('a payout that was returned to a closed account is flagged and found by the audit until two people at the support desk have emptied the account', async () => {
       assert(maria !== undefined && leo !== undefined);
       const id = await given(say('completed'), { raw: ALL });
-      await closeAccount(db.database, systemClock, own.source.id, {
+      await closeAccount(db.deps, own.source.id, {
         reason: 'it moved away',
         actor: TEST_ACTOR,
       });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
-import { Database } from '../../src/db/database.js';
+import { systemClock } from '../../src/core/instant.js';
+import { Database, type DatabaseDeps } from '../../src/db/database.js';
 import { migrate } from '../../src/db/migrate.js';
 
 /** A database of a test's own: the application's connections, and an administrator's to look and to break things with. */
@@ -10,6 +11,7 @@ export interface TestDatabase {
   readonly url: string;
   readonly adminUrl: string;
   readonly database: Database;
+  readonly deps: DatabaseDeps;
   /** Any statement, as the administrator. Answers its rows. */
   sql(text: string): Promise<Record<string, unknown>[]>;
   /** The same with the rows it touched. */
@@ -190,6 +192,7 @@ export function openTestDatabase({ name, url, adminUrl }: Made): TestDatabase {
     url,
     adminUrl,
     database,
+    deps: { database, clock: systemClock },
     sql: async (text) => (await run(text)) as Record<string, unknown>[],
     change: async (text) => ((await run(text)) as { affectedRows: number }).affectedRows,
     close,

@@ -159,7 +159,7 @@ export async function makeAccount(
     phone: wanted.phone ?? null,
     grants: [{ memberId: owner.id, role: 'owner' as const }, ...(wanted.roles ?? [])],
   };
-  const account = await openAccount(database, systemClock, described, TEST_ACTOR);
+  const account = await openAccount({ database, clock: systemClock }, described, TEST_ACTOR);
   // Not by a declaration, which makes an event: a test's log of events begins with what the test does.
   const verifiedAt = wanted.isVerified === false ? null : systemClock();
   if (verifiedAt !== null)
@@ -234,5 +234,5 @@ export function feeSchedule(given: GivenFee): FeeScheduleRow {
 
 /** Into the fee account that the tenant has. */
 export function setFee(database: Database, given: GivenFee): Promise<void> {
-  return setFeeSchedule(database, systemClock, feeSchedule(given), TEST_ACTOR);
+  return setFeeSchedule({ database, clock: systemClock }, feeSchedule(given), TEST_ACTOR);
 }

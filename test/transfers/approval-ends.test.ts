@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { lockAccount } from '../../src/accounts/access.js';
 import { closeAccount, freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { setFeeAccount } from '../../src/accounts/fee.js';
-import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
+import { type Instant, instant, toRfc3339 } from '../../src/core/instant.js';
 import { ApiError } from '../../src/core/errors.js';
 import { transact } from '../../src/db/transact.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
@@ -75,7 +75,7 @@ describe('a transfer that waits for approval ends', () => {
     it('a transfer that waits for approval ends at the last approval as rejected with not_found if its destination was closed meanwhile', async () => {
       const before = await own.money();
       const { id } = await own.pend();
-      await closeAccount(db.database, systemClock, own.receiver.id, DECIDED);
+      await closeAccount(db.deps, own.receiver.id, DECIDED);
       const { json } = answered(await approve(id), 200);
       assert.deepEqual([json.status, object(json.rejection).code], ['rejected', 'not_found']);
       await assertEnded(own, id, 'rejected', object(json.rejection));
@@ -113,9 +113,9 @@ describe('a transfer that waits for approval ends', () => {
     it('a transfer that waits for approval is checked again at the last approval and not at an earlier one: what was frozen may be active again by then', async () => {
       await own.setPolicy({ approvals: 2 });
       const { id } = await own.pend();
-      await freezeAccount(db.database, systemClock, own.guarded.id, DECIDED);
+      await freezeAccount(db.deps, own.guarded.id, DECIDED);
       assert.equal(answered(await approve(id), 200).json.status, 'pending_approval');
-      await unfreezeAccount(db.database, systemClock, own.guarded.id, DECIDED);
+      await unfreezeAccount(db.deps, own.guarded.id, DECIDED);
       assert.equal(answered(await own.act('approve', id, 'second'), 200).json.status, 'completed');
     });
 
@@ -148,10 +148,10 @@ describe('a transfer that waits for approval ends', () => {
 
     it('the approval that ended a transfer as rejected is a replay of its key forever after', async () => {
       const { id } = await own.pend();
-      await freezeAccount(db.database, systemClock, own.guarded.id, DECIDED);
+      await freezeAccount(db.deps, own.guarded.id, DECIDED);
       const key = randomUUID();
       const { json } = answered(await own.act('approve', id, 'approver', { key }), 200);
-      await unfreezeAccount(db.database, systemClock, own.guarded.id, DECIDED);
+      await unfreezeAccount(db.deps, own.guarded.id, DECIDED);
       const again = answered(await own.act('approve', id, 'approver', { key }), 200);
       assert.deepEqual([again.json, again.headers.get('svc-idempotent-replayed')], [json, 'true']);
     });
@@ -313,7 +313,7 @@ describe('a transfer that waits for approval ends', () => {
     const charge = (flatRaw: bigint): Promise<void> =>
       setFee(db.database, { tenantId: own.guarded.tenantId, flatRaw });
     const collect = (account: typeof fees): Promise<unknown> =>
-      setFeeAccount(db.database, systemClock, own.guarded.tenantId, account.id, TEST_ACTOR);
+      setFeeAccount(db.deps, own.guarded.tenantId, account.id, TEST_ACTOR);
 
     beforeEach(async () => {
       fees = await own.bank.account();
@@ -366,7 +366,7 @@ describe('a transfer that waits for approval ends', () => {
     it('an account that waits for the fee of a transfer is not closed before, though it is no longer the fee account', async () => {
       const { id } = await own.pend();
       await collect(await own.bank.account());
-      const closing = await closeAccount(db.database, systemClock, fees.id, DECIDED).catch(
+      const closing = await closeAccount(db.deps, fees.id, DECIDED).catch(
         (error: unknown) => error,
       );
       assert(closing instanceof ApiError);
@@ -375,7 +375,7 @@ describe('a transfer that waits for approval ends', () => {
         ['invalid_state', 'fee_account'],
       );
       answered(await own.act('cancel', id, 'creator'), 200);
-      assert.equal((await closeAccount(db.database, systemClock, fees.id, DECIDED)).changed, true);
+      assert.equal((await closeAccount(db.deps, fees.id, DECIDED)).changed, true);
     });
 
     it('the fee of a waiting transfer is paid by the source as a separate movement when it completes, dated then', async () => {
@@ -399,9 +399,7 @@ describe('a transfer that waits for approval ends', () => {
     const all = await own.account({ funds: { COPM: THRESHOLD } });
     await own.setPolicy({ accountId: all.id });
     const { id } = await own.pend({ from: all });
-    const closing = await closeAccount(db.database, systemClock, all.id, DECIDED).catch(
-      (error: unknown) => error,
-    );
+    const closing = await closeAccount(db.deps, all.id, DECIDED).catch((error: unknown) => error);
     assert(closing instanceof ApiError);
     assert.deepEqual(
       [closing.refusal.code, closing.refusal.details?.current],

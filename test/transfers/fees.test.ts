@@ -14,7 +14,6 @@ import {
 } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';
 import { feeSchedule, setFee, TEST_ACTOR } from '../support/world.js';
-import { systemClock } from '../../src/core/instant.js';
 
 const db = await testDatabase();
 const api = await startTestApi(db);
@@ -34,7 +33,7 @@ describe('the fee of a transfer', () => {
     });
     receiver = await bank.account();
     feeAccount = await bank.account({ name: 'Fees Ltd', alias: '$fees' });
-    await setFeeAccount(db.database, systemClock, bank.tenant.tenant.id, feeAccount.id, TEST_ACTOR);
+    await setFeeAccount(db.deps, bank.tenant.tenant.id, feeAccount.id, TEST_ACTOR);
   });
 
   const charge = (schedule: Partial<FeeScheduleRow>): Promise<void> =>
@@ -206,7 +205,7 @@ describe('the fee of a transfer', () => {
       asset: 'COPM',
     });
     const schedule = feeSchedule({ tenantId: bank.tenant.tenant.id });
-    await removeFeeSchedule(db.database, systemClock, schedule, TEST_ACTOR);
+    await removeFeeSchedule(db.deps, schedule, TEST_ACTOR);
     assert.deepEqual((await bank.sent({ from: payer, to: receiver, raw: LEAST })).fee, {
       raw: '0',
       asset: 'COPM',
@@ -222,7 +221,7 @@ describe('the fee of a transfer', () => {
     await charge({ flatRaw: 700n });
     await bank.sent({ from: payer, to: receiver, raw: LEAST });
     const next = await bank.account();
-    await setFeeAccount(db.database, systemClock, bank.tenant.tenant.id, next.id, TEST_ACTOR);
+    await setFeeAccount(db.deps, bank.tenant.tenant.id, next.id, TEST_ACTOR);
     await bank.sent({ from: payer, to: receiver, raw: LEAST });
     assert.deepEqual([await bank.available(feeAccount), await bank.available(next)], [700n, 700n]);
   });
@@ -240,8 +239,7 @@ describe('the fee of a transfer', () => {
     );
     for (let round = 0; round < 10; round += 1) {
       await setFeeAccount(
-        db.database,
-        systemClock,
+        db.deps,
         bank.tenant.tenant.id,
         round % 2 === 0 ? next.id : feeAccount.id,
         TEST_ACTOR,

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { closeAccount, freezeAccount, resetClock, unfreezeAccount } from '../../accounts/status.js';
 import { listAccounts, readAccountDetails } from '../../accounts/directory.js';
 import { displayName } from '../../accounts/identifiers.js';
@@ -13,6 +12,7 @@ import { UsageError } from '../failures.js';
 import { findAccount, findMember, findTenant } from '../finding.js';
 import { PROGRAM } from '../help.js';
 import {
+  eitherOf,
   flag,
   grants,
   limit,
@@ -31,11 +31,7 @@ import { importCommand } from './import.js';
 const HOW = '--document-number or --document-number-stdin is required without a terminal';
 
 /** Reads the number, a secret that no message repeats, from one place. */
-async function readDocumentNumber(
-  { output }: Ops,
-  given: string | undefined,
-  fromStdin: boolean,
-): Promise<string> {
+async function readDocumentNumber({ output }: Ops, given: string | undefined, fromStdin: boolean) {
   if (given !== undefined && fromStdin)
     throw new UsageError('give either --document-number or --document-number-stdin');
   const number =
@@ -45,17 +41,12 @@ async function readDocumentNumber(
   return number;
 }
 
-interface ChangeSpec {
-  readonly verb: 'freeze' | 'unfreeze' | 'close';
-  readonly summary: string;
-  /** The message if no change was necessary. */
-  readonly done: string;
-  /** Asked, followed by the account's name, before an action that cannot be undone. */
-  readonly question?: string;
-  readonly change: typeof freezeAccount;
-}
-
-function changeCommand({ verb, summary, done, question, change }: ChangeSpec): CommandDefinition {
+function changeCommand(
+  verb: 'freeze' | 'unfreeze' | 'close',
+  summary: string,
+  change: typeof freezeAccount,
+  unchanged: string,
+): CommandDefinition {
   return command({
     summary,
     examples: [`accounts ${verb} '$ana' --tenant acme --reason 'asked for in ticket 118'`],
@@ -65,14 +56,13 @@ function changeCommand({ verb, summary, done, question, change }: ChangeSpec): C
       reason: optional('<text> why, for the audit log; up to 140 characters'),
     },
     needs: 'manage',
-    run: async ({ database, clock, actor, output }, { reason = null, ...named }) => {
-      const found = await findAccount(database.reader, named);
-      if (question !== undefined && found.status !== 'closed')
-        await output.confirm(`${question} ${found.name} (${found.id})`);
-      const decided = { actor: actor(), reason };
-      const { account, changed } = await change(database, clock, found.id, decided);
-      output.one(accountFields(account));
-      if (!changed) output.say(`Nothing was changed: ${done}.`);
+    run: async (ops, { reason = null, ...named }) => {
+      const { id, name, status } = await findAccount(ops.database.reader, named);
+      if (verb === 'close' && status !== 'closed')
+        await ops.output.confirm(`Close the account of ${name} (${id})`);
+      const { account, changed } = await change(ops, id, { actor: ops.actor(), reason });
+      ops.output.one(accountFields(account));
+      if (!changed) ops.output.say(`Nothing was changed: ${unchanged}.`);
     },
   });
 }
@@ -87,10 +77,7 @@ export const accountCommands = group('accounts of tenants', {
     input: {
       name: text,
       tenant,
-      type: option(
-        '<type> person or business',
-        z.enum(['person', 'business'], { error: 'must be person or business' }),
-      ),
+      type: option('<type> person or business', eitherOf('person', 'business')),
       alias: optional('<alias> begins with $; 3 to 30 letters, digits and . _ - (default: none)'),
       phone: optional('<phone> in any format; Colombian without a country code (default: none)'),
       grant: option(
@@ -99,17 +86,15 @@ export const accountCommands = group('accounts of tenants', {
       ),
     },
     needs: 'manage',
-    run: async ({ database, clock, actor, output }, input) => {
-      const { name, type, alias = null, phone = null, grant } = input;
-      const { id: tenantId } = await findTenant(database.reader, input.tenant);
-      const granted = await Promise.all(
-        grant.map(async ({ name: member, role }) => {
-          const { id: memberId } = await findMember(database.reader, tenantId, member);
-          return { memberId, role };
-        }),
-      );
-      const wanted = { tenantId, type, name, alias, phone, grants: granted };
-      output.one(accountFields(await openAccount(database, clock, wanted, actor())));
+    run: async (ops, input) => {
+      const { name, type, alias = null, phone = null } = input;
+      const { reader } = ops.database;
+      const { id: tenantId } = await findTenant(reader, input.tenant);
+      const grants = [];
+      for (const { name: member, role } of input.grant)
+        grants.push({ memberId: (await findMember(reader, tenantId, member)).id, role });
+      const wanted = { tenantId, type, name, alias, phone, grants };
+      ops.output.one(accountFields(await openAccount(ops, wanted, ops.actor())));
     },
   }),
   'import <file>': importCommand,
@@ -174,48 +159,41 @@ export const accountCommands = group('accounts of tenants', {
       declaredAt: option('<time> when it was declared (default: now)', time.optional()),
     },
     needs: 'manage',
-    run: async (
-      ops,
-      { account: named, tenant, documentNumber: given, documentNumberStdin, ...declared },
-    ) => {
-      const { database, clock } = ops;
-      const encryptionKeys = ops.encryptionKeys();
-      const account = await findAccount(database.reader, { account: named, tenant });
+    run: async (ops, { account, tenant, documentNumber, documentNumberStdin, ...declared }) => {
+      const deps = { ...ops, encryptionKeys: ops.encryptionKeys() };
+      const found = await findAccount(ops.database.reader, { account, tenant });
       const declaration = {
         ...declared,
-        type: account.type === 'person' ? 'person' : 'business',
-        documentNumber: await readDocumentNumber(ops, given, documentNumberStdin),
+        type: found.type === 'person' ? 'person' : 'business',
+        documentNumber: await readDocumentNumber(ops, documentNumber, documentNumberStdin),
         declaredAt: declared.declaredAt ?? null,
       } as const;
-      const deps = { database, clock, encryptionKeys };
-      const answer = await declareVerification(deps, account.id, declaration, ops.actor());
-      ops.output.one({ name: account.name, ...answer });
-      if (account.verifiedAt !== null)
+      const answer = await declareVerification(deps, found.id, declaration, ops.actor());
+      ops.output.one({ name: found.name, ...answer });
+      if (found.verifiedAt !== null)
         ops.output.say('It was verified already: the declaration was replaced.');
     },
   }),
   ...aliasChangeCommands,
-  'freeze <account>': changeCommand({
-    verb: 'freeze',
-    summary: 'the account may receive, but not send',
-    done: 'it was frozen already',
-    change: freezeAccount,
-  }),
-  'unfreeze <account>': changeCommand({
-    verb: 'unfreeze',
-    summary: 'a frozen account may send again',
-    done: 'it was not frozen',
-    change: unfreezeAccount,
-  }),
-  'close <account>': changeCommand({
-    verb: 'close',
-    summary:
-      'close an account for good, empty and with nothing held; its alias and phone are released',
-    done: 'it was closed already',
-    question: 'Close the account of',
-    change: closeAccount,
-  }),
-  /** Takes only an id, as shown in the alert, because system accounts have no other name. */
+  'freeze <account>': changeCommand(
+    'freeze',
+    'the account may receive, but not send',
+    freezeAccount,
+    'it was frozen already',
+  ),
+  'unfreeze <account>': changeCommand(
+    'unfreeze',
+    'a frozen account may send again',
+    unfreezeAccount,
+    'it was not frozen',
+  ),
+  'close <account>': changeCommand(
+    'close',
+    'close an account for good, empty and with nothing held; its alias and phone are released',
+    closeAccount,
+    'it was closed already',
+  ),
+  // Only by id, because system accounts have no other name.
   'reset-clock <account-id>': command({
     summary: "allow postings again to an account that is dated ahead of the database's clock",
     explanation: `

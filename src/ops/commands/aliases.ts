@@ -27,10 +27,9 @@ export const aliasChangeCommands = {
     input: { account: text, alias: text, tenant: within },
     needs: 'manage',
     run: async (ops, { alias, ...named }) => {
-      const { database, clock, actor, output } = ops;
-      const found = await findAccount(database.reader, named);
+      const found = await findAccount(ops.database.reader, named);
       if (found.alias !== null && found.alias !== alias) await confirmRelease(ops, found);
-      output.one(accountFields(await setAlias(database, clock, found.id, alias, actor())));
+      ops.output.one(accountFields(await setAlias(ops, found.id, alias, ops.actor())));
     },
   }),
   'release-alias <account>': command({
@@ -39,11 +38,10 @@ export const aliasChangeCommands = {
     input: { account: text, tenant: within },
     needs: 'manage',
     run: async (ops, named) => {
-      const { database, clock, actor, output } = ops;
-      const found = await findAccount(database.reader, named);
+      const found = await findAccount(ops.database.reader, named);
       if (found.alias !== null) await confirmRelease(ops, found);
-      output.one(accountFields(await releaseAlias(database, clock, found.id, actor())));
-      if (found.alias === null) output.say('Nothing was changed: it has no alias.');
+      ops.output.one(accountFields(await releaseAlias(ops, found.id, ops.actor())));
+      if (found.alias === null) ops.output.say('Nothing was changed: it has no alias.');
     },
   }),
 };
@@ -59,10 +57,10 @@ function reservationCommand(
     examples: [`aliases ${verb} '$tesoreria'`],
     input: { alias: text },
     needs: 'manage',
-    run: async ({ database, clock, actor, output }, { alias }) => {
-      const isChanged = await change(database, clock, alias, actor());
-      output.one({ alias, reserved: verb === 'reserve' });
-      if (!isChanged) output.say(`Nothing was changed: ${unchanged}.`);
+    run: async (ops, { alias }) => {
+      const isChanged = await change(ops, alias, ops.actor());
+      ops.output.one({ alias, reserved: verb === 'reserve' });
+      if (!isChanged) ops.output.say(`Nothing was changed: ${unchanged}.`);
     },
   });
 }

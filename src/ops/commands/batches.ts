@@ -16,13 +16,9 @@ import { type Fields, rowFields } from '../output.js';
 
 function batchLine(batch: BonusBatch): Fields {
   const { asset, totalRaw } = batch;
+  const counted = 'id status rowCount:rows rowsRejected:rejected rowsPaid:paid rowsFailed:failed';
   return {
-    id: batch.id,
-    status: batch.status,
-    rows: batch.rowCount,
-    rejected: batch.rowsRejected,
-    paid: batch.rowsPaid,
-    failed: batch.rowsFailed,
+    ...rowFields(bonusBatches, batch, counted),
     pending: isAccepted(batch) ? pendingRows(batch) : 0,
     total: asset && { raw: totalRaw, asset },
     created_at: toRfc3339(batch.createdAt),
@@ -31,7 +27,7 @@ function batchLine(batch: BonusBatch): Fields {
 
 function batchFields(batch: BonusBatch): Fields {
   const { asset } = batch;
-  const times = 'validatedAt executedBy executedAt pausedAt pausedBy pauseReason';
+  const times = 'validatedAt executedBy executedAt pausedAt pausedBy pauseReason canceledAt';
   return {
     ...batchLine(batch),
     ...rowFields(bonusBatches, batch, 'tenantId sourceAccountId'),
@@ -40,22 +36,18 @@ function batchFields(batch: BonusBatch): Fields {
     funds_held: batch.isHeld && batch.status === 'executing' && batch.canceledAt === null,
     uploaded_by: batch.createdBy,
     ...rowFields(bonusBatches, batch, times),
-    ...rowFields(bonusBatches, batch, 'canceledAt finishedAt'),
-    rejection: batch.rejectionCode,
+    ...rowFields(bonusBatches, batch, 'finishedAt rejectionCode:rejection'),
   };
 }
 
-interface Control {
-  readonly action: BatchActionSignal['action'];
-  readonly summary: string;
-  readonly explanation?: string;
-  readonly question?: (batch: BonusBatch) => string;
-}
-
-function controlCommand({ action, summary, explanation, question }: Control): CommandDefinition {
+function controlCommand(
+  action: BatchActionSignal['action'],
+  summary: string,
+  more: { explanation?: string; question?: (batch: BonusBatch) => string } = {},
+): CommandDefinition {
   return command({
     summary,
-    explanation,
+    explanation: more.explanation,
     examples: [
       `batches ${action} 01930000-0000-7000-8000-000000000000 --reason 'asked for in ticket 118'`,
     ],
@@ -68,7 +60,7 @@ function controlCommand({ action, summary, explanation, question }: Control): Co
     run: async (ops, input) => {
       const reason = checkedText('reason', input.reason, MAX_REASON);
       const batch = await findBatch(ops.database.reader, input.batch);
-      if (question !== undefined) await ops.output.confirm(question(batch));
+      if (more.question !== undefined) await ops.output.confirm(more.question(batch));
       const request = { batchId: batch.id, action, by: ops.by(), reason, actId: newId() };
       const result = await performBatchAction(ops, request);
       if ('refusal' in result) throw new ApiError(result.refusal);
@@ -95,22 +87,23 @@ export const batchCommands = group('batches of bonuses: show, pause, resume and 
     run: async ({ database, output }, input) =>
       output.one(batchFields(await findBatch(database.reader, input.batch))),
   }),
-  'pause <batch>': controlCommand({
-    action: 'pause',
-    summary: 'pause payment until it is resumed; the group of rows in progress is finished',
-  }),
-  'resume <batch>': controlCommand({ action: 'resume', summary: 'continue to pay a paused batch' }),
-  'cancel <batch>': controlCommand({
-    action: 'cancel',
-    summary:
-      'withdraw a batch that is ready, or stop one that is being paid: held funds are released at once',
-    explanation:
-      '\nThe paying process marks the unpaid rows of an executing batch as failed with the code canceled.',
-    question: (batch) =>
-      batch.status === 'executing'
-        ? `Cancel the batch: ${pendingRows(batch)} of its ${batch.rowCount} rows are not paid yet`
-        : `Withdraw the batch of ${batch.rowCount} rows, which is ${batch.status}`,
-  }),
+  'pause <batch>': controlCommand(
+    'pause',
+    'pause payment until it is resumed; the group of rows in progress is finished',
+  ),
+  'resume <batch>': controlCommand('resume', 'continue to pay a paused batch'),
+  'cancel <batch>': controlCommand(
+    'cancel',
+    'withdraw a batch that is ready, or stop one that is being paid: held funds are released at once',
+    {
+      explanation:
+        'The paying process marks the unpaid rows of an executing batch as failed with the code canceled.',
+      question: (batch) =>
+        batch.status === 'executing'
+          ? `Cancel the batch: ${pendingRows(batch)} of its ${batch.rowCount} rows are not paid yet`
+          : `Withdraw the batch of ${batch.rowCount} rows, which is ${batch.status}`,
+    },
+  ),
   'remove-uploads': command({
     summary: 'delete the bytes of files validated long enough ago; their hashes stay',
     examples: ['batches remove-uploads --older-than 7d --yes'],

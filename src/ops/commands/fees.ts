@@ -1,12 +1,127 @@
+import type { z } from 'zod';
 import { listFeeSchedules, removeFeeSchedule, setFeeSchedule } from '../../accounts/fee.js';
-import { EXAMPLE_ASSET } from '../../core/amount.js';
+import { type Amount, ASSET_NAMES, EXAMPLE_ASSET, formatAmount } from '../../core/amount.js';
+import { groupBy } from '../../core/collections.js';
+import { counted } from '../../core/plural.js';
+import type { Adjustment } from '../../db/entities/operations.js';
 import { FEE_OPERATIONS, feeKeyOf, type FeeScheduleRow } from '../../db/entities/parties.js';
-import { command, group, query } from '../command.js';
-import { OpsError } from '../failures.js';
+import {
+  approveRefund,
+  planRefund,
+  proposedRefund,
+  proposeRefund,
+  type RefundMoves,
+} from '../../funding/fee-refunds.js';
+import { type AuthorisedOps, command, group, query } from '../command.js';
+import { OpsError, UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
-import { asset, oneOf, option, raw, tenant } from '../inputs.js';
-import { feeRefundCommand } from './fee-refunds.js';
-import type { Fields } from '../output.js';
+import { PROGRAM } from '../help.js';
+import { asset, assetName, flag, oneOf, option, optional, raw, tenant, time } from '../inputs.js';
+import { capitalised, type Fields } from '../output.js';
+
+const input = {
+  tenant,
+  reference: option('<reference> your own name for the refund: letters, digits, - and _, up to 24'),
+  operation: option(`<operation> ${FEE_OPERATIONS.join(', ')}`, oneOf(FEE_OPERATIONS).optional()),
+  asset: option(`<asset> ${ASSET_NAMES}`, assetName.optional()),
+  from: option('<time> the first moment at which the wrong schedule applied', time.optional()),
+  to: option('<time> the last moment', time.optional()),
+  reason: optional('<text> why, up to 110 characters; whoever paid reads it with the movement'),
+  approve: flag('post what another person proposed under the reference'),
+};
+type Input = z.infer<z.ZodObject<typeof input>>;
+
+const feeRefundCommand = command({
+  summary: 'return what a wrong schedule overcharged: one person proposes, another posts',
+  explanation: `
+  fees set …                                           put the schedule right first: what it asks now is what is right
+  fees refund --tenant T --reference R --operation O --asset A --from TIME --to TIME --reason TEXT
+                                                       proposes the difference for each operation of that time
+  fees refund --tenant T --reference R --approve       a second person posts it
+
+The money comes out of the account that got the fees; where that lacks it, nothing is refunded. Each refund is an adjustment named
+fee-refund.<operation>, so no operation is refunded twice. What stopped goes on where it was when the command is repeated. What was
+rejected, and what has changed since, is proposed anew by proposing again.`,
+  examples: [
+    `fees refund --tenant acme --reference fees-118 --operation transfer --asset ${EXAMPLE_ASSET} --from 2026-11-22T09:00:00Z --to 2026-11-22T11:30:00Z --reason 'charged twice the price'`,
+    'fees refund --tenant acme --reference fees-118 --approve --as leo',
+  ],
+  input,
+  needs: {
+    among: ['adjustment.propose', 'adjustment.approve'],
+    of: ({ approve }) => (approve ? 'adjustment.approve' : 'adjustment.propose'),
+  },
+  subject: ({ reference }) => reference,
+  check: ({ approve, ...given }) => {
+    const { operation, asset, from, to, reason } = given;
+    const named = [operation, asset, from, to, reason].filter((one) => one !== undefined).length;
+    if (approve ? named > 0 : named < 5)
+      throw new UsageError(
+        'give --approve alone, or --operation, --asset, --from, --to and --reason',
+      );
+  },
+  run: (ops, given) => (given.approve ? post(ops, given) : propose(ops, given)),
+});
+
+async function propose(ops: AuthorisedOps, given: Input): Promise<void> {
+  const { tenant, reference, operation, asset: of, from, to, reason } = given;
+  if (operation === undefined || of === undefined || from === undefined || to === undefined) return;
+  const { id: tenantId } = await findTenant(ops.database.reader, tenant);
+  const wanted = { tenantId, operation, asset: of, from, to, reference, reason: reason ?? '' };
+  const plan = await planRefund(ops.database.reader, wanted);
+  if (countOf(plan.moves) > 0) {
+    await ops.output.confirm(`Propose to ${described(plan.moves)}`);
+    await proposeRefund(ops, wanted, plan, ops.by(), stepsOf(ops, 'Proposing'));
+  }
+  const total: Amount = { raw: plan.totalRaw, asset: of };
+  const left = { refunded_before: plan.refundedBefore, closed_accounts: plan.closed };
+  ops.output.one({ reference, operations: plan.operations, total, ...left });
+  if (plan.operations + countOf(plan.moves) > 0)
+    ops.output.say(
+      `A second person posts it: ${PROGRAM} fees refund --tenant ${tenant} --reference ${reference} --approve`,
+    );
+}
+
+async function post(ops: AuthorisedOps, { tenant, reference }: Input): Promise<void> {
+  const { id: tenantId } = await findTenant(ops.database.reader, tenant);
+  const moves = await proposedRefund(ops.database.reader, tenantId, reference);
+  if (countOf(moves) > 0) {
+    await ops.output.confirm(capitalised(described(moves)));
+    const refund = { tenantId, reference };
+    await approveRefund(ops, refund, moves, ops.by(), stepsOf(ops, 'Posting'));
+  }
+  ops.output.one({ reference, posted: moves.toPayers.length });
+  if (countOf(moves) === 0)
+    ops.output.say('Nothing was changed: the reference has no proposal, or it was posted before.');
+}
+
+function stepsOf({ output }: AuthorisedOps, what: string): Parameters<typeof approveRefund>[4] {
+  return { stillMay: output.stillMay, onProgress: (done, all) => output.progress(what, done, all) };
+}
+
+type Moves = RefundMoves<Pick<Adjustment, 'asset' | 'raw'>>;
+
+function countOf({ taken, toPayers, putBack }: Moves): number {
+  return taken.length + toPayers.length + putBack.length;
+}
+
+function described({ taken, toPayers, putBack }: Moves): string {
+  const parts = [
+    taken.length > 0 && `take ${sumsOf(taken)} out of the fee accounts`,
+    toPayers.length > 0 &&
+      `give ${sumsOf(toPayers)} back for ${counted(toPayers.length, 'operation')}`,
+    putBack.length > 0 && `put ${sumsOf(putBack)} back into the fee accounts`,
+  ];
+  return parts.filter((part) => part !== false).join(', and ');
+}
+
+function sumsOf(moves: Moves['taken']): string {
+  const sums = Array.from(
+    groupBy(moves, ({ asset: of }) => of),
+    ([of, own]) => formatAmount({ raw: own.reduce((sum, { raw }) => sum + raw, 0n), asset: of }),
+  );
+  return sums.join(' and ');
+}
 
 function feeFields(schedule: FeeScheduleRow): Fields {
   const { flatRaw, basisPoints, floorRaw, capRaw } = schedule;
@@ -47,15 +162,11 @@ export const feeCommands = group('fees that a tenant charges on top of its opera
       cap: option('<raw> never more than this (default: no cap)', raw.optional()),
     },
     needs: 'manage',
-    run: async (
-      { database, clock, actor, output },
-      { tenant, flat: flatRaw, basisPoints, floor: floorRaw, cap, ...of },
-    ) => {
-      const { id: tenantId } = await findTenant(database.reader, tenant);
-      const capRaw = cap ?? null;
-      const schedule = { tenantId, ...of, flatRaw, basisPoints, floorRaw, capRaw };
-      await setFeeSchedule(database, clock, schedule, actor());
-      output.one(feeFields(schedule));
+    run: async (ops, { tenant, flat: flatRaw, basisPoints, floor: floorRaw, cap, ...of }) => {
+      const { id: tenantId } = await findTenant(ops.database.reader, tenant);
+      const schedule = { tenantId, ...of, flatRaw, basisPoints, floorRaw, capRaw: cap ?? null };
+      await setFeeSchedule(ops, schedule, ops.actor());
+      ops.output.one(feeFields(schedule));
     },
   }),
   list: query({
@@ -64,10 +175,8 @@ export const feeCommands = group('fees that a tenant charges on top of its opera
     input: { tenant },
     run: async ({ database, output }, { tenant }) => {
       const { id } = await findTenant(database.reader, tenant);
-      output.list(
-        (await listFeeSchedules(database.reader, id)).map(feeFields),
-        `${tenant} charges nothing.`,
-      );
+      const schedules = await listFeeSchedules(database.reader, id);
+      output.list(schedules.map(feeFields), `${tenant} charges nothing.`);
     },
   }),
   remove: command({
@@ -75,11 +184,11 @@ export const feeCommands = group('fees that a tenant charges on top of its opera
     examples: [`fees remove --tenant acme --operation payout --asset ${EXAMPLE_ASSET}`],
     input: { tenant, operation, asset },
     needs: 'manage',
-    run: async ({ database, clock, actor, output }, { tenant, ...of }) => {
-      const { id } = await findTenant(database.reader, tenant);
-      const removed = await removeFeeSchedule(database, clock, { tenantId: id, ...of }, actor());
+    run: async (ops, { tenant, ...of }) => {
+      const { id } = await findTenant(ops.database.reader, tenant);
+      const removed = await removeFeeSchedule(ops, { tenantId: id, ...of }, ops.actor());
       if (!removed) throw new OpsError(`${tenant} has no fee on ${of.operation} in ${of.asset}`);
-      output.one({ removed: true, ...of });
+      ops.output.one({ removed: true, ...of });
     },
   }),
   refund: feeRefundCommand,

@@ -10,7 +10,7 @@ import {
 import { adjustmentResource } from '../../funding/schemas.js';
 import { command, group, query } from '../command.js';
 import { findAccount, findAdjustment, findTenant } from '../finding.js';
-import { asset, direction, limit, option, optional, raw, status, tenant, text } from '../inputs.js';
+import { asset, eitherOf, limit, option, optional, raw, status, tenant, text } from '../inputs.js';
 import { PROGRAM } from '../help.js';
 import { type Fields, rowFields } from '../output.js';
 
@@ -32,16 +32,13 @@ const MOVED = {
 
 const REPLAYED = 'No money was moved: this was done before under the same reference.';
 
-interface Decision {
-  readonly action: 'approve' | 'reject';
-  readonly summary: string;
-  /** Asked before the decision, because it is final. */
-  readonly question: (adjustment: Adjustment) => string;
-  readonly decide: typeof approveAdjustment;
-  readonly replayed: string;
-}
-
-function decisionCommand({ action, summary, question, decide, replayed }: Decision) {
+function decisionCommand(
+  action: 'approve' | 'reject',
+  summary: string,
+  question: (adjustment: Adjustment) => string,
+  decide: typeof approveAdjustment,
+  replayed: string,
+) {
   return command({
     summary,
     examples: [`adjustments ${action} case-118 --tenant acme --as maria`],
@@ -73,13 +70,12 @@ export const payInCommands = group('money that arrives from outside', {
       const account = await findAccount(ops.database.reader, input);
       const amount = { raw: input.amount, asset: input.asset };
       await ops.output.confirm(`Put ${formatAmount(amount)} into the account of ${account.name}`);
-      const { resource, replayed } = await recordPayIn(ops, {
-        ...{ tenantId: account.tenantId, accountId: account.id, amount, reference, description },
-        by: ops.by(),
-      });
+      const { id: accountId, tenantId } = account;
+      const payIn = { tenantId, accountId, amount, reference, description, by: ops.by() };
+      const { resource, replayed } = await recordPayIn(ops, payIn);
       ops.output.one({
         ...rowFields(payIns, resource, 'id reference accountId'),
-        amount: { raw: resource.raw, asset: resource.asset },
+        amount,
         ...rowFields(payIns, resource, 'description recordedBy createdAt'),
       });
       if (replayed) ops.output.say(REPLAYED);
@@ -94,7 +90,7 @@ export const adjustmentCommands = group('corrections: one person proposes, anoth
       `adjustments propose out --tenant acme --account '$ana' --amount 50000 --asset ${EXAMPLE_ASSET} --reference case-118 --reason 'Paid in twice'`,
     ],
     input: {
-      'in|out': direction,
+      'in|out': eitherOf('in', 'out'),
       ...MOVED,
       reason: option("<text> why; the account's owner reads it with the movement"),
     },
@@ -113,24 +109,24 @@ export const adjustmentCommands = group('corrections: one person proposes, anoth
       );
     },
   }),
-  'approve <reference>': decisionCommand({
-    action: 'approve',
-    summary: 'post an adjustment that another person proposed',
-    question: (adjustment) => {
+  'approve <reference>': decisionCommand(
+    'approve',
+    'post an adjustment that another person proposed',
+    (adjustment) => {
       const [verb, way] = adjustment.direction === 'in' ? ['Put', 'into'] : ['Take', 'out of'];
       const { accountId, reason } = adjustment;
       return `${verb} ${formatAmount(adjustment)} ${way} account ${accountId} (${reason})`;
     },
-    decide: approveAdjustment,
-    replayed: 'No money was moved: the adjustment was posted before',
-  }),
-  'reject <reference>': decisionCommand({
-    action: 'reject',
-    summary: 'reject a proposal; its reference cannot be used again',
-    question: ({ reference }) => `Reject the adjustment ${reference}`,
-    decide: rejectAdjustment,
-    replayed: 'Nothing was changed: the adjustment was rejected before',
-  }),
+    approveAdjustment,
+    'No money was moved: the adjustment was posted before',
+  ),
+  'reject <reference>': decisionCommand(
+    'reject',
+    'reject a proposal; its reference cannot be used again',
+    ({ reference }) => `Reject the adjustment ${reference}`,
+    rejectAdjustment,
+    'Nothing was changed: the adjustment was rejected before',
+  ),
   list: query({
     summary: "a tenant's adjustments, newest first",
     examples: ['adjustments list --tenant acme --status proposed'],
@@ -138,11 +134,8 @@ export const adjustmentCommands = group('corrections: one person proposes, anoth
     run: async ({ database, output }, { tenant, status, limit: most }) => {
       const { id } = await findTenant(database.reader, tenant);
       const found = await listAdjustments(database.reader, id, status ?? null, most);
-      output.newest(found.map(adjustmentFields), most, 'No results.', [
-        'id',
-        'account_id',
-        'decided_at',
-      ]);
+      const detailsOnly = ['id', 'account_id', 'decided_at'];
+      output.newest(found.map(adjustmentFields), most, 'No results.', detailsOnly);
     },
   }),
 });

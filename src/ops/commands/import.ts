@@ -8,9 +8,11 @@ import { csvLines } from '../../spreadsheets/writing/cells.js';
 import { command } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
 import { findTenant } from '../finding.js';
-import { type CsvColumns, type CsvLine, readCsv } from '../csv-lines.js';
+import { type CsvLine, readCsv } from '../csv-lines.js';
 import { flag, grants, optional, tenant, text } from '../inputs.js';
 
+const MISSING_IDENTIFIER =
+  'an alias or a phone is required: by it a second run knows the account again';
 const MAX_SHOWN = 20;
 /** How many accounts are opened in one transaction. */
 const GROUP = 500;
@@ -57,7 +59,8 @@ The command exits with 1 if there was a bad line.`,
         counts[typeof outcome === 'string' ? outcome : 'bad'] += 1;
         if (typeof outcome === 'string') continue;
         shown.push(...outcome.slice(0, MAX_SHOWN - shown.length));
-        if (report !== null) writeSync(report, csvOf(outcome));
+        const rows = outcome.map((one) => REPORTED.map((name) => String(one[name])));
+        if (report !== null) writeSync(report, csvLines(rows, [], '\n'));
       }
       output.progress(dryRun ? 'Checking' : 'Importing', counts.lines, lines.length);
     }
@@ -87,7 +90,7 @@ function openReport(path: string, imported: string): number {
     if (given !== undefined && known.dev === given.dev && known.ino === given.ino)
       throw new UsageError('--report must not name the imported file');
     const report = openSync(path, 'w', 0o600);
-    writeSync(report, 'line,column,code,value,message\n');
+    writeSync(report, `${REPORTED.join(',')}\n`);
     return report;
   } catch (failure) {
     if (failure instanceof UsageError) throw failure;
@@ -97,30 +100,15 @@ function openReport(path: string, imported: string): number {
   }
 }
 
-function csvOf(problems: readonly LineProblem[]): string {
-  const rows = problems.map(({ line, column, code, value, message }) => [
-    String(line),
-    ...[column, code, value, message],
-  ]);
-  return csvLines(rows, [], '\n');
-}
+const COLUMNS = { required: ['type', 'name'], optional: ['alias', 'phone', 'grant'] };
 
-const COLUMNS: CsvColumns = {
-  required: ['type', 'name'],
-  optional: ['alias', 'phone', 'grant'],
-};
+const REPORTED = ['line', 'column', 'code', 'value', 'message'] as const;
 
 /**
  * A problem of a line. `code` is a code of the API, or duplicate_line, missing_identifier,
  * wrong_column_count, unknown_member.
  */
-interface LineProblem {
-  readonly line: number;
-  readonly column: string;
-  readonly code: string;
-  readonly value: string;
-  readonly message: string;
-}
+type LineProblem = Readonly<Record<(typeof REPORTED)[number], string | number>>;
 
 type AccountLine =
   | { readonly line: CsvLine; readonly wanted: NewAccount }
@@ -153,12 +141,7 @@ function readAccountLines(
     if (type !== 'person' && type !== 'business')
       wrong('type', 'invalid_field', 'must be person or business');
     if (name === '') wrong('name', 'missing_field', 'is required');
-    if (alias === '' && phone === '')
-      wrong(
-        '',
-        'missing_identifier',
-        'an alias or a phone is required: by it a second run knows the account again',
-      );
+    if (alias === '' && phone === '') wrong('', 'missing_identifier', MISSING_IDENTIFIER);
     nameOnce('alias', parseAlias(alias));
     nameOnce('phone', parsePhone(phone));
     const granted = readGrants(grant, memberIds, wrong);
@@ -168,11 +151,7 @@ function readAccountLines(
   });
 }
 
-function readGrants(
-  text: string,
-  memberIds: ReadonlyMap<string, Uuid>,
-  wrong: Report,
-): NewAccount['grants'] {
+function readGrants(text: string, memberIds: ReadonlyMap<string, Uuid>, wrong: Report) {
   const parsed = grants.safeParse(text);
   if (!parsed.success) {
     wrong('grant', 'invalid_field', parsed.error.issues[0]?.message ?? 'malformed');
@@ -198,7 +177,7 @@ async function importLines(
     if ('problems' in line) return line.problems;
     const outcome = outcomes.next().value;
     if (outcome === undefined) throw new Error('a line has no outcome');
-    return outcome.result === 'refused' ? problemsOf(line.line, outcome.refusal) : outcome.result;
+    return typeof outcome === 'string' ? outcome : problemsOf(line.line, outcome);
   });
 }
 

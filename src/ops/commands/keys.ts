@@ -22,9 +22,8 @@ type Counts = ReadonlyMap<string, number>;
 
 /** Returns the counts by key of fingerprints, then of each kind of secret. */
 async function countUses(reader: Reader, output: Output): Promise<ReadonlyMap<string, Counts>> {
-  const fingerprints: Counts = await countByFingerprintKey(reader, (done, total) =>
-    output.progress('Counting', done, total),
-  );
+  const onProgress = output.progress.bind(output, 'Counting');
+  const fingerprints: Counts = await countByFingerprintKey(reader, onProgress);
   const uses = new Map([['fingerprints', fingerprints]]);
   for (const [name, secrets] of Object.entries(SEALED))
     uses.set(name, await secrets.countByKey(reader));
@@ -123,8 +122,7 @@ nothing, but clients wait. Fingerprints and cursors have no second copy, so thei
       run: async (ops) => {
         const { database, clock, output } = ops;
         const encryptionKeys = ops.encryptionKeys();
-        const onProgress = (done: number, total: number): void =>
-          output.progress('Sealing', done, total);
+        const onProgress = output.progress.bind(output, 'Sealing');
         const deps = { database, clock, encryptionKeys, onProgress };
         const all = Object.values(SEALED);
         // Checked before the first secret is encrypted again: all or none.

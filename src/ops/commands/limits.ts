@@ -70,12 +70,11 @@ export const limitCommands = group('limits of one operation and of one month', {
     },
     needs: 'manage',
     run: async (ops, { account: named, tenant, ...wanted }) => {
-      const { database, clock, actor } = ops;
       const { minimum, maximum, month } = wanted;
       if (minimum === undefined && maximum === undefined && month === undefined)
         throw new UsageError('give at least one of --minimum, --maximum and --month');
-      const account = await findAccount(database.reader, { account: named, tenant });
-      await setAccountLimits(database, clock, { accountId: account.id, ...wanted }, actor());
+      const account = await findAccount(ops.database.reader, { account: named, tenant });
+      await setAccountLimits(ops, { accountId: account.id, ...wanted }, ops.actor());
       await show(ops, account);
     },
   }),
@@ -84,10 +83,9 @@ export const limitCommands = group('limits of one operation and of one month', {
     examples: [`limits clear '$ana' --tenant acme --asset ${EXAMPLE_ASSET}`],
     input: { account: text, tenant: within, asset },
     needs: 'manage',
-    run: async (ops, { account: named, tenant, asset: of }) => {
-      const { database, clock, actor } = ops;
-      const account = await findAccount(database.reader, { account: named, tenant });
-      const cleared = await clearAccountLimits(database, clock, account.id, of, actor());
+    run: async (ops, { asset: of, ...named }) => {
+      const account = await findAccount(ops.database.reader, named);
+      const cleared = await clearAccountLimits(ops, account.id, of, ops.actor());
       await show(ops, account);
       if (!cleared) ops.output.say(`Nothing was changed: it had no limits of its own in ${of}.`);
     },

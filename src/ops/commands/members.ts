@@ -5,15 +5,35 @@ import {
   listMembers,
   removeRole,
 } from '../../access/members.js';
+import {
+  issueToken,
+  listTokens,
+  revokeToken,
+  revokeTokensOf,
+  rotateToken,
+} from '../../access/tokens.js';
 import type { Uuid } from '../../core/ids.js';
-import { ROLES } from '../../core/permissions.js';
+import { toRfc3339 } from '../../core/instant.js';
+import { ROLES, SCOPES } from '../../core/permissions.js';
 import type { Reader } from '../../db/database.js';
-import { type Member, members } from '../../db/entities/parties.js';
-import { command, group, query } from '../command.js';
-import { UsageError } from '../failures.js';
+import { type Member, members, type Token, tokens } from '../../db/entities/parties.js';
+import { type AuthorisedOps, command, group, query } from '../command.js';
+import { OpsError, UsageError } from '../failures.js';
 import { findAccount, findMember, findTenant } from '../finding.js';
-import { flag, optional, role, tenant, text } from '../inputs.js';
 import { PROGRAM } from '../help.js';
+import {
+  cidrs,
+  duration,
+  flag,
+  oneOf,
+  option,
+  optional,
+  optionalText,
+  scopes,
+  tenant,
+  text,
+  time,
+} from '../inputs.js';
 import { type Fields, rowFields } from '../output.js';
 
 function memberFields(member: Member): Fields {
@@ -31,8 +51,8 @@ async function findPlace(
   reader: Reader,
   named: { member: string; tenant: string; account?: string | undefined; allAccounts: boolean },
 ): Promise<{ readonly member: Member; readonly accountId: Uuid | null }> {
-  const { account, allAccounts } = named;
-  if ((account !== undefined) === allAccounts)
+  const { account } = named;
+  if ((account !== undefined) === named.allAccounts)
     throw new UsageError('give either --account or --all-accounts');
   const { id: tenantId } = await findTenant(reader, named.tenant);
   const member = await findMember(reader, tenantId, named.member);
@@ -59,14 +79,14 @@ export const memberCommands = group(
         "members grant payroll operator --tenant acme --account '$acme-treasury'",
         'members grant auditor viewer --tenant acme --all-accounts',
       ],
-      input: { member: text, role, ...PLACE },
+      input: { member: text, role: oneOf(ROLES), ...PLACE },
       needs: 'manage',
       run: async ({ database, clock, actor, output }, input) => {
         const { member, accountId } = await findPlace(database.reader, input);
         let accounts = 1;
-        if (accountId !== null)
-          await grantRole(database, clock, member, accountId, input.role, actor());
-        else accounts = await grantRoleEverywhere(database, clock, member, input.role, actor());
+        if (accountId === null)
+          accounts = await grantRoleEverywhere(database, clock, member, input.role, actor());
+        else await grantRole(database, clock, member, accountId, input.role, actor());
         output.one({ member: member.name, role: input.role, accounts });
       },
     }),
@@ -99,3 +119,149 @@ export const memberCommands = group(
     }),
   },
 );
+
+function tokenFields(token: Token, memberName: string): Fields {
+  return {
+    ...rowFields(tokens, token, 'keyId name'),
+    member: memberName,
+    scopes: token.scopes,
+    cidrs: token.cidrs === '' ? [] : token.cidrs.split(','),
+    ...rowFields(tokens, token, 'expiresAt revokedAt createdAt lastUsedAt'),
+  };
+}
+
+const SHOWN_ONCE = 'The token is shown only now: keep it where only its user can read it.';
+
+async function revokeAll(
+  { database, clock, actor, output }: AuthorisedOps,
+  tenant: string,
+  name: string,
+): Promise<void> {
+  const { id } = await findTenant(database.reader, tenant);
+  const member = await findMember(database.reader, id, name);
+  await output.confirm(`Revoke every live token of ${member.name}`);
+  const revoked = await revokeTokensOf(database, clock, member, actor());
+  const rows = revoked.map((token) => tokenFields(token, member.name));
+  output.list(rows, `Nothing was changed: ${member.name} had no live token.`);
+  if (revoked.length > 0) output.say(`New ones: ${PROGRAM} tokens issue --help`);
+}
+
+async function findToken(reader: Reader, keyId: string) {
+  const token = await reader.find(tokens, { keyId });
+  if (token === undefined) throw new OpsError(`there is no token with the key id ${keyId}`);
+  const member = await reader.find(members, { id: token.memberId });
+  return { token, memberName: member?.name ?? token.memberId };
+}
+
+export const tokenCommands = group('API tokens of members', {
+  'issue <name>': command({
+    summary: 'issue a token for a member; it is shown once, and only its hash is kept',
+    examples: [
+      "tokens issue 'payroll server' --tenant acme --member payroll --scopes read,transfers --cidrs 203.0.113.0/24",
+      'tokens issue report --tenant acme --member auditor --scopes read --expires 2027-01-31T00:00:00Z --json',
+    ],
+    input: {
+      name: text,
+      tenant,
+      member: option('<member> id or name of the member that it acts for'),
+      scopes: option(
+        `<scopes> comma-separated, as few as possible: ${SCOPES.join(',')}; or all`,
+        scopes,
+      ),
+      expires: option(
+        '<time> when it expires, such as 2027-01-31T00:00:00Z (default: never)',
+        time.optional(),
+      ),
+      cidrs: option(
+        '<ranges> the only address ranges from which it may be used, separated by commas (default: anywhere)',
+        cidrs,
+      ),
+    },
+    needs: 'manage',
+    run: async ({ database, clock, actor, output }, input) => {
+      const { id } = await findTenant(database.reader, input.tenant);
+      const member = await findMember(database.reader, id, input.member);
+      const wanted = { ...input, expiresAt: input.expires ?? null };
+      const issued = await issueToken(database, clock, member, wanted, actor());
+      output.one({ token: issued.text, ...tokenFields(issued.token, member.name) });
+      output.say(SHOWN_ONCE);
+    },
+  }),
+  list: query({
+    summary: "a tenant's tokens, including revoked ones, without their secrets",
+    examples: ['tokens list --tenant acme'],
+    input: { tenant },
+    run: async ({ database, output }, { tenant }) => {
+      const { id: tenantId } = await findTenant(database.reader, tenant);
+      const [own, people] = await Promise.all([
+        listTokens(database.reader, tenantId),
+        database.reader.select(members, { tenantId }),
+      ]);
+      const nameOf = new Map(people.map(({ id, name }) => [id, name]));
+      const rows = own.map((one) => tokenFields(one, nameOf.get(one.memberId) ?? one.memberId));
+      const none = `${tenant} has no tokens yet: ${PROGRAM} tokens issue --help`;
+      output.list(rows, none, ['cidrs', 'created_at']);
+    },
+  }),
+  'revoke [key-id]': command({
+    summary:
+      'revoke a token for ever, within 5 seconds; the key id is its third part: svc_live_<key id>_…',
+    examples: [
+      'tokens revoke k3jd7q2mzx5tyw4a',
+      'tokens revoke --tenant acme --member payroll --yes',
+    ],
+    input: {
+      keyId: optionalText,
+      tenant: optional('<tenant> id or name of the tenant'),
+      member: optional(
+        '<member> instead of a key id: every live token of this member (id or name)',
+      ),
+    },
+    needs: 'manage',
+    run: async (ops, { keyId, tenant, member }) => {
+      if (keyId === undefined && tenant !== undefined && member !== undefined)
+        return revokeAll(ops, tenant, member);
+      if (keyId === undefined || tenant !== undefined || member !== undefined)
+        throw new UsageError(
+          'give the key id of a token, or --tenant and --member for all tokens of a member',
+        );
+      const { database, clock, actor, output } = ops;
+      const { token, memberName } = await findToken(database.reader, keyId);
+      if (token.revokedAt === null)
+        await output.confirm(`Revoke the token ${token.name} of ${memberName}`);
+      output.one(tokenFields(await revokeToken(database, clock, keyId, actor()), memberName));
+    },
+  }),
+  'rotate <key-id>': command({
+    summary:
+      'replace a token with a new one with the same member, scopes, expiry and ranges; the old one ends',
+    examples: [
+      'tokens rotate k3jd7q2mzx5tyw4a --grace 24h',
+      'tokens rotate k3jd7q2mzx5tyw4a --yes --json',
+    ],
+    input: {
+      keyId: text,
+      grace: option(
+        '<time> how long the old one keeps working, such as 15m, 24h, 7d (default: it ends now)',
+        duration.prefault('0s'),
+      ),
+    },
+    needs: 'manage',
+    run: async ({ database, clock, actor, output }, { keyId, grace }) => {
+      const { token, memberName } = await findToken(database.reader, keyId);
+      const end = grace === 0 ? 'now' : 'after the grace';
+      await output.confirm(
+        `Replace the token ${token.name} of ${memberName}; the old one ends ${end}`,
+      );
+      const rotated = await rotateToken(database, clock, keyId, grace, actor());
+      const { revokedAt, expiresAt } = rotated.old;
+      output.one({
+        token: rotated.text,
+        ...tokenFields(rotated.token, memberName),
+        replaces: keyId,
+        replaced_ends_at: toRfc3339(revokedAt ?? expiresAt),
+      });
+      output.say(SHOWN_ONCE);
+    },
+  }),
+});

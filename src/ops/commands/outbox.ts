@@ -1,17 +1,75 @@
+import { z } from 'zod';
 import { recordAction } from '../../access/audit-log.js';
-import { parseUuid } from '../../core/ids.js';
+import { parseUuid, type Uuid } from '../../core/ids.js';
+import { instant, type Instant, toRfc3339 } from '../../core/instant.js';
 import { counted } from '../../core/plural.js';
-import { instant, toRfc3339 } from '../../core/instant.js';
 import { integer, nullable, string, time } from '../../db/columns.js';
-import { transact } from '../../db/transact.js';
+import type { DatabaseDeps, Reader } from '../../db/database.js';
 import { outbox } from '../../db/entities/outbox.js';
+import { transact } from '../../db/transact.js';
+import { MIN_DAYS, readRetention, setRetention } from '../../events/retention.js';
+import { WORKFLOW_RESOURCES } from '../../processes/workflow-resources.js';
 import { Outbox, type OutboxFilter } from '../../temporal/outbox.js';
+import type { WorkflowResource } from '../../temporal/workflow-resources.js';
 import { type AuthorisedOps, command, group, type Ops, query } from '../command.js';
 import { UsageError } from '../failures.js';
 import { tenantIdOf } from '../finding.js';
 import { flag, limit, onlyTenant, optional, optionalText } from '../inputs.js';
-import { rebuildOutbox } from '../outbox-rebuild.js';
 import { rowFields } from '../output.js';
+
+const SLICE = 500;
+
+type Found = Awaited<ReturnType<WorkflowResource['listWaiting']>>;
+
+async function* listAll(
+  reader: Reader,
+  source: WorkflowResource,
+  madeBefore: Instant,
+): AsyncGenerator<Found> {
+  let after: Uuid | null = null;
+  do {
+    const found: Found = await source.listWaiting(reader, madeBefore, after, SLICE);
+    if (found.length > 0) yield found;
+    after = found.at(-1)?.id ?? null;
+  } while (after !== null);
+}
+
+/** Writes an entry for every waiting resource without one. More entries do no harm. */
+export async function rebuildOutbox(
+  { database, clock }: DatabaseDeps,
+  onProgress: (done: number, total: number) => void,
+) {
+  const { reader } = database;
+  const entries = new Outbox(database, clock);
+  const madeBefore = clock();
+  let total = 0;
+  for (const source of WORKFLOW_RESOURCES)
+    for await (const slice of listAll(reader, source, madeBefore)) total += slice.length;
+  let done = 0;
+  const rebuilt = [];
+  for (const source of WORKFLOW_RESOURCES) {
+    const { resourceType } = source;
+    const counts = { resource_type: resourceType, waiting: 0, entries_written: 0 };
+    for await (const slice of listAll(reader, source, madeBefore)) {
+      const known = await reader.select(outbox, {
+        resourceType,
+        resourceId: slice.map(({ id }) => id),
+      });
+      const has = new Set(known.map(({ resourceId }) => resourceId));
+      const lost = slice.filter(({ id }) => !has.has(id));
+      await entries.add(
+        lost.map(({ id: resourceId, tenantId }) => ({ tenantId, resourceType, resourceId })),
+      );
+      counts.waiting += slice.length;
+      counts.entries_written += lost.length;
+      // Resources that ended since the count are absent here.
+      done = Math.min(total, done + slice.length);
+      onProgress(done, total);
+    }
+    rebuilt.push(counts);
+  }
+  return rebuilt;
+}
 
 const OUTBOX = `
 An entry notifies a workflow of a decision. It is written with the decision and removed when Temporal has received it,
@@ -137,19 +195,10 @@ export const outboxCommands = group('entries that Temporal has not received yet'
     needs: 'manage',
     run: async (ops) => {
       const { output } = ops;
-      const rebuilt = await rebuildOutbox(ops, (done, total) =>
-        output.progress('Looking', done, total),
-      );
-      const written = rebuilt.reduce((sum, one) => sum + one.written, 0);
+      const rebuilt = await rebuildOutbox(ops, output.progress.bind(output, 'Looking'));
+      const written = rebuilt.reduce((sum, one) => sum + one.entries_written, 0);
       await record(ops, 'outbox.rebuild', {}, written);
-      output.list(
-        rebuilt.map(({ resourceType, waiting, written: entries }) => ({
-          resource_type: resourceType,
-          waiting,
-          entries_written: entries,
-        })),
-        'Nothing can wait.',
-      );
+      output.list(rebuilt, '');
     },
   }),
 });
@@ -178,5 +227,41 @@ dies, another takes over within ten seconds.`,
           `No worker runs ${counted(free, 'sweep')}. Check that a worker process is running.`,
         );
     },
+  }),
+});
+
+const days = z.string().transform((given, context) => {
+  if (given === 'forever') return null;
+  if (/^[1-9][0-9]{0,4}$/.test(given)) return Number.parseInt(given, 10);
+  context.addIssue(`${given} is neither a number of days nor the word forever`);
+  return z.NEVER;
+});
+
+async function show({ database, output }: Ops): Promise<void> {
+  const kept = await readRetention(database.reader);
+  output.one({ kept_days: kept, kept: kept === null ? 'forever' : `${kept} days` });
+}
+
+export const eventCommands = group('the event log', {
+  retention: group('how long the log keeps events', {
+    show: query({
+      summary: 'how long events are kept',
+      examples: ['events retention show'],
+      run: (ops) => show(ops),
+    }),
+    'set <days>': command({
+      summary: `keep events for this many days, at least ${MIN_DAYS}, or forever; the oldest are removed gradually`,
+      examples: ['events retention set 400', 'events retention set forever'],
+      input: { days },
+      needs: 'manage',
+      run: async (ops, wanted) => {
+        if (wanted.days !== null)
+          await ops.output.confirm(
+            `Remove the events of every tenant that are older than ${wanted.days} days`,
+          );
+        await setRetention(ops.database, ops.clock, wanted.days, ops.actor());
+        await show(ops);
+      },
+    }),
   }),
 });

@@ -1,6 +1,7 @@
-import { recordAction } from '../../access/audit-log.js';
+import { recordOnce } from '../../access/audit-log.js';
 import { formatAmount } from '../../core/amount.js';
 import { MAX_REASON } from '../../core/checked-text.js';
+import { newId } from '../../core/ids.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import { approvals } from '../../db/entities/approvals.js';
@@ -16,7 +17,6 @@ import {
 import { transitionsOf } from '../../payouts/rules.js';
 import { payoutResource } from '../../payouts/schemas.js';
 import { SubmissionQueue } from '../../payouts/submission-queue.js';
-import { transact } from '../../db/transact.js';
 import { Outbox } from '../../temporal/outbox.js';
 import { command, group, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
@@ -35,14 +35,12 @@ import { payoutWorkflowId } from '../../temporal/contracts.js';
 import { railCallsOf } from '../context.js';
 import {
   approvalActCommands,
-  operationListCommand,
   EXAMPLE_ID,
   type OperationCommands,
-  VERBS,
+  operationListCommand,
 } from './transfers.js';
-import { reconcileCommand } from './reconcile.js';
+import { reconcileCommand } from './rails.js';
 import { PROGRAM } from '../help.js';
-import { Approvals } from '../../approvals/service.js';
 import { payoutApproval } from '../../payouts/approvals.js';
 import type { Fields } from '../output.js';
 
@@ -131,10 +129,8 @@ const PAYOUTS: OperationCommands<Payout> = {
   present: (_, found) => Promise.resolve(found.map(payoutFields)),
   find: ({ database }, id) => findPayout(database.reader, id),
   show,
-  question: (_, action, payout) =>
-    Promise.resolve(questionOf(`${VERBS[action]} the payout`, payout)),
-  approvals: ({ writer, database, clock }) =>
-    new Approvals(payoutApproval, writer, database.reader, clock, { notify: () => undefined }),
+  described: (_, payout) => Promise.resolve(`the payout ${described(payout)}`),
+  approval: payoutApproval,
 };
 
 async function askNow(ops: Ops, payout: Payout): Promise<Payout> {
@@ -152,8 +148,8 @@ async function askNow(ops: Ops, payout: Payout): Promise<Payout> {
   return after;
 }
 
-function questionOf(what: string, payout: Payout): string {
-  return `${what} of ${formatAmount(payout)} to ${payout.holderName}, which is ${payout.status}`;
+function described(payout: Payout): string {
+  return `of ${formatAmount(payout)} to ${payout.holderName}, which is ${payout.status}`;
 }
 
 export const payoutCommands = group(
@@ -205,9 +201,7 @@ after the payout has ended; the rail is only asked.`,
         const subject = { subjectType: 'payout', subjectId: payout.id };
         const auditEntry = { tenantId, action: 'payout.retry', ...subject, details: { status } };
         // Recorded before the rail is called, so that the person is known in any case.
-        await transact(ops.database, (transaction) =>
-          recordAction(transaction, ops.actor(), ops.clock(), auditEntry),
-        );
+        await recordOnce(ops, newId(), ops.actor(), auditEntry);
         const after = await askNow(ops, payout);
         const entry = { tenantId, resourceType: 'payout', resourceId: payout.id } as const;
         if (after.status !== status) await new Outbox(ops.database, ops.clock).add([entry]);
@@ -269,11 +263,10 @@ PAYOUT_RAIL_QUIET_S old (24 hours by default); the command shows when that time 
             `A second person applies it: ${PROGRAM} payouts resolve ${id} --approve`,
           );
         }
-        const what = approve
-          ? 'Apply the resolution of the payout'
-          : 'Reject the resolution of the payout';
         if (seen.open !== undefined)
-          await ops.output.confirm(`${questionOf(what, payout)}: ${resolutionLine(seen.open)}`);
+          await ops.output.confirm(
+            `${approve ? 'Apply' : 'Reject'} the resolution of the payout ${described(payout)}: ${resolutionLine(seen.open)}`,
+          );
         const quietMs = (rail: string): number =>
           ops.config.PAYOUT_RAIL_QUIET_S.get(rail) ?? DEFAULT_QUIET_MS;
         const settled = approve

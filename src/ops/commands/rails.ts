@@ -1,9 +1,22 @@
-import { toRfc3339 } from '../../core/instant.js';
+import { disjunction, isAsset, parseRaw } from '../../core/amount.js';
+import { parsedText } from '../../core/checked-text.js';
+import { parseUuid } from '../../core/ids.js';
+import { parseRfc3339, toRfc3339 } from '../../core/instant.js';
+import { counted } from '../../core/plural.js';
 import { integer, string } from '../../db/columns.js';
 import type { Reader } from '../../db/database.js';
-import { type RailBreaker, railBreakers } from '../../db/entities/rails.js';
+import { LINE_STATUSES, railBreakers } from '../../db/entities/rails.js';
 import { httpRail, OWN_RAILS } from '../../payouts/rails/rail.js';
-import { group, query } from '../command.js';
+import { RAIL_REFERENCE } from '../../payouts/rails/wire.js';
+import { type Difference, DIFFERENCES } from '../../payouts/statements/compare.js';
+import { DEFAULT_DELAY_MS, reconcile } from '../../payouts/statements/reconcile.js';
+import { dayText, type LineInput } from '../../payouts/statements/store.js';
+import { csvLines } from '../../spreadsheets/writing/cells.js';
+import { command, group, query } from '../command.js';
+import { type CsvLine, readCsv } from '../csv-lines.js';
+import { OpsError } from '../failures.js';
+import { PROGRAM } from '../help.js';
+import { flag, option } from '../inputs.js';
 
 export const railCommands = group('routes by which payouts reach bank accounts', {
   list: query({
@@ -34,19 +47,11 @@ continue.`,
   }),
 });
 
-interface RailStatus {
-  readonly rail: string;
-  /** Null if the rail has always responded or was never called. */
-  readonly breaker: RailBreaker | null;
-  readonly approved: number;
-  readonly inProgress: number;
-}
-
-/** Returns rails that are configured, have pending payouts or have not responded, by name. */
-export async function listRails(
-  reader: Reader,
-  configured: readonly string[],
-): Promise<readonly RailStatus[]> {
+/**
+ * Returns rails that are configured, have pending payouts or have not responded, by name. `breaker`
+ * is null if the rail has always responded or was never called.
+ */
+export async function listRails(reader: Reader, configured: readonly string[]) {
   const [breakers, rows] = await Promise.all([
     reader.select(railBreakers, {}),
     reader.query(
@@ -67,4 +72,88 @@ export async function listRails(
     breaker: known.get(rail) ?? null,
     ...(open.get(rail) ?? { approved: 0, inProgress: 0 }),
   }));
+}
+
+const COLUMNS = {
+  required: ['key', 'status', 'raw', 'asset'],
+  optional: ['reference', 'at'],
+} as const;
+
+const EXPLANATION = `
+The statement is CSV in UTF-8 with the columns key (the payout's id), status (completed, failed, returned), raw and asset;
+reference and at are optional. It has a line for each outcome of the day (UTC); a day without outcomes has only the
+header.
+
+${Object.entries(DIFFERENCES)
+  .map(([name, meaning]) => `  ${name.padEnd(15)} ${meaning}`)
+  .join('\n')}
+
+Every line is kept and compared with those of all other days. Loading the same file again changes nothing; a corrected file
+replaces the day's earlier one. No money moves: a line that contradicts a payout (amount, state, paid_twice,
+reference) raises it, and payouts stuck shows it. docs/payouts.md explains each difference.
+PAYOUT_RAIL_STATEMENT_DELAY_S sets how late a rail may date its lines. The command exits with 1 if there is a difference.`;
+
+export const day = parsedText(
+  (given) => (/^\d{4}-\d{2}-\d{2}$/.test(given) ? parseRfc3339(`${given}T00:00:00Z`) : null),
+  (given) => `${given} is not a day: write it as 2026-11-21`,
+);
+
+export const reconcileCommand = command({
+  summary: "load a rail's statement of a day, and compare it with the payouts",
+  explanation: EXPLANATION,
+  examples: [
+    'payouts reconcile --rail http:bank-a --date 2026-11-21 --statement bank-a-2026-11-21.csv',
+    'payouts reconcile --rail http:bank-a --date 2026-11-21 --statement bank-a-2026-11-21.csv --csv',
+  ],
+  input: {
+    rail: option(`<rail> as payouts name it: ${disjunction([...OWN_RAILS, httpRail('NAME')])}`),
+    date: option('<day> the day of the statement, UTC: 2026-11-21', day),
+    statement: option("<csv> the rail's statement"),
+    csv: flag('print the differences as CSV'),
+  },
+  needs: 'resolve',
+  run: async (ops, { rail, date, statement, csv }) => {
+    const { output, clock } = ops;
+    if (date > clock()) throw new OpsError(`${dayText(date)} is in the future`);
+    const lines = readCsv(statement, COLUMNS).map(readLine);
+    const delayMs = ops.config.PAYOUT_RAIL_STATEMENT_DELAY_S.get(rail) ?? DEFAULT_DELAY_MS;
+    const deps = { database: ops.database, writer: ops.writer, delayMs };
+    const found = await reconcile(deps, { rail, day: date, lines }, ops.actor(), clock());
+    const rows = found.differences.map(shown);
+    if (csv) {
+      const cells = rows.map((row) => Object.values(row).map((value) => String(value ?? '')));
+      output.verbatim(csvLines([HEADER, ...cells], [], '\n'));
+    } else output.list(rows, 'No differences: the statement and the payouts agree.');
+    const { version } = found.statement;
+    const again = found.again ? ' before' : ` as version ${version} of the day`;
+    const taken = `${counted(lines.length, 'line')} taken${found.again || version > 1 ? again : ''}`;
+    output.say(`${taken}, ${counted(rows.length, 'difference')}.`);
+    if (found.flagged > 0)
+      output.say(`${found.flagged} of them flagged a payout as stuck: ${PROGRAM} payouts stuck`);
+    if (rows.length > 0) process.exitCode = 1;
+  },
+});
+
+/** Throws OpsError for an invalid line, because a missing line would look like a difference. */
+function readLine({ number, values, fault }: CsvLine): LineInput {
+  const wrong = (what: string) => new OpsError(`line ${number} of the statement ${what}`);
+  if (fault !== null) throw wrong(`is wrong: ${fault}`);
+  const { asset = '', reference = '' } = values;
+  const payoutKey = parseUuid(values.key ?? '');
+  const status = LINE_STATUSES.find((one) => one === values.status);
+  const raw = parseRaw(values.raw ?? '');
+  if (payoutKey === null || status === undefined || raw === null || !isAsset(asset))
+    throw wrong('has an invalid key, status, raw or asset');
+  if (reference !== '' && !RAIL_REFERENCE.test(reference))
+    throw wrong(`has an invalid reference: it must match ${RAIL_REFERENCE.source}`);
+  const at = parseRfc3339(values.at ?? '');
+  if (at === null && (values.at ?? '') !== '')
+    throw wrong('has an invalid time in "at": write it as 2026-11-21T09:30:00Z');
+  return { number, payoutKey, status, raw, asset, reference: reference || null, at };
+}
+
+const HEADER = ['difference', 'payout_id', 'day', 'line', 'there', 'here'];
+
+function shown({ difference, payoutId, day: of, line, there, here }: Difference) {
+  return { difference, payout_id: payoutId, day: dayText(of), line, there, here };
 }

@@ -1,20 +1,26 @@
 import { DEFAULT_TIME_ZONE } from '../../access/tenants.js';
-import { isTimeZone, type Month, monthNamed } from '../../core/calendar.js';
+import { awaitPostings, totalsAt } from '../../accounts/balances.js';
+import { type Asset, ASSETS } from '../../core/amount.js';
+import { isTimeZone, monthNamed } from '../../core/calendar.js';
+import type { Uuid } from '../../core/ids.js';
 import { type Instant, instant, toRfc3339 } from '../../core/instant.js';
+import { asset, bigint, nullable, oneOf, uuid } from '../../db/columns.js';
+import type { Database } from '../../db/database.js';
+import {
+  type Account,
+  accounts,
+  SYSTEM_ROLES,
+  type Tenant,
+  tenants,
+} from '../../db/entities/parties.js';
+import { literal } from '../../db/statements.js';
 import { SETTLED_AFTER_MS } from '../../ledger/database-clock.js';
 import { group, type Ops, query } from '../command.js';
 import { OpsError, UsageError } from '../failures.js';
-import { PROGRAM } from '../help.js';
 import { tenantIdOf } from '../finding.js';
+import { PROGRAM } from '../help.js';
 import { flag, option, optional, text, time } from '../inputs.js';
 import type { Fields } from '../output.js';
-import {
-  type LedgerTotals,
-  readTotalsAt,
-  readTotalsNow,
-  type ReportLine,
-  reportLines,
-} from '../reports/ledger-totals.js';
 
 const tenant = optional('<tenant> only the lines of this tenant (id or name)');
 const csv = flag('print CSV: amounts as raw integers, in the smallest unit');
@@ -22,14 +28,6 @@ const csv = flag('print CSV: amounts as raw integers, in the smallest unit');
 const EXPLANATION = `
 The lines of a tenant are its accounts, its system accounts, and all: the money that it received from other tenants of its
 network, or gave to them. The last lines cover all tenants, and are zero.`;
-
-function namedMonth(name: string, timeZone: string): Month {
-  if (!isTimeZone(timeZone))
-    throw new UsageError(`--time-zone: ${timeZone} is not an IANA time zone`);
-  const month = monthNamed(name, timeZone);
-  if (month === null) throw new UsageError(`--month: ${name} is not a month: write it as 2026-10`);
-  return month;
-}
 
 function assertPast({ clock }: Ops, at: Instant): void {
   if (at > clock() - SETTLED_AFTER_MS)
@@ -93,26 +91,125 @@ export const reportCommands = group('totals of the ledger', {
       month: option('<month> such as 2026-10; it must be over', text),
       timeZone: option(
         `<zone> IANA zone whose month it is, for all tenants alike (default: ${DEFAULT_TIME_ZONE})`,
-        text.default(DEFAULT_TIME_ZONE),
+        text
+          .refine(isTimeZone, { error: ({ input }) => `${String(input)} is not an IANA time zone` })
+          .default(DEFAULT_TIME_ZONE),
       ),
       tenant,
       csv,
     },
-    run: async (ops, { month, timeZone, ...wanted }) => {
-      const { startsAt, endsAt } = namedMonth(month, timeZone);
+    run: async (ops, { month: name, timeZone, ...wanted }) => {
+      const month = monthNamed(name, timeZone);
+      if (month === null)
+        throw new UsageError(`--month: ${name} is not a month: write it as 2026-10`);
+      const { startsAt, endsAt } = month;
       assertPast(ops, instant(endsAt - 1));
       const opening = await readTotalsAt(ops.database, instant(startsAt - 1));
       const closing = await readTotalsAt(ops.database, instant(endsAt - 1));
-      await print(
-        ops,
-        wanted,
-        [opening, closing],
-        ({ totals: [before = 0n, after = 0n], asset }) => ({
+      await print(ops, wanted, [opening, closing], ({ totals, asset }) => {
+        const [before = 0n, after = 0n] = totals;
+        return {
           opening: { raw: before, asset },
           change: { raw: after - before, asset },
           closing: { raw: after, asset },
-        }),
-      );
+        };
+      });
     },
   }),
 });
+
+const GROUPS = ['accounts', ...SYSTEM_ROLES] as const;
+type Group = (typeof GROUPS)[number];
+
+class LedgerTotals {
+  private readonly sums = new Map<string, bigint>();
+
+  add(tenantId: Uuid, role: Account['systemRole'], of: Asset, total: bigint): void {
+    const group = role ?? 'accounts';
+    this.sums.set(`${tenantId}/${group}/${of}`, this.of(tenantId, group, of) + total);
+  }
+
+  of(tenantId: Uuid, group: Group, wanted: Asset): bigint {
+    return this.sums.get(`${tenantId}/${group}/${wanted}`) ?? 0n;
+  }
+}
+
+const role = nullable(oneOf(SYSTEM_ROLES));
+const MAX_SNAPSHOT_MS = 600_000;
+
+/** Returns the current totals of the balances, read by one statement, so they are consistent. */
+async function readTotalsNow(database: Database): Promise<LedgerTotals> {
+  const sql = `SELECT a.tenant_id, a.system_role, b.asset, CAST(SUM(b.available+b.held) AS CHAR) AS total
+    FROM accounts a JOIN balances b ON b.account_id=a.id GROUP BY a.tenant_id, a.system_role, b.asset`;
+  const totals = new LedgerTotals();
+  for (const row of await database.withSnapshot((reader) => reader.query(sql), MAX_SNAPSHOT_MS)) {
+    const group = [uuid.parse(row.tenant_id), role.parse(row.system_role)] as const;
+    totals.add(...group, asset.parse(row.asset), bigint.parse(row.total));
+  }
+  return totals;
+}
+
+const ACCOUNTS_A_SLICE = 200;
+
+/** Returns the totals at a settled past moment, from the entries. Throws ledger_unavailable. */
+export async function readTotalsAt(database: Database, at: Instant): Promise<LedgerTotals> {
+  const { reader } = database;
+  const totals = new LedgerTotals();
+  for (let after: Uuid | null = null; ;) {
+    const behind: string = after === null ? '' : ` AND id>${uuid.literal(after)}`;
+    const rows: Account[] = await reader.list(
+      accounts,
+      `FORCE INDEX (PRIMARY) WHERE created_at<=${literal(accounts, 'createdAt', at)}${behind}
+       ORDER BY id LIMIT ${ACCOUNTS_A_SLICE}`,
+    );
+    await awaitPostings(database, rows, at);
+    const ids = rows.map(({ id }) => id);
+    const own = await totalsAt(reader, ids, at);
+    for (const { id, tenantId, systemRole } of rows)
+      for (const one of ASSETS) totals.add(tenantId, systemRole, one, own.get(id)?.[one] ?? 0n);
+    after = rows.at(-1)?.id ?? null;
+    if (rows.length < ACCOUNTS_A_SLICE) return totals;
+  }
+}
+
+interface ReportLine {
+  /** Null: all tenants together. */
+  readonly tenant: Tenant | null;
+  readonly asset: Asset;
+  /** `all` sums the tenant's groups: its position towards other tenants of its network. */
+  readonly group: Group | 'all';
+  readonly totals: readonly bigint[];
+}
+
+/** Returns totals by tenant, asset and nonempty group, then those of all tenants. */
+async function reportLines(
+  { reader }: Database,
+  all: readonly LedgerTotals[],
+): Promise<readonly ReportLine[]> {
+  const every = await reader.select(tenants, {}, { orderBy: ['createdAt', 'id'] });
+  const own = every.flatMap((tenant) =>
+    ASSETS.flatMap((asset): ReportLine[] => {
+      const lines = GROUPS.map((group) => ({
+        ...{ tenant, asset, group },
+        totals: all.map((totals) => totals.of(tenant.id, group, asset)),
+      })).filter(({ totals }) => totals.some((total) => total !== 0n));
+      return lines.length === 0 ? [] : [...lines, { tenant, asset, ...sumOf(lines, all) }];
+    }),
+  );
+  const ofAsset = (asset: Asset): ReportLine[] =>
+    own.filter((line) => line.asset === asset && line.group === 'all');
+  return [
+    ...own,
+    ...ASSETS.map((asset) => ({ tenant: null, asset, ...sumOf(ofAsset(asset), all) })),
+  ];
+}
+
+function sumOf(
+  lines: readonly Pick<ReportLine, 'totals'>[],
+  all: readonly LedgerTotals[],
+): Pick<ReportLine, 'group' | 'totals'> {
+  const totals = all.map((_, index) =>
+    lines.reduce((sum, line) => sum + (line.totals[index] ?? 0n), 0n),
+  );
+  return { group: 'all', totals };
+}

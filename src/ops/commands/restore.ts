@@ -1,31 +1,206 @@
-import { systemClock, toRfc3339 } from '../../core/instant.js';
-import { type Restore, restores } from '../../db/entities/restores.js';
+import { systemClock } from '../../core/instant.js';
+import { counted } from '../../core/plural.js';
+import {
+  type Restore,
+  type RestoreFinding,
+  restoreFindings,
+  restores,
+} from '../../db/entities/restores.js';
+import type { RailCalls } from '../../payouts/rail-calls.js';
+import { RailSilent } from '../../payouts/rails/rail.js';
+import { openRails } from '../../payouts/rails/registry.js';
+import {
+  auditRestored,
+  moveNumbers,
+  openLedger,
+  raiseContradictions,
+  restoreToFinish,
+  runStep,
+} from '../../restores/finish-restore.js';
+import { settlePayoutsOf } from '../../restores/hold-payouts.js';
 import {
   beginRestore,
   copyMark,
   lastRestore,
   unqueriedRestores,
 } from '../../restores/begin-restore.js';
-import { findingsSince } from '../../restores/rails.js';
+import {
+  askRails,
+  findingsOf,
+  findingsSince,
+  railsEverSeen,
+  railsInUse,
+} from '../../restores/rails.js';
 import { contradicts } from '../../restores/rules.js';
-import { command, group, localCommand, query } from '../command.js';
-import { UsageError } from '../failures.js';
+import { isLossy } from '../../restores/sequences.js';
+import { type AuthorisedOps, command, group, localCommand, type Ops, query } from '../command.js';
+import { railCallsOf } from '../context.js';
+import { OpsError, UsageError } from '../failures.js';
 import { PROGRAM } from '../help.js';
-import { flag, option, text, time } from '../inputs.js';
-import { type Fields, rowFields } from '../output.js';
-import { finishCommand, listFindings, STEPS } from './restore-finish.js';
+import { flag, option, optional, text, time, wholeNumber } from '../inputs.js';
+import { rebuildOutbox } from './outbox.js';
+import { type Fields, type Output, rowFields } from '../output.js';
+
+const STEPS = `
+  restore begin --to TIME --reason TEXT    closes the ledger: no process posts anything
+  restore finish                           a second person finishes the restore, and opens the ledger again:
+    1. every event log and every chain of the audit log skips the numbers that were lost
+    2. everything that waits gets its workflow; workers tell running ones to look again
+    3. each rail is asked for the orders that it received since then, and for the outcome of unfinished payouts
+    4. the audit
+  If it stops, repeat the command: it continues where it stopped. Until the ledger is open, no step can do harm.`;
+
+function listFindings(output: Output, found: readonly RestoreFinding[]): void {
+  const rows = found.map((one) =>
+    rowFields(restoreFindings, one, 'kind:finding rail payoutId here there foundAt'),
+  );
+  output.list(rows, 'No rail contradicts what is here.');
+}
+
+const finishCommand = command({
+  summary: 'reconcile the restored database, then open the ledger',
+  explanation: STEPS,
+  examples: ['restore finish --as leo', 'restore finish --as leo --leave-out http:bank-a'],
+  input: {
+    leaveOut: optional(
+      '<rails> rails that do not answer, separated by commas: repeat the command without this option to ask them',
+    ),
+    acceptFindings: option(
+      '<count> open it even if the audit finds this many contradictions (default: 0)',
+      wholeNumber(0, 999_999).prefault('0'),
+    ),
+  },
+  needs: 'restore.finish',
+  run: async (ops, { leaveOut, acceptFindings }) => {
+    const by = ops.by();
+    const restore = await restoreToFinish(ops.database.reader, by);
+    const leftOut = new Set(leaveOut?.split(',') ?? []);
+    const calls = railCallsOf(ops, leftOut);
+    const earlier = await unqueriedRestores(ops.database.reader, restore);
+    const unasked = [...earlier, restore].filter(({ askedAt }) => askedAt === null);
+    const asking = { calls, leftOut };
+    await assertRails(ops, unasked, asking);
+    const isClosed = restore.finishedAt === null;
+    if (isClosed) await openRestored(ops, restore, asking, acceptFindings);
+    for (const one of earlier) await followUp(ops, one, asking, false);
+    await followUp(ops, restore, asking, isClosed || restore.askedAt !== null);
+    const found = await findingsSince(ops.database.reader, restore);
+    listFindings(ops.output, found.filter(contradicts));
+    ops.output.say(
+      'The ledger is open. Contradictions about payouts of this database are also listed by: payouts stuck',
+    );
+    if (unasked.length > 0 && leftOut.size > 0)
+      ops.output.say(
+        `Not asked: ${[...leftOut].join(', ')}. Repeat the command without --leave-out when it answers.`,
+      );
+  },
+});
+
+/** Throws UsageError for an unknown rail, which would be left out without notice. */
+async function assertRails(
+  { database, config, clock }: Ops,
+  unasked: readonly Restore[],
+  { calls, leftOut }: Asking,
+): Promise<void> {
+  const seen = await railsEverSeen(database.reader);
+  const known = [...new Set([...openRails({ database, clock }, config).keys(), ...seen])];
+  const unknown = [...leftOut].filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw new UsageError(
+      `there is no rail ${unknown.join(', ')}; the rails are ${known.join(', ')}`,
+    );
+  if (unasked.length === 0) return;
+  const needed = unasked.some(isLossy) ? seen : await railsInUse(database.reader);
+  const missing = needed.filter((name) => !calls.deps.rails.has(name) && !leftOut.has(name));
+  if (missing.length > 0)
+    throw new UsageError(
+      `payouts used ${missing.join(', ')}, which is not configured here: set PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS as for the worker, or use --leave-out for a rail that no longer exists`,
+    );
+}
+
+interface Asking {
+  readonly calls: RailCalls;
+  readonly leftOut: ReadonlySet<string>;
+}
+
+async function openRestored(
+  ops: AuthorisedOps,
+  restore: Restore,
+  asking: Asking,
+  accepted: number,
+) {
+  const { database, output: out } = ops;
+  const rails = [...asking.calls.deps.rails.keys()].join(', ');
+  await out.confirm(
+    `Ask ${rails}, reconcile the restored database, and open the ledger. Check that every rail is among them: a rail first used in the lost time is unknown here`,
+  );
+  const progress = out.progress.bind(out);
+  await moveNumbers(ops, restore, ops.by(), progress);
+  await runStep(ops, restore, 'rebuiltAt', async () => {
+    await rebuildOutbox(ops, (done, total) => progress('Looking for what waits', done, total));
+  });
+  await ask(ops, restore, asking);
+  const { findings } = await auditRestored(ops, restore, accepted, progress);
+  if (findings.length > accepted) {
+    out.list(findings, '');
+    throw new OpsError(
+      `the audit found ${counted(findings.length, 'contradiction')}, so the ledger stays closed: once you have examined them, repeat with --accept-findings ${findings.length}`,
+    );
+  }
+  const found = await findingsOf(database.reader, restore.id);
+  const contradictions = found.filter(contradicts).length;
+  // Rails that were asked before are not left out now.
+  const unasked = restore.askedAt === null ? [...asking.leftOut] : [];
+  const recorded = { contradictions, accepted_findings: accepted };
+  await openLedger(ops, restore, ops.by(), unasked, recorded);
+}
+
+/** Updates the payouts of an open ledger by the reports of their rails. */
+async function followUp(ops: Ops, restore: Restore, asking: Asking, isAsked: boolean) {
+  const { calls } = asking;
+  const follow = async (): Promise<void> => {
+    await settlePayoutsOf(ops, restore, calls.deps.rails.keys());
+    await raiseContradictions(ops, restore.id, calls);
+  };
+  await (isAsked ? follow() : ask(ops, restore, asking, follow));
+}
+
+/** Asks the rails. The step is done only if no rail is left out. */
+async function ask(
+  ops: Ops,
+  restore: Restore,
+  { calls, leftOut }: Asking,
+  follow?: () => Promise<void>,
+): Promise<void> {
+  const { database, clock, output: out } = ops;
+  const onProgress = (rail: string, asked: number): void =>
+    out.progress(`Asking ${rail}`, asked, asked);
+  const work = async (): Promise<void> => {
+    const deps = { database, clock, restore, onProgress };
+    const unlisted = await askRails(deps, calls.deps.rails).catch((failure: unknown) => {
+      if (!(failure instanceof RailSilent)) throw failure;
+      throw new OpsError(
+        `${failure.message}: repeat the command when it answers, or leave that rail out (--leave-out)`,
+      );
+    });
+    for (const rail of unlisted)
+      out.say(
+        `${rail} does not list its payments: take its statements since then (payouts reconcile --help)`,
+      );
+    await follow?.();
+  };
+  if (leftOut.size === 0) await runStep(ops, restore, 'askedAt', work);
+  else if (restore.askedAt === null) await work();
+}
 
 function restoreFields(restore: Restore): Fields {
   return {
     id: restore.id,
     ledger: restore.finishedAt === null ? 'closed' : 'open',
     ...rowFields(restores, restore, 'noticedBy reason beganAt beganBy restoredTo lostUntil skip'),
-    sequences_moved_at: toRfc3339(restore.movedAt),
-    workflows_rebuilt_at: toRfc3339(restore.rebuiltAt),
-    rails_asked_at: toRfc3339(restore.askedAt),
-    audited_at: toRfc3339(restore.auditedAt),
-    ...rowFields(restores, restore, 'finishedAt finishedBy'),
-    workflows_told_at: toRfc3339(restore.toldAt),
+    ...rowFields(restores, restore, 'movedAt:sequences_moved_at rebuiltAt:workflows_rebuilt_at'),
+    ...rowFields(restores, restore, 'askedAt:rails_asked_at auditedAt finishedAt finishedBy'),
+    ...rowFields(restores, restore, 'toldAt:workflows_told_at'),
   };
 }
 

@@ -50,10 +50,7 @@ function signedInFields({ identity, session }: SignedIn): Fields {
   return { name, kind, can: rights, expires_at: toRfc3339(session?.expiresAt ?? null) };
 }
 
-async function login(
-  ops: Ops,
-  { name, code: given }: { name: string; code?: string | undefined },
-): Promise<void> {
+async function login(ops: Ops, { name, code: given }: { name: string; code?: string | undefined }) {
   const { database, clock, output, sessions } = ops;
   const deps = { database, clock, encryptionKeys: ops.encryptionKeys() };
   // A session that could not be stored would waste a code.

@@ -61,13 +61,11 @@ takes two colleagues with manage (staff reset-factor --help).`,
       input: { name: text, can },
       needs: 'manage',
       firstByAdministrator: true,
-      run: async (
-        { database, clock, actor, encryptionKeys, output, isFirst },
-        { name, can: rights },
-      ) => {
+      run: async (ops, { name, can: rights }) => {
+        const { actor, output, isFirst } = ops;
         if (isFirst && !rights.includes('manage'))
           throw new UsageError('--can: the first of the staff must have manage');
-        const deps = { database, clock, encryptionKeys: encryptionKeys() };
+        const deps = { ...ops, encryptionKeys: ops.encryptionKeys() };
         const { person, factor } = await setPerson(deps, { name, rights }, actor(), isFirst);
         showWithFactor(output, person, factor);
       },
@@ -80,10 +78,10 @@ The program has the key in OPS_KEY and uses no --as. A service never counts as a
       examples: ['staff add-service nightly-reconcile --can resolve --json'],
       input: { name: text, can },
       needs: 'manage',
-      run: async ({ database, clock, actor, output }, { name, can: rights }) => {
-        const { service, key } = await setService({ database, clock }, { name, rights }, actor());
-        output.one({ ...staffFields(service), key });
-        output.say(
+      run: async (ops, { name, can: rights }) => {
+        const { service, key } = await setService(ops, { name, rights }, ops.actor());
+        ops.output.one({ ...staffFields(service), key });
+        ops.output.say(
           'The key is shown only now: keep it where only that program can read it. Earlier keys stop working.',
         );
       },
@@ -115,12 +113,11 @@ The program has the key in OPS_KEY and uses no --as. A service never counts as a
       input: { name: text },
       needs: 'manage',
       run: async (ops, { name }) => {
-        const { database, clock, output, by } = ops;
-        const person = await findStaffCalled(database.reader, name);
-        const changed = await unbindSubject({ database, clock }, person, by());
-        output.one(staffFields(person));
+        const person = await findStaffCalled(ops.database.reader, name);
+        const changed = await unbindSubject(ops, person, ops.by());
+        ops.output.one(staffFields(person));
         if (!changed)
-          output.say('Nothing was changed: they had no account at the identity provider.');
+          ops.output.say('Nothing was changed: they had no account at the identity provider.');
       },
     }),
     'reset-factor <name>': command({
@@ -154,8 +151,8 @@ sessions of the person end, and so does a lock-out by wrong codes.`,
           throw new UsageError('give one of --reason, --approve and --withdraw');
       },
       run: async (ops, { name, reason, approve, withdraw }) => {
-        const { database, clock, output, by } = ops;
-        const deps = { database, clock, encryptionKeys: ops.encryptionKeys() };
+        const { database, output, by } = ops;
+        const deps = { ...ops, encryptionKeys: ops.encryptionKeys() };
         const person = await findStaffCalled(database.reader, name);
         if (withdraw) {
           const withdrawn = await withdrawFactorReset(deps, person, by());
@@ -192,13 +189,13 @@ sessions of the person end, and so does a lock-out by wrong codes.`,
       ],
       input: { 'id|name': text },
       needs: 'manage',
-      run: async ({ database, clock, by, output }, { 'id|name': named }) => {
+      run: async (ops, { 'id|name': named }) => {
         const id = parseUuid(named);
-        const which =
-          id === null ? { staffId: (await findStaffCalled(database.reader, named)).id } : { id };
-        const ended = await revokeSessions({ database, clock }, which, by());
-        output.one({ ended_sessions: ended });
-        if (ended === 0) output.say('Nothing was changed: no such session is open.');
+        const { reader } = ops.database;
+        const which = id === null ? { staffId: (await findStaffCalled(reader, named)).id } : { id };
+        const ended = await revokeSessions(ops, which, ops.by());
+        ops.output.one({ ended_sessions: ended });
+        if (ended === 0) ops.output.say('Nothing was changed: no such session is open.');
       },
     }),
   },

@@ -159,9 +159,9 @@ changes never wait.`,
     examples: ["tenants set-fee-account acme '$acme-fees'"],
     input: { tenant: text, account: text },
     needs: 'manage',
-    run: async ({ database, clock, actor, output }, named) => {
-      const { id, tenantId } = await findAccount(database.reader, named);
-      output.one(accountFields(await setFeeAccount(database, clock, tenantId, id, actor())));
+    run: async (ops, named) => {
+      const { id, tenantId } = await findAccount(ops.database.reader, named);
+      ops.output.one(accountFields(await setFeeAccount(ops, tenantId, id, ops.actor())));
     },
   }),
 });

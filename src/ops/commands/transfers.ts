@@ -1,4 +1,5 @@
 import { listNewest, type OperationList } from '../../accounts/operation-list.js';
+import type { ApprovalFeature } from '../../approvals/decide.js';
 import type { ApprovalAction } from '../../approvals/rules.js';
 import { Approvals } from '../../approvals/service.js';
 import { formatAmount } from '../../core/amount.js';
@@ -23,7 +24,7 @@ import { UnknownOutcome } from '../failures.js';
 import { findAccount, findTenant, findTransfer } from '../finding.js';
 import { PROGRAM } from '../help.js';
 import { limit, option, optional, status, tenant, text } from '../inputs.js';
-import type { Fields } from '../output.js';
+import { capitalised, type Fields } from '../output.js';
 
 export interface OperationCommands<Row extends Transfer | Payout> {
   readonly noun: Row extends Payout ? 'payout' : 'transfer';
@@ -32,10 +33,9 @@ export interface OperationCommands<Row extends Transfer | Payout> {
   readonly present: (ops: Ops, rows: readonly Row[]) => Promise<readonly Fields[]>;
   readonly find: (ops: Ops, id: string) => Promise<Row>;
   readonly show: (ops: Ops, row: Row) => Promise<void>;
-  /** Returns the question asked before the action; null for none. */
-  readonly question: (ops: Ops, action: ApprovalAction, row: Row) => Promise<string | null>;
-  /** The worker's sweeper notifies the workflow, because commands do not connect to Temporal. */
-  readonly approvals: (ops: Ops) => Approvals<Row>;
+  /** Returns what the question before an action names; null for no question. */
+  readonly described: (ops: Ops, row: Row) => Promise<string | null>;
+  readonly approval: ApprovalFeature<Row>;
 }
 
 export const EXAMPLE_ID = '01a1feef-38a9-7169-8296-3070b51f3af4';
@@ -72,27 +72,18 @@ export function approvalActCommands<Row extends Transfer | Payout>(
   kind: OperationCommands<Row>,
   until = '',
 ) {
+  const approve = "record support's approval; all staff count as one approver";
+  const reject = `end a ${kind.noun} that waits: nothing leaves the account`;
+  const cancel = `end it because its requester no longer wants it${until}`;
   return {
-    'approve <id>': approvalCommand(
-      kind,
-      'approve',
-      "record support's approval; all staff count as one approver",
-    ),
-    'reject <id>': approvalCommand(
-      kind,
-      'reject',
-      `end a ${kind.noun} that waits: nothing leaves the account`,
-    ),
-    'cancel <id>': approvalCommand(
-      kind,
-      'cancel',
-      `end it because its requester no longer wants it${until}`,
-    ),
+    'approve <id>': approvalCommand(kind, 'approve', approve),
+    'reject <id>': approvalCommand(kind, 'reject', reject),
+    'cancel <id>': approvalCommand(kind, 'cancel', cancel),
   };
 }
 
 function approvalCommand<Row extends Transfer | Payout>(
-  { noun, find, show, question, approvals }: OperationCommands<Row>,
+  { noun, find, show, described, approval }: OperationCommands<Row>,
   action: ApprovalAction,
   summary: string,
 ): CommandDefinition {
@@ -110,9 +101,13 @@ function approvalCommand<Row extends Transfer | Payout>(
     run: async (ops, { id, reason: given }) => {
       const reason = checkedText('reason', given, MAX_REASON);
       const row = await find(ops, id);
-      const asked = await question(ops, action, row);
-      if (asked !== null) await ops.output.confirm(asked);
-      const { outcome } = await approvals(ops).performByStaff(row, action, ops.by(), reason);
+      const what = await described(ops, row);
+      if (what !== null) await ops.output.confirm(`${capitalised(action)} ${what}`);
+      const { writer, database, clock } = ops;
+      // The worker's sweeper notifies the workflow, because commands do not connect to Temporal.
+      const workflows = { notify: () => undefined };
+      const approvals = new Approvals(approval, writer, database.reader, clock, workflows);
+      const { outcome } = await approvals.performByStaff(row, action, ops.by(), reason);
       if (!outcome.done && outcome.refusal.code === 'ledger_unavailable')
         throw new UnknownOutcome(
           `the ledger did not answer, so it may or may not have happened; check before you repeat it: ${PROGRAM} ${noun}s show ${id}`,
@@ -128,12 +123,6 @@ function approvalCommand<Row extends Transfer | Payout>(
     },
   });
 }
-
-export const VERBS: Readonly<Record<ApprovalAction, string>> = {
-  approve: 'Approve',
-  reject: 'Reject',
-  cancel: 'Cancel',
-};
 
 function transferFields(transfer: Transfer, names: ReadonlyMap<Uuid, string>): Fields {
   const { sourceAccountId: from, destinationAccountId: to } = transfer;
@@ -196,15 +185,13 @@ const TRANSFERS: OperationCommands<Transfer> = {
   find: ({ database }, id) => findTransfer(database.reader, id),
   show: async ({ database: { reader }, clock, output }, transfer) =>
     output.one(transferDetailFields(await readTransferDetails(reader, transfer, clock()))),
-  question: async ({ database }, action, transfer) => {
+  described: async ({ database }, transfer) => {
     if (transfer.status !== 'pending_approval') return null;
     const { sourceAccountId: from, destinationAccountId: to } = transfer;
     const names = await readNames(database.reader, [from, to]);
-    const what = `the transfer of ${formatAmount(transfer)} from ${names.get(from) ?? from} to ${names.get(to) ?? to}`;
-    return `${VERBS[action]} ${what}`;
+    return `the transfer of ${formatAmount(transfer)} from ${names.get(from) ?? from} to ${names.get(to) ?? to}`;
   },
-  approvals: ({ writer, database, clock }) =>
-    new Approvals(transferApproval, writer, database.reader, clock, { notify: () => undefined }),
+  approval: transferApproval,
 };
 
 export const transferCommands = group(

@@ -19,13 +19,8 @@ import { webhookWorkflowId } from '../../temporal/contracts.js';
 import { readDeliveries, type ShownDelivery } from '../../webhooks/endpoints.js';
 import { command, type CommandDefinition, group, type Ops, query } from '../command.js';
 import { findEndpoint, tenantIdOf } from '../finding.js';
-import { option, optional, text, time } from '../inputs.js';
+import { option, optional, text, time, wholeNumber } from '../inputs.js';
 import { type Fields, rowFields } from '../output.js';
-
-const limit = text
-  .regex(/^([1-9][0-9]?|100)$/, 'must be a number from 1 to 100')
-  .default('25')
-  .transform((given) => Number.parseInt(given, 10));
 
 function endpointFields(endpoint: WebhookEndpoint): Fields {
   return {
@@ -55,14 +50,12 @@ async function show({ database, clock, output }: Ops, endpointId: Uuid): Promise
     waits_for: endpoint.text,
     events: endpoint.types,
     next_attempt_at: endpoint.nextAttemptAt,
-    failures_in_row: endpoint.failuresInRow,
-    next_probe_at: toRfc3339(endpoint.probeAt),
+    ...rowFields(webhookEndpoints, endpoint, 'failuresInRow probeAt:next_probe_at'),
     sent_to_until: toRfc3339(endpoint.leaseUntil),
     workflow: webhookWorkflowId(endpoint.id),
     workflow_waits_until: toRfc3339(endpoint.waitsUntil),
     workflow_looked_at: toRfc3339(endpoint.attendedAt),
-    ...rowFields(webhookEndpoints, endpoint, 'disabledAt pausedAt'),
-    cursor: endpoint.cursorSequence.toString(),
+    ...rowFields(webhookEndpoints, endpoint, 'disabledAt pausedAt cursorSequence:cursor'),
     lost_events: lostFrom === null || lostTo === null ? null : `${lostFrom} to ${lostTo}`,
     created_at: toRfc3339(endpoint.createdAt),
   });
@@ -100,17 +93,14 @@ export const webhookCommands = group('webhook endpoints of tenants, and their de
         { status: ['enabled', 'disabled'], ...(tenantId === undefined ? {} : { tenantId }) },
         { orderBy: ['createdAt', 'id'] },
       );
-      const shown = found.filter(
+      const troubled = found.filter(
         ({ status, pausedAt, failingSince }) =>
-          tenantId !== undefined ||
-          status === 'disabled' ||
-          pausedAt !== null ||
-          failingSince !== null,
+          status === 'disabled' || pausedAt !== null || failingSince !== null,
       );
-      const none =
+      const [shown, none] =
         tenant === undefined
-          ? 'No endpoint is disabled, paused or failing.'
-          : `${tenant} has no endpoint.`;
+          ? [troubled, 'No endpoint is disabled, paused or failing.']
+          : [found, `${tenant} has no endpoint.`];
       output.list(shown.map(endpointFields), none, ['tenant_id', 'last_success_at', 'next_due_at']);
     },
   }),
@@ -126,7 +116,10 @@ export const webhookCommands = group('webhook endpoints of tenants, and their de
     examples: ['webhooks deliveries 0197f2c4-7a52-7c3e-9f0a-3c5d1b2a4e6f --limit 100'],
     input: {
       endpoint: text,
-      limit: option('<count> at most this many, up to 100 (default: 25)', limit),
+      limit: option(
+        '<count> at most this many, up to 100 (default: 25)',
+        wholeNumber(1, 100).prefault('25'),
+      ),
     },
     run: async ({ database, output }, { endpoint, limit: most }) => {
       const { id } = await findEndpoint(database.reader, endpoint);

@@ -1,5 +1,6 @@
+import type { Command } from 'commander';
 import { randomUUID } from 'node:crypto';
-import { type AuditEntry, type Actor, recordAction } from '../../access/audit-log.js';
+import { type Actor, type AuditEntry, recordAction } from '../../access/audit-log.js';
 import type { OpsConfig } from '../../config/config.js';
 import type { Refusal } from '../../core/errors.js';
 import type { Keyring } from '../../core/fingerprint.js';
@@ -10,14 +11,66 @@ import { errnoOf, isUnavailable } from '../../db/failures.js';
 import { mysqlAddress, withDatabase } from '../../db/servers.js';
 import { transact } from '../../db/transact.js';
 import { findService, hasNoManager } from '../../staff/people.js';
-import { rightRefusal, type StaffIdentity } from '../../staff/rules.js';
+import {
+  asksForCode,
+  rightRefusal,
+  STAFF_ACTIONS,
+  type StaffActionName,
+  type StaffIdentity,
+} from '../../staff/rules.js';
 import { findSession } from '../../staff/sessions.js';
 import { verifyClaim } from '../../staff/verification.js';
 import { buildOpsParts, type OpsDeps } from '../context.js';
 import { OpsError, shellWord } from '../failures.js';
 import { PROGRAM } from '../help.js';
-import { type Need, needsCode, refusedAction, rightOf } from './needs.js';
 import type { SessionFile } from './session-file.js';
+
+/** A right, or a staff action, which implies one. */
+export type Need = StaffRight | StaffActionName;
+
+/** For commands whose input determines the need. Null: this input changes nothing. */
+interface Choice<Input> {
+  readonly among: readonly [Need, ...Need[]];
+  readonly of: (input: Input) => Need | null;
+}
+
+/** `own proof`: signing in and out, which only require proving one's identity. */
+export type Needs<Input> = Need | Choice<Input> | 'own proof';
+
+export type DeclaredNeeds = 'nothing' | 'own proof' | readonly Need[];
+
+const declared = new WeakMap<Command, DeclaredNeeds>();
+
+/** Returns the need of a command: `nothing` if it only reads, undefined for a group. */
+export function needsOf(command: Command): DeclaredNeeds | undefined {
+  return declared.get(command);
+}
+
+export function declareNeeds(command: Command, needs: DeclaredNeeds): void {
+  declared.set(command, needs);
+}
+
+export function namedNeeds<Input>(needs: Needs<Input>): DeclaredNeeds {
+  if (needs === 'own proof') return needs;
+  return typeof needs === 'string' ? [needs] : needs.among;
+}
+
+function isRight(need: Need): need is StaffRight {
+  return (STAFF_RIGHTS as readonly string[]).includes(need);
+}
+
+export function rightOf(need: Need): StaffRight {
+  return isRight(need) ? need : STAFF_ACTIONS[need].right;
+}
+
+/** Returns true if the user must prove their identity again, as one of two people. */
+export function needsCode(need: Need): boolean {
+  return !isRight(need) && asksForCode(need, 'ops');
+}
+
+export function refusedAction(need: Need): string {
+  return isRight(need) ? 'ops.refused' : `${need}_refused`;
+}
 
 export interface AuthorisationDeps extends DatabaseDeps {
   readonly sessions: SessionFile;
@@ -117,7 +170,7 @@ async function verified(
   identity: StaffIdentity,
   need: Need,
   request: CommandRequest,
-): Promise<StaffIdentity> {
+) {
   const { database, clock } = deps;
   const right = rightOf(need);
   const encryptionKeys = deps.encryptionKeys();

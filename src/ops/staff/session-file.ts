@@ -81,19 +81,9 @@ export class SessionFile {
   }
 
   private read(): z.infer<typeof content>['databases'] {
-    const text = this.readText();
-    if (text === null) return {};
-    try {
-      return content.parse(JSON.parse(text)).databases;
-    } catch {
-      throw new OpsError(`${this.path} is not a valid session file: remove it, and sign in again`);
-    }
-  }
-
-  private readText(): string | null {
     try {
       const found = statSync(this.path, { throwIfNoEntry: false });
-      if (found === undefined) return null;
+      if (found === undefined) return {};
       this.assertOwnFolder();
       if ((found.mode & OTHERS) !== 0)
         throw new OpsError(
@@ -101,9 +91,11 @@ export class SessionFile {
         );
       if (found.uid !== process.getuid?.())
         throw new OpsError(`${this.path} belongs to another user`);
-      return readFileSync(this.path, 'utf8');
+      return content.parse(JSON.parse(readFileSync(this.path, 'utf8'))).databases;
     } catch (failure) {
-      throw this.failed('read', failure);
+      if (!(failure instanceof SyntaxError || failure instanceof z.ZodError))
+        throw this.failed('read', failure);
+      throw new OpsError(`${this.path} is not a valid session file: remove it, and sign in again`);
     }
   }
 
