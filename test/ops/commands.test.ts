@@ -9,7 +9,7 @@ import { systemClock } from '../../src/core/instant.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { until } from '../support/temporal.js';
 import { assertLedgerSound } from '../support/world.js';
-import { type Ran, run, runSetAhead } from './ops.js';
+import { commandLine, run, runSetAhead, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 
 const OBJECT = z.record(z.string(), z.unknown());
@@ -30,49 +30,17 @@ describe('npm run ops', () => {
     await assertLedgerSound(test.database);
   });
 
-  const ops = (...args: readonly string[]): Promise<Ran> =>
-    run('src/ops/main.js', args, people.env);
-
-  /** The JSON that a command printed; it must have gone well. */
-  async function json(...args: readonly string[]): Promise<Record<string, unknown>> {
-    const { code, stdout, stderr } = await ops(...args, '--json');
-    assert.equal(code, 0, stderr);
-    return OBJECT.parse(JSON.parse(stdout));
-  }
-
-  async function fails(code: number, message: RegExp, ...args: readonly string[]): Promise<void> {
-    const ran = await ops(...args);
-    assert.equal(ran.code, code, ran.stderr);
-    assert.match(ran.stderr, message);
-    assert.doesNotMatch(ran.stderr, /\n\s+at /, 'a stack trace');
-    assert.equal(ran.stdout, '');
-  }
+  const { ops, one: json, rows, fails } = commandLine(() => people.env);
 
   it('npm run ops dates what it changes by the clock of the database: an account opened where the clock is ahead takes money at once', async () => {
     const { id } = await json('tenants', 'add', `ahead ${randomUUID()}`);
-    const named = [
-      'accounts',
-      'open',
-      'Ana Pérez',
-      '--tenant',
-      String(id),
-      '--type',
-      'person',
-      '--json',
-    ];
+    const named = words`accounts open 'Ana Pérez' --tenant ${String(id)} --type person --json`;
     const { code, stdout, stderr } = await runSetAhead(2, named, people.env);
     assert.equal(code, 0, stderr);
     const account = OBJECT.parse(JSON.parse(stdout));
     const paid = ['--amount', '100000', '--asset', 'COPM', '--reference', 'first'];
     await json(
-      'payins',
-      'record',
-      '--tenant',
-      String(id),
-      '--account',
-      String(account.id),
-      ...paid,
-      '--yes',
+      ...words`payins record --tenant ${String(id)} --account ${String(account.id)} ${paid} --yes`,
     );
   });
 
@@ -80,58 +48,31 @@ describe('npm run ops', () => {
     const { id } = await json('tenants', 'add', `budget ${randomUUID()}`);
     const command = ['tenants', 'recipient-budget', String(id)];
     assert.deepEqual(await json(...command), { size: 'default', full_at: 'now' });
-    assert.deepEqual(await json(...command, '--size', '500000'), {
-      size: '500000',
-      full_at: 'now',
-    });
-    assert.deepEqual(await json(...command), { size: '500000', full_at: 'now' });
-    assert.deepEqual(await json(...command, '--size', 'default'), {
-      size: 'default',
-      full_at: 'now',
-    });
+    for (const size of ['500000', 'default']) {
+      assert.deepEqual(await json(...command, '--size', size), { size, full_at: 'now' });
+      assert.deepEqual(await json(...command), { size, full_at: 'now' });
+    }
     await fails(1, /newRecipients/, ...command, '--size', '0');
   });
 
   it('npm run ops shows and changes how long what lowers a policy of a tenant waits', async () => {
     const name = `delay ${randomUUID()}`;
     await json('tenants', 'add', name);
-    const delay = async (...options: readonly string[]): Promise<unknown> => {
-      const { stdout } = await ops('tenants', 'policy-delay', name, ...options, '--json');
-      return JSON.parse(stdout);
-    };
+    const delay = (...options: readonly string[]) =>
+      json('tenants', 'policy-delay', name, ...options);
     assert.deepEqual(await delay(), { tenant: name, policy_delay_s: 0 });
     assert.deepEqual(await delay('--seconds', '24h'), { tenant: name, policy_delay_s: 86_400 });
     assert.deepEqual(await delay('--none'), { tenant: name, policy_delay_s: 0 });
-    await fails(
-      2,
-      /either --seconds or --none/,
-      'tenants',
-      'policy-delay',
-      name,
-      '--seconds',
-      '1',
-      '--none',
-    );
-    await fails(
-      2,
-      /--seconds: 0 is not from 1 to 2592000 seconds/,
-      'tenants',
-      'policy-delay',
-      name,
-      '--seconds',
-      '0',
-    );
+    const policyDelay = words`tenants policy-delay ${name} --seconds`;
+    await fails(2, /either --seconds or --none/, ...policyDelay, '1', '--none');
+    await fails(2, /--seconds: 0 is not from 1 to 2592000 seconds/, ...policyDelay, '0');
   });
 
   it('npm run ops shows and changes the quotas of a tenant', async () => {
     const { id } = await json('tenants', 'add', `quotas ${randomUUID()}`);
     const quotas = async (...options: readonly string[]): Promise<unknown> => {
-      const { stdout } = await ops('tenants', 'quotas', String(id), ...options, '--json');
-      return (JSON.parse(stdout) as Record<string, unknown>[]).map(({ quota, used, limit }) => [
-        quota,
-        used,
-        limit,
-      ]);
+      const all = await rows('tenants', 'quotas', String(id), ...options);
+      return all.map(({ quota, used, limit }) => [quota, used, limit]);
     };
     const usual = [
       ['open_batches', '0', '100'],
@@ -152,23 +93,12 @@ describe('npm run ops', () => {
       await quotas('--open-batches', '7', '--unpaid-rows', '5', '--stored-bytes', '0'),
       changed,
     );
-    const back = [
-      '--open-batches',
-      'default',
-      '--unpaid-rows',
-      'default',
-      '--stored-bytes',
-      'default',
-    ];
+    const back = words`--open-batches default --unpaid-rows default --stored-bytes default`;
     assert.deepEqual(await quotas(...back), usual);
     await fails(
       2,
       /--open-batches: must be a number/,
-      'tenants',
-      'quotas',
-      String(id),
-      '--open-batches',
-      '-1x',
+      ...words`tenants quotas ${String(id)} --open-batches -1x`,
     );
   });
 
@@ -181,15 +111,7 @@ describe('npm run ops', () => {
     );
     assert.deepEqual([account.alias, account.phone], ['$treasury', '+573005550100']);
     await json(
-      ...[
-        'accounts',
-        'verify',
-        '$treasury',
-        '--tenant',
-        tenant,
-        '--legal-name',
-        'Acme Treasury S.A.S.',
-      ],
+      ...words`accounts verify $treasury --tenant ${tenant} --legal-name 'Acme Treasury S.A.S.'`,
       ...['--document-type', 'NIT', '--document-number', '900123456-7', '--country', 'CO'],
     );
     const payIn = [
@@ -207,15 +129,7 @@ describe('npm run ops', () => {
     assert.deepEqual(shown.members, ['finance (owner)']);
 
     const issued = await json(
-      'tokens',
-      'issue',
-      'server',
-      '--tenant',
-      tenant,
-      '--member',
-      'finance',
-      '--scopes',
-      'all',
+      ...words`tokens issue server --tenant ${tenant} --member finance --scopes all`,
     );
     const authenticator = new Authenticator(test.database.reader, systemClock);
     assert.notEqual(await authenticator.authenticate(String(issued.token), '127.0.0.1'), null);
@@ -227,17 +141,7 @@ describe('npm run ops', () => {
 
   it('npm run ops lets another person than the proposer post an adjustment, each by a code', async () => {
     const proposal = [
-      ...[
-        'adjustments',
-        'propose',
-        'out',
-        '--tenant',
-        tenant,
-        '--account',
-        '$treasury',
-        '--amount',
-        '50000',
-      ],
+      ...words`adjustments propose out --tenant ${tenant} --account $treasury --amount 50000`,
       ...['--asset', 'COPM', '--reference', 'case-1', '--reason', 'Paid in twice'],
     ];
     await json(...(await people.withCode(proposal)));
@@ -253,18 +157,7 @@ describe('npm run ops', () => {
   });
 
   it('npm run ops sets fees once there is a fee account', async () => {
-    const fee = [
-      'fees',
-      'set',
-      '--tenant',
-      tenant,
-      '--operation',
-      'payout',
-      '--asset',
-      'COPM',
-      '--basis-points',
-      '10',
-    ];
+    const fee = words`fees set --tenant ${tenant} --operation payout --asset COPM --basis-points 10`;
     await fails(1, /no fee account/, ...fee);
     await json('tenants', 'set-fee-account', tenant, '$treasury');
     const set = await json(...fee, '--floor', '100', '--cap', '500000');
@@ -278,60 +171,32 @@ describe('npm run ops', () => {
   });
 
   it('npm run ops asks before it moves money, and moves none when nobody can answer', async () => {
-    const payIn = [
-      'payins',
-      'record',
-      '--tenant',
-      tenant,
-      '--account',
-      '$treasury',
-      '--amount',
-      '1',
-      '--asset',
-      'COPM',
-    ];
+    const payIn = words`payins record --tenant ${tenant} --account $treasury --amount 1 --asset COPM`;
     await fails(1, /confirm it with --yes/, ...payIn, '--reference', 'unasked');
     assert.deepEqual(await test.sql("SELECT 1 FROM pay_ins WHERE reference='unasked'"), []);
   });
 
   it('npm run ops exits 2 for a wrong call, and says what is wrong', async () => {
-    await fails(2, /unknown command 'tenant'/, 'tenant');
-    await fails(2, /^error: --type is required/m, 'accounts', 'open', 'X', '--tenant', tenant);
-    await fails(
-      2,
-      /<role>: must be one of viewer/,
-      'members',
-      'grant',
-      'finance',
-      'boss',
-      '--tenant',
-      tenant,
-    );
-    await fails(2, /--tenant is required with/, 'accounts', 'show', '$treasury');
-    await fails(
-      2,
-      /either --account or --all-accounts/,
-      'members',
-      'grant',
-      'finance',
-      'viewer',
-      '--tenant',
-      tenant,
-    );
+    for (const [args, message] of [
+      [['tenant'], /unknown command 'tenant'/],
+      [words`accounts open X --tenant ${tenant}`, /^error: --type is required/m],
+      [words`members grant finance boss --tenant ${tenant}`, /<role>: must be one of viewer/],
+      [words`accounts show $treasury`, /--tenant is required with/],
+      [words`members grant finance viewer --tenant ${tenant}`, /--account or --all-accounts/],
+    ] as const)
+      await fails(2, message, ...args);
   });
 
   it('npm run ops exits 1 for what cannot be done, in one line', async () => {
-    await fails(1, /^error: there is no tenant nobody\n$/, 'tenants', 'show', 'nobody');
-    await fails(
-      1,
-      /^error: there is no account \$nobody in ops .*\n$/,
-      'accounts',
-      'show',
-      '$nobody',
-      '--tenant',
-      tenant,
-    );
-    await fails(1, /^error: there is already a tenant .*\n$/, 'tenants', 'add', tenant);
+    for (const [args, message] of [
+      [words`tenants show nobody`, /^error: there is no tenant nobody\n$/],
+      [
+        words`accounts show $nobody --tenant ${tenant}`,
+        /^error: there is no account \$nobody in o/,
+      ],
+      [words`tenants add ${tenant}`, /^error: there is already a tenant .*\n$/],
+    ] as const)
+      await fails(1, message, ...args);
   });
 
   it('npm run ops shows a list again and again with --watch, but not as JSON', async () => {

@@ -79,31 +79,6 @@ describe('the lines of a CSV file', () => {
     assert.deepEqual(told('\uFEFF"SEP=,"\ntype,name\nperson,a\n'), [[3, 'person', 'a', null]]);
   });
 
-  it('the lines of a CSV file are the same wherever the pieces of a large file are cut', () => {
-    const content = `type,name\r\n${Array.from({ length: 40_000 }, (_, index) => `person,Zoé ${index} 小明`).join('\r\n')}\r\n`;
-    const lines = read(content);
-    assert.equal(lines.length, 40_000);
-    assert.deepEqual(lines.at(-1), {
-      number: 40_001,
-      values: { type: 'person', name: 'Zoé 39999 小明' },
-      fault: null,
-    });
-    assert.ok(
-      lines.every(
-        ({ number, values }, index) => number === index + 2 && values.name === `Zoé ${index} 小明`,
-      ),
-    );
-  });
-
-  it('the lines of a CSV file are counted correctly if a piece of the file ends within a CRLF', () => {
-    const line = (bytes: number): string => `person,${'x'.repeat(bytes - 9)}\r\n`;
-    // The pieces are of 256 KiB: the CR is the last byte of the first one.
-    const content = `type,name\r\n${line(54)}${line(64).repeat(4_100)}`;
-    assert.equal(content[262_143], '\r');
-    const numbers = read(content).map(({ number }) => number);
-    assert.deepEqual([numbers.length, numbers.at(-1)], [4_101, 4_102]);
-  });
-
   for (const [what, content, message] of [
     ['that is not there', null, /cannot be read/],
     ['that is empty', '', /is empty/],

@@ -14,7 +14,7 @@ import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { forgetCodes } from '../support/staff.js';
 import { until } from '../support/temporal.js';
 import { assertLedgerSound, balanceOf } from '../support/world.js';
-import { run, TEST_KEYS } from './ops.js';
+import { run, TEST_KEYS, words } from './ops.js';
 
 const account = z.strictObject({
   id: z.uuid(),
@@ -343,16 +343,7 @@ describe('the demo world', () => {
   });
 
   async function counts(): Promise<unknown> {
-    const names = [
-      'tenants',
-      'accounts',
-      'members',
-      'member_roles',
-      'tokens',
-      'pay_ins',
-      'entries',
-      'fee_schedules',
-    ];
+    const names = words`tenants accounts members member_roles tokens pay_ins entries fee_schedules`;
     return Promise.all(
       names.map(async (name) => [name, await test.sql(`SELECT COUNT(*) AS count FROM ${name}`)]),
     );

@@ -159,7 +159,7 @@ describe('the import of accounts', () => {
     const closing = await imported(0, file('type,name,alias,phone\nperson,Closing,$closing,\n'));
     assert.equal(closing.opened, 1);
     const closed = (await own()).find(({ alias }) => alias === '$closing');
-    await closeAccount(test.database, systemClock, closed!.id, { actor: TEST_ACTOR, reason: null });
+    await closeAccount(test.deps, closed!.id, { actor: TEST_ACTOR, reason: null });
     const report = join(folder, `${randomUUID()}.csv`);
     const path = file(
       [

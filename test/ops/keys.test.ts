@@ -5,7 +5,7 @@ import { LEAST, openBank } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
 import { assertLedgerSound } from '../support/world.js';
 import { countByFingerprintKey } from '../../src/ledger/fingerprint-keys.js';
-import { run, TEST_KEYS } from './ops.js';
+import { commandLine, TEST_KEYS } from './ops.js';
 
 const ROWS = z.array(
   z.object({
@@ -35,13 +35,7 @@ describe('the keys, as operators see them', () => {
     await api.stop();
   });
 
-  const ops = async (...args: readonly string[]): Promise<unknown> => {
-    const { code, stdout, stderr } = await run('src/ops/main.js', [...args, '--json'], {
-      MYSQL_URL: db.url,
-    });
-    assert.equal(code, 0, stderr);
-    return JSON.parse(stdout);
-  };
+  const { json: ops } = commandLine(() => ({ MYSQL_URL: db.url }));
 
   it('keys list counts each fingerprint under its key, those of commands of our own under none', async () => {
     const [counted] = await db.sql(

@@ -7,10 +7,10 @@ import { listTokens, revokeToken } from '../../src/access/tokens.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import type { Database } from '../../src/db/database.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Bank, type Json, openBank } from '../support/bank.js';
+import { answered, type Bank, openBank } from '../support/bank.js';
 import { openDatabase, type TestDatabase, testDatabase } from '../support/database.js';
 import { makeToken, TEST_ACTOR } from '../support/world.js';
-import { type Ran, run } from './ops.js';
+import { commandLine, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 
 const MINUTE_MS = 60_000;
@@ -35,21 +35,17 @@ describe('the tokens of a member', () => {
     await api.stop();
   });
 
-  const ops = (...args: readonly string[]): Promise<Ran> =>
-    run('src/ops/main.js', ['tokens', ...args, '--json'], people.env);
+  const { ops, rows } = commandLine(() => people.env);
 
   it('the tokens of a member end all at once by one command, those of others do not, and the audit log has each', async () => {
     const { id: tenantId, name } = bank.tenant.tenant;
     const member = await addMember(db.database, systemClock, tenantId, 'leaky', TEST_ACTOR);
     const made = await Promise.all([1, 2, 3].map(() => makeToken(db.database, member)));
     const ended = await revokeToken(db.database, systemClock, made[0]!.token.keyId, TEST_ACTOR);
-    const ran = await ops('revoke', '--tenant', name, '--member', 'leaky', '--yes');
-    assert.equal(ran.code, 0, ran.stderr);
+    const revoke = words`tokens revoke --tenant ${name} --member leaky --yes`;
+    const revoked = (await rows(...revoke)).map((token) => token.key_id);
     const live = made.slice(1).map(({ token }) => token.keyId);
-    assert.deepEqual(
-      (JSON.parse(ran.stdout) as Json[]).map((token) => token.key_id).sort(),
-      live.sort(),
-    );
+    assert.deepEqual(revoked.sort(), live.sort());
     const known = await listTokens(db.database.reader, tenantId);
     for (const { token } of made)
       assert.notEqual(known.find(({ keyId }) => keyId === token.keyId)?.revokedAt, null);
@@ -67,8 +63,7 @@ describe('the tokens of a member', () => {
       live,
     );
 
-    const again = await ops('revoke', '--tenant', name, '--member', 'leaky', '--yes');
-    assert.deepEqual([again.code, JSON.parse(again.stdout)], [0, []]);
+    assert.deepEqual(await rows(...revoke), []);
   });
 
   it('the tokens of a member are named by a key id or by their member, not by both and not by half', async () => {
@@ -79,7 +74,7 @@ describe('the tokens of a member', () => {
       ['--tenant', name],
       ['abc', '--tenant', name, '--member', 'owner'],
     ])
-      assert.equal((await ops('revoke', ...args, '--yes')).code, 2, args.join(' '));
+      assert.equal((await ops('tokens', 'revoke', ...args, '--yes')).code, 2, args.join(' '));
   });
 
   it('the tokens of a member show when they were last used, about, written once in some minutes however often they are used', async () => {
@@ -106,8 +101,8 @@ describe('the tokens of a member', () => {
     now = instant(first + 6 * MINUTE_MS);
     await useAndWrite();
     assert.equal(await lastUsed(), now);
-    const shown = await ops('list', '--tenant', bank.tenant.tenant.name);
-    const row = (JSON.parse(shown.stdout) as Json[]).find((one) => one.key_id === token.keyId);
+    const listed = await rows('tokens', 'list', '--tenant', bank.tenant.tenant.name);
+    const row = listed.find((one) => one.key_id === token.keyId);
     assert.equal(row?.last_used_at, new Date(now).toISOString());
   });
 

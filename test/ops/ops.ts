@@ -3,6 +3,8 @@ import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import type { Json } from '../support/bank.js';
 import { tieToThisProcess } from '../support/service-process.js';
 import type { AskedRun } from './resident-ops.js';
 
@@ -10,6 +12,47 @@ export interface Ran {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
+}
+
+/** Splits a command line. Text in quotation marks and an inserted value are one word each; an inserted list is several. */
+export function words(
+  parts: TemplateStringsArray,
+  ...values: readonly (string | bigint | readonly string[])[]
+): string[] {
+  const split = (part: string): string[] =>
+    Array.from(part.matchAll(/'([^']*)'|\S+/g), ([word, quoted]) => quoted ?? word);
+  return parts.flatMap((part, index) => {
+    const value = values[index] ?? [];
+    return [...split(part), ...(typeof value === 'object' ? value : [String(value)])];
+  });
+}
+
+const OBJECT = z.record(z.string(), z.unknown());
+
+/** The command line with these settings. */
+export function commandLine(env: () => Record<string, string>) {
+  const ops = (...args: readonly string[]): Promise<Ran> => run(COMMAND_LINE, args, env());
+  /** Returns the JSON that a command printed, which must have succeeded. */
+  const json = async (...args: readonly string[]): Promise<unknown> => {
+    const { code, stdout, stderr } = await ops(...args, '--json');
+    assert.equal(code, 0, stderr);
+    return JSON.parse(stdout);
+  };
+  const one = async (...args: readonly string[]): Promise<Json> =>
+    OBJECT.parse(await json(...args));
+  const rows = async (...args: readonly string[]): Promise<Json[]> =>
+    z.array(OBJECT).parse(await json(...args));
+  const fails = async (
+    code: number,
+    message: RegExp,
+    ...args: readonly string[]
+  ): Promise<void> => {
+    const ran = await ops(...args);
+    assert.deepEqual([ran.code, ran.stdout], [code, ''], ran.stderr);
+    assert.match(ran.stderr, message);
+    assert.doesNotMatch(ran.stderr, /\n\s+at /, 'a stack trace');
+  };
+  return { ops, json, one, rows, fails };
 }
 
 /** ENCRYPTION_KEYS of every test. */

@@ -14,8 +14,8 @@ import { answered, idLiteral, LEAST, openBank, text } from '../support/bank.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { openGuarded } from '../support/guarded.js';
 import { assertLedgerSound } from '../support/world.js';
-import { needsOf } from '../../src/ops/staff/needs.js';
-import { type Ran, run, TEST_KEYS } from './ops.js';
+import { needsOf } from '../../src/ops/staff/authorisation.js';
+import { type Ran, run, TEST_KEYS, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 
 const OBJECT = z.record(z.string(), z.unknown());
@@ -104,16 +104,7 @@ describe('what operators do', () => {
   it('the command line opens, names, verifies, limits, freezes and closes accounts, each with a line in the audit log', async () => {
     await acts('tenant.add', 'tenants', 'add', tenant);
     await acts('member.add', 'members', 'add', 'clerk', ...IN);
-    const ana = [
-      'accounts',
-      'open',
-      'Ana Pérez',
-      ...IN,
-      '--type',
-      'person',
-      '--phone',
-      '+57 318 555 0001',
-    ];
+    const ana = words`accounts open 'Ana Pérez' ${IN} --type person --phone '+57 318 555 0001'`;
     await acts('account.open', ...ana);
     const path = join(folder, 'people.csv');
     writeFileSync(path, 'type,name,alias,phone\nbusiness,Acme,$priv-acme,\n');
@@ -121,29 +112,13 @@ describe('what operators do', () => {
     await acts('alias.set', 'accounts', 'set-alias', '+573185550001', '$Priv.Ana', ...IN);
     const verified = await acts(
       'account.verify',
-      ...[
-        'accounts',
-        'verify',
-        '$priv.ana',
-        ...IN,
-        '--legal-name',
-        'Ana María Pérez',
-        '--document-type',
-        'CC',
-      ],
+      ...words`accounts verify $priv.ana ${IN} --legal-name 'Ana María Pérez' --document-type CC`,
       ...['--document-number', '1020304050', '--country', 'CO'],
     );
     assert.deepEqual([verified.status, verified.document_last4], ['verified', '4050']);
     const limited = await acts(
       'limits.set',
-      'limits',
-      'set',
-      '$priv.ana',
-      ...IN,
-      '--asset',
-      'COPM',
-      '--maximum',
-      '200000',
+      ...words`limits set $priv.ana ${IN} --asset COPM --maximum 200000`,
     );
     const [copm, dusd] = z.array(OBJECT).parse(limited.items);
     assert.deepEqual(
@@ -160,46 +135,24 @@ describe('what operators do', () => {
     assert.equal(await test.change(dated), 1);
     const reset = await acts(
       'account.reset_clock',
-      'accounts',
-      'reset-clock',
-      text(opened),
-      '--reason',
-      'ticket 3',
+      ...words`accounts reset-clock ${text(opened)} --reason 'ticket 3'`,
     );
     assert.equal(reset.reset, true);
     const closed = await acts(
       'account.close',
-      'accounts',
-      'close',
-      '+573185550001',
-      ...IN,
-      '--reason',
-      'ticket 2',
+      ...words`accounts close +573185550001 ${IN} --reason 'ticket 2'`,
     );
     assert.deepEqual([closed.status, closed.phone], ['closed', null]);
   });
 
   it('the command line grants roles, issues, rotates and revokes tokens, each with a line', async () => {
-    await acts(
-      'role.grant',
-      'members',
-      'grant',
-      'clerk',
-      'viewer',
-      ...IN,
-      '--account',
-      '$priv-acme',
-    );
+    await acts('role.grant', ...words`members grant clerk viewer ${IN} --account $priv-acme`);
     await acts('role.remove', 'members', 'remove-role', 'clerk', ...IN, '--account', '$priv-acme');
     const issue = ['tokens', 'issue', 'server', ...IN, '--member', 'clerk', '--scopes', 'read'];
     const issued = await acts('token.issue', ...issue);
     const rotated = await acts(
       'token.rotate',
-      'tokens',
-      'rotate',
-      String(issued.key_id),
-      '--grace',
-      '1h',
+      ...words`tokens rotate ${String(issued.key_id)} --grace 1h`,
     );
     assert.deepEqual(
       [rotated.name, rotated.scopes, rotated.replaces],
@@ -215,16 +168,7 @@ describe('what operators do', () => {
     const account = ['--account', '$priv-acme', ...IN];
     const money = ['--amount', '150000', '--asset', 'COPM'];
     await acts('payin.record', 'payins', 'record', ...account, ...money, '--reference', 'p1');
-    const propose = [
-      'adjustments',
-      'propose',
-      'out',
-      ...account,
-      ...money,
-      '--reason',
-      'twice',
-      '--reference',
-    ];
+    const propose = words`adjustments propose out ${account} ${money} --reason twice --reference`;
     await acts('adjustment.propose', ...(await people.withCode([...propose, 'a1'])));
     await acts('adjustment.propose', ...(await people.withCode([...propose, 'a2'])));
     await acts(
@@ -246,21 +190,13 @@ describe('what operators do', () => {
     const alias = `$r${randomUUID().slice(0, 8)}x`;
     await acts('alias.reserve', 'aliases', 'reserve', alias);
     const listed = await done(['aliases', 'list']);
-    assert.ok(
-      z
-        .array(OBJECT)
-        .parse(listed.items)
-        .some((row) => row.alias === alias && row.reserved_by === 'bob'),
-    );
+    const reserved = z.array(OBJECT).parse(listed.items);
+    assert.ok(reserved.some((row) => row.alias === alias && row.reserved_by === 'bob'));
     await acts('alias.unreserve', 'aliases', 'unreserve', alias);
     const both = `next:${Buffer.alloc(32, 9).toString('base64')},${TEST_KEYS}`;
     const sealed = await done(['keys', 'list'], both);
-    assert.ok(
-      z
-        .array(OBJECT)
-        .parse(sealed.items)
-        .some((row) => row.key_id === 'test'),
-    );
+    const used = z.array(OBJECT).parse(sealed.items);
+    assert.ok(used.some((row) => row.key_id === 'test'));
     try {
       const { key_id: keyId, documents } = await done(['keys', 'rotate'], both);
       assert.equal(keyId, 'next');
@@ -282,11 +218,7 @@ describe('what operators do', () => {
       for (const action of ['approve', 'reject', 'cancel'])
         await acts(
           `transfer.${action}`,
-          'transfers',
-          action,
-          text((await pend()).id),
-          '--reason',
-          'ticket 3',
+          ...words`transfers ${action} ${text((await pend()).id)} --reason 'ticket 3'`,
         );
       await acts('outbox.release', 'outbox', 'release', '--tenant', bank.tenant.tenant.name);
       await acts('outbox.rebuild', 'outbox', 'rebuild');
@@ -296,11 +228,7 @@ describe('what operators do', () => {
       );
       await acts(
         'finding.acknowledge',
-        'findings',
-        'acknowledge',
-        finding,
-        '--reason',
-        'planted by a test',
+        ...words`findings acknowledge ${finding} --reason 'planted by a test'`,
       );
       const policy = [guarded.id, '--asset', 'DUSD'];
       await acts('approval_policy.set', 'policies', 'set', ...policy, '--threshold', '1');
@@ -354,14 +282,13 @@ describe('what operators do', () => {
   it('the command line sets how long events are kept, at least 30 days, with a line', async () => {
     const { code, stderr } = await ops(['events', 'retention', 'set', '29', '--yes']);
     assert.deepEqual([code, /out_of_range/.test(stderr)], [1, true]);
-    assert.equal(
-      (await acts('events.set_retention', 'events', 'retention', 'set', '36500')).kept_days,
-      36_500,
-    );
-    assert.equal(
-      (await acts('events.set_retention', 'events', 'retention', 'set', 'forever')).kept_days,
-      null,
-    );
+    for (const [days, kept] of [
+      ['36500', 36_500],
+      ['forever', null],
+    ] as const) {
+      const set = await acts('events.set_retention', 'events', 'retention', 'set', days);
+      assert.equal(set.kept_days, kept);
+    }
     assert.equal((await done(['events', 'retention', 'show'])).kept, 'forever');
     recorded.add('events retention set');
   });
@@ -395,19 +322,12 @@ describe('what operators do', () => {
     await world.pay({ id });
     const shown = await done(['batches', 'show', id]);
     assert.deepEqual([shown.status, shown.paid, shown.failed], ['partially_failed', 1, 1]);
-    const { items } = await done([
-      'batches',
-      'list',
-      '--tenant',
-      world.tenant.tenant.id,
-      '--status',
-      'partially_failed',
-    ]);
+    const { items } = await done(
+      words`batches list --tenant ${world.tenant.tenant.id} --status partially_failed`,
+    );
+    const ended = z.array(OBJECT).parse(items);
     assert.deepEqual(
-      z
-        .array(OBJECT)
-        .parse(items)
-        .map((one) => one.id),
+      ended.map((one) => one.id),
       [id],
     );
     await test.change(
@@ -415,10 +335,7 @@ describe('what operators do', () => {
     );
     const removed = await acts(
       'bonus_batch.delete_upload',
-      'batches',
-      'remove-uploads',
-      '--older-than',
-      '90d',
+      ...words`batches remove-uploads --older-than 90d`,
     );
     assert.equal(removed.removed, 1);
     const { code, stderr } = await ops(['batches', 'pause', id, ...why]);
@@ -460,16 +377,7 @@ describe('what operators do', () => {
 
   it('the command line asks before what cannot be undone, and does nothing when nobody can answer', async () => {
     await done(['accounts', 'open', 'Careful', ...IN, '--type', 'person', '--alias', '$priv-care']);
-    const issued = await done([
-      'tokens',
-      'issue',
-      'careful',
-      ...IN,
-      '--member',
-      'clerk',
-      '--scopes',
-      'read',
-    ]);
+    const issued = await done(words`tokens issue careful ${IN} --member clerk --scopes read`);
     const before = await newest();
     for (const args of [
       ['accounts', 'close', '$priv-care', ...IN],
@@ -486,18 +394,7 @@ describe('what operators do', () => {
   });
 
   it('the command line takes a document number from standard input, and never repeats one that is wrong', async () => {
-    const verify = [
-      'accounts',
-      'verify',
-      '$priv-care',
-      ...IN,
-      '--legal-name',
-      'Ana',
-      '--document-type',
-      'CC',
-      '--country',
-      'CO',
-    ];
+    const verify = words`accounts verify $priv-care ${IN} --legal-name Ana --document-type CC --country CO`;
     const verified = await done(
       [...verify, '--document-number-stdin'],
       TEST_KEYS,

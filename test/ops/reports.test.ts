@@ -8,12 +8,11 @@ import { openAccount } from '../../src/accounts/opening.js';
 import { monthOf } from '../../src/core/calendar.js';
 import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
+import type { Json } from '../support/bank.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { move, testKind } from '../support/kinds.js';
 import { fund, openWriter, TEST_ACTOR, type WatchedWriter } from '../support/world.js';
-import { type Ran, run, runSetAhead } from './ops.js';
-
-type Line = Readonly<Record<string, unknown>>;
+import { commandLine, runSetAhead, words } from './ops.js';
 
 describe('npm run ops -- reports', () => {
   let db: TestDatabase;
@@ -44,7 +43,13 @@ describe('npm run ops -- reports', () => {
         phone: null,
       } as const;
       const grants = [{ memberId: owner.id, role: 'owner' as const }];
-      own.push(await openAccount(db.database, () => now, { ...wanted, grants }, TEST_ACTOR));
+      own.push(
+        await openAccount(
+          { database: db.database, clock: () => now },
+          { ...wanted, grants },
+          TEST_ACTOR,
+        ),
+      );
     }
     const deps = { database: db.database, writer };
     await fund(deps, own[0]!, { raw: 1_000n, asset: 'COPM' });
@@ -61,16 +66,11 @@ describe('npm run ops -- reports', () => {
     assert(outcome.done);
   }
 
-  const ops = (...args: readonly string[]): Promise<Ran> =>
-    run('src/ops/main.js', args, { MYSQL_URL: db.url });
-  const json = async (...args: readonly string[]): Promise<Line[]> => {
-    const { code, stdout, stderr } = await ops('reports', ...args, '--json');
-    assert.equal(code, 0, stderr);
-    return JSON.parse(stdout) as Line[];
-  };
+  const { ops, rows, fails } = commandLine(() => ({ MYSQL_URL: db.url }));
+  const json = (...args: readonly string[]): Promise<Json[]> => rows('reports', ...args);
   const rawOf = (amount: unknown): string => (amount as { raw: string }).raw;
   /** `accounts COPM` and what it is, of one tenant or of all. */
-  const totals = (lines: readonly Line[], tenant: string, name: string): Record<string, string> =>
+  const totals = (lines: readonly Json[], tenant: string, name: string): Record<string, string> =>
     Object.fromEntries(
       lines
         .filter((line) => line.tenant === tenant)
@@ -171,11 +171,7 @@ describe('npm run ops -- reports', () => {
     [['trial-balance', '--at', '2026-01-01'], /is not a time/],
     [['trial-balance', '--at', '2999-01-01T00:00:00Z'], /is too recent/],
   ] as const)
-    it(`reports refuse ${args.join(' ')}`, async () => {
-      const { code, stderr, stdout } = await ops('reports', ...args);
-      assert.deepEqual([code, stdout], [2, '']);
-      assert.match(stderr, message);
-    });
+    it(`reports refuse ${args.join(' ')}`, () => fails(2, message, 'reports', ...args));
 
   it('reports refuse a month that goes on, whatever the clock of the machine says', async () => {
     const { name } = monthOf(systemClock(), DEFAULT_TIME_ZONE);
@@ -191,9 +187,6 @@ describe('npm run ops -- reports', () => {
     }
   });
 
-  it('reports report an unknown tenant', async () => {
-    const { code, stderr } = await ops('reports', 'trial-balance', '--tenant', 'nobody');
-    assert.equal(code, 1);
-    assert.match(stderr, /there is no tenant nobody/);
-  });
+  it('reports report an unknown tenant', () =>
+    fails(1, /there is no tenant nobody/, ...words`reports trial-balance --tenant nobody`));
 });

@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict';
 import type { Command } from 'commander';
-import { type DeclaredNeeds, needsOf } from '../../src/ops/staff/needs.js';
+import { type DeclaredNeeds, needsOf } from '../../src/ops/staff/authorisation.js';
 import { buildProgram } from '../../src/ops/program.js';
 import { STAFF_ACTIONS } from '../../src/staff/rules.js';
+import { words } from './ops.js';
 
 /** What each command asks for, written a second time. What is not here changes nothing. */
 const NEEDS: Readonly<Record<string, Exclude<DeclaredNeeds, 'nothing'>>> = {
   login: 'own proof',
   logout: 'own proof',
-  ...all('manage', 'tenants', [
-    'add',
-    'set-fee-account',
-    'quotas',
-    'recipient-budget',
-    'policy-delay',
-  ]),
+  ...all('manage', 'tenants', words`add set-fee-account quotas recipient-budget policy-delay`),
   ...all('manage', 'members', ['add', 'grant', 'remove-role']),
   ...all('manage', 'tokens', ['issue', 'revoke', 'rotate']),
   ...all('manage', 'accounts', ['open', 'import', 'verify', 'set-alias', 'release-alias']),

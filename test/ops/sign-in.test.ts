@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { chmodSync, readFileSync, statSync } from 'node:fs';
-import { z } from 'zod';
 import { STAFF_RIGHTS, type Staff } from '../../src/db/entities/staff.js';
 import { openSession } from '../../src/staff/sessions.js';
 import { codeAt } from '../../src/staff/authenticator.js';
@@ -8,10 +7,9 @@ import { instant, systemClock } from '../../src/core/instant.js';
 import { idLiteral, type Json, text } from '../support/bank.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { addStaff, codeOf, forgetCodes, proven, staffPartsOf } from '../support/staff.js';
-import { type Ran, run } from './ops.js';
+import { commandLine, type Ran, run, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 
-const OBJECT = z.record(z.string(), z.unknown());
 const HOUR_MS = 3_600_000;
 
 describe('signing in on the command line', () => {
@@ -35,20 +33,10 @@ describe('signing in on the command line', () => {
     env: Record<string, string> = {},
     input = '',
   ): Promise<Ran> => run('src/ops/main.js', args, { ...people.env, ...env }, input);
-  async function json(...args: readonly string[]): Promise<Json> {
-    const { code, stdout, stderr } = await ops([...args, '--json']);
-    assert.equal(code, 0, stderr);
-    return OBJECT.parse(JSON.parse(stdout));
-  }
-  async function fails(
-    message: RegExp,
-    args: readonly string[],
-    env?: Record<string, string>,
-  ): Promise<void> {
-    const { code, stdout, stderr } = await ops(args, env);
-    assert.deepEqual([code, stdout], [1, ''], stderr);
-    assert.match(stderr, message);
-  }
+  const own = commandLine(() => people.env);
+  const { one: json, rows } = own;
+  const fails = (message: RegExp, args: readonly string[]): Promise<void> =>
+    own.fails(1, message, ...args);
   const lines = async (): Promise<Json[]> =>
     test.sql(
       'SELECT action, actor_claimed AS actor, subject_id, details FROM audit_log ORDER BY id',
@@ -118,11 +106,7 @@ describe('signing in on the command line', () => {
     for (let count = 0; count < 5; count += 1)
       await fails(/the code is wrong|locked until/, ['login', maria.name, '--code', '000000']);
     await fails(/is locked until 20/, ['login', maria.name, '--code', codeOf(maria)]);
-    const { stdout } = await ops(['staff', 'list', '--json']);
-    const listed = z
-      .array(OBJECT)
-      .parse(JSON.parse(stdout))
-      .find(({ name }) => name === maria.name);
+    const listed = (await rows('staff', 'list')).find(({ name }) => name === maria.name);
     assert.ok(Date.parse(text(listed?.ops_locked_until)) > Date.now());
   });
 
@@ -148,15 +132,10 @@ describe('signing in on the command line', () => {
   it("a session of the command line is ended by a manager of the staff: one session, or all of a person's", async () => {
     await people.signIn('leo', ['read']);
     await people.signIn('boss', ['manage']);
-    const { stdout } = await ops(['staff', 'sessions', '--json']);
-    const [session] = z
-      .array(OBJECT)
-      .parse(JSON.parse(stdout))
-      .filter(({ name }) => name === 'leo');
+    const session = (await rows('staff', 'sessions')).find(({ name }) => name === 'leo');
     assert.deepEqual([session?.door, session?.place], ['ops', 'test']);
-    assert.deepEqual(await json('staff', 'revoke-session', text(session?.id)), {
-      ended_sessions: 1,
-    });
+    const revoked = await json('staff', 'revoke-session', text(session?.id));
+    assert.deepEqual(revoked, { ended_sessions: 1 });
     await fails(/the session of leo has ended/, ['whoami', '--as', 'leo']);
     await people.signIn('leo', ['read']);
     await people.signIn('boss', ['manage']);
@@ -175,23 +154,15 @@ describe('signing in on the command line', () => {
     await test.change(`UPDATE staff SET active=0 WHERE id=${idLiteral(leo.id)}`);
     await fails(/the session of leo has ended/, act);
     const boss = await people.signIn('boss', ['manage']);
-    const desk = await openSession(
-      staffPartsOf(test.database),
-      proven(boss, 'support'),
-      'support',
-      'browser',
-    );
+    const byDesk = proven(boss, 'support');
+    const desk = await openSession(staffPartsOf(test.database), byDesk, 'support', 'browser');
     people.file.keep({ ...people.file.find()!, token: desk.token }, systemClock());
     await fails(/the session of boss has ended/, act);
     assert.deepEqual(await test.sql("SELECT 1 FROM reserved_aliases WHERE alias='$signed-in'"), []);
   });
 
   it('signing in on the command line is required while nobody is signed in, but not for reading', async () => {
-    await fails(/^error: sign in first: npm run ops -- login NAME\n$/, [
-      'tenants',
-      'add',
-      'nobody',
-    ]);
+    await fails(/^error: sign in first: npm run ops -- login NAME\n$/, words`tenants add nobody`);
     assert.equal((await ops(['tenants', 'list'])).code, 0);
     await people.signIn('leo');
     chmodSync(people.path, 0o644);
@@ -209,19 +180,15 @@ describe('signing in on the command line', () => {
       ops(['aliases', 'reserve', name], more);
     const [line] = await recorded(async () => assert.equal((await reserve('$by-nightly')).code, 0));
     assert.deepEqual([line?.action, line?.actor], ['alias.reserve', 'nightly']);
-    const who = await ops(['whoami', '--json'], env);
-    assert.deepEqual(OBJECT.parse(JSON.parse(who.stdout)).kind, 'service');
+    const service = commandLine(() => ({ ...people.env, ...env }));
+    assert.equal((await service.one('whoami')).kind, 'service');
     assert.equal((await reserve('$by-boss', { OPS_KEY: key })).code, 0);
     const byBoss = await recorded(() =>
       ops(['aliases', 'unreserve', '$by-boss', '--as', 'boss'], { OPS_KEY: key }),
     );
     assert.equal(byBoss[0]?.actor, 'boss');
-    await fails(/not active staff|names a service|lacks|no authenticator/, [
-      'login',
-      'nightly',
-      '--code',
-      '123456',
-    ]);
+    const noPerson = /not active staff|names a service|lacks|no authenticator/;
+    await fails(noPerson, words`login nightly --code 123456`);
     const renewed = text((await json('staff', 'add-service', 'nightly', '--can', 'manage')).key);
     assert.match((await reserve('$old-key')).stderr, /OPS_KEY is not the key of an active service/);
     await json('staff', 'deactivate', 'nightly');
@@ -237,12 +204,8 @@ describe('signing in on the command line', () => {
     const added = await json('staff', 'add', 'zoë', '--can', 'read');
     const url = new URL(text(added.otpauth_url));
     assert.deepEqual([url.protocol, url.searchParams.get('secret')], ['otpauth:', added.secret]);
-    const signedIn = await json(
-      'login',
-      'zoe',
-      '--code',
-      codeAt(text(added.secret), instant(Date.now())),
-    );
+    const code = codeAt(text(added.secret), instant(Date.now()));
+    const signedIn = await json(...words`login zoe --code ${code}`);
     assert.deepEqual([signedIn.name, signedIn.can], ['zoë', ['read']]);
     const again = await json('staff', 'add', 'ZOE', '--can', 'read,cancel', '--as', 'boss');
     assert.deepEqual(

@@ -13,6 +13,7 @@ import type { TestDatabase } from '../support/database.js';
 import { openGuarded } from '../support/guarded.js';
 import { addStaff, proven, staffPartsOf } from '../support/staff.js';
 import { openWriter } from '../support/world.js';
+import { words } from './ops.js';
 
 /**
  * Something for each staff action to be done to, and the command that does it. Restores close the database for all others: they are
@@ -104,13 +105,7 @@ async function funding(test: TestDatabase, api: TestApi, proposer: Staff) {
     return reference;
   };
   const money = () => [
-    '--account',
-    account.id,
-    '--amount',
-    `${LEAST}`,
-    '--asset',
-    'COPM',
-    '--reference',
+    ...words`--account ${account.id} --amount ${LEAST} --asset COPM --reference`,
     randomUUID(),
   ];
   return {

@@ -15,7 +15,7 @@ import {
   type ActionName,
   makeStaffActionWorld,
 } from './staff-action-world.js';
-import { type Ran, run, TEST_KEYS } from './ops.js';
+import { type Ran, run, TEST_KEYS, words } from './ops.js';
 import { SignedInPeople } from './signed-in.js';
 
 const ACTS = Object.keys(STAFF_ACTIONS).filter(
@@ -23,25 +23,8 @@ const ACTS = Object.keys(STAFF_ACTIONS).filter(
 ) as ActionName[];
 /** What acts change. Of the staff what a reset changes: wrong codes are counted. */
 const CHANGED = [
-  ...[
-    'accounts',
-    'adjustments',
-    'approvals',
-    'balances',
-    'bonus_batches',
-    'entries',
-    'events',
-    'holds',
-    'pay_ins',
-  ],
-  ...[
-    'outbox',
-    'payout_resolutions',
-    'payouts',
-    'staff_factor_resets',
-    'transfers',
-    'webhook_endpoints',
-  ],
+  ...words`accounts adjustments approvals balances bonus_batches entries events holds pay_ins`,
+  ...words`outbox payout_resolutions payouts staff_factor_resets transfers webhook_endpoints`,
 ];
 const WRONG = '000000';
 
@@ -62,6 +45,10 @@ describe('the command line as a door of the staff', () => {
     machines.set(name, machine);
     people.set(name, await machine.signIn(name, rights));
   }
+  async function addService(wanted: Parameters<typeof setService>[1]): Promise<void> {
+    const { key } = await setService(staffPartsOf(test.database), wanted, TEST_ACTOR);
+    keys.set(wanted.name, key);
+  }
   const without = (right: StaffRight): StaffRight[] => STAFF_RIGHTS.filter((one) => one !== right);
   const personOf = (name: string): Staff => people.get(name)!;
   const envOf = (name: string): Record<string, string> => machines.get(name)!.env;
@@ -74,13 +61,9 @@ describe('the command line as a door of the staff', () => {
     for (const right of STAFF_RIGHTS) await signedIn(`no-${right}`, without(right));
     for (const right of STAFF_RIGHTS) {
       const wanted = { name: `service-no-${right}`, rights: without(right) };
-      keys.set(
-        wanted.name,
-        (await setService(staffPartsOf(test.database), wanted, TEST_ACTOR)).key,
-      );
+      await addService(wanted);
     }
-    const robot = { name: 'robot', rights: STAFF_RIGHTS };
-    keys.set('robot', (await setService(staffPartsOf(test.database), robot, TEST_ACTOR)).key);
+    await addService({ name: 'robot', rights: STAFF_RIGHTS });
     await test.change(
       `UPDATE staff_sessions SET expires_at=NOW(3) WHERE staff_id=${idLiteral(personOf('over').id)}`,
     );
@@ -111,10 +94,8 @@ describe('the command line as a door of the staff', () => {
   /** It changes nothing, and leaves a line where somebody was named: `actor`. */
   async function refused(act: ActionName, given: Given): Promise<void> {
     const [recorded, before] = [await lines(), await state()];
-    const { code, stdout, stderr } = await ops(
-      [...commands[act], ...(given.args ?? [])],
-      given.env,
-    );
+    const args = [...commands[act], ...(given.args ?? [])];
+    const { code, stdout, stderr } = await ops(args, given.env);
     const how = `${act}: ${given.how}: ${stderr}`;
     assert.deepEqual([code, stdout], [1, ''], how);
     assert.match(stderr, given.says, how);
@@ -147,41 +128,22 @@ describe('the command line as a door of the staff', () => {
   function withoutProof(act: ActionName): Given[] {
     const { right } = STAFF_ACTIONS[act];
     const says = /has ended: npm run ops -- login/;
-    const named = (how: string, name: string, message: RegExp): Given => ({
-      ...{ how, env: envOf(name), says: message, actor: name },
-    });
+    const lacks = new RegExp(`no-${right} lacks the right to ${right}; .*--can`);
     const key = keys.get(`service-no-${right}`)!;
+    const elsewhere = { ...envOf('able'), OPS_SESSIONS: '/nonexistent/sessions' };
+    const serviceSays = asksForCode(act, 'ops') ? /never counts as a person/ : /lacks the right/;
+    const given = (how: string, env: Given['env'], says: RegExp, actor: string | null): Given => ({
+      ...{ how, env, says, actor },
+    });
     return [
-      named(
-        'a person without the right',
-        `no-${right}`,
-        new RegExp(`no-${right} lacks the right to ${right}; .*--can`),
-      ),
-      named('an old session', 'over', says),
-      named('a revoked session', 'revoked', says),
-      named('a session of somebody who is no longer active', 'gone', says),
-      {
-        how: 'a file that others can read',
-        env: envOf('open'),
-        says: /other users can read/,
-        actor: null,
-      },
-      {
-        how: 'nobody',
-        env: { ...envOf('able'), OPS_SESSIONS: '/nonexistent/sessions' },
-        says: /sign in first/,
-        actor: null,
-      },
-      {
-        how: 'no key of a service',
-        env: service('ssk_none'),
-        says: /not the key of an active service/,
-        actor: null,
-      },
-      {
-        ...{ how: 'a service without the right', env: service(key), actor: `service-no-${right}` },
-        says: asksForCode(act, 'ops') ? /never counts as a person/ : /lacks the right/,
-      },
+      given('a person without the right', envOf(`no-${right}`), lacks, `no-${right}`),
+      given('an old session', envOf('over'), says, 'over'),
+      given('a revoked session', envOf('revoked'), says, 'revoked'),
+      given('a session of somebody who is no longer active', envOf('gone'), says, 'gone'),
+      given('a file that others can read', envOf('open'), /other users can read/, null),
+      given('nobody', elsewhere, /sign in first/, null),
+      given('no key', service('ssk_none'), /not the key of an active service/, null),
+      given('a service without the right', service(key), serviceSays, `service-no-${right}`),
     ];
   }
 
@@ -189,19 +151,13 @@ describe('the command line as a door of the staff', () => {
     const able = personOf('able');
     const used = await machines.get('able')!.code(able);
     const deps = staffPartsOf(test.database);
-    assert.ok(
-      'session' in
-        (await signIn(deps, { name: able.name, code: used, door: 'support', place: 'test' })),
-    );
-    const by = (how: string, code: string | null, says: RegExp): Given => ({
-      ...{
-        how,
-        env: envOf('able'),
-        says,
-        actor: 'able',
-        ...(code === null ? {} : { args: ['--code', code] }),
-      },
-    });
+    const place = { door: 'support', place: 'test' } as const;
+    assert.ok('session' in (await signIn(deps, { name: able.name, code: used, ...place })));
+    const by = (how: string, code: string | null, says: RegExp): Given => {
+      const args = code === null ? [] : ['--code', code];
+      return { how, env: envOf('able'), says, actor: 'able', args };
+    };
+    const robot = { how: 'a service', env: service(keys.get('robot')!), actor: 'robot' };
     return [
       by('no code', null, /no code was given; .*with --code/),
       by('a wrong code', WRONG, /the code is wrong; .*with --code/),
@@ -209,12 +165,7 @@ describe('the command line as a door of the staff', () => {
       by('a used code', used, /the code was used before/),
       by('an old code', codeOf(able, instant(Date.now() - 10 * 60_000)), /the code is wrong/),
       by("somebody else's code", codeOf(personOf('second')), /the code is wrong/),
-      {
-        how: 'a service',
-        env: service(keys.get('robot')!),
-        says: /never counts as a person.*--as/,
-        actor: 'robot',
-      },
+      { ...robot, says: /never counts as a person.*--as/ },
     ];
   }
 
@@ -231,46 +182,36 @@ describe('the command line as a door of the staff', () => {
       const needsCode = asksForCode(act, 'ops');
       const machine = machines.get('able')!;
       const before = (await lines()).length;
-      const { code, stderr } = await ops(
-        needsCode ? await machine.withCode(commands[act]) : commands[act],
-        machine.env,
-      );
+      const args = needsCode ? await machine.withCode(commands[act]) : commands[act];
+      const { code, stderr } = await ops(args, machine.env);
       assert.equal(code, 0, stderr);
       const left = (await lines()).slice(before);
-      assert.ok(
-        left.some(
-          ({ action, actor, channel }) => action === act && actor === 'able' && channel === 'ops',
-        ),
-        JSON.stringify(left),
-      );
+      const own = left.find(({ action }) => action === act);
+      assert.deepEqual([own?.actor, own?.channel], ['able', 'ops'], JSON.stringify(left));
     });
 
   it('the command line lets a service do what one person may, by its key', async () => {
-    const { code, stderr } = await ops(
-      ['aliases', 'reserve', '$matrix'],
-      service(keys.get('robot')!),
-    );
+    const env = service(keys.get('robot')!);
+    const { code, stderr } = await ops(['aliases', 'reserve', '$matrix'], env);
     assert.equal(code, 0, stderr);
     assert.deepEqual((await lines()).at(-1)?.actor, 'robot');
   });
+
+  /** The proposal of an adjustment under this reference. */
+  const under = (reference: string): string[] => {
+    const propose = commands['adjustment.propose'];
+    return propose.map((word, at) => (propose[at - 1] === '--reference' ? reference : word));
+  };
 
   it('the command line counts a code once, when two sessions race with it', async () => {
     const again = new SignedInPeople(test);
     open.push(again);
     await again.signIn('able');
-    const propose = commands['adjustment.propose'];
     for (let round = 0; round < 5; round += 1) {
       const code = await again.code(personOf('able'));
-      const as = (env: Record<string, string>, reference: string) =>
-        ops(
-          propose
-            .map((word, at) => (propose[at - 1] === '--reference' ? reference : word))
-            .concat('--code', code),
-          env,
-        );
       const ended = await Promise.all([
-        as(envOf('able'), `race-${round}-a`),
-        as(again.env, `race-${round}-b`),
+        ops([...under(`race-${round}-a`), '--code', code], envOf('able')),
+        ops([...under(`race-${round}-b`), '--code', code], again.env),
       ]);
       assert.deepEqual(ended.map((ran) => ran.code).sort(), [0, 1]);
       const loser = ended.find((ran) => ran.code === 1);
@@ -288,35 +229,20 @@ describe('the command line as a door of the staff', () => {
     open.push(again);
     await again.signIn('Able');
     assert.equal(again.file.find('able')?.name, 'Able');
-    const propose = commands['adjustment.propose'];
-    const mine = propose.map((word, at) => (propose[at - 1] === '--reference' ? 'alone' : word));
     const machine = machines.get('able')!;
-    assert.equal((await ops(await machine.withCode(mine), machine.env)).code, 0);
-    const approve = [
-      'adjustments',
-      'approve',
-      'alone',
-      '--tenant',
-      commands['adjustment.approve'].at(-1)!,
-    ];
+    assert.equal((await ops(await machine.withCode(under('alone')), machine.env)).code, 0);
+    const tenant = commands['adjustment.approve'].at(-1)!;
+    const approve = words`adjustments approve alone --tenant ${tenant}`;
     const before = await state();
     for (const name of ['able', 'ABLE', 'áble', 'ａｂｌｅ', 'аble']) {
       const code = await machine.code(personOf('able'));
-      const { code: ended, stderr } = await ops(
-        [...approve, '--as', name, '--code', code],
-        again.env,
-      );
+      const asNamed = words`${approve} --as ${name} --code ${code}`;
+      const { code: ended, stderr } = await ops(asNamed, again.env);
       assert.equal(ended, 1);
       assert.match(stderr, /a second person does/);
-      const added = await ops(
-        ['staff', 'add', name, '--can', STAFF_RIGHTS.join(','), '--json'],
-        envOf('second'),
-      );
-      assert.deepEqual(
-        Object.keys(JSON.parse(added.stdout) as Json).includes('secret'),
-        false,
-        name,
-      );
+      const add = words`staff add ${name} --can ${STAFF_RIGHTS.join(',')} --json`;
+      const added = JSON.parse((await ops(add, envOf('second'))).stdout) as Json;
+      assert.ok(!('secret' in added), name);
     }
     assert.deepEqual(await state(), before);
     const other = machines.get('second')!;
