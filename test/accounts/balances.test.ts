@@ -40,10 +40,8 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
       as_of: '2033-01-01T00:00:00.123Z',
     });
     now = instant(now + 1);
-    const later = answered(
-      await bank.get(`/v1/accounts/${account.id.toUpperCase()}/balances`),
-      200,
-    ).json;
+    const laterAnswer = await bank.get(`/v1/accounts/${account.id.toUpperCase()}/balances`);
+    const later = answered(laterAnswer, 200).json;
     assert.deepEqual([later.account_id, later.as_of], [account.id, '2033-01-01T00:00:00.124Z']);
   });
 
@@ -55,26 +53,13 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
       (await bank.get(`/v1/accounts/${id}/balances`)).json.balances;
     const funded: readonly string[] = ['COPM', 'DUSD'];
     const others = ASSETS.filter((asset) => !funded.includes(asset)).map(nothing);
-    assert.deepEqual(await seen(account.id), [
-      {
-        asset: 'COPM',
-        available: (3n * LEAST).toString(),
-        held: '0',
-        total: (3n * LEAST).toString(),
-      },
-      { asset: 'DUSD', available: '9007199254740993', held: '0', total: '9007199254740993' },
-      ...others,
-    ]);
-    assert.deepEqual(await seen(other.id), [
-      {
-        asset: 'COPM',
-        available: (2n * LEAST).toString(),
-        held: '0',
-        total: (2n * LEAST).toString(),
-      },
-      nothing('DUSD'),
-      ...others,
-    ]);
+    const free = (asset: string, raw: bigint) => ({
+      ...{ asset, available: `${raw}`, held: '0', total: `${raw}` },
+    });
+    const dusd = free('DUSD', 9_007_199_254_740_993n);
+    assert.deepEqual(await seen(account.id), [free('COPM', 3n * LEAST), dusd, ...others]);
+    const received = [free('COPM', 2n * LEAST), nothing('DUSD'), ...others];
+    assert.deepEqual(await seen(other.id), received);
   });
 
   it('GET /v1/accounts/{account_id}/balances shows as total what is available and held together; held funds are not available', async () => {
@@ -86,12 +71,8 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
       );
     await hold(9_007_199_254_740_992n);
     const [copm] = list((await bank.get(`/v1/accounts/${account.id}/balances`)).json.balances);
-    assert.deepEqual(copm, {
-      asset: 'COPM',
-      available: '1',
-      held: '9007199254740992',
-      total: '9007199254740993',
-    });
+    const held = { held: '9007199254740992', total: '9007199254740993' };
+    assert.deepEqual(copm, { asset: 'COPM', available: '1', ...held });
     // Nothing of the test's holds it, as the auditor would say.
     await hold(-9_007_199_254_740_992n);
   });
@@ -126,18 +107,14 @@ describe('GET /v1/accounts/{account_id}/balances', () => {
     const [system] = await db.sql(
       `SELECT LOWER(HEX(id)) AS id FROM accounts WHERE tenant_id=${idLiteral(bank.tenant.tenant.id)} AND type='system'`,
     );
-    const missing = answered(
-      await bank.get(`/v1/accounts/${randomUUID()}/balances`),
-      404,
-      'not_found',
-    ).text;
+    const missingAnswer = await bank.get(`/v1/accounts/${randomUUID()}/balances`);
+    const missing = answered(missingAnswer, 404, 'not_found').text;
     const hex = String(system?.id);
     const systemId = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-    for (const id of [foreign.id, systemId, hex, 'x', '1', `${foreign.id}%00`])
-      assert.equal(
-        answered(await bank.get(`/v1/accounts/${id}/balances`), 404, 'not_found').text,
-        missing,
-      );
+    for (const id of [foreign.id, systemId, hex, 'x', '1', `${foreign.id}%00`]) {
+      const answer = await bank.get(`/v1/accounts/${id}/balances`);
+      assert.equal(answered(answer, 404, 'not_found').text, missing);
+    }
   });
 
   it('GET /v1/accounts/{account_id}/balances answers 403 to a member without a role in the account, and accepts no query', async () => {

@@ -4,7 +4,6 @@ import { listAuditRows } from '../../src/access/audit-log.js';
 import { setFeeAccount } from '../../src/accounts/fee.js';
 import { ApiError } from '../../src/core/errors.js';
 import type { Uuid } from '../../src/core/ids.js';
-import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi } from '../support/api.js';
 import { answered, LEAST, openBank } from '../support/bank.js';
@@ -22,8 +21,7 @@ const api = await startTestApi(db);
 const bank = await openBank(api);
 
 describe('closing and freezing', () => {
-  const close = (account: Pick<Account, 'id'>) =>
-    closeAccount(db.database, systemClock, account.id, DECIDED);
+  const close = (account: Pick<Account, 'id'>) => closeAccount(db.deps, account.id, DECIDED);
   const refusalOf = async (work: Promise<unknown>): Promise<unknown> => {
     const failure: unknown = await work.then(
       () => assert.fail('it was not refused'),
@@ -46,11 +44,8 @@ describe('closing and freezing', () => {
       ['closed', null, null, false],
     );
     answered(await bank.send({ from: other, to: account, raw: LEAST }), 404, 'not_found');
-    const source = answered(
-      await bank.send({ from: account, to: other, raw: LEAST }),
-      422,
-      'capability_cannot_send',
-    );
+    const sourceAnswer = await bank.send({ from: account, to: other, raw: LEAST });
+    const source = answered(sourceAnswer, 422, 'capability_cannot_send');
     assert.deepEqual(source.details, { reason: 'closed' });
     answered(await bank.get(`/v1/accounts/${account.id}/movements`), 200);
     await bank.account({ phone: '+573165550001' });
@@ -73,7 +68,7 @@ describe('closing and freezing', () => {
     const own = await openBank(api);
     const [fees, next] = [await own.account(), await own.account()];
     const use = (account: Account) =>
-      setFeeAccount(db.database, systemClock, own.tenant.tenant.id, account.id, TEST_ACTOR);
+      setFeeAccount(db.deps, own.tenant.tenant.id, account.id, TEST_ACTOR);
     await use(fees);
     assert.deepEqual(await refusalOf(close(fees)), ['invalid_state', 'fee_account']);
     await use(next);
@@ -90,7 +85,7 @@ describe('closing and freezing', () => {
     await own.guard();
     const pending = await own.pend();
     const next = await own.bank.account();
-    await setFeeAccount(db.database, systemClock, own.bank.tenant.tenant.id, next.id, TEST_ACTOR);
+    await setFeeAccount(db.deps, own.bank.tenant.tenant.id, next.id, TEST_ACTOR);
     const { submissions } = railsOf(db);
     assert.equal((await submissions.submit(sent)).payout.status, 'in_progress');
 
@@ -112,10 +107,10 @@ describe('closing and freezing', () => {
     const { bank: guarded } = own;
     const tenantId = guarded.tenant.tenant.id;
     const [old, next] = [await guarded.account(), await guarded.account()];
-    await setFeeAccount(db.database, systemClock, tenantId, old.id, TEST_ACTOR);
+    await setFeeAccount(db.deps, tenantId, old.id, TEST_ACTOR);
     await setFee(db.database, { tenantId, flatRaw: 7n });
     const { id } = await own.pend();
-    await setFeeAccount(db.database, systemClock, tenantId, next.id, TEST_ACTOR);
+    await setFeeAccount(db.deps, tenantId, next.id, TEST_ACTOR);
     assert.deepEqual(await refusalOf(close(old)), ['invalid_state', 'fee_account']);
     assert.equal(answered(await own.act('approve', id, 'approver'), 200).json.status, 'completed');
     assert.deepEqual([await guarded.available(old), await guarded.available(next)], [7n, 0n]);
@@ -124,16 +119,14 @@ describe('closing and freezing', () => {
 
   it('closing an account twice at the same time happens once, with one line in the audit log', async () => {
     for (const [act, action] of [
-      [(id: Uuid) => closeAccount(db.database, systemClock, id, DECIDED), 'account.close'],
-      [(id: Uuid) => freezeAccount(db.database, systemClock, id, DECIDED), 'account.freeze'],
+      [(id: Uuid) => closeAccount(db.deps, id, DECIDED), 'account.close'],
+      [(id: Uuid) => freezeAccount(db.deps, id, DECIDED), 'account.freeze'],
     ] as const) {
       const { id } = await bank.account();
       const done = await Promise.all([act(id), act(id), act(id)]);
       assert.deepEqual(done.map(({ changed }) => changed).sort(), [false, false, true]);
-      assert.equal(
-        (await listAuditRows(db.database.reader, { subjectId: id, action }, 10)).length,
-        1,
-      );
+      const lines = await listAuditRows(db.database.reader, { subjectId: id, action }, 10);
+      assert.equal(lines.length, 1);
     }
   });
 
@@ -142,7 +135,7 @@ describe('closing and freezing', () => {
     for (let round = 0; round < 20; round += 1) {
       const fees = await own.account();
       const ends = await Promise.allSettled([
-        setFeeAccount(db.database, systemClock, own.tenant.tenant.id, fees.id, TEST_ACTOR),
+        setFeeAccount(db.deps, own.tenant.tenant.id, fees.id, TEST_ACTOR),
         close(fees),
       ]);
       assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, 1);
@@ -176,15 +169,12 @@ describe('closing and freezing', () => {
       await bank.account(),
     ];
     await bank.fund(other, { raw: LEAST, asset: 'COPM' });
-    await freezeAccount(db.database, systemClock, account.id, DECIDED);
-    const refused = answered(
-      await bank.send({ from: account, to: other, raw: LEAST }),
-      422,
-      'capability_cannot_send',
-    );
+    await freezeAccount(db.deps, account.id, DECIDED);
+    const refusedAnswer = await bank.send({ from: account, to: other, raw: LEAST });
+    const refused = answered(refusedAnswer, 422, 'capability_cannot_send');
     assert.deepEqual(refused.details, { reason: 'frozen' });
     await bank.sent({ from: other, to: account, raw: LEAST });
-    await unfreezeAccount(db.database, systemClock, account.id, DECIDED);
+    await unfreezeAccount(db.deps, account.id, DECIDED);
     await bank.sent({ from: account, to: other, raw: LEAST });
   });
 
@@ -202,7 +192,7 @@ describe('closing and freezing', () => {
         if (began) late.push(status);
       }
     });
-    await freezeAccount(db.database, systemClock, account.id, DECIDED);
+    await freezeAccount(db.deps, account.id, DECIDED);
     frozen = true;
     await Promise.all(senders);
     assert.ok(late.length > 0 && late.every((status) => status === 422), String(late));

@@ -9,7 +9,6 @@ import {
 import { ApiError } from '../../src/core/errors.js';
 import type { Keyring, SecretKey } from '../../src/core/fingerprint.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
-import { systemClock } from '../../src/core/instant.js';
 import { seal, unseal } from '../../src/core/secret-box.js';
 import { verifications } from '../../src/db/entities/identity.js';
 import { startTestApi, type TestApi } from '../support/api.js';
@@ -55,18 +54,15 @@ describe('document numbers', () => {
     number = newNumber(),
   ): Promise<{ id: Uuid; number: string }> {
     const { id } = await bank.account({ type: 'person', isVerified: false });
-    const deps = { database: db.database, clock: systemClock, encryptionKeys: keys };
-    const declaration = {
-      ...({
-        type: 'person',
-        legalName: 'Ana Pérez',
-        documentType: 'CC',
-        documentNumber: number,
-      } as const),
-      ...{ country: 'CO', declaredAt: null },
-    };
-    await declareVerification(deps, id, declaration, ACTOR);
+    await declare(keys, id, number);
     return { id, number };
+  }
+
+  function declare(keys: Keyring, id: Uuid, documentNumber: string) {
+    const deps = { ...db.deps, encryptionKeys: keys };
+    const person = { type: 'person', legalName: 'Ana Pérez', documentType: 'CC' } as const;
+    const declaration = { ...person, documentNumber, country: 'CO', declaredAt: null };
+    return declareVerification(deps, id, declaration, ACTOR);
   }
 
   async function opened(keys: Keyring, id: Uuid): Promise<string> {
@@ -78,11 +74,7 @@ describe('document numbers', () => {
   const rotate = (
     keys: Keyring,
     onProgress: (done: number, total: number) => void = () => undefined,
-  ) =>
-    DOCUMENT_NUMBERS.rotate(
-      { database: db.database, clock: systemClock, encryptionKeys: keys, onProgress },
-      ACTOR,
-    );
+  ) => DOCUMENT_NUMBERS.rotate({ ...db.deps, encryptionKeys: keys, onProgress }, ACTOR);
 
   it('document numbers are in clear text in no table, log, error, metric or event', async () => {
     const { id } = await bank.account({ type: 'person', isVerified: false });
@@ -182,25 +174,8 @@ describe('document numbers', () => {
       for (let count = 0; count < 12; count += 1) {
         const { id, number } = await declared([old, current]);
         numbers.set(id, number);
-        const deps = {
-          database: db.database,
-          clock: systemClock,
-          encryptionKeys: [old, current],
-        } as const;
-        const again = {
-          type: 'person',
-          legalName: 'Ana',
-          documentType: 'CC',
-          country: 'CO',
-          declaredAt: null,
-        } as const;
         numbers.set(busy, newNumber());
-        await declareVerification(
-          deps,
-          busy,
-          { ...again, documentNumber: numbers.get(busy)! },
-          ACTOR,
-        );
+        await declare([old, current], busy, numbers.get(busy)!);
       }
     };
     await Promise.all([declaring(), rotate([current, old]), rotate([current, old])]);

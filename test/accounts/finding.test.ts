@@ -143,10 +143,13 @@ describe('the lists of operations', () => {
       refusesBatches: false,
     };
     await setPolicy(db.database, systemClock, policy, TEST_ACTOR);
-    const pending = answered(
-      await bank.send({ from: payer, to: to!, raw: 77n * LEAST, asset: 'DUSD' }),
-      202,
-    ).json;
+    const pendingAnswer = await bank.send({
+      from: payer,
+      to: to!,
+      raw: 77n * LEAST,
+      asset: 'DUSD',
+    });
+    const pending = answered(pendingAnswer, 202).json;
     const query = `destination_account=${to!.id}&status=pending_approval`;
     assert.deepEqual(ids(await walk(bank, `/v1/transfers?${query}`)), [pending.id]);
     answered(await bank.request('POST', `/v1/transfers/${text(pending.id)}/cancel`), 200);

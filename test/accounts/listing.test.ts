@@ -28,31 +28,26 @@ describe('the accounts of a tenant', () => {
           isVerified: count !== 8,
         }),
       );
-    await freezeAccount(db.database, systemClock, opened[1]!.id, DECIDED);
-    await closeAccount(db.database, systemClock, opened[2]!.id, DECIDED);
+    await freezeAccount(db.deps, opened[1]!.id, DECIDED);
+    await closeAccount(db.deps, opened[2]!.id, DECIDED);
   });
 
   const idsOf = (items: readonly Json[]): string[] => items.map(({ id }) => text(id));
   const newest = (...indexes: readonly number[]): string[] =>
     indexes.map((index) => opened[index]!.id);
+  const all = (): string[] => newest(8, 7, 6, 5, 4, 3, 2, 1, 0);
   const member = (name: string): Promise<Member> =>
     addMember(db.database, systemClock, bank.tenant.tenant.id, name, TEST_ACTOR);
   const grant = (to: Member, account: Account, role: (typeof ROLES)[number]): Promise<void> =>
     grantRole(db.database, systemClock, to, account.id, role, TEST_ACTOR);
 
   it('the accounts of a tenant are listed newest first, closed ones too, system accounts never', async () => {
-    assert.deepEqual(
-      idsOf(await walk(bank, '/v1/accounts?limit=100')),
-      newest(8, 7, 6, 5, 4, 3, 2, 1, 0),
-    );
+    assert.deepEqual(idsOf(await walk(bank, '/v1/accounts?limit=100')), all());
   });
 
   for (const limit of [1, 2, 4, 9])
     it(`the accounts of a tenant appear once each in pages of ${limit}`, async () => {
-      assert.deepEqual(
-        idsOf(await walk(bank, `/v1/accounts?limit=${limit}`)),
-        newest(8, 7, 6, 5, 4, 3, 2, 1, 0),
-      );
+      assert.deepEqual(idsOf(await walk(bank, `/v1/accounts?limit=${limit}`)), all());
     });
 
   it('the accounts of a tenant end with a next_cursor of null, even if the last page is full', async () => {
@@ -84,17 +79,9 @@ describe('the accounts of a tenant', () => {
     );
   });
 
-  for (const query of [
-    'type=system',
-    'status=open',
-    'limit=0',
-    'limit=101',
-    'limit=x',
-    'cursor=x',
-    'name=a',
-    'type=',
-  ])
-    it(`the accounts of a tenant with ${query} is 400 invalid_field {field: "${query.split('=')[0] ?? ''}"}`, async () => {
+  const WRONG = 'type=system status=open limit=0 limit=101 limit=x cursor=x name=a type=';
+  for (const query of WRONG.split(' '))
+    it(`the accounts of a tenant with ${query} is 400 invalid_field`, async () => {
       const { details } = answered(await bank.get(`/v1/accounts?${query}`), 400, 'invalid_field');
       assert.equal(details?.field, query.split('=')[0]);
     });
@@ -123,17 +110,10 @@ describe('the accounts of a tenant', () => {
     const listed = answered(await bank.request('GET', '/v1/accounts', { token }), 200).json;
     assert.deepEqual(idsOf(list(listed.items)), newest(6, 4));
     answered(await bank.request('GET', `/v1/accounts/${opened[4]!.id}`, { token }), 200);
-    answered(
-      await bank.request('GET', `/v1/accounts/${opened[5]!.id}`, { token }),
-      403,
-      'authority_insufficient',
-    );
+    const others = [await bank.request('GET', `/v1/accounts/${opened[5]!.id}`, { token })];
     await removeRole(db.database, systemClock, clerk, opened[4]!.id, TEST_ACTOR);
-    answered(
-      await bank.request('GET', `/v1/accounts/${opened[4]!.id}`, { token }),
-      403,
-      'authority_insufficient',
-    );
+    others.push(await bank.request('GET', `/v1/accounts/${opened[4]!.id}`, { token }));
+    for (const refused of others) answered(refused, 403, 'authority_insufficient');
   });
 
   for (const role of ROLES)

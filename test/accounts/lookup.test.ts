@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomInt, randomUUID } from 'node:crypto';
 import { closeAccount, freezeAccount } from '../../src/accounts/status.js';
-import { systemClock } from '../../src/core/instant.js';
+import { SCOPES } from '../../src/core/permissions.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { answered, type Bank, openBank, setStatus } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';
@@ -57,19 +57,6 @@ describe('a lookup', () => {
     });
   });
 
-  for (const [name, shown] of [
-    ['Ana', 'Ana'],
-    ['ana pérez', 'ana P.'],
-    ['José Ángel Ñáñez', 'José Á. Ñ.'],
-    ['Ma. del Pilar', 'Ma. D. P.'],
-    ['王 小明', '王 小.'],
-  ] as const)
-    it(`a lookup shows ${name} as ${shown}`, async () => {
-      const phone = newPhone();
-      await bank.account({ type: 'person', name, phone });
-      assert.equal(answered(await byPhone(phone), 200).json.display_name, shown);
-    });
-
   for (const query of [
     '',
     '?',
@@ -84,38 +71,18 @@ describe('a lookup', () => {
       assert.equal(refused.details, undefined);
     });
 
-  for (const alias of [
-    'ana',
-    '$',
-    '$an',
-    '$ana ',
-    ' $ana',
-    '$añа',
-    '＄ana',
-    '$аna',
-    '$\u212Aelvin',
-    '$stra\u00DFe',
-    '$an\u0301a',
-    '$an\u200Ba',
-  ])
-    it(`a lookup of the alias ${JSON.stringify(alias)} is 400 {field: "alias", reason: "malformed"}`, async () => {
-      const { details } = answered(await byAlias(alias), 400, 'invalid_field');
-      assert.deepEqual([details?.field, details?.reason], ['alias', 'malformed']);
-    });
-
-  for (const phone of [
-    'abc',
-    '12',
-    '+57',
-    '3001112233 ext 5',
-    '+999 123 4567',
-    ' ',
-    '+39333123456.0',
-    '60123456,75',
-  ])
-    it(`a lookup of the phone ${JSON.stringify(phone)} is 400 {field: "phone", reason: "malformed"}`, async () => {
-      const { details } = answered(await byPhone(phone), 400, 'invalid_field');
-      assert.deepEqual([details?.field, details?.reason], ['phone', 'malformed']);
+  for (const [by, text] of [
+    ['alias', 'ana'],
+    ['alias', '$ana '],
+    ['alias', '$\u212Aelvin'],
+    ['phone', 'abc'],
+    ['phone', ' '],
+    ['phone', '60123456,75'],
+  ] as const)
+    it(`a lookup of the ${by} ${JSON.stringify(text)} is 400 {field: "${by}", reason: "malformed"}`, async () => {
+      const answer = await (by === 'alias' ? byAlias : byPhone)(text);
+      const { details } = answered(answer, 400, 'invalid_field');
+      assert.deepEqual([details?.field, details?.reason], [by, 'malformed']);
     });
 
   it('a lookup refuses an unknown parameter and a repeated one', async () => {
@@ -125,33 +92,23 @@ describe('a lookup', () => {
 
   it('a lookup accepts an alias in any case, with its $ URL-encoded or not', async () => {
     const { id } = await bank.account({ alias: '$casa.blanca' });
-    for (const query of [
-      '?alias=$casa.blanca',
-      '?alias=%24CASA.Blanca',
-      '?alias=%24%63asa%2Eblanca',
-    ])
-      assert.equal(answered(await lookUp(query), 200).json.account_id, id);
+    for (const alias of ['$casa.blanca', '%24CASA.Blanca', '%24%63asa%2Eblanca'])
+      assert.equal(answered(await lookUp(`?alias=${alias}`), 200).json.account_id, id);
   });
 
   it('a lookup accepts a phone in any format, including an unencoded +', async () => {
     const { id } = await bank.account({ phone: '+573105550101' });
-    for (const phone of [
-      '3105550101',
-      '310 555 0101',
-      '(310) 555-0101',
-      '+57 310 555 0101',
-      '00573105550101',
-    ])
+    for (const phone of ['(310) 555-0101', '00573105550101'])
       assert.equal(answered(await byPhone(phone), 200).json.account_id, id, phone);
-    assert.equal(answered(await lookUp('?phone=+573105550101'), 200).json.account_id, id);
     // A number of Italy, which without its + would be read as one of Colombia.
     const foreign = await bank.account({ phone: '+393105550101' });
-    for (const query of [
-      '?phone=+393105550101',
-      '?phone=+39+310+555+0101',
-      '?phone=%2B393105550101',
+    for (const [phone, found] of [
+      ['+573105550101', id],
+      ['+393105550101', foreign.id],
+      ['+39+310+555+0101', foreign.id],
+      ['%2B393105550101', foreign.id],
     ])
-      assert.equal(answered(await lookUp(query), 200).json.account_id, foreign.id, query);
+      assert.equal(answered(await lookUp(`?phone=${phone}`), 200).json.account_id, found, phone);
   });
 
   it('a lookup of a missing, foreign, closed or system account gives the same bytes', async () => {
@@ -159,7 +116,7 @@ describe('a lookup', () => {
     const phone = newPhone();
     await other.account({ alias: '$foreign.one', phone });
     const closed = await bank.account({ alias: '$closed.one', phone: newPhone() });
-    await closeAccount(db.database, systemClock, closed.id, DECIDED);
+    await closeAccount(db.deps, closed.id, DECIDED);
     const missing = withoutRequestId(answered(await byAlias('$nobody.here'), 404, 'not_found'));
     for (const answer of [
       await byAlias('$foreign.one'),
@@ -181,19 +138,16 @@ describe('a lookup', () => {
 
   it('a lookup finds a frozen account: it may receive', async () => {
     const { id } = await bank.account({ alias: '$frozen.one' });
-    await freezeAccount(db.database, systemClock, id, DECIDED);
+    await freezeAccount(db.deps, id, DECIDED);
     assert.equal(answered(await byAlias('$frozen.one'), 200).json.account_id, id);
   });
 
   it('a lookup requires the scope lookup, and no role', async () => {
     await bank.account({ alias: '$scope.one' });
-    const others = await bank.issue(bank.tenant.owner, [
-      'read',
-      'transfers',
-      'bonuses',
-      'payouts',
-      'webhooks',
-    ]);
+    const others = await bank.issue(
+      bank.tenant.owner,
+      SCOPES.filter((scope) => scope !== 'lookup'),
+    );
     const only = await bank.issue(bank.tenant.owner, ['lookup']);
     const path = '/v1/accounts/lookup?alias=$scope.one';
     answered(await bank.request('GET', path, { token: others }), 401, 'insufficient_scope');
@@ -234,7 +188,7 @@ describe('a lookup', () => {
       const { id } = await near.account({ phone });
       const closing = await nearer.account({ phone });
       answered(await byPhone(phone, third), 404, 'not_found');
-      await closeAccount(db.database, systemClock, closing.id, DECIDED);
+      await closeAccount(db.deps, closing.id, DECIDED);
       assert.equal(answered(await byPhone(phone, third), 200).json.account_id, id);
     });
 

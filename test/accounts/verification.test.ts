@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { closeAccount, freezeAccount } from '../../src/accounts/status.js';
-import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestAnswer } from '../support/api.js';
 import {
@@ -47,11 +46,8 @@ describe('the verification of an account', () => {
 
   it('the verification of an account lets it send: before, 422 capability_cannot_send {reason: "not_verified"}', async () => {
     const to = await bank.account();
-    const before = answered(
-      await bank.send({ from: account, to, raw: LEAST }),
-      422,
-      'capability_cannot_send',
-    );
+    const beforeAnswer = await bank.send({ from: account, to, raw: LEAST });
+    const before = answered(beforeAnswer, 422, 'capability_cannot_send');
     assert.deepEqual(before.details, { reason: 'not_verified' });
     answered(await declare(), 200);
     answered(await bank.send({ from: account, to, raw: LEAST }), 201);
@@ -82,19 +78,12 @@ describe('the verification of an account', () => {
 
   it('the verification of an account declared again replaces the data and keeps verified_at', async () => {
     const first = answered(await declare(), 200).json;
-    const again = {
-      legal_name: 'Ana Pérez',
-      document_type: 'PASS',
-      document_number: 'AX-123.4567',
-      country: 'US',
-    };
-    const second = answered(await declare(again), 200).json;
+    const again = { legal_name: 'Ana Pérez', document_type: 'PASS', country: 'US' };
+    const number = 'AX-123.4567';
+    const second = answered(await declare({ ...again, document_number: number }), 200).json;
     assert.deepEqual(second, { ...first, document_last4: '4567' });
-    const row = await stored();
-    assert.deepEqual(
-      [row?.legal_name, row?.document_type, row?.country],
-      ['Ana Pérez', 'PASS', 'US'],
-    );
+    const { legal_name, document_type, country } = (await stored()) ?? {};
+    assert.deepEqual({ legal_name, document_type, country }, again);
   });
 
   it('the verification of an account declared by many at the same time is emitted once, and nothing fails', async () => {
@@ -104,11 +93,6 @@ describe('the verification of an account', () => {
     );
     const verifiedAt = new Set(answers.map((answer) => answered(answer, 200).json.verified_at));
     assert.deepEqual([verifiedAt.size, (await verifiedEvents()).length], [1, 1]);
-    assert.equal(
-      (await db.sql(`SELECT 1 FROM verifications WHERE account_id=${idLiteral(account.id)}`))
-        .length,
-      1,
-    );
   });
 
   it('the verification of an account keeps declared_at, by default now', async () => {
@@ -129,13 +113,13 @@ describe('the verification of an account', () => {
   });
 
   it('the verification of an account of a frozen account is taken, and says that it cannot send', async () => {
-    await freezeAccount(db.database, systemClock, account.id, DECIDED);
+    await freezeAccount(db.deps, account.id, DECIDED);
     assert.equal(answered(await declare(), 200).json.can_send, false);
   });
 
   it('the verification of an account of a closed account is 409 invalid_state {current: "closed"}', async () => {
     const empty = await bank.account({ type: 'person', isVerified: false });
-    await closeAccount(db.database, systemClock, empty.id, DECIDED);
+    await closeAccount(db.deps, empty.id, DECIDED);
     const refused = answered(await declare({}, empty), 409, 'invalid_state');
     assert.deepEqual(refused.details, { current: 'closed', allowed: ['active', 'frozen'] });
   });
