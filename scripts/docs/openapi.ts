@@ -8,13 +8,14 @@ import {
 } from '../../src/processes/build-api.js';
 import { readConfig } from '../../src/config/config.js';
 import { openApiDocument } from '../../src/http/openapi.js';
+import type { ApiDocument } from '../../src/http/openapi-document.js';
 import type { Route } from '../../src/http/route.js';
 import { TestDeliveries } from '../../src/webhooks/test-deliveries.js';
 
 /** The API's description, without a running service. */
 interface DescribedApi {
   readonly routes: readonly Route[];
-  readonly openApi: object;
+  readonly openApi: ApiDocument;
   readonly baseUrl: string;
   readonly docsUrl: string;
 }

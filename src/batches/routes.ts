@@ -18,7 +18,7 @@ import {
   summary,
   upload,
 } from '../http/route.js';
-import { CONTENT_TYPES, FILE_TYPES, FileQuery, tableFile } from '../http/table-files.js';
+import { FILE_TYPES, FileQuery, tableFile } from '../http/table-files.js';
 import { FILE_FIELD, type UploadedFile } from '../http/upload.js';
 import { bytesOf } from '../spreadsheets/byte-source.js';
 import { recogniseFile } from '../spreadsheets/open-sheet.js';
@@ -235,16 +235,8 @@ function template(api: Api): void {
       'Download an empty file to fill in',
       'With an example row. CSV, or XLSX with `format=xlsx`.',
     ),
-    ({ query: { format: kind } }) =>
-      Promise.resolve({
-        status: 200,
-        file: {
-          contentType: CONTENT_TYPES[kind],
-          name: `bonuses.${kind}`,
-          write: async (out) =>
-            void out.end(kind === 'xlsx' ? await templateXlsx() : templateCsv()),
-        },
-      }),
+    async ({ query: { format } }) =>
+      tableFile('bonuses', format, [format === 'xlsx' ? await templateXlsx() : templateCsv()]),
   );
 }
 

@@ -26,7 +26,10 @@ export class Pause {
   }
 }
 
-/** Returns `late` if `work` takes longer than `ms`. The work itself continues. */
+/**
+ * Returns `late` if `work` takes longer than `ms`. The work itself continues. Data that arrived
+ * while this process was busy still counts, because sockets are read between a timer and an immediate.
+ */
 export async function withTimeout<T, L>(
   ms: number,
   work: () => Promise<T>,
@@ -34,7 +37,7 @@ export async function withTimeout<T, L>(
 ): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<L>((resolve) => {
-    timer = setTimeout(() => resolve(late), ms);
+    timer = setTimeout(() => setImmediate(resolve, late), ms);
   });
   try {
     return await Promise.race([work(), over]);

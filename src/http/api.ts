@@ -60,22 +60,19 @@ export class Api {
     const parts: RouteParts = Object.assign({}, NOTHING, ...steps.map((step) => step.parts));
     const name = `${method} ${path}`;
     if (parts.operationId === '') throw new Error(`${name} is not named`);
-    const namesake = this.routes.find(({ operationId }) => operationId === parts.operationId);
-    if (namesake !== undefined)
-      throw new Error(
-        `${parts.operationId} names both ${name} and ${namesake.method} ${namesake.path}`,
-      );
     if (parts.operation === null) throw new Error(`${name} does not say whom it permits`);
     if (parts.summary === '') throw new Error(`${name} has no summary`);
     if (Object.keys(parts.answers).length === 0)
       throw new Error(`${name} does not say what it answers`);
-    if (this.routes.some((route) => route.method === method && route.path === path))
-      throw new Error(`${name} is given twice`);
     const other = this.routes.find(
-      (route) => route.path !== path && shapeOf(route.path) === shapeOf(path),
+      (route) =>
+        route.operationId === parts.operationId ||
+        (shapeOf(route.path) === shapeOf(path) && (route.method === method || route.path !== path)),
     );
     if (other !== undefined)
-      throw new Error(`${name} is ${other.path} elsewhere: one path has one name for a parameter`);
+      throw new Error(
+        `${name} conflicts with ${other.method} ${other.path} (${other.operationId})`,
+      );
     this.routes.push({ ...parts, operation: parts.operation, method, path, handler });
   }
 }

@@ -15,10 +15,11 @@ type RouteHandler = (
   params: Readonly<Record<string, string>>,
 ) => Promise<void>;
 
-export type Routing = ReturnType<Router<RequestState>['routes']>;
-
 /** One router per resource, because a request's cost grows with the routes of its router. */
-export function dispatcher(routes: readonly Route[], answer: RouteHandler): Routing {
+export function dispatcher(
+  routes: readonly Route[],
+  answer: RouteHandler,
+): ReturnType<Router<RequestState>['routes']> {
   const resources = groupBy(routes, ({ path }) => resourceOf(path));
   const routings = new Map(
     Array.from(resources, ([name, own]) => [name, routerOf(own, answer).routes()]),

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { ApiError, invalidField, type Refusal } from '../core/errors.js';
+import { ApiError, invalidField } from '../core/errors.js';
 
 const DEEPEST = 8;
 /** Many times the values of any valid body. More would occupy the thread for milliseconds. */
@@ -11,12 +11,6 @@ export function readJson(bytes: Buffer): unknown {
   const value = parse(bytes);
   assertStructure(value);
   return value;
-}
-
-/** Throws 400 `invalid_field` if the value is too deep or has a forbidden name. */
-export function assertStructure(value: unknown): void {
-  const refusal = structureRefusal(value, 1, '');
-  if (refusal !== null) throw new ApiError(refusal);
 }
 
 function parse(bytes: Buffer): unknown {
@@ -46,16 +40,14 @@ function separators(json: Buffer): number {
 /** Names that reach into JavaScript's own objects in careless code. */
 const FORBIDDEN: readonly string[] = ['__proto__', 'constructor'];
 
-/** Returns null for an allowed structure. Recursion stops at the deepest level allowed. */
-function structureRefusal(value: unknown, level: number, path: string): Refusal | null {
-  if (typeof value !== 'object' || value === null) return null;
-  if (level > DEEPEST) return invalidField(path, 'nested_too_deep');
+/** Throws 400 `invalid_field` if the value is too deep or has a forbidden name. */
+export function assertStructure(value: unknown, level = 1, path = ''): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (level > DEEPEST) throw new ApiError(invalidField(path, 'nested_too_deep'));
   for (const [name, inner] of Object.entries(value)) {
     const field = path === '' ? name : `${path}.${name}`;
     if (!Array.isArray(value) && FORBIDDEN.includes(name))
-      return invalidField(field, 'forbidden_name');
-    const refusal = structureRefusal(inner, level + 1, field);
-    if (refusal !== null) return refusal;
+      throw new ApiError(invalidField(field, 'forbidden_name'));
+    assertStructure(inner, level + 1, field);
   }
-  return null;
 }

@@ -5,7 +5,6 @@ import type { ErrorCode } from '../core/errors.js';
 import { KEYRINGS, type Keyring, type KeyringName } from '../core/fingerprint.js';
 import { metersOf } from '../core/meters.js';
 import { CURRENT_VERSION } from '../core/versions.js';
-import type { SharedRateObserver } from './shared-rate-limit.js';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
@@ -13,7 +12,6 @@ export class HttpMetrics {
   private readonly durations: Histogram<'method' | 'route' | 'status'>;
   private readonly faults: Counter;
   private readonly errors: Counter<'code'>;
-  private readonly known = new Map<string, { observe(seconds: number): void }>();
 
   constructor(registry: Registry) {
     const { counter, histogram } = metersOf(registry);
@@ -35,13 +33,7 @@ export class HttpMetrics {
   }
 
   observe(method: string, route: string, status: number, seconds: number): void {
-    const name = `${method} ${route} ${status}`;
-    let series = this.known.get(name);
-    if (series === undefined) {
-      series = this.durations.labels(method, route, String(status));
-      this.known.set(name, series);
-    }
-    series.observe(seconds);
+    this.durations.labels(method, route, String(status)).observe(seconds);
   }
 
   fault(): void {
@@ -62,17 +54,6 @@ export function keyringMetrics(
   for (const keyring of KEYRINGS)
     for (const [place, { id }] of (rings[keyring] ?? []).entries())
       gauge.set({ keyring, id, use: place === 0 ? 'used' : 'known' }, 1);
-}
-
-export function sharedRateMetrics(
-  registry: Registry,
-  onChanged: SharedRateObserver['changed'],
-): SharedRateObserver {
-  const alone = metersOf(registry).counter(
-    'rate_limit_decided_alone_total',
-    'Requests rate-limited by this process alone because Redis did not answer',
-  );
-  return { changed: onChanged, aloneDecided: () => alone.inc() };
 }
 
 export function packageVersion(): string {

@@ -108,17 +108,17 @@ interface OpenConnection {
   /** Responses that have not ended. */
   readonly pending: Set<ServerResponse>;
   latest: IncomingMessage | null;
+  isRefused: boolean;
 }
 
 class Connections {
   inFlight = 0;
   private readonly open = new Map<Duplex, OpenConnection>();
-  private readonly refused = new WeakSet<Duplex>();
   private stopping = false;
 
   constructor(private readonly server: Server) {
     server.on('connection', (socket: Socket) => {
-      this.open.set(socket, { pending: new Set(), latest: null });
+      this.open.set(socket, { pending: new Set(), latest: null, isRefused: false });
       socket.once('close', () => this.open.delete(socket));
     });
   }
@@ -148,10 +148,11 @@ class Connections {
 
   /** Refuses a request that could not be parsed, after the responses to earlier requests. */
   async refuse(socket: Duplex, raw: string): Promise<void> {
+    const own = this.open.get(socket);
     // Later data fails again.
-    if (this.refused.has(socket)) return;
-    this.refused.add(socket);
-    const pending = [...(this.open.get(socket)?.pending ?? [])];
+    if (own === undefined || own.isRefused) return;
+    own.isRefused = true;
+    const pending = [...own.pending];
     const earlier = pending.filter(({ req }) => req.complete);
     await Promise.all(
       earlier.map((response) => new Promise((resolve) => response.once('close', resolve))),

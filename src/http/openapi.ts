@@ -12,6 +12,7 @@ import { API_VERSIONS, CURRENT_VERSION } from '../core/versions.js';
 import type { Api } from './api.js';
 import { ErrorWriter } from './errors.js';
 import { exampleOf } from './examples.js';
+import type { ApiDocument } from './openapi-document.js';
 import { TAGS, tagOf } from './openapi-tags.js';
 import { webhookOf } from './openapi-webhooks.js';
 import type { Route } from './route.js';
@@ -31,7 +32,7 @@ export function openApiDocument(
   { routes, events }: Pick<Api, 'routes' | 'events'>,
   baseUrl: string,
   docsUrl: string,
-): object {
+): ApiDocument {
   const registry = new OpenAPIRegistry();
   registry.registerComponent('securitySchemes', 'token', {
     type: 'http',
@@ -50,7 +51,7 @@ export function openApiDocument(
     registry.registerComponent('examples', code, errorExample(code, errors));
   for (const route of routes) registry.registerPath(pathOf(route));
   for (const event of events) registry.registerWebhook(webhookOf(event));
-  return new OpenApiGeneratorV31(registry.definitions).generateDocument({
+  const document: object = new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: {
       title: 'Money Movement Service',
@@ -62,6 +63,7 @@ export function openApiDocument(
     tags: TAGS.map(({ name, description }) => ({ name, description })),
     externalDocs: { url: docsUrl },
   });
+  return document as ApiDocument;
 }
 
 // Only a type has the index signature that extension fields require.

@@ -1,7 +1,5 @@
-import type { Asset } from '../core/amount.js';
-import type { Uuid } from '../core/ids.js';
-import type { Instant } from '../core/instant.js';
 import { AMOUNT_QUERY, CREATED_AT_QUERY, PAGE_QUERY, uuidField } from './schemas.js';
+import type { z } from './zod.js';
 
 /** The filters of every list of operations, or of batches. */
 export const KEYED_QUERY = {
@@ -17,16 +15,7 @@ export const OPERATION_QUERY = {
   request_id: uuidField.optional(),
 };
 
-type OperationQuery = Readonly<{
-  source_account?: Uuid | undefined;
-  'created_at[gte]'?: Instant | undefined;
-  'created_at[lte]'?: Instant | undefined;
-  idempotency_key?: string | undefined;
-  request_id?: Uuid | undefined;
-  asset?: Asset | undefined;
-  'amount[gte]'?: bigint | undefined;
-  'amount[lte]'?: bigint | undefined;
-}>;
+type OperationQuery = Partial<z.output<z.ZodObject<typeof OPERATION_QUERY>>>;
 
 export function operationFilter(query: OperationQuery) {
   return {

@@ -146,18 +146,12 @@ function assertWithinRate({ allowed, retryAfterS }: NonNullable<Exchange['rate']
   throw new ApiError({ code: 'rate_limited', message }, { 'Retry-After': String(retryAfterS) });
 }
 
-const HEADERS_OF_EVERY_REQUEST = [
-  'Host',
-  'Svc-Version',
-  'Content-Type',
-  'Content-Length',
-  'Idempotency-Key',
-] as const;
-
 function checkHeaders({ request }: Exchange, repeated: Repeated): ApiVersion {
-  const problems: FieldProblem[] = HEADERS_OF_EVERY_REQUEST.flatMap((field) =>
-    repeated.has(field) ? [{ code: 'invalid_field', field, reason: 'repeated' }] : [],
-  );
+  const problems = Array.from(repeated, (field): FieldProblem => ({
+    code: 'invalid_field',
+    field,
+    reason: 'repeated',
+  }));
   if (request.headers.host === undefined && request.httpVersion === '1.1')
     problems.push({ code: 'invalid_field', field: 'Host', reason: 'required' });
   const { expect } = request.headers;

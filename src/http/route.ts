@@ -5,7 +5,6 @@
  * does not matter: the checks run in the order of the contract. `upload(…)` in place of `body(…)`
  * gives `request.file`; `answersFile(…)` in place of `answers(…)` sends `file`.
  */
-import type { Writable } from 'node:stream';
 import { type ErrorCode, notFound, SPENDING_CODES } from '../core/errors.js';
 import type { Fingerprint } from '../core/fingerprint.js';
 import { newId, parseUuid, type Uuid } from '../core/ids.js';
@@ -29,12 +28,8 @@ export interface FileAnswer {
   readonly contentType: string;
   /** The name under which a browser saves the file: letters, digits, `.`, `-` and `_`. */
   readonly name: string;
-  /**
-   * Writes the content and ends `out`. A rejection before the first byte is answered like a
-   * handler's; later the connection is cut, so that a part is not mistaken for the whole. Not
-   * called for HEAD.
-   */
-  readonly write: (out: Writable) => Promise<void>;
+  /** The content, not read for HEAD. An error after the first piece cuts the connection. */
+  readonly pieces: Iterable<Buffer> | AsyncIterable<Buffer>;
 }
 
 interface Idempotency {

@@ -1,5 +1,9 @@
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Exchange } from './exchange.js';
-import { announcesBody, MAX_JSON_BYTES, waitsForContinue } from './request-body.js';
+import { announcesBody, MAX_JSON_BYTES, RequestAborted, waitsForContinue } from './request-body.js';
+import type { FileAnswer } from './route.js';
 
 const JSON_HEADERS = [
   'Content-Type',
@@ -34,7 +38,7 @@ export function sendJson(
 }
 
 /** Returns the common headers and the response's own, alternating names and values. */
-export function commonHeaders(
+function commonHeaders(
   { requestId, rate }: Exchange,
   own: Readonly<Record<string, string>>,
 ): string[] {
@@ -79,4 +83,40 @@ function endAfterDiscarding({ request, response }: Exchange, text: string | null
   if (text !== null) response.write(text);
   request.on('data', count).once('end', end).once('close', end).once('error', end);
   request.resume();
+}
+
+const STALLED_MS = 60_000;
+
+/** Sends in chunks, so that a client detects a missing end. Throws RequestAborted. */
+export async function sendFile(
+  exchange: Exchange,
+  status: number,
+  file: FileAnswer,
+  own: Readonly<Record<string, string>>,
+): Promise<void> {
+  const { response, method } = exchange;
+  const head = [
+    ...commonHeaders(exchange, own),
+    ...['Content-Type', file.contentType],
+    ...['Content-Disposition', `attachment; filename="${checkedName(file.name)}"`],
+    ...['Cache-Control', 'no-store'],
+    ...['X-Content-Type-Options', 'nosniff'],
+  ];
+  if (method === 'HEAD') {
+    response.writeHead(status, head).end();
+    return;
+  }
+  const content = Readable.from(file.pieces);
+  // A failure before the first piece still gets an error response.
+  await once(content, 'readable');
+  response.writeHead(status, head).setTimeout(STALLED_MS, () => response.destroy());
+  await pipeline(content, response).catch((failure: NodeJS.ErrnoException) => {
+    throw failure.code === 'ERR_STREAM_PREMATURE_CLOSE' ? new RequestAborted() : failure;
+  });
+}
+
+/** A name that would break the header is a bug. */
+function checkedName(name: string): string {
+  if (!/^[\w.-]+$/.test(name)) throw new Error('the name of the file cannot stand in a header');
+  return name;
 }

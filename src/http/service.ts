@@ -1,17 +1,9 @@
 import Koa from 'koa';
 import type { Registry } from 'prom-client';
 import { ERRORS, LEDGER_UNAVAILABLE } from '../core/errors.js';
-import type { Keyring } from '../core/fingerprint.js';
 import { ClientAddresses } from './address.js';
 import type { Api } from './api.js';
-import type { Authenticate } from './headers.js';
-import {
-  assertWellFormed,
-  dispatcher,
-  refuseUnmatched,
-  type RequestState,
-  type Routing,
-} from './dispatch.js';
+import { assertWellFormed, dispatcher, refuseUnmatched, type RequestState } from './dispatch.js';
 import { DocsSite } from './docs/site.js';
 import { type ErrorWriter, errorResponse } from './errors.js';
 import { answeredRequest, type AnsweredRequest, Exchange } from './exchange.js';
@@ -20,21 +12,17 @@ import { describeFault, type Logger } from './logging.js';
 import { HttpMetrics } from './metrics.js';
 import { openApiDocument } from './openapi.js';
 import { answerRequest, type PipelineDeps, takeRate } from './pipeline.js';
-import type { RateLimits } from './rate-limit.js';
-import { BODY_TIMEOUTS, type BodyTimeouts, RequestAborted } from './request-body.js';
-import { sendFile } from './send-file.js';
-import { sendJson } from './send.js';
+import { BODY_TIMEOUTS, RequestAborted } from './request-body.js';
+import { sendFile, sendJson } from './send.js';
 import { tracedExchange } from './tracing.js';
 import { UploadPlaces } from './upload-places.js';
 
-interface ServiceOptions {
+interface ServiceOptions
+  extends
+    Omit<PipelineDeps, 'addresses' | 'uploads' | 'bodyTimeouts'>,
+    Partial<Pick<PipelineDeps, 'bodyTimeouts'>> {
   readonly api: Api;
   readonly inbound?: readonly InboundRoute[];
-  readonly authenticate: Authenticate;
-  readonly rateLimiter: RateLimits;
-  readonly fingerprintKeys: Keyring;
-  readonly ledgerTimeoutMs: number;
-  readonly bodyTimeouts?: BodyTimeouts;
   readonly baseUrl: string;
   readonly docsUrl: string;
   readonly trustedProxies: readonly string[];
@@ -46,7 +34,6 @@ interface ServiceOptions {
 }
 
 interface ServiceDeps extends PipelineDeps, Omit<ServiceOptions, keyof PipelineDeps> {
-  readonly docs: DocsSite;
   readonly metrics: HttpMetrics;
 }
 
@@ -61,23 +48,18 @@ export interface Service {
 /** The application of the API's port: the routes, the docs and /openapi.json. */
 export function createService(options: ServiceOptions): Service {
   const { api, baseUrl, docsUrl } = options;
-  const openApi = (): object => openApiDocument(api, baseUrl, docsUrl);
+  const openApi = () => openApiDocument(api, baseUrl, docsUrl);
   const docs = new DocsSite({ routes: api.routes, openApi, baseUrl, docsUrl });
   const deps: ServiceDeps = {
     bodyTimeouts: BODY_TIMEOUTS,
     ...options,
     uploads: new UploadPlaces(),
     addresses: new ClientAddresses(options.trustedProxies),
-    docs,
     metrics: new HttpMetrics(options.registry),
   };
   const routing = dispatcher(api.routes, async (exchange, route, params) => {
     exchange.answer = await answerRequest(deps, exchange, route, params);
   });
-  return { app: application(deps, [routing, inboundRouter(options.inbound ?? []).routes()]), docs };
-}
-
-function application(deps: ServiceDeps, routings: readonly Routing[]): Koa {
   const app = new Koa<RequestState>();
   // Only broken connections; other faults have been answered and logged.
   app.on('error', (fault: unknown) =>
@@ -97,10 +79,11 @@ function application(deps: ServiceDeps, routings: readonly Routing[]): Koa {
     };
     await (deps.isTraced === true ? tracedExchange(exchange, respond) : respond());
   });
-  app.use((context, next) => deps.docs.serve(context, next));
-  for (const routing of routings) app.use(routing);
+  app.use((context, next) => docs.serve(context, next));
+  app.use(routing);
+  app.use(inboundRouter(options.inbound ?? []).routes());
   app.use(refuseUnmatched);
-  return app;
+  return { app, docs };
 }
 
 async function answer(

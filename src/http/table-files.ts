@@ -1,8 +1,7 @@
-import type { Writable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import type { FileAnswer } from './route.js';
 import { z } from './zod.js';
 
-export const CONTENT_TYPES = {
+const CONTENT_TYPES = {
   csv: 'text/csv; charset=utf-8',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 } as const;
@@ -14,12 +13,8 @@ export const FileQuery = z.strictObject({ format: z.enum(['csv', 'xlsx']).defaul
 export function tableFile(
   name: string,
   format: keyof typeof CONTENT_TYPES,
-  pieces: AsyncIterable<Buffer>,
+  pieces: FileAnswer['pieces'],
 ) {
-  const file = {
-    contentType: CONTENT_TYPES[format],
-    name: `${name}.${format}`,
-    write: (out: Writable) => pipeline(pieces, out),
-  };
-  return { status: 200, file };
+  const contentType = CONTENT_TYPES[format];
+  return { status: 200, file: { contentType, name: `${name}.${format}`, pieces } };
 }

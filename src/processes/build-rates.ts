@@ -1,9 +1,8 @@
 import type { Registry } from 'prom-client';
 import type { RateConfig } from '../config/rates.js';
+import { metersOf } from '../core/meters.js';
 import type { Logger } from '../http/logging.js';
-import { sharedRateMetrics } from '../http/metrics.js';
 import { RateLimiter, type RateLimits } from '../http/rate-limit.js';
-import { SharedRateLimiter } from '../http/shared-rate-limit.js';
 
 export interface BuiltRates {
   readonly limits: RateLimits;
@@ -19,13 +18,17 @@ export async function buildRates(
   const { API_PROCESSES: processes, REDIS_URL: url, RATE_LIMITS: rates } = config;
   if (url === undefined)
     return { limits: new RateLimiter(rates, processes), close: () => undefined };
-  const { RedisBuckets } = await import('../http/redis-buckets.js');
+  const { RedisBuckets, SharedRateLimiter } = await import('../http/shared-rate-limit.js');
   const store = new RedisBuckets(url);
-  const observer = sharedRateMetrics(registry, (isThere) =>
+  const alone = metersOf(registry).counter(
+    'rate_limit_decided_alone_total',
+    'Requests rate-limited by this process alone because Redis did not answer',
+  );
+  const changed = (isThere: boolean): void =>
     isThere
       ? logger.info('Redis answers: the processes share the rate limits')
-      : logger.warn('Redis gives no answers: this process grants its share of the rate limits'),
-  );
+      : logger.warn('Redis gives no answers: this process grants its share of the rate limits');
+  const observer = { changed, aloneDecided: () => alone.inc() };
   return {
     limits: new SharedRateLimiter(rates, processes, store, observer),
     close: () => store.close(),

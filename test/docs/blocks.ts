@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { CONTENTS } from '../../src/http/docs/contents.js';
 
 /** The code of the site's written pages, as the tests run it. */
@@ -11,7 +11,7 @@ export interface Block {
 }
 
 export const WRITTEN_PAGES: readonly string[] = CONTENTS.flatMap(({ pages }) =>
-  pages.flatMap(({ from }) => (typeof from === 'string' ? [from] : [])),
+  pages.map(({ file }) => file).filter((file) => existsSync(file)),
 );
 
 export function blocksOf(page: string): Block[] {

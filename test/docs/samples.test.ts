@@ -7,7 +7,6 @@ import { promisify } from 'node:util';
 import ts from 'typescript';
 import { MoneyClient } from '../../packages/client/src/index.js';
 import { describeApi } from '../../scripts/docs/openapi.js';
-import { readDocument } from '../../src/http/docs/reference/document.js';
 import { AN_ID } from '../../src/http/docs/reference/example.js';
 import { type Sample, samplesOf } from '../../src/http/docs/reference/samples.js';
 import { EXAMPLE } from '../../src/http/examples.js';
@@ -36,7 +35,7 @@ curl() { command curl -sS --fail-with-body "$@"; }
 
 const run = promisify(execFile);
 const api = await describeApi({});
-const document = readDocument(api.openApi);
+const document = api.openApi;
 const samples = new Map(
   api.routes.map((route) => {
     const operation = document.paths[route.path]?.[route.method.toLowerCase() as 'get'];

@@ -6,7 +6,7 @@ import { ALIASES, CONTENTS } from '../../src/http/docs/contents.js';
 import type { Places } from '../../src/http/docs/layout.js';
 import type { Route } from '../../src/http/route.js';
 import { codesOf } from '../../src/http/openapi.js';
-import { readDocument } from '../../src/http/docs/reference/document.js';
+import type { ApiDocument } from '../../src/http/openapi-document.js';
 import { bodyExample } from '../../src/http/docs/reference/example.js';
 import { markdownPage } from '../../src/http/docs/markdown-page.js';
 import { filesUnder } from '../operating/pages.js';
@@ -69,7 +69,7 @@ describe('the site', () => {
   });
 
   it('the site holds every page that is written for tenants', () => {
-    const listed = CONTENTS.flatMap((chapter) => chapter.pages.map(({ from }) => from));
+    const listed = CONTENTS.flatMap((chapter) => chapter.pages.map(({ file }) => file));
     for (const file of filesUnder('docs/guides')) assert.ok(listed.includes(file), file);
   });
 
@@ -97,26 +97,24 @@ describe('the site', () => {
   });
 
   it('the site cannot be made with a page that links to what is not on it', () => {
-    const listed = { path: '/x', from: 'docs/architecture.md', about: '' };
-    assert.throws(
-      () => markdownPage(listed, 'docs/architecture.md', PLACES, api.baseUrl),
-      /which is not on the site/,
-    );
+    const listed = { path: '/x', file: 'docs/architecture.md', about: '', also: undefined };
+    assert.throws(() => markdownPage(listed, PLACES, api.baseUrl), /which is not on the site/);
   });
 });
 
 describe('the site of an API', () => {
-  const document = readDocument(api.openApi);
+  const document = api.openApi;
 
   /** The API with this many operations: copies of its own, each under another path and name. */
-  function apiOf(count: number): { routes: Route[]; openApi: object; names: string[] } {
+  function apiOf(count: number): { routes: Route[]; openApi: ApiDocument; names: string[] } {
     const copies = Array.from({ length: count }, (_, index) => {
       const route = api.routes[index % api.routes.length]!;
       const operation = document.paths[route.path]?.[route.method.toLowerCase() as 'get'];
       const path = `${route.path}/copy-${index}`;
-      const copied = { ...operation, operationId: `operation${index}` };
+      const operationId = `operation${index}`;
+      const copied = { ...operation, operationId };
       return {
-        route: { ...route, path },
+        route: { ...route, path, operationId },
         item: [path, { [route.method.toLowerCase()]: copied }] as const,
       };
     });
@@ -147,7 +145,7 @@ describe('the site of an API', () => {
 });
 
 describe('the reference', () => {
-  const document = readDocument(api.openApi);
+  const document = api.openApi;
   const articles = new Map(
     Array.from(html.values()).flatMap((text) =>
       text

@@ -68,15 +68,7 @@ describe('bodies', () => {
   });
 
   for (const text of [
-    '',
-    '{',
-    '{"a":1,}',
-    'undefined',
-    '\ufeff{}',
-    "{'a':1}",
-    '[1',
-    '{"raw":01}',
-    'NaN',
+    ...['', '{', '{"a":1,}', 'undefined', '\ufeff{}', "{'a':1}", '[1', '{"raw":01}', 'NaN'],
   ])
     it(`${JSON.stringify(text)} is not JSON`, () => refusedWith(text, '', 'not_json'));
 
@@ -144,7 +136,7 @@ describe('bodies', () => {
       destination: { type: 'bank', account_id: null },
       amount: { raw: '1.5', asset: 'EUR' },
       description: 'a'.repeat(141),
-      events: [A_KEY, 'x'],
+      events: [A_KEY, null],
       more: 1,
     });
     assert.deepEqual(problemsOf(answer), [
@@ -163,20 +155,14 @@ describe('bodies', () => {
 
   it('a required field that is absent or null is missing_field', async () => {
     const answer = await post({ source_account: null, destination: { type: 'account' } });
-    assert.equal(answer.json().error.code, 'missing_field');
-    assert.deepEqual(answer.json().error.details?.field, 'source_account');
-    assert.equal('reason' in (answer.json().error.details ?? {}), false);
+    const { code, details = {} } = answer.json().error;
+    assert.deepEqual([code, details.field], ['missing_field', 'source_account']);
+    assert.equal('reason' in details, false);
     assert.deepEqual(problemsOf(answer), [
       'missing_field source_account required',
       'missing_field destination.account_id required',
       'missing_field amount required',
     ]);
-  });
-
-  it('null in a list is invalid_field, because it is present', async () => {
-    const answer = await post({ ...VALID_BODY, events: [A_KEY, null] });
-    assert.deepEqual(problemsOf(answer), ['invalid_field events.1 not_a_uuid']);
-    assert.equal(answer.json().error.code, 'invalid_field');
   });
 
   it('null for a field that may be absent counts as absent', async () => {
@@ -210,37 +196,14 @@ describe('bodies', () => {
       const { body } = asRequest(seen.pop()) as { body: { amount: { raw: bigint } } };
       assert.equal(body.amount.raw, BigInt(raw));
     }
-    const malformed = [
-      '',
-      ' 1',
-      '1 ',
-      '+1',
-      '-1',
-      '1.0',
-      '1e3',
-      '01',
-      '0x1',
-      '１２',
-      '1_000',
-      '١٢',
-    ];
-    for (const raw of [...malformed, 1, 10.5, true, [], {}])
-      await refusedWith(
-        { ...VALID_BODY, amount: { raw, asset: 'COPM' } },
-        'amount.raw',
-        'not_an_integer_string',
-      );
-    for (const raw of ['9223372036854775808', '9'.repeat(19), `1${'0'.repeat(400)}`])
-      await refusedWith(
-        { ...VALID_BODY, amount: { raw, asset: 'COPM' } },
-        'amount.raw',
-        'out_of_range',
-      );
-    await refusedWith(
-      JSON.stringify(VALID_BODY).replace('"150000"', '1e400'),
-      'amount.raw',
-      'not_an_integer_string',
-    );
+    const texts = ['', ' 1', '1 ', '+1', '-1', '1.0', '1e3', '01', '0x1', '１２', '1_000', '١٢'];
+    const large = ['9223372036854775808', '9'.repeat(19), `1${'0'.repeat(400)}`];
+    for (const raw of [...texts, 1, 10.5, true, [], {}, ...large]) {
+      const reason = large.some((one) => one === raw) ? 'out_of_range' : 'not_an_integer_string';
+      await refusedWith({ ...VALID_BODY, amount: { raw, asset: 'COPM' } }, 'amount.raw', reason);
+    }
+    const number = JSON.stringify(VALID_BODY).replace('"150000"', '1e400');
+    await refusedWith(number, 'amount.raw', 'not_an_integer_string');
   });
 
   it('text in a body is stored in NFC and counted in code points', async () => {
@@ -262,12 +225,10 @@ describe('bodies', () => {
     ['a lone low surrogate', '"\\udc00 x"'],
     ['a line separator', '"\\u2028"'],
   ] as const)
-    it(`${name} in a text is refused`, () =>
-      refusedWith(
-        JSON.stringify(VALID_BODY).replace('"Rent"', text),
-        'description',
-        'control_character',
-      ));
+    it(`${name} in a text is refused`, () => {
+      const body = JSON.stringify(VALID_BODY).replace('"Rent"', text);
+      return refusedWith(body, 'description', 'control_character');
+    });
 
   it('bodies hostile names come back as they are, in valid JSON', async () => {
     for (const name of ['\ud800', '"', '\\', '\u2028', '<script>', 'a.b', '', 'x'.repeat(5_000)]) {
@@ -279,14 +240,13 @@ describe('bodies', () => {
 
   it('an operation without a body accepts an empty one and refuses any other', async () => {
     const url = `${world.url}/v1/transfers/018f0000-0000-7000-8000-0000000000ff/approve`;
-    const headers = { 'idempotency-key': A_KEY };
-    assert.equal((await call(url, { method: 'POST', headers })).status, 200);
-    assert.equal((await call(url, { method: 'POST', headers, body: '' })).status, 200);
-    const answer = await call(url, { method: 'POST', headers, body: '{}' });
-    assert.deepEqual(problemsOf(answer), ['invalid_field  unexpected']);
-    assert.equal(
-      (await call(url, { method: 'POST', headers, body: 'x'.repeat(70_000) })).status,
-      413,
-    );
+    const approve = (body?: string): Promise<Answered> => {
+      const headers = { 'idempotency-key': A_KEY };
+      return call(url, { method: 'POST', headers, ...(body === undefined ? {} : { body }) });
+    };
+    assert.equal((await approve()).status, 200);
+    assert.equal((await approve('')).status, 200);
+    assert.deepEqual(problemsOf(await approve('{}')), ['invalid_field  unexpected']);
+    assert.equal((await approve('x'.repeat(70_000))).status, 413);
   });
 });

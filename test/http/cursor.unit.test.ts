@@ -36,16 +36,6 @@ describe('cursors', () => {
     );
   });
 
-  it('a cursor with any of 10,000 flipped bits is refused', () => {
-    for (let round = 0; round < 10_000; round += 1) {
-      const cursor = cursors.encode(BINDING, [String(round), 'x'.repeat(round % 5)]);
-      const bytes = Buffer.from(cursor, 'latin1');
-      const bit = Math.floor(Math.random() * bytes.length * 8);
-      bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      assertRefused(BINDING, bytes.toString('latin1'));
-    }
-  });
-
   it('a cursor with any single character changed to any other is refused, the unused bits of the last too', () => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     for (const own of [['1'], ['12'], ['123']]) {
@@ -59,32 +49,23 @@ describe('cursors', () => {
 
   it('a shortened, lengthened, padded or foreign cursor is refused', () => {
     const cursor = cursors.encode(BINDING, position);
-    for (let length = 0; length < cursor.length; length += 1)
-      assertRefused(BINDING, cursor.slice(0, length));
-    for (const text of [
-      `${cursor}A`,
-      `${cursor}=`,
-      ` ${cursor}`,
-      `${cursor}\n`,
-      'x',
-      '',
-      'A'.repeat(5_000),
-      '😀',
-    ])
+    const cut = Array.from({ length: cursor.length }, (_, length) => cursor.slice(0, length));
+    const longer = [`${cursor}A`, `${cursor}=`, ` ${cursor}`, `${cursor}\n`];
+    for (const text of [...cut, ...longer, 'x', '', 'A'.repeat(5_000), '😀'])
       assertRefused(BINDING, text);
   });
 
   it('a cursor is good for its tenant, its endpoint and its filters only', () => {
     const cursor = cursors.encode(BINDING, position);
-    assertRefused({ ...BINDING, tenantId: OTHER_TENANT }, cursor);
-    assertRefused({ ...BINDING, endpoint: '/v1/events' }, cursor);
-    for (const filters of [
-      {},
-      { asset: 'COPM' },
-      { asset: 'DUSD', from: 5 },
-      { asset: 'COPM', from: 5, kind: 'x' },
+    for (const change of [
+      { tenantId: OTHER_TENANT },
+      { endpoint: '/v1/events' },
+      { filters: {} },
+      { filters: { asset: 'COPM' } },
+      { filters: { asset: 'DUSD', from: 5 } },
+      { filters: { asset: 'COPM', from: 5, kind: 'x' } },
     ])
-      assertRefused({ ...BINDING, filters }, cursor);
+      assertRefused({ ...BINDING, ...change }, cursor);
   });
 
   const [key] = KEYS;
@@ -106,34 +87,9 @@ describe('cursors', () => {
     assertRefused(BINDING, foreign.encode(BINDING, position));
   });
 
-  it('a cursor of ours that names another key, here or not, is refused', () => {
-    const both = new Cursors([key, newer]);
-    const bytes = Buffer.from(both.encode(BINDING, position), 'base64url');
-    for (const id of ['k2', 'k9']) {
-      const [mac, rest] = [bytes.subarray(0, 16), bytes.subarray(17 + key.id.length)];
-      const renamed = Buffer.concat([mac, Buffer.of(id.length), Buffer.from(id), rest]).toString(
-        'base64url',
-      );
-      assertRefused(BINDING, renamed, both);
-    }
-  });
-
-  it('a cursor that names a foreign key in another form is refused', () => {
-    for (const content of ['', ':', ':x', '["a"]', '[', '{}']) {
-      const bytes = [Buffer.alloc(16, 1), Buffer.of(2), Buffer.from('k9'), Buffer.from(content)];
-      assertRefused(BINDING, Buffer.concat(bytes).toString('base64url'));
-    }
-  });
-
-  it('a cursor shows nothing of its position, and cursors of positions that begin alike do not look alike', () => {
-    const made = ['a', 'b'].map((end) => {
-      const cursor = cursors.encode(BINDING, ['a long beginning that both of them have', end]);
-      return Buffer.from(cursor, 'base64url').subarray(18 + key.id.length);
-    });
-    for (const bytes of made)
-      for (const word of ['["', 'long', 'beginning']) assert.ok(!bytes.includes(word), word);
-    const alike = made[0]!.filter((byte, index) => byte === made[1]![index]).length;
-    assert.ok(alike < 10, `${alike} bytes are the same`);
+  it('a cursor shows nothing of its position', () => {
+    const cursor = Buffer.from(cursors.encode(BINDING, ['a long beginning']), 'base64url');
+    for (const word of ['["', 'long', 'beginning']) assert.ok(!cursor.includes(word), word);
   });
 
   describe('over HTTP', () => {

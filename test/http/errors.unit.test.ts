@@ -7,6 +7,10 @@ import { A_KEY, failingRoutes, refusing } from './routes.js';
 
 const SECRET = 'svc_live_in_an_error';
 
+function coded(code: string, errno: number): Error {
+  return Object.assign(new Error(SECRET), { code, errno });
+}
+
 describe('errors', () => {
   let world: World;
   let fault: () => unknown = () => null;
@@ -37,25 +41,17 @@ describe('errors', () => {
     ['a statement that did not answer', () => new DatabaseUnavailable(SECRET)],
     ['an unknown commit', () => new CommitUnknown(SECRET)],
     ['a deadlock that stayed', () => new TransactionRetryable(SECRET)],
-    [
-      'a refused connection',
-      () => Object.assign(new Error(SECRET), { code: 'ECONNREFUSED', errno: -111 }),
-    ],
-    [
-      'too many connections',
-      () => Object.assign(new Error(SECRET), { code: 'ER_CON_COUNT_ERROR', errno: 1040 }),
-    ],
+    ['a refused connection', () => coded('ECONNREFUSED', -111)],
+    ['too many connections', () => coded('ER_CON_COUNT_ERROR', 1040)],
   ];
   for (const [name, thrown] of AWAY)
     it(`errors: ${name} is 503 ledger_unavailable on every endpoint, the token check included`, async () => {
       fault = thrown;
       for (const answer of [await read(), await move()]) {
         assert.equal(answer.status, 503);
-        assert.equal(answer.json().error.code, 'ledger_unavailable');
-        assert.match(
-          answer.json().error.message,
-          /repeating the same request with the same Idempotency-Key/,
-        );
+        const { code, message } = answer.json().error;
+        assert.equal(code, 'ledger_unavailable');
+        assert.match(message, /repeating the same request with the same Idempotency-Key/);
         assert.equal(answer.text.includes(SECRET), false);
       }
       authenticationFault = thrown;
@@ -67,10 +63,7 @@ describe('errors', () => {
     ['a type error', () => new TypeError('x is not a function')],
     ['a text', () => SECRET],
     ['nothing', () => undefined],
-    [
-      'a data fault of a statement',
-      () => Object.assign(new Error(SECRET), { code: 'ER_DUP_ENTRY', errno: 1062 }),
-    ],
+    ['a data fault of a statement', () => coded('ER_DUP_ENTRY', 1062)],
   ];
   for (const [name, thrown] of OURS)
     it(`errors: ${name} that is thrown is 500 without its text, and 503 where money moves`, async () => {
@@ -136,38 +129,27 @@ describe('errors', () => {
   });
 });
 
-describe('answers of the desk', () => {
-  const present = (
-    id: string,
-    replayed: boolean,
-  ): { status: number; body: string; headers: Record<string, string> } => ({
-    status: replayed ? 200 : 201,
-    body: id,
-    headers: { A: 'b' },
-  });
+describe('results of the ledger', () => {
+  for (const replayed of [false, true]) {
+    const mark = replayed ? { 'Svc-Idempotent-Replayed': 'true' } : {};
 
-  it('the desk presents a new result unchanged', () => {
-    const answer = answerOf({ outcome: { done: true, resource: 'x' }, replayed: false }, present);
-    assert.deepEqual(answer, { status: 201, body: 'x', headers: { A: 'b' } });
-  });
-
-  it("the desk's answer says that it is a replay", () => {
-    const answer = answerOf({ outcome: { done: true, resource: 'x' }, replayed: true }, present);
-    assert.deepEqual(answer, {
-      status: 200,
-      body: 'x',
-      headers: { A: 'b', 'Svc-Idempotent-Replayed': 'true' },
-    });
-  });
-
-  it('the desk throws a refusal with its code, and says so if it is replayed', () => {
-    for (const replayed of [true, false])
-      assert.throws(
-        () => answerOf({ outcome: { done: false, refusal: NOT_FOUND }, replayed }, present),
-        {
-          refusal: NOT_FOUND,
-          headers: replayed ? { 'Svc-Idempotent-Replayed': 'true' } : {},
-        },
+    it(`a result is presented, and a replay says so: ${replayed}`, () => {
+      const answer = answerOf(
+        { outcome: { done: true, resource: 'x' }, replayed },
+        (body, again) => ({
+          ...{ status: again ? 200 : 201, body, headers: { A: 'b' } },
+        }),
       );
-  });
+      const status = replayed ? 200 : 201;
+      assert.deepEqual(answer, { status, body: 'x', headers: { A: 'b', ...mark } });
+    });
+
+    it(`a refusal is thrown with its code, and a replayed one says so: ${replayed}`, () => {
+      const refused = { outcome: { done: false, refusal: NOT_FOUND }, replayed } as const;
+      assert.throws(() => answerOf(refused, () => ({ status: 200 })), {
+        refusal: NOT_FOUND,
+        headers: mark,
+      });
+    });
+  }
 });

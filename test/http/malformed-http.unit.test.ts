@@ -21,6 +21,11 @@ function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
+function posting(...lines: readonly string[]): string {
+  const usual = ['Content-Type: application/json', `Idempotency-Key: ${A_KEY}`];
+  return rawHead('POST /v1/transfers HTTP/1.1', ...usual, ...lines);
+}
+
 describe('malformed HTTP', () => {
   let world: World;
 
@@ -84,12 +89,7 @@ describe('malformed HTTP', () => {
   });
 
   it('a broken chunk in a body is 400', async () => {
-    const head = rawHead(
-      'POST /v1/transfers HTTP/1.1',
-      'Content-Type: application/json',
-      `Idempotency-Key: ${A_KEY}`,
-      'Transfer-Encoding: chunked',
-    );
+    const head = posting('Transfer-Encoding: chunked');
     assertRefused(await sendRaw(world.port, `${head}zz\r\n{}\r\n`));
     await assertAlive();
   });
@@ -101,13 +101,7 @@ describe('malformed HTTP', () => {
   });
 
   it('a body that does not come in time is 400', async () => {
-    const head = rawHead(
-      'POST /v1/transfers HTTP/1.1',
-      'Content-Type: application/json',
-      `Idempotency-Key: ${A_KEY}`,
-      'Content-Length: 100',
-    );
-    const answer = await sendRaw(world.port, `${head}{"a":`, 4_000);
+    const answer = await sendRaw(world.port, `${posting('Content-Length: 100')}{"a":`, 4_000);
     assertRefused(answer);
     assert.equal(answer.match(/HTTP\/1\.1/g)?.length, 1, 'one answer for one request');
     assert.equal(bodyOfRaw(answer).error.details?.reason, 'not_received_in_time');
@@ -135,13 +129,7 @@ describe('malformed HTTP', () => {
     });
     after(() => patient.server.stop(0));
 
-    const head = (bytes: number): string =>
-      rawHead(
-        'POST /v1/transfers HTTP/1.1',
-        'Content-Type: application/json',
-        `Idempotency-Key: ${A_KEY}`,
-        `Content-Length: ${bytes}`,
-      );
+    const head = (bytes: number): string => posting(`Content-Length: ${bytes}`);
 
     it("what arrives after the answer is discarded, so that the connection's next request is answered", async () => {
       const socket = await opened(patient.port);
@@ -198,15 +186,7 @@ describe('malformed HTTP', () => {
     it('malformed HTTP without the end of its body is answered if it arrived in time while the process stood still', async () => {
       const body = JSON.stringify(VALID_BODY);
       const socket = await opened(world.port);
-      socket.write(
-        rawHead(
-          'POST /v1/transfers HTTP/1.1',
-          'Content-Type: application/json',
-          `Idempotency-Key: ${A_KEY}`,
-          `Content-Length: ${body.length}`,
-          'Connection: close',
-        ),
-      );
+      socket.write(posting(`Content-Length: ${body.length}`, 'Connection: close'));
       await sleep(50);
       socket.write(body);
       standStill(1_500);
@@ -227,44 +207,27 @@ describe('malformed HTTP', () => {
     assertRefused(await sendRaw(world.port, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'), 404);
   });
 
-  it('an upgrade is ignored: the request is answered as usual', async () => {
-    const lines = ['Connection: Upgrade, close', 'Upgrade: websocket'];
-    assert.match(
-      await sendRaw(world.port, rawHead('GET /v1/transfers HTTP/1.1', ...lines)),
-      /^HTTP\/1.1 200 /,
-    );
-  });
-
-  it('an unknown expectation is 400', async () => {
-    const answer = await sendRaw(
-      world.port,
-      rawHead('GET /v1/transfers HTTP/1.1', 'Expect: magic', 'Connection: close'),
-    );
-    assertRefused(answer);
-    assert.equal(bodyOfRaw(answer).error.details?.field, 'Expect');
-  });
-
-  it('OPTIONS * is 404', async () => {
-    assertRefused(
-      await sendRaw(world.port, rawHead('OPTIONS * HTTP/1.1', 'Connection: close')),
-      404,
-    );
-  });
-
-  it('the whole address as target is taken', async () => {
-    const head = rawHead('GET http://localhost/v1/transfers?limit=1 HTTP/1.1', 'Connection: close');
-    assert.match(await sendRaw(world.port, head), /^HTTP\/1.1 200 /);
-  });
+  for (const [what, line, lines, status] of [
+    [
+      'an upgrade is ignored',
+      'GET /v1/transfers',
+      ['Connection: Upgrade', 'Upgrade: websocket'],
+      200,
+    ],
+    ['an unknown expectation is refused', 'GET /v1/transfers', ['Expect: magic'], 400],
+    ['OPTIONS * is not found', 'OPTIONS *', [], 404],
+    ['the whole address as target is taken', 'GET http://localhost/v1/transfers?limit=1', [], 200],
+  ] as const)
+    it(`malformed HTTP: ${what}`, async () => {
+      const head = rawHead(`${line} HTTP/1.1`, ...lines, 'Connection: close');
+      const answer = await sendRaw(world.port, head);
+      assert.match(answer, new RegExp(`^HTTP/1.1 ${status} `));
+      if (status !== 200) assertRefused(answer, status);
+    });
 
   describe('bodies in pieces', () => {
     const body = JSON.stringify(VALID_BODY);
-    const head = (...lines: readonly string[]): string =>
-      rawHead(
-        'POST /v1/transfers HTTP/1.1',
-        'Content-Type: application/json',
-        `Idempotency-Key: ${A_KEY}`,
-        ...lines,
-      );
+    const head = posting;
     const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
 
     it('a body in chunks is put together', async () => {
@@ -293,9 +256,7 @@ describe('malformed HTTP', () => {
 
     it('an announced length beyond 64 KiB is 413 before the body is there', async () => {
       const socket = await opened(world.port);
-      const answer = new Promise<string>((resolve) =>
-        socket.once('data', (data: Buffer) => resolve(data.toString())),
-      );
+      const answer = readUntil(socket, /\r\n\r\n/);
       socket.write(head('Content-Length: 5000000'));
       assert.match(await answer, /^HTTP\/1.1 413 /);
       socket.destroy();
@@ -306,10 +267,7 @@ describe('malformed HTTP', () => {
       const faults: Error[] = [];
       socket.on('error', (fault) => faults.push(fault));
       socket.write(head('Content-Length: 600000') + ' '.repeat(100_000));
-      const first = await new Promise<string>((resolve) =>
-        socket.once('data', (data: Buffer) => resolve(data.toString())),
-      );
-      assert.match(first, /^HTTP\/1.1 413 /);
+      assert.match(await readUntil(socket, /\r\n\r\n/), /^HTTP\/1.1 413 /);
       for (let part = 0; part < 5; part += 1) {
         await new Promise((resolve) => setTimeout(resolve, 20));
         socket.write(' '.repeat(100_000));
@@ -338,8 +296,7 @@ describe('malformed HTTP', () => {
     it('a large body after a 401 does not keep the connection', async () => {
       const text = `${head('Content-Length: 3000000').replace(TOKEN, 'wrong')}${' '.repeat(300_000)}`;
       const answer = await sendRaw(world.port, text, 6_000);
-      assert.match(answer, /^HTTP\/1.1 401 /);
-      assert.match(answer, /connection: close/i);
+      assert.match(answer, /^HTTP\/1.1 401 [^]*connection: close/i);
     });
 
     it('a small body after a 401 keeps the connection for the next request', async () => {

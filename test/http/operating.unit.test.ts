@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Gauge, type Registry } from 'prom-client';
 import { registerGauges } from '../../src/core/meters.js';
@@ -89,14 +88,16 @@ describe('the admin port', () => {
   });
 
   it('a process is ready, stays in service while a shared server is away, and is not ready through its own fault', async () => {
-    fitness = () => Promise.resolve('ready');
-    assert.deepEqual(await readyz(), [200, 'ready']);
-    fitness = () => Promise.resolve('degraded');
-    assert.deepEqual(await readyz(), [200, 'degraded']);
-    fitness = () => Promise.resolve('unfit');
-    assert.deepEqual(await readyz(), [503, 'not ready']);
-    fitness = () => Promise.reject(new Error('away'));
-    assert.deepEqual(await readyz(), [503, 'not ready']);
+    const cases: readonly (readonly [typeof fitness, [number, string]])[] = [
+      [() => Promise.resolve('ready'), [200, 'ready']],
+      [() => Promise.resolve('degraded'), [200, 'degraded']],
+      [() => Promise.resolve('unfit'), [503, 'not ready']],
+      [() => Promise.reject(new Error('away')), [503, 'not ready']],
+    ];
+    for (const [own, shown] of cases) {
+      fitness = own;
+      assert.deepEqual(await readyz(), shown);
+    }
     assert.equal((await call(`${url}/livez`)).status, 200);
   });
 
@@ -232,20 +233,18 @@ describe('stopping', () => {
     });
   });
 
-  const refusedNow = (): Promise<boolean> =>
-    new Promise((resolve) => {
-      request({ port: world.port, host: '127.0.0.1' }, () => resolve(false))
-        .on('error', () => resolve(true))
-        .end();
-    });
-
-  it('a request that a stopping process has accepted is answered with Connection: close, and then nothing is open', async () => {
+  const asked = async (): Promise<{ answer: Promise<string> }> => {
     const socket = await opened(world.port);
     const answer = readAll(socket);
     socket.write(rawHead('GET /v1/slow HTTP/1.1'));
     await eventually('the request is in its handler', () => handled === 1);
+    return { answer };
+  };
+
+  it('a request that a stopping process has accepted is answered with Connection: close, and then nothing is open', async () => {
+    const { answer } = await asked();
     const stopped = world.server.stop(5_000);
-    assert.equal(await refusedNow(), true);
+    await assert.rejects(opened(world.port));
     release();
     assert.match(await answer, /^HTTP\/1.1 200 [\s\S]*connection: close[\s\S]*"done"$/i);
     await stopped;
@@ -280,10 +279,7 @@ describe('stopping', () => {
   });
 
   it('requests that hang after the grace period of a stopping process are cut off', async () => {
-    const socket = await opened(world.port);
-    const answer = readAll(socket);
-    socket.write(rawHead('GET /v1/slow HTTP/1.1'));
-    await eventually('the request is in its handler', () => handled === 1);
+    const { answer } = await asked();
     const began = performance.now();
     await world.server.stop(100);
     const elapsedMs = performance.now() - began;

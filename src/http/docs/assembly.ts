@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { ApiDocument } from '../openapi-document.js';
 import type { Route } from '../route.js';
 import { ALIASES, CONTENTS, type Listed } from './contents.js';
 import { html, type Html } from './html.js';
 import { framed, type MenuChapter, type Places, type SitePage } from './layout.js';
-import { errorsPage, type Made, permissionsPage } from './pages.js';
+import { errorsPage, type Generated, permissionsPage } from './pages.js';
 import { Reference } from './reference/pages.js';
 import { readPart, markdownPage } from './markdown-page.js';
 
 interface SiteDeps {
   readonly routes: readonly Route[];
-  readonly openApi: object;
+  readonly openApi: ApiDocument;
   readonly baseUrl: string;
   readonly places: Places;
 }
@@ -44,15 +45,17 @@ const JSON_TEXT = 'application/json; charset=utf-8';
 export function assembleSite(deps: SiteDeps) {
   const { places, routes, openApi, baseUrl } = deps;
   const reference = new Reference(routes, openApi, places);
-  const made = {
-    reference: () => reference.home(),
-    errors: () => errorsPage(places),
-    permissions: () => permissionsPage(routes, (route) => reference.callLink(route)),
-  } satisfies Record<string, () => Made>;
+  const generated: Readonly<Record<string, Generated>> = {
+    '/reference': reference.home(),
+    '/conceptos/errores': errorsPage(places),
+    '/permissions': permissionsPage(routes, (route) => reference.callLink(route)),
+  };
   const pageOf = (listed: Listed): SitePage => {
-    const { path, from, about, also } = listed;
-    if (typeof from === 'string') return markdownPage(listed, from, places, baseUrl);
-    return { path, title: from.title, about, also, ...made[from.made]() };
+    const { path, about, also } = listed;
+    const page = generated[path];
+    return page === undefined
+      ? markdownPage(listed, places, baseUrl)
+      : { path, about, also, ...page };
   };
   const menu: MenuChapter[] = CONTENTS.map(({ title, pages }) => ({
     title,

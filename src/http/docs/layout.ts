@@ -8,6 +8,11 @@ export interface Section {
   readonly text: string;
 }
 
+/** Returns the section below a heading of the second level. */
+export function sectionOf(anchor: string, title: string, text = ''): Section {
+  return { anchor, title, level: 2, text };
+}
+
 export interface SitePage {
   readonly path: string;
   readonly title: string;

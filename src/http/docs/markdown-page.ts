@@ -45,8 +45,7 @@ export function renderMarkdown(text: string): Html {
 
 /** Throws if the file is missing, has no title or a heading twice, or links outside the site. */
 export function markdownPage(
-  { path, about, also }: Listed,
-  file: string,
+  { path, about, also, file }: Listed,
   places: Places,
   baseUrl: string,
 ): SitePage {
@@ -88,7 +87,7 @@ function target(href: string, { file, places, baseUrl }: LinkContext): string {
   if (place === `${WRITTEN_URL}/openapi.json`) return places.openApi;
   if (/^[a-z]+:/.test(place)) return href.replace(WRITTEN_URL, () => baseUrl);
   const named = posix.join(posix.dirname(file), place);
-  const listed = CONTENTS.flatMap(({ pages }) => pages).find(({ from }) => from === named);
+  const listed = CONTENTS.flatMap(({ pages }) => pages).find(({ file: own }) => own === named);
   if (listed === undefined) throw new Error(`${file} links to ${named}, which is not on the site`);
   return places.page(listed.path) + suffix;
 }

@@ -3,15 +3,13 @@ import { type Operation, type Permission, PERMISSIONS } from '../../core/permiss
 import type { Route } from '../route.js';
 import { codeBlock } from './code.js';
 import { breakable, html, type Html, NOTHING, prose } from './html.js';
-import type { Places, Section } from './layout.js';
+import { type Places, type Section, sectionOf, type SitePage } from './layout.js';
 
-export interface Made {
-  readonly content: () => Html;
-  readonly sections: readonly Section[];
-}
+/** A page without its place in the menu. */
+export type Generated = Pick<SitePage, 'title' | 'content' | 'sections'>;
 
 /** Has an anchor for each code, the target of every `doc_url`. */
-export function errorsPage(places: Places): Made {
+export function errorsPage(places: Places): Generated {
   const content = (): Html => html`
     <p>
       Every error has this shape. <code>code</code> is stable and for machines,
@@ -28,7 +26,7 @@ export function errorsPage(places: Places): Made {
     </p>
     ${ERROR_CODES.map((code) => errorEntry(code, ERRORS[code]))}
   `;
-  return { content, sections: ERROR_CODES.map(errorSection) };
+  return { title: 'Errors', content, sections: ERROR_CODES.map(errorSection) };
 }
 
 function errorEntry(code: string, { status, meaning, remedy, example, reasons }: ErrorEntry): Html {
@@ -52,10 +50,13 @@ function reasonsTable(reasons: NonNullable<ErrorEntry['reasons']>): Html {
 function errorSection(code: ErrorCode): Section {
   const { status, meaning, remedy, reasons = {} }: ErrorEntry = ERRORS[code];
   const text = [status, meaning, remedy, ...Object.entries(reasons).flat()].join(' ');
-  return { anchor: code, title: code, level: 2, text };
+  return sectionOf(code, code, text);
 }
 
-export function permissionsPage(routes: readonly Route[], callLink: (route: Route) => Html): Made {
+export function permissionsPage(
+  routes: readonly Route[],
+  callLink: (route: Route) => Html,
+): Generated {
   const operations = Object.keys(PERMISSIONS) as Operation[];
   const heads = ['Operation', 'Scope (any of)', 'Role in', 'Roles'];
   const content = (): Html => html`
@@ -72,10 +73,8 @@ export function permissionsPage(routes: readonly Route[], callLink: (route: Rout
   const text = operations
     .map((operation) => `${operation} ${PERMISSIONS[operation].scopes.join(' ')}`)
     .join(' ');
-  return {
-    content,
-    sections: [{ anchor: '', title: '', level: 1, text: `scope role token member ${text}` }],
-  };
+  const sections = [sectionOf('', '', `scope role token member ${text}`)];
+  return { title: 'Permissions', content, sections };
 }
 
 function permissionCells(

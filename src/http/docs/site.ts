@@ -3,6 +3,7 @@ import helmet from 'helmet';
 import type Koa from 'koa';
 import type { RequestState } from '../dispatch.js';
 import { methodNotAllowed } from '../errors.js';
+import type { ApiDocument } from '../openapi-document.js';
 import type { Route } from '../route.js';
 import { assembleSite, SiteFile } from './assembly.js';
 import type { Places } from './layout.js';
@@ -11,7 +12,7 @@ const OPENAPI = '/openapi.json';
 
 interface DocsDeps {
   readonly routes: readonly Route[];
-  readonly openApi: () => object;
+  readonly openApi: () => ApiDocument;
   readonly baseUrl: string;
   readonly docsUrl: string;
 }

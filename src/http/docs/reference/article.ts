@@ -11,7 +11,7 @@ import {
   type DescribedOperation,
   type Parameter,
   refName,
-} from './document.js';
+} from '../../openapi-document.js';
 import { fieldList, type FieldLinks, fieldRow } from './fields.js';
 import { samplesOf } from './samples.js';
 
@@ -102,7 +102,7 @@ function parameters(operation: DescribedOperation, { document }: Context): Html 
 /** Lists the fields of each body once, under all its statuses. */
 function responses(operation: DescribedOperation, { document, links }: Context): Html {
   const groups = new Map<string, { heads: Html[]; content: Content }>();
-  for (const [status, { description, content }] of successes(operation)) {
+  for (const [status, { description, content = {} }] of successes(operation)) {
     const kinds = Object.entries(content).map(([type, { schema = {} }]) => {
       const name = refName(schema) ?? '';
       const href = links.object(name);
@@ -133,14 +133,12 @@ function responses(operation: DescribedOperation, { document, links }: Context):
   })}`;
 }
 
-function successes({
-  responses: all,
-}: DescribedOperation): [string, DescribedOperation['responses'][string]][] {
+function successes({ responses: all }: DescribedOperation) {
   return Object.entries(all).filter(([status]) => status.startsWith('2'));
 }
 
 function exampleOf(operation: DescribedOperation): Html {
-  const examples = successes(operation).flatMap(([status, { content }]) =>
+  const examples = successes(operation).flatMap(([status, { content = {} }]) =>
     Object.values(content).flatMap(({ example }) =>
       example === undefined ? [] : [{ status, example }],
     ),

@@ -1,4 +1,4 @@
-import type { Content, Schema, Schemas } from './document.js';
+import type { Content, Schema, Schemas } from '../../openapi-document.js';
 import { resolved } from './fields.js';
 
 export const AN_ID = '0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10';

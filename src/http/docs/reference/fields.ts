@@ -1,6 +1,6 @@
 import { breakable, html, type Html, joined, NOTHING } from '../html.js';
 import { renderMarkdown } from '../markdown-page.js';
-import { refName, type Schema, type Schemas } from './document.js';
+import { refName, type Schema, type Schemas } from '../../openapi-document.js';
 
 /** Resolves references, merges allOf, and takes the alternative to null. */
 export function resolved(given: Schema, schemas: Schemas): Schema {

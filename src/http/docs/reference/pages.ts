@@ -1,11 +1,11 @@
+import type { ApiDocument, DescribedOperation, Schema } from '../../openapi-document.js';
 import { titleOf } from '../../openapi-tags.js';
 import type { Route } from '../../route.js';
 import { breakable, html, type Html, NOTHING } from '../html.js';
-import type { Places, SitePage } from '../layout.js';
-import type { Made } from '../pages.js';
+import { type Places, sectionOf, type SitePage } from '../layout.js';
+import type { Generated } from '../pages.js';
 import { renderMarkdown } from '../markdown-page.js';
 import { type Call, callArticle, NO_LINKS } from './article.js';
-import { type ApiDocument, readDocument, type Schema } from './document.js';
 import { fieldList, type FieldLinks, resolved, typeOf } from './fields.js';
 
 /** Pages for each tag of the OpenAPI document, for objects, and for webhook deliveries. */
@@ -22,29 +22,27 @@ interface Group {
 }
 
 export class Reference {
-  private readonly document: ApiDocument;
   private readonly groups: readonly Group[];
   private readonly links: FieldLinks;
 
   constructor(
     routes: readonly Route[],
-    openApi: object,
+    private readonly document: ApiDocument,
     private readonly places: Places,
   ) {
-    this.document = readDocument(openApi);
-    const { paths } = this.document;
+    const { paths, tags: described } = document;
     const calls = routes.flatMap((route): Call[] => {
       const operation =
         paths[route.path]?.[route.method.toLowerCase() as Lowercase<Route['method']>];
       return operation === undefined ? [] : [{ route, operation }];
     });
-    const tagsOf = ({ operation }: Call): string => operation.tags[0] ?? '';
-    const tags = new Set([...this.document.tags.map(({ name }) => name), ...calls.map(tagsOf)]);
+    const tagOf = ({ operation }: Call): string => operation.tags[0] ?? '';
+    const tags = new Set([...described.map(({ name }) => name), ...calls.map(tagOf)]);
     this.groups = Array.from(tags, (tag) => ({
       tag,
       path: `${PATH}/${slug(tag)}`,
-      about: this.document.tags.find(({ name }) => name === tag)?.description ?? '',
-      calls: calls.filter((call) => tagsOf(call) === tag),
+      about: described.find(({ name }) => name === tag)?.description ?? '',
+      calls: calls.filter((call) => tagOf(call) === tag),
     })).filter(({ calls: own }) => own.length > 0);
     const shown = this.shownObjects();
     this.links = {
@@ -53,7 +51,7 @@ export class Reference {
     };
   }
 
-  home(): Made {
+  home(): Generated {
     const content = (): Html =>
       html`<p>
           All bodies are JSON, except uploads, which are multipart forms, and files. Every request
@@ -76,13 +74,8 @@ export class Reference {
                 ${calls.map(({ route, operation }) => html`<li>${this.callLink(route)} ${operation.summary}</li>`)}
               </ul>`,
         )}`;
-    const sections = this.groups.map(({ tag }) => ({
-      anchor: slug(tag),
-      title: titleOf(tag),
-      level: 2,
-      text: '',
-    }));
-    return { content, sections };
+    const sections = this.groups.map(({ tag }) => sectionOf(slug(tag), titleOf(tag)));
+    return { title: 'Reference', content, sections };
   }
 
   pages(): SitePage[] {
@@ -98,9 +91,8 @@ export class Reference {
     const { method, path } = route;
     const group = this.groups.find(({ calls }) => calls.some((call) => call.route === route));
     const name = html`<code>${method} ${breakable(path)}</code>`;
-    const operation = group?.calls.find((call) => call.route === route)?.operation;
-    if (group === undefined || operation === undefined) return name;
-    return html`<a href="${this.places.page(group.path)}#${operation.operationId}">${name}</a>`;
+    if (group === undefined) return name;
+    return html`<a href="${this.places.page(group.path)}#${route.operationId}">${name}</a>`;
   }
 
   private groupPage({ tag, path, about, calls }: Group): SitePage {
@@ -109,20 +101,14 @@ export class Reference {
     const content = (): Html =>
       html`${about === '' ? NOTHING : renderMarkdown(about)}
       ${calls.map((call) => callArticle(call, context))}`;
-    const sections = calls.map(({ route, operation }) => ({
-      anchor: operation.operationId,
-      title: operation.summary,
-      level: 2,
-      text: `${route.method} ${route.path} ${operation.operationId} ${route.description}`,
-    }));
-    return {
-      path,
-      title: titleOf(tag),
-      about: `the operations of ${tag}`,
-      content,
-      sections,
-      under: PATH,
-    };
+    const sections = calls.map(({ route, operation: { operationId, summary } }) =>
+      sectionOf(
+        operationId,
+        summary,
+        `${route.method} ${route.path} ${operationId} ${route.description}`,
+      ),
+    );
+    return page(path, titleOf(tag), `the operations of ${tag}`, content, sections);
   }
 
   /** The objects in responses; a request describes its own. */
@@ -140,7 +126,7 @@ export class Reference {
       Object.entries(operation.responses).forEach(
         ([status, response]) => status.startsWith('2') && visit(response),
       );
-    visit(Object.values(this.document.webhooks).map(({ post }) => post?.requestBody ?? {}));
+    visit(Object.values(this.document.webhooks ?? {}).map(({ post }) => post?.requestBody ?? {}));
     return names;
   }
 
@@ -158,28 +144,18 @@ export class Reference {
               ${resolved(schema, schemas).properties === undefined ? html`<p>${typeOf(schema, within)}</p>` : fieldList(schema, schemas, this.links)}
             </article>`,
         )}`;
-    const sections = shown.map(([name, { properties = {} }]) => ({
-      anchor: name,
-      title: name,
-      level: 2,
-      text: Object.keys(properties).join(' '),
-    }));
-    return {
-      path: OBJECTS,
-      title: 'Objects',
-      about: 'what responses are made of',
-      content,
-      sections,
-      under: PATH,
-    };
+    const sections = shown.map(([name, { properties = {} }]) =>
+      sectionOf(name, name, Object.keys(properties).join(' ')),
+    );
+    return page(OBJECTS, 'Objects', 'what responses are made of', content, sections);
   }
 
   private deliveriesPage(): SitePage {
-    const { webhooks, components } = this.document;
+    const { webhooks = {}, components } = this.document;
     const sent = Object.entries(webhooks).flatMap(([name, { post }]) =>
       post === undefined ? [] : [{ name, post }],
     );
-    const schemaOf = ({ requestBody }: (typeof sent)[number]['post']): Schema =>
+    const schemaOf = ({ requestBody }: DescribedOperation): Schema =>
       Object.values(requestBody?.content ?? {})[0]?.schema ?? {};
     const { schemas } = components;
     const events = sent.filter(
@@ -212,21 +188,23 @@ export class Reference {
         ${events.length === 0 ? NOTHING : fieldList(envelope, schemas, { ...NO_LINKS, union: this.links.object, isResponse: true })}
         ${sent.map(article)}`;
     const sections = [
-      { anchor: 'event', title: 'Every event', level: 2, text: 'envelope id type sequence data' },
-      ...sent.map(({ name, post }) => ({
-        ...{ anchor: slug(name), title: name, level: 2 },
-        text: `${post.summary} ${post.description}`,
-      })),
+      sectionOf('event', 'Every event', 'envelope id type sequence data'),
+      ...sent.map(({ name, post }) =>
+        sectionOf(slug(name), name, `${post.summary} ${post.description}`),
+      ),
     ];
-    return {
-      path: SENT,
-      title: 'Deliveries',
-      about: 'the body of each event',
-      content,
-      sections,
-      under: PATH,
-    };
+    return page(SENT, 'Deliveries', 'the body of each event', content, sections);
   }
+}
+
+function page(
+  path: string,
+  title: string,
+  about: string,
+  content: () => Html,
+  sections: SitePage['sections'],
+): SitePage {
+  return { path, title, about, content, sections, under: PATH };
 }
 
 function slug(name: string): string {

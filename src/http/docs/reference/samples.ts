@@ -3,7 +3,7 @@ import { EXAMPLE_ASSET } from '../../../core/amount.js';
 import { EXAMPLE, exampleOf } from '../../examples.js';
 import type { Route } from '../../route.js';
 import { FILE_FIELD } from '../../upload.js';
-import type { DescribedOperation, Schema, Schemas } from './document.js';
+import type { DescribedOperation, Schema, Schemas } from '../../openapi-document.js';
 import { AN_ID, bodyExample } from './example.js';
 import { resolved } from './fields.js';
 
