@@ -23,6 +23,11 @@ export async function readForm(
   return new URLSearchParams(text);
 }
 
+/** Returns the authenticator's code, which people may type with spaces. */
+export function codeOf(form: URLSearchParams): string {
+  return (form.get('code') ?? '').replaceAll(/\s/g, '');
+}
+
 /** Returns the token for all forms of a secret's owner. Pages of other sites cannot guess it. */
 export function formToken(secret: string): string {
   return markOf(secret, FORM);

@@ -19,6 +19,7 @@ import { html } from './html.js';
 export interface Site extends DeskDeps {
   readonly settings: DeskSettings;
   readonly sessions: DeskSessions;
+  readonly cookies: Cookies;
   readonly addresses: ClientAddresses;
   readonly logger: Logger;
 }
@@ -28,7 +29,9 @@ interface DeskState {
   route: string;
   person: SignedInPerson | null;
 }
-export type DeskContext = Koa.ParameterizedContext<DeskState>;
+export type DeskContext = Koa.ParameterizedContext<DeskState> & {
+  readonly params?: Readonly<Record<string, string>>;
+};
 export type DeskRouter = Router<DeskState>;
 
 /** Browsers load and send only to the desk, and no other page frames it. */
@@ -55,9 +58,10 @@ interface SiteOptions {
 }
 
 export function createSite({ deps, settings, logger, registry, routes }: SiteOptions): Koa {
-  const sessions = new DeskSessions(deps, new Cookies(settings.url.startsWith('https:')));
+  const cookies = new Cookies(settings.url.startsWith('https:'));
+  const sessions = new DeskSessions(deps, cookies);
   const addresses = new ClientAddresses(settings.trustedProxies);
-  const site: Site = { ...deps, settings, sessions, addresses, logger };
+  const site: Site = { ...deps, settings, sessions, cookies, addresses, logger };
   const metrics = new HttpMetrics(registry);
   const router: DeskRouter = new Router<DeskState>({ sensitive: true, strict: true });
   // While a layer runs, the matched route is its own. Afterwards, it is the page's.
@@ -121,8 +125,8 @@ function answerError(
     context.res.destroy();
     return;
   }
-  const { page, headers, isFault } = errorPage(thrown, context.state.requestId);
-  if (isFault) {
+  const { page, headers } = errorPage(thrown, context.state.requestId);
+  if (page.status === 500) {
     metrics.fault();
     logger.error(
       { requestId: context.state.requestId, fault: describeFault(thrown) },
@@ -136,7 +140,6 @@ function answerError(
 interface ErrorPage {
   readonly page: Page;
   readonly headers: Readonly<Record<string, string>>;
-  readonly isFault: boolean;
 }
 
 function errorPage(failure: unknown, requestId: string): ErrorPage {
@@ -150,7 +153,7 @@ function errorPage(failure: unknown, requestId: string): ErrorPage {
   if (isUnavailable(failure))
     return noticePage(503, 'No answer', 'The database does not respond. Try again in a moment.');
   const text = `An internal error occurred. If it happens again, give the operator this id: ${requestId}`;
-  return { ...noticePage(500, 'Internal error', text), isFault: true };
+  return noticePage(500, 'Internal error', text);
 }
 
 function noticePage(
@@ -161,7 +164,7 @@ function noticePage(
 ): ErrorPage {
   const content = html`${notice('bad', text)}
     <p><a href="/">Needs attention</a></p>`;
-  return { page: { title, content, status }, headers, isFault: false };
+  return { page: { title, content, status }, headers };
 }
 
 export function sendPage(context: DeskContext, page: Page): void {
@@ -177,11 +180,15 @@ export function seeOther(context: DeskContext, path: string): void {
   context.body = '';
 }
 
-/** Returns the signed-in person. Otherwise redirects to sign in and returns null. */
-export function personOf(context: DeskContext): SignedInPerson | null {
-  const { person } = context.state;
-  if (person === null) seeOther(context, `/sign-in?next=${encodeURIComponent(context.path)}`);
-  return person;
+/** Returns a handler that redirects to the sign-in page if the browser has no session. */
+export function signedIn(
+  handle: (context: DeskContext, person: SignedInPerson) => Promise<void>,
+): (context: DeskContext) => Promise<void> | void {
+  return (context) => {
+    const { person } = context.state;
+    if (person !== null) return handle(context, person);
+    seeOther(context, `/sign-in?next=${encodeURIComponent(context.path)}`);
+  };
 }
 
 const FORGED =
@@ -204,9 +211,7 @@ export async function ownForm(
 }
 
 /** Returns the id in the path. Throws `DeskError`. */
-export function idOf(
-  context: DeskContext & { readonly params?: Readonly<Record<string, string>> },
-): Uuid {
+export function idOf(context: DeskContext): Uuid {
   const id = parseUuid(context.params?.id ?? '');
   if (id === null) throw noSuchPage();
   return id;

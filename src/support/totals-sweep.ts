@@ -37,10 +37,8 @@ export function dailyTotalsSweep({ database, clock }: DatabaseDeps): Sweep {
     run: async (signal) => {
       const now = clock();
       const zones = await timeZones(database.reader);
-      const [isMoreEvents, isMoreBonuses] = [
-        await addEvents(database, zones, signal),
-        await addBonuses(database, zones, now),
-      ];
+      const isMoreEvents = await addEvents(database, zones, signal);
+      const isMoreBonuses = await addBonuses(database, zones, now);
       await setPending(database, zones, now);
       return isMoreEvents || isMoreBonuses;
     },

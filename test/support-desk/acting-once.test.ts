@@ -5,16 +5,16 @@ import { bonusBatches } from '../../src/db/entities/bonuses.js';
 import { webhookEndpoints } from '../../src/db/entities/webhooks.js';
 import { BatchWorld, payroll } from '../batches/support.js';
 import { openPayoutBank, submitAndRaise } from '../payouts/support.js';
-import { startTestApi, type TestApi } from '../support/api.js';
+import type { TestApi } from '../support/api.js';
 import { idLiteral, LEAST } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import type { TestDatabase } from '../support/database.js';
 import { hooked } from '../webhooks/support.js';
-import { type Fields, startTestDesk, type TestDesk, type Visitor } from './desk.js';
+import { type DeskWorld, type Fields, openDesk, type TestDesk, type Visitor } from './desk.js';
 
 const REASON = 'ticket 131';
 
 describe('a form of the support desk that is sent again', () => {
+  let world: DeskWorld;
   let db: TestDatabase;
   let api: TestApi;
   let desk: TestDesk;
@@ -22,40 +22,24 @@ describe('a form of the support desk that is sent again', () => {
   let leo: Visitor;
 
   before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-    desk = await startTestDesk(db);
-    maria = await desk.staffed('maria');
+    world = await openDesk();
+    ({ db, api, desk, maria } = world);
     leo = await desk.staffed('leo');
   });
+  after(() => world.close());
 
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await desk.stop();
-    await api.stop();
-  });
-
-  async function batch(): Promise<{
-    id: Uuid;
-    page: string;
-    pausedBy: () => Promise<string | null>;
-  }> {
-    const world = await BatchWorld.open(db);
-    await world.account({ alias: '$ana' });
-    const payer = await world.account({ funds: { COPM: 10n * LEAST } });
-    const { id } = await world.executed(payer, payroll([['$ana', LEAST.toString(), 'COPM']]));
-    const pausedBy = async (): Promise<string | null> =>
-      (await db.database.reader.find(bonusBatches, { id }))?.pausedBy ?? null;
+  async function batch() {
+    const batches = await BatchWorld.open(db);
+    await batches.account({ alias: '$ana' });
+    const payer = await batches.account({ funds: { COPM: 10n * LEAST } });
+    const { id } = await batches.executed(payer, payroll([['$ana', LEAST.toString(), 'COPM']]));
+    const pausedBy = async () => (await db.database.reader.find(bonusBatches, { id }))?.pausedBy;
     return { id, page: `/batches/${id}`, pausedBy };
   }
-  async function endpoint(): Promise<{
-    id: Uuid;
-    page: string;
-    pausedBy: () => Promise<string | null>;
-  }> {
+  async function endpoint() {
     const { id } = await hooked(api);
-    const pausedBy = async (): Promise<string | null> =>
-      (await db.database.reader.find(webhookEndpoints, { id }))?.pausedBy ?? null;
+    const pausedBy = async () =>
+      (await db.database.reader.find(webhookEndpoints, { id }))?.pausedBy;
     return { id, page: `/endpoints/${id}`, pausedBy };
   }
   /** Pressed, and its fields kept, as in a tab that never got the answer. */

@@ -1,37 +1,29 @@
 import assert from 'node:assert/strict';
 import { parseDetails } from '../../src/access/audit-log.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import type { TestApi } from '../support/api.js';
+import type { TestDatabase } from '../support/database.js';
 import { type GuardedBank, openGuarded } from '../support/guarded.js';
 import { createConnection } from 'mysql2/promise';
 import { randomUUID } from 'node:crypto';
 import { localTime } from '../../src/core/calendar.js';
-import { asUuid } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
-import { actionField } from '../../src/support/actions/action.js';
-import { formToken } from '../../src/support/forms.js';
 import { openPayoutBank, railsOf, submitAndRaise } from '../payouts/support.js';
-import { proven } from '../support/staff.js';
 import { answered, idLiteral, text } from '../support/bank.js';
 import { assertLedgerSound } from '../support/world.js';
 import {
+  actFields,
+  type DeskWorld,
   type Fields,
   findForm,
   formOf,
+  openDesk,
   startTestDesk,
   type TestDesk,
   type Visitor,
 } from './desk.js';
 
-/** What a form of this person's would carry, where the page shows none. */
-function formFields({ person, cookies }: Visitor, verb: string, id: string): Fields {
-  const secret = cookies.get('desk') ?? '';
-  const signed = { identity: proven(person, 'support'), sessionId: asUuid(randomUUID()), secret };
-  const [, act = ''] = /value="([^"]*)"/.exec(actionField(signed, verb, id).text) ?? [];
-  return { form_token: formToken(secret), act };
-}
-
 describe('at the support desk', () => {
+  let world: DeskWorld;
   let db: TestDatabase;
   let api: TestApi;
   let desk: TestDesk;
@@ -39,17 +31,12 @@ describe('at the support desk', () => {
   let maria: Visitor;
 
   before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-    desk = await startTestDesk(db);
+    world = await openDesk();
+    ({ db, api, desk, maria } = world);
     own = await openGuarded(api);
-    maria = await desk.staffed('maria');
   });
-
-  after(async () => {
-    await desk.stop();
-    await api.stop();
-  });
+  afterEach(() => assertLedgerSound(db.database));
+  after(() => world.close());
 
   const pend = async (): Promise<string> => text((await own.pend()).id);
 
@@ -68,10 +55,8 @@ describe('at the support desk', () => {
     assert.equal((await own.read(id)).status, 'completed');
     const story = (await maria.get(location)).text;
     for (const told of [
-      'Done: Approve',
-      'Approved</strong>, by maria (support desk)',
-      'Ledger: ',
-      'Event transfer.completed',
+      ...['Done: Approve', 'Approved</strong>, by maria (support desk)', 'Ledger: '],
+      ...['Event transfer.completed'],
     ])
       assert(story.includes(told), `${told} is missing in ${story}`);
     const acts = await desk.acts(id);
@@ -79,7 +64,6 @@ describe('at the support desk', () => {
       acts.map((act) => [act.action, act.channel, act.actorClaimed, parseDetails(act).reason]),
       [['transfer.approve', 'support', 'maria', 'ticket 118']],
     );
-    await assertLedgerSound(db.database);
   });
 
   it('the support desk lists what needs approval by tenant and smallest amount, with who may approve it', async () => {
@@ -91,11 +75,11 @@ describe('at the support desk', () => {
     assert(found.includes(`href="/transfers/${id}"`), found);
     assert.match(found, /1 more approval from support or an approver other than creator/);
     assert.match(found, /Expires in 59 min/);
-    for (const query of [
-      { tenant: name, least: '76,543.22', asset: 'COPM' },
-      { tenant: name, least: '1', asset: 'DUSD' },
-    ])
-      assert(!(await list(query)).includes(`href="/transfers/${id}"`), JSON.stringify(query));
+    for (const [least, asset] of [
+      ['76,543.22', 'COPM'],
+      ['1', 'DUSD'],
+    ] as const)
+      assert(!(await list({ tenant: name, least, asset })).includes(`href="/transfers/${id}"`));
     assert.match(
       await list({ tenant: 'nobody' }),
       /&quot;nobody&quot; is not the name of a tenant/,
@@ -118,7 +102,6 @@ describe('at the support desk', () => {
     assert(routes.has('/transfers/{id}') && routes.has('/'), [...routes].join(' '));
     for (const route of routes)
       assert.match(route ?? '', /^(?:unknown|\/[a-z-]*(?:\/(?:[a-z-]+|\{[a-zA-Z]+\}))*)$/);
-    await assertLedgerSound(db.database);
   });
 
   it('a link that another site made does not show that an action was done', async () => {
@@ -146,7 +129,6 @@ describe('at the support desk', () => {
     );
     assert.equal((await desk.acts(id)).length, 1);
     assert.equal((await own.row(id)).approvalsReceived, 1);
-    await assertLedgerSound(db.database);
   });
 
   it('a code makes one proposal: sent again with another amount, the form asks for another code', async () => {
@@ -173,7 +155,6 @@ describe('at the support desk', () => {
       `SELECT COUNT(*) AS n FROM adjustments WHERE account_id=${idLiteral(own.guarded.id)}`,
     );
     assert.equal(Number(made[0]?.n), 1);
-    await assertLedgerSound(db.database);
   });
 
   it('the support desk says that the result is unknown if the ledger does not answer, and the same form later shows it', async () => {
@@ -202,7 +183,6 @@ describe('at the support desk', () => {
       await lock.end();
       await hasty.stop();
     }
-    await assertLedgerSound(db.database);
   });
 
   it('a resolution is applied or rejected by a form that showed it, not by one that showed another', async () => {
@@ -234,7 +214,6 @@ describe('at the support desk', () => {
     assert.equal((await paying.get(id)).status, 'in_progress');
     assert.equal((await by(sofia, 'apply', await sofia.form(page, 'apply'))).status, 303);
     assert.equal((await paying.get(id)).status, 'completed');
-    await assertLedgerSound(db.database);
   });
 
   it('a resolution is proposed for the payout that the page showed, not for what it has become', async () => {
@@ -257,7 +236,6 @@ describe('at the support desk', () => {
       assert.match(answer.text, text);
     }
     assert.equal((await paying.get(id)).status, 'failed');
-    await assertLedgerSound(db.database);
   });
 
   it('a payout is resolved by two people, never by one, whatever they send', async () => {
@@ -274,8 +252,8 @@ describe('at the support desk', () => {
     const stolen = await sofia.form(page, 'apply');
     const code = await desk.freshCode(maria.person);
     assert.equal((await maria.post(`${page}/apply`, { ...stolen, reason, code })).status, 403);
-    // Her own session and her own form, which the page does not show her: the action is made for the test.
-    const fields = { ...formFields(maria, 'apply', id), resolution: stolen.resolution ?? '' };
+    // Her own session and her own form, which the page does not show her: the act is made for the test.
+    const fields = { ...actFields(maria, 'apply', id), resolution: stolen.resolution ?? '' };
     const own2 = await maria.post(`${page}/apply`, {
       ...fields,
       reason,
@@ -295,7 +273,6 @@ describe('at the support desk', () => {
         ['payout.resolve_approve', 'sofia'],
       ],
     );
-    await assertLedgerSound(db.database);
   });
 
   it('a decision made elsewhere meanwhile is shown, and nothing changes', async () => {
@@ -311,7 +288,6 @@ describe('at the support desk', () => {
     assert.equal(answer.status, 409);
     assert.match(answer.text, /Nothing was changed.*it is rejected, and waits for no approval/s);
     assert.equal((await desk.acts(id)).at(-1)?.action, 'transfer.approve_refused');
-    await assertLedgerSound(db.database);
   });
 
   it('everything is found by what a customer can name: id, event, key, alias, amount and day, and a request by its time', async () => {

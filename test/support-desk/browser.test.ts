@@ -90,13 +90,7 @@ describe('in a browser, the support desk', () => {
   };
 
   /** A transfer that waits, a stuck payout, a batch, an adjustment that waits. */
-  async function makeWorld(): Promise<{
-    transferId: string;
-    payoutId: string;
-    accountId: string;
-    adjustmentId: string;
-    tenantId: string;
-  }> {
+  async function makeWorld() {
     const bank = await openBank(api, { name: 'acme' });
     const { tenant } = bank.tenant;
     const asker = await addMember(desk.core.database, systemClock, tenant.id, 'Paula', TEST_ACTOR);
@@ -119,26 +113,17 @@ describe('in a browser, the support desk', () => {
     const payoutId = await paying.pay('03');
     await submitAndRaise(db, payoutId);
     // Names that fit a picture, and a Temporal that has heard of everything.
-    await db.sql(
-      `UPDATE tenants SET name='globex' WHERE id=${idLiteral(paying.bank.tenant.tenant.id)}`,
-    );
-    await db.sql(
-      `UPDATE accounts SET name='Globex Treasury' WHERE id=${idLiteral(paying.source.id)}`,
-    );
+    const [globex, treasury] = [paying.bank.tenant.tenant.id, paying.source.id].map(idLiteral);
+    await db.sql(`UPDATE tenants SET name='globex' WHERE id=${globex}`);
+    await db.sql(`UPDATE accounts SET name='Globex Treasury' WHERE id=${treasury}`);
     await db.sql('DELETE FROM outbox');
     await addTotals(tenant.id);
+    const [tenantId, accountId, transferId] = [tenant.id, to.id, text(transfer.id)];
     const { resource } = await proposeAdjustment(desk.core, {
-      ...{
-        tenantId: tenant.id,
-        accountId: to.id,
-        direction: 'in',
-        amount: { raw: 5n * LEAST, asset: 'COPM' },
-      },
+      ...{ tenantId, accountId, direction: 'in', amount: { raw: 5n * LEAST, asset: 'COPM' } },
       ...{ reference: 'case-118', reason: 'Paid in twice', by: proven(leo) },
     });
-    const tenantId = tenant.id;
-    const transferId = text(transfer.id);
-    return { transferId, payoutId, accountId: to.id, adjustmentId: resource.id, tenantId };
+    return { transferId, payoutId, accountId, adjustmentId: resource.id, tenantId };
   }
 
   /** Totals of today by the sweep, and some for the days before it. */
@@ -169,13 +154,8 @@ describe('in a browser, the support desk', () => {
     await assertFine(await plain.storageState(), [
       ...['/', '/search', '/search?text=%24ana', '/waiting/transfers?tenant=acme&least=1'],
       ...['/waiting/stuck', '/waiting/endpoints', '/waiting/batches', `/tenants/${tenantId}`],
-      ...[
-        `/transfers/${transferId}`,
-        `/payouts/${payoutId}`,
-        `/accounts/${accountId}`,
-        `/adjustments/${adjustmentId}`,
-      ],
-      ...['/no-such-page'],
+      ...[`/transfers/${transferId}`, `/payouts/${payoutId}`, `/accounts/${accountId}`],
+      ...[`/adjustments/${adjustmentId}`, '/no-such-page'],
     ]);
     await send(page, 'Approve', 'Asked for in ticket 118', maria, 'approve');
     assert.match((await page.getByRole('status').textContent()) ?? '', /Done: Approve/);

@@ -2,14 +2,17 @@ import assert from 'node:assert/strict';
 import { buildBridge, buildCore, type Core } from '../../src/processes/build-api.js';
 import { openSupport } from '../../src/processes/build-support.js';
 import { readSupportConfig } from '../../src/config/config.js';
+import { newId } from '../../src/core/ids.js';
 import { type Clock, instant } from '../../src/core/instant.js';
 import { auditLog, type AuditRow } from '../../src/db/entities/identity.js';
 import { type Staff, STAFF_RIGHTS, type StaffRight } from '../../src/db/entities/staff.js';
 import { createLogging } from '../../src/http/logging.js';
-import { testEnvironment } from '../support/api.js';
-import type { TestDatabase } from '../support/database.js';
-import { addStaff, codeOf, forgetCodes } from '../support/staff.js';
-import { asDatabaseClock } from '../support/world.js';
+import { actionField } from '../../src/support/actions/action.js';
+import { formToken } from '../../src/support/forms.js';
+import { startTestApi, type TestApi, testEnvironment } from '../support/api.js';
+import { type TestDatabase, testDatabase } from '../support/database.js';
+import { addStaff, codeOf, forgetCodes, proven } from '../support/staff.js';
+import { asDatabaseClock, assertLedgerSound } from '../support/world.js';
 
 /** The support desk in this process, on a port of its own, and people who use it as a browser does. */
 export interface TestDesk {
@@ -68,6 +71,36 @@ export async function startTestDesk(
       await Promise.all([core.database.close(), bridge.client.close(), servers.admin.stop(0)]);
     },
   };
+}
+
+/** A desk and an API over one database, with somebody who is signed in. */
+export interface DeskWorld {
+  readonly db: TestDatabase;
+  readonly api: TestApi;
+  readonly desk: TestDesk;
+  readonly maria: Visitor;
+  /** Stops both, once the auditor has found nothing. */
+  close(): Promise<void>;
+}
+
+export async function openDesk(): Promise<DeskWorld> {
+  const db = await testDatabase();
+  const [api, desk] = [await startTestApi(db), await startTestDesk(db)];
+  const maria = await desk.staffed('maria');
+  const close = async (): Promise<void> => {
+    await assertLedgerSound(db.database);
+    await desk.stop();
+    await api.stop();
+  };
+  return { db, api, desk, maria, close };
+}
+
+/** The form for an act as its page would have it, also for those to whom the page shows none. */
+export function actFields({ person, cookies }: Visitor, verb: string, id: string): Fields {
+  const secret = cookies.get('desk') ?? '';
+  const signed = { identity: proven(person, 'support'), sessionId: newId(), secret };
+  const [, act = ''] = /value="([^"]*)"/.exec(actionField(signed, verb, id).text) ?? [];
+  return { form_token: formToken(secret), act };
 }
 
 export interface Answer {

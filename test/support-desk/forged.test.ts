@@ -4,33 +4,31 @@ import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../src/core/ids.js';
 import { revokeSessions } from '../../src/staff/sessions.js';
-import { startTestApi, type TestApi } from '../support/api.js';
 import { text } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
 import { type GuardedBank, openGuarded } from '../support/guarded.js';
 import { proven } from '../support/staff.js';
-import { assertLedgerSound } from '../support/world.js';
-import { type Fields, findForm, formOf, startTestDesk, type TestDesk, Visitor } from './desk.js';
+import {
+  type DeskWorld,
+  type Fields,
+  findForm,
+  formOf,
+  openDesk,
+  type TestDesk,
+  Visitor,
+} from './desk.js';
 
 describe('the support desk', () => {
-  let db: TestDatabase;
-  let api: TestApi;
+  let world: DeskWorld;
   let desk: TestDesk;
   let own: GuardedBank;
   let maria: Visitor;
 
   before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-    desk = await startTestDesk(db);
-    own = await openGuarded(api);
-    maria = await desk.staffed('maria');
+    world = await openDesk();
+    ({ desk, maria } = world);
+    own = await openGuarded(world.api);
   });
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await desk.stop();
-    await api.stop();
-  });
+  after(() => world.close());
 
   const pend = async (): Promise<string> => text((await own.pend()).id);
 
@@ -97,10 +95,7 @@ describe('the support desk', () => {
     held.end(body.slice(-1));
     const [answer] = await response;
     assert.equal(answer.resume().statusCode, 403);
-    assert.deepEqual(
-      (await desk.acts(id)).map(({ action }) => action),
-      [],
-    );
+    assert.deepEqual(await desk.acts(id), []);
   });
 
   it('the support desk asks the same of the sign-in form and of signing out', async () => {

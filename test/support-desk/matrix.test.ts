@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { asUuid } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import { STAFF_RIGHTS, type StaffRight } from '../../src/db/entities/staff.js';
 import type { Account } from '../../src/db/entities/parties.js';
@@ -8,18 +7,21 @@ import { proposeAdjustment } from '../../src/funding/service.js';
 import { proposeResolution } from '../../src/payouts/resolutions.js';
 import { asksForCode, STAFF_ACTIONS, type StaffActionName } from '../../src/staff/rules.js';
 import { signIn } from '../../src/staff/sessions.js';
-import { actionField } from '../../src/support/actions/action.js';
-import { formToken } from '../../src/support/forms.js';
 import { BatchWorld, payroll } from '../batches/support.js';
 import { openPayoutBank, type PayoutBank, seen, submitAndRaise } from '../payouts/support.js';
-import { startTestApi, type TestApi } from '../support/api.js';
-import { LEAST, text } from '../support/bank.js';
-import { type TestDatabase, testDatabase } from '../support/database.js';
+import { idLiteral, LEAST, text } from '../support/bank.js';
+import type { TestDatabase } from '../support/database.js';
 import { type GuardedBank, openGuarded } from '../support/guarded.js';
 import { codeOf, forgetCodes, proven } from '../support/staff.js';
-import { assertLedgerSound } from '../support/world.js';
 import { register } from '../webhooks/support.js';
-import { type Fields, startTestDesk, type TestDesk, type Visitor } from './desk.js';
+import {
+  actFields,
+  type DeskWorld,
+  type Fields,
+  openDesk,
+  type TestDesk,
+  type Visitor,
+} from './desk.js';
 
 /** What an action is tried on: its page, the last part of its path, and what of the database it could change. */
 interface Target {
@@ -44,9 +46,9 @@ const NAMES = (Object.keys(STAFF_ACTIONS) as StaffActionName[]).filter(
 type Proof = 'none' | 'wrong' | 'used' | 'old' | 'of somebody else' | 'right';
 const PROOFS: readonly Proof[] = ['none', 'wrong', 'used', 'old', 'of somebody else', 'right'];
 
-describe('at the support desk, an action is done for exactly the right and the proof that the table asks for:', () => {
+describe('at the support desk, an act is done for exactly the right and the proof that the table asks for:', () => {
+  let world: DeskWorld;
   let db: TestDatabase;
-  let api: TestApi;
   let desk: TestDesk;
   let guarded: GuardedBank;
   let paying: PayoutBank;
@@ -55,25 +57,20 @@ describe('at the support desk, an action is done for exactly the right and the p
   const people = new Map<StaffRight, Visitor>();
 
   before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-    desk = await startTestDesk(db);
-    guarded = await openGuarded(api);
-    paying = await openPayoutBank(api);
+    world = await openDesk();
+    ({ db, desk } = world);
+    guarded = await openGuarded(world.api);
+    paying = await openPayoutBank(world.api);
     account = await guarded.bank.account();
     second = await desk.staffed('the second');
     for (const right of STAFF_RIGHTS)
       people.set(right, await desk.staffed(`may ${right}`, [right]));
   });
 
-  after(async () => {
-    await assertLedgerSound(db.database);
-    await desk.stop();
-    await api.stop();
-  });
+  after(() => world.close());
 
-  const table = (name: string, id: string): string =>
-    `SELECT * FROM ${name} WHERE id=X'${id.replaceAll('-', '')}'`;
+  const table = (name: string, id: string, columns = '*'): string =>
+    `SELECT ${columns} FROM ${name} WHERE id=${idLiteral(id)}`;
 
   async function transfer(verb: string): Promise<Target> {
     const id = text((await guarded.pend()).id);
@@ -97,9 +94,8 @@ describe('at the support desk, an action is done for exactly the right and the p
         reason: 'seen',
         by,
       });
-    const own = id.replaceAll('-', '');
     const state = `SELECT p.status, p.stuck_since, r.status AS proposed FROM payouts p
-      LEFT JOIN payout_resolutions r ON r.payout_id=p.id WHERE p.id=X'${own}'`;
+      LEFT JOIN payout_resolutions r ON r.payout_id=p.id WHERE p.id=${idLiteral(id)}`;
     const { payout: is, contradictions, open } = await seen(db, id);
     const fields = {
       outcome: 'completed',
@@ -123,26 +119,22 @@ describe('at the support desk, an action is done for exactly the right and the p
     return { page: `/adjustments/${id}`, verb, id, state: table('adjustments', id) };
   }
 
+  const pause = (name: string, id: string): Promise<unknown> =>
+    db.sql(`UPDATE ${name} SET paused_at=NOW(3), paused_by='x' WHERE id=${idLiteral(id)}`);
+
   async function batch(verb: string): Promise<Target> {
-    const world = await BatchWorld.open(db);
-    await world.account({ alias: '$ana' });
-    const payer = await world.account({ funds: { COPM: 10n * LEAST } });
-    const { id } = await world.executed(payer, payroll([['$ana', LEAST.toString(), 'COPM']]));
-    if (verb === 'resume')
-      await db.sql(
-        `UPDATE bonus_batches SET paused_at=NOW(3), paused_by='x' WHERE id=X'${id.replaceAll('-', '')}'`,
-      );
+    const batches = await BatchWorld.open(db);
+    await batches.account({ alias: '$ana' });
+    const payer = await batches.account({ funds: { COPM: 10n * LEAST } });
+    const { id } = await batches.executed(payer, payroll([['$ana', LEAST.toString(), 'COPM']]));
+    if (verb === 'resume') await pause('bonus_batches', id);
     return { page: `/batches/${id}`, verb, id, state: table('bonus_batches', id) };
   }
 
   async function endpoint(verb: string): Promise<Target> {
     const id = text((await register(guarded.bank, ['transfer.completed'])).id);
-    if (verb === 'resume')
-      await db.sql(
-        `UPDATE webhook_endpoints SET paused_at=NOW(3), paused_by='x' WHERE id=X'${id.replaceAll('-', '')}'`,
-      );
-    const own = id.replaceAll('-', '');
-    const state = `SELECT paused_at, next_due_at FROM webhook_endpoints WHERE id=X'${own}'`;
+    if (verb === 'resume') await pause('webhook_endpoints', id);
+    const state = table('webhook_endpoints', id, 'paused_at, next_due_at');
     return { page: `/endpoints/${id}`, verb, id, state };
   }
 
@@ -159,13 +151,8 @@ describe('at the support desk, an action is done for exactly the right and the p
     'adjustment.propose': () => {
       const fields = { direction: 'in', asset: 'COPM', amount: '1000.00', reference: randomUUID() };
       const state = 'SELECT COUNT(*) AS n FROM adjustments';
-      return Promise.resolve({
-        page: `/accounts/${account.id}`,
-        verb: 'adjust',
-        id: account.id,
-        fields,
-        state,
-      });
+      const { id } = account;
+      return Promise.resolve({ page: `/accounts/${id}`, verb: 'adjust', id, fields, state });
     },
     'adjustment.approve': () => adjustment('approve'),
     'adjustment.reject': () => adjustment('reject'),
@@ -213,14 +200,7 @@ describe('at the support desk, an action is done for exactly the right and the p
   ): Promise<number> {
     await forgetCodes(db.sql);
     const code = await codeFor(who, proof);
-    const secret = who.cookies.get('desk') ?? '';
-    const person = {
-      identity: proven(who.person, 'support'),
-      sessionId: asUuid(randomUUID()),
-      secret,
-    };
-    const [, act = ''] = /value="([^"]*)"/.exec(actionField(person, verb, id).text) ?? [];
-    const form = { form_token: formToken(secret), act, ...fields, reason: 'ticket 118', code };
+    const form = { ...actFields(who, verb, id), ...fields, reason: 'ticket 118', code };
     return (await who.post(`${page}/${verb}`, form)).status;
   }
 

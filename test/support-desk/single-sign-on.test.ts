@@ -9,7 +9,7 @@ import { RailBreakers } from '../../src/payouts/breaker.js';
 import { RailCalls } from '../../src/payouts/rail-calls.js';
 import { railMetrics } from '../../src/payouts/metrics.js';
 import { deactivateStaff, listStaff, setService } from '../../src/staff/people.js';
-import { asksForCode, rowRefusal } from '../../src/staff/rules.js';
+import { rowRefusal } from '../../src/staff/rules.js';
 import { findSession, listOpenSessions } from '../../src/staff/sessions.js';
 import { bindSubject, findBySubject, unbindSubject } from '../../src/staff/subjects.js';
 import type { DeskSettings } from '../../src/support/deps.js';
@@ -334,16 +334,13 @@ describe("sign-in by the company's identity provider", () => {
     ],
     ['no subject', { sub: undefined }],
     ['no nonce', { nonce: undefined }],
+    ['the signature of another key', null],
   ] as const)
-    it(`sign-in by the company's identity provider refuses an ID token with ${what}, signed by the provider itself`, async () => {
-      provider.tamper = (own) => ({ ...own, ...claims });
+    it(`sign-in by the company's identity provider refuses an ID token with ${what}`, async () => {
+      if (claims === null) provider.isForged = true;
+      else provider.tamper = (own) => ({ ...own, ...claims });
       await notIn(await begin(), 403, /did not say who you are/);
     });
-
-  it("sign-in by the company's identity provider refuses an ID token that another key signed", async () => {
-    provider.isForged = true;
-    await notIn(await begin(), 403, /did not say who you are/);
-  });
 
   it("sign-in by the company's identity provider accepts an ID token that is signed again with the same content, so the refusals above are for the content", async () => {
     provider.tamper = (own) => own;
@@ -405,14 +402,9 @@ describe("sign-in by the company's identity provider", () => {
   it("sign-in by the company's identity provider leads to no page but the desk’s own", async () => {
     await signedIn();
     for (const next of [
-      'https://evil.example/',
-      '//evil.example',
-      '/\\evil.example',
-      '/sign-in',
-      'javascript:alert(1)',
-      '/; url=https://evil.example',
-      '/\r\nLocation: https://evil.example',
-      '/.evil.example',
+      ...['https://evil.example/', '//evil.example', '/\\evil.example', '/sign-in'],
+      ...['javascript:alert(1)', '/; url=https://evil.example'],
+      ...['/\r\nLocation: https://evil.example', '/.evil.example'],
     ])
       assert.equal((await begin(next)).headers.get('refresh'), '0; url=/', next);
     openWriter();
@@ -481,11 +473,6 @@ describe("sign-in by the company's identity provider", () => {
     }
   });
 
-  it("sign-in by the company's identity provider asks for a code of our own all the same where money moves", () => {
-    for (const act of ['transfer.approve', 'payout.approve', 'adjustment.propose'] as const)
-      assert.equal(asksForCode(act, 'support'), true);
-  });
-
   it("sign-in by the company's identity provider lets a manager unlink somebody's account: their sessions end, and only their code links a new one", async () => {
     await signedIn();
     const lead = proven(await addStaff(db.database, { name: `Lead ${count}`, rights: ['manage'] }));
@@ -505,13 +492,6 @@ describe("sign-in by the company's identity provider", () => {
     provider.person = { subject: `new-${count}`, name: person.name };
     browser = new DeskBrowser(home);
     await signedIn();
-  });
-
-  it("sign-in by the company's identity provider asks the provider no more often for one address than people sign in", async () => {
-    const statuses: number[] = [];
-    for (let attempt = 0; attempt < 25; attempt += 1)
-      statuses.push((await browser.once('/sign-in/provider')).status);
-    assert.deepEqual([...new Set(statuses)], [302, 429]);
   });
 
   it("sign-in by the company's identity provider brings a real browser back from the provider signed in, whose strict cookies no other site has sent", async function () {

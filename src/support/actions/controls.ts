@@ -1,79 +1,130 @@
+import { APPROVAL_ACTIONS, type ApprovalAction } from '../../approvals/rules.js';
+import type { Approvals } from '../../approvals/service.js';
 import { performBatchAction } from '../../batches/control.js';
 import { CANCELABLE, isPaused, PAUSABLE } from '../../batches/rules.js';
 import { ApiError } from '../../core/errors.js';
 import type { BonusBatch } from '../../db/entities/bonuses.js';
+import type { Transfer } from '../../db/entities/operations.js';
+import type { Payout } from '../../db/entities/payouts.js';
 import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
 import { type Operation, pause, resume, retryNow } from '../../webhooks/staff-actions.js';
+import type { DeskDeps } from '../deps.js';
 import type { DeskAction } from './action.js';
+
+const APPROVAL_WORDS: Readonly<
+  Record<ApprovalAction, readonly [label: string, explanation: string]>
+> = {
+  approve: [
+    'Approve',
+    'Records the approval of support. Support counts as one approver, whoever on the staff approves. The last approval moves the money.',
+  ],
+  reject: [
+    'Reject',
+    'Ends it against the wish of the requester. No money leaves the account. The tenant can read the reason.',
+  ],
+  cancel: [
+    'Cancel',
+    'Ends it because the requester no longer wants it. No money leaves the account. The tenant can read the reason.',
+  ],
+};
+
+/** Returns the actions on a resource that waits. `rowOf` returns its row from the page's data. */
+export function approvalActions<Shown, Row extends Transfer | Payout>(
+  noun: Row extends Payout ? 'payout' : 'transfer',
+  approvalsOf: (deps: DeskDeps) => Approvals<Row>,
+  rowOf: (shown: Shown) => Row,
+): readonly DeskAction<Shown>[] {
+  return APPROVAL_ACTIONS.map((action) => ({
+    verb: action,
+    name: `${noun}.${action}` as const,
+    label: APPROVAL_WORDS[action][0],
+    explanation: APPROVAL_WORDS[action][1],
+    ...(action === 'approve' ? {} : { isStop: true as const }),
+    isOpen: (shown) => {
+      const { status } = rowOf(shown);
+      return status === 'pending_approval' || (action === 'cancel' && status === 'approved');
+    },
+    recordsRefusals: true,
+    run: async (deps, shown, { by, reason, actId }) => {
+      const { outcome } = await approvalsOf(deps).performByStaff(
+        rowOf(shown),
+        action,
+        by,
+        reason,
+        actId,
+      );
+      if (!outcome.done) throw new ApiError(outcome.refusal);
+    },
+  }));
+}
 
 type BatchAction = Parameters<typeof performBatchAction>[1]['action'];
 
-const BATCH_WORDS: Readonly<
-  Record<BatchAction, Pick<DeskAction<BonusBatch>, 'label' | 'explanation' | 'isOpen'>>
-> = {
-  pause: {
+function batchAction(
+  action: BatchAction,
+  shown: Pick<DeskAction<BonusBatch>, 'label' | 'explanation' | 'isStop' | 'isOpen'>,
+): DeskAction<BonusBatch> {
+  return {
+    ...shown,
+    verb: action,
+    name: `bonus_batch.${action}`,
+    recordsRefusals: true,
+    run: async (deps, { id: batchId }, { by, reason, actId }) => {
+      const result = await performBatchAction(deps, { batchId, action, by, reason, actId });
+      if ('refusal' in result) throw new ApiError(result.refusal);
+    },
+  };
+}
+
+export const BATCH_ACTIONS = [
+  batchAction('pause', {
     label: 'Pause',
     explanation: 'Pays no further rows until the batch is resumed.',
     isOpen: (batch) =>
       PAUSABLE.includes(batch.status) && !isPaused(batch) && batch.canceledAt === null,
-  },
-  resume: {
+  }),
+  batchAction('resume', {
     label: 'Resume',
     explanation: 'Continues to pay the remaining rows.',
-    isOpen: (batch) => isPaused(batch),
-  },
-  cancel: {
+    isOpen: isPaused,
+  }),
+  batchAction('cancel', {
     label: 'Cancel',
     explanation: 'Ends the batch. Paid rows stay paid, and all other rows fail.',
+    isStop: true,
     isOpen: (batch) => CANCELABLE.includes(batch.status) && batch.canceledAt === null,
-  },
-};
+  }),
+];
 
-export const BATCH_ACTIONS: readonly DeskAction<BonusBatch>[] = (
-  ['pause', 'resume', 'cancel'] as const
-).map((action) => ({
-  ...BATCH_WORDS[action],
-  ...(action === 'cancel' ? { isStop: true } : {}),
-  verb: action,
-  name: `bonus_batch.${action}`,
-  recordsRefusals: true,
-  run: async (deps, { id: batchId }, { by, reason, actId }) => {
-    const result = await performBatchAction(deps, { batchId, action, by, reason, actId });
-    if ('refusal' in result) throw new ApiError(result.refusal);
-  },
-}));
-
-function endpointAction(
-  operation: Operation,
-  action: Omit<DeskAction<WebhookEndpoint>, 'run'>,
-): DeskAction<WebhookEndpoint> {
-  return {
-    ...action,
-    run: async (deps, { id }, { by, reason, actId }) =>
-      void (await operation(deps, id, by, { reason }, actId)),
+function runOf(operation: Operation): DeskAction<WebhookEndpoint>['run'] {
+  return async (deps, { id }, { by, reason, actId }) => {
+    await operation(deps, id, by, { reason }, actId);
   };
 }
 
 export const ENDPOINT_ACTIONS: readonly DeskAction<WebhookEndpoint>[] = [
-  endpointAction(pause, {
+  {
     verb: 'pause',
     name: 'webhook.pause',
     label: 'Pause',
     explanation: 'Sends nothing until the endpoint is resumed. Its deliveries stay in order.',
     isOpen: ({ status, pausedAt }) => status !== 'deleted' && pausedAt === null,
-  }),
-  endpointAction(resume, {
+    run: runOf(pause),
+  },
+  {
     verb: 'resume',
     name: 'webhook.resume',
     label: 'Resume',
     explanation: 'Continues to send, in order.',
     isOpen: ({ status, pausedAt }) => status !== 'deleted' && pausedAt !== null,
-  }),
-  endpointAction(retryNow, {
+    run: runOf(resume),
+  },
+  {
     verb: 'retry',
     name: 'webhook.retry_now',
     label: 'Retry now',
     explanation: 'Retries all failed deliveries immediately.',
     isOpen: ({ status, pausedAt }) => status === 'enabled' && pausedAt === null,
-  }),
+    run: runOf(retryNow),
+  },
 ];

@@ -9,11 +9,12 @@ import { isUnavailable } from '../../db/failures.js';
 import { asksForCode, STAFF_ACTIONS, type StaffActionName } from '../../staff/rules.js';
 import { verifyClaim } from '../../staff/verification.js';
 import type { DeskDeps, SignedInPerson } from '../deps.js';
+import { codeOf } from '../forms.js';
 import { actionIdOf, type ActionSubject, type DeskAction } from './action.js';
 
 /** Result of a form. If it is `unknown`, sending the same form again shows the result. */
-type ActionResult =
-  | { readonly outcome: 'done' }
+type ActionResult = { readonly outcome: 'done' } | FailedResult;
+export type FailedResult =
   | { readonly outcome: 'refused'; readonly refusal: Refusal }
   | { readonly outcome: 'unknown'; readonly fault: unknown };
 
@@ -87,7 +88,7 @@ async function codeRefusal<Resource>(
   const rule = STAFF_ACTIONS[name];
   const verified = await verifyClaim(deps, {
     name: identity.name,
-    code: (form.get('code') ?? '').replaceAll(/\s/g, ''),
+    code: codeOf(form),
     door: 'support',
     right: rule.right,
     twoPeople: 'twoPeople' in rule,

@@ -15,7 +15,7 @@ import type { StaffIdentity } from '../../staff/rules.js';
 import { html, type Html } from '../html.js';
 import { options } from '../pages/layout.js';
 import type { DeskAction } from './action.js';
-import { approvalActions } from './approvals.js';
+import { approvalActions } from './controls.js';
 
 type Outcome = PayoutResolution['outcome'];
 

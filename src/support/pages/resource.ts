@@ -1,81 +1,104 @@
-import { asksForCode, actionRefusal } from '../../staff/rules.js';
+import { ERRORS } from '../../core/errors.js';
+import { actionRefusal, asksForCode } from '../../staff/rules.js';
 import { actionField, type DeskAction } from '../actions/action.js';
-import { type Content, html, type Html } from '../html.js';
+import type { FailedResult } from '../actions/perform.js';
 import type { SignedInPerson } from '../deps.js';
-import type { TimelineLine } from '../reading/timeline.js';
-import { type Fact, facts, notice, type Page, section, time, tokenField } from './layout.js';
+import { html, type Html } from '../html.js';
+import { namesOf } from '../reading/transfers.js';
+import { readHistory, readStaffActions, type TimelineLine } from '../reading/timeline.js';
+import { nextWaiting } from '../reading/waiting.js';
+import type { ResourceKind } from '../resources/resource-kind.js';
+import type { Site } from '../site.js';
+import { historySections } from './history.js';
+import {
+  facts,
+  idText,
+  notice,
+  type Page,
+  pathOf,
+  section,
+  tenantFact,
+  time,
+  tokenField,
+} from './layout.js';
 
-/** Content of a resource's page. */
-export interface Shown {
-  readonly title: string;
-  /** Status, shown beside the title. */
-  readonly status: Content;
-  readonly facts: readonly Fact[];
-  /** Sections after the timeline. */
-  readonly more: Content;
-  /** Null for no section. */
-  readonly timeline: readonly TimelineLine[] | null;
-  /** Time zone of the tenant, for the timeline. */
-  readonly timeZone: string;
-  /** URL of the workflow in the Temporal UI. */
-  readonly workflow: string | null;
-  /** Path of the next resource that needs the same decision. */
-  readonly next: string | null;
-}
-
+/** A form that was refused, or whose result is unknown, with the text of the refusal. */
 export interface FailedAction {
   readonly verb: string;
   readonly form: URLSearchParams;
-  readonly outcome: 'refused' | 'unknown';
-  readonly message: string;
-  readonly status: number;
+  readonly result: FailedResult;
 }
 
 interface Stage<Resource> {
-  /** Path of the page, for example `/transfers/…`. */
-  readonly path: string;
-  readonly id: string;
+  readonly kind: ResourceKind<Resource>;
   readonly resource: Resource;
-  readonly actions: readonly DeskAction<Resource>[];
   readonly person: SignedInPerson;
 }
 
-export function resourcePage<Resource>(
+/** `result` is that of the form that led to the page, or a text about what was done. */
+export async function resourcePage<Resource>(
+  site: Site,
   stage: Stage<Resource>,
-  shown: Shown,
   result: FailedAction | string | null,
-): Page {
-  const { actions, resource, person } = stage;
-  const failed = typeof result === 'string' ? null : result;
-  // A form with an unknown result remains on the page, in every state of the resource.
-  const own = actions.filter(
-    (action) =>
-      (action.isOpen(resource, person.identity) &&
-        actionRefusal(action.name, person.identity) === null) ||
-      (failed?.outcome === 'unknown' && failed.verb === action.verb),
-  );
-  const forms = own.map((action) =>
-    actionForm(stage, action, failed?.verb === action.verb ? failed : null),
-  );
+): Promise<Page> {
+  const { kind, resource } = stage;
+  const { reader } = site.database;
+  const row = kind.rowOf(resource);
+  const { id, tenantId } = row;
+  const names = await namesOf(reader, [row]);
+  const timeZone = names.timeZone(tenantId);
+  const described = await kind.describe(resource, {
+    ...{ reader, now: site.clock(), names, timeZone },
+    time: (at) => time(at, timeZone),
+    tenant: tenantFact(tenantId, names.tenant(tenantId)),
+  });
+  const { title, status, list, workflowId = null } = described;
+  const [history, next] = await Promise.all([
+    described.history && readHistory(reader, { id, tenantId, timeZone, ...described.history }),
+    list === undefined ? null : nextWaiting(reader, list, id),
+  ]);
+  const timeline = history?.timeline ?? (await readStaffActions(reader, id, timeZone));
+  const hasTimeline = timeline.length > 0 || described.hidesEmptyTimeline !== true;
+  const workflow = workflowId !== null && site.settings.workflowUrl?.(workflowId);
   const links = [
-    shown.workflow !== null &&
-      html`<a href="${shown.workflow}" rel="noreferrer">Workflow in the Temporal UI</a>`,
-    shown.next !== null &&
-      html`<a rel="next" href="${shown.next}">Next one that needs attention</a>`,
-  ].filter((link) => link !== false);
-  const content = html`${result === null ? '' : resultNotice(result)}
+    workflow && html`<a href="${workflow}" rel="noreferrer">Workflow in the Temporal UI</a>`,
+    next !== null &&
+      html`<a rel="next" href="${pathOf(kind.name, next)}">Next one that needs attention</a>`,
+  ].filter((link) => link);
+  const forms = actionForms(stage, typeof result === 'string' ? null : result);
+  const content = html`${result !== null && resultNotice(result)}
     <div class="columns">
       <div class="side">
-        <div class="card">${facts(shown.facts)}</div>
+        <div class="card">${facts([...described.facts, ['Id', idText(id)]])}</div>
         ${links.length > 0 && html`<p class="links">${links}</p>`}
       </div>
       <div>
-        ${forms.length === 0 ? '' : section('acts', 'Actions', forms)}
-        ${shown.timeline !== null && section('story', 'Timeline', timelineList(shown.timeline, shown.timeZone))}
+        ${forms.length > 0 && section('acts', 'Actions', forms)}
+        ${hasTimeline && section('story', 'Timeline', timelineList(timeline, timeZone))}
       </div>
     </div>
-    ${shown.more}`;
-  return { title: shown.title, status: failed?.status ?? 200, beside: shown.status, content };
+    ${described.before}${history && historySections(history, timeZone)}${described.after}`;
+  const failed = result !== null && typeof result !== 'string';
+  return { title, status: failed ? statusOf(result) : 200, beside: status, content };
+}
+
+function actionForms<Resource>(
+  stage: Stage<Resource>,
+  failed: FailedAction | null,
+): readonly Html[] {
+  const { kind, resource, person } = stage;
+  return kind.actions.flatMap((action) => {
+    const own = failed?.verb === action.verb ? failed : null;
+    const isOpen =
+      action.isOpen(resource, person.identity) &&
+      actionRefusal(action.name, person.identity) === null;
+    // A form with an unknown result remains on the page, in every state of the resource.
+    return isOpen || own?.result.outcome === 'unknown' ? [actionForm(stage, action, own)] : [];
+  });
+}
+
+function statusOf({ result }: FailedAction): number {
+  return result.outcome === 'unknown' ? 503 : ERRORS[result.refusal.code].status;
 }
 
 /** Shows the form again while the database does not respond. */
@@ -85,14 +108,17 @@ export function unknownPage<Resource>(
   failed: FailedAction,
 ): Page {
   const content = html`${resultNotice(failed)}${actionForm(stage, action, failed)}
-    <p><a href="${stage.path}">Back to the page</a></p>`;
-  return { title: action.label, content, status: failed.status };
+    <p><a href="${pathOfStage(stage)}">Back to the page</a></p>`;
+  return { title: action.label, content, status: statusOf(failed) };
 }
 
 function resultNotice(result: FailedAction | string): Html {
   if (typeof result === 'string') return notice('good', result);
-  if (result.outcome === 'refused')
-    return notice('bad', html`<p><strong>Nothing was changed.</strong> ${result.message}</p>`);
+  if (result.result.outcome === 'refused')
+    return notice(
+      'bad',
+      html`<p><strong>Nothing was changed.</strong> ${result.result.refusal.message}.</p>`,
+    );
   return notice(
     'wait',
     html`<p>
@@ -102,14 +128,19 @@ function resultNotice(result: FailedAction | string): Html {
   );
 }
 
+function pathOfStage<Resource>({ kind, resource }: Stage<Resource>): string {
+  return pathOf(kind.name, kind.rowOf(resource).id);
+}
+
 function actionForm<Resource>(
-  { path, id, resource, person }: Stage<Resource>,
+  stage: Stage<Resource>,
   action: DeskAction<Resource>,
   failed: FailedAction | null,
 ): Html {
+  const { kind, resource, person } = stage;
   const given = failed?.form ?? null;
-  const repeated = failed?.outcome === 'unknown' ? failed.form : null;
-  const field = actionField(person, action.verb, id, repeated);
+  const repeated = failed?.result.outcome === 'unknown' ? failed.form : null;
+  const field = actionField(person, action.verb, kind.rowOf(resource).id, repeated);
   const code =
     asksForCode(action.name, 'support') &&
     html`<label
@@ -124,7 +155,7 @@ function actionForm<Resource>(
     /></label>`;
   const form = html`<summary>${action.label}</summary>
     <p class="soft">${action.explanation}</p>
-    <form class="stacked" method="post" action="${path}/${action.verb}">
+    <form class="stacked" method="post" action="${pathOfStage(stage)}/${action.verb}">
       ${tokenField(person.secret)}${field} ${action.fields?.(resource, given)}
       <label
         >Reason<span class="hint"

@@ -12,7 +12,7 @@ import type { Transfer } from '../../db/entities/operations.js';
 import { type Payout, payoutResolutions } from '../../db/entities/payouts.js';
 import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
 import { type Content, html, type Html } from '../html.js';
-import { type Names, namesOf } from '../reading/names.js';
+import { type Names, namesOf } from '../reading/transfers.js';
 import { endText, resolutionLine, stuckText } from '../reading/payouts.js';
 import type { Rows } from '../reading/search.js';
 import {

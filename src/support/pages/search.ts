@@ -142,14 +142,13 @@ function continuedAt<Window extends { readonly from: Instant; readonly to: Insta
 }
 
 const TITLES: { readonly [Kind in keyof SearchResult]: string } = {
-  ...{
-    tenants: 'Tenants',
-    accounts: 'Accounts',
-    transfers: 'Transfers',
-    payouts: 'Payouts',
-    batches: 'Batches',
-  },
-  ...{ adjustments: 'Adjustments', endpoints: 'Webhook endpoints' },
+  tenants: 'Tenants',
+  accounts: 'Accounts',
+  transfers: 'Transfers',
+  payouts: 'Payouts',
+  batches: 'Batches',
+  adjustments: 'Adjustments',
+  endpoints: 'Webhook endpoints',
 };
 
 async function results(reader: Reader, now: Instant, found: SearchResult): Promise<Html> {

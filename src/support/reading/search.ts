@@ -67,20 +67,18 @@ async function idsAbout(reader: Reader, id: Uuid): Promise<readonly Uuid[]> {
   return [id, ...about.flatMap((one) => one ?? [])];
 }
 
-const NOTHING: SearchResult = {
-  ...{ transfers: [], payouts: [], batches: [], endpoints: [] },
-  ...{ adjustments: [], accounts: [], tenants: [] },
-};
-
-/** Returns what `read` finds of each of these kinds. */
+/** Returns what `read` finds of each of these kinds, and nothing of the others. */
 async function findEach(
   kinds: readonly (keyof Rows)[],
   read: (table: Table<{ readonly id: Uuid }>, kind: keyof Rows) => Promise<readonly unknown[]>,
 ): Promise<SearchResult> {
   const found = await Promise.all(
-    kinds.map(async (kind) => [kind, await read(TABLES[kind] as Table<never>, kind)] as const),
+    KINDS.map(async (kind) => [
+      kind,
+      kinds.includes(kind) ? await read(TABLES[kind] as Table<never>, kind) : [],
+    ]),
   );
-  return { ...NOTHING, ...(Object.fromEntries(found) as Partial<SearchResult>) };
+  return Object.fromEntries(found) as SearchResult;
 }
 
 async function findResources(reader: Reader, ids: readonly Uuid[]): Promise<SearchResult> {

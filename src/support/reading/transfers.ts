@@ -1,3 +1,5 @@
+import { displayName } from '../../accounts/identifiers.js';
+import { isExpired, SUPPORT, waitingOf } from '../../approvals/rules.js';
 import type { Uuid } from '../../core/ids.js';
 import type { Instant } from '../../core/instant.js';
 import { counted } from '../../core/plural.js';
@@ -6,9 +8,51 @@ import { type Approval, approvals } from '../../db/entities/approvals.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import { outbox, type OutboxRow } from '../../db/entities/outbox.js';
 import { accounts, members, tenants } from '../../db/entities/parties.js';
-import { displayName } from '../../accounts/identifiers.js';
-import { SUPPORT, isExpired, waitingOf } from '../../approvals/rules.js';
 import { transferWorkflowId } from '../../temporal/contracts.js';
+
+/** Names for ids. Accounts have the names that other tenants see. */
+export interface Names {
+  tenant(id: Uuid): string;
+  /** Returns the tenant's time zone, in which the desk shows times. */
+  timeZone(tenantId: Uuid): string;
+  account(id: Uuid): string;
+  person(memberId: Uuid): string;
+}
+
+export interface Owned {
+  readonly tenantId: Uuid;
+  readonly sourceAccountId?: Uuid;
+  readonly destinationAccountId?: Uuid;
+  readonly accountId?: Uuid;
+  readonly createdBy?: Uuid;
+  readonly executedBy?: Uuid | null;
+}
+
+export async function namesOf(reader: Reader, owned: readonly Owned[]): Promise<Names> {
+  const ids = [...new Set(owned.map(({ tenantId }) => tenantId))];
+  const accountIds = owned.flatMap((one) => [
+    one.sourceAccountId,
+    one.destinationAccountId,
+    one.accountId,
+  ]);
+  const memberIds = owned.flatMap((one) => [one.createdBy ?? [], one.executedBy ?? []].flat());
+  const [accounts, found, people] = await Promise.all([
+    readNames(
+      reader,
+      accountIds.filter((id) => id !== undefined),
+    ),
+    reader.select(tenants, { id: ids }),
+    reader.select(members, { id: [...new Set(memberIds)] }),
+  ]);
+  const nameOf = new Map(people.map(({ id, name }) => [id, name]));
+  const known = new Map(found.map((tenant) => [tenant.id, tenant]));
+  return {
+    tenant: (id) => known.get(id)?.name ?? id,
+    timeZone: (id) => known.get(id)?.timeZone ?? 'UTC',
+    account: (id) => accounts.get(id) ?? id,
+    person: (id) => nameOf.get(id) ?? id,
+  };
+}
 
 const AT_ONCE = 900;
 

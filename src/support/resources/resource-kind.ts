@@ -3,16 +3,13 @@ import type { Instant } from '../../core/instant.js';
 import type { Reader } from '../../db/database.js';
 import type { DeskAction } from '../actions/action.js';
 import type { Content } from '../html.js';
-import { historySections } from '../pages/history.js';
-import { type Fact, idText, pathOf, type ResourcePath, tenantFact, time } from '../pages/layout.js';
-import type { Shown } from '../pages/resource.js';
-import { type Names, namesOf, type Owned } from '../reading/names.js';
-import { readHistory, readStaffActions, type Subject } from '../reading/timeline.js';
-import { nextWaiting, type WaitingKind } from '../reading/waiting.js';
+import type { Fact, ResourcePath } from '../pages/layout.js';
+import type { Names, Owned } from '../reading/transfers.js';
+import type { Subject } from '../reading/timeline.js';
+import type { WaitingKind } from '../reading/waiting.js';
 import type { Site } from '../site.js';
 
 export interface PageContext {
-  readonly site: Site;
   readonly reader: Reader;
   readonly now: Instant;
   readonly names: Names;
@@ -46,37 +43,4 @@ export interface ResourceKind<Resource> {
   find(site: Site, id: Uuid): Promise<Resource | undefined>;
   rowOf(resource: Resource): Owned & { readonly id: Uuid };
   describe(resource: Resource, context: PageContext): Described | Promise<Described>;
-}
-
-export async function readShown<Resource>(
-  site: Site,
-  kind: ResourceKind<Resource>,
-  resource: Resource,
-): Promise<Shown> {
-  const { reader } = site.database;
-  const row = kind.rowOf(resource);
-  const { id, tenantId } = row;
-  const names = await namesOf(reader, [row]);
-  const timeZone = names.timeZone(tenantId);
-  const described = await kind.describe(resource, {
-    ...{ site, reader, now: site.clock(), names, timeZone },
-    time: (at) => time(at, timeZone),
-    tenant: tenantFact(tenantId, names.tenant(tenantId)),
-  });
-  const { title, status, facts, list, workflowId = null } = described;
-  const [history, next] = await Promise.all([
-    described.history && readHistory(reader, { id, tenantId, timeZone, ...described.history }),
-    list === undefined ? null : nextWaiting(reader, list, id),
-  ]);
-  const sections = history && historySections(history, timeZone);
-  const timeline = history?.timeline ?? (await readStaffActions(reader, id, timeZone));
-  const isHidden = described.hidesEmptyTimeline === true && timeline.length === 0;
-  return {
-    ...{ title, status, timeZone },
-    facts: [...facts, ['Id', idText(id)]],
-    more: [described.before, sections, described.after],
-    timeline: isHidden ? null : timeline,
-    workflow: workflowId === null ? null : (site.settings.workflowUrl?.(workflowId) ?? null),
-    next: next === null ? null : pathOf(kind.name, next),
-  };
 }

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { networkOf } from '../../core/address-ranges.js';
-import type { Keyring } from '../../core/fingerprint.js';
 import { isCanonicalUuid, type Uuid } from '../../core/ids.js';
-import type { Clock } from '../../core/instant.js';
 import { seal, unseal } from '../../core/secret-box.js';
 import { STAFF_RIGHTS } from '../../db/entities/staff.js';
 import { describeFault } from '../../http/logging.js';
@@ -12,9 +10,9 @@ import type { StaffIdentity } from '../../staff/rules.js';
 import { openSession } from '../../staff/sessions.js';
 import { bindSubject, findBySubject, type ProvenSubject } from '../../staff/subjects.js';
 import { assertAllowed, DeskError } from '../failures.js';
+import { codeOf } from '../forms.js';
 import { bindPage, signedInPage } from '../pages/sign-in.js';
 import { nextOf } from '../routes.js';
-import { Cookies } from '../sessions.js';
 import { type DeskContext, type DeskRouter, ownForm, sendPage, type Site } from '../site.js';
 import { IdentityProvider, NotProven, ProviderAway } from './provider.js';
 
@@ -41,39 +39,7 @@ const bindSchema = z.object({
 });
 
 const FLOW_S = 600;
-
-/** Seals values that a browser keeps during a sign-in. `use` binds them to one purpose. */
-class SealedValues<T> {
-  private readonly context: string;
-
-  constructor(
-    private readonly keys: Keyring,
-    private readonly clock: Clock,
-    use: string,
-    private readonly schema: z.ZodType<T>,
-  ) {
-    this.context = `support/${use}`;
-  }
-
-  seal(value: T): string {
-    const text = JSON.stringify({ until: this.clock() + FLOW_S * 1_000, value });
-    const { keyId, bytes } = seal(this.keys, text, this.context);
-    return `${keyId}.${bytes.toString('base64url')}`;
-  }
-
-  /** Returns null if the value is invalid or too old. */
-  open(sealed: string | null): T | null {
-    const [keyId = '', text = ''] = sealed?.split('.') ?? [];
-    try {
-      const bytes = Buffer.from(text, 'base64url');
-      const opened: unknown = JSON.parse(unseal(this.keys, { keyId, bytes }, this.context));
-      const { until, value } = z.object({ until: z.number(), value: this.schema }).parse(opened);
-      return this.clock() < until ? value : null;
-    } catch {
-      return null;
-    }
-  }
-}
+type FlowCookie = 'desk-flow' | 'desk-bind';
 
 export function singleSignOnRoutes(router: DeskRouter, site: Site): void {
   const { provider: settings, url } = site.settings;
@@ -87,38 +53,25 @@ export function singleSignOnRoutes(router: DeskRouter, site: Site): void {
 
 class SingleSignOn {
   private readonly attempts = new TokenBuckets(ATTEMPTS, 1);
-  private readonly cookies: Cookies;
-  private readonly flows: SealedValues<z.infer<typeof flowSchema>>;
-  private readonly binds: SealedValues<z.infer<typeof bindSchema>>;
 
   constructor(
     private readonly site: Site,
     private readonly provider: IdentityProvider,
-  ) {
-    const { encryptionKeys, clock, settings } = site;
-    this.cookies = new Cookies(settings.url.startsWith('https:'));
-    this.flows = new SealedValues(encryptionKeys, clock, 'desk-flow', flowSchema);
-    this.binds = new SealedValues(encryptionKeys, clock, 'desk-bind', bindSchema);
-  }
+  ) {}
 
   async begin(context: DeskContext): Promise<void> {
     this.limit(context);
     const { url, flow } = await this.asked(() => this.provider.begin());
-    const sealed = this.flows.seal({
-      ...flow,
-      next: nextOf(context.query.next),
-      before: sessionOf(context),
-    });
-    context.append('Set-Cookie', this.cookies.set('desk-flow', sealed, FLOW_S));
+    const next = nextOf(context.query.next);
+    this.keep(context, 'desk-flow', { ...flow, next, before: sessionOf(context) });
     context.redirect(url.href);
     context.body = '';
   }
 
   async finish(context: DeskContext): Promise<void> {
     this.limit(context);
-    const flow = this.flows.open(this.cookies.read(context.req, 'desk-flow'));
-    context.append('Set-Cookie', this.cookies.clear('desk-flow'));
-    if (flow === null) throw notSignedIn(BEGUN_ELSEWHERE);
+    context.append('Set-Cookie', this.site.cookies.clear('desk-flow'));
+    const flow = this.kept(context, 'desk-flow', flowSchema);
     const query = new URLSearchParams(context.querystring);
     const proven = await this.asked(() => this.provider.finish(query, flow));
     const found = await findBySubject(this.site, proven);
@@ -126,21 +79,17 @@ class SingleSignOn {
     if (found.found === 'person') return this.signIn(context, found.identity, proven, flow);
     const { id, name } = found.person;
     const secret = randomBytes(32).toString('base64url');
-    const sealed = this.binds.seal({ secret, next: flow.next, person: { id, name }, proven });
-    context.append('Set-Cookie', this.cookies.set('desk-bind', sealed, FLOW_S));
+    this.keep(context, 'desk-bind', { secret, next: flow.next, person: { id, name }, proven });
     sendPage(context, bindPage(secret, name, false));
   }
 
   async bind(context: DeskContext): Promise<void> {
     this.limit(context);
-    const known = this.binds.open(this.cookies.read(context.req, 'desk-bind'));
-    if (known === null) throw notSignedIn(BEGUN_ELSEWHERE);
-    const { secret, person, proven, next } = known;
+    const { secret, person, proven, next } = this.kept(context, 'desk-bind', bindSchema);
     const form = await ownForm(context, this.site, secret);
-    const code = (form.get('code') ?? '').replaceAll(/\s/g, '');
-    const bound = await bindSubject(this.site, person, proven, code);
+    const bound = await bindSubject(this.site, person, proven, codeOf(form));
     if ('refusal' in bound) return sendPage(context, bindPage(secret, person.name, true));
-    context.append('Set-Cookie', this.cookies.clear('desk-bind'));
+    context.append('Set-Cookie', this.site.cookies.clear('desk-bind'));
     await this.signIn(context, bound, proven, { next, before: sessionOf(context) });
   }
 
@@ -156,6 +105,30 @@ class SingleSignOn {
       context.append('Set-Cookie', cookie);
     context.set('Refresh', `0; url=${next}`);
     sendPage(context, signedInPage(next));
+  }
+
+  /** Sets a cookie with a sealed value, for use within ten minutes. */
+  private keep(context: DeskContext, cookie: FlowCookie, value: object): void {
+    const { encryptionKeys, clock, cookies } = this.site;
+    const text = JSON.stringify({ until: clock() + FLOW_S * 1_000, value });
+    const { keyId, bytes } = seal(encryptionKeys, text, `support/${cookie}`);
+    const sealed = `${keyId}.${bytes.toString('base64url')}`;
+    context.append('Set-Cookie', cookies.set(cookie, sealed, FLOW_S));
+  }
+
+  /** Returns the value of a cookie. Throws `DeskError` if it is absent, invalid or too old. */
+  private kept<T>(context: DeskContext, cookie: FlowCookie, schema: z.ZodType<T>): T {
+    const { encryptionKeys, clock, cookies } = this.site;
+    const [keyId = '', text = ''] = cookies.read(context.req, cookie)?.split('.') ?? [];
+    try {
+      const sealed = { keyId, bytes: Buffer.from(text, 'base64url') };
+      const opened: unknown = JSON.parse(unseal(encryptionKeys, sealed, `support/${cookie}`));
+      const { until, value } = z.object({ until: z.number(), value: schema }).parse(opened);
+      if (clock() < until) return value;
+    } catch {
+      // Another browser's, or forged.
+    }
+    throw notSignedIn(BEGUN_ELSEWHERE);
   }
 
   private limit(context: DeskContext): void {

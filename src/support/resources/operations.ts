@@ -1,9 +1,19 @@
 import { formatAmount } from '../../core/amount.js';
+import {
+  type Adjustment,
+  adjustments,
+  type Transfer,
+  transfers,
+} from '../../db/entities/operations.js';
 import { payoutRailEvents, payouts } from '../../db/entities/payouts.js';
+import { adjustmentResource } from '../../funding/schemas.js';
 import { readSeen, type SeenPayout } from '../../payouts/resolutions.js';
 import { transitionsOf } from '../../payouts/rules.js';
 import { payoutResource } from '../../payouts/schemas.js';
 import { payoutWorkflowId } from '../../temporal/contracts.js';
+import { transferResource } from '../../transfers/schemas.js';
+import { ADJUSTMENT_ACTIONS } from '../actions/adjustments.js';
+import { approvalActions } from '../actions/controls.js';
 import { PAYOUT_ACTIONS } from '../actions/resolutions.js';
 import { html } from '../html.js';
 import { railSection } from '../pages/history.js';
@@ -17,7 +27,52 @@ import {
   stuckText,
 } from '../reading/payouts.js';
 import { line } from '../reading/timeline.js';
+import { readTransferDetails } from '../reading/transfers.js';
 import type { ResourceKind } from './resource-kind.js';
+
+export const transferKind: ResourceKind<Transfer> = {
+  name: 'transfers',
+  subjectType: 'transfer',
+  actions: approvalActions(
+    'transfer',
+    ({ transferApprovals }) => transferApprovals,
+    (transfer: Transfer) => transfer,
+  ),
+  find: ({ database: { reader } }, id) => reader.find(transfers, { id }),
+  rowOf: (transfer) => transfer,
+  async describe(transfer, { reader, now, time, tenant }) {
+    const { sourceAccountId: from, destinationAccountId: to, feeAccountId } = transfer;
+    const { createdAt, asset, feeRaw, approvalExpiresAt } = transfer;
+    const details = await readTransferDetails(reader, transfer, now);
+    const isPending = transfer.status === 'pending_approval';
+    const isNotified = details.outbox.length === 0;
+    return {
+      title: `Transfer of ${formatAmount(transfer)}`,
+      status: tag(transfer.status),
+      facts: [
+        ['Needs', isPending && details.waitsFor],
+        ['Expires', isPending && time(approvalExpiresAt)],
+        ['Amount', amount(transfer)],
+        ['Fee', feeRaw > 0n && formatAmount({ raw: feeRaw, asset })],
+        ['From', link('accounts', from, details.source)],
+        ['To', link('accounts', to, details.destination)],
+        ...publicFacts(transferResource.presentToStaff('desk', transfer)),
+        tenant,
+        ['Requested by', details.createdBy],
+        ['Requested', time(createdAt)],
+        ['Ended because', endText(transfer.rejectionCode, transfer.rejectionReason)],
+        ['Temporal', !isNotified && 'is not notified yet; the service keeps trying'],
+      ],
+      history: {
+        accountIds: [from, to, ...(feeAccountId === null ? [] : [feeAccountId])],
+        instants: [createdAt, approvalExpiresAt],
+        lines: [line(createdAt, 'Requested', `${details.createdBy} (member of the tenant)`)],
+      },
+      list: 'transfers',
+      workflowId: details.workflowId,
+    };
+  },
+};
 
 const OPEN: readonly string[] = ['pending_approval', 'approved', 'in_progress'];
 
@@ -75,6 +130,34 @@ export const payoutKind: ResourceKind<SeenPayout> = {
       after: railSection(reports, timeZone),
       list: isStuck ? 'stuck' : 'payouts',
       workflowId: payoutWorkflowId(id),
+    };
+  },
+};
+
+export const adjustmentKind: ResourceKind<Adjustment> = {
+  name: 'adjustments',
+  subjectType: 'adjustment',
+  actions: ADJUSTMENT_ACTIONS,
+  find: ({ database: { reader } }, id) => reader.find(adjustments, { id }),
+  rowOf: (adjustment) => adjustment,
+  describe(adjustment, { names, time, tenant }) {
+    const { accountId, direction, createdAt, decidedAt } = adjustment;
+    const way = direction === 'in' ? 'into' : 'out of';
+    return {
+      title: `Adjustment of ${formatAmount(adjustment)} ${way} an account`,
+      status: tag(adjustment.status),
+      facts: [
+        ['Amount', amount(adjustment)],
+        ['Account', html`${way} ${link('accounts', accountId, names.account(accountId))}`],
+        ...publicFacts(adjustmentResource.presentToStaff('desk', adjustment)),
+        tenant,
+        ['Proposed by', adjustment.proposedBy],
+        ['Proposed', time(createdAt)],
+        ['Decided by', adjustment.decidedBy],
+        ['Decided', time(decidedAt)],
+      ],
+      history: { accountIds: [accountId], instants: [createdAt, decidedAt], lines: [] },
+      list: 'adjustments',
     };
   },
 };

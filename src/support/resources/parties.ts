@@ -1,14 +1,19 @@
-import { readAccountDetails } from '../../accounts/directory.js';
+import { listAccounts, readAccountDetails } from '../../accounts/directory.js';
 import { displayName } from '../../accounts/identifiers.js';
 import { limitsOf } from '../../accounts/limits.js';
 import { type Movement, readMovements } from '../../accounts/movements.js';
+import { listNewest } from '../../accounts/operation-list.js';
+import { batchList } from '../../batches/read-batches.js';
 import { ASSETS } from '../../core/amount.js';
 import { monthOf } from '../../core/calendar.js';
 import { accountLimits } from '../../db/entities/identity.js';
 import { type Balance, type Hold, holds, monthTotals } from '../../db/entities/ledger.js';
 import { adjustments } from '../../db/entities/operations.js';
-import { type Account, accounts } from '../../db/entities/parties.js';
+import { type Account, accounts, type Tenant, tenants } from '../../db/entities/parties.js';
+import { webhookEndpoints } from '../../db/entities/webhooks.js';
 import { literal } from '../../db/statements.js';
+import { payoutList } from '../../payouts/service.js';
+import { transferList } from '../../transfers/service.js';
 import { ACCOUNT_ACTIONS } from '../actions/adjustments.js';
 import { type Content, html } from '../html.js';
 import {
@@ -21,9 +26,12 @@ import {
   tag,
 } from '../pages/layout.js';
 import { tableOf } from '../pages/rows.js';
+import { totalsSection } from '../pages/totals.js';
+import type { Rows } from '../reading/search.js';
+import { readTotals } from '../reading/totals.js';
 import type { PageContext, ResourceKind } from './resource-kind.js';
 
-const SHOWN = 20;
+const SHOWN_OF_ACCOUNT = 20;
 
 export const accountKind: ResourceKind<Account> = {
   name: 'accounts',
@@ -43,9 +51,9 @@ export const accountKind: ResourceKind<Account> = {
       limitRows(account, context),
       reader.list(
         holds,
-        `FORCE INDEX (account) WHERE account_id=${owner} AND remaining>0 LIMIT ${SHOWN}`,
+        `FORCE INDEX (account) WHERE account_id=${owner} AND remaining>0 LIMIT ${SHOWN_OF_ACCOUNT}`,
       ),
-      readMovements(reader, id, {}, null, SHOWN),
+      readMovements(reader, id, {}, null, SHOWN_OF_ACCOUNT),
       reader.list(adjustments, `WHERE account_id=${owner} ORDER BY created_at DESC LIMIT 5`),
     ]);
     const moved = movements.items.map((movement) => movementRow(movement, context));
@@ -152,3 +160,51 @@ function movementRow(movement: Movement, { time }: PageContext): readonly Fact[]
     ['Time', time(createdAt)],
   ];
 }
+
+const SHOWN_OF_TENANT = 10;
+
+export const tenantKind: ResourceKind<Tenant> = {
+  name: 'tenants',
+  subjectType: 'tenant',
+  actions: [],
+  find: ({ database: { reader } }, id) => reader.find(tenants, { id }),
+  rowOf: ({ id }) => ({ id, tenantId: id }),
+  async describe({ id, name, network, createdAt }, { reader, now, timeZone, time }) {
+    const listOf = async <K extends keyof Rows>(
+      kind: K,
+      heading: string,
+      rows: readonly Rows[K][],
+    ): Promise<Content> =>
+      rows.length > 0 && section(kind, heading, await tableOf(reader, now, kind, heading, rows));
+    const [totals, ofTransfers, ofPayouts, batches, own, endpoints] = await Promise.all([
+      readTotals(reader, [id], now),
+      listNewest(transferList, reader, { tenantId: id }, SHOWN_OF_TENANT),
+      listNewest(payoutList, reader, { tenantId: id }, SHOWN_OF_TENANT),
+      listNewest(batchList, reader, { tenantId: id }, SHOWN_OF_TENANT),
+      listAccounts(reader, id, SHOWN_OF_TENANT),
+      reader.list(
+        webhookEndpoints,
+        `FORCE INDEX (tenant) WHERE tenant_id=${literal(webhookEndpoints, 'tenantId', id)}
+         AND status<>'deleted' ORDER BY created_at DESC, id DESC LIMIT ${SHOWN_OF_TENANT}`,
+      ),
+    ]);
+    return {
+      title: name,
+      status: '',
+      facts: [
+        ['Time zone', timeZone],
+        ['Network', network ?? 'none'],
+        ['Opened', time(createdAt)],
+      ],
+      before: [
+        totalsSection(totals),
+        await listOf('transfers', 'Newest transfers', ofTransfers),
+        await listOf('payouts', 'Newest payouts', ofPayouts),
+        await listOf('batches', 'Newest batches', batches),
+        await listOf('endpoints', 'Webhook endpoints', endpoints),
+        await listOf('accounts', 'Newest accounts', own),
+      ],
+      hidesEmptyTimeline: true,
+    };
+  },
+};
