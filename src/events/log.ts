@@ -1,14 +1,18 @@
 import { ApiError, existing, invalidField } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
-import { type Instant, instant, toRfc3339 } from '../core/instant.js';
+import { type Instant, toRfc3339 } from '../core/instant.js';
 import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';
-import { eventCounters, events, type EventType } from '../db/entities/events.js';
-import { type EventGap, eventGaps } from '../db/entities/restores.js';
-import { type NumberedRows, type NumberRange, numbersWithin } from '../db/numbered-rows.js';
+import { events, type EventType } from '../db/entities/events.js';
+import type { EventGap } from '../db/entities/restores.js';
 import { equalsSql, literal } from '../db/statements.js';
 import { rowParser } from '../db/table.js';
-import { removedThrough } from './retention.js';
+import { eventsOf, gapsOf, sequencesWithin } from './positions.js';
+import { isExpired, removedThrough } from './retention.js';
+
+export interface EventDeps {
+  readonly reader: Reader;
+}
 
 export interface EventFilter {
   readonly type?: EventType | undefined;
@@ -67,8 +71,7 @@ export async function readEvents(
      ORDER BY sequence ${order} LIMIT ${limit + 1}`,
   );
   // Checked after the read, so that nothing is removed in between.
-  const removed = after === null ? 0n : await removedThrough(reader, tenantId);
-  if (after !== null && (order === 'asc' ? after < removed : after <= removed))
+  if (after !== null && isExpired(after, order, await removedThrough(reader, tenantId)))
     throw new ApiError(invalidField('cursor', 'expired'));
   // A union does not keep the order of its parts.
   const ordered = found.sort((a, b) =>
@@ -133,74 +136,4 @@ export function presentGap({ afterSequence, throughSequence, restoredTo, announc
     restored_to: toRfc3339(restoredTo),
     created_at: toRfc3339(announcedAt),
   };
-}
-
-/** A tenant's log is gapless and ordered by time, except for what restores skipped. */
-
-/** The tenant's log as numbered rows, valid between two gaps. */
-export function eventsOf(tenantId: Uuid): NumberedRows {
-  return {
-    table: events.name,
-    owner: `tenant_id=${literal(events, 'tenantId', tenantId)}`,
-    number: 'sequence',
-  };
-}
-
-export function gapsOf(reader: Reader, tenantId: Uuid): Promise<EventGap[]> {
-  return reader.select(eventGaps, { tenantId }, { orderBy: ['afterSequence'] });
-}
-
-/** Returns the sequences of the events within these inclusive bounds, possibly with gaps. */
-export async function sequencesWithin(
-  reader: Reader,
-  tenantId: Uuid,
-  gaps: readonly EventGap[],
-  from: Instant | undefined,
-  to: Instant | undefined,
-): Promise<NumberRange> {
-  const [first, next] = await Promise.all([
-    from === undefined ? 1n : firstBetweenGaps(reader, tenantId, gaps, from),
-    firstBetweenGaps(reader, tenantId, gaps, to === undefined ? undefined : instant(to + 1)),
-  ]);
-  return { first, last: next - 1n };
-}
-
-/** Returns the first sequence at or after `at`, or after the last event without `at`. */
-async function firstBetweenGaps(
-  reader: Reader,
-  tenantId: Uuid,
-  gaps: readonly EventGap[],
-  at: Instant | undefined,
-): Promise<bigint> {
-  const behind = gaps.findIndex(({ announcedAt }) => at !== undefined && at <= announcedAt);
-  const [before, after] = behind < 0 ? [gaps.at(-1), undefined] : [gaps[behind - 1], gaps[behind]];
-  const part: Partial<NumberRange> = {
-    ...(before === undefined ? {} : { first: before.throughSequence + 1n }),
-    ...(after === undefined ? {} : { last: after.afterSequence }),
-  };
-  const rows = eventsOf(tenantId);
-  if (at === undefined)
-    return (await numbersWithin(reader, rows, undefined, undefined, part)).last + 1n;
-  return (await numbersWithin(reader, rows, at, undefined, part)).first;
-}
-
-/** Returns the sequence of the tenant's last event; 0 before the first. */
-export async function headOf(reader: Reader, tenantId: Uuid): Promise<bigint> {
-  return (await reader.find(eventCounters, { tenantId }))?.lastSequence ?? 0n;
-}
-
-/** The sequence of the first event at or after that time, or null. */
-export async function firstSince(
-  reader: Reader,
-  tenantId: Uuid,
-  since: Instant,
-): Promise<bigint | null> {
-  const { first, last } = await sequencesWithin(
-    reader,
-    tenantId,
-    await gapsOf(reader, tenantId),
-    since,
-    undefined,
-  );
-  return first > last ? null : first;
 }

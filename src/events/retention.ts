@@ -94,3 +94,8 @@ async function removeSome(
 export async function removedThrough(reader: Reader, tenantId: Uuid): Promise<bigint> {
   return (await reader.find(eventRemovals, { tenantId }))?.removedThrough ?? 0n;
 }
+
+/** True if a list that continues after the sequence `after` would continue with removed events. */
+export function isExpired(after: bigint, order: 'asc' | 'desc', removed: bigint): boolean {
+  return order === 'asc' ? after < removed : after <= removed;
+}

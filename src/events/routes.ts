@@ -1,11 +1,10 @@
-import type { Reader } from '../db/database.js';
 import type { Api } from '../http/api.js';
 import { cursorBinding, type Cursors } from '../http/cursor.js';
 import { answers, named, pathId, permits, query, refuses, summary } from '../http/route.js';
-import { presentGap, readEvent, readEvents } from './log.js';
+import { type EventDeps, presentGap, readEvent, readEvents } from './log.js';
 import { DESCRIBED_EVENTS, EventPageSchema, EventQuery, EventSchema } from './schemas.js';
 
-export function eventRoutes(api: Api, reader: Reader, cursors: Cursors): void {
+export function eventRoutes(api: Api, { reader }: EventDeps, cursors: Cursors): void {
   for (const event of DESCRIBED_EVENTS) api.tells(event);
   api.get(
     '/v1/events',

@@ -19,20 +19,18 @@ function eventSchema(type: EventType, resource: z.ZodType) {
   const name = type.replace(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
   return z
     .object({
-      id: uuidSchema.describe('Stays the same when the event is delivered again.'),
+      id: uuidSchema.openapi({ description: 'Stays the same when the event is delivered again.' }),
       type: z.literal(type).describe('What happened.'),
       api_version: z.enum(API_VERSIONS).describe('The version that the body is written in.'),
       created_at: instantSchema.describe('When it happened.'),
-      sequence: z
-        .int()
-        .describe('Gapless per tenant except for the `gaps` of the list, in commit order.'),
-      restores: z
-        .int()
-        .optional()
-        .describe(
+      sequence: z.number().int().openapi({
+        description: 'Gapless per tenant except for the `gaps` of the list, in commit order.',
+      }),
+      restores: z.number().int().optional().openapi({
+        description:
           'How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list.',
-        ),
-      data: z.object({ object: resource }).describe('The resource at that moment.'),
+      }),
+      data: z.object({ object: resource }).openapi({ description: 'The resource at that moment.' }),
     })
     .openapi(`${name}Event`);
 }
@@ -135,11 +133,17 @@ export const EventSchema = z.discriminatedUnion('type', SCHEMAS).openapi('Event'
 const EventGapSchema = exampledAs(
   z
     .object({
-      after: z.int().describe('The sequence of the last event before the gap; 0 if there is none.'),
-      before: z.int().describe('The sequence of the first event after it.'),
-      restored_to: instantSchema.describe(
-        'Everything later, up to `created_at`, is undone; statements about it no longer hold.',
-      ),
+      after: z.number().int().openapi({
+        description: 'The sequence of the last event before the gap; 0 if there is none.',
+      }),
+      before: z
+        .number()
+        .int()
+        .openapi({ description: 'The sequence of the first event after it.' }),
+      restored_to: instantSchema.openapi({
+        description:
+          'Everything later, up to `created_at`, is undone; statements about it no longer hold.',
+      }),
       created_at: instantSchema.describe('When the service was restored.'),
     })
     .openapi('EventGap'),
@@ -147,8 +151,14 @@ const EventGapSchema = exampledAs(
 );
 
 const eventPage = pageSchema('EventPage', EventSchema).extend({
-  first_sequence: z.int().nullable().describe('The sequence of the oldest event still in the log.'),
-  gaps: z.array(EventGapSchema).describe('What restores of the service left out, oldest first.'),
+  first_sequence: z
+    .number()
+    .int()
+    .nullable()
+    .openapi({ description: 'The sequence of the oldest event still in the log.' }),
+  gaps: z
+    .array(EventGapSchema)
+    .openapi({ description: 'What restores of the service left out, oldest first.' }),
 });
 const AN_EVENT = DESCRIBED_EVENTS[0]?.example;
 

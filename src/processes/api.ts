@@ -56,8 +56,7 @@ endOnSignals(logging, async () => {
   await servers.requests.write();
   core.rollbacks.stop();
   servers.rates.close();
-  await Promise.all([bridge.notifier.stop(), tests.stop()]);
-  sending.close();
+  await Promise.all([bridge.notifier.stop(), tests.stop(), sending.close()]);
   await Promise.all([
     core.database.close(),
     bridge.client.close(),

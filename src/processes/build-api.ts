@@ -282,7 +282,7 @@ export function buildApi(
   const statements = { database, clock, databaseClock, timeoutMs: config.COMMAND_TIMEOUT_MS };
   statementRoutes(api, statements, cursors, config.BASE_URL);
   requestRoutes(api, (caller, id) => readRequest(database.reader, caller, id, clock()));
-  eventRoutes(api, database.reader, cursors);
+  eventRoutes(api, database, cursors);
   webhookRoutes(api, webhooks, cursors);
   return api;
 }

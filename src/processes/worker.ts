@@ -42,7 +42,7 @@ logger.info({ adminPort: deps.admin.port, queues: config.WORKER_QUEUES }, 'worki
 
 endOnSignals(logging, async () => {
   await deps.stop();
-  sending.close();
+  await sending.close();
   await core.writers.idle();
   await Promise.all([
     core.database.close(),

@@ -25,54 +25,56 @@ const pooled = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MAX_IDLE } a
 /** No resumed sessions: every connection verifies the certificate. */
 const verified = { rejectUnauthorized: true, maxCachedSessions: 0 } as const;
 
-export interface ConnectionOptions {
-  /** For a whole attempt, from DNS to the last byte read. */
-  readonly timeoutMs: number;
-  /** Tunnels deliveries by CONNECT, resolves names, and must refuse private addresses. */
-  readonly proxyUrl: URL | null;
-  /** PEM, in place of the machine's. */
-  readonly certificateAuthorities?: readonly string[];
-}
-
-/** `reuse`: keeps idle connections. */
-export function newAgents(
-  reuse: boolean,
-  { timeoutMs, proxyUrl, certificateAuthorities: ca }: ConnectionOptions,
-): Agents {
+/** `reuse`: keeps idle connections. `proxyUrl`: null to connect directly. */
+export function newAgents(reuse: boolean, proxyUrl: URL | null, timeoutMs: number): Agents {
   const options = reuse ? pooled : {};
-  const agents = {
-    http: new http.Agent(options),
-    https: new https.Agent({
-      ...options,
-      ...verified,
-      ...(ca === undefined ? {} : { ca: [...ca] }),
-    }),
+  const secure = { ...options, ...verified };
+  if (proxyUrl === null)
+    return { http: withPins(new http.Agent(options)), https: withPins(new https.Agent(secure)) };
+  const tunnel: Tunnel = (to) => openTunnel(proxyUrl, to, timeoutMs);
+  return {
+    http: new TunnelHttpAgent(tunnel, options),
+    https: new TunnelHttpsAgent(tunnel, secure),
   };
-  if (proxyUrl === null) {
-    shareByPins(agents.http);
-    shareByPins(agents.https);
-  } else tunnel(agents, (to) => openTunnel(proxyUrl, to, timeoutMs));
-  return agents;
 }
 
 /** Has the agent share a connection only among requests with the same pins. */
-function shareByPins(agent: http.Agent): void {
+function withPins<A extends http.Agent>(agent: A): A {
   const nameOf = agent.getName.bind(agent);
   agent.getName = (options: PinnedOptions = {}) => `${nameOf(options)}|${options.pins}`;
+  return agent;
 }
 
 type Created = (error: Error | null, socket?: Duplex) => void;
+type Tunnel = (to: http.ClientRequestArgs) => Promise<Duplex>;
 
-/** Has the agents connect through tunnels. */
-function tunnel(agents: Agents, open: (to: http.ClientRequestArgs) => Promise<Duplex>): void {
-  const encrypted = agents.https.createConnection.bind(agents.https);
-  agents.http.createConnection = (options: http.ClientRequestArgs, created: Created) =>
-    void open(options).then((socket) => created(null, socket), created);
-  agents.https.createConnection = (options: https.RequestOptions, created: Created) =>
-    void open(options).then((socket) => {
+class TunnelHttpAgent extends http.Agent {
+  constructor(
+    private readonly tunnel: Tunnel,
+    options: http.AgentOptions,
+  ) {
+    super(options);
+  }
+
+  override createConnection(options: http.ClientRequestArgs, created: Created): undefined {
+    this.tunnel(options).then((socket) => created(null, socket), created);
+  }
+}
+
+class TunnelHttpsAgent extends https.Agent {
+  constructor(
+    private readonly tunnel: Tunnel,
+    options: https.AgentOptions,
+  ) {
+    super(options);
+  }
+
+  override createConnection(options: https.RequestOptions, created: Created): undefined {
+    this.tunnel(options).then((socket) => {
       const secure: https.RequestOptions & { socket: Duplex } = { ...options, socket };
-      created(null, encrypted(secure) ?? undefined);
+      created(null, super.createConnection(secure) ?? undefined);
     }, created);
+  }
 }
 
 /** Rejects with ProxyRefused or the network's error. */

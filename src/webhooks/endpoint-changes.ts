@@ -1,3 +1,4 @@
+import { memberActor, recordAction } from '../access/audit-log.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
@@ -13,20 +14,19 @@ import {
 } from '../db/entities/webhooks.js';
 import { deleteSql, insertSql, updateSql } from '../db/statements.js';
 import { transactFor } from '../db/transact.js';
-import { headOf } from '../events/log.js';
+import { headOf } from '../events/positions.js';
 import {
   assertManager,
+  endpointAudit,
   findManaged,
   lockManaged,
   noticeOf,
-  recordByMember,
-  readEndpoint,
-  type ShownEndpoint,
   updateEndpoint,
-} from './endpoints.js';
+} from './access.js';
 import type { WebhookDeps } from './deps.js';
+import { readEndpoint, type ShownEndpoint } from './queries.js';
 import { beginRecovery } from './resend.js';
-import { checkedUrl, subscriptionsOf } from './registration.js';
+import { assertUrl, subscriptionsOf } from './registration.js';
 import { FAILING_MS, HEALTHY, PREVIOUS_SECRET_MS } from './rules.js';
 import { sealSecret } from './secrets.js';
 import { newSecret } from './signing.js';
@@ -47,7 +47,7 @@ export async function change(
   const { database, clock, sending, notifier } = deps;
   // DNS is queried only for a caller who may change the endpoint.
   if (url !== undefined) await findManaged(database.lookup, caller, id);
-  const checked = url === undefined ? undefined : await checkedUrl(sending, url);
+  const checked = url === undefined ? undefined : assertUrl(await sending.guard.checkUrl(url)).url;
   const { shown, notice } = await transactFor(caller.tenantId, database, async (transaction) => {
     const endpoint = await lockManaged(transaction, caller, id);
     const now = clock();
@@ -78,8 +78,8 @@ function recordChange(
   changes: readonly string[],
   now: Instant,
 ): Promise<void> {
-  const details = { changed: changes.join(',') };
-  return recordByMember(transaction, caller, now, endpoint, 'webhook.change', details);
+  const entry = endpointAudit(endpoint, 'webhook.change', { changed: changes.join(',') });
+  return recordAction(transaction, memberActor(caller), now, entry);
 }
 
 /** Returns whether a type was added or removed. Open deliveries of removed types end. */

@@ -1,117 +1,17 @@
 import { groupBy } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant } from '../core/instant.js';
-import * as column from '../db/columns.js';
+import { bigint, nullable, oneOf, time, uuid } from '../db/columns.js';
 import type { Reader, StoredRow, Transaction } from '../db/database.js';
 import { SUBSCRIBABLE_TYPES, type SubscribableType } from '../db/entities/events.js';
 import {
+  webhookDeliveries,
   type WebhookEndpoint,
   webhookEndpoints,
-  webhookSubscriptions,
 } from '../db/entities/webhooks.js';
 import { columnList, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
-import { WORKFLOW_HEAD_START_MS } from './rules.js';
-
-/** Finds the dispatcher's work by indexes on what is due, so idle endpoints cost nothing. */
-
-/** SQL: something may be sent to `e`. */
-export const OPEN = `e.status='enabled' AND e.paused_at IS NULL`;
-
-/** SQL: no run has a claim on `e`. */
-export const freeSql = (now: Instant): string =>
-  `(e.lease_until IS NULL OR e.lease_until<=${column.time.literal(now)})`;
-
-/** SQL: something of a subscribed type is ahead of the cursor of `e`. */
-export const HAS_EVENTS_AHEAD_SQL = `EXISTS (SELECT 1 FROM webhook_subscriptions s
-  JOIN event_heads h ON h.tenant_id=s.tenant_id AND h.type=s.type
-  WHERE s.endpoint_id=e.id AND h.last_sequence>e.cursor_sequence AND h.last_sequence>=s.from_sequence)`;
-
-/** SQL: the dispatcher will examine `e` in time, now or at its next probe. */
-export const inTimeSql = (now: Instant): string =>
-  `COALESCE(e.next_due_at<=${column.time.literal(instant(now + WORKFLOW_HEAD_START_MS))}
-    OR e.next_due_at<=e.probe_at + INTERVAL ${WORKFLOW_HEAD_START_MS * 1_000} MICROSECOND, FALSE)`;
-
-export interface EndpointCandidate {
-  readonly id: Uuid;
-  readonly tenantId: Uuid;
-  readonly isFailing: boolean;
-}
-
-export interface EndpointBehind extends EndpointCandidate {
-  readonly isBusy: boolean;
-  /** Nothing is sent to it before its next probe. */
-  readonly isProbed: boolean;
-}
-
-const COLUMNS = 'e.id, e.tenant_id, e.failures_in_row, e.probe_at';
-
-/**
- * Includes busy endpoints, but not those whose next probe is due in time. Finds them by
- * subscription, because a tenant may have deleted any number.
- */
-export async function endpointsBehind(
-  reader: Reader,
-  tenantIds: readonly Uuid[],
-  now: Instant,
-): Promise<readonly EndpointBehind[]> {
-  if (tenantIds.length === 0) return [];
-  const rows = await reader.query(
-    `SELECT ${COLUMNS}, NOT ${freeSql(now)} AS is_busy
-     FROM (SELECT DISTINCT endpoint_id FROM webhook_subscriptions FORCE INDEX (by_type)
-       WHERE tenant_id IN (${literals(webhookSubscriptions, 'tenantId', tenantIds)})) own
-     STRAIGHT_JOIN webhook_endpoints e FORCE INDEX (PRIMARY) ON e.id=own.endpoint_id WHERE ${OPEN}
-     AND NOT (e.probe_at IS NOT NULL AND ${freeSql(now)} AND ${inTimeSql(now)}) AND ${HAS_EVENTS_AHEAD_SQL}`,
-  );
-  return rows.map((row) => ({
-    ...candidateOf(row),
-    isBusy: column.integer.parse(row.is_busy) === 1,
-    isProbed: row.probe_at !== null,
-  }));
-}
-
-/** Free slots for healthy endpoints, and for those whose last attempt failed or was slow. */
-export interface FreeSlots {
-  readonly well: number;
-  readonly failing: number;
-}
-
-/** Returns due endpoints, those that have waited longest first. */
-export async function endpointsDue(
-  reader: Reader,
-  now: Instant,
-  room: FreeSlots,
-): Promise<readonly EndpointCandidate[]> {
-  const due = (kind: string, limit: number): string =>
-    `(SELECT ${COLUMNS}, e.next_due_at FROM webhook_endpoints e FORCE INDEX (due)
-      WHERE ${OPEN} AND e.next_due_at<=${column.time.literal(now)} AND ${freeSql(now)} AND ${kind}
-      ORDER BY e.next_due_at LIMIT ${limit})`;
-  const parts = [due('e.failures_in_row=0', room.well), due('e.failures_in_row>0', room.failing)];
-  const rows = await reader.query(`${parts.join(' UNION ALL ')} ORDER BY next_due_at`);
-  return rows.map(candidateOf);
-}
-
-function candidateOf(row: StoredRow): EndpointCandidate {
-  return {
-    id: column.uuid.parse(row.id),
-    tenantId: column.uuid.parse(row.tenant_id),
-    isFailing: column.integer.parse(row.failures_in_row) > 0,
-  };
-}
-
-/** Makes endpoints due now, or at their next probe, even if their next retry is later. */
-export async function makeDue(
-  transaction: Transaction,
-  endpointIds: readonly Uuid[],
-  now: Instant,
-): Promise<void> {
-  const at = `CAST(${column.time.literal(now)} AS DATETIME(3))`;
-  const soonest = `GREATEST(COALESCE(probe_at, ${at}), ${at})`;
-  await transaction.execute(
-    `UPDATE webhook_endpoints SET next_due_at=LEAST(COALESCE(next_due_at, ${soonest}), ${soonest})
-     WHERE id IN (${literals(webhookEndpoints, 'id', endpointIds)})`,
-  );
-}
+import { type EndpointCandidate, freeSql, OPEN } from './work-finder.js';
 
 /**
  * A claim is an UPDATE with an expiry, so no lock is held while something is sent. Each claim takes
@@ -122,9 +22,6 @@ export async function makeDue(
 /** How long a claim lasts after its last write. */
 export const CLAIM_MS = 5_000;
 
-export type Claim = Pick<WebhookEndpoint, 'id' | 'tenantId' | 'fence'>;
-
-/** An endpoint and what waits for it. */
 export interface EndpointState {
   readonly endpoint: WebhookEndpoint;
   /** The first sequence of each subscribed type. */
@@ -135,51 +32,76 @@ export interface EndpointState {
   readonly wantedHead: bigint;
   /** The last event that retention removed; 0 if none. */
   readonly removedThrough: bigint;
-  /** When its first waiting delivery is due; null if none waits. */
+}
+
+/** `earliest`: when its first waiting delivery is due; null if none waits. */
+export interface ClaimedEndpoint {
+  readonly state: EndpointState;
   readonly earliest: Instant | null;
 }
 
-/** Claims endpoints that are free. Skips locked endpoints. */
+/** Claims endpoints that are free and whose cursors have not moved. Skips locked endpoints. */
 export async function claim(
   transaction: Transaction,
-  candidates: readonly Pick<EndpointCandidate, 'id'>[],
+  candidates: readonly EndpointCandidate[],
   now: Instant,
-): Promise<readonly EndpointState[]> {
-  const chosen = candidates.map(({ id }) => id);
+): Promise<readonly ClaimedEndpoint[]> {
+  const cursors = new Map(candidates.map(({ id, cursor }) => [id, cursor]));
   const rows = await transaction.query(
-    `SELECT e.id FROM webhook_endpoints e WHERE e.id IN (${literals(webhookEndpoints, 'id', chosen)}) AND ${OPEN} AND ${freeSql(now)}
+    `SELECT e.id, e.cursor_sequence FROM webhook_endpoints e
+     WHERE e.id IN (${literals(webhookEndpoints, 'id', cursors.keys())}) AND ${OPEN} AND ${freeSql(now)}
      ORDER BY e.id FOR UPDATE SKIP LOCKED`,
   );
-  const ids = rows.map((row) => column.uuid.parse(row.id));
+  const ids = rows.flatMap((row) => {
+    const id = uuid.parse(row.id);
+    const known = cursors.get(id) ?? null;
+    return known === null || known === bigint.parse(row.cursor_sequence) ? [id] : [];
+  });
   if (ids.length === 0) return [];
   // Due as soon as the claim expires, if this process dies.
-  const update = `UPDATE webhook_endpoints SET fence=fence+1, lease_until=${column.time.literal(instant(now + CLAIM_MS))},
-    next_due_at=${column.time.literal(now)} WHERE id IN (${literals(webhookEndpoints, 'id', ids)})`;
-  const [, states = []] = await transaction.all([update, stateSql(ids)]);
-  return parseStates(states);
+  const update = `UPDATE webhook_endpoints SET fence=fence+1, lease_until=${time.literal(instant(now + CLAIM_MS))},
+    next_due_at=${time.literal(now)} WHERE id IN (${literals(webhookEndpoints, 'id', ids)})`;
+  return [...(await readAfter(transaction, update, ids)).claimed.values()];
 }
 
-/** Locks endpoints and reads their states, except of those locked elsewhere. */
+/** Locks endpoints and reads their states. Without `mayWait`, omits those locked elsewhere. */
 export async function lockStates(
   transaction: Transaction,
   ids: readonly Uuid[],
-): Promise<ReadonlyMap<Uuid, EndpointState>> {
+  mayWait: boolean,
+): Promise<ReadonlyMap<Uuid, ClaimedEndpoint>> {
   const lock = `SELECT id FROM webhook_endpoints WHERE id IN (${literals(webhookEndpoints, 'id', ids)})
-    ORDER BY id FOR UPDATE SKIP LOCKED`;
-  const [rows = [], states = []] = await transaction.all([lock, stateSql(ids)]);
-  const locked = new Set(rows.map((row) => column.uuid.parse(row.id)));
-  const own = parseStates(states).filter(({ endpoint }) => locked.has(endpoint.id));
-  return new Map(own.map((state) => [state.endpoint.id, state]));
+    ORDER BY id FOR UPDATE${mayWait ? '' : ' SKIP LOCKED'}`;
+  const { rows, claimed } = await readAfter(transaction, lock, ids);
+  const locked = new Set(rows.map((row) => uuid.parse(row.id)));
+  return new Map([...claimed].filter(([id]) => locked.has(id)));
 }
 
-const earliestSql = (state: 'pending' | 'retrying'): string =>
-  `(SELECT d.next_attempt_at FROM webhook_deliveries d FORCE INDEX (due) WHERE d.endpoint_id=e.id
-    AND d.state='${state}' ORDER BY d.next_attempt_at LIMIT 1)`;
+/** Executes a statement, and reads the endpoints' states after it. */
+async function readAfter(
+  transaction: Transaction,
+  sql: string,
+  ids: readonly Uuid[],
+): Promise<{
+  readonly rows: readonly StoredRow[];
+  readonly claimed: ReadonlyMap<Uuid, ClaimedEndpoint>;
+}> {
+  const [rows = [], states = [], waiting = []] = await transaction.all([
+    sql,
+    stateSql(...ids),
+    earliestSql(ids),
+  ]);
+  const earliest = parseEarliest(waiting);
+  const claimed = Array.from(
+    parseStates(states),
+    ([id, state]) => [id, { state, earliest: earliest.get(id) ?? null }] as const,
+  );
+  return { rows, claimed: new Map(claimed) };
+}
 
-function stateSql(endpointIds: readonly Uuid[]): string {
+function stateSql(...endpointIds: readonly Uuid[]): string {
   return `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, r.removed_through AS removed,
-      s.type AS subscribed_type, s.from_sequence AS subscribed_from, h.last_sequence AS type_head,
-      ${earliestSql('pending')} AS first_pending, ${earliestSql('retrying')} AS first_retry
+      s.type AS subscribed_type, s.from_sequence AS subscribed_from, h.last_sequence AS type_head
     FROM webhook_endpoints e JOIN event_counters c ON c.tenant_id=e.tenant_id
     LEFT JOIN event_removals r ON r.tenant_id=e.tenant_id
     LEFT JOIN webhook_subscriptions s ON s.endpoint_id=e.id
@@ -188,15 +110,15 @@ function stateSql(endpointIds: readonly Uuid[]): string {
 }
 
 export async function readState(reader: Reader, id: Uuid): Promise<EndpointState | undefined> {
-  return parseStates(await reader.query(stateSql([id])))[0];
+  return parseStates(await reader.query(stateSql(id))).get(id);
 }
 
-const maybeSequence = column.nullable(column.bigint);
-const maybeType = column.nullable(column.oneOf(SUBSCRIBABLE_TYPES));
-const maybeTime = column.nullable(column.time);
+const maybeSequence = nullable(bigint);
+const maybeType = nullable(oneOf(SUBSCRIBABLE_TYPES));
 
-function parseStates(rows: readonly StoredRow[]): EndpointState[] {
-  return Array.from(groupBy(rows, (row) => column.uuid.parse(row.id)).values(), parseState);
+function parseStates(rows: readonly StoredRow[]): ReadonlyMap<Uuid, EndpointState> {
+  const groups = groupBy(rows, (row) => uuid.parse(row.id));
+  return new Map(Array.from(groups, ([id, own]) => [id, parseState(own)]));
 }
 
 function parseState(rows: readonly StoredRow[]): EndpointState {
@@ -204,24 +126,34 @@ function parseState(rows: readonly StoredRow[]): EndpointState {
   let wantedHead = 0n;
   for (const row of rows) {
     const type = maybeType.parse(row.subscribed_type);
-    if (type !== null) types.set(type, column.bigint.parse(row.subscribed_from));
+    if (type !== null) types.set(type, bigint.parse(row.subscribed_from));
     const head = maybeSequence.parse(row.type_head) ?? 0n;
     if (head > wantedHead) wantedHead = head;
   }
   const first = rows[0] ?? {};
-  return {
-    endpoint: parseRow(webhookEndpoints, first),
-    types,
-    head: column.bigint.parse(first.head),
-    wantedHead,
-    removedThrough: maybeSequence.parse(first.removed) ?? 0n,
-    earliest: soonest([first.first_pending, first.first_retry].map(maybeTime.parse)),
-  };
+  const removedThrough = maybeSequence.parse(first.removed) ?? 0n;
+  const endpoint = parseRow(webhookEndpoints, first);
+  return { endpoint, types, head: bigint.parse(first.head), wantedHead, removedThrough };
 }
 
-export function soonest(times: readonly (Instant | null)[]): Instant | null {
-  const known = times.filter((at) => at !== null);
-  return known.length === 0 ? null : instant(Math.min(...known));
+function earliestSql(endpointIds: Iterable<Uuid>): string {
+  return `SELECT endpoint_id, state, MIN(next_attempt_at) AS at FROM webhook_deliveries FORCE INDEX (due)
+    WHERE endpoint_id IN (${literals(webhookDeliveries, 'endpointId', endpointIds)}) AND state IN ('pending','retrying')
+    GROUP BY endpoint_id, state`;
+}
+
+function parseEarliest(rows: readonly StoredRow[]): ReadonlyMap<Uuid, Instant> {
+  const found = new Map<Uuid, Instant>();
+  for (const row of rows) {
+    const [id, at] = [uuid.parse(row.endpoint_id), time.parse(row.at)];
+    const known = found.get(id);
+    if (known === undefined || at < known) found.set(id, at);
+  }
+  return found;
+}
+
+export async function earliestDue(reader: Reader, endpointId: Uuid): Promise<Instant | null> {
+  return parseEarliest(await reader.query(earliestSql([endpointId]))).get(endpointId) ?? null;
 }
 
 export function isSubscribedType(
@@ -238,4 +170,8 @@ export function hasMore({ endpoint, wantedHead, head }: EndpointState): boolean 
 
 export function isHeld({ status, pausedAt }: WebhookEndpoint): boolean {
   return status !== 'enabled' || pausedAt !== null;
+}
+
+export function isFree({ leaseUntil }: WebhookEndpoint, now: Instant): boolean {
+  return leaseUntil === null || leaseUntil <= now;
 }

@@ -1,18 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Uuid } from '../core/ids.js';
 import { Pause } from '../core/pause.js';
 import type { WebhookDeps } from './deps.js';
-import { type EndpointState, isHeld, isSubscribedType } from './endpoint-claims.js';
-import type { EndpointSlots } from './endpoint-slots.js';
-import { type OpenDelivery, readWork } from './event-reader.js';
-import { healthAfterAll, type Outcome, type StoredResults } from './delivery-store.js';
-import { type Health, isCutOff, MAX_RUN_MS, nextLane, PROMPT_MS, WINDOW } from './rules.js';
+import { type ClaimedEndpoint, isHeld, isSubscribedType } from './endpoint-claims.js';
+import type { OpenDelivery } from './event-reader.js';
+import { healthAfterAll, type Outcome, type RunResults, type StoredResults } from './results.js';
+import {
+  type Health,
+  isCutOff,
+  MAX_RUN_MS,
+  nextLane,
+  PROMPT_MS,
+  SILENT_MS,
+  windowOf,
+} from './rules.js';
 import { sendMessage } from './sender.js';
 
-/**
- * Pause before new work is read while only slow attempts are in flight. Shorter than a claim, which
- * each store extends.
- */
-const READ_AGAIN_MS = 1_000;
+/** Pause before new work is read while attempts are in flight; longer for a silent receiver. */
+const READ_AGAIN_MS = 250;
+const SILENT_READ_AGAIN_MS = 2_000;
+/** How long attempts in flight may take after a stop. */
+const STOP_MS = 10_000;
+/** Attempts that end within this time are stored together. */
+const GATHER_MS = 5;
+
+interface RunningAttempt {
+  readonly open: OpenDelivery;
+  readonly turn: number;
+}
 
 /**
  * Sends to one claimed endpoint in turns of at most `PROMPT_MS`, and stores the results of each.
@@ -20,11 +35,9 @@ const READ_AGAIN_MS = 1_000;
  */
 export class EndpointRun {
   private readonly sends = new AbortController();
-  private readonly inFlight = new Map<Uuid, OpenDelivery>();
+  private readonly inFlight = new Map<Uuid, RunningAttempt>();
   private readonly beganAt = performance.now();
   private turns = 0;
-  /** Attempts of this turn that are in flight. */
-  private sending = 0;
   private pending: OpenDelivery[] = [];
   private retries: OpenDelivery[] = [];
   /** How far this turn read the log; null if it did not. */
@@ -32,39 +45,45 @@ export class EndpointRun {
   private ended: Outcome[] = [];
   /** Deliveries cut off by a stop. They get rows, so that they are sent again. */
   private cutOff: OpenDelivery[] = [];
+  /** Deliveries from the log that this run has given rows. */
+  private readonly written = new Set<Uuid>();
   private health: Health;
   private mayBegin = false;
+  /** Time of the last response, or when the first attempt in flight began. */
+  private answeredAt = performance.now();
   private fault: Error | null = null;
   private readonly pause = new Pause();
 
-  /** Begins no attempt once `signal` is aborted. Attempts in flight end within their time limit. */
+  /** Begins no attempt once `signal` is aborted. Calls `onSlow` when a turn exceeds `PROMPT_MS`. */
   constructor(
     private readonly deps: WebhookDeps,
-    private state: EndpointState,
+    private claimed: ClaimedEndpoint,
     private readonly signal: AbortSignal,
-    private readonly slots: EndpointSlots,
+    private readonly onSlow: () => void = () => undefined,
   ) {
-    this.health = state.endpoint;
+    this.health = claimed.state.endpoint;
   }
 
-  /** Returns null if another run has the endpoint. */
   async run(): Promise<StoredResults | null> {
+    const onStop = (): void => void setTimeout(() => this.sends.abort(), STOP_MS).unref();
+    this.signal.addEventListener('abort', onStop);
+    if (this.signal.aborted) onStop();
     try {
       for (;;) {
         const stored = await this.turn();
         if (stored === null || stored.isReleased) return stored;
-        this.state = stored;
-        this.health = healthAfterAll(stored.endpoint, this.ended);
+        this.claimed = stored;
+        this.health = healthAfterAll(stored.state.endpoint, this.ended);
       }
     } finally {
       this.mayBegin = false;
       this.sends.abort();
+      this.signal.removeEventListener('abort', onStop);
     }
   }
 
   private async turn(): Promise<StoredResults | null> {
     this.turns += 1;
-    this.sending = 0;
     if (this.hasRoom()) {
       if (!(await this.read())) return null;
       this.mayBegin = true;
@@ -77,49 +96,61 @@ export class EndpointRun {
   }
 
   private hasRoom(): boolean {
-    if (this.mustEnd() || isHeld(this.state.endpoint)) return false;
+    if (this.mustEnd() || isHeld(this.claimed.state.endpoint)) return false;
     if (this.health.probeAt !== null)
       return this.inFlight.size === 0 && this.health.probeAt <= this.deps.clock();
-    return this.inFlight.size < WINDOW;
+    return this.inFlight.size < windowOf(this.isSilent());
   }
 
   private async read(): Promise<boolean> {
-    const { store, database, clock } = this.deps;
-    const { endpoint } = this.state;
-    let work = await readWork(database.reader, this.state, clock());
-    if (endpoint.recoverAfter !== null && !work.pending.some(this.isNew)) {
+    const { store } = this.deps;
+    const { endpoint } = this.claimed.state;
+    let work = await store.read(this.claimed);
+    const isUnknown = ({ delivery }: OpenDelivery): boolean => !this.isKnown(delivery.id);
+    if (endpoint.recoverAfter !== null && !work.pending.some(isUnknown)) {
       const recovered = await store.recover(endpoint);
       if (recovered === null) return false;
-      this.state = recovered;
-      work = await readWork(database.reader, recovered, clock());
+      this.claimed = recovered;
+      work = await store.read(recovered);
     }
-    this.retries = work.retries.filter(this.isNew);
-    this.pending = [...work.pending.filter(this.isNew), ...work.events];
+    const pending = work.pending.filter(isUnknown);
+    this.retries = work.retries.filter(isUnknown);
+    this.pending = [...pending, ...work.events];
     this.through = work.through;
     return true;
   }
 
-  /** False for a delivery that is in flight, or that ended and is not stored yet. */
-  private readonly isNew = ({ delivery: { id } }: OpenDelivery): boolean =>
-    !this.inFlight.has(id) && !this.ended.some(({ open }) => open.delivery.id === id);
+  /** True for a delivery that is in flight, or that ended and is not stored yet. */
+  private isKnown(id: Uuid): boolean {
+    return this.inFlight.has(id) || this.ended.some(({ open }) => open.delivery.id === id);
+  }
+
+  private isSilent(): boolean {
+    return this.inFlight.size > 0 && performance.now() - this.answeredAt >= SILENT_MS;
+  }
 
   private begin(): void {
     while (this.mayBegin && !this.signal.aborted) {
       const { pending, retries, inFlight } = this;
-      const retrying = [...inFlight.values()].filter(
-        ({ delivery }) => delivery.state === 'retrying',
+      const lane = nextLane(
+        {
+          pending: pending.length,
+          retries: retries.length,
+          inFlight: inFlight.size,
+          retriesInFlight: [...inFlight.values()].filter(
+            ({ open }) => open.delivery.state === 'retrying',
+          ).length,
+          isSilent: this.isSilent(),
+        },
+        this.health,
+        this.deps.clock(),
       );
-      const load = {
-        pending: pending.length,
-        retries: retries.length,
-        inFlight: inFlight.size,
-        retriesInFlight: retrying.length,
-      };
-      const lane = nextLane(load, this.health, this.deps.clock());
       if (lane === null) return;
       const isRetry = lane === 'probe' ? this.isRetryOldest() : lane === 'retries';
       const open = (isRetry ? retries : pending).shift();
       if (open === undefined) return;
+      if (inFlight.size === 0) this.answeredAt = performance.now();
+      inFlight.set(open.delivery.id, { open, turn: this.turns });
       void this.send(open, lane === 'probe');
     }
   }
@@ -131,9 +162,6 @@ export class EndpointRun {
   }
 
   private async send(open: OpenDelivery, isProbe: boolean): Promise<void> {
-    const turn = this.turns;
-    this.inFlight.set(open.delivery.id, open);
-    this.sending += 1;
     try {
       const outcome = await this.attempt(open, isProbe);
       if (outcome === null) {
@@ -142,6 +170,7 @@ export class EndpointRun {
       } else {
         this.ended.push(outcome);
         this.health = healthAfterAll(this.health, [outcome]);
+        if (outcome.result?.outcome === 'answered') this.answeredAt = performance.now();
         // New failures count from a stored failure, so it is stored first.
         if (this.health.failuresInRow > 0) this.mayBegin = false;
       }
@@ -150,7 +179,6 @@ export class EndpointRun {
       this.fault ??= fault instanceof Error ? fault : new Error(String(fault));
     }
     this.inFlight.delete(open.delivery.id);
-    if (turn === this.turns) this.sending -= 1;
     this.begin();
     this.pause.end();
   }
@@ -158,48 +186,61 @@ export class EndpointRun {
   /** Returns null if the attempt was cut off, which does not count. */
   private async attempt(open: OpenDelivery, isProbe: boolean): Promise<Outcome | null> {
     const { failpoints, clock, observer } = this.deps;
-    const { endpoint, types } = this.state;
+    const { endpoint, types } = this.claimed.state;
     const { delivery, body, traceparent } = open;
-    const beganAt = clock();
     if (body === null || !isSubscribedType(types, delivery.eventType))
-      return { open, result: null, isProbe, beganAt, endedAt: beganAt };
+      return { open, result: null };
+    const beganAt = clock();
     failpoints.pass('before_send');
     const message = { id: delivery.eventId, body, traceparent };
     const result = await sendMessage(this.deps, endpoint, message, beganAt, this.sends.signal);
     failpoints.pass('after_send');
     if (isCutOff(result)) return null;
-    this.slots.attempted(endpoint.id, result.durationMs);
     observer.attempted({ delivery, result, beganAt });
     return { open, result, isProbe, beganAt, endedAt: clock() };
   }
 
   /** A turn that began no attempt waits for an earlier one, or until new work is to be read. */
   private async wait(): Promise<void> {
-    const isBusy = this.sending > 0;
-    const until = performance.now() + (isBusy ? PROMPT_MS : READ_AGAIN_MS);
+    const isBusy = !this.hasTurnEnded();
+    const maxMs = isBusy ? PROMPT_MS : this.hasRoom() ? READ_AGAIN_MS : SILENT_READ_AGAIN_MS;
+    const until = performance.now() + maxMs;
     while (this.inFlight.size > 0 && this.fault === null) {
-      if (isBusy ? this.sending === 0 : this.ended.length > 0) return;
       const leftMs = until - performance.now();
-      if (leftMs <= 0) return this.slots.becomesSlow(this.state.endpoint.id);
+      if (leftMs <= 0) return this.onSlow();
+      if (isBusy ? this.hasTurnEnded() : this.ended.length > 0) return;
       await this.pause.for(leftMs);
     }
   }
 
+  private hasTurnEnded(): boolean {
+    return ![...this.inFlight.values()].some(({ turn }) => turn === this.turns);
+  }
+
   private async store(): Promise<StoredResults | null> {
-    const { ended } = this;
-    const begun = [...this.inFlight.values(), ...this.cutOff].filter(({ hasRow }) => !hasRow);
-    for (const open of begun) open.hasRow = true;
+    if (this.inFlight.size > 0 && this.ended.length > 0) await sleep(GATHER_MS);
+    const begun = [...Array.from(this.inFlight.values(), ({ open }) => open), ...this.cutOff]
+      .filter((open) => !this.hasRow(open))
+      .map(({ delivery }) => delivery);
     const next = this.pending.find(({ hasRow }) => !hasRow)?.delivery.sequence ?? null;
-    const through = next === null || this.through === null ? this.through : next - 1n;
+    const results: RunResults = {
+      claim: this.claimed.state.endpoint,
+      through: next === null || this.through === null ? this.through : next - 1n,
+      ended: this.ended.map((one) => ({
+        ...one,
+        open: { ...one.open, hasRow: this.hasRow(one.open) },
+      })),
+      begun,
+      then: this.inFlight.size > 0 ? 'keep' : this.mustEnd() ? 'release' : 'release_if_done',
+    };
     [this.ended, this.cutOff, this.pending, this.retries] = [[], [], [], []];
     this.through = null;
-    return this.deps.store.store({
-      claim: this.state.endpoint,
-      through,
-      ended,
-      begun: begun.map(({ delivery }) => delivery),
-      then: this.inFlight.size > 0 ? 'keep' : this.mustEnd() ? 'release' : 'release_if_done',
-    });
+    for (const { id } of begun) this.written.add(id);
+    return this.deps.store.store(results);
+  }
+
+  private hasRow({ delivery, hasRow }: OpenDelivery): boolean {
+    return hasRow || this.written.has(delivery.id);
   }
 
   private mustEnd(): boolean {

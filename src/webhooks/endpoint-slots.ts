@@ -1,11 +1,11 @@
 import type { Uuid } from '../core/ids.js';
 import { ExpiringCache } from '../core/expiring-cache.js';
 import { PROMPT_MS } from './rules.js';
-import type { EndpointCandidate, FreeSlots } from './endpoint-claims.js';
+import type { EndpointCandidate, FreeSlots } from './work-finder.js';
 
 const MAX_SLOW = 10_000;
 const SLOW_FOR_MS = 3_600_000;
-const TAKEN_AT_ONCE = 512;
+const FOUND_AT_ONCE = 512;
 
 interface Slot {
   readonly tenantId: Uuid;
@@ -14,8 +14,7 @@ interface Slot {
 
 /** Endpoints that fail or are slow have slots of their own, first for tenants with the fewest. */
 export class EndpointSlots {
-  /** By endpoint. */
-  private readonly slots = new Map<Uuid, Slot>();
+  private readonly slots = new Set<Slot>();
   private readonly slowEndpoints = new ExpiringCache<true>(MAX_SLOW, SLOW_FOR_MS);
 
   constructor(private readonly each: number) {}
@@ -26,7 +25,7 @@ export class EndpointSlots {
   }
 
   private count(isCounted: (slot: Slot) => boolean): number {
-    return [...this.slots.values()].filter(isCounted).length;
+    return [...this.slots].filter(isCounted).length;
   }
 
   get slowCount(): number {
@@ -36,39 +35,13 @@ export class EndpointSlots {
   get room(): FreeSlots {
     const [fast, slow] = this.taken;
     return {
-      well: Math.min(this.each - fast, TAKEN_AT_ONCE),
-      failing: Math.min(this.each - slow, TAKEN_AT_ONCE),
+      well: Math.min(Math.max(0, this.each - fast), FOUND_AT_ONCE),
+      failing: Math.min(this.each - slow, FOUND_AT_ONCE),
     };
   }
 
-  has(endpointId: Uuid): boolean {
-    return this.slots.has(endpointId);
-  }
-
-  /** Gives free slots to candidates that have none, and returns those that got one. */
-  take(candidates: readonly EndpointCandidate[]): readonly EndpointCandidate[] {
-    const { well, failing } = this.room;
-    const isSlow = ({ id, isFailing }: EndpointCandidate): boolean =>
-      isFailing || this.slowEndpoints.get(id, performance.now()) === true;
-    const without = candidates.filter(({ id }) => !this.slots.has(id));
-    const fast = without.filter((one) => !isSlow(one)).slice(0, well);
-    const slow = this.inFairOrder(without.filter(isSlow)).slice(0, failing);
-    for (const { id, tenantId } of fast) this.slots.set(id, { tenantId, isSlow: false });
-    for (const { id, tenantId } of slow) this.slots.set(id, { tenantId, isSlow: true });
-    return [...fast, ...slow];
-  }
-
-  /** Orders candidates so that tenants with the fewest slow slots come first. */
-  private inFairOrder(candidates: readonly EndpointCandidate[]): EndpointCandidate[] {
-    const held = new Map<Uuid, number>();
-    const ranked = candidates.map((candidate) => {
-      const { tenantId } = candidate;
-      const rank =
-        held.get(tenantId) ?? this.count((slot) => slot.isSlow && slot.tenantId === tenantId);
-      held.set(tenantId, rank + 1);
-      return { candidate, rank };
-    });
-    return ranked.toSorted((a, b) => a.rank - b.rank).map(({ candidate }) => candidate);
+  isSlow(endpointId: Uuid): boolean {
+    return this.slowEndpoints.get(endpointId, performance.now()) === true;
   }
 
   attempted(endpointId: Uuid, durationMs: number): void {
@@ -76,13 +49,62 @@ export class EndpointSlots {
     else this.slowEndpoints.set(endpointId, true, performance.now());
   }
 
-  /** Moves the endpoint to a slow slot if one is free. */
-  becomesSlow(endpointId: Uuid): void {
-    const slot = this.slots.get(endpointId);
-    if (slot !== undefined && this.taken[1] < this.each) slot.isSlow = true;
+  /** Returns the number of slow slots that the tenant has. */
+  heldBy(tenantId: Uuid): number {
+    return this.count((slot) => slot.isSlow && slot.tenantId === tenantId);
   }
 
-  leave(endpointId: Uuid): void {
-    this.slots.delete(endpointId);
+  /** Takes a fast slot. `becomesSlow` moves it to the slow ones if one is free. */
+  enter(tenantId: Uuid): { becomesSlow(): void; leave(): void } {
+    const slot: Slot = { tenantId, isSlow: false };
+    this.slots.add(slot);
+    return {
+      becomesSlow: () => {
+        if (this.taken[1] < this.each) slot.isSlow = true;
+      },
+      leave: () => void this.slots.delete(slot),
+    };
+  }
+}
+
+export class SlotChoice {
+  private readonly healthy = new Map<Uuid, EndpointCandidate>();
+  private readonly slow = new Map<Uuid, EndpointCandidate>();
+  private readonly room: FreeSlots;
+
+  constructor(private readonly slots: EndpointSlots) {
+    this.room = slots.room;
+  }
+
+  get isFull(): boolean {
+    return this.healthy.size >= this.room.well;
+  }
+
+  get all(): readonly EndpointCandidate[] {
+    return [...this.healthy.values(), ...this.slow.values()];
+  }
+
+  has(id: Uuid): boolean {
+    return this.healthy.has(id) || this.slow.has(id);
+  }
+
+  /** Adds candidates, slow ones of the tenants with the fewest slow slots first. */
+  take(candidates: readonly EndpointCandidate[]): void {
+    const isSlow = ({ id, isFailing }: EndpointCandidate): boolean =>
+      isFailing || this.slots.isSlow(id);
+    for (const candidate of candidates)
+      if (!isSlow(candidate) && !this.isFull) this.healthy.set(candidate.id, candidate);
+    const slow = candidates.filter(isSlow);
+    const held = new Map<Uuid, number>();
+    for (const { tenantId } of [...this.slow.values()])
+      held.set(tenantId, (held.get(tenantId) ?? 0) + 1);
+    const ranked = slow.map((candidate) => {
+      const { tenantId } = candidate;
+      const own = (held.get(tenantId) ?? 0) + 1;
+      held.set(tenantId, own);
+      return { candidate, rank: this.slots.heldBy(tenantId) + own };
+    });
+    for (const { candidate } of ranked.toSorted((a, b) => a.rank - b.rank))
+      if (this.slow.size < this.room.failing) this.slow.set(candidate.id, candidate);
   }
 }

@@ -14,8 +14,8 @@ import {
   type WebhookWorkflowInput,
 } from '../temporal/contracts.js';
 import { workflowResource } from '../temporal/workflow-resources.js';
-import { updateEndpoint } from './endpoints.js';
-import { readState } from './endpoint-claims.js';
+import { lockEndpointRow, updateEndpoint } from './access.js';
+import { earliestDue } from './endpoint-claims.js';
 import { nextDue } from './rules.js';
 import { describe, pause, resume, retryNow } from './staff-actions.js';
 
@@ -25,10 +25,9 @@ export async function checkEndpoint(
   id: Uuid,
 ): Promise<EndpointView> {
   const due = await transact(database, async (transaction) => {
-    await transaction.find(webhookEndpoints, { id }, { forUpdate: true });
+    const { pausedAt, ...endpoint } = await lockEndpointRow(transaction, id);
     const now = clock();
-    const { endpoint, earliest } = existing(await readState(transaction, id));
-    const next = endpoint.pausedAt === null ? nextDue(earliest, endpoint) : null;
+    const next = pausedAt === null ? nextDue(await earliestDue(transaction, id), endpoint) : null;
     const isDue = next !== null && next <= now;
     // A past `waitsUntil` makes the dispatcher notify the workflow of the next result.
     const set = { waitsUntil: next, attendedAt: now, ...(isDue ? { nextDueAt: now } : {}) };

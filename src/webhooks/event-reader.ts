@@ -1,3 +1,4 @@
+import { groupBy } from '../core/collections.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
 import type { Traceparent } from '../core/trace.js';
@@ -8,7 +9,7 @@ import { webhookDeliveries, type WebhookDelivery } from '../db/entities/webhooks
 import { columnList, literals } from '../db/statements.js';
 import { parseRow } from '../db/table.js';
 import { parseStoredEvent, STORED_EVENT } from '../events/log.js';
-import type { EndpointState } from './endpoint-claims.js';
+import type { ClaimedEndpoint, EndpointState } from './endpoint-claims.js';
 import { MAX_UNSTORED } from './rules.js';
 
 /** The most events of the log that one read covers. */
@@ -19,8 +20,8 @@ export interface OpenDelivery {
   /** Null if retention has removed the event. */
   readonly body: Buffer | null;
   readonly traceparent: Traceparent | null;
-  /** False for an event of the log until its row is written. */
-  hasRow: boolean;
+  /** False for an event read from the log: its row is written with the result. */
+  readonly hasRow: boolean;
 }
 
 export interface EventsToSend {
@@ -33,7 +34,7 @@ export interface EventsToSend {
 
 export function newDelivery(
   endpointId: Uuid,
-  event: { readonly id: Uuid; readonly type: string; readonly sequence: bigint | null },
+  event: { readonly id: Uuid; readonly type: string; readonly sequence: bigint },
   cause: WebhookDelivery['cause'],
   round: number,
   now: Instant,
@@ -54,53 +55,65 @@ export function newDelivery(
   };
 }
 
-/** Reads an endpoint's next work. */
+/** Reads the next work of many endpoints, in their order. */
 export async function readWork(
   reader: Reader,
-  state: EndpointState,
+  claimed: readonly ClaimedEndpoint[],
   now: Instant,
-): Promise<EventsToSend> {
-  const [due, { found, through }] = await Promise.all([
-    readDue(reader, state, now),
-    readLog(reader, rangeAhead(state)),
+): Promise<readonly EventsToSend[]> {
+  const [due, logs] = await Promise.all([
+    readDue(reader, claimed, now),
+    readLogs(
+      reader,
+      Array.from(claimed, ({ state }) => rangeAhead(state)),
+    ),
   ]);
-  return {
-    pending: due.filter(({ delivery }) => delivery.state === 'pending'),
-    retries: due.filter(({ delivery }) => delivery.state === 'retrying'),
-    events: found
-      .filter((event) => isSubscribed(state, event))
-      .map(({ body, traceparent, ...event }) => ({
-        delivery: newDelivery(state.endpoint.id, event, 'event', 1, now),
-        body,
-        traceparent,
-        hasRow: false,
-      })),
-    through,
-  };
+  return claimed.map(({ state }, index): EventsToSend => {
+    const { id } = state.endpoint;
+    const { found, through } = logs[index] ?? { found: [], through: 0n };
+    const own = due.get(id) ?? [];
+    return {
+      pending: own.filter(({ delivery }) => delivery.state === 'pending'),
+      retries: own.filter(({ delivery }) => delivery.state === 'retrying'),
+      events: found
+        .filter((event) => isSubscribed(state, event))
+        .map(({ body, traceparent, ...event }) => ({
+          delivery: newDelivery(id, event, 'event', 1, now),
+          body,
+          traceparent,
+          hasRow: false,
+        })),
+      through,
+    };
+  });
 }
 
-/** Reads due deliveries and retries, a bounded number of each. */
+/** Returns each endpoint's due deliveries and retries, a bounded number of each. */
 async function readDue(
   reader: Reader,
-  { endpoint, earliest }: EndpointState,
+  claimed: readonly ClaimedEndpoint[],
   now: Instant,
-): Promise<readonly OpenDelivery[]> {
-  if (earliest === null || earliest > now) return [];
-  const parts = ['pending', 'retrying'].map(
-    (state) => `(SELECT ${columnList(webhookDeliveries, 'd')}, v.body, v.traceparent
-      FROM webhook_deliveries d FORCE INDEX (due)
-      LEFT JOIN events v ON v.tenant_id=${column.uuid.literal(endpoint.tenantId)} AND v.sequence=d.sequence
-      WHERE d.endpoint_id=${column.uuid.literal(endpoint.id)} AND d.state='${state}'
-      AND d.next_attempt_at<=${column.time.literal(now)}
-      ORDER BY d.next_attempt_at, d.id LIMIT ${2 * MAX_UNSTORED})`,
+): Promise<ReadonlyMap<Uuid, readonly OpenDelivery[]>> {
+  const due = claimed.filter(({ earliest }) => earliest !== null && earliest <= now);
+  if (due.length === 0) return new Map();
+  const parts = due.flatMap(({ state: { endpoint } }) =>
+    ['pending', 'retrying'].map(
+      (state) => `(SELECT ${columnList(webhookDeliveries, 'd')}, v.body, v.traceparent
+        FROM webhook_deliveries d FORCE INDEX (due)
+        LEFT JOIN events v ON v.tenant_id=${column.uuid.literal(endpoint.tenantId)} AND v.sequence=d.sequence
+        WHERE d.endpoint_id=${column.uuid.literal(endpoint.id)} AND d.state='${state}'
+        AND d.next_attempt_at<=${column.time.literal(now)}
+        ORDER BY d.next_attempt_at, d.id LIMIT ${2 * MAX_UNSTORED})`,
+    ),
   );
   const rows = await reader.query(`${parts.join(' UNION ALL ')} ORDER BY next_attempt_at, id`);
-  return rows.map((row) => ({
+  const found = rows.map((row) => ({
     delivery: parseRow(webhookDeliveries, row),
     traceparent: column.nullable(column.string).parse(row.traceparent),
     body: row.body === null ? null : Buffer.from(column.string.parse(row.body), 'utf8'),
     hasRow: true,
   }));
+  return groupBy(found, ({ delivery }) => delivery.endpointId);
 }
 
 export interface LoggedEvent {
@@ -120,6 +133,12 @@ interface LogRange {
   readonly limit: number;
 }
 
+/** `through`: the last sequence read, inclusive. */
+interface LogPart {
+  readonly found: readonly LoggedEvent[];
+  readonly through: bigint;
+}
+
 function rangeAhead({
   endpoint,
   types,
@@ -134,24 +153,39 @@ function rangeAhead({
   return { tenantId, types: ahead, after, until, limit: MAX_UNSTORED };
 }
 
-/** Reads a part of a log. `through`: the last sequence read, inclusive. */
-export async function readLog(
+/** Reads parts of logs in one statement; equal parts are read once. */
+export async function readLogs(
   reader: Reader,
-  { tenantId, types, after, until, limit }: LogRange,
-): Promise<{ readonly found: readonly LoggedEvent[]; readonly through: bigint }> {
-  const typeList = [...types];
-  if (typeList.length === 0 || until <= after) return { found: [], through: until };
-  const bound = after + MAX_SPAN < until ? after + MAX_SPAN : until;
-  const rows = await reader.query(
-    `SELECT ${STORED_EVENT}, traceparent FROM events FORCE INDEX (PRIMARY)
-     WHERE tenant_id=${column.uuid.literal(tenantId)} AND sequence>${after} AND sequence<=${bound}
-     AND type IN (${literals(events, 'type', typeList)}) ORDER BY sequence LIMIT ${limit}`,
+  ranges: readonly LogRange[],
+): Promise<readonly LogPart[]> {
+  const queries = ranges.map((range) => ({ ...range, ...logSql(range) }));
+  const distinct = [...new Set(queries.flatMap(({ sql }) => sql ?? []))];
+  const parts = distinct.map((sql, part) => `(SELECT ${part} AS part, ${sql})`);
+  const rows = parts.length === 0 ? [] : await reader.query(parts.join(' UNION ALL '));
+  const logged = groupBy(rows.map(parseLogged), ({ part }) => part);
+  return Promise.all(
+    queries.map(async ({ tenantId, sql, bound, until, limit }) => {
+      if (sql === null) return { found: [], through: until };
+      const found = (logged.get(distinct.indexOf(sql)) ?? []).toSorted((a, b) =>
+        Number(a.sequence - b.sequence),
+      );
+      const last = found.at(-1);
+      if (last === undefined)
+        return { found, through: await emptyThrough(reader, tenantId, bound, until) };
+      return { found, through: found.length === limit ? last.sequence : bound };
+    }),
   );
-  const found = rows.map(parseLogged);
-  const last = found.at(-1);
-  if (last === undefined)
-    return { found, through: await emptyThrough(reader, tenantId, bound, until) };
-  return { found, through: found.length === limit ? last.sequence : bound };
+}
+
+/** `sql` is null if the range contains nothing; `bound` is the last sequence that it covers. */
+function logSql({ tenantId, types, after, until, limit }: LogRange) {
+  const typeList = [...types];
+  const bound = after + MAX_SPAN < until ? after + MAX_SPAN : until;
+  if (typeList.length === 0 || bound <= after) return { sql: null, bound };
+  const sql = `${STORED_EVENT}, traceparent FROM events FORCE INDEX (PRIMARY)
+    WHERE tenant_id=${column.uuid.literal(tenantId)} AND sequence>${after} AND sequence<=${bound}
+    AND type IN (${literals(events, 'type', typeList)}) ORDER BY sequence LIMIT ${limit}`;
+  return { sql, bound };
 }
 
 /** Skips a gap that a restore left, which may be too long to walk. */
@@ -170,10 +204,11 @@ async function emptyThrough(
   return through < until ? through : until;
 }
 
-function parseLogged(row: StoredRow): LoggedEvent {
+function parseLogged(row: StoredRow): LoggedEvent & { readonly part: number } {
   const event = parseStoredEvent(row);
   return {
     ...event,
+    part: column.integer.parse(row.part),
     body: Buffer.from(event.body, 'utf8'),
     traceparent: column.nullable(column.string).parse(row.traceparent),
   };

@@ -45,6 +45,7 @@ export interface Exchange {
   readonly body: Buffer;
   /** The only addresses that may be connected to; null if a proxy connects. */
   readonly addresses: readonly PinnedAddress[] | null;
+  readonly certificateAuthorities: readonly string[] | undefined;
 }
 
 /** The receiver had closed the idle connection, so it has not seen the request. */
@@ -119,7 +120,10 @@ function readBody(incoming: http.IncomingMessage, body: Buffer[], finish: () => 
   incoming.once('error', finish);
 }
 
-function start({ url, headers, body, addresses }: Exchange, agents: Agents): http.ClientRequest {
+function start(
+  { url, headers, body, addresses, certificateAuthorities: ca }: Exchange,
+  agents: Agents,
+): http.ClientRequest {
   const host = hostOf(url);
   const options: PinnedOptions = {
     method: 'POST',
@@ -133,7 +137,12 @@ function start({ url, headers, body, addresses }: Exchange, agents: Agents): htt
   if (url.protocol === 'http:') return http.request({ ...options, agent: agents.http });
   // An address is verified as an address in the certificate; it is not a server name to send.
   const servername = isIP(host) === 0 ? host : '';
-  return https.request({ ...options, agent: agents.https, servername });
+  return https.request({
+    ...options,
+    agent: agents.https,
+    servername,
+    ...(ca === undefined ? {} : { ca: [...ca] }),
+  });
 }
 
 /** Makes Node try only the checked addresses, without a look-up. */
@@ -149,7 +158,7 @@ function pinnedTo(addresses: readonly PinnedAddress[]): PinnedOptions {
   };
 }
 
-const MAX_BODY_BYTES = 65_536;
+export const MAX_BODY_BYTES = 65_536;
 const HEAD_BYTES = 1_024;
 const DAY_MS = 86_400_000;
 /** Characters that control a terminal, break a line or change its direction. */

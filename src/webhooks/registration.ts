@@ -1,3 +1,4 @@
+import { memberActor, recordAction } from '../access/audit-log.js';
 import { ApiError, invalidField, type Refusal } from '../core/errors.js';
 import type { Keyed } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
@@ -15,21 +16,15 @@ import {
   webhookSubscriptions,
 } from '../db/entities/webhooks.js';
 import { insertSql, literal } from '../db/statements.js';
-import { headOf } from '../events/log.js';
+import { headOf } from '../events/positions.js';
 import type { CommandResult } from '../ledger/writer/types.js';
 import { findResults } from '../ledger/idempotency.js';
 import { type KeyedResult, writeKeyed } from '../ledger/keyed-writes.js';
-import {
-  assertManager,
-  noticeOf,
-  recordByMember,
-  type ShownEndpoint,
-  withTypes,
-} from './endpoints.js';
+import { assertManager, endpointAudit, noticeOf } from './access.js';
 import type { WebhookDeps } from './deps.js';
+import { type ShownEndpoint, withTypes } from './queries.js';
 import { HEALTHY, MAX_ENDPOINTS } from './rules.js';
 import { sealSecret } from './secrets.js';
-import type { Sending } from './sender.js';
 import { newSecret } from './signing.js';
 
 interface EndpointRequest {
@@ -68,7 +63,7 @@ export async function register(
   if (known !== undefined) return replay(database.lookup, known, requested);
   // DNS is queried only for a caller who may register.
   await assertManager(database.lookup, caller);
-  const url = await checkedUrl(sending, requested.url);
+  const { url } = assertUrl(await sending.guard.checkUrl(requested.url));
   const { types } = requested;
   const secretText = newSecret();
   const endpoint = newEndpoint(deps, caller, { ...requested, url }, secretText);
@@ -99,11 +94,12 @@ async function replay(
   return { outcome: { done: true, resource: { ...shown, secretText: null } }, replayed };
 }
 
-/** Returns the normalised URL. Throws invalid_field for an address that gets no deliveries. */
-export async function checkedUrl({ guard }: Pick<Sending, 'guard'>, url: string): Promise<string> {
-  const checked = await guard.checkUrl(url);
-  if (!checked.ok) throw new ApiError(invalidField('url', checked.reason));
-  return checked.url;
+/** Throws invalid_field for an address that gets no deliveries. */
+export function assertUrl<T>(
+  read: ({ readonly ok: true } & T) | { readonly ok: false; readonly reason: string },
+): T {
+  if (!read.ok) throw new ApiError(invalidField('url', read.reason));
+  return read;
 }
 
 const NEW = {
@@ -161,8 +157,8 @@ async function write(
     insertSql(webhookSubscriptions, subscriptionsOf(endpoint, types, head + 1n)),
     insertSql(outbox, [notice]),
   ]);
-  const details = { events: types.join(',') };
-  await recordByMember(transaction, caller, createdAt, endpoint, 'webhook.register', details);
+  const entry = endpointAudit(endpoint, 'webhook.register', { events: types.join(',') });
+  await recordAction(transaction, memberActor(caller), createdAt, entry);
   return { row: endpoint };
 }
 

@@ -1,8 +1,10 @@
+import { memberActor, recordAction } from '../access/audit-log.js';
 import { groupBy } from '../core/collections.js';
 import { ApiError, existing, invalidField, invalidState } from '../core/errors.js';
 import type { Uuid } from '../core/ids.js';
 import { type Instant, instant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
+import * as column from '../db/columns.js';
 import type { DatabaseDeps, Transaction } from '../db/database.js';
 import { type EventRow, events, isSubscribable } from '../db/entities/events.js';
 import {
@@ -12,18 +14,13 @@ import {
   webhookEndpoints,
   webhookSubscriptions,
 } from '../db/entities/webhooks.js';
-import { equalsSql, insertSql, statement, updateSql, upsertSql } from '../db/statements.js';
+import { equalsSql, insertSql, literals, statement, updateSql } from '../db/statements.js';
 import { transactFor } from '../db/transact.js';
-import { firstSince, headOf } from '../events/log.js';
-import { assertManager, lockManaged, recordByMember, updateEndpoint } from './endpoints.js';
-import {
-  type Claim,
-  CLAIM_MS,
-  type EndpointState,
-  lockStates,
-  soonest,
-} from './endpoint-claims.js';
-import { isSubscribed, type LoggedEvent, MAX_SPAN, newDelivery, readLog } from './event-reader.js';
+import { firstSince, headOf } from '../events/positions.js';
+import { assertManager, endpointAudit, lockManaged, updateEndpoint } from './access.js';
+import { CLAIM_MS, type ClaimedEndpoint, lockStates } from './endpoint-claims.js';
+import { isSubscribed, type LoggedEvent, MAX_SPAN, newDelivery, readLogs } from './event-reader.js';
+import type { Claim } from './results.js';
 import { hasStepLeft, RECOVER_MS } from './rules.js';
 
 /** A recovery marks a part of the log, which the endpoint's run walks step by step. */
@@ -48,10 +45,11 @@ export async function recover(
   assertRecoverable(since, deps.clock());
   return transactFor(caller.tenantId, deps.database, async (transaction) => {
     const endpoint = await lockManaged(transaction, caller, endpointId);
+    assertEnabled(endpoint);
     const now = deps.clock();
-    const range = await beginFullRecovery(transaction, endpoint, since, now);
-    const details = { since: toRfc3339(since) };
-    await recordByMember(transaction, caller, now, endpoint, 'webhook.recover', details);
+    const range = await beginRecovery(transaction, endpoint, since, true, now);
+    const entry = endpointAudit(endpoint, 'webhook.recover', { since: toRfc3339(since) });
+    await recordAction(transaction, memberActor(caller), now, entry);
     return range;
   });
 }
@@ -63,17 +61,11 @@ export function assertRecoverable(since: Instant, now: Instant): void {
 }
 
 /** Throws invalid_state. */
-export async function beginFullRecovery(
-  transaction: Transaction,
-  endpoint: WebhookEndpoint,
-  since: Instant,
-  now: Instant,
-): Promise<RecoveryRange | null> {
+export function assertEnabled(endpoint: WebhookEndpoint): void {
   if (endpoint.status !== 'enabled')
     throw new ApiError(
       invalidState('the endpoint is disabled: enable it first', 'disabled', ['enabled']),
     );
-  return beginRecovery(transaction, endpoint, since, true, now);
 }
 
 /** `all` includes events from before a type was subscribed to, and probes at once. */
@@ -107,62 +99,76 @@ export async function beginRecovery(
 
 const STEP = 24;
 
-/**
- * Gives rows to the next events that got no 2xx. Returns null if another run has the endpoint,
- * "locked" if its row is locked elsewhere.
- */
+/** Gives rows to the next events that got no 2xx. Null if another run has the endpoint. */
 export async function recoverSome(
   transaction: Transaction,
   { id, fence }: Claim,
   now: Instant,
-): Promise<EndpointState | 'locked' | null> {
-  const state = (await lockStates(transaction, [id])).get(id);
-  if (state === undefined) return 'locked';
-  const { endpoint, removedThrough } = state;
-  if (endpoint.fence !== fence) return null;
-  const { recoverAfter, recoverUntil, recoverAll, tenantId, cursorSequence } = endpoint;
-  if (recoverAfter === null || recoverUntil === null) return state;
-  const after = removedThrough > recoverAfter ? removedThrough : recoverAfter;
+): Promise<ClaimedEndpoint | null> {
+  const claimed = (await lockStates(transaction, [id], true)).get(id);
+  if (claimed?.state.endpoint.fence !== fence) return null;
+  const { state } = claimed;
+  const { recoverAfter, recoverUntil, recoverAll, tenantId } = state.endpoint;
+  if (recoverAfter === null || recoverUntil === null) return claimed;
+  const after = state.removedThrough > recoverAfter ? state.removedThrough : recoverAfter;
   const range = { tenantId, types: state.types.keys(), after, until: recoverUntil, limit: STEP };
-  const read = await readLog(transaction, range);
+  const [read = { found: [], through: recoverUntil }] = await readLogs(transaction, [range]);
+  const { cursorSequence } = state.endpoint;
   // Events ahead of the cursor are left to the cursor.
   const toResend = read.found.filter((event) =>
     isSubscribed(state, event) ? event.sequence <= cursorSequence : recoverAll,
   );
-  const resent = await unanswered(transaction, id, toResend, now);
+  const { added, waiting } = await unanswered(transaction, id, toResend, now);
   const isDone = read.through >= recoverUntil;
   const set = isDone
     ? { recoverAfter: null, recoverUntil: null, recoverAll: false }
     : { recoverAfter: read.through };
+  if (waiting.length > 0) await makeDue(transaction, id, waiting, now);
   await transaction.all([
-    ...statement(resent, (rows) => upsertSql(webhookDeliveries, rows, ['nextAttemptAt'])),
+    ...statement(added, (rows) => insertSql(webhookDeliveries, rows)),
     updateSql(webhookEndpoints, { ...set, leaseUntil: instant(now + CLAIM_MS) }, { id }),
   ]);
-  const earliest = resent.length > 0 ? now : state.earliest;
-  return { ...state, endpoint: { ...endpoint, ...set }, earliest };
+  const earliest = added.length + waiting.length > 0 ? now : claimed.earliest;
+  return { state: { ...state, endpoint: { ...state.endpoint, ...set } }, earliest };
 }
 
-/** Returns new deliveries, and waiting ones, which become due. */
+/** Returns deliveries to add, and ids of waiting ones to make due. */
 async function unanswered(
   transaction: Transaction,
   endpointId: Uuid,
   toResend: readonly LoggedEvent[],
   now: Instant,
-): Promise<readonly WebhookDelivery[]> {
-  if (toResend.length === 0) return [];
+): Promise<{ readonly added: readonly WebhookDelivery[]; readonly waiting: readonly Uuid[] }> {
+  if (toResend.length === 0) return { added: [], waiting: [] };
   const own = equalsSql(webhookDeliveries, { endpointId, eventId: toResend.map(({ id }) => id) });
   const rows = await transaction.list(webhookDeliveries, `FORCE INDEX (event) WHERE ${own}`);
   const known = groupBy(rows, ({ eventId }) => eventId);
-  return toResend.flatMap((event) => {
+  const added: WebhookDelivery[] = [];
+  const waiting: Uuid[] = [];
+  for (const event of toResend) {
     const earlier = known.get(event.id) ?? [];
-    if (earlier.some(({ state }) => state === 'delivered')) return [];
+    if (earlier.some(({ state }) => state === 'delivered')) continue;
     const open = earlier.filter(({ nextAttemptAt }) => nextAttemptAt !== null);
-    const due = open.map((one) => ({ ...one, nextAttemptAt: soonest([one.nextAttemptAt, now]) }));
+    waiting.push(...open.map(({ id }) => id));
     // The last attempt may be in flight and lost.
-    if (open.some(hasStepLeft)) return due;
+    if (open.some(hasStepLeft)) continue;
     const rounds = earlier.filter(({ cause }) => cause === 'recover').map(({ round }) => round);
-    return [...due, newDelivery(endpointId, event, 'recover', Math.max(0, ...rounds) + 1, now)];
-  });
+    added.push(newDelivery(endpointId, event, 'recover', Math.max(0, ...rounds) + 1, now));
+  }
+  return { added, waiting };
+}
+
+async function makeDue(
+  transaction: Transaction,
+  endpointId: Uuid,
+  ids: readonly Uuid[],
+  now: Instant,
+): Promise<void> {
+  const at = column.time.literal(now);
+  await transaction.execute(
+    `UPDATE webhook_deliveries SET next_attempt_at=${at} WHERE endpoint_id=${column.uuid.literal(endpointId)}
+     AND id IN (${literals(webhookDeliveries, 'id', ids)}) AND next_attempt_at>${at}`,
+  );
 }
 
 /**
@@ -196,11 +202,20 @@ async function queue(transaction: Transaction, event: EventRow, now: Instant): P
   );
   for (const endpoint of endpoints) {
     const isCovered = event.sequence >= (from.get(endpoint.id) ?? 0n);
-    const ahead = event.sequence - endpoint.cursorSequence;
-    // A run may have an event just ahead of the cursor in flight, or may still store it.
-    const isStillToCome = ahead > MAX_SPAN || (ahead > 0n && endpoint.leaseUntil === null);
-    if (!isCovered || !isStillToCome) await queueFor(transaction, endpoint, event, now);
+    if (!isCovered || !isStillToCome(endpoint, event))
+      await queueFor(transaction, endpoint, event, now);
   }
+}
+
+/**
+ * False for an event just ahead of the cursor that a run may have in flight, or may still store.
+ */
+function isStillToCome(
+  { cursorSequence, leaseUntil }: WebhookEndpoint,
+  { sequence }: EventRow,
+): boolean {
+  const ahead = sequence - cursorSequence;
+  return ahead > MAX_SPAN || (ahead > 0n && leaseUntil === null);
 }
 
 /** Writes a delivery, or makes the last one due if it waits and is not in flight. */

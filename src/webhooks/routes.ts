@@ -1,5 +1,4 @@
 import { toRfc3339 } from '../core/instant.js';
-import { EventSchema } from '../events/schemas.js';
 import { answerOf } from '../http/answer.js';
 import type { Api } from '../http/api.js';
 import { answerPage, type Cursors } from '../http/cursor.js';
@@ -19,7 +18,7 @@ import {
 } from '../http/route.js';
 import type { WebhookDeps } from './deps.js';
 import { change, remove, rotateSecret } from './endpoint-changes.js';
-import { listDeliveries, listEndpoints, readEndpoint } from './endpoints.js';
+import { listDeliveries, listEndpoints, readEndpoint } from './queries.js';
 import { recover, redeliver } from './resend.js';
 import { register } from './registration.js';
 import {
@@ -29,6 +28,7 @@ import {
   EndpointPageSchema,
   endpointResource,
   EndpointSchema,
+  EventSchema,
   PageQuery,
   RecoverBody,
   RecoverySchema,
@@ -57,7 +57,8 @@ export function webhookRoutes(api: Api, { deps, tests }: Webhooks, cursors: Curs
   registerEndpoints(api, deps);
   readEndpoints(api, deps, cursors);
   changeEndpoints(api, deps);
-  sendOnRequest(api, deps, tests);
+  sendTests(api, tests);
+  sendAgain(api, deps);
   deliveries(api, deps, cursors);
 }
 
@@ -170,7 +171,7 @@ function changeEndpoints(api: Api, deps: WebhookDeps): void {
   );
 }
 
-function sendOnRequest(api: Api, deps: WebhookDeps, tests: TestDeliveries): void {
+function sendTests(api: Api, tests: TestDeliveries): void {
   api.post(
     '/v1/webhook_endpoints/{id}/test',
     named('testWebhookEndpoint'),
@@ -187,7 +188,9 @@ function sendOnRequest(api: Api, deps: WebhookDeps, tests: TestDeliveries): void
       body: await tests.send(request.caller, pathId(request, 'id')),
     }),
   );
+}
 
+function sendAgain(api: Api, deps: WebhookDeps): void {
   api.post(
     '/v1/webhook_endpoints/{id}/recover',
     named('recoverWebhookEndpoint'),

@@ -14,15 +14,23 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY_MS = 24 * HOUR;
 
-/**
- * The wait before each attempt: 0 s, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h, 24 h, 24 h. After the
- * last attempt the delivery has failed.
- */
+/** The wait before each attempt. After the last attempt the delivery has failed. */
 export const SCHEDULE_MS: readonly number[] = [
-  0, 5, 300, 1_800, 7_200, 18_000, 36_000, 36_000, 86_400, 86_400,
-].map((seconds) => seconds * SECOND);
+  0,
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  10 * HOUR,
+  24 * HOUR,
+  24 * HOUR,
+];
 /** Spreads retries of deliveries that failed together. */
 const JITTER = 0.1;
+const MAX_RETRY_AFTER_MS = DAY_MS;
+const RETRY_AFTER_STATUSES: readonly number[] = [429, 503];
 const GONE = 410;
 
 /** An endpoint that fails for this long is disabled; enabling it resends what it missed since. */
@@ -38,12 +46,20 @@ export const MAX_ENDPOINTS = 16;
 
 /** Simultaneous attempts for one endpoint. */
 export const WINDOW = 8;
+/** Few, so that hanging receivers hold few connections. */
+const SILENT_WINDOW = 2;
 
 export const MAX_UNSTORED = 24;
 /** An attempt or a run's turn that takes longer than this is slow. */
 export const PROMPT_MS = 500;
+/** A receiver that has answered nothing for this long is silent. */
+export const SILENT_MS = 2_000;
 /** A run ends after this, so that endpoints without backlogs get slots. */
 export const MAX_RUN_MS = 5_000;
+
+export function windowOf(isSilent: boolean): number {
+  return isSilent ? SILENT_WINDOW : WINDOW;
+}
 
 export function isSuccess(result: AttemptResult): boolean {
   return result.outcome === 'answered' && result.status >= 200 && result.status <= 299;
@@ -70,8 +86,7 @@ export function afterAttempt(
   const waitMs = SCHEDULE_MS[steps];
   if (waitMs === undefined) return over('failed', steps, now);
   const spread = waitMs * (1 + JITTER * (2 * random - 1));
-  const requestedMs = result.outcome === 'answered' ? (result.retryAfterMs ?? 0) : 0;
-  const nextAttemptAt = instant(now + Math.max(spread, requestedMs));
+  const nextAttemptAt = instant(now + Math.max(spread, retryAfterMs(result)));
   return { state: 'retrying', steps, nextAttemptAt, finishedAt: null };
 }
 
@@ -83,12 +98,23 @@ function over(state: DeliveryState, steps: number, now: Instant): DeliveryProgre
   return { state, steps, nextAttemptAt: null, finishedAt: now };
 }
 
-export const HEALTHY = { failuresInRow: 0, failingSince: null, probes: 0, probeAt: null } as const;
+function retryAfterMs(result: AttemptResult): number {
+  if (result.outcome !== 'answered' || !RETRY_AFTER_STATUSES.includes(result.status)) return 0;
+  return Math.min(result.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
+}
 
-export type Health = Pick<
-  WebhookEndpoint,
-  keyof typeof HEALTHY | 'status' | 'disabledReason' | 'disabledAt' | 'lastSuccessAt'
->;
+export interface Health {
+  readonly status: 'enabled' | 'disabled' | 'deleted';
+  readonly disabledReason: DisabledReason | null;
+  readonly disabledAt: Instant | null;
+  readonly failuresInRow: number;
+  readonly failingSince: Instant | null;
+  readonly probes: number;
+  readonly probeAt: Instant | null;
+  readonly lastSuccessAt: Instant | null;
+}
+
+export const HEALTHY = { failuresInRow: 0, failingSince: null, probes: 0, probeAt: null } as const;
 
 /** Only a probe extends the wait for the next probe. */
 export function healthAfter(
@@ -134,6 +160,7 @@ export interface Load {
   readonly retries: number;
   readonly inFlight: number;
   readonly retriesInFlight: number;
+  readonly isSilent: boolean;
 }
 
 /** Returns the lane that sends next, or null if none may. */
@@ -145,8 +172,9 @@ export function nextLane(
   if (health.status !== 'enabled') return null;
   if (load.pending + load.retries === 0) return null;
   if (health.probeAt !== null) return load.inFlight === 0 && health.probeAt <= now ? 'probe' : null;
-  if (load.inFlight >= WINDOW) return null;
-  if (load.retries > 0 && (load.retriesInFlight < WINDOW / 2 || load.pending === 0))
+  const window = windowOf(load.isSilent);
+  if (load.inFlight >= window) return null;
+  if (load.retries > 0 && (load.retriesInFlight < window / 2 || load.pending === 0))
     return 'retries';
   return load.pending > 0 ? 'pending' : null;
 }

@@ -14,7 +14,9 @@ import {
 } from '../http/schemas.js';
 import { z } from '../http/zod.js';
 import { type AddressGuard, MAX_URL_LENGTH } from './address-guard.js';
-import type { ShownDelivery, ShownEndpoint } from './endpoints.js';
+import type { ShownDelivery, ShownEndpoint } from './queries.js';
+
+export { EventSchema } from '../events/schemas.js';
 
 type UrlParser = Pick<AddressGuard, 'parseUrl'>;
 
@@ -234,8 +236,13 @@ exampled(RecoverBody, { since: '2026-11-20T00:00:00Z' });
 export const RecoverySchema = z
   .object({
     since: instantSchema.describe('The moment from which on events are sent again.'),
-    from_sequence: z.int().nullable().describe('Null if nothing has happened since.'),
+    from_sequence: z
+      .number()
+      .int()
+      .nullable()
+      .openapi({ description: 'Null if nothing has happened since.' }),
     to_sequence: z
+      .number()
       .int()
       .nullable()
       .describe('The last event that is sent again; null if there is none.'),

@@ -5,7 +5,7 @@ import type { Instant } from '../core/instant.js';
 import { continued, traceHeaders, type Traceparent } from '../core/trace.js';
 import type { WebhookAttempt, WebhookEndpoint } from '../db/entities/webhooks.js';
 import type { AddressGuard } from './address-guard.js';
-import { type Agents, type ConnectionOptions, newAgents } from './connections.js';
+import { type Agents, newAgents } from './connections.js';
 import {
   type Answered,
   AttemptEnded,
@@ -27,8 +27,14 @@ export interface OutgoingDelivery {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface SenderOptions extends ConnectionOptions {
+export interface SenderOptions {
   readonly guard: AddressGuard;
+  /** For a whole attempt, from DNS to the last byte read. */
+  readonly timeoutMs: number;
+  /** Tunnels deliveries by CONNECT, resolves names, and must refuse private addresses. */
+  readonly proxyUrl: URL | null;
+  /** PEM, in place of the machine's. */
+  readonly certificateAuthorities?: readonly string[];
 }
 
 const USER_AGENT = 'money-movement-webhooks/1';
@@ -40,10 +46,13 @@ const USER_AGENT = 'money-movement-webhooks/1';
 export class Sender {
   private readonly pool: Agents;
   private readonly unpooled: Agents;
+  private readonly running = new Map<AbortController, Promise<unknown>>();
+  private isClosed = false;
 
   constructor(private readonly options: SenderOptions) {
-    this.pool = newAgents(true, options);
-    this.unpooled = newAgents(false, options);
+    const { proxyUrl, timeoutMs } = options;
+    this.pool = newAgents(true, proxyUrl, timeoutMs);
+    this.unpooled = newAgents(false, proxyUrl, timeoutMs);
   }
 
   get guard(): AddressGuard {
@@ -56,18 +65,27 @@ export class Sender {
     const stop = new AbortController();
     const cancel = (): void => stop.abort(new AttemptEnded('canceled'));
     const timer = setTimeout(() => stop.abort(new AttemptEnded('timeout')), this.options.timeoutMs);
-    if (signal.aborted) cancel();
+    if (signal.aborted || this.isClosed) cancel();
     // All sends of a process listen to one signal.
     setMaxListeners(0, signal);
     signal.addEventListener('abort', cancel);
-    const result = await this.attempt(request, stop.signal);
-    clearTimeout(timer);
-    signal.removeEventListener('abort', cancel);
-    return { ...result, durationMs: Math.round(performance.now() - startedAt) };
+    const attempt = this.attempt(request, stop.signal);
+    this.running.set(stop, attempt);
+    try {
+      const result = await attempt;
+      return { ...result, durationMs: Math.round(performance.now() - startedAt) };
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', cancel);
+      this.running.delete(stop);
+    }
   }
 
-  /** Closes all connections. */
-  close(): void {
+  async close(): Promise<void> {
+    this.isClosed = true;
+    const attempts = [...this.running];
+    for (const [stop] of attempts) stop.abort(new AttemptEnded('canceled'));
+    await Promise.all(attempts.map(([, attempt]) => attempt));
     for (const agents of [this.pool, this.unpooled]) {
       agents.http.destroy();
       agents.https.destroy();
@@ -75,20 +93,24 @@ export class Sender {
   }
 
   private async attempt(request: OutgoingDelivery, stop: AbortSignal): Promise<Answered | Failed> {
-    const { guard, proxyUrl } = this.options;
+    const { guard, proxyUrl, certificateAuthorities } = this.options;
     const parsed = guard.parseUrl(request.url);
     if (!parsed.ok) return refused(parsed.reason);
     const { url } = parsed;
-    const resolved = proxyUrl === null ? await guard.resolve(url) : null;
-    if (resolved?.ok === false) return refused(resolved.reason);
-    const { body } = request;
-    const headers = {
-      'content-type': 'application/json',
-      'user-agent': USER_AGENT,
-      ...request.headers,
-    };
-    const one: Exchange = { url, headers, body, addresses: resolved?.addresses ?? null };
     try {
+      const resolved = proxyUrl === null ? await before(stop, guard.resolve(url)) : null;
+      if (resolved?.ok === false) return refused(resolved.reason);
+      const one: Exchange = {
+        url,
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': USER_AGENT,
+          ...request.headers,
+        },
+        body: request.body,
+        addresses: resolved?.addresses ?? null,
+        certificateAuthorities,
+      };
       return await exchange(one, this.pool, stop).catch((error: unknown) => {
         // The receiver had closed the idle connection: a new one costs no attempt.
         if (!(error instanceof StaleConnection)) throw error;
@@ -100,11 +122,24 @@ export class Sender {
   }
 }
 
+/** Settles like `work`, or rejects with the reason of `stop` if that is first. */
+function before<T>(stop: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onStop = (): void => reject(stop.reason as Error);
+    if (stop.aborted) return onStop();
+    stop.addEventListener('abort', onStop, { once: true });
+    work.then(resolve, reject).finally(() => stop.removeEventListener('abort', onStop));
+  });
+}
+
 export type Sending = Pick<Sender, 'send'> & {
   readonly guard: Pick<AddressGuard, 'parseUrl' | 'checkUrl'>;
 };
 
 export const ATTEMPT_TIMEOUT_MS = 10_000;
+
+const MAX_MESSAGE = 255;
+const MAX_RESPONSE = 1024;
 
 interface Message {
   readonly id: Uuid;
@@ -143,15 +178,22 @@ export function attemptRow(
   at: Instant,
   result: AttemptResult,
 ): WebhookAttempt {
-  const row = { endpointId, deliveryId, id: newId(), at, durationMs: result.durationMs };
-  if (result.outcome === 'failed')
-    return {
-      ...row,
-      status: null,
-      failure: result.reason,
-      message: result.message,
-      response: null,
-    };
-  const { status, responseHead: response } = result;
-  return { ...row, status, failure: null, message: null, response };
+  const row = {
+    endpointId,
+    deliveryId,
+    id: newId(),
+    at,
+    durationMs: Math.max(0, Math.round(result.durationMs)),
+  };
+  if (result.outcome === 'answered') {
+    const response = cut(result.responseHead, MAX_RESPONSE);
+    return { ...row, status: result.status, failure: null, message: null, response };
+  }
+  const message = cut(result.message, MAX_MESSAGE);
+  return { ...row, status: null, failure: result.reason, message, response: null };
+}
+
+/** Cuts to code points, as the column counts them. */
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : [...text.slice(0, 2 * most)].slice(0, most).join('');
 }

@@ -11,16 +11,11 @@ import type { WebhookEndpoint } from '../db/entities/webhooks.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { rowRefusal, type StaffActionName, type StaffIdentity } from '../staff/rules.js';
-import {
-  endpointAudit,
-  lockEndpoint,
-  noticeOf,
-  type ShownEndpoint,
-  updateEndpoint,
-} from './endpoints.js';
+import { endpointAudit, lockEndpoint, noticeOf, updateEndpoint } from './access.js';
 import { disable, enable } from './endpoint-changes.js';
-import { readState } from './endpoint-claims.js';
-import { assertRecoverable, beginFullRecovery, type RecoveryRange } from './resend.js';
+import { earliestDue, readState } from './endpoint-claims.js';
+import type { ShownEndpoint } from './queries.js';
+import { assertEnabled, assertRecoverable, beginRecovery, type RecoveryRange } from './resend.js';
 
 /**
  * Staff actions on an endpoint. Each is recorded once under `actId` and returns whether anything
@@ -90,7 +85,8 @@ export async function recoverFor(
   assertRecoverable(since, deps.clock());
   let range: RecoveryRange | null = null;
   const begin = operation('webhook.recover', async (transaction, endpoint, now) => {
-    range = await beginFullRecovery(transaction, endpoint, since, now);
+    assertEnabled(endpoint);
+    range = await beginRecovery(transaction, endpoint, since, true, now);
     return true;
   });
   await begin(deps, endpointId, by, { since: toRfc3339(since) });
@@ -127,7 +123,7 @@ async function begun(
   by: StaffIdentity,
   actId: Uuid,
 ): Promise<WebhookEndpoint | null> {
-  const endpoint = await lockEndpoint(transaction, { id: endpointId });
+  const endpoint = await lockEndpoint(transaction, endpointId);
   if (await wasPerformed(transaction, actId)) return null;
   const refusal = rowRefusal(action, by, await transaction.find(staff, { id: by.id }));
   if (refusal !== null) throw new ApiError(refusal);
@@ -146,11 +142,11 @@ export async function describe(
   now: Instant,
   timeZone = 'UTC',
 ): Promise<DescribedEndpoint> {
-  const state = existing(await readState(reader, endpointId));
-  const { endpoint, types, head, wantedHead, earliest: nextAttemptAt } = state;
-  const [pending, retrying] = await Promise.all([
+  const { endpoint, types, head, wantedHead } = existing(await readState(reader, endpointId));
+  const [pending, retrying, nextAttemptAt] = await Promise.all([
     countOpen(reader, endpointId, 'pending'),
     countOpen(reader, endpointId, 'retrying'),
+    earliestDue(reader, endpointId),
   ]);
   const behind = wantedHead > endpoint.cursorSequence ? head - endpoint.cursorSequence : 0n;
   const facts = { endpoint, pending, retrying, nextAttemptAt, behind, now, timeZone };
@@ -198,26 +194,26 @@ const REASONS = {
 } as const;
 
 export function describeEndpoint(facts: EndpointFacts): string {
-  if (facts.endpoint.status === 'deleted') return 'deleted';
-  const parts = [...holdReasons(facts), ...waitingReasons(facts)];
-  return parts.length === 0 ? 'idle' : parts.join('; ');
-}
-
-function holdReasons(facts: EndpointFacts): string[] {
-  const { status, disabledReason, disabledAt, pausedAt, pausedBy } = facts.endpoint;
-  if (status === 'disabled') {
-    const why = disabledReason === null ? '' : ` ${REASONS[disabledReason]}`;
-    const since = disabledAt === null ? '' : ` since ${when(disabledAt, facts)}`;
-    return [`disabled${why}${since}`];
+  const { endpoint } = facts;
+  const waits = waitingReasons(facts);
+  if (endpoint.status === 'deleted') return 'deleted';
+  if (endpoint.status === 'disabled') {
+    const why = endpoint.disabledReason === null ? '' : ` ${REASONS[endpoint.disabledReason]}`;
+    const since = endpoint.disabledAt === null ? '' : ` since ${when(endpoint.disabledAt, facts)}`;
+    return join(`disabled${why}${since}`, waits);
   }
-  if (pausedAt === null) return [];
-  return [`paused by ${pausedBy ?? 'an operator'} since ${when(pausedAt, facts)}`];
+  if (endpoint.pausedAt !== null)
+    return join(
+      `paused by ${endpoint.pausedBy ?? 'an operator'} since ${when(endpoint.pausedAt, facts)}`,
+      waits,
+    );
+  return waits.length === 0 ? 'idle' : waits.join('; ');
 }
 
 function waitingReasons(facts: EndpointFacts): string[] {
   const { endpoint, pending, retrying, nextAttemptAt, behind, now } = facts;
-  const { probeAt } = endpoint;
   const reasons: string[] = [];
+  const probeAt = endpoint.probeAt;
   const next =
     probeAt !== null && nextAttemptAt !== null && probeAt > nextAttemptAt ? probeAt : nextAttemptAt;
   if (retrying > 0)
@@ -241,8 +237,15 @@ function deliveries(count: number): string {
 
 const MAX_COUNTED = 10_000;
 
-function when(at: Instant, { now, timeZone: zone }: EndpointFacts): string {
-  const then = DateTime.fromMillis(at, { zone });
-  const day = then.hasSame(DateTime.fromMillis(now, { zone }), 'day') ? '' : 'yyyy-MM-dd ';
-  return then.toFormat(`${day}HH:mm ${zone === 'UTC' ? "'UTC'" : "'UTC'ZZ"}`);
+function when(at: Instant, { now, timeZone }: Pick<EndpointFacts, 'now' | 'timeZone'>): string {
+  const [then, today] = [
+    DateTime.fromMillis(at, { zone: timeZone }),
+    DateTime.fromMillis(now, { zone: timeZone }),
+  ];
+  const day = then.hasSame(today, 'day') ? '' : 'yyyy-MM-dd ';
+  return then.toFormat(`${day}HH:mm ${timeZone === 'UTC' ? "'UTC'" : "'UTC'ZZ"}`);
+}
+
+function join(first: string, rest: readonly string[]): string {
+  return [first, ...rest].join('; ');
 }

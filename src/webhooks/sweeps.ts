@@ -8,8 +8,9 @@ import { parseRow } from '../db/table.js';
 import { transact } from '../db/transact.js';
 import { removeOldEvents } from '../events/retention.js';
 import { type Piece, pieceSweep, type Sweep } from '../temporal/sweeper.js';
-import { freeSql, HAS_EVENTS_AHEAD_SQL, inTimeSql, makeDue, OPEN } from './endpoint-claims.js';
+import { isFree, isHeld } from './endpoint-claims.js';
 import { ATTEMPTS_KEPT_MS, FAILING_MS } from './rules.js';
+import { freeSql, inTimeSql, makeDue, HAS_EVENTS_AHEAD_SQL } from './work-finder.js';
 
 const SLICE = 200;
 
@@ -23,26 +24,27 @@ export async function makeMissedDue(
   after: Uuid | null,
 ): Promise<Uuid | null> {
   const { rows, last } = await readSlice(database.reader, now, after);
-  const idle = rows.filter(({ isBehind }) => !isBehind);
-  const missed = rows.filter(({ isBehind, isInTime }) => isBehind && !isInTime);
+  const open = rows.filter(
+    ({ endpoint, head }) =>
+      !isHeld(endpoint) && isFree(endpoint, now) && head > endpoint.cursorSequence,
+  );
+  const idle = open.filter(({ isBehind }) => !isBehind);
+  const missed = open.filter(({ isBehind, isInTime }) => isBehind && !isInTime);
   if (idle.length > 0)
     await transact(database, (transaction) => moveCursors(transaction, idle, now));
   if (missed.length > 0) {
-    const ids = missed.map(({ id }) => id);
+    const ids = missed.map(({ endpoint }) => endpoint.id);
     await transact(database, (transaction) => makeDue(transaction, ids, now));
   }
   return last;
 }
 
-/**
- * Reads the next endpoints whose logs have grown and that no run has. Finds them by subscription,
- * because deleted ones may be many.
- */
+/** Finds endpoints by subscription, because deleted ones may be many. */
 export async function readSlice(
   reader: Reader,
   now: Instant,
   after: Uuid | null,
-): Promise<{ readonly rows: readonly GrownEndpoint[]; readonly last: Uuid | null }> {
+): Promise<{ readonly rows: readonly EndpointRow[]; readonly last: Uuid | null }> {
   const behind = after === null ? '' : ` WHERE endpoint_id>${column.uuid.literal(after)}`;
   const found = await reader.query(
     `SELECT DISTINCT endpoint_id FROM webhook_subscriptions FORCE INDEX (PRIMARY)${behind} ORDER BY endpoint_id LIMIT ${SLICE}`,
@@ -51,19 +53,19 @@ export async function readSlice(
   if (ids.length === 0) return { rows: [], last: null };
   // One statement, so that no wanted event is missing up to the counter.
   const rows = await reader.query(
-    `SELECT e.id, c.last_sequence AS head, ${HAS_EVENTS_AHEAD_SQL} AS is_behind, ${inTimeSql(now)} AS is_in_time
+    `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, ${HAS_EVENTS_AHEAD_SQL} AS is_behind,
+       ${inTimeSql(now)} AS is_in_time
      FROM webhook_endpoints e FORCE INDEX (PRIMARY) JOIN event_counters c ON c.tenant_id=e.tenant_id
-     WHERE e.id IN (${literals(webhookEndpoints, 'id', ids)}) AND ${OPEN} AND ${freeSql(now)}
-     AND c.last_sequence>e.cursor_sequence`,
+     WHERE e.id IN (${literals(webhookEndpoints, 'id', ids)}) AND e.status<>'deleted'`,
   );
-  return { rows: rows.map(parseGrown), last: ids.at(-1) ?? null };
+  return { rows: rows.map(parseEndpointRow), last: ids.at(-1) ?? null };
 }
 
-type GrownEndpoint = ReturnType<typeof parseGrown>;
+type EndpointRow = ReturnType<typeof parseEndpointRow>;
 
-function parseGrown(row: StoredRow) {
+function parseEndpointRow(row: StoredRow) {
   return {
-    id: column.uuid.parse(row.id),
+    endpoint: parseRow(webhookEndpoints, row),
     head: column.bigint.parse(row.head),
     isBehind: column.integer.parse(row.is_behind) === 1,
     isInTime: column.integer.parse(row.is_in_time) === 1,
@@ -73,15 +75,15 @@ function parseGrown(row: StoredRow) {
 /** A type added since the heads were read starts after them. */
 async function moveCursors(
   transaction: Transaction,
-  idle: readonly GrownEndpoint[],
+  idle: readonly EndpointRow[],
   now: Instant,
 ): Promise<void> {
   const heads = idle
-    .map(({ id, head }) => `WHEN ${column.uuid.literal(id)} THEN ${head}`)
+    .map(({ endpoint, head }) => `WHEN ${column.uuid.literal(endpoint.id)} THEN ${head}`)
     .join(' ');
   await transaction.execute(
     `UPDATE webhook_endpoints e SET cursor_sequence=GREATEST(cursor_sequence, CASE id ${heads} END)
-     WHERE ${equalsSql(webhookEndpoints, { id: idle.map(({ id }) => id) })} AND ${freeSql(now)}`,
+     WHERE ${equalsSql(webhookEndpoints, { id: idle.map(({ endpoint }) => endpoint.id) })} AND ${freeSql(now)}`,
   );
 }
 
@@ -89,6 +91,7 @@ async function moveCursors(
 const CLOCKS_APART_MS = 60_000;
 
 const MAX_REMOVED = 1_000;
+
 const MAX_EXAMINED = 1_000;
 
 /**
@@ -101,10 +104,10 @@ export async function removeOldAttempts(
   after: Uuid | null,
 ): Promise<Piece | null> {
   const before = instant(now - ATTEMPTS_KEPT_MS);
-  const rows = await readExamined(database.reader, before, after);
-  const last = rows.find((row) => column.integer.parse(row.has_old) === 1) ?? rows.at(-1);
-  if (last === undefined) return null;
-  const endpoint = parseRow(webhookEndpoints, last);
+  const examined = await findOld(database, before, after);
+  if (examined.old === null)
+    return examined.last === null ? null : { at: examined.last, isDone: true };
+  const endpoint = examined.old;
   const own = `endpoint_id=${column.uuid.literal(endpoint.id)}`;
   const isOld = (createdId: string, overAt: string, until: Instant): string =>
     `${own} AND ${createdId}<${column.uuid.literal(firstIdAt(until))} AND ${overAt}<${column.time.literal(until)}`;
@@ -123,20 +126,25 @@ export async function removeOldAttempts(
   return { at: endpoint.id, isDone: removed.every((count) => count < MAX_REMOVED) };
 }
 
-/** Reads the next endpoints, and which of them have old rows. */
-function readExamined(
-  reader: Reader,
+/** Returns the next endpoint with old rows, and the last one examined. */
+async function findOld(
+  { reader }: Database,
   before: Instant,
   after: Uuid | null,
-): Promise<readonly StoredRow[]> {
-  const behind = after === null ? '' : `WHERE id>${column.uuid.literal(after)} `;
+): Promise<{ readonly old: WebhookEndpoint | null; readonly last: Uuid | null }> {
+  const behind = after === null ? '' : `WHERE e.id>${column.uuid.literal(after)} `;
   const first = column.uuid.literal(firstIdAt(before));
-  return reader.query(
-    `SELECT e.*, (EXISTS (SELECT 1 FROM webhook_attempts a WHERE a.endpoint_id=e.id AND a.delivery_id<${first})
+  const rows = await reader.query(
+    `SELECT e.id, (EXISTS (SELECT 1 FROM webhook_attempts a WHERE a.endpoint_id=e.id AND a.delivery_id<${first})
         OR EXISTS (SELECT 1 FROM webhook_deliveries d FORCE INDEX (PRIMARY) WHERE d.endpoint_id=e.id AND d.id<${first})) AS has_old
-     FROM (SELECT ${columnList(webhookEndpoints)} FROM webhook_endpoints FORCE INDEX (PRIMARY)
-       ${behind}ORDER BY id LIMIT ${MAX_EXAMINED}) e ORDER BY e.id`,
+     FROM (SELECT e.id FROM webhook_endpoints e FORCE INDEX (PRIMARY)
+       ${behind}ORDER BY e.id LIMIT ${MAX_EXAMINED}) e ORDER BY e.id`,
   );
+  const found = rows.find((row) => column.integer.parse(row.has_old) === 1);
+  const last = rows.at(-1);
+  const id = found === undefined ? null : column.uuid.parse(found.id);
+  const old = id === null ? null : ((await reader.find(webhookEndpoints, { id })) ?? null);
+  return { old, last: last === undefined ? null : column.uuid.parse(last.id) };
 }
 
 /** Deliveries since then are kept, so that a recovery does not resend what got a 2xx. */

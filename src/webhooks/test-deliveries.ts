@@ -1,4 +1,4 @@
-import { ApiError, type Refusal } from '../core/errors.js';
+import { ApiError } from '../core/errors.js';
 import { newId, type Uuid } from '../core/ids.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
@@ -11,19 +11,15 @@ import {
 } from '../db/entities/webhooks.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { findManaged, updateEndpoint } from './endpoints.js';
+import { findManaged, updateEndpoint } from './access.js';
 import type { WebhookDeps } from './deps.js';
-import { newDelivery } from './event-reader.js';
+import type { AttemptResult } from './exchange.js';
 import { isSuccess } from './rules.js';
 import { openSecrets } from './secrets.js';
 import { attemptRow, sendMessage } from './sender.js';
 
 const TEST_TYPE = 'webhook.test';
 const MAX_IN_FLIGHT = 8;
-const TOO_MANY: Refusal = {
-  code: 'rate_limited',
-  message: `${MAX_IN_FLIGHT} tests of the tenant are on their way: wait for one to end`,
-};
 
 /** The body of a test, which is also the response to the request. */
 type SentTest = ReturnType<typeof newTest>;
@@ -46,7 +42,7 @@ export class TestDeliveries {
   async send(caller: Caller, endpointId: Uuid): Promise<SentTest> {
     const endpoint = await findManaged(this.deps.database.reader, caller, endpointId);
     const own = [...this.inFlight.values()].filter((tenantId) => tenantId === endpoint.tenantId);
-    if (own.length >= MAX_IN_FLIGHT) throw new ApiError(TOO_MANY, { 'Retry-After': '10' });
+    if (own.length >= MAX_IN_FLIGHT) throw tooMany();
     const now = this.deps.clock();
     const test = newTest(now);
     // Throws now, because a test that cannot be signed is not promised.
@@ -67,33 +63,48 @@ export class TestDeliveries {
     await this.settled();
   }
 
-  private async deliver(
+  private async deliver(endpoint: WebhookEndpoint, test: SentTest, at: Instant): Promise<void> {
+    const { signal } = this.stopping;
+    const body = Buffer.from(JSON.stringify(test), 'utf8');
+    const message = { id: test.id, body, traceparent: currentTraceparent() };
+    const result = await sendMessage(this.deps, endpoint, message, this.deps.clock(), signal);
+    if (!signal.aborted) await this.record(endpoint, test.id, at, result);
+  }
+
+  private async record(
     endpoint: WebhookEndpoint,
-    { id, ...test }: SentTest,
-    at: Instant,
+    eventId: Uuid,
+    createdAt: Instant,
+    result: AttemptResult,
   ): Promise<void> {
     const { database, clock } = this.deps;
-    const { signal } = this.stopping;
-    const body = Buffer.from(JSON.stringify({ id, ...test }), 'utf8');
-    const message = { id, body, traceparent: currentTraceparent() };
-    const result = await sendMessage(this.deps, endpoint, message, clock(), signal);
-    if (signal.aborted) return;
     const now = clock();
-    const isDelivered = isSuccess(result);
-    const event = { id, type: TEST_TYPE, sequence: null };
+    const success = isSuccess(result);
     const delivery: WebhookDelivery = {
-      ...newDelivery(endpoint.id, event, 'test', 1, at),
-      state: isDelivered ? 'delivered' : 'failed',
+      endpointId: endpoint.id,
+      id: newId(),
+      eventId,
+      eventType: TEST_TYPE,
+      sequence: null,
+      cause: 'test',
+      round: 1,
+      state: success ? 'delivered' : 'failed',
       steps: 1,
       nextAttemptAt: null,
+      createdAt,
       finishedAt: now,
     };
     await transact(database, async (transaction) => {
-      if (isDelivered) await updateEndpoint(transaction, endpoint.id, { lastSuccessAt: now });
+      if (success) await updateEndpoint(transaction, endpoint.id, { lastSuccessAt: now });
       await transaction.all([
         insertSql(webhookDeliveries, [delivery]),
-        insertSql(webhookAttempts, [attemptRow(endpoint.id, delivery.id, at, result)]),
+        insertSql(webhookAttempts, [attemptRow(endpoint.id, delivery.id, createdAt, result)]),
       ]);
     });
   }
+}
+
+function tooMany(): ApiError {
+  const message = `${MAX_IN_FLIGHT} tests of the tenant are on their way: wait for one to end`;
+  return new ApiError({ code: 'rate_limited', message }, { 'Retry-After': '10' });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Connection, createConnection } from 'mysql2/promise';
-import { type MovementFilter, readMovements } from '../../src/accounts/movements.js';
+import { readMovements, type MovementFilter } from '../../src/accounts/movements.js';
 import { heldPayouts } from '../../src/accounts/status.js';
 import { totalsAt } from '../../src/accounts/balances.js';
 import {
@@ -15,15 +15,16 @@ import type { Caller } from '../../src/core/permissions.js';
 import { uuid } from '../../src/db/columns.js';
 import type { Reader } from '../../src/db/database.js';
 import { readerOver } from '../../src/db/reader.js';
-import { type EventFilter, type EventOrder, firstSince, readEvents } from '../../src/events/log.js';
+import { type EventFilter, type EventOrder, readEvents } from '../../src/events/log.js';
 import { dueSql } from '../../src/temporal/outbox.js';
 import { transferList } from '../../src/transfers/service.js';
 import { transferWorkflowResource } from '../../src/transfers/workflow-resource.js';
 import { deliveriesOf } from '../../src/support/reading/ledger.js';
 import { countWaiting } from '../../src/support/reading/waiting.js';
+import { firstSince } from '../../src/events/positions.js';
 import { countEndpoints } from '../../src/webhooks/registration.js';
 import { readSlice } from '../../src/webhooks/sweeps.js';
-import { endpointsBehind } from '../../src/webhooks/endpoint-claims.js';
+import { endpointsBehind } from '../../src/webhooks/work-finder.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { type Bank, LEAST, openBank } from '../support/bank.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
@@ -382,7 +383,7 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
     const slice = await few(() => readSlice(reader, now, null));
     assert.deepEqual(
       found.map(({ id }) => id),
-      slice.rows.map(({ id }) => id),
+      slice.rows.map(({ endpoint }) => endpoint.id),
     );
     assert.equal(slice.last, found[0]?.id);
     assert.deepEqual(await few(() => readSlice(reader, now, slice.last)), { rows: [], last: null });

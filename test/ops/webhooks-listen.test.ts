@@ -49,7 +49,7 @@ describe('npm run ops -- webhooks listen', () => {
   }
 
   afterEach(async () => {
-    closeAll();
+    await closeAll();
     const running = child;
     child = undefined;
     if (running === undefined || running.exitCode !== null) return;

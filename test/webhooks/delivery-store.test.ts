@@ -3,8 +3,8 @@ import type { Uuid } from '../../src/core/ids.js';
 import { uuid } from '../../src/db/columns.js';
 import { transact } from '../../src/db/transact.js';
 import type { WebhookDeps } from '../../src/webhooks/deps.js';
-import { type Claim, claim } from '../../src/webhooks/endpoint-claims.js';
-import type { RunResults } from '../../src/webhooks/delivery-store.js';
+import { claim } from '../../src/webhooks/endpoint-claims.js';
+import type { Claim, RunResults } from '../../src/webhooks/results.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import type { TestDatabase } from '../support/database.js';
 import { FakeReceiver } from '../support/receiver.js';
@@ -28,11 +28,12 @@ describe('the stored results of runs', () => {
   /** A claim on the endpoint, whichever run had it. */
   async function claimed(id: Uuid): Promise<Claim> {
     await db.change(`UPDATE webhook_endpoints SET lease_until=NULL WHERE id=${uuid.literal(id)}`);
+    const any = { isFailing: false, isBusy: false, isProbed: false };
     const [one] = await transact(deps.database, (transaction) =>
-      claim(transaction, [{ id }], deps.clock()),
+      claim(transaction, [{ id, tenantId: id, cursor: null, ...any }], deps.clock()),
     );
     assert(one !== undefined);
-    return one.endpoint;
+    return one.state.endpoint;
   }
 
   const nothing = (own: Claim): RunResults => ({
@@ -54,7 +55,7 @@ describe('the stored results of runs', () => {
       [leader, stale, fresh].map((one) => deps.store.store(nothing(one))),
     );
     assert.deepEqual(
-      stored.map((one) => one?.endpoint.fence ?? null),
+      stored.map((one) => one?.state.endpoint.fence ?? null),
       [leader.fence, null, fresh.fence],
     );
     assert.equal(await deps.store.recover(stale), null);

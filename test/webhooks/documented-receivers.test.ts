@@ -193,7 +193,7 @@ for (const [name, language] of Object.entries(LANGUAGES)) {
       before(() => receiver.start(language));
       after(async () => {
         await receiver.stop();
-        closeAll();
+        await closeAll();
       });
 
       for (const [what, text] of Object.entries(BODIES))

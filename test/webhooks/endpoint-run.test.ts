@@ -136,6 +136,25 @@ describe('a run of the dispatcher', () => {
     assert.deepEqual([await statesOf(api, stuck.id), cursorSequence], [{ pending: 8 }, 8n]);
   });
 
+  it('a run of the dispatcher sends two at a time to a receiver that answers nothing, and eight again once it answers', async () => {
+    const own = await hooked(api);
+    const gate = new Gate();
+    receiver.reply = () => gate.reply();
+    await emit(api, own, 1);
+    const running = dispatched(partsOf(api, receiver), own.id);
+    const arrived = (): number => receiver.at(own.url).length;
+    await until('it hangs', () => arrived() === 1);
+    await sleep(2_100);
+    await emit(api, own, 20);
+    await until('one more is sent', () => arrived() === 2);
+    await sleep(300);
+    assert.equal(arrived(), 2);
+    receiver.reply = () => 200;
+    gate.open(200);
+    assert.deepEqual(await running, { ended: 'idle', attempts: 21 });
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 21 });
+  });
+
   it('a run of the dispatcher that is abandoned before it has stored sends the same delivery again: the same id, the same bytes, nothing skipped', async () => {
     const own = await hooked(api);
     await emit(api, own, 30);

@@ -43,8 +43,8 @@ const senders: Sender[] = [];
 const servers: { server: Server; sockets: Set<Socket> }[] = [];
 
 /** Ends what the tests of a file opened. */
-export function closeAll(): void {
-  for (const sender of senders.splice(0)) sender.close();
+export async function closeAll(): Promise<void> {
+  await Promise.all(senders.splice(0).map((sender) => sender.close()));
   for (const { server, sockets } of servers.splice(0)) {
     server.close();
     sockets.forEach((socket) => socket.destroy());

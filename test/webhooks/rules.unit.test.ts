@@ -75,8 +75,10 @@ describe('an attempt', () => {
   it('an attempt honours Retry-After on 429 and 503 up to a day, and never comes before its own time', () => {
     for (const status of [429, 503]) {
       assert.equal(waitOf(0, answeredWith(status, { retryAfterMs: 90_000 })), 90_000);
+      assert.equal(waitOf(0, answeredWith(status, { retryAfterMs: 48 * HOUR })), 24 * HOUR);
       assert.equal(waitOf(1, answeredWith(status, { retryAfterMs: 1_000 })), 300_000);
     }
+    assert.equal(waitOf(0, answeredWith(500, { retryAfterMs: 90_000 })), 5_000);
   });
 
   it('an attempt of a type that is no longer subscribed to is the last one', () => {
@@ -181,12 +183,21 @@ describe('an endpoint', () => {
 
 describe('the window', () => {
   const lane = (load: Partial<Load>, health = FINE, now = NOW): ReturnType<typeof nextLane> =>
-    nextLane({ pending: 0, retries: 0, inFlight: 0, retriesInFlight: 0, ...load }, health, now);
+    nextLane(
+      { pending: 0, retries: 0, inFlight: 0, retriesInFlight: 0, isSilent: false, ...load },
+      health,
+      now,
+    );
 
   it('the window holds eight', () => {
     assert.equal(lane({ pending: 1, inFlight: 7 }), 'pending');
     assert.equal(lane({ pending: 1, inFlight: 8 }), null);
     assert.equal(lane({}), null);
+  });
+
+  it('the window holds two while its receiver is silent', () => {
+    assert.equal(lane({ pending: 1, inFlight: 1, isSilent: true }), 'pending');
+    assert.equal(lane({ pending: 1, inFlight: 2, isSilent: true }), null);
   });
 
   it('the window gives retries at most half of it while new deliveries wait, and all of it when none do', () => {

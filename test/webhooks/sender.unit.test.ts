@@ -141,9 +141,20 @@ describe('a delivery to a receiver', () => {
     );
   });
 
+  it('a delivery to a receiver is canceled when the sender closes, and afterwards none begins', async () => {
+    const receiver = await httpReceiver(() => undefined);
+    const sender = senderWith({ timeoutMs: 60_000 });
+    const sending = [send(sender, receiver.url), send(sender, receiver.url)];
+    while (receiver.requests.length < 2) await sleep(5);
+    await sender.close();
+    for (const result of [...(await Promise.all(sending)), await send(sender, receiver.url)])
+      assert.ok(result.outcome === 'failed' && result.reason === 'canceled');
+    assert.equal(receiver.requests.length, 2);
+  });
+
   it('a delivery to a receiver reveals nothing of the address or the URL when it fails', async () => {
     const closed = await httpReceiver();
-    closeAll();
+    await closeAll();
     const result = await send(
       senderWith(),
       `http://127.0.0.1:${closed.port}/secret-path?token=secret`,

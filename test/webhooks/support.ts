@@ -1,30 +1,28 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
-import { type Instant, systemClock } from '../../src/core/instant.js';
+import type { Instant } from '../../src/core/instant.js';
+import { systemClock } from '../../src/core/instant.js';
 import type { EventType } from '../../src/db/entities/events.js';
 import { outbox } from '../../src/db/entities/outbox.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import {
   webhookAttempts,
-  webhookDeliveries,
   type WebhookDelivery,
+  webhookDeliveries,
   type WebhookEndpoint,
   webhookEndpoints,
 } from '../../src/db/entities/webhooks.js';
 import { appendEvents } from '../../src/ledger/event-log.js';
 import { transact } from '../../src/db/transact.js';
-import { DeliveryStore, type StoredResults } from '../../src/webhooks/delivery-store.js';
-import {
-  claim,
-  endpointsBehind,
-  endpointsDue,
-  isHeld,
-} from '../../src/webhooks/endpoint-claims.js';
-import { EndpointSlots } from '../../src/webhooks/endpoint-slots.js';
+import { DeliveryStore } from '../../src/webhooks/delivery-store.js';
+import { claim, isHeld } from '../../src/webhooks/endpoint-claims.js';
 import { EndpointRun } from '../../src/webhooks/endpoint-run.js';
-import { UNOBSERVED, type WebhookDeps } from '../../src/webhooks/deps.js';
+import type { StoredResults } from '../../src/webhooks/results.js';
+import { UNOBSERVED } from '../../src/webhooks/deps.js';
+import type { WebhookDeps } from '../../src/webhooks/deps.js';
 import { makeMissedDue } from '../../src/webhooks/sweeps.js';
+import { endpointsBehind, endpointsDue } from '../../src/webhooks/work-finder.js';
 import type { TestApi } from '../support/api.js';
 import { answered, type Bank, type Json, openBank, text } from '../support/bank.js';
 import { freshDatabase, type TestDatabase } from '../support/database.js';
@@ -150,7 +148,7 @@ export async function dispatched(
     if (isHeld(endpoint)) return { ended: 'held', attempts };
     if (stored === null) return { ended: 'taken_over', attempts };
     if (signal.aborted) return { ended: 'stopped', attempts };
-    const { nextDueAt } = stored.endpoint;
+    const { nextDueAt } = stored.state.endpoint;
     if (nextDueAt === null || nextDueAt > deps.clock()) return { ended: 'idle', attempts };
   }
 }
@@ -161,11 +159,18 @@ export async function claimAndRun(
   id: Uuid,
   signal = new AbortController().signal,
 ): Promise<StoredResults | null> {
+  const candidate = {
+    id,
+    tenantId: id,
+    cursor: null,
+    isFailing: false,
+    isBusy: false,
+    isProbed: false,
+  };
   const [claimed] = await transact(deps.database, (transaction) =>
-    claim(transaction, [{ id }], deps.clock()),
+    claim(transaction, [candidate], deps.clock()),
   );
-  if (claimed === undefined) return null;
-  return new EndpointRun(deps, claimed, signal, new EndpointSlots(1)).run();
+  return claimed === undefined ? null : new EndpointRun(deps, claimed, signal).run();
 }
 
 async function attemptsOf({ database }: WebhookDeps, endpointId: Uuid): Promise<number> {
@@ -185,12 +190,14 @@ export async function isDue(
   now: Instant,
 ): Promise<boolean> {
   const { reader } = core.database;
-  const [due, behind] = await Promise.all([
+  const found = await Promise.all([
     endpointsDue(reader, now, { well: 1_000, failing: 1_000 }),
     endpointsBehind(reader, [account.tenantId], now),
   ]);
-  const open = behind.filter(({ isBusy, isProbed }) => !isBusy && !isProbed);
-  return [...due, ...open].some((one) => one.id === id);
+  const takes = found
+    .flat()
+    .filter(({ isBusy, isProbed, cursor }) => !isBusy && (cursor === null || !isProbed));
+  return takes.some((one) => one.id === id);
 }
 
 /** As if whoever was at it had died long ago. */

@@ -14,7 +14,7 @@ import {
 } from '../../db/entities/webhooks.js';
 import { columnList, literal, literals } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
-import { eventsOf, gapsOf, sequencesWithin } from '../../events/log.js';
+import { eventsOf, gapsOf, sequencesWithin } from '../../events/positions.js';
 
 /** Rows without an index by resource. They are found by the times of the resource's changes. */
 

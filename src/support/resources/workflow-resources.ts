@@ -6,7 +6,7 @@ import { counted } from '../../core/plural.js';
 import { type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
 import { batchWorkflowId, webhookWorkflowId } from '../../temporal/contracts.js';
-import { readDeliveries } from '../../webhooks/endpoints.js';
+import { readDeliveries } from '../../webhooks/queries.js';
 import { describe } from '../../webhooks/staff-actions.js';
 import { BATCH_ACTIONS, ENDPOINT_ACTIONS } from '../actions/controls.js';
 import { type Content, html } from '../html.js';

@@ -1,19 +1,10 @@
-import {
-  type AuditDetails,
-  type AuditEntry,
-  memberActor,
-  recordAction,
-} from '../access/audit-log.js';
-import { assertAllowedSomewhere } from '../accounts/access.js';
 import { groupBy } from '../core/collections.js';
-import { existing, notFound } from '../core/errors.js';
-import { newId, type Uuid } from '../core/ids.js';
-import type { Instant } from '../core/instant.js';
+import { existing } from '../core/errors.js';
+import type { Uuid } from '../core/ids.js';
 import { type Page, pageOf, type TimePosition } from '../core/pages.js';
 import type { Caller } from '../core/permissions.js';
-import type { Reader, Transaction } from '../db/database.js';
+import type { Reader } from '../db/database.js';
 import { SUBSCRIBABLE_TYPES, type SubscribableType } from '../db/entities/events.js';
-import type { OutboxRow } from '../db/entities/outbox.js';
 import {
   type WebhookAttempt,
   webhookAttempts,
@@ -23,81 +14,9 @@ import {
   webhookEndpoints,
   webhookSubscriptions,
 } from '../db/entities/webhooks.js';
-import { equalsSql, literal, updateSql, type Where } from '../db/statements.js';
+import { equalsSql, literal } from '../db/statements.js';
 import { readVisible } from '../db/visible-list.js';
-import { outboxEntry } from '../temporal/outbox-entry.js';
-
-/** Throws authority_insufficient unless the member manages an account of the tenant. */
-export function assertManager(reader: Reader, caller: Caller): Promise<void> {
-  return assertAllowedSomewhere(reader, 'manageWebhooks', caller);
-}
-
-/** Throws not_found, authority_insufficient. */
-export async function findManaged(
-  reader: Reader,
-  caller: Caller,
-  id: Uuid,
-): Promise<WebhookEndpoint> {
-  const found = await reader.find(webhookEndpoints, { id, tenantId: caller.tenantId });
-  if (found === undefined || found.status === 'deleted') throw notFound();
-  await assertManager(reader, caller);
-  return found;
-}
-
-/** Checks first, so that a caller cannot wait for another tenant's row. Throws as `findManaged`. */
-export async function lockManaged(
-  transaction: Transaction,
-  caller: Caller,
-  id: Uuid,
-): Promise<WebhookEndpoint> {
-  const { tenantId } = await findManaged(transaction, caller, id);
-  return lockEndpoint(transaction, { id, tenantId });
-}
-
-/** Locks an endpoint of any tenant. Throws not_found if it is deleted. */
-export async function lockEndpoint(
-  transaction: Transaction,
-  where: Where<WebhookEndpoint>,
-): Promise<WebhookEndpoint> {
-  const locked = await transaction.find(webhookEndpoints, where, { forUpdate: true });
-  if (locked === undefined || locked.status === 'deleted') throw notFound();
-  return locked;
-}
-
-export function endpointAudit(
-  { id, tenantId }: Pick<WebhookEndpoint, 'id' | 'tenantId'>,
-  action: string,
-  details: AuditDetails,
-): AuditEntry {
-  return { tenantId, action, subjectType: 'webhook_endpoint', subjectId: id, details };
-}
-
-/** Records an action of a member. */
-export function recordByMember(
-  transaction: Transaction,
-  caller: Caller,
-  now: Instant,
-  ...action: Parameters<typeof endpointAudit>
-): Promise<void> {
-  return recordAction(transaction, memberActor(caller), now, endpointAudit(...action));
-}
-
-export async function updateEndpoint(
-  transaction: Transaction,
-  id: Uuid,
-  set: Partial<WebhookEndpoint>,
-): Promise<void> {
-  await transaction.execute(updateSql(webhookEndpoints, set, { id }));
-}
-
-/** Returns the outbox entry that notifies an endpoint's workflow of a change. */
-export function noticeOf(
-  { id, tenantId }: Pick<WebhookEndpoint, 'id' | 'tenantId'>,
-  now: Instant,
-): OutboxRow {
-  const about = { tenantId, resourceType: 'webhook_endpoint', resourceId: id } as const;
-  return outboxEntry({ ...about, outboxId: newId() }, now);
-}
+import { assertManager, findManaged } from './access.js';
 
 export type ShownEndpoint = WebhookEndpoint & { readonly types: readonly SubscribableType[] };
 
