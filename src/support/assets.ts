@@ -126,7 +126,7 @@ nav.pages { display: flex; gap: 0.75rem; margin-top: 1rem; }
 .counts a { display: block; height: 100%; background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; padding: 0.75rem 1rem; color: var(--soft); text-decoration: none; }
 .counts a:hover, .counts a[aria-current] { border-color: var(--link); }
 .counts strong { display: block; font-size: var(--large); line-height: 1.2; color: var(--text); }
-@media (max-width: 60rem) {
+@media screen and (max-width: 60rem) {
   table, tbody, tbody tr, tbody th, tbody td { display: block; }
   table { background: none; border: 0; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
@@ -147,7 +147,7 @@ nav.pages { display: flex; gap: 0.75rem; margin-top: 1rem; }
 }
 @media print {
   :root { color-scheme: light; --back: #fff; --text: #000; --soft: #333; --link: #000; }
-  header, nav, form, details, .copy, .skip { display: none; }
+  header, nav, form, details, section:has(> details), .links, .copy, .skip { display: none; }
   main { max-width: none; padding: 0; }
   tr, li, .card { break-inside: avoid; }
 }

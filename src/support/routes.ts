@@ -144,7 +144,7 @@ function addResourceKind<Resource>(
       const done = kind.actions.find(
         ({ verb }) => context.query.done === doneMark(person, kind.name, id, verb),
       );
-      const result = done === undefined ? null : `Done: ${done.label}.`;
+      const result = done?.done ?? null;
       sendPage(context, await resourcePage(site, { kind, resource, person }, result));
     }),
   );

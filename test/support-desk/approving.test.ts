@@ -55,7 +55,7 @@ describe('at the support desk', () => {
     assert.equal((await own.read(id)).status, 'completed');
     const story = (await maria.get(location)).text;
     for (const told of [
-      ...['Done: Approve', 'Approved</strong>, by maria (support desk)', 'Ledger: '],
+      ...['Approved. The status', 'Approved</strong>, by maria (support desk)', 'Ledger: '],
       ...['Event transfer.completed'],
     ])
       assert(story.includes(told), `${told} is missing in ${story}`);
@@ -171,7 +171,7 @@ describe('at the support desk', () => {
       const first = await leo.post(`${page}/approve`, fields);
       assert.equal(first.status, 503);
       assert.match(first.text, /It is not known whether this was done/);
-      assert.doesNotMatch(first.text, /Nothing was changed|Done:/);
+      assert.doesNotMatch(first.text, /Nothing was changed|Approved\. The status/);
       await lock.query('ROLLBACK');
       const { fields: again } = formOf(first.text, `${page}/approve`);
       assert.equal(again.act, fields.act, 'the same action');

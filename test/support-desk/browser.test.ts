@@ -158,7 +158,7 @@ describe('in a browser, the support desk', () => {
       ...[`/adjustments/${adjustmentId}`, '/no-such-page'],
     ]);
     await send(page, 'Approve', 'Asked for in ticket 118', maria, 'approve');
-    assert.match((await page.getByRole('status').textContent()) ?? '', /Done: Approve/);
+    assert.match((await page.getByRole('status').textContent()) ?? '', /Approved\./);
     await db.sql('DELETE FROM outbox');
     await page.reload();
     await picture(page, 'story', true);
@@ -175,7 +175,7 @@ describe('in a browser, the support desk', () => {
     await page.locator('summary', { hasText: 'Propose the outcome' }).click();
     await send(page, 'Propose the outcome', 'Bank statement of today', maria, 'propose');
     assert.equal(
-      await page.locator('summary', { hasText: 'Apply the resolution' }).count(),
+      await page.locator('summary', { hasText: 'Apply the proposal' }).count(),
       0,
       'to whoever proposed it',
     );
@@ -190,11 +190,8 @@ describe('in a browser, the support desk', () => {
     const page = await context.newPage();
     await signIn(page, leo);
     await page.goto(`${desk.url}/payouts/${payoutId}`);
-    await send(page, 'Apply the resolution', 'Seen on the statement too', leo, 'phone');
-    assert.match(
-      (await page.getByRole('status').textContent()) ?? '',
-      /Done: Apply the resolution/,
-    );
+    await send(page, 'Apply the proposal', 'Seen on the statement too', leo, 'phone');
+    assert.match((await page.getByRole('status').textContent()) ?? '', /Applied\./);
     assert.equal((await rowOf(db, payoutId as Parameters<typeof rowOf>[1])).status, 'completed');
     await context.close();
   }

@@ -19,6 +19,8 @@ export interface DeskAction<Resource> {
   readonly name: StaffActionName;
   readonly label: string;
   readonly explanation: string;
+  /** What was done and comes next, in sentences. */
+  readonly done: string;
   /** Set if the action ends or abandons something. */
   readonly isStop?: true;
   readonly fields?: (resource: Resource, given: URLSearchParams | null) => Html;

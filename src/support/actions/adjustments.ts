@@ -6,7 +6,7 @@ import { approveAdjustment, proposeAdjustment, rejectAdjustment } from '../../fu
 import { decidedRefusal } from '../../funding/rules.js';
 import type { StaffIdentity } from '../../staff/rules.js';
 import { html, type Html } from '../html.js';
-import { parseUnits } from '../units.js';
+import { parsePrinted } from '../units.js';
 import type { DeskAction } from './action.js';
 
 export const ADJUSTMENT_ACTIONS: readonly DeskAction<Adjustment>[] = [
@@ -15,6 +15,7 @@ export const ADJUSTMENT_ACTIONS: readonly DeskAction<Adjustment>[] = [
     name: 'adjustment.approve',
     label: 'Post',
     explanation: 'Moves the money immediately. You cannot post your own proposal.',
+    done: 'Posted. The money has moved.',
     isOpen: ({ status, proposedById }, by) => status === 'proposed' && proposedById !== by.id,
     run: async (deps, adjustment, { by, reason }) =>
       assertOwn((await approveAdjustment(deps, adjustment, by, reason)).resource, by),
@@ -25,6 +26,7 @@ export const ADJUSTMENT_ACTIONS: readonly DeskAction<Adjustment>[] = [
     label: 'Reject',
     explanation:
       'Ends the proposal. No money moves. You can also withdraw your own proposal this way.',
+    done: 'Rejected. No money has moved.',
     isStop: true,
     isOpen: ({ status }) => status === 'proposed',
     run: async (deps, adjustment, { by, reason }) =>
@@ -44,6 +46,7 @@ export const ACCOUNT_ACTIONS: readonly DeskAction<Account>[] = [
     label: 'Propose an adjustment',
     explanation:
       "Adds money to the account or removes it, after a second person has posted it. The account's owner can read the reason.",
+    done: 'Proposed. A second person must post it: it is listed below under Adjustments, and on the start page.',
     fields: ({ status }, given) =>
       adjustmentFields(status === 'closed' ? ['out'] : ADJUSTMENT_DIRECTIONS, given),
     // A payout may have been returned to a closed account, which is then emptied.
@@ -52,10 +55,10 @@ export const ACCOUNT_ACTIONS: readonly DeskAction<Account>[] = [
       const direction = ADJUSTMENT_DIRECTIONS.find((one) => one === form.get('direction'));
       if (direction === undefined) throw new ApiError(invalidField('direction', 'unknown'));
       const asset = assetOf(form);
-      const raw = parseUnits(form.get('amount') ?? '', asset);
-      if (raw === null) throw new ApiError(invalidField('amount', 'write it as 1500.00'));
+      const amount = parsePrinted(form.get('amount') ?? '', asset);
+      if (amount?.asset !== asset)
+        throw new ApiError(invalidField('amount', 'write it as 1,500.00'));
       const reference = form.get('reference') ?? '';
-      const amount = { raw, asset };
       const wanted = { tenantId, accountId, direction, amount, reference, reason, by };
       const { resource } = await proposeAdjustment(deps, wanted);
       if (resource.proposedById !== by.id) throw new ApiError(REFERENCE_TAKEN);
@@ -93,7 +96,7 @@ function adjustmentFields(
       </select></label
     >
     <label
-      >Amount<span class="hint">Such as 1500.00, without commas</span
+      >Amount<span class="hint">Such as 1,500.00</span
       ><input name="amount" required inputmode="decimal" value="${given?.get('amount') ?? ''}"
     /></label>
     <label

@@ -12,19 +12,22 @@ import type { DeskDeps } from '../deps.js';
 import type { DeskAction } from './action.js';
 
 const APPROVAL_WORDS: Readonly<
-  Record<ApprovalAction, readonly [label: string, explanation: string]>
+  Record<ApprovalAction, readonly [label: string, explanation: string, done: string]>
 > = {
   approve: [
     'Approve',
     'Records the approval of support. Support counts as one approver, whoever on the staff approves. The last approval moves the money.',
+    'Approved. The status shows whether another approval is needed.',
   ],
   reject: [
     'Reject',
     'Ends it against the wish of the requester. No money leaves the account. The tenant can read the reason.',
+    'Rejected. The money is available in its account again.',
   ],
   cancel: [
     'Cancel',
     'Ends it because the requester no longer wants it. No money leaves the account. The tenant can read the reason.',
+    'Canceled. The money is available in its account again.',
   ],
 };
 
@@ -37,8 +40,9 @@ export function approvalActions<Shown, Row extends Transfer | Payout>(
   return APPROVAL_ACTIONS.map((action) => ({
     verb: action,
     name: `${noun}.${action}` as const,
-    label: APPROVAL_WORDS[action][0],
+    label: action === 'cancel' ? `Cancel the ${noun}` : APPROVAL_WORDS[action][0],
     explanation: APPROVAL_WORDS[action][1],
+    done: APPROVAL_WORDS[action][2],
     ...(action === 'approve' ? {} : { isStop: true as const }),
     isOpen: (shown) => {
       const { status } = rowOf(shown);
@@ -62,7 +66,7 @@ type BatchAction = Parameters<typeof performBatchAction>[1]['action'];
 
 function batchAction(
   action: BatchAction,
-  shown: Pick<DeskAction<BonusBatch>, 'label' | 'explanation' | 'isStop' | 'isOpen'>,
+  shown: Pick<DeskAction<BonusBatch>, 'label' | 'explanation' | 'done' | 'isStop' | 'isOpen'>,
 ): DeskAction<BonusBatch> {
   return {
     ...shown,
@@ -80,17 +84,20 @@ export const BATCH_ACTIONS = [
   batchAction('pause', {
     label: 'Pause',
     explanation: 'Pays no further rows until the batch is resumed.',
+    done: 'Paused. No further rows are paid until the batch is resumed.',
     isOpen: (batch) =>
       PAUSABLE.includes(batch.status) && !isPaused(batch) && batch.canceledAt === null,
   }),
   batchAction('resume', {
     label: 'Resume',
     explanation: 'Continues to pay the remaining rows.',
+    done: 'Resumed. The remaining rows are being paid.',
     isOpen: isPaused,
   }),
   batchAction('cancel', {
-    label: 'Cancel',
+    label: 'Cancel the batch',
     explanation: 'Ends the batch. Paid rows stay paid, and all other rows fail.',
+    done: 'The batch is being canceled. Paid rows stay paid, and all other rows fail.',
     isStop: true,
     isOpen: (batch) => CANCELABLE.includes(batch.status) && batch.canceledAt === null,
   }),
@@ -108,6 +115,7 @@ export const ENDPOINT_ACTIONS: readonly DeskAction<WebhookEndpoint>[] = [
     name: 'webhook.pause',
     label: 'Pause',
     explanation: 'Sends nothing until the endpoint is resumed. Its deliveries stay in order.',
+    done: 'Paused. Nothing is sent until the endpoint is resumed.',
     isOpen: ({ status, pausedAt }) => status !== 'deleted' && pausedAt === null,
     run: runOf(pause),
   },
@@ -116,6 +124,7 @@ export const ENDPOINT_ACTIONS: readonly DeskAction<WebhookEndpoint>[] = [
     name: 'webhook.resume',
     label: 'Resume',
     explanation: 'Continues to send, in order.',
+    done: 'Resumed. What waited is being sent, in order.',
     isOpen: ({ status, pausedAt }) => status !== 'deleted' && pausedAt !== null,
     run: runOf(resume),
   },
@@ -124,6 +133,7 @@ export const ENDPOINT_ACTIONS: readonly DeskAction<WebhookEndpoint>[] = [
     name: 'webhook.retry_now',
     label: 'Retry now',
     explanation: 'Retries all failed deliveries immediately.',
+    done: 'All failed deliveries are being sent again. Reload the page to see the result.',
     isOpen: ({ status, pausedAt }) => status === 'enabled' && pausedAt === null,
     run: runOf(retryNow),
   },

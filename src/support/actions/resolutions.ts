@@ -34,6 +34,7 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
     label: 'Propose the outcome',
     explanation:
       'Ask the bank first; never guess. No money moves until a second person applies the proposal.',
+    done: 'Proposed. A second person must apply it: it is on the start page under proposed outcomes.',
     fields: (seen, given) =>
       html`${stateField(seen)}${outcomeField(seen.payout, given?.get('outcome') ?? null)}`,
     isOpen: ({ payout, open }) => open === undefined && possible(payout).length > 0,
@@ -46,9 +47,10 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
   {
     verb: 'apply',
     name: 'payout.resolve_approve',
-    label: 'Apply the resolution',
+    label: 'Apply the proposal',
     explanation:
       'Carries out the proposed outcome. Before money returns to the account, the rail must confirm that it will never pay.',
+    done: 'Applied. The status shows the outcome; if the rail must confirm it first, it follows.',
     fields: seenField,
     isOpen: ({ open }, by) => open !== undefined && open.proposedById !== by.id,
     run: async ({ database, release }, payout, { by, reason, form }) => {
@@ -59,9 +61,10 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
   {
     verb: 'dismiss',
     name: 'payout.resolve_reject',
-    label: 'Reject the resolution',
+    label: 'Reject the proposal',
     explanation:
       'Ends the proposal. Nothing else changes. You can also withdraw your own proposal this way.',
+    done: 'Rejected. The payout is as it was before the proposal.',
     isStop: true,
     fields: seenField,
     isOpen: ({ open }) => open !== undefined,

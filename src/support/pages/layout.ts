@@ -160,7 +160,7 @@ const TAG_KINDS = Object.entries({
   ],
   bad: [
     ...['rejected', 'failed', 'expired', 'returned', 'stuck', 'disabled', 'partially_failed'],
-    ...['frozen', 'canceled'],
+    ...['frozen', 'canceled', 'failing'],
   ],
 });
 

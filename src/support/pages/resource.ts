@@ -61,6 +61,7 @@ export async function resourcePage<Resource>(
   const hasTimeline = timeline.length > 0 || described.hidesEmptyTimeline !== true;
   const workflow = workflowId !== null && site.settings.workflowUrl?.(workflowId);
   const links = [
+    list !== undefined && html`<a href="/waiting/${list}">${WORDS[list].title}</a>`,
     workflow && html`<a href="${workflow}" rel="noreferrer">Workflow in the Temporal UI</a>`,
     next !== null &&
       html`<a rel="next" href="${pathOf(kind.name, next)}">Next one that needs attention</a>`,
@@ -117,7 +118,7 @@ function resultNotice(result: FailedAction | string): Html {
   if (result.result.outcome === 'refused')
     return notice(
       'bad',
-      html`<p><strong>Nothing was changed.</strong> ${result.result.refusal.message}.</p>`,
+      html`<p><strong>Nothing was changed:</strong> ${result.result.refusal.message}.</p>`,
     );
   return notice(
     'wait',
@@ -152,6 +153,7 @@ function actionForm<Resource>(
         autocomplete="one-time-code"
         pattern="[0-9 ]{6,7}"
         maxlength="7"
+        title="Six digits"
     /></label>`;
   const form = html`<summary>${action.label}</summary>
     <p class="soft">${action.explanation}</p>

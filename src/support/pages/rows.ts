@@ -37,6 +37,9 @@ interface Context extends Names {
   proposals(id: Uuid): readonly string[];
 }
 
+/** The time in it distinguishes nearly all ids, and the search finds an id by its beginning. */
+const SHORT_ID = 13;
+
 type RowOf<Row> = (row: Row, context: Context) => readonly Fact[];
 
 export async function tableOf<K extends keyof Rows>(
@@ -67,7 +70,10 @@ export async function tableOf<K extends keyof Rows>(
   };
   return table(
     label,
-    rows.map((row) => [...rowOf(row, context), ['Id', html`<code>${row.id.slice(-8)}</code>`]]),
+    rows.map((row) => [
+      ...rowOf(row, context),
+      ['Id', html`<code>${row.id.slice(0, SHORT_ID)}</code>`],
+    ]),
   );
 }
 
@@ -162,9 +168,9 @@ function operationRow(
 }
 
 function needs(operation: Transfer | Payout, context: Context): Content {
-  if ('stuckSince' in operation && operation.stuckSince !== null) {
-    const lines = [stuckText(operation) ?? '', ...context.proposals(operation.id)];
-    return lines.map((line) => html`<p>${line}</p>`);
+  if ('stuckSince' in operation) {
+    const lines = [stuckText(operation) ?? [], context.proposals(operation.id)].flat();
+    if (lines.length > 0) return lines.map((line) => html`<p>${line}</p>`);
   }
   const waiting = waitingOf(operation);
   if (waiting === null || waiting.status !== 'pending_approval') return null;
@@ -208,6 +214,9 @@ export function batchStatus(batch: BonusBatch): Content {
   return [tag(batch.status), isPaused(batch) ? html` ${tag('paused')}` : ''];
 }
 
-export function endpointStatus({ status, pausedAt }: WebhookEndpoint): Content {
-  return [tag(status), pausedAt === null ? '' : html` ${tag('paused')}`];
+export function endpointStatus({ status, pausedAt, failingSince }: WebhookEndpoint): Content {
+  return [
+    tag(status === 'enabled' && failingSince !== null ? 'failing' : status),
+    pausedAt === null ? '' : html` ${tag('paused')}`,
+  ];
 }

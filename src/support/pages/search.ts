@@ -46,8 +46,8 @@ function searchForm({ text, amount, asset, day }: SearchQuery): Html {
   return html`<form class="stacked card" method="get" action="/search">
     <label
       >Id, name, alias, phone, reference, idempotency key or amount<span class="hint"
-        >The beginning of a name or reference is enough. The id of a request (Svc-Request-Id) finds
-        what it created</span
+        >The beginning of an id, name or reference is enough. The id of a request (Svc-Request-Id)
+        finds what it created</span
       >
       <input
         name="text"
@@ -63,7 +63,7 @@ function searchForm({ text, amount, asset, day }: SearchQuery): Html {
       ><input name="day" type="date" value="${day}"
     /></label>
     <label
-      >Amount<span class="hint">Such as 1,500.00 or ${PRINTED}. The beginning is enough</span
+      >Amount<span class="hint">Such as 1,500.00 or ${PRINTED}. The decimals may be left out</span
       ><input name="amount" value="${amount}" maxlength="32"
     /></label>
     <label
@@ -79,10 +79,13 @@ async function answer(reader: Reader, now: Instant, query: SearchQuery): Promise
   const { text } = query;
   if (text.length > MAX_TEXT) return notice('bad', `Search for at most ${MAX_TEXT} characters.`);
   if (text === '') return byAmount(reader, now, query);
+  const onlyText =
+    (query.day !== '' || query.amount !== '') &&
+    notice('wait', 'Only the text was searched. Clear it to search by day or amount.');
   const found = await findByText(reader, text);
   if (countFound(found) > 0) {
     const isCut = Object.values(found).some((rows) => rows.length >= MAX_FOUND);
-    return html`${await results(reader, now, found)}${isCut && html`<p class="soft">At most ${MAX_FOUND} of each kind are shown.</p>`}`;
+    return html`${onlyText}${await results(reader, now, found)}${isCut && html`<p class="soft">At most ${MAX_FOUND} of each kind are shown.</p>`}`;
   }
   if (amountsBeginning(text, null).length > 0)
     return byAmount(reader, now, { ...query, amount: text, asset: '' });

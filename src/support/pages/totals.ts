@@ -1,7 +1,7 @@
 import { counted } from '../../core/plural.js';
 import { type Content, html, type Html } from '../html.js';
 import { NO_TOTALS, type TenantTotals } from '../reading/totals.js';
-import { type Fact, link, money, tableSection } from './layout.js';
+import { type Fact, link, money, section, table } from './layout.js';
 
 /** Shows what each tenant moved today, with a chart of the last days. */
 export function totalsSection(totals: readonly TenantTotals[]): Content {
@@ -24,7 +24,15 @@ export function totalsSection(totals: readonly TenantTotals[]): Content {
       ['Failed', cell('failed')],
     ];
   });
-  return tableSection('totals', 'Today, and the last 14 days', rows, 'Totals of today by tenant');
+  const heading = 'Today, and the last 14 days';
+  const meaning = html`<p class="soft">
+    Days begin at midnight of the tenant. Failed includes what was rejected or expired. A returned
+    payout counts as moved on the day it was paid, and as failed on the day it came back.
+  </p>`;
+  return (
+    rows.length > 0 &&
+    section('totals', heading, [meaning, table('Totals of today by tenant', rows)])
+  );
 }
 
 const HEIGHT = 28;

@@ -26,7 +26,7 @@ interface Words {
   readonly short: string;
 }
 
-const WORDS: Readonly<Record<WaitingKind, Words>> = {
+export const WORDS: Readonly<Record<WaitingKind, Words>> = {
   transfers: {
     title: 'Transfers that need approval',
     urgent: 'Transfers that expire soonest',
@@ -38,6 +38,11 @@ const WORDS: Readonly<Record<WaitingKind, Words>> = {
     short: 'Payouts to approve',
   },
   stuck: { title: 'Stuck payouts', urgent: 'Payouts stuck longest', short: 'Stuck payouts' },
+  proposals: {
+    title: 'Payouts whose proposed outcome needs a second person',
+    urgent: 'Oldest proposed outcomes',
+    short: 'Proposed outcomes',
+  },
   batches: { title: 'Batches in progress', urgent: 'Oldest batches', short: 'Batches in progress' },
   endpoints: {
     title: 'Webhook endpoints that fail or are paused',
@@ -93,8 +98,8 @@ export async function waitingPage(
   const [counts, form, { items, hasMore }, count] = await Promise.all([
     countAll(reader, kind),
     filterForm(reader, kind, query),
-    readTable(reader, now, kind, place, filter),
-    countWaiting(reader, kind, filter),
+    filter === null ? NONE : readTable(reader, now, kind, place, filter),
+    filter === null ? 0 : countWaiting(reader, kind, filter),
   ]);
   const pageLink = (rel: 'prev' | 'next', page: number, text: string): Html =>
     html`<a class="button" rel="${rel}" href="${listPath(kind, { ...query, page })}">${text}</a>`;
@@ -108,11 +113,13 @@ export async function waitingPage(
   return { title: WORDS[kind].title, content };
 }
 
+const NONE = { items: null, hasMore: false };
+
 async function countAll(reader: Reader, current: WaitingKind | null): Promise<Html> {
   const links = await Promise.all(
     WAITING_KINDS.map(async (kind) => {
       const count = countText(await countWaiting(reader, kind));
-      const content = html`<strong>${count}</strong> ${WORDS[kind].short}`;
+      const content = html`${WORDS[kind].short} <strong>${count}</strong>`;
       return kind === current
         ? html`<li><a aria-current="page" href="/waiting/${kind}">${content}</a></li>`
         : html`<li><a href="/waiting/${kind}">${content}</a></li>`;
@@ -150,23 +157,18 @@ function listPath(kind: WaitingKind, { page, tenant, least, asset }: ListQuery):
   return `/waiting/${kind}?${query.toString()}`;
 }
 
+/** Without a filter, there is a fault, and nothing is shown. */
 async function filterOf(
   reader: Reader,
   { tenant: name, least: text, asset }: ListQuery,
-): Promise<{ readonly filter: WaitingFilter; readonly fault: string | null }> {
+): Promise<{ readonly filter: WaitingFilter | null; readonly fault: string | null }> {
   const tenant = name === '' ? null : await reader.find(tenants, { name });
-  if (tenant === undefined) {
-    const fault = `"${name}" is not the name of a tenant. All are shown.`;
-    return { filter: { tenantId: null, least: null }, fault };
-  }
+  if (tenant === undefined)
+    return { filter: null, fault: `"${name}" is not the name of a tenant.` };
   const least = text === '' ? null : parsePrinted(text, isAsset(asset) ? asset : ASSETS[0]);
-  const isWrong = text !== '' && least === null;
-  return {
-    filter: { tenantId: tenant?.id ?? null, least },
-    fault: isWrong
-      ? `"${text}" is not an amount. Write it as ${EXAMPLE}. All amounts are shown.`
-      : null,
-  };
+  if (text !== '' && least === null)
+    return { filter: null, fault: `"${text}" is not an amount. Write it as ${EXAMPLE}.` };
+  return { filter: { tenantId: tenant?.id ?? null, least }, fault: null };
 }
 
 const EXAMPLE = formatAmount({ raw: 150_000n, asset: ASSETS[0] }).split(' ')[0] ?? '';

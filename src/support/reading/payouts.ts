@@ -28,7 +28,7 @@ export function eventLine(event: PayoutRailEvent): string {
   return `${toRfc3339(event.at)} ${railEventText(event)}`;
 }
 
-export function railEventText({
+function railEventText({
   kind,
   said,
   effect,

@@ -87,6 +87,19 @@ async function findResources(reader: Reader, ids: readonly Uuid[]): Promise<Sear
   return { ...found, accounts: found.accounts.filter(({ type }) => type !== 'system') };
 }
 
+/** Finds the first resources whose id begins with the text, which has at least 8 digits. */
+async function findByIdBeginning(reader: Reader, text: string): Promise<SearchResult> {
+  const digits = text.toLowerCase().replaceAll('-', '');
+  const isBeginning = /^[0-9a-f]{8,31}$/.test(digits);
+  return findEach(isBeginning ? KINDS : [], (table) =>
+    reader.list(
+      table,
+      `FORCE INDEX (PRIMARY) WHERE id BETWEEN x'${digits.padEnd(32, '0')}' AND x'${digits.padEnd(32, 'f')}'
+       ${table === TABLES.accounts ? "AND type<>'system'" : ''} ORDER BY id LIMIT ${MAX_FOUND}`,
+    ),
+  );
+}
+
 /** Returns the time in a time-ordered id, or null for another kind of id. */
 export function madeAt(id: Uuid): Instant | null {
   return id[14] === '7' ? instant(timeOfId(id)) : null;
@@ -207,6 +220,8 @@ export async function findByText(reader: Reader, text: string): Promise<SearchRe
     const found = await findResources(reader, await idsAbout(reader, id));
     if (countFound(found) > 0) return found;
   }
+  const begun = await findByIdBeginning(reader, text);
+  if (countFound(begun) > 0) return begun;
   const [named, keyed] = await Promise.all([idsNamed(reader, text), idsOfKey(reader, text)]);
   const exact = await findResources(reader, [...named, ...keyed]);
   if (countFound(exact) > 0 || text.length < MIN_BEGINNING || id !== null) return exact;

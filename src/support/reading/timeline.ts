@@ -156,7 +156,7 @@ function actionLine(
       return `${name.replaceAll('_', ' ')}: ${at === null ? String(value) : localTime(at, timeZone)}`;
     });
   const name = people.get(row.actorClaimed) ?? row.actorClaimed;
-  const what = isRefused ? `Refused: ${word.toLowerCase()}` : word;
+  const what = isRefused ? `Refused attempt: ${words}` : word;
   return {
     at: row.at,
     what,

@@ -39,6 +39,13 @@ const LISTS = {
     order: 't.stuck_since',
     amount: 'raw',
   },
+  proposals: {
+    rows: 'payouts',
+    from: `payout_resolutions r FORCE INDEX (status) STRAIGHT_JOIN payouts t ON t.id=r.payout_id
+    WHERE r.status='proposed'`,
+    order: 'r.created_at, r.id',
+    amount: 'raw',
+  },
   /** A tenant has a quota of open batches, so there are few. */
   batches: {
     rows: 'batches',

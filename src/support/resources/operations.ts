@@ -5,7 +5,12 @@ import {
   type Transfer,
   transfers,
 } from '../../db/entities/operations.js';
-import { payoutRailEvents, payouts } from '../../db/entities/payouts.js';
+import {
+  type PayoutRailEvent,
+  payoutRailEvents,
+  payoutResolutions,
+  payouts,
+} from '../../db/entities/payouts.js';
 import { adjustmentResource } from '../../funding/schemas.js';
 import { readSeen, type SeenPayout } from '../../payouts/resolutions.js';
 import { transitionsOf } from '../../payouts/rules.js';
@@ -19,14 +24,8 @@ import { html } from '../html.js';
 import { railSection } from '../pages/history.js';
 import { amount, link, publicFacts, tag } from '../pages/layout.js';
 import { bankAccountText } from '../pages/rows.js';
-import {
-  endText,
-  payoutWaitsFor,
-  railEventText,
-  resolutionLine,
-  stuckText,
-} from '../reading/payouts.js';
-import { line } from '../reading/timeline.js';
+import { endText, payoutWaitsFor, resolutionLine, stuckText } from '../reading/payouts.js';
+import { line, type TimelineLine } from '../reading/timeline.js';
 import { readTransferDetails } from '../reading/transfers.js';
 import type { ResourceKind } from './resource-kind.js';
 
@@ -88,7 +87,10 @@ export const payoutKind: ResourceKind<SeenPayout> = {
   async describe({ payout, open }, { reader, now, names, timeZone, time, tenant }) {
     const { id, status, sourceAccountId: from, feeAccountId, feeRaw, asset } = payout;
     const { createdAt, approvalExpiresAt } = payout;
-    const reports = await reader.select(payoutRailEvents, { payoutId: id }, { orderBy: ['id'] });
+    const [reports, [applied]] = await Promise.all([
+      reader.select(payoutRailEvents, { payoutId: id }, { orderBy: ['id'] }),
+      reader.select(payoutResolutions, { payoutId: id, status: 'applied' }),
+    ]);
     const requester = names.person(payout.createdBy);
     const isPending = status === 'pending_approval';
     const isStuck = payout.stuckSince !== null;
@@ -112,7 +114,8 @@ export const payoutKind: ResourceKind<SeenPayout> = {
         ['Rail', payout.rail],
         ["Rail's reference", payout.railReference],
         ['Ended because', endText(payout.rejectionCode, payout.rejectionReason)],
-        ['Failed because', endText(payout.failureCode, payout.failureMessage)],
+        ['Resolved', applied && resolutionLine(applied)],
+        ['Failed because', !applied && endText(payout.failureCode, payout.failureMessage)],
       ],
       history: {
         accountIds: [from, ...(feeAccountId === null ? [] : [feeAccountId])],
@@ -122,9 +125,7 @@ export const payoutKind: ResourceKind<SeenPayout> = {
           ...transitionsOf(payout)
             .filter((transition) => transition.status !== 'pending_approval')
             .map((to) => line(to.at, `Became ${to.status.replaceAll('_', ' ')}`)),
-          ...reports.map((event) =>
-            line(event.at, `Rail ${event.rail}`, null, railEventText(event)),
-          ),
+          ...reportLines(reports),
         ],
       },
       after: railSection(reports, timeZone),
@@ -133,6 +134,21 @@ export const payoutKind: ResourceKind<SeenPayout> = {
     };
   },
 };
+
+/** Returns a line for each report. The same report several times in a row is one line. */
+function reportLines(reports: readonly PayoutRailEvent[]): readonly TimelineLine[] {
+  const runs: { text: string; last: PayoutRailEvent; count: number }[] = [];
+  for (const last of reports) {
+    const { kind, said, effect } = last;
+    const text = `${endText(kind)}: ${endText(said) ?? 'no report'} (${endText(effect)})`;
+    const run = runs.at(-1);
+    if (run?.text === text) Object.assign(run, { last, count: run.count + 1 });
+    else runs.push({ text, last, count: 1 });
+  }
+  return runs.map(({ text, last: { at, rail }, count }) =>
+    line(at, `Rail ${rail}`, null, count === 1 ? text : `${text}, ${count} times`),
+  );
+}
 
 export const adjustmentKind: ResourceKind<Adjustment> = {
   name: 'adjustments',

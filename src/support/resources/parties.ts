@@ -51,7 +51,8 @@ export const accountKind: ResourceKind<Account> = {
       limitRows(account, context),
       reader.list(
         holds,
-        `FORCE INDEX (account) WHERE account_id=${owner} AND remaining>0 LIMIT ${SHOWN_OF_ACCOUNT}`,
+        `FORCE INDEX (account) WHERE account_id=${owner} AND remaining>0
+         ORDER BY created_at DESC LIMIT ${SHOWN_OF_ACCOUNT}`,
       ),
       readMovements(reader, id, {}, null, SHOWN_OF_ACCOUNT),
       reader.list(adjustments, `WHERE account_id=${owner} ORDER BY created_at DESC LIMIT 5`),

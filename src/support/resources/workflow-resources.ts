@@ -3,9 +3,15 @@ import { readBatchRows } from '../../batches/read-batches.js';
 import { isAccepted, totalDebit } from '../../batches/rules.js';
 import { formatAmount } from '../../core/amount.js';
 import { counted } from '../../core/plural.js';
-import { type BonusBatch, bonusBatches } from '../../db/entities/bonuses.js';
+import {
+  type BonusBatch,
+  bonusBatches,
+  type BonusBatchProblem,
+  bonusBatchProblems,
+} from '../../db/entities/bonuses.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
 import { batchWorkflowId, webhookWorkflowId } from '../../temporal/contracts.js';
+import { literal } from '../../db/statements.js';
 import { readDeliveries } from '../../webhooks/queries.js';
 import { describe } from '../../webhooks/staff-actions.js';
 import { BATCH_ACTIONS, ENDPOINT_ACTIONS } from '../actions/controls.js';
@@ -28,7 +34,12 @@ export const batchKind: ResourceKind<BonusBatch> = {
   async describe(batch, { reader, now, names, time, tenant }) {
     const { id, sourceAccountId: from, createdBy, executedBy, createdAt } = batch;
     const { validatedAt, finishedAt, sameFileBatchId: same } = batch;
-    const [failed, earlier] = await Promise.all([
+    const [problems, failed, earlier] = await Promise.all([
+      reader.list(
+        bonusBatchProblems,
+        `FORCE INDEX (PRIMARY) WHERE batch_id=${literal(bonusBatchProblems, 'batchId', id)}
+         ORDER BY number, ordinal LIMIT ${SHOWN_ROWS}`,
+      ),
       readBatchRows(reader, batch, 'failed', 0, SHOWN_ROWS),
       batch.status === 'ready' ? readEarlierPayments(reader, batch, now) : null,
     ]);
@@ -61,7 +72,11 @@ export const batchKind: ResourceKind<BonusBatch> = {
         instants: [createdAt, validatedAt, finishedAt],
         lines: steps.flatMap(([what, at, by]) => (at === null ? [] : [line(at, what, by)])),
       },
-      before: [earlier !== null && earlierPayments(earlier), failedRows(failed, batch.rowsFailed)],
+      before: [
+        problemRows(problems),
+        earlier !== null && earlierPayments(earlier),
+        failedRows(failed, batch.rowsFailed),
+      ],
       workflowId: batchWorkflowId(id),
     };
   },
@@ -96,6 +111,15 @@ function earlierPayments({ count, rows }: EarlierPayments): Content {
   ]);
   const heading = `Rows paid before under the same reference, the first ${rows.length} of ${count}`;
   return tableSection('earlier', heading, shown);
+}
+
+function problemRows(problems: readonly BonusBatchProblem[]): Content {
+  const shown = problems.map(({ number, field, message }): readonly Fact[] => [
+    ['Row', number === 0 ? 'The whole file' : `Row ${number}`],
+    ['Column', field],
+    ['Problem', message],
+  ]);
+  return tableSection('problems', `Problems of the file, the first ${problems.length}`, shown);
 }
 
 function failedRows(rows: Awaited<ReturnType<typeof readBatchRows>>, count: number): Content {
