@@ -85,11 +85,20 @@ describe('every page of the support desk', () => {
       `INSERT INTO webhook_deliveries (endpoint_id, id, event_id, event_type, sequence, cause, round, state, steps, created_at, finished_at)
        VALUES (${idLiteral(endpoint)}, ${idLiteral(newId())}, ${idLiteral(newId())}, 'transfer.completed', 1, 'event', 1, 'failed', 1, NOW(3), NOW(3))`,
     );
+    await db.sql(
+      `INSERT INTO payout_resolutions (id, tenant_id, payout_id, outcome, reason, status, payout_status, contradictions, proposed_by, proposed_by_id, created_at)
+       SELECT id, tenant_id, id, 'failed', 'r=', 'proposed', status, 0, 'leo', id, NOW(3) FROM payouts WHERE id=${idLiteral(stuck)}`,
+    );
     owners = { account, batch: batch.id, endpoint };
     lists = {
       transfers: { table: 'transfers', path: 'transfers', first: transfer },
       payouts: { table: 'payouts', path: 'payouts', first: payout },
       stuck: { table: 'payouts', path: 'payouts', first: stuck },
+      // Each proposal has the id of its payout.
+      proposals: {
+        ...{ table: 'payout_resolutions', path: 'payouts', first: stuck },
+        changes: { payout_id: 'copy.id' },
+      },
       batches: { table: 'bonus_batches', path: 'batches', first: batch.id },
       endpoints: { table: 'webhook_endpoints', path: 'endpoints', first: endpoint },
       adjustments: {
@@ -130,7 +139,7 @@ describe('every page of the support desk', () => {
     if (count === before) return;
     for (const kind of WAITING_KINDS) {
       const { table, first, changes = {} } = lists[kind];
-      const ids = newIds();
+      const ids = kind === 'proposals' ? (made.get('stuck') ?? []).slice(before) : newIds();
       await copy(table, `t.id=${idLiteral(first)}`, ids, { id: 'copy.id', ...changes });
       if (kind === 'transfers')
         await copy('holds', `t.resource_id=${idLiteral(first)}`, ids, { resource_id: 'copy.id' });

@@ -21,6 +21,7 @@ import {
   time,
   tokenField,
 } from './layout.js';
+import { WORDS } from './waiting.js';
 
 /** A form that was refused, or whose result is unknown, with the text of the refusal. */
 export interface FailedAction {
