@@ -19,7 +19,7 @@ export interface DeskAction<Resource> {
   readonly name: StaffActionName;
   readonly label: string;
   readonly explanation: string;
-  /** What was done and comes next, in sentences. */
+  /** Sentences about what was done and comes next. */
   readonly done: string;
   /** Set if the action ends or abandons something. */
   readonly isStop?: true;
