@@ -118,6 +118,15 @@ describe('GET /v1/accounts/{account_id}/balances?at=', () => {
     );
   });
 
+  it('each movement has the total of its asset after it', async () => {
+    const running: Record<string, bigint> = eachAsset(() => 0n);
+    for (const { kind, amount, total_after: after } of (await movementsOf(payer)).reverse()) {
+      const { raw, asset } = object(amount);
+      running[text(asset)]! += text(kind).endsWith('_in') ? BigInt(text(raw)) : -BigInt(text(raw));
+      assert.deepEqual(after, { raw: running[text(asset)]!.toString(), asset });
+    }
+  });
+
   it('GET /v1/accounts/{account_id}/balances?at= does not change, whatever is posted later', async () => {
     const at = instant(now - 15_000);
     const before = await totals(payer, at);
