@@ -3,7 +3,7 @@ import { uuid } from '../../src/db/columns.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { audit } from '../../src/auditor/audit.js';
 import { racingCampaign } from '../campaigns/racing.js';
-import { freshDatabase, openDatabase, type TestDatabase } from '../support/database.js';
+import { openDatabase, ownDatabase, type TestDatabase } from '../support/database.js';
 import { move, testKind } from '../support/kinds.js';
 import {
   assertLedgerSound,
@@ -21,11 +21,7 @@ describe('the auditor', () => {
 
   // A database of its own: the audits of the other tests need not read all this.
   before(async () => {
-    const admin = process.env.TEST_MYSQL_ADMIN_URL ?? '';
-    db = await freshDatabase(
-      admin,
-      `money_audit_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
-    );
+    db = await ownDatabase('audit');
   });
 
   after(() => db.remove());

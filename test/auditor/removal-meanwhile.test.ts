@@ -5,9 +5,8 @@ import { instant } from '../../src/core/instant.js';
 import { removeOldEvents, setRetention } from '../../src/events/retention.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { type Bank, LEAST, openBank } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
+import { ownDatabase, type TestDatabase } from '../support/database.js';
 import { assertLedgerSound, TEST_ACTOR } from '../support/world.js';
-import { ownDatabase } from '../webhooks/support.js';
 
 const DAY_MS = 86_400_000;
 

@@ -1,6 +1,6 @@
 import { twoOfEachCampaign } from '../campaigns/two-of-each.js';
 import { upgradeCampaign } from '../campaigns/upgrade.js';
-import { ownDatabase } from '../webhooks/support.js';
+import { ownDatabase } from '../support/database.js';
 import { Haproxy } from '../support/haproxy.js';
 import { testTemporal } from '../support/temporal.js';
 

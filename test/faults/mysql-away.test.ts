@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   ENDPOINTS,
@@ -10,7 +9,7 @@ import {
 } from '../access/matrix-endpoints.js';
 import { request, startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
-import { answered, type Bank, LEAST, openBank, transferBody } from '../support/bank.js';
+import { answered, type Bank, openBank } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';
 import { Proxy } from '../support/proxy.js';
 import { assertLedgerSound } from '../support/world.js';
@@ -169,34 +168,4 @@ describe('while MySQL is away', () => {
     proxy.allow();
     await assertNormalSoon();
   });
-
-  it('while MySQL is away, the outcome of a transfer is unknown, and the same request with the same key acts once when MySQL is back', async () => {
-    const before = await bank.available(target.other);
-    const keys = Array.from({ length: 20 }, () => randomUUID());
-    const body = transferBody({ from: target.account, to: target.other, raw: LEAST });
-    const send = (key: string): Promise<TestAnswer> =>
-      request(api.baseUrl, 'POST', '/v1/transfers', { token: bank.token, body, key });
-    answered(await send(randomUUID()), 201);
-    proxy.refuse();
-    for (const answer of await Promise.all(keys.map(send)))
-      answered(answer, 503, 'ledger_unavailable');
-    proxy.allow();
-    const first = await Promise.all(keys.map((key) => untilKnown(() => send(key))));
-    const again = await Promise.all(keys.map(send));
-    for (const [index, answer] of again.entries()) {
-      answered(answer, 200);
-      assert.equal(answer.json.id, first[index]!.json.id);
-    }
-    assert.equal(await bank.available(target.other), before + 21n * LEAST);
-  });
-
-  async function untilKnown(send: () => Promise<TestAnswer>): Promise<TestAnswer> {
-    const until = performance.now() + NORMAL_MS;
-    for (;;) {
-      const answer = await send();
-      if (answer.status !== 503) return answer;
-      assert(performance.now() < until, 'not known within 10 s of the return');
-      await sleep(50);
-    }
-  }
 });

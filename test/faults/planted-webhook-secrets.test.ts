@@ -5,7 +5,7 @@ import { webhookWorkflowId } from '../../src/temporal/contracts.js';
 import { request, startTestApi, type TestAnswer } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
 import { answered, idLiteral, LEAST, openBank, text, transferBody } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
+import { ownDatabase, type TestDatabase } from '../support/database.js';
 import { HttpReceiver } from '../support/http-receiver.js';
 import { keptByTemporal } from '../support/kept-by-temporal.js';
 import {
@@ -19,7 +19,6 @@ import { newSignature } from '../support/temporal-world.js';
 import { readHook, signalHook } from '../support/webhook-world.js';
 import { WorkerProcess } from '../support/worker-process.js';
 import { assertLedgerSound } from '../support/world.js';
-import { ownDatabase } from '../webhooks/support.js';
 
 describe('what is secret about a webhook endpoint', () => {
   const planted = new Map<string, string>();

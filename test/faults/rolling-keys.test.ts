@@ -12,7 +12,7 @@ import {
   text,
   transferBody,
 } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
+import { ownDatabase, type TestDatabase } from '../support/database.js';
 import { FakeReceiver } from '../support/receiver.js';
 import { assertLedgerSound } from '../support/world.js';
 import { csvOf, formOf } from '../batches/support.js';
@@ -23,7 +23,6 @@ import {
   endpointOf,
   hooked,
   newUrl,
-  ownDatabase,
   partsOf,
 } from '../webhooks/support.js';
 import type { Account } from '../../src/db/entities/parties.js';

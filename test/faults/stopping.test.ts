@@ -59,7 +59,7 @@ describe('a process that is told to stop', () => {
   });
 
   it('a process that is told to stop first says that it is stopping, and serves until its balancer has noticed', async () => {
-    const delayMs = 5_000;
+    const delayMs = 2_000;
     const bank = await openBank(healthy);
     const [from, to] = [
       await bank.account({ funds: { COPM: 100n * LEAST } }),

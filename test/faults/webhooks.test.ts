@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hangingEndpoints } from '../campaigns/hanging-endpoints.js';
 import { startTestApi } from '../support/api.js';
-import type { TestDatabase } from '../support/database.js';
+import { ownDatabase, type TestDatabase } from '../support/database.js';
 import { HttpReceiver } from '../support/http-receiver.js';
 import { PrivateTemporal } from '../support/private-temporal.js';
 import {
@@ -25,7 +25,6 @@ import {
 } from '../support/webhook-world.js';
 import { assertLedgerSound } from '../support/world.js';
 import { WorkerProcess } from '../support/worker-process.js';
-import { ownDatabase } from '../webhooks/support.js';
 
 describe('webhooks under faults', () => {
   let db: TestDatabase;

@@ -1,12 +1,11 @@
 import { hangingEndpoints } from '../campaigns/hanging-endpoints.js';
 import { manyEndpoints } from '../campaigns/many-endpoints.js';
-import { freshDatabase } from '../support/database.js';
+import { freshDatabase, ownDatabase } from '../support/database.js';
 import { webhookKills } from '../campaigns/webhook-kills.js';
 import type { TestDatabase } from '../support/database.js';
 import { PrivateMysql } from '../support/private-mysql.js';
 import { PrivateTemporal } from '../support/private-temporal.js';
 import type { TestTemporal } from '../support/temporal.js';
-import { ownDatabase } from '../webhooks/support.js';
 import { counts } from './counts.js';
 
 /** The long proofs of webhooks. */

@@ -145,6 +145,16 @@ function unref(connection: Connection): void {
   inner.stream.unref();
 }
 
+/** A database of a file's own, which the file removes: what is in it need not be sound. */
+export function ownDatabase(name: string): Promise<TestDatabase> {
+  const adminUrl = process.env.TEST_MYSQL_ADMIN_URL;
+  if (adminUrl === undefined) throw new Error('TEST_MYSQL_ADMIN_URL is not set');
+  return freshDatabase(
+    adminUrl,
+    `money_${name}_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
+  );
+}
+
 /** An empty, migrated database of this name with an application user of the same name. What was there is lost. */
 export async function freshDatabase(adminUrl: string, name: string): Promise<TestDatabase> {
   return openTestDatabase(await makeDatabase(adminUrl, name));

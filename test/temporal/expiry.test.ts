@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';
 import {
   newNamespace,
@@ -10,21 +9,17 @@ import {
   type TestTemporal,
   until,
   untilEnded,
-  untilWaiting,
   workflowStatus,
 } from '../support/temporal.js';
 import { startTestWorker } from '../support/temporal-worker.js';
 import {
-  actsOn,
   assertEnds,
   assertMonths,
   endOf,
   moveExpiry,
-  newSignature,
   openGuardedBank,
   outboxOf,
   readTransfer,
-  sendSignal,
 } from '../support/temporal-world.js';
 
 const AWAY = { address: '127.0.0.1:1', namespace: 'default' };
@@ -88,38 +83,6 @@ describe('a transfer whose time is over', () => {
     await assertEnds(db, new Map(ids.map((id) => [id, 'expired'])));
     const worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
     for (const id of ids) await untilEnded(temporal, id);
-    await worker.stop();
-  });
-
-  it('a transfer whose time is over cannot be approved, however late the timer: a signal finds it expired, and settles it so', async () => {
-    const { pend } = await openGuardedBank(api);
-    const id = await pend();
-    const worker = await startTestWorker(db, temporal, {
-      environment: serving('approvals'),
-      sweeps: false,
-    });
-    try {
-      await untilWaiting(temporal, id);
-      await moveExpiry(db, id, Date.now() - 1);
-      await sendSignal(temporal, id, 'approve', await newSignature(db.database));
-      await untilEnded(temporal, id);
-      await assertEnds(db, new Map([[id, 'expired']]));
-      const [act] = await actsOn(db, id);
-      assert.equal(act?.action, 'transfer.approve_refused');
-    } finally {
-      await worker.stop();
-    }
-  });
-
-  it('a transfer whose time is over cannot be approved through the API either, while nobody sweeps: 409 expired, and so it is', async () => {
-    const guarded = await openGuardedBank(api);
-    const id = await guarded.pend();
-    await moveExpiry(db, id, Date.now() - 1);
-    const { details } = answered(await guarded.act('approve', id), 409, 'invalid_state');
-    assert.deepEqual(details, { current: 'expired', allowed: ['pending_approval'] });
-    await assertEnds(db, new Map([[id, 'expired']]));
-    const worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
-    await untilEnded(temporal, id);
     await worker.stop();
   });
 });

@@ -129,7 +129,7 @@ describe('the outbox', () => {
     await worker.stop();
     const guarded = await bankOf(cutOff);
     const transfer = await readTransfer(db, await guarded.pend());
-    const rows = Array.from({ length: 300 }, () => outboxRow(transfer));
+    const rows = Array.from({ length: 60 }, () => outboxRow(transfer));
     await write(rows);
     const others = [openDatabase(db.url), openDatabase(db.url)];
     const sweepers = others.map((database) => new Outbox(database, systemClock));

@@ -3,17 +3,13 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { instant, systemClock } from '../../src/core/instant.js';
 import { newId, type Uuid } from '../../src/core/ids.js';
-import { staff } from '../../src/db/entities/staff.js';
-import { wrongCode } from '../campaigns/wrong-codes.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { testDatabase } from '../support/database.js';
-import { codeOf, forgetCodes } from '../support/staff.js';
+import { codeOf } from '../support/staff.js';
 import {
-  detailsOf,
   newNamespace,
   serving,
   sharedAddress,
-  stateOf,
   temporalEnvironment,
   type TestTemporal,
   until,
@@ -28,15 +24,11 @@ import {
   type GuardedBank,
   hire,
   openGuardedBank,
-  REASON,
   sendSignal,
   signatureOf,
 } from '../support/temporal-world.js';
 
 const MINUTE_MS = 60_000;
-/** So many that their history has more than the page of it that is read at a time. */
-const MANY = 100;
-const HISTORY_PAGE = 256;
 
 /** SCHEDULE_ACTIVITY_TASK of Temporal's protocol. */
 const SCHEDULE_ACTIVITY = 1;
@@ -128,50 +120,6 @@ describe("a signal's code", () => {
     await assertEnds(db, new Map([[id, 'pending_approval']]));
   });
 
-  it("a signal's code is too old after 10 minutes: it is refused, shown, and neither used up nor counted as wrong", async () => {
-    const [ana, id] = [await hire(db.database), await pending()];
-    const signature = signatureOf(ana);
-    await lookedAtLater(id, 11, signature);
-    const words = `approve by ${ana.name}: the code is older than 10 minutes: ask again.`;
-    await until('it is shown', async () => (await detailsOf(temporal, id))?.endsWith(words));
-    assert.equal((await db.database.reader.find(staff, { id: ana.id }))?.failedCodes, 0);
-    late = 0;
-    await sendSignal(temporal, id, 'approve', signature);
-    await untilEnded(temporal, id);
-    await assertEnds(db, new Map([[id, 'completed']]));
-  });
-
-  it("a signal's code counts for only one of two signals that bring it at the same moment", async () => {
-    for (let round = 0; round < 5; round += 1) {
-      const [ana, one, other] = [await hire(db.database), await pending(), await pending()];
-      const signature = signatureOf(ana);
-      await Promise.all([one, other].map((id) => sendSignal(temporal, id, 'approve', signature)));
-      const ends = await until('both are told', async () => {
-        const all = [...(await actsOn(db, one)), ...(await actsOn(db, other))];
-        return all.length === 2 && all;
-      });
-      assert.deepEqual(ends.map(({ action }) => action).sort(), [
-        'transfer.approve',
-        'transfer.approve_refused',
-      ]);
-      assert.deepEqual(
-        [...(await refusals(one)), ...(await refusals(other))],
-        ['the code was used before'],
-      );
-    }
-  });
-
-  it("a signal's code is worthless in a history: whoever reads it there cannot use it again, for this or anything else", async () => {
-    const [ana, first, second] = [await hire(db.database), await pending(), await pending()];
-    const signature = signatureOf(ana);
-    await sendSignal(temporal, first, 'approve', signature);
-    await untilEnded(temporal, first);
-    await sendSignal(temporal, second, 'approve', signature);
-    await until('it is refused', async () => (await refusals(second)).length === 1);
-    assert.deepEqual(await refusals(second), ['the code was used before']);
-    await assertEnds(db, new Map([[second, 'pending_approval']]));
-  });
-
   it("a signal's code is worth nothing in a workflow that is not the resource's own, though the service's worker runs it", async () => {
     const [ana, id] = [await hire(db.database), await pending()];
     const other = await temporal.client.workflow.start('transfer', {
@@ -214,57 +162,4 @@ describe("a signal's code", () => {
       await forged.terminate();
       await assertEnds(db, new Map([[id, 'pending_approval']]));
     });
-
-  it("a signal's code is accepted however the name is written: case, width and accents make nobody someone else", async () => {
-    const ana = await hire(db.database);
-    const [, own = ''] = ana.name.split(' ');
-    for (const name of [
-      ana.name.toUpperCase(),
-      `Án\u0061 ${own}`,
-      `ａｎａ ${own}`,
-      `\u0410na ${own}`,
-      `  ana   ${own} `,
-    ]) {
-      const id = await pending();
-      await forgetCodes(db.change);
-      await sendSignal(temporal, id, 'approve', { ...signatureOf(ana), actor: name });
-      await untilEnded(temporal, id);
-      const [act] = await actsOn(db, id);
-      assert.deepEqual([act?.action, act?.actorClaimed], ['transfer.approve', ana.name], name);
-    }
-  });
-
-  it("a signal's code opens nothing where a hundred wrong ones come, which lock the person, and the right one then opens", async () => {
-    const [ana, id] = [await hire(db.database), await pending()];
-    const before = await stateOf(temporal, id);
-    for (let index = 0; index < MANY; index += 1)
-      await sendSignal(temporal, id, 'approve', {
-        actor: ana.name,
-        reason: REASON,
-        code: wrongCode(ana, systemClock()),
-      });
-    await until('all are recorded', async () => (await refusals(id)).length === MANY, {
-      limitMs: 120_000,
-    });
-    const { events } = await workflowOf(temporal, id).fetchHistory();
-    assert((events ?? []).length > HISTORY_PAGE, 'one page has it all');
-    const words = await refusals(id);
-    const judged = words.filter((one) => one === 'the code is wrong').length;
-    assert(judged >= 5 && judged <= 8, `${judged} were looked at`);
-    assert.equal(words.filter((one) => /is locked until/.test(String(one))).length, MANY - judged);
-    assert.equal((await stateOf(temporal, id))?.received, before?.received);
-    await assertEnds(db, new Map([[id, 'pending_approval']]));
-
-    await sendSignal(temporal, id, 'approve', signatureOf(ana));
-    await until(
-      'the right one is refused too',
-      async () => (await refusals(id)).length === MANY + 1,
-    );
-    await forgetCodes(db.change);
-    await db.change('UPDATE staff SET locked_until=NULL');
-    await sendSignal(temporal, id, 'approve', signatureOf(ana));
-    await untilEnded(temporal, id);
-    await assertEnds(db, new Map([[id, 'completed']]));
-    assert.equal((await db.database.reader.find(staff, { id: ana.id }))?.failedCodes, 0);
-  });
 });

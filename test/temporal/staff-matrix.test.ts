@@ -103,6 +103,10 @@ const PROOFS: Readonly<Record<string, Proof>> = {
   },
 };
 
+/** One signal of each workflow meets every proof; the others, which are judged by the same code, meet these. */
+const IN_FULL = ['transfer.approve', 'payout.approve', 'bonus_batch.pause', 'webhook.pause'];
+const SOME = ['the right code', 'a wrong code'];
+
 /** One that waits, its workflow, and where its state is. */
 interface Target {
   readonly id: Uuid;
@@ -205,6 +209,7 @@ describe('a staff action by signal', () => {
       const before = await rowOf(target);
       for (const [what, proof] of Object.entries(PROOFS))
         for (const isRight of [true, false]) {
+          if (!IN_FULL.includes(name) && !SOME.includes(what)) continue;
           if (isRight && what === 'the right code') continue;
           const who = await hire(db.database, isRight ? [right] : others(right));
           const { actor, code, refused } = await proof({ db, who, now: systemClock() });

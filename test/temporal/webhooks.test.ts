@@ -5,7 +5,7 @@ import type { WorkflowResource } from '../../src/temporal/workflow-resources.js'
 import { endpointWorkflowResource } from '../../src/webhooks/endpoint-workflow.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
+import { ownDatabase, type TestDatabase } from '../support/database.js';
 import { HttpReceiver } from '../support/http-receiver.js';
 import {
   newNamespace,
@@ -17,14 +17,7 @@ import {
 } from '../support/temporal.js';
 import { reconcile } from '../support/reconciling.js';
 import { sdkWarnings, startTestWorker, type TestWorker } from '../support/temporal-worker.js';
-import {
-  actsOn,
-  hire,
-  newSignature,
-  REASON,
-  type Signature,
-  signatureOf,
-} from '../support/temporal-world.js';
+import { actsOn, hire, REASON, type Signature, signatureOf } from '../support/temporal-world.js';
 import {
   assertGenuine,
   type HookedBank,
@@ -44,7 +37,6 @@ import {
   untilWell,
 } from '../support/webhook-world.js';
 import { assertLedgerSound } from '../support/world.js';
-import { ownDatabase } from '../webhooks/support.js';
 import { forgetCodes } from '../support/staff.js';
 
 /** Tests that need an endpoint which waits. */
@@ -272,43 +264,6 @@ describe('the workflow of a webhook endpoint', () => {
     answer(200);
     await untilDelivered(own);
     assert.equal(receiver.at(own.path).length, 1);
-  });
-
-  it('the workflow of a webhook endpoint does nothing for a signal that is malformed or from somebody without the right, records it and says so', async () => {
-    const own = await open();
-    let answer = (_: number): void => undefined;
-    receiver.reply = ({ path }) =>
-      path === own.path ? new Promise((resolve) => (answer = resolve)) : 200;
-    await own.send();
-    await until('it is on its way', () => receiver.at(own.path).length === 1);
-    const powerless = await newSignature(db.database, ['approve', 'cancel']);
-    const bad: readonly (readonly unknown[])[] = [
-      [],
-      [null],
-      ['pause it please'],
-      [{ actor: 'Mallory', reason: REASON }],
-      [{ actor: ana.name }],
-      [{ actor: ana.name, reason: 'x'.repeat(141) }],
-      [{ actor: { name: ana.name }, reason: REASON }],
-      [powerless],
-    ];
-    for (const input of bad)
-      for (const action of ['pause', 'resume', 'retry_now'] as const)
-        await signalHook(temporal, own.id, action, ...input);
-    const expected = 3 * bad.length;
-    await until('all are recorded', async () => (await actsOf(own)).length === expected);
-    for (const row of await actsOf(own))
-      assert.match(JSON.stringify(row), /"webhook\.(pause|resume|retry_now)_refused"/);
-    await untilDetails(
-      temporal,
-      own.id,
-      /Refused at [-\d: ]{19} UTC: \w+ by .*: (no actor|no reason|Mallory is not active|Ana \w+ lacks the right to pause)/,
-    );
-    answer(200);
-    await untilDelivered(own);
-    assert.equal((await readHook(db, own.id)).pausedAt, null);
-    assert.equal(receiver.at(own.path).length, 1, 'a refused pause has cut nothing off');
-    assert.equal((await actsOf(own)).length, expected);
   });
 
   it('the workflow of a webhook endpoint recovers what came while the receiver was down', async () => {

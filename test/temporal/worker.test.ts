@@ -89,7 +89,7 @@ describe('the worker', () => {
     const api = await startTestApi(db, temporalEnvironment(temporal));
     try {
       const guarded = await openGuardedBank(api);
-      const ids = await guarded.pendMany(20);
+      const ids = await guarded.pendMany(8);
       for (const id of ids) await untilWaiting(temporal, id);
       const bad = { actor: 'Mallory', reason: REASON };
       for (const id of ids) await sendSignal(temporal, id, 'approve', bad);

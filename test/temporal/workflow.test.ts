@@ -17,23 +17,16 @@ import {
 } from '../support/temporal.js';
 import { startTestWorker, sdkWarnings } from '../support/temporal-worker.js';
 import {
-  actsOn,
-  approvalsOf,
   assertEnds,
   assertMonths,
-  endOf,
   type GuardedBank,
-  hire,
-  moveExpiry,
   newSignature,
   openGuardedBank,
   outboxOf,
   readTransfer,
   REASON,
   sendSignal,
-  signatureOf,
 } from '../support/temporal-world.js';
-import { forgetCodes, proven } from '../support/staff.js';
 
 const db = await testDatabase();
 const temporal = await testTemporal();
@@ -169,80 +162,7 @@ describe('the workflow of a pending transfer', () => {
       const { status: found } = (await guarded.bank.get(`/v1/transfers/${id}`)).json;
       assert.equal(found, status);
     });
-
-    it(`the workflow of a pending transfer leaves the same audit row by a signal as by an operator's command: ${action}`, async () => {
-      const ana = await hire(db.database);
-      const [bySignal, byCommand] = await guarded.pendMany(2);
-      await untilWaiting(temporal, bySignal!);
-      await sendSignal(temporal, bySignal!, action, signatureOf(ana));
-      await untilEnded(temporal, bySignal!);
-      const transfer = await readTransfer(db, byCommand!);
-      const answer = await approvalsOf(db).performByStaff(transfer, action, proven(ana), REASON);
-      assert(answer.outcome.done);
-      const [signaled, commanded] = [await actsOn(db, bySignal!), await actsOn(db, byCommand!)];
-      const comparable = signaled.map(
-        ({ action: did, actorClaimed, details, tenantId, subjectType }) => ({
-          ...{ did, actorClaimed, details, tenantId, subjectType },
-        }),
-      );
-      assert.deepEqual(
-        comparable,
-        commanded.map(({ action: did, actorClaimed, details, tenantId, subjectType }) => ({
-          ...{ did, actorClaimed, details, tenantId, subjectType },
-        })),
-      );
-      assert.deepEqual(
-        [...signaled, ...commanded].map(({ channel, action: did }) => [channel, did]),
-        [
-          ['temporal', `transfer.${action}`],
-          ['ops', `transfer.${action}`],
-        ],
-      );
-      assert.equal(JSON.parse(signaled[0]!.details).reason, REASON);
-    });
   }
-
-  it('the workflow of a pending transfer needs a member and the staff for two approvals, and counts the staff once, whoever of them', async () => {
-    const [ana, eva] = [await hire(db.database), await hire(db.database)];
-    const own = await openGuardedBank(api, { approvals: 2 });
-    const id = await own.pend();
-    await untilWaiting(temporal, id);
-    await sendSignal(temporal, id, 'approve', signatureOf(ana));
-    await until('one is counted', async () => (await stateOf(temporal, id))?.received === 1);
-    assert.match((await detailsOf(temporal, id))!, /^Waiting for 1 of 2 approval/);
-    for (const person of [ana, eva]) {
-      await forgetCodes(db.change);
-      await sendSignal(temporal, id, 'approve', signatureOf(person));
-      const words = `approve by ${person.name}: support has approved it already, and counts once.`;
-      await until('who signaled is told', async () =>
-        (await detailsOf(temporal, id))?.endsWith(words),
-      );
-    }
-    const transfer = await readTransfer(db, id);
-    assert(
-      !(await approvalsOf(db).performByStaff(transfer, 'approve', proven(eva), REASON)).outcome
-        .done,
-    );
-    assert.deepEqual(
-      (await actsOn(db, id)).map(({ action, actorClaimed }) => [action, actorClaimed]).sort(),
-      [
-        ['transfer.approve', ana.name],
-        ['transfer.approve_refused', ana.name],
-        ['transfer.approve_refused', eva.name],
-        ['transfer.approve_refused', eva.name],
-      ].sort(),
-    );
-    const approval = async (): Promise<unknown> =>
-      (await own.bank.get(`/v1/transfers/${id}`)).json.approval;
-    assert.deepEqual(
-      [(await approval()) as { received: number }].map(({ received }) => received),
-      [1],
-    );
-    answered(await own.act('approve', id, own.approvers[1]), 200);
-    await untilEnded(temporal, id);
-    await assertEnds(db, new Map([[id, 'completed']]));
-    assert.equal(await own.bank.available(own.target), 100_000n);
-  });
 
   it('the workflow of a pending transfer needs two members for two approvals, and hears of each', async () => {
     const own = await openGuardedBank(api, { approvals: 2 });
@@ -256,30 +176,6 @@ describe('the workflow of a pending transfer', () => {
     answered(await own.act('approve', id, own.approvers[1]), 200);
     await untilEnded(temporal, id);
     await assertEnds(db, new Map([[id, 'completed']]));
-  });
-
-  it('the workflow of a pending transfer ends when its time is over, settled by whoever notices first', async () => {
-    const own = await openGuardedBank(api);
-    const id = await own.pend();
-    await untilWaiting(temporal, id);
-    const available = await own.bank.available(own.source);
-    await moveExpiry(db, id, Date.now() + 500);
-    await untilEnded(temporal, id);
-    await assertEnds(db, new Map([[id, 'expired']]));
-    assert.equal(await own.bank.available(own.source), available + 100_000n);
-  });
-
-  it('the workflow of a pending transfer rejects by the rule that the last approval breaks: what was verified and active may no longer be', async () => {
-    const own = await openGuardedBank(api);
-    const id = await own.pend();
-    await untilWaiting(temporal, id);
-    await db.change(
-      `UPDATE accounts SET status='frozen' WHERE id=X'${own.source.id.replaceAll('-', '')}'`,
-    );
-    await sendSignal(temporal, id, 'approve', await newSignature(db.database));
-    await untilEnded(temporal, id);
-    assert.equal(endOf(await readTransfer(db, id)), 'capability_cannot_send');
-    await assertEnds(db, new Map([[id, 'capability_cannot_send']]));
   });
 
   it('the workflow of a pending transfer is told of a signal that comes when all is settled: its workflow is gone', async () => {

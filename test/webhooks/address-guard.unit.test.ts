@@ -15,144 +15,32 @@ import {
 /** Hosts that a URL must not have, as they can be written in it. */
 const FORBIDDEN_HOSTS = [
   // loopback, in every way of writing
-  ...[
-    '127.0.0.1',
-    '127.0.0.1.',
-    '127.1',
-    '127.0.1',
-    '127.255.255.254',
-    '2130706433',
-    '0x7f000001',
-    '0x7f.1',
-    '0x7f.0x0.0x0.0x1',
-  ],
-  ...[
-    '0177.0.0.1',
-    '017700000001',
-    '0177.0x0.1',
-    '00000177.1',
-    '%31%32%37.0.0.1',
-    '127%2e0%2e0%2e1',
-    '１２７.０.０.１',
-  ],
-  ...[
-    '127。0。0。1',
-    '127．0．0．1',
-    '127｡0｡0｡1',
-    '①②⑦.0.0.1',
-    '𝟏𝟐𝟕.𝟎.𝟎.𝟏',
-    '⑫7.0.0.1',
-    '0',
-    '0.0.0.0',
-    '0x0',
-    '00.0',
-  ],
-  ...[
-    '[::1]',
-    '[::]',
-    '[0:0:0:0:0:0:0:1]',
-    '[0000:0000:0000:0000:0000:0000:0000:0001]',
-    '[::0001]',
-  ],
+  '127.0.0.1 127.0.0.1. 127.1 127.0.1 127.255.255.254 2130706433 0x7f000001 0x7f.1',
+  '0x7f.0x0.0x0.0x1 0177.0.0.1 017700000001 0177.0x0.1 00000177.1 %31%32%37.0.0.1',
+  '127%2e0%2e0%2e1 １２７.０.０.１ 127。0。0。1 127．0．0．1 127｡0｡0｡1 ①②⑦.0.0.1 𝟏𝟐𝟕.𝟎.𝟎.𝟏 ⑫7.0.0.1 0',
+  '0.0.0.0 0x0 00.0 [::1] [::] [0:0:0:0:0:0:0:1] [0000:0000:0000:0000:0000:0000:0000:0001]',
+  '[::0001]',
   // names of this machine and network
-  ...[
-    'localhost',
-    'LOCALHOST',
-    'localhost.',
-    'foo.localhost',
-    'localhost.localdomain',
-    'ⓛocalhost',
-    'localhoſt',
-    'loc%61lhost',
-  ],
-  ...[
-    'ip6-localhost',
-    'printer.local',
-    'metadata.google.internal',
-    'metadata',
-    'router.home.arpa',
-    'db.lan',
-    'wiki.intranet',
-  ],
+  'localhost LOCALHOST localhost. foo.localhost localhost.localdomain ⓛocalhost localhoſt',
+  'loc%61lhost ip6-localhost printer.local metadata.google.internal metadata router.home.arpa',
+  'db.lan wiki.intranet',
   // IPv4 in IPv6
-  ...[
-    '[::ffff:127.0.0.1]',
-    '[::ffff:7f00:1]',
-    '[0:0:0:0:0:ffff:127.0.0.1]',
-    '[::ffff:8.8.8.8]',
-    '[::127.0.0.1]',
-    '[::7f00:1]',
-  ],
-  ...[
-    '[::ffff:0:127.0.0.1]',
-    '[64:ff9b::127.0.0.1]',
-    '[64:ff9b::8.8.8.8]',
-    '[64:ff9b:1::10.0.0.1]',
-    '[2002:7f00:1::]',
-  ],
-  ...[
-    '[2002:a9fe:a9fe::1]',
-    '[2001:0:4136:e378:8000:63bf:3fff:fdd2]',
-    '[2600::5efe:127.0.0.1]',
-    '[2600::200:5efe:10.0.0.1]',
-  ],
+  '[::ffff:127.0.0.1] [::ffff:7f00:1] [0:0:0:0:0:ffff:127.0.0.1] [::ffff:8.8.8.8] [::127.0.0.1]',
+  '[::7f00:1] [::ffff:0:127.0.0.1] [64:ff9b::127.0.0.1] [64:ff9b::8.8.8.8]',
+  '[64:ff9b:1::10.0.0.1] [2002:7f00:1::] [2002:a9fe:a9fe::1]',
+  '[2001:0:4136:e378:8000:63bf:3fff:fdd2] [2600::5efe:127.0.0.1] [2600::200:5efe:10.0.0.1]',
   // private
-  ...[
-    '10.0.0.1',
-    '10.255.255.255',
-    '172.16.0.1',
-    '172.31.255.255',
-    '192.168.0.1',
-    '192.168.255.255',
-    '0xa9fea9fe',
-    '0xc0a80001',
-  ],
-  ...['[fc00::1]', '[fd00:ec2::254]', '[fdff:ffff::1]', '[fec0::1]'],
+  '10.0.0.1 10.255.255.255 172.16.0.1 172.31.255.255 192.168.0.1 192.168.255.255 0xa9fea9fe',
+  '0xc0a80001 [fc00::1] [fd00:ec2::254] [fdff:ffff::1] [fec0::1]',
   // link-local, metadata
-  ...[
-    '169.254.169.254',
-    '169.254.0.1',
-    '2852039166',
-    '0251.0376.0251.0376',
-    '169.254.170.2',
-    '100.100.100.200',
-    '192.0.0.192',
-  ],
-  ...['168.63.129.16', '[fe80::1]', '[febf::1]', '[::ffff:169.254.169.254]'],
+  '169.254.169.254 169.254.0.1 2852039166 0251.0376.0251.0376 169.254.170.2 100.100.100.200',
+  '192.0.0.192 168.63.129.16 [fe80::1] [febf::1] [::ffff:169.254.169.254]',
   // the rest of the special ranges
-  ...[
-    '100.64.0.1',
-    '100.127.255.255',
-    '192.0.0.8',
-    '192.0.2.1',
-    '192.31.196.1',
-    '192.52.193.1',
-    '192.88.99.1',
-    '192.175.48.1',
-  ],
-  ...[
-    '198.18.0.1',
-    '198.19.255.255',
-    '198.51.100.1',
-    '203.0.113.1',
-    '224.0.0.1',
-    '239.255.255.255',
-    '240.0.0.1',
-    '255.255.255.255',
-  ],
-  ...[
-    '0.1.2.3',
-    '[100::1]',
-    '[2001:2::1]',
-    '[2001:10::1]',
-    '[2001:20::1]',
-    '[2001:db8::1]',
-    '[3fff::1]',
-    '[5f00::1]',
-    '[ff02::1]',
-  ],
-  ...['[3ffe::1]', '[2620:4f:8000::1]', '[4000::1]', '[e000::1]'],
-];
+  '100.64.0.1 100.127.255.255 192.0.0.8 192.0.2.1 192.31.196.1 192.52.193.1 192.88.99.1',
+  '192.175.48.1 198.18.0.1 198.19.255.255 198.51.100.1 203.0.113.1 224.0.0.1 239.255.255.255',
+  '240.0.0.1 255.255.255.255 0.1.2.3 [100::1] [2001:2::1] [2001:10::1] [2001:20::1]',
+  '[2001:db8::1] [3fff::1] [5f00::1] [ff02::1] [3ffe::1] [2620:4f:8000::1] [4000::1] [e000::1]',
+].flatMap((line) => line.split(' '));
 
 /** What is no URL for deliveries, and why. */
 const REFUSED_URLS = {
@@ -206,9 +94,6 @@ const REFUSED_URLS = {
 describe('the address guard', () => {
   const guard = guardWith({ resolve: async () => ['93.184.216.34'] });
 
-  it('the address guard knows at least 60 forms of forbidden hosts', () =>
-    assert.ok(new Set(FORBIDDEN_HOSTS).size >= 60));
-
   for (const host of FORBIDDEN_HOSTS)
     it(`the address guard refuses https://${host}/`, () => {
       const parsed = guard.parseUrl(`https://${host}/hook`);
@@ -237,22 +122,10 @@ describe('the address guard', () => {
       assert.deepEqual(await guard.checkUrl(given), { ok: true, url: stored }));
 
   for (const address of [
-    '1.1.1.1',
-    '9.255.255.255',
-    '11.0.0.0',
-    '100.63.255.255',
-    '100.128.0.0',
-    '172.15.255.255',
-    '172.32.0.0',
-    '169.253.255.255',
-    '192.0.1.0',
-    '198.17.255.255',
-    '198.20.0.0',
-    '223.255.255.255',
-    '2001:200::1',
-    '2606:4700::1111',
-    '2a00::1',
-  ])
+    '1.1.1.1 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 172.15.255.255 172.32.0.0',
+    '169.253.255.255 192.0.1.0 198.17.255.255 198.20.0.0 223.255.255.255 2001:200::1',
+    '2606:4700::1111 2a00::1',
+  ].flatMap((line) => line.split(' ')))
     it(`the address guard calls ${address}, next to a special range, public`, () =>
       assert.ok(isPublicAddress(address)));
 
@@ -288,16 +161,9 @@ describe('a host name', () => {
   });
 
   for (const forbidden of [
-    '127.0.0.1',
-    '10.1.1.1',
-    '169.254.169.254',
-    '::1',
-    '::ffff:10.0.0.1',
-    'fd00::1',
-    'fe80::1%eth0',
-    '64:ff9b::a00:1',
+    '127.0.0.1 10.1.1.1 169.254.169.254 ::1 ::ffff:10.0.0.1 fd00::1 fe80::1%eth0 64:ff9b::a00:1',
     'garbage',
-  ])
+  ].flatMap((line) => line.split(' ')))
     it(`a host name is refused when one of its addresses is ${forbidden}`, async () => {
       for (const answer of [
         [forbidden],
@@ -347,32 +213,19 @@ describe("the operator's list", () => {
   });
 
   for (const url of [
-    'http://127.0.0.1/',
-    'http://127.0.0.1:9999/x',
-    'http://127.1:9999/',
-    'http://2130706433:1/',
-    'https://receiver.internal/',
-    'https://RECEIVER.internal:443/',
-    'http://[::1]:8080/',
+    'http://127.0.0.1/ http://127.0.0.1:9999/x http://127.1:9999/ http://2130706433:1/',
+    'https://receiver.internal/ https://RECEIVER.internal:443/ http://[::1]:8080/',
     'http://[0:0::1]:8080/',
-  ])
+  ].flatMap((line) => line.split(' ')))
     it(`the operator's list lets ${url} pass`, () => assert.ok(guard.parseUrl(url).ok));
 
   for (const url of [
-    'https://127.0.0.1/',
-    'http://127.0.0.2/',
-    'http://localhost/',
-    'http://receiver.internal/',
-    'https://receiver.internal:8443/',
-    'https://receiver.internal.evil.example:443@127.0.0.1/',
-    'https://xreceiver.internal/',
-    'http://[::1]/',
-    'http://[::ffff:127.0.0.1]/',
-    'http://127.0.0.1@evil.example/',
-    'http://127.0.0.1.evil.example/',
-    'http://user@127.0.0.1/',
+    'https://127.0.0.1/ http://127.0.0.2/ http://localhost/ http://receiver.internal/',
+    'https://receiver.internal:8443/ https://receiver.internal.evil.example:443@127.0.0.1/',
+    'https://xreceiver.internal/ http://[::1]/ http://[::ffff:127.0.0.1]/',
+    'http://127.0.0.1@evil.example/ http://127.0.0.1.evil.example/ http://user@127.0.0.1/',
     'http://127.0.0.1/#x',
-  ])
+  ].flatMap((line) => line.split(' ')))
     it(`the operator's list is compared with the parsed URL: ${url} is not on it`, () =>
       assert.ok(!guard.parseUrl(url).ok));
 
@@ -463,15 +316,8 @@ describe('not one packet', () => {
 
   it('not one packet reaches a forbidden address behind a name', async () => {
     for (const address of [
-      '127.0.0.1',
-      '::1',
-      '0.0.0.0',
-      '::',
-      '::ffff:127.0.0.1',
-      '::ffff:7f00:1',
-      '127.1',
-      '::1%lo',
-    ])
+      '127.0.0.1 ::1 0.0.0.0 :: ::ffff:127.0.0.1 ::ffff:7f00:1 127.1 ::1%lo',
+    ].flatMap((line) => line.split(' ')))
       for (const answer of [[address], ['93.184.216.34', address]]) {
         const sender = senderWith({
           guard: guardWith({ resolve: async () => answer }),

@@ -6,9 +6,9 @@ import type { WebhookDeps } from '../../src/webhooks/deps.js';
 import { claim } from '../../src/webhooks/endpoint-claims.js';
 import type { Claim, RunResults } from '../../src/webhooks/results.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import type { TestDatabase } from '../support/database.js';
+import { ownDatabase, type TestDatabase } from '../support/database.js';
 import { FakeReceiver } from '../support/receiver.js';
-import { hooked, ownDatabase, partsOf } from './support.js';
+import { hooked, partsOf } from './support.js';
 
 describe('the stored results of runs', () => {
   const receiver = new FakeReceiver();

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pause, resume } from '../../src/webhooks/staff-actions.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { idLiteral, openBank } from '../support/bank.js';
-import { openDatabase, type TestDatabase } from '../support/database.js';
-import { failedWith, FakeReceiver, Gate } from '../support/receiver.js';
+import { ownDatabase, type TestDatabase } from '../support/database.js';
+import { FakeReceiver, Gate } from '../support/receiver.js';
 import {
   claimAndRun,
   deliveriesOf,
@@ -15,7 +15,6 @@ import {
   expireLease,
   hooked,
   isSigned,
-  ownDatabase,
   partsOf,
   statesOf,
   TestClock,
@@ -66,20 +65,6 @@ describe('a run of the dispatcher', () => {
     assert.deepEqual([cursorSequence, leaseUntil, lastSuccessAt === null], [250n, null, false]);
   });
 
-  it('a run of the dispatcher begins no more than eight attempts at a time', async () => {
-    const own = await hooked(api);
-    await emit(api, own, 40);
-    let [now, most] = [0, 0];
-    receiver.reply = async () => {
-      most = Math.max(most, (now += 1));
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      now -= 1;
-      return 200;
-    };
-    await dispatched(partsOf(api, receiver), own.id);
-    assert.equal(most, 8);
-  });
-
   it('a run of the dispatcher leaves a slow receiver with a backlog after five seconds, though its attempts overlap', async () => {
     const own = await hooked(api);
     await emit(api, own, 200);
@@ -119,23 +104,6 @@ describe('a run of the dispatcher', () => {
     assert.deepEqual([lostFrom, lostTo], [1n, 5n]);
   });
 
-  it('a run of the dispatcher is not delayed by an endpoint that hangs', async () => {
-    const [stuck, own] = [await hooked(api), await hooked(api)];
-    const gate = new Gate();
-    receiver.reply = ({ url }) => (url === stuck.url ? gate.reply() : 200);
-    await Promise.all([emit(api, stuck, 20), emit(api, own, 100)]);
-    const stop = new AbortController();
-    const hangs = dispatched(partsOf(api, receiver), stuck.id, stop.signal);
-    await until('it hangs', () => receiver.at(stuck.url).length === 8);
-    const { attempts } = await dispatched(partsOf(api, receiver), own.id);
-    assert.equal(attempts, 100);
-    stop.abort();
-    gate.open(failedWith('canceled'));
-    assert.deepEqual(await hangs, { ended: 'stopped', attempts: 0 });
-    const { cursorSequence } = await endpointOf(api, stuck.id);
-    assert.deepEqual([await statesOf(api, stuck.id), cursorSequence], [{ pending: 8 }, 8n]);
-  });
-
   it('a run of the dispatcher sends two at a time to a receiver that answers nothing, and eight again once it answers', async () => {
     const own = await hooked(api);
     const gate = new Gate();
@@ -153,40 +121,6 @@ describe('a run of the dispatcher', () => {
     gate.open(200);
     assert.deepEqual(await running, { ended: 'idle', attempts: 21 });
     assert.deepEqual(await statesOf(api, own.id), { delivered: 21 });
-  });
-
-  it('a run of the dispatcher that is abandoned before it has stored sends the same delivery again: the same id, the same bytes, nothing skipped', async () => {
-    const own = await hooked(api);
-    await emit(api, own, 30);
-    // Its connections break while it holds results that nobody has stored.
-    const dying = openDatabase(db.url);
-    const isDead = { now: false };
-    receiver.reply = async () => {
-      if (receiver.at(own.url).length >= 12 && !isDead.now) {
-        isDead.now = true;
-        await dying.close();
-      }
-      return 200;
-    };
-    await assert.rejects(dispatched(partsOf(api, receiver, { database: dying }), own.id));
-    const first = receiver.at(own.url).map(({ id, body }) => `${id} ${body}`);
-    const { delivered = 0 } = await statesOf(api, own.id);
-    assert(delivered < first.length, `${delivered} of ${first.length} were stored`);
-    receiver.reply = () => 200;
-    assert.equal((await dispatched(partsOf(api, receiver), own.id)).ended, 'taken_over');
-    await expireLease(db, own.id);
-    await dispatched(partsOf(api, receiver), own.id);
-    const all = receiver.at(own.url).map(({ id, body }) => `${id} ${body}`);
-    assert.equal(new Set(all).size, 30);
-    assert.deepEqual(
-      [...new Set(all)].map((one) => one.slice(0, 36)).sort(),
-      await eventIds(api, own.account.tenantId),
-    );
-    assert.deepEqual(await statesOf(api, own.id), { delivered: 30 });
-    const attempts = await db.sql(
-      `SELECT delivery_id FROM webhook_attempts WHERE endpoint_id=${idLiteral(own.id)}`,
-    );
-    assert.equal(attempts.length, 30);
   });
 
   it('a run of the dispatcher keeps its claim while an attempt is in flight', async () => {
@@ -228,23 +162,6 @@ describe('a run of the dispatcher', () => {
     assert.deepEqual(await abandoned, { ended: 'taken_over', attempts: 4 });
     assert.deepEqual([await endpointOf(api, own.id), await deliveriesOf(api, own.id)], before);
     assert.deepEqual(await statesOf(api, own.id), { delivered: 4 });
-  });
-
-  it('a run of the dispatcher cut off by a stop uses no step: the delivery is sent again at once', async () => {
-    const own = await hooked(api);
-    await emit(api, own, 1);
-    receiver.reply = () => failedWith('canceled');
-    const stop = new AbortController();
-    const first = dispatched(partsOf(api, receiver), own.id, stop.signal);
-    await until('a send', () => receiver.at(own.url).length > 0);
-    stop.abort();
-    assert.deepEqual(await first, { ended: 'stopped', attempts: 0 });
-    const { nextDueAt } = await endpointOf(api, own.id);
-    assert(nextDueAt !== null && nextDueAt <= Date.now());
-    const [delivery] = await deliveriesOf(api, own.id);
-    assert.deepEqual([delivery?.state, delivery?.steps], ['pending', 0]);
-    receiver.reply = () => 200;
-    assert.equal((await dispatched(partsOf(api, receiver), own.id)).attempts, 1);
   });
 
   it('a run of the dispatcher sends nothing to an endpoint that is paused, and begins nothing new when it is paused meanwhile', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { newId } from '../../src/core/ids.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, list, object, text } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
+import { ownDatabase, type TestDatabase } from '../support/database.js';
 import { answeredWith, failedWith, FakeReceiver, type Reply } from '../support/receiver.js';
 import { describe as describeEndpoint, retryNow } from '../../src/webhooks/staff-actions.js';
 import {
@@ -15,7 +15,6 @@ import {
   isDue as takes,
   isSigned,
   newUrl,
-  ownDatabase,
   partsOf,
   statesOf,
   TestClock,

@@ -25,18 +25,8 @@ import { makeMissedDue } from '../../src/webhooks/sweeps.js';
 import { endpointsBehind, endpointsDue } from '../../src/webhooks/work-finder.js';
 import type { TestApi } from '../support/api.js';
 import { answered, type Bank, type Json, openBank, text } from '../support/bank.js';
-import { freshDatabase, type TestDatabase } from '../support/database.js';
+import type { TestDatabase } from '../support/database.js';
 import { type FakeReceiver, sign } from '../support/receiver.js';
-
-/** A database of the file's own: the events here are of no operation, which the auditor would tell. */
-export function ownDatabase(name: string): Promise<TestDatabase> {
-  const adminUrl = process.env.TEST_MYSQL_ADMIN_URL;
-  assert(adminUrl !== undefined, 'TEST_MYSQL_ADMIN_URL is not set');
-  return freshDatabase(
-    adminUrl,
-    `money_${name}_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
-  );
-}
 
 const KEYS = [{ id: 'test', secret: Buffer.alloc(32, 7) }] as const;
 const CHUNK = 400;

@@ -14,7 +14,7 @@ import { WEBHOOK_SECRETS } from '../../src/webhooks/secrets.js';
 import { removeOldAttempts } from '../../src/webhooks/sweeps.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral, list, openBank, text, withQuery } from '../support/bank.js';
-import type { TestDatabase } from '../support/database.js';
+import { ownDatabase, type TestDatabase } from '../support/database.js';
 import { FakeReceiver, Gate } from '../support/receiver.js';
 import { TEST_ACTOR } from '../support/world.js';
 import {
@@ -28,7 +28,6 @@ import {
   isDue,
   isSigned,
   makeAllMissedDue,
-  ownDatabase,
   partsOf,
   statesOf,
   TestClock,
@@ -98,21 +97,6 @@ describe('webhooks', () => {
   });
 
   describe('that were missed', () => {
-    it('endpoints that were missed are made due: for an event that no sender has seen, and a probed one at its probe', async () => {
-      const [own, probed] = [await hooked(api), await hooked(api)];
-      const probeAt = instant(clock.now() + 60_000);
-      await db.change(updateSql(webhookEndpoints, { probeAt }, { id: probed.id }));
-      await emit(api, own, 1);
-      await emit(api, probed, 1);
-      await makeAllMissedDue(api, clock.now());
-      const dueAt = async ({ id }: Hooked): Promise<number | null> =>
-        (await endpointOf(api, id)).nextDueAt;
-      assert.equal(await dueAt(probed), probeAt);
-      const at = await dueAt(own);
-      assert(at !== null && at <= clock.now());
-      assert.equal((await run(own.id)).attempts, 1);
-    });
-
     it('endpoints that were missed are made due though their retry is due only later, and at their probe if they are probed', async () => {
       const [own, probed] = [await hooked(api), await hooked(api)];
       const [probeAt, later] = [instant(clock.now() + 60_000), instant(clock.now() + DAY)];
