@@ -1,157 +1,103 @@
-import assert from 'node:assert/strict';
+import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import type { BonusBatch } from '../../src/db/entities/bonuses.js';
-import { audit } from '../../src/auditor/audit.js';
 import { idLiteral, LEAST } from '../support/bank.js';
-import { freshDatabase, type TestDatabase } from '../support/database.js';
-import { assertLedgerSound } from '../support/world.js';
+import type { TestDatabase } from '../support/database.js';
 import { BatchWorld, payroll } from './support.js';
+import { type Damages, damageTests } from '../auditor/damages.js';
 
-interface Victim {
+interface Victims {
+  readonly tenantId: Uuid;
   readonly payer: Account;
   /** Held, one row of three paid. */
   readonly executing: BonusBatch;
   readonly completed: BonusBatch;
 }
 
-type Damage = readonly [name: string, sql: (victim: Victim) => string, found: readonly string[]];
-
 const ROW = (batch: BonusBatch, number: number): string =>
   `batch_id=${idLiteral(batch.id)} AND number=${number}`;
 const BATCH = (batch: BonusBatch, set: string): string =>
   `UPDATE bonus_batches SET ${set} WHERE id=${idLiteral(batch.id)}`;
 
-const DAMAGES: readonly Damage[] = [
-  [
-    'a hold that has less than the open rows',
+const DAMAGES: Damages<Victims> = {
+  'a hold that has less than the open rows': [
     ({ executing }) =>
       `UPDATE holds SET remaining=remaining-1 WHERE resource_id=${idLiteral(executing.id)}`,
     ['held_total', 'operation_hold'],
   ],
-  [
-    'a changed amount of an open row',
+  'a changed amount of an open row': [
     ({ executing }) => `UPDATE bonus_batch_rows SET raw=raw+1 WHERE ${ROW(executing, 3)}`,
     ['batch_sums'],
   ],
-  [
-    'a deleted row',
+  'a deleted row': [
     ({ executing }) => `DELETE FROM bonus_batch_rows WHERE ${ROW(executing, 3)}`,
     ['batch_sums', 'batch_sums'],
   ],
-  [
-    'a paid row that looks open again',
+  'a paid row that looks open again': [
     ({ completed }) =>
       `UPDATE bonus_batch_rows SET status='pending', bonus_id=NULL WHERE ${ROW(completed, 2)}`,
     ['batch_row_bonus', 'batch_sums', 'batch_sums'],
   ],
-  [
-    'a paid row that names another bonus',
+  'a paid row that names another bonus': [
     ({ completed, executing }) =>
       `UPDATE bonus_batch_rows SET bonus_id=${idLiteral(executing.id)} WHERE ${ROW(completed, 2)}`,
     ['batch_row_bonus'],
   ],
-  [
-    'a bonus with another recipient than its row',
+  'a bonus with another recipient than its row': [
     ({ completed, payer }) =>
       `UPDATE bonus_batch_rows SET recipient_account_id=${idLiteral(payer.id)} WHERE ${ROW(completed, 2)}`,
     ['batch_row_bonus'],
   ],
-  [
-    'a batch that counts a row too many as paid',
+  'a batch that counts a row too many as paid': [
     ({ executing }) => BATCH(executing, 'rows_paid=rows_paid+1'),
     ['batch_sums', 'batch_sums'],
   ],
-  [
-    'a batch that is over with open rows',
+  'a batch that is over with open rows': [
     ({ executing }) => BATCH(executing, "status='completed'"),
     ['batch_state', 'operation_event', 'operation_hold'],
   ],
-  [
-    'a completed batch that is executing again',
+  'a completed batch that is executing again': [
     ({ completed }) => BATCH(completed, "status='executing'"),
     ['batch_state', 'operation_event'],
   ],
-  [
-    'a deleted bonus',
+  'a deleted bonus': [
     ({ completed }) =>
       `DELETE FROM bonuses WHERE batch_id=${idLiteral(completed.id)} AND batch_row=2`,
     ['batch_row_bonus', 'batch_sums', 'key_resource', 'month_total', 'transaction_resource'],
   ],
-  [
-    'a bonus of another month',
+  'a bonus of another month': [
     ({ completed }) =>
       `UPDATE bonuses SET limit_month='2020-01' WHERE batch_id=${idLiteral(completed.id)} AND batch_row=2`,
     ['month_total', 'month_total'],
   ],
-  [
-    'a batch in another asset than its bonuses',
+  'a batch in another asset than its bonuses': [
     ({ completed }) => BATCH(completed, "asset='DUSD'"),
     ['batch_row_bonus', 'event_body', 'event_body', 'operation_hold'],
   ],
-  [
-    'a bonus whose key is gone, so that its row could be paid again',
+  'a bonus whose key is gone, so that its row could be paid again': [
     ({ completed }) =>
       `DELETE FROM idempotency_keys WHERE resource_id=(SELECT id FROM bonuses WHERE batch_id=${idLiteral(completed.id)} AND batch_row=2)`,
     ['operation_key'],
   ],
-  [
-    'a bonus of another amount',
+  'a bonus of another amount': [
     ({ completed }) =>
       `UPDATE bonuses SET raw=raw-1 WHERE batch_id=${idLiteral(completed.id)} AND batch_row=2`,
     ['batch_row_bonus', 'month_total', 'transaction_legs'],
   ],
-];
+};
 
-describe('the auditor finds, of batches and bonuses,', () => {
-  let db: TestDatabase;
-
-  // A database of its own: what is damaged here stays damaged.
-  before(async () => {
-    const admin = process.env.TEST_MYSQL_ADMIN_URL ?? '';
-    db = await freshDatabase(
-      admin,
-      `money_batch_audit_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
-    );
-  });
-
-  after(() => db.remove());
-
-  beforeEach(async () => {
-    const tables = await db.sql(
-      `SELECT table_name AS name FROM information_schema.tables WHERE table_schema='${db.name}' AND table_name<>'schema_migrations'`,
-    );
-    for (const { name } of tables) await db.sql(`DELETE FROM ${String(name)}`);
-  });
-
-  async function makeVictim(): Promise<Victim> {
-    const world = await BatchWorld.open(db);
-    const payer = await world.account({ funds: { COPM: 100n * LEAST } });
-    await world.account({ alias: '$ana' });
-    await world.account({ alias: '$bruno' });
-    const row = (recipient: string): readonly string[] => [recipient, LEAST.toString(), 'COPM'];
-    const completed = await world.paid(payer, payroll([row('$ana'), row('$bruno')]));
-    const executing = await world.executed(
-      payer,
-      payroll([row('$ana'), row('$ana'), row('$bruno')]),
-    );
-    await world.execution.payNextGroup(executing.id, 1);
-    return { payer, executing, completed };
-  }
-
-  it('the auditor finds nothing in batches and bonuses where nothing is wrong', async () => {
-    await makeVictim();
-    await assertLedgerSound(db.database);
-  });
-
-  for (const [name, sql, found] of DAMAGES)
-    it(name, async () => {
-      const victim = await makeVictim();
-      assert.equal(await db.change(sql(victim)), 1);
-      const { findings } = await audit(db.database);
-      assert.deepEqual(
-        findings.map(({ check }) => check).sort(),
-        [...found],
-        JSON.stringify(findings, null, 1),
-      );
-    });
+describe('of batches and bonuses, the auditor', () => {
+  damageTests(DAMAGES, { name: 'batch_audit', makeVictims, ofNoTenant: [] });
 });
+
+async function makeVictims(db: TestDatabase): Promise<Victims> {
+  const world = await BatchWorld.open(db);
+  const payer = await world.account({ funds: { COPM: 100n * LEAST } });
+  await world.account({ alias: '$ana' });
+  await world.account({ alias: '$bruno' });
+  const row = (recipient: string): readonly string[] => [recipient, LEAST.toString(), 'COPM'];
+  const completed = await world.paid(payer, payroll([row('$ana'), row('$bruno')]));
+  const executing = await world.executed(payer, payroll([row('$ana'), row('$ana'), row('$bruno')]));
+  await world.execution.payNextGroup(executing.id, 1);
+  return { tenantId: world.tenant.tenant.id, payer, executing, completed };
+}

@@ -138,8 +138,8 @@ describe('an operator at a batch that is executing', () => {
     assert.equal(await received(), 120n * LEAST);
   });
 
-  it('an operator at a batch that is executing cancels it while it is being paid, ten times at different moments: what left is what its rows say', async () => {
-    for (let round = 0; round < 10; round += 1) {
+  it('an operator at a batch that is executing cancels it while it is being paid, at different moments: what left is what its rows say', async () => {
+    for (let round = 0; round < 6; round += 1) {
       const batch = await world.executed(
         payer,
         payroll(Array.from({ length: 30 }, () => ['$ana', LEAST.toString(), 'COPM'])),
@@ -148,7 +148,7 @@ describe('an operator at a batch that is executing', () => {
       const paying = (async () => {
         for (let group = 0; group < 10; group += 1) await world.execution.payNextGroup(batch.id, 3);
       })();
-      await new Promise((resolve) => setTimeout(resolve, round * 12));
+      await new Promise((resolve) => setTimeout(resolve, round * 20));
       const canceled = await cancelBatch(world.deps, batch.id, TEST_ACTOR, 'x').catch(() => null);
       await paying;
       await world.pay(batch);

@@ -150,15 +150,6 @@ describe('the execution of a batch', () => {
     assert.deepEqual(await world.events(), ['bonus_batch.ready', 'bonus_batch.partially_failed']);
   });
 
-  it('the execution of a batch without a hold goes in the order of the file over many groups', async () => {
-    const payer = await source(250n * LEAST);
-    const batch = await world.paid(payer, pays(...Array.from({ length: 450 }, () => LEAST)));
-    assert.deepEqual(
-      (await world.rows(batch.id)).map(({ status }) => status),
-      Array.from({ length: 450 }, (_, index) => (index < 250 ? 'paid' : 'failed')),
-    );
-  });
-
   it('the hold covers what is needed to the last unit, the fee too', async () => {
     await world.charge(await world.account(), { flatRaw: 1n });
     for (const [funds, isHeld] of [
@@ -311,20 +302,6 @@ describe('the execution of a batch', () => {
     ]);
   });
 
-  it('the execution of a batch in a month that does not cover it refuses the remaining rows, in file order', async () => {
-    const payer = await source(1_000n * LEAST);
-    await db.sql(
-      `INSERT INTO account_limits VALUES (${idLiteral(payer.id)}, 'COPM', NULL, NULL, ${250n * LEAST})`,
-    );
-    const batch = await world.paid(payer, pays(...Array.from({ length: 420 }, () => LEAST)));
-    assert(batch.isHeld);
-    assert.deepEqual(
-      (await world.rows(batch.id)).map(({ status, code }) => code ?? status),
-      Array.from({ length: 420 }, (_, index) => (index < 250 ? 'paid' : 'monthly_limit_exceeded')),
-    );
-    assert.deepEqual(await balanceOf(db.database, payer.id), { available: 750n * LEAST, held: 0n });
-  });
-
   it('the execution of a batch fails a row that would make its recipient richer than a balance can be', async () => {
     const network = `net-${randomUUID()}`;
     const other = await BatchWorld.open(db);
@@ -440,14 +417,6 @@ describe('the execution of a batch', () => {
       assert.equal(codeOf(await guarded.execute(large, member)), undefined);
       await Promise.all([guarded.pay(small), guarded.pay(large)]);
       assert.equal((await guarded.batch(large.id)).executedBy, member.id);
-    });
-
-    it('executing a batch of another tenant, or of nothing, is 404', async () => {
-      const payer = await source(10n * LEAST);
-      const batch = await world.ready(payer, pays(LEAST));
-      const stranger = await BatchWorld.open(db);
-      assert.equal(codeOf(await stranger.execute(batch)), 'not_found');
-      assert.equal(codeOf(await stranger.execute({ id: payer.id })), 'not_found');
     });
   });
 

@@ -219,18 +219,4 @@ describe('the files of batches over HTTP', () => {
     const absent = await bank.request('HEAD', `/v1/bonus_batches/${id}/files/result`);
     assert.deepEqual([absent.status, absent.bytes.length], [404, 0]);
   });
-
-  it("the files of another tenant's batch are 404, like those of a batch that does not exist", async () => {
-    const { id } = await validated(csvOf([['$nobody', MIN, 'COPM', null, null]]));
-    const stranger = await openBank(api);
-    for (const name of ['errors', 'result']) {
-      answered(await stranger.get(`/v1/bonus_batches/${id}/files/${name}`), 404, 'not_found');
-      answered(
-        await stranger.get(`/v1/bonus_batches/${stranger.tenant.tenant.id}/files/${name}`),
-        404,
-        'not_found',
-      );
-      answered(await stranger.get(`/v1/bonus_batches/no-uuid/files/${name}`), 404, 'not_found');
-    }
-  });
 });

@@ -64,53 +64,49 @@ describe('a batch that may not be covered to its last row', () => {
     }
   }
 
-  const sources = {
-    'without the funds for all': () =>
-      world.account({ type: 'business', funds: { COPM: BigInt(COVERED) * LEAST } }),
-    'held, in a month that does not cover it': async () => {
-      const payer = await world.account({ type: 'business', funds: { COPM: 1_000n * LEAST } });
-      const month = BigInt(COVERED) * LEAST;
-      await db.sql(
-        `INSERT INTO account_limits VALUES (${idLiteral(payer.id)}, 'COPM', NULL, NULL, ${month})`,
-      );
-      return payer;
-    },
+  const poor = () => world.account({ type: 'business', funds: { COPM: BigInt(COVERED) * LEAST } });
+  const limited = async () => {
+    const payer = await world.account({ type: 'business', funds: { COPM: 1_000n * LEAST } });
+    const month = BigInt(COVERED) * LEAST;
+    await db.sql(
+      `INSERT INTO account_limits VALUES (${idLiteral(payer.id)}, 'COPM', NULL, NULL, ${month})`,
+    );
+    return payer;
   };
 
-  for (const [which, source] of Object.entries(sources))
-    for (const open of [2, 60])
-      it(`a batch that may not be covered to its last row: ${which} pays nothing after row ${open} while that row is open, and then every row in order`, async () => {
-        const payer = await source();
-        const batch = await world.executed(payer, fileWithBrunoIn(open));
-        await payWhileLocked(
-          bruno,
-          batch,
-          async () => {
-            const paid = (await world.rows(batch.id)).filter(({ status }) => status === 'paid');
-            assert.deepEqual(
-              paid.map(({ number }) => number),
-              Array.from({ length: paid.length }, (_, place) => place + 2),
-            );
-            assert(paid.length <= placeOf(open), `${paid.length} are paid`);
-            return paid.length === placeOf(open);
-          },
-          open === 2 ? LONG_LOCKED_MS : LOCKED_MS,
-        );
-        while ((await world.pay(batch)) !== 'over') continue;
-        const refusal = batch.isHeld ? 'monthly_limit_exceeded' : 'insufficient_funds';
-        assert.deepEqual(
-          (await world.rows(batch.id)).map(({ status, code }) => code ?? status),
-          Array.from({ length: ROWS }, (_, place) => (place < COVERED ? 'paid' : refusal)),
-        );
-        const [toAna, toBruno] = [
-          await balanceOf(db.database, ana.id),
-          await balanceOf(db.database, bruno.id),
-        ];
-        assert.deepEqual(
-          [toAna.available, toBruno.available],
-          [BigInt(COVERED - 1) * LEAST, LEAST],
-        );
-      });
+  for (const [which, source, open] of [
+    ['without the funds for all', poor, 60],
+    ['held, in a month that does not cover it', limited, 2],
+  ] as const)
+    it(`a batch that may not be covered to its last row: ${which} pays nothing after row ${open} while that row is open, and then every row in order`, async () => {
+      const payer = await source();
+      const batch = await world.executed(payer, fileWithBrunoIn(open));
+      await payWhileLocked(
+        bruno,
+        batch,
+        async () => {
+          const paid = (await world.rows(batch.id)).filter(({ status }) => status === 'paid');
+          assert.deepEqual(
+            paid.map(({ number }) => number),
+            Array.from({ length: paid.length }, (_, place) => place + 2),
+          );
+          assert(paid.length <= placeOf(open), `${paid.length} are paid`);
+          return paid.length === placeOf(open);
+        },
+        open === 2 ? LONG_LOCKED_MS : LOCKED_MS,
+      );
+      while ((await world.pay(batch)) !== 'over') continue;
+      const refusal = batch.isHeld ? 'monthly_limit_exceeded' : 'insufficient_funds';
+      assert.deepEqual(
+        (await world.rows(batch.id)).map(({ status, code }) => code ?? status),
+        Array.from({ length: ROWS }, (_, place) => (place < COVERED ? 'paid' : refusal)),
+      );
+      const [toAna, toBruno] = [
+        await balanceOf(db.database, ana.id),
+        await balanceOf(db.database, bruno.id),
+      ];
+      assert.deepEqual([toAna.available, toBruno.available], [BigInt(COVERED - 1) * LEAST, LEAST]);
+    });
 
   it('a batch that may not be covered to its last row that is covered continues past an open row, since its money is set aside', async () => {
     const payer = await world.account({ type: 'business', funds: { COPM: 1_000n * LEAST } });

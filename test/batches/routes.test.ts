@@ -109,30 +109,6 @@ describe('batches over HTTP', () => {
     });
   });
 
-  it('batches over HTTP shows a rejected one with the address of its errors', async () => {
-    const { id } = await served.validate(
-      (await served.upload(payer, payroll([['$x1', '1', 'COPM']]))).id,
-    );
-    const { json } = answered(await bank.get(`/v1/bonus_batches/${id}`), 200);
-    assert.deepEqual(
-      [json.status, json.rows, json.rows_rejected, json.total, json.files],
-      [
-        'rejected',
-        1,
-        1,
-        null,
-        {
-          errors_url: `http://127.0.0.1:8080/v1/bonus_batches/${id}/files/errors`,
-          result_url: null,
-        },
-      ],
-    );
-    assert.deepEqual(answered(await bank.get(`/v1/bonus_batches/${id}/rows`), 200).json, {
-      items: [],
-      next_cursor: null,
-    });
-  });
-
   it('batches over HTTP executes: 202 and its progress; repeated with the key 202 as a replay, with another key 409', async () => {
     const { id } = await served.ready(payer, file(LEAST, 2n * LEAST));
     const key = randomUUID();

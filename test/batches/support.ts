@@ -167,7 +167,6 @@ interface WorldOptions {
   readonly timeoutMs?: number;
 }
 
-/** A tenant whose payroll is paid: the service's own deps, without HTTP. */
 /** Nobody relays: the tests do themselves what a workflow would. */
 const NOBODY = { notify: () => undefined };
 
@@ -179,6 +178,7 @@ function uploadOf(file: Buffer): UploadFile {
   return { size: file.length, sha256: createHash('sha256').update(file).digest(), pieces };
 }
 
+/** A tenant whose payroll is paid: the service's own deps, without HTTP. */
 export class BatchWorld {
   readonly database: Database;
   readonly clock: Clock;
@@ -187,16 +187,16 @@ export class BatchWorld {
   readonly execution: BatchExecution;
 
   private constructor(
-    readonly db: TestDatabase,
     readonly tenant: TestTenant,
-    options: WorldOptions,
+    database: Database,
+    options: Omit<WorldOptions, 'database'>,
   ) {
-    this.database = options.database ?? db.database;
+    this.database = database;
     this.clock = options.clock ?? systemClock;
     // As a worker's writer for batches.
-    this.watched = openWriter(this.database, options.writer, this.clock);
+    this.watched = openWriter(database, options.writer, this.clock);
     const { writer } = this.watched;
-    const { database, clock } = this;
+    const { clock } = this;
     this.batches = new Batches({
       database,
       writer,
@@ -204,17 +204,19 @@ export class BatchWorld {
       notifier: NOBODY,
       timeoutMs: options.timeoutMs ?? STATEMENT_TIMEOUT_MS,
     });
-    this.execution = new BatchExecution({
-      database,
-      writer,
-      clock,
-      baseUrl: BASE_URL,
-      files: fileMaker(database),
-    });
+    const files = fileMaker(database);
+    this.execution = new BatchExecution({ database, writer, clock, baseUrl: BASE_URL, files });
   }
 
   static async open(db: TestDatabase, options: WorldOptions = {}): Promise<BatchWorld> {
-    return new BatchWorld(db, await makeTenant(db.database), options);
+    const { database = db.database, ...others } = options;
+    return new BatchWorld(await makeTenant(db.database), database, others);
+  }
+
+  /** That of a bank whose API runs in this process: what the worker and the upload's route do for it. */
+  static of({ api, tenant }: Pick<Bank, 'api' | 'tenant'>): BatchWorld {
+    const { database, clock } = api.core;
+    return new BatchWorld(tenant, database, { clock });
   }
 
   get deps() {
@@ -309,7 +311,7 @@ export class BatchWorld {
   }
 
   async events(): Promise<string[]> {
-    const rows = await this.db.sql(
+    const rows = await this.database.reader.query(
       `SELECT type FROM events WHERE tenant_id=X'${this.tenant.tenant.id.replaceAll('-', '')}' ORDER BY sequence`,
     );
     return rows.map(({ type }) => String(type));
@@ -336,38 +338,22 @@ export function codeOf({ outcome }: CommandResult<unknown>): string | undefined 
   return outcome.done ? undefined : outcome.refusal.code;
 }
 
-/** The batches of a bank whose API runs in this process: what the worker and the upload's route do for it. */
+/** The batches of a bank whose API runs in this process, by their ids. */
 export class ServedBatches {
   lastKey = '';
-  private readonly batches: Batches;
+  private readonly world: BatchWorld;
 
-  constructor(private readonly bank: Pick<Bank, 'api' | 'tenant'>) {
-    const { database, writer, clock } = bank.api.core;
-    this.batches = new Batches({
-      database,
-      writer,
-      clock,
-      notifier: NOBODY,
-      timeoutMs: STATEMENT_TIMEOUT_MS,
-    });
-  }
-
-  private get caller(): Caller {
-    const { tenant, owner } = this.bank.tenant;
-    return { tenantId: tenant.id, memberId: owner.id, tokenKeyId: 'test', scopes: SCOPES };
+  constructor(bank: Pick<Bank, 'api' | 'tenant'>) {
+    this.world = BatchWorld.of(bank);
   }
 
   async upload(source: Pick<Account, 'id'>, file: Buffer): Promise<BonusBatch> {
     this.lastKey = randomUUID();
-    const keyed = { key: this.lastKey, fingerprint: commandFingerprint(['upload']) };
-    const request = { sourceAccountId: source.id, description: 'November', file: uploadOf(file) };
-    return resourceOf(await this.batches.upload(this.caller, request, keyed));
+    return resourceOf(await this.world.upload(source, file, this.lastKey));
   }
 
-  async validate(id: Uuid): Promise<BonusBatch> {
-    const batch = await validateBatch(validationParts(this.bank.api.core), id, UNWATCHED);
-    assert(batch !== undefined);
-    return batch;
+  validate(id: Uuid): Promise<BonusBatch> {
+    return this.world.validate(id);
   }
 
   async ready(source: Pick<Account, 'id'>, file: Buffer): Promise<BonusBatch> {
@@ -377,27 +363,16 @@ export class ServedBatches {
   }
 
   async pay(id: Uuid): Promise<void> {
-    const { database, writer, clock } = this.bank.api.core;
-    const execution = new BatchExecution({
-      database,
-      writer,
-      clock,
-      baseUrl: BASE_URL,
-      files: fileMaker(database),
-    });
-    assert.equal(await execution.pay(id, UNWATCHED), 'over');
+    assert.equal(await this.world.pay({ id }), 'over');
   }
 
   /** Every row, and nothing of what comes behind the last. */
   async payRows(id: Uuid): Promise<void> {
-    const { database, writer, clock } = this.bank.api.core;
-    const deps = { database, writer, clock, baseUrl: BASE_URL, files: fileMaker(database) };
-    await new BatchExecution(deps).payNextGroup(id, 100);
+    await this.world.execution.payNextGroup(id, 100);
   }
 
   async execute(id: Uuid): Promise<BonusBatch> {
-    const keyed = { key: randomUUID(), fingerprint: commandFingerprint(['execute']) };
-    return resourceOf(await this.batches.execute(this.caller, id, keyed));
+    return resourceOf(await this.world.execute({ id }));
   }
 }
 

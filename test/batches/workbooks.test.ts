@@ -93,21 +93,6 @@ describe('workbooks uploaded over HTTP', () => {
     );
   });
 
-  it('a date is one in a description, and refused in a reference', async () => {
-    assert.deepEqual(await problems(sample('dates_1')), [
-      '2,reference,invalid_field,"reference is a date or a time (2026-11-02), perhaps a code that the spreadsheet has converted. Format the column as text and enter the value again.",2026-11-02',
-    ]);
-  });
-
-  it('an amount that the spreadsheet shows as another one is refused', async () => {
-    const [problem, ...more] = await problems(sample('currency_fmt'));
-    assert.deepEqual(more, []);
-    assert.match(
-      problem ?? '',
-      /^2,amount,invalid_field,.*\$.*#,##0\.00.* is not a valid amount\. Use digits only, in the smallest unit \(150000 is 1,500\.00 COPM/,
-    );
-  });
-
   describe('with hidden parts', () => {
     const header = `<row>${cells('recipient', 'amount', 'asset')}</row>`;
     const paid = cells('$dora', LEAST.toString(), 'COPM');

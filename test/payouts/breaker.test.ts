@@ -6,7 +6,6 @@ import { insertSql } from '../../src/db/statements.js';
 import { RailRecovery, recoverySweeps } from '../../src/payouts/recovery.js';
 import { newBreaker, RESUMES_AFTER_MS } from '../../src/payouts/breaker.js';
 import { type Rail, RailSilent } from '../../src/payouts/rails/rail.js';
-import { listRails } from '../../src/ops/commands/rails.js';
 import type { Sweeper } from '../../src/temporal/sweeper.js';
 import { startTestApi } from '../support/api.js';
 import { idLiteral, LEAST } from '../support/bank.js';
@@ -17,7 +16,6 @@ import { balanceOf } from '../support/world.js';
 import { ScriptedRail, say } from './scripted-rail.js';
 import {
   assertSameStory,
-  FORGOTTEN_RAIL,
   forgetRails,
   openPayoutBank,
   type PayoutBank,
@@ -185,30 +183,6 @@ describe('a rail that does not answer', () => {
     const { payout, isHeld } = await queue.submit(waiting);
     assert.deepEqual([isHeld, payout.status], [false, 'canceled']);
     await assertSameStory(own, waiting);
-  });
-
-  it('a rail that does not answer is shown to operators with what waits for it', async () => {
-    const { submissions } = over(...silent(3));
-    const ids = await pay(4);
-    for (const id of ids.slice(0, 3)) await submissions.submit(id);
-    const found = (await listRails(db.database.reader, ['http:bank-a'])).filter(
-      ({ rail }) => rail !== FORGOTTEN_RAIL,
-    );
-    assert.deepEqual(
-      found.map(({ rail, breaker: known, approved, inProgress }) => [
-        rail,
-        known?.state,
-        approved,
-        inProgress,
-      ]),
-      [
-        ['http:bank-a', undefined, 0, 0],
-        ['simulated', 'open', 1, 3],
-      ],
-    );
-    const { lastFailure, lastPayoutId } = found[1]!.breaker!;
-    assert.equal(lastFailure, 'no answer');
-    assert.equal(lastPayoutId, ids[2]);
   });
 
   describe('beside another', () => {

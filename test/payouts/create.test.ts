@@ -17,7 +17,6 @@ import {
   openPayoutBank,
   payoutBody,
   type PayoutBank,
-  rowOf,
   statusesOf,
   TEST_KEYRING,
 } from './support.js';
@@ -203,28 +202,6 @@ describe('POST /v1/payouts', () => {
   describe('that needs approval', () => {
     beforeEach(() => own.guard(2));
 
-    it('POST /v1/payouts that needs approval waits with its money held, and emits no event', async () => {
-      const id = await own.pend();
-      const shown = await own.get(id);
-      assert.deepEqual(
-        [shown.status, statusesOf(shown)],
-        ['pending_approval', ['pending_approval']],
-      );
-      assert.deepEqual(await own.events(id), []);
-      assert.equal((await balanceOf(db.database, own.source.id)).held, LEAST);
-    });
-
-    it('POST /v1/payouts that needs approval is approved by the last approval needed; each member counts once, its creator never', async () => {
-      const id = await own.pend();
-      answered(await own.act('approve', id, own.creator), 403, 'authority_insufficient');
-      answered(await own.act('approve', id), 200);
-      const again = answered(await own.act('approve', id), 200).json;
-      assert.equal(object(again.approval).received, 1);
-      const approved = answered(await own.act('approve', id, own.approvers[1]), 200).json;
-      assert.deepEqual(statusesOf(approved), ['pending_approval', 'approved']);
-      await assertSameStory(own, id);
-    });
-
     it('POST /v1/payouts that needs approval is canceled by its creator, pending or approved, and not by an approver', async () => {
       const [pending, approved] = [await own.pend(), await own.pend()];
       answered(await own.act('cancel', pending, own.approvers[0]), 403, 'authority_insufficient');
@@ -237,19 +214,6 @@ describe('POST /v1/payouts', () => {
       assert.deepEqual(details, { current: 'canceled', allowed: ['pending_approval', 'approved'] });
       for (const id of [pending, approved]) await assertSameStory(own, id);
       assert.equal((await balanceOf(db.database, own.source.id)).held, 0n);
-    });
-
-    it('POST /v1/payouts that needs approval ends as canceled when its time is over, whoever notices first', async () => {
-      const id = await own.pend();
-      await db.change(
-        `UPDATE payouts SET approval_expires_at='2020-01-01 00:00:00.000' WHERE id=X'${id.replaceAll('-', '')}'`,
-      );
-      const { details } = answered(await own.act('approve', id), 409, 'invalid_state');
-      assert.deepEqual(details, { current: 'canceled', allowed: ['pending_approval'] });
-      const shown = await own.get(id);
-      assert.equal(object(shown.failure).code, 'approval_expired');
-      assert.equal((await rowOf(db, id)).approvalsReceived, 0);
-      await assertSameStory(own, id);
     });
   });
 });

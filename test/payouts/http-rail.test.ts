@@ -77,15 +77,6 @@ describe('the HTTP rail', () => {
     railsOf(db, { rails: new Map([[RAIL, over]]) }).submissions;
 
   describe('with the reference gateway', () => {
-    it('the HTTP rail with the reference gateway learns at once of what happens at once', async () => {
-      const [done, failed] = [await own.pay(), await own.pay('01')];
-      await submissions().submit(done);
-      await submissions().submit(failed);
-      assert.equal((await own.get(done)).status, 'completed');
-      assert.equal(object((await own.get(failed)).failure).code, 'account_closed');
-      for (const id of [done, failed]) await assertSameStory(own, id);
-    });
-
     it('the HTTP rail with the reference gateway learns by signed callbacks of what happens later, including a return after completion', async () => {
       const [failed, returned, done] = [
         await own.pay('02'),
@@ -389,15 +380,6 @@ describe('the HTTP rail', () => {
       );
       const document = answered(await api.request('GET', '/openapi.json'), 200).text;
       assert(!document.includes('/rails/'));
-    });
-
-    it('the HTTP rail takes callbacks that contradict what is settled: nothing changes, and operators are told', async () => {
-      answered(await call(about()), 200);
-      answered(await call(about({ status: 'failed', failure: { code: 'account_closed' } })), 200);
-      const { status: stays, stuckReason } = await rowOf(db, id);
-      assert.deepEqual([stays, stuckReason], ['completed', 'contradiction']);
-      assert.deepEqual(await effects(), ['applied', 'conflict']);
-      await assertSameStory(own, id);
     });
 
     it('the HTTP rail takes callbacks with a failure in our own words, whatever the rail writes', async () => {

@@ -22,6 +22,8 @@ import {
   TEST_KEYRING,
 } from './support.js';
 
+const RESOLVE = ['payouts', 'resolve'] as const;
+
 const db = await testDatabase();
 const api = await startTestApi(db);
 
@@ -53,6 +55,10 @@ describe('the operators of payouts', () => {
     assert.equal(code, 0, stderr);
     return JSON.parse(stdout) as Json;
   };
+  const propose = (id: Uuid, outcome: string, reason: string) =>
+    json(...RESOLVE, id, '--outcome', outcome, '--reason', reason, '--as', 'maria');
+  const decide = (id: Uuid, decision: 'approve' | 'reject', who: string) =>
+    json(...RESOLVE, id, `--${decision}`, '--as', who);
   const refused = async (message: RegExp, ...args: string[]): Promise<void> => {
     const { code, stderr } = await ops([...args, '--yes']);
     assert.notEqual(code, 0);
@@ -115,23 +121,12 @@ describe('the operators of payouts', () => {
 
   it('the operators of payouts resolve with a second person as completed, with everything the rail would have caused', async () => {
     const id = await silent();
-    await json(
-      'payouts',
-      'resolve',
-      id,
-      '--outcome',
-      'completed',
-      '--reason',
-      'on the statement',
-      '--as',
-      'maria',
-    );
+    await propose(id, 'completed', 'on the statement');
     assert.equal((await rowOf(db, id)).status, 'in_progress');
-    await refused(/a second person does/, 'payouts', 'resolve', id, '--approve', '--as', 'maria');
+    await refused(/a second person does/, ...RESOLVE, id, '--approve', '--as', 'maria');
     await refused(
       /proposed already/,
-      'payouts',
-      'resolve',
+      ...RESOLVE,
       id,
       '--outcome',
       'failed',
@@ -140,26 +135,18 @@ describe('the operators of payouts', () => {
       '--as',
       'leo',
     );
-    const unasked = await ops(['payouts', 'resolve', id, '--approve', '--as', 'leo']);
+    const unasked = await ops([...RESOLVE, id, '--approve', '--as', 'leo']);
     assert.match(
       unasked.stderr,
       /is in_progress: completed, proposed by maria: on the statement: this cannot be undone/,
     );
-    const after = await json('payouts', 'resolve', id, '--approve', '--as', 'leo');
+    const after = await decide(id, 'approve', 'leo');
     assert.equal(after.status, 'completed');
     assert.deepEqual(await balanceOf(db.database, own.source.id), {
       available: 9_999n * LEAST,
       held: 0n,
     });
-    await refused(
-      /no resolution is proposed/,
-      'payouts',
-      'resolve',
-      id,
-      '--approve',
-      '--as',
-      'leo',
-    );
+    await refused(/no resolution is proposed/, ...RESOLVE, id, '--approve', '--as', 'leo');
     assert.deepEqual(await actsOn(id), [
       'payout.resolve_propose maria',
       'payout.resolve_approve leo',
@@ -170,58 +157,21 @@ describe('the operators of payouts', () => {
   it('the operators of payouts resolve as failed or returned, and take a proposal back', async () => {
     const [failed, done] = [await silent(), await own.pay()];
     await railsOf(db).submissions.submit(done);
-    await json(
-      'payouts',
-      'resolve',
-      failed,
-      '--outcome',
-      'completed',
-      '--reason',
-      'a slip',
-      '--as',
-      'maria',
-    );
-    await json('payouts', 'resolve', failed, '--reject', '--as', 'maria');
-    await json(
-      'payouts',
-      'resolve',
-      failed,
-      '--outcome',
-      'failed',
-      '--reason',
-      'never arrived',
-      '--as',
-      'maria',
-    );
-    assert.equal(
-      (await json('payouts', 'resolve', failed, '--approve', '--as', 'leo')).status,
-      'failed',
-    );
+    await propose(failed, 'completed', 'a slip');
+    await decide(failed, 'reject', 'maria');
+    await propose(failed, 'failed', 'never arrived');
+    assert.equal((await decide(failed, 'approve', 'leo')).status, 'failed');
     await refused(
       /cannot be resolved as failed/,
-      'payouts',
-      'resolve',
+      ...RESOLVE,
       done,
       '--outcome',
       'failed',
       '--reason',
       'x',
     );
-    await json(
-      'payouts',
-      'resolve',
-      done,
-      '--outcome',
-      'returned',
-      '--reason',
-      'came back',
-      '--as',
-      'maria',
-    );
-    assert.equal(
-      (await json('payouts', 'resolve', done, '--approve', '--as', 'leo')).status,
-      'returned',
-    );
+    await propose(done, 'returned', 'came back');
+    assert.equal((await decide(done, 'approve', 'leo')).status, 'returned');
     for (const id of [failed, done]) await assertSameStory(own, id);
     assert.deepEqual(await balanceOf(db.database, own.source.id), {
       available: 10_000n * LEAST,
@@ -243,21 +193,8 @@ describe('the operators of payouts', () => {
     assert.equal(why, 'the rail contradicts its earlier report or our records');
     assert.match(String(contradicting), /callback: completed \(conflict\) as R-77/);
     assert.equal((await json('payouts', 'retry', id, '--as', 'leo')).status, 'failed');
-    await json(
-      'payouts',
-      'resolve',
-      id,
-      '--outcome',
-      'completed',
-      '--reason',
-      'on the statement',
-      '--as',
-      'maria',
-    );
-    assert.equal(
-      (await json('payouts', 'resolve', id, '--approve', '--as', 'leo')).status,
-      'completed',
-    );
+    await propose(id, 'completed', 'on the statement');
+    assert.equal((await decide(id, 'approve', 'leo')).status, 'completed');
     assert.deepEqual(await balanceOf(db.database, own.source.id), {
       available: 9_999n * LEAST,
       held: 0n,
@@ -268,22 +205,12 @@ describe('the operators of payouts', () => {
   it('the operators of payouts are told until when nothing can be given back over a rail that cannot void', async () => {
     const id = await silent();
     await db.change(`UPDATE payouts SET rail='http:gone' WHERE id=${idLiteral(id)}`);
-    await json(
-      'payouts',
-      'resolve',
-      id,
-      '--outcome',
-      'failed',
-      '--reason',
-      'never arrived',
-      '--as',
-      'maria',
-    );
+    await propose(id, 'failed', 'never arrived');
     const { attemptedAt } = await rowOf(db, id);
     assert(attemptedAt !== null);
     const until = (seconds: number) =>
       new RegExp(`before ${new Date(attemptedAt + seconds * 1_000).toISOString()}`);
-    const approve = ['payouts', 'resolve', id, '--approve', '--as', 'leo', '--yes'];
+    const approve = [...RESOLVE, id, '--approve', '--as', 'leo', '--yes'];
     assert.match((await ops(approve)).stderr, until(86_400));
     assert.match((await ops(approve, { PAYOUT_RAIL_QUIET_S: 'gone=3600' })).stderr, until(3_600));
     await db.change(

@@ -138,25 +138,6 @@ describe('an approved payout', () => {
     await assertSameStory(own, id);
   });
 
-  it('an approved payout completed and returned before anybody asked: both have their events, in order', async () => {
-    const id = await own.pay();
-    const rail = new ScriptedRail('silent', say('returned', 'account_closed'));
-    const { submissions } = railsOf(db, { rail });
-    await submissions.submit(id);
-    await submissions.poll(id);
-    assert.deepEqual(statusesOf(await own.get(id)), [
-      'approved',
-      'in_progress',
-      'completed',
-      'returned',
-    ]);
-    assert.deepEqual(
-      (await own.events(id)).map(({ type }) => type),
-      ['payout.approved', 'payout.completed', 'payout.returned'],
-    );
-    await assertSameStory(own, id);
-  });
-
   it('an approved payout unknown: it stays in progress and is asked, never guessed', async () => {
     const id = await own.pay();
     const rail = new ScriptedRail('silent', 'silent', 'silent', say('accepted'), say('completed'));
@@ -178,15 +159,6 @@ describe('an approved payout', () => {
       ],
     );
     await assertSameStory(own, id);
-  });
-
-  it('an approved payout unknown to the rail: it is submitted again under the same key', async () => {
-    const id = await own.pay('07');
-    const { submissions } = railsOf(db);
-    assert.equal((await submissions.submit(id)).payout.status, 'in_progress');
-    assert.deepEqual(await paidTimes(db, [id]), [0]);
-    assert.equal((await submissions.poll(id)).payout.status, 'completed');
-    assert.deepEqual(await paidTimes(db, [id]), [1]);
   });
 
   it('an approved payout accepted once and denied later: the rail is not believed, nothing is submitted again, and operators are told', async () => {
@@ -214,21 +186,6 @@ describe('an approved payout', () => {
       const { status, stuckReason } = await rowOf(db, id);
       assert.deepEqual([status, stuckReason], ['in_progress', isSettled ? null : 'contradiction']);
     }
-  });
-
-  it('an approved payout contradicted: what was told stays, and operators are told', async () => {
-    const id = await own.pay();
-    const { submissions, callbacks } = railsOf(db);
-    await submissions.submit(id);
-    const callback = {
-      key: id,
-      ...say('failed', 'account_closed'),
-      callbackId: `c-${id.slice(0, 8)}`,
-    };
-    assert.equal(await callbacks.report('simulated', callback), 'conflict');
-    const { status, stuckReason } = await rowOf(db, id);
-    assert.deepEqual([status, stuckReason], ['completed', 'contradiction']);
-    await assertSameStory(own, id);
   });
 
   it('an approved payout silent for too long: it is raised once, until its outcome is known', async () => {

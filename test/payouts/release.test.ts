@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Clock, instant, systemClock } from '../../src/core/instant.js';
+import type { PayoutResolution } from '../../src/db/entities/payouts.js';
 import { restores } from '../../src/db/entities/restores.js';
 import { insertSql } from '../../src/db/statements.js';
 import type { Rail } from '../../src/payouts/rails/rail.js';
@@ -57,6 +58,21 @@ describe('an outcome that gives money back', () => {
     return { rail, rails };
   };
   const balance = () => balanceOf(db.database, own.source.id);
+  type Rails = ReturnType<typeof railsOf>;
+  const tell = ({ callbacks }: Rails, ...word: Parameters<typeof say>) =>
+    callbacks.report('simulated', { key: id, ...say(...word), callbackId: `${word.join()}-${id}` });
+  const propose = async (
+    { writer }: Rails,
+    outcome: PayoutResolution['outcome'],
+    looked?: Awaited<ReturnType<typeof seen>>,
+  ) => {
+    const wanted = { outcome, reason: 'asked at the bank', by: someone('maria') };
+    return proposeResolution(writer, looked ?? (await seen(db, id)), wanted);
+  };
+  const approve = async ({ calls }: Rails, quietMs = 0, who = 'leo') =>
+    approveResolution({ calls, quietMs: () => quietMs }, await seen(db, id), someone(who));
+  const reject = async ({ writer }: Rails, who = 'leo') =>
+    rejectResolution(writer, await seen(db, id), someone(who));
   const words = async () =>
     (await saidOf(db, id)).map(({ kind, said, effect }) => `${kind} ${said ?? '-'} ${effect}`);
 
@@ -83,63 +99,31 @@ describe('an outcome that gives money back', () => {
 
   it('an outcome that gives money back is not applied, nor is any other, once the rail has spoken, even if the proposer had a clock that was ahead', async () => {
     const { rails } = await silent();
-    const { writer, calls } = rails;
-    const wanted = {
-      outcome: 'completed',
-      reason: 'the bank says so',
-      by: someone('maria'),
-    } as const;
-    const ahead = railsOf(db, { clock: () => instant(Date.now() + 3_000) });
-    await proposeResolution(ahead.writer, await seen(db, id), wanted);
-    await rails.callbacks.report('simulated', {
-      key: id,
-      ...say('failed', 'account_closed'),
-      callbackId: `late-${id}`,
-    });
-    const approve = approveResolution(
-      { calls, quietMs: () => 0 },
-      await seen(db, id),
-      someone('leo'),
-    );
-    await assert.rejects(approve, /has become failed since it was proposed as completed/);
+    await propose(railsOf(db, { clock: () => instant(Date.now() + 3_000) }), 'completed');
+    await tell(rails, 'failed', 'account_closed');
+    await assert.rejects(approve(rails), /has become failed since it was proposed as completed/);
     assert.deepEqual(await balance(), FREE);
-    await rejectResolution(writer, await seen(db, id), someone('leo'));
+    await reject(rails);
     await assertSameStory(own, id);
   });
 
   it('an outcome that gives money back is proposed for the payout as it was seen: not once the rail has reported its end, nor something contrary', async () => {
     const { rails } = await silent();
-    const { writer, callbacks } = rails;
-    const tell = (...what: Parameters<typeof say>) =>
-      callbacks.report('simulated', {
-        key: id,
-        ...say(...what),
-        callbackId: `${what.join()}-${id}`,
-      });
-    const propose = async (
-      looked: Awaited<ReturnType<typeof seen>>,
-      outcome: 'completed' | 'unchanged',
-    ) =>
-      proposeResolution(writer, looked, {
-        outcome,
-        reason: 'the bank says so',
-        by: someone('maria'),
-      });
     const inProgress = await seen(db, id);
-    await tell('failed', 'account_closed');
+    await tell(rails, 'failed', 'account_closed');
     await assert.rejects(
-      propose(inProgress, 'completed'),
+      propose(rails, 'completed', inProgress),
       /has become failed since you looked at it/,
     );
-    assert.equal(await tell('completed'), 'conflict');
+    assert.equal(await tell(rails, 'completed'), 'conflict');
     const contradicted = await seen(db, id);
-    assert.equal(await tell('returned'), 'conflict');
+    assert.equal(await tell(rails, 'returned'), 'conflict');
     await assert.rejects(
-      propose(contradicted, 'unchanged'),
+      propose(rails, 'unchanged', contradicted),
       /said something new about it since you looked at it/,
     );
     assert.deepEqual(await balance(), FREE);
-    await propose(await seen(db, id), 'unchanged');
+    await propose(rails, 'unchanged');
   });
 
   it('an outcome that gives money back is not needed if the rail names the payment while being asked: it is not submitted again', async () => {
@@ -166,8 +150,7 @@ describe('an outcome that gives money back', () => {
     await assert.rejects(resolve(rails, db, id, 'failed'), /the rail gave no answer/);
     assert.equal((await rowOf(db, id)).status, 'in_progress');
     assert.deepEqual(await balance(), HELD);
-    const { calls } = rails;
-    await approveResolution({ calls, quietMs: () => 0 }, await seen(db, id), someone('leo'));
+    await approve(rails);
     assert.deepEqual(await balance(), FREE);
   });
 
@@ -206,47 +189,24 @@ describe('an outcome that gives money back', () => {
 
   it('an outcome that gives money back asks the rail nothing if one person would decide alone, or no money comes back', async () => {
     const { rail, rails } = await silent();
-    const { writer, calls } = rails;
-    const quietMs = () => 0;
-    const propose = async (outcome: 'failed' | 'completed') =>
-      proposeResolution(writer, await seen(db, id), {
-        outcome,
-        reason: 'asked',
-        by: someone('maria'),
-      });
-    await propose('failed');
-    const alone = approveResolution({ calls, quietMs }, await seen(db, id), someone('maria'));
-    await assert.rejects(alone, /a second person does/);
-    await rejectResolution(writer, await seen(db, id), someone('leo'));
-    await propose('completed');
-    await approveResolution({ calls, quietMs }, await seen(db, id), someone('leo'));
+    await propose(rails, 'failed');
+    await assert.rejects(approve(rails, 0, 'maria'), /a second person does/);
+    await reject(rails);
+    await propose(rails, 'completed');
+    await approve(rails);
     assert.deepEqual(rail.voided, []);
   });
 
   it('an outcome that gives money back is the one that the second person has seen: what is proposed in its place while the rail is asked waits', async () => {
     const { rails } = await silent();
-    const { writer } = rails;
-    const maria = someone('maria');
-    const propose = async (outcome: 'failed' | 'completed') =>
-      proposeResolution(writer, await seen(db, id), {
-        outcome,
-        reason: 'asked at the bank',
-        by: maria,
-      });
-    await propose('failed');
-    const swapping = new ScriptedRail();
+    await propose(rails, 'failed');
     const answer = async (): Promise<typeof VOIDED> => {
-      await rejectResolution(writer, await seen(db, id), maria);
-      await propose('completed');
+      await reject(rails, 'maria');
+      await propose(rails, 'completed');
       return VOIDED;
     };
-    const { calls } = railsOf(db, { rail: Object.assign(swapping, { void: answer }) });
-    const approve = approveResolution(
-      { calls, quietMs: () => 0 },
-      await seen(db, id),
-      someone('leo'),
-    );
-    await assert.rejects(approve, /another resolution is proposed in its place/);
+    const swapping = railsOf(db, { rail: Object.assign(new ScriptedRail(), { void: answer }) });
+    await assert.rejects(approve(swapping), /another resolution is proposed in its place/);
     assert.equal((await rowOf(db, id)).status, 'failed', 'as the rail said meanwhile');
     assert.deepEqual(await balance(), FREE);
     await assertSameStory(own, id);
@@ -267,7 +227,7 @@ describe('an outcome that gives money back', () => {
     );
     const { status, stuckReason } = await rowOf(db, id);
     assert.deepEqual([status, stuckReason], ['in_progress', 'contradiction']);
-    await rejectResolution(rails.writer, await seen(db, id), someone('leo'));
+    await reject(rails);
     const voiding = railsOf(db, { rail: new ScriptedRail(VOIDED) });
     assert.equal((await resolve(voiding, db, id, 'failed')).status, 'failed');
     await assertSameStory(own, id);
@@ -289,7 +249,7 @@ describe('an outcome that gives money back', () => {
         /the rail simulated is not configured here/,
       );
       assert.deepEqual(await balance(), HELD);
-      await rejectResolution(rails.writer, await seen(db, id), someone('leo'));
+      await reject(rails);
     }
     await leasedUntil('-INTERVAL 25 HOUR');
     assert.equal((await resolve(gone, db, id, 'failed', 0)).status, 'failed');
@@ -314,12 +274,7 @@ describe('an outcome that gives money back', () => {
       );
       assert.deepEqual(await balance(), HELD);
       now = () => instant(attemptedAt + 3_600_000);
-      const { calls } = rails;
-      const deps = { calls, quietMs: () => 3_600_000 };
-      assert.equal(
-        (await approveResolution(deps, await seen(db, id), someone('leo'))).status,
-        'failed',
-      );
+      assert.equal((await approve(rails, 3_600_000)).status, 'failed');
       await assertSameStory(own, id);
     });
 
@@ -346,11 +301,7 @@ describe('an outcome that gives money back', () => {
       );
       assert.deepEqual(await balance(), HELD);
       now = () => instant(lostUntil + 3_600_000);
-      const deps = { calls: rails.calls, quietMs: () => 3_600_000 };
-      assert.equal(
-        (await approveResolution(deps, await seen(db, id), someone('leo'))).status,
-        'failed',
-      );
+      assert.equal((await approve(rails, 3_600_000)).status, 'failed');
       await db.change('DELETE FROM restores');
     });
 
@@ -361,89 +312,70 @@ describe('an outcome that gives money back', () => {
         resolve(gone, db, id, 'failed'),
         /the rail cannot say that it will never pay this/,
       );
-      await rejectResolution(rails.writer, await seen(db, id), someone('leo'));
+      await reject(rails);
       assert.equal((await resolve(gone, db, id, 'failed', 0)).status, 'failed');
     });
   });
-});
 
-describe('the orders that a rail is given', () => {
-  let db: TestDatabase;
-  let api: TestApi;
-  let own: PayoutBank;
-  let id: Uuid;
+  describe('the orders that a rail is given', () => {
+    it('the orders that a rail is given are numbered, each written before it leaves', async () => {
+      const seen: (number | null)[] = [];
+      const rail = new ScriptedRail('silent', null, 'silent', null, say('completed'));
+      const watching: Rail = {
+        status: (key) => rail.status(key),
+        void: (key) => rail.void(key),
+        submit: async (order) => {
+          seen.push((await rowOf(db, id)).attempts);
+          return rail.submit(order);
+        },
+      };
+      const { submissions } = railsOf(db, { rail: watching });
+      await submissions.submit(id);
+      await submissions.poll(id);
+      await submissions.poll(id);
+      assert.deepEqual(seen, [1, 2, 3]);
+      const sent = (await saidOf(db, id)).filter(({ effect }) => effect === 'sent');
+      assert.deepEqual(
+        sent.map(({ attempt }) => attempt),
+        [1, 2, 3],
+      );
+    });
 
-  before(async () => {
-    db = await testDatabase();
-    api = await startTestApi(db);
-  });
+    it('the orders that a rail is given are a single one for a payout that is submitted twice, in sequence or at the same time', async () => {
+      const later = new ScriptedRail(say('accepted'), say('accepted'));
+      const { submissions } = railsOf(db, { rail: later });
+      await submissions.submit(id);
+      await submissions.submit(id);
+      assert.deepEqual([later.given.length, later.asked.length], [1, 1]);
 
-  beforeEach(async () => {
-    own = await openPayoutBank(api);
-    id = await own.pay();
-  });
+      const other = await own.pay();
+      const meanwhile = new ScriptedRail(say('accepted'), say('accepted'));
+      const two = [railsOf(db, { rail: meanwhile }), railsOf(db, { rail: meanwhile })];
+      await Promise.all(two.map((rails) => rails.submissions.submit(other)));
+      assert.deepEqual([meanwhile.given.length, meanwhile.asked.length], [1, 1]);
+    });
 
-  after(async () => {
-    await assertLedgerSound(db.database);
-  });
+    it('the orders that a rail is given stop while a resolution is proposed; the rail is still asked about the payout', async () => {
+      const rail = new ScriptedRail('silent', null, null, say('accepted'));
+      const { submissions, writer } = railsOf(db, { rail });
+      const { payout: submitted } = await submissions.submit(id);
+      const wanted = { outcome: 'failed', reason: 'asked', by: someone('maria') } as const;
+      await proposeResolution(writer, await seen(db, submitted.id), wanted);
+      await submissions.poll(id);
+      assert.deepEqual([rail.given.length, rail.asked.length], [1, 1]);
+      await rejectResolution(writer, await seen(db, id), someone('leo'));
+      await submissions.poll(id);
+      assert.deepEqual([rail.given.length, rail.asked.length], [2, 2]);
+    });
 
-  it('the orders that a rail is given are numbered, each written before it leaves', async () => {
-    const seen: (number | null)[] = [];
-    const rail = new ScriptedRail('silent', null, 'silent', null, say('completed'));
-    const watching: Rail = {
-      status: (key) => rail.status(key),
-      void: (key) => rail.void(key),
-      submit: async (order) => {
-        seen.push((await rowOf(db, id)).attempts);
-        return rail.submit(order);
-      },
-    };
-    const { submissions } = railsOf(db, { rail: watching });
-    await submissions.submit(id);
-    await submissions.poll(id);
-    await submissions.poll(id);
-    assert.deepEqual(seen, [1, 2, 3]);
-    const sent = (await saidOf(db, id)).filter(({ effect }) => effect === 'sent');
-    assert.deepEqual(
-      sent.map(({ attempt }) => attempt),
-      [1, 2, 3],
-    );
-  });
-
-  it('the orders that a rail is given are a single one for a payout that is submitted twice, in sequence or at the same time', async () => {
-    const later = new ScriptedRail(say('accepted'), say('accepted'));
-    const { submissions } = railsOf(db, { rail: later });
-    await submissions.submit(id);
-    await submissions.submit(id);
-    assert.deepEqual([later.given.length, later.asked.length], [1, 1]);
-
-    const other = await own.pay();
-    const meanwhile = new ScriptedRail(say('accepted'), say('accepted'));
-    const two = [railsOf(db, { rail: meanwhile }), railsOf(db, { rail: meanwhile })];
-    await Promise.all(two.map((rails) => rails.submissions.submit(other)));
-    assert.deepEqual([meanwhile.given.length, meanwhile.asked.length], [1, 1]);
-  });
-
-  it('the orders that a rail is given stop while a resolution is proposed; the rail is still asked about the payout', async () => {
-    const rail = new ScriptedRail('silent', null, null, say('accepted'));
-    const { submissions, writer } = railsOf(db, { rail });
-    const { payout: submitted } = await submissions.submit(id);
-    const wanted = { outcome: 'failed', reason: 'asked', by: someone('maria') } as const;
-    await proposeResolution(writer, await seen(db, submitted.id), wanted);
-    await submissions.poll(id);
-    assert.deepEqual([rail.given.length, rail.asked.length], [1, 1]);
-    await rejectResolution(writer, await seen(db, id), someone('leo'));
-    await submissions.poll(id);
-    assert.deepEqual([rail.given.length, rail.asked.length], [2, 2]);
-  });
-
-  it('the orders that a rail is given are asked for again by what was held up between the attempt and the call', async () => {
-    let elapsedMs = 0;
-    const rail = new ScriptedRail('silent', say('completed'));
-    // Each reading of the clock is much later, until it has been asked for again.
-    const monotonic = () => (elapsedMs < 100_000 ? (elapsedMs += 50_000) : elapsedMs);
-    const { submissions } = railsOf(db, { rail, monotonic });
-    const { attempts } = (await submissions.submit(id)).payout;
-    assert.deepEqual([attempts, rail.given.length], [2, 1]);
+    it('the orders that a rail is given are asked for again by what was held up between the attempt and the call', async () => {
+      let elapsedMs = 0;
+      const rail = new ScriptedRail('silent', say('completed'));
+      // Each reading of the clock is much later, until it has been asked for again.
+      const monotonic = () => (elapsedMs < 100_000 ? (elapsedMs += 50_000) : elapsedMs);
+      const { submissions } = railsOf(db, { rail, monotonic });
+      const { attempts } = (await submissions.submit(id)).payout;
+      assert.deepEqual([attempts, rail.given.length], [2, 1]);
+    });
   });
 });

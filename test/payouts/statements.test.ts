@@ -7,24 +7,14 @@ import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
 import { railCommand } from '../../src/payouts/commands.js';
 import { attemptPayout } from '../../src/payouts/submission-queue.js';
 import type { Rail, Rails } from '../../src/payouts/rails/rail.js';
-import { approveResolution } from '../../src/payouts/release.js';
-import { proposeResolution } from '../../src/payouts/resolutions.js';
 import { dayOf } from '../../src/payouts/statements/compare.js';
 import { type Reconciled, reconcile } from '../../src/payouts/statements/reconcile.js';
 import type { LineInput } from '../../src/payouts/statements/store.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { testDatabase } from '../support/database.js';
-import { balanceOf, someone, TEST_ACTOR } from '../support/world.js';
+import { TEST_ACTOR } from '../support/world.js';
 import { ScriptedRail } from './scripted-rail.js';
-import {
-  openPayoutBank,
-  type PayoutBank,
-  railsOf,
-  rowOf,
-  saidOf,
-  seen,
-  supersedeSql,
-} from './support.js';
+import { openPayoutBank, type PayoutBank, railsOf, rowOf, saidOf } from './support.js';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -240,33 +230,6 @@ describe('the statements of a rail', () => {
     assert.deepEqual(await fromStatements(renamed.id), ['completed conflict OTHER-2']);
   });
 
-  it('the statements of a rail raise a failed payout that they say was paid, and move no money', async () => {
-    const payout = await paid('01');
-    const before = await balanceOf(db.database, own.source.id);
-    const found = await take(endedOn(payout), [lineOf(payout, { status: 'completed' })]);
-    assert.deepEqual(words(found).slice(0, 1), [`state ${payout.id}`]);
-    assert.deepEqual(
-      [(await rowOf(db, payout.id)).status, await stuck(payout.id)],
-      ['failed', 'contradiction'],
-    );
-    assert.deepEqual(await balanceOf(db.database, own.source.id), before);
-  });
-
-  it('the statements of a rail raise a payout in progress whose outcome they state, but do not settle it: a file is not the word of two people', async () => {
-    const payout = await paid('03');
-    const before = await balanceOf(db.database, own.source.id);
-    const today = dayOf(systemClock());
-    const line = lineOf(payout, { status: 'failed', reference: 'R-3' });
-    const found = await take(today, [line]);
-    assert.deepEqual([words(found), found.flagged], [[`state ${payout.id}`], 1]);
-    assert.deepEqual(
-      [(await rowOf(db, payout.id)).status, await stuck(payout.id)],
-      ['in_progress', 'no_outcome'],
-    );
-    assert.deepEqual(await fromStatements(payout.id), ['failed noted R-3']);
-    assert.deepEqual(await balanceOf(db.database, own.source.id), before);
-  });
-
   it('the statements of a rail keep a payout from being handed over again, whatever its rail says of it later', async () => {
     for (const status of ['completed', 'failed'] as const) {
       const id = await own.pay(undefined, { destination: { country } });
@@ -285,50 +248,6 @@ describe('the statements of a rail', () => {
       const refused = await writer.submit(attemptPayout, railCommand(payout));
       assert(!refused.outcome.done && refused.outcome.refusal.code === 'invalid_state');
     }
-  });
-
-  it('the statements of a rail keep what was proposed before from being applied: the rail is not asked to void what it says was paid', async () => {
-    const id = await own.pay(undefined, { destination: { country } });
-    const scripted = new ScriptedRail('silent');
-    const here = railsOf(db, { rails: new Map([[railOf(country), scripted]]) });
-    const { payout } = await here.submissions.submit(id);
-    const wanted = {
-      outcome: 'failed',
-      reason: 'the bank has not seen it',
-      by: someone('maria'),
-    } as const;
-    await proposeResolution(here.writer, await seen(db, id), wanted);
-    await take(dayOf(systemClock()), [lineOf(payout, { status: 'completed', reference: 'R-9' })]);
-    const { calls } = here;
-    const approve = approveResolution(
-      { calls, quietMs: () => 0 },
-      await seen(db, id),
-      someone('leo'),
-    );
-    await assert.rejects(approve, /said something new about it since it was proposed as failed/);
-    assert.deepEqual([scripted.voided, (await rowOf(db, id)).status], [[], 'in_progress']);
-  });
-
-  it("the statements of a rail raise a payout that ended otherwise after they had stated its outcome, with that day's statement", async () => {
-    const payout = await paid('03');
-    const today = dayOf(systemClock());
-    await take(instant(today - DAY_MS), [lineOf(payout, { status: 'failed', reference: 'R-4' })]);
-    // A report that is decided before the line is committed does not see it.
-    const mark = (superseded: boolean) => db.change(supersedeSql(payout.id, superseded));
-    await mark(true);
-    const word = {
-      status: 'completed',
-      reference: 'R-4',
-      failureCode: null,
-      key: payout.id,
-    } as const;
-    await deps.callbacks.report(railOf(country), { ...word, callbackId: `cb-${payout.id}` });
-    await mark(false);
-    const ended = await rowOf(db, payout.id);
-    assert.deepEqual([ended.status, ended.stuckReason], ['completed', null]);
-    const found = await take(endedOn(ended), [lineOf(ended)]);
-    assert.deepEqual([words(found), found.flagged], [[`state ${payout.id}`], 1]);
-    assert.equal(await stuck(payout.id), 'contradiction');
   });
 
   it('the statements of a rail count as corrected: what an earlier version said stays stored, but is no longer a line', async () => {
