@@ -63,19 +63,6 @@ describe('an approval policy', () => {
   const put = (body: unknown, options: Parameters<Bank['request']>[2] = {}): Promise<TestAnswer> =>
     bank.request('PUT', pathOf(), { body, ...options });
 
-  it('an approval policy is described with the assets that its path may name', async () => {
-    const { json } = await api.request('GET', '/openapi.json');
-    const route = object(object(json.paths)['/v1/accounts/{account_id}/approval_policies/{asset}']);
-    for (const method of ['get', 'put', 'delete']) {
-      const { parameters } = object(route[method]);
-      const schemas = (parameters as Json[]).map(({ name, schema }) => [name, schema]);
-      assert.deepEqual(schemas.slice(0, 2), [
-        ['account_id', { type: 'string', format: 'uuid' }],
-        ['asset', { type: 'string', enum: ['COPM', 'DUSD'] }],
-      ]);
-    }
-  });
-
   it('an approval policy is set, shown, replaced and removed, for each asset separately', async () => {
     answered(await bank.get(pathOf()), 404, 'not_found');
     const shown = {

@@ -160,48 +160,4 @@ describe('a change of an approval policy', () => {
     const coming = { policy: OLD, effectiveAt: late };
     assert.deepEqual(plan, { inForce: refusing, coming, withdrawn: null, isRequest: true });
   });
-
-  it('a change of an approval policy that is stricter in one thing and laxer in another counts at once in the first, and later in the other', () => {
-    const wanted = { threshold: 500n, approvals: 3, expiresInS: 60, refusesBatches: true };
-    const plan = planChange(STATE, wanted, 60, at);
-    assert.deepEqual(plan.inForce, {
-      threshold: 100n,
-      approvals: 3,
-      expiresInS: 60,
-      refusesBatches: true,
-    });
-    assert.deepEqual(plan.coming, { policy: wanted, effectiveAt: late });
-  });
-
-  it('a change of an approval policy requested again waits no longer, even under a longer delay; under a shorter one it may wait less', () => {
-    const wanted = { ...OLD, threshold: 500n };
-    const coming = { policy: wanted, effectiveAt: late };
-    const state = { inForce: OLD, coming };
-    const again = instant(START + 10 * SECOND);
-    for (const delayS of [60, 600])
-      assert.deepEqual(planChange(state, wanted, delayS, again), {
-        ...state,
-        withdrawn: null,
-        isRequest: false,
-      });
-    const sooner = planChange(state, wanted, 5, again);
-    assert.deepEqual(sooner.coming, { policy: wanted, effectiveAt: instant(START + 15 * SECOND) });
-  });
-
-  it('a change of an approval policy replaces a pending one: a different request waits again, and requesting what is in force withdraws it', () => {
-    const coming = { policy: { ...OLD, threshold: 500n }, effectiveAt: late };
-    const state = { inForce: OLD, coming };
-    const again = instant(START + 59 * SECOND);
-    const other = planChange(state, { ...OLD, threshold: 200n }, 60, again);
-    assert.deepEqual(
-      [other.coming?.effectiveAt, other.withdrawn],
-      [instant(START + 119 * SECOND), coming],
-    );
-    assert.deepEqual(planChange(state, OLD, 60, again), {
-      inForce: OLD,
-      coming: null,
-      withdrawn: coming,
-      isRequest: false,
-    });
-  });
 });

@@ -7,9 +7,7 @@ import {
   approverOf,
   authorityRefusal,
   claimedName,
-  isExpired,
   judgeAction,
-  malformedRefusal,
   needsApproval,
   type ActorRights,
   stateRefusal,
@@ -106,110 +104,8 @@ function verdict(
 const codeOf = (one: ActionVerdict): string =>
   one.outcome === 'refused' ? one.refusal.code : one.outcome;
 
-describe('who may act on what waits for approval', () => {
-  const refused = (action: ApprovalAction, acting: ApprovalActor, standing: ActorRights): boolean =>
-    authorityRefusal(action, acting, standing, waiting, OF)?.code === 'authority_insufficient';
-
-  // The table of roles in docs/contract.md, written out, so that a changed right is seen.
-  const MAY: Readonly<Record<ApprovalAction, readonly Role[]>> = {
-    approve: ['approver', 'admin', 'owner'],
-    reject: ['approver', 'admin', 'owner'],
-    cancel: ['admin', 'owner'],
-  };
-
-  for (const action of APPROVAL_ACTIONS)
-    it(`who may act on what waits for approval: ${action}: ${MAY[action].join(', ')} in the source, and no other role`, () => {
-      for (const role of [...ROLES, undefined])
-        assert.equal(
-          refused(action, member(), asRole(role)),
-          role === undefined || !MAY[action].includes(role),
-          role,
-        );
-    });
-
-  it('the creator never approves and never rejects, whatever the role', () => {
-    for (const role of [...ROLES, undefined])
-      for (const action of ['approve', 'reject'] as const)
-        assert(refused(action, member(CREATOR), asRole(role)), role);
-  });
-
-  it('the creator cancels in any role, but not without one', () => {
-    for (const role of ROLES) assert(!refused('cancel', member(CREATOR), asRole(role)), role);
-    assert(refused('cancel', member(CREATOR), asRole(undefined)));
-  });
-
-  it('who may act on what waits for approval approve and reject need the right approve of the staff, cancel the right cancel', () => {
-    const needed = { approve: 'approve', reject: 'approve', cancel: 'cancel' } as const;
-    for (const action of APPROVAL_ACTIONS)
-      for (const right of STAFF_RIGHTS)
-        assert.equal(
-          refused(action, byStaff(), asStaff([right])),
-          right !== needed[action],
-          `${action} ${right}`,
-        );
-  });
-
-  it('nobody acts who is not active staff, and the refusal names who was claimed', () => {
-    for (const action of APPROVAL_ACTIONS)
-      for (const standing of [
-        asStaff(STAFF_RIGHTS, false),
-        { role: undefined, staff: undefined },
-      ]) {
-        const refusal = authorityRefusal(action, byStaff('eve'), standing, waiting, OF);
-        assert.equal(refusal?.message, 'eve is not active staff');
-      }
-  });
-
-  it('a role is of no use to the staff, nor a staff row to a member', () => {
-    assert(refused('approve', byStaff(), asRole('owner')));
-    assert(refused('approve', member(), asStaff(STAFF_RIGHTS)));
-  });
-});
-
-describe('an action', () => {
-  it('an action of the staff needs a reason, one of a member none', () => {
-    assert.equal(malformedRefusal(byStaff(), null)?.code, 'invalid_field');
-    assert.equal(malformedRefusal(byStaff(), 'why'), null);
-    assert.equal(malformedRefusal(member(), null), null);
-  });
-
-  it('an action of a member counts by the member, one of the staff once for the staff as a whole', () => {
-    assert.equal(approverOf(byStaff('sofia')), approverOf(byStaff('maria')));
-    assert.notEqual(approverOf(member(CREATOR)), approverOf(member()));
-    assert.deepEqual(
-      [claimedName(byStaff('maria')), claimedName(member())],
-      ['maria', `member:${MEMBER}`],
-    );
-  });
-});
-
-describe('the time of what waits', () => {
-  it('the time of what waits is over at the instant of its expiry, and not a millisecond before', () => {
-    assert.deepEqual(
-      [-1, 0, 1].map((ms) => isExpired(waiting, instant(EXPIRES_AT + ms))),
-      [false, true, true],
-    );
-    for (const action of APPROVAL_ACTIONS) {
-      assert.notEqual(verdict(action, member(), asRole('admin')).outcome, 'expired');
-      assert.equal(
-        verdict(action, member(), asRole('admin'), { at: EXPIRES_AT }).outcome,
-        'expired',
-      );
-    }
-  });
-
-  it('the time of what waits does not matter to who may not act, nor to what is settled', () => {
-    for (const action of APPROVAL_ACTIONS) {
-      assert.equal(
-        codeOf(verdict(action, member(), asRole('viewer'), { at: EXPIRES_AT })),
-        'authority_insufficient',
-      );
-      const settled = { of: { status: 'rejected' }, at: EXPIRES_AT };
-      assert.equal(codeOf(verdict(action, member(), asRole('admin'), settled)), 'invalid_state');
-    }
-  });
-
-  it('the time of what waits needs approval from the threshold on, whatever it is; without a policy nothing does', () => {
+describe('the verdict', () => {
+  it('an operation needs approval from the threshold on, whatever it is; without a policy none does', () => {
     fc.assert(
       fc.property(
         fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }),
@@ -223,9 +119,7 @@ describe('the time of what waits', () => {
       ),
     );
   });
-});
 
-describe('the verdict', () => {
   it('the verdict on what is settled is invalid_state with the state it is in and the one in which it could be', () => {
     for (const status of TRANSFER_STATUSES.filter((one) => one !== 'pending_approval')) {
       const found = verdict('cancel', member(CREATOR), asRole('operator'), { of: { status } });

@@ -9,7 +9,7 @@ describe('the service and a reference ledger in memory', () => {
     const seed = process.env.MODEL_SEED;
     await modelCampaign({
       db,
-      operations: 1_000,
+      operations: 500,
       longest: 300,
       lanes: 1,
       ...(seed === undefined ? {} : { seed: Number(seed) }),

@@ -132,16 +132,10 @@ describe('CSV', () => {
     }
   });
 
-  it('CSV has at most a hundred columns and a hundred thousand rows besides the header', async () => {
+  it('CSV has at most a hundred columns; empty ones do not count', async () => {
     assert.equal((await textsOf(`${'a,'.repeat(99)}a\n`))[0]?.length, 100);
     assert.equal((await textsOf(`${'a,'.repeat(100)},,,,\n`))[0]?.length, 100);
     assert.equal(await problemOf(`${'a,'.repeat(100)}a\n`), 'too_many_columns');
-    let rows = 0;
-    const reading = async (): Promise<void> => {
-      for await (const _ of openSheet(bytesOf([Buffer.from('a\n\n'.repeat(100_002))]))) rows += 1;
-    };
-    await assert.rejects(reading, { code: 'too_many_rows' });
-    assert.equal(rows, 100_001);
   });
 
   it('CSV without content has no rows', async () => {
@@ -152,7 +146,7 @@ describe('CSV', () => {
   });
 
   it('CSV may be left in the middle', async () => {
-    const source = bytesOf([Buffer.from('a,b\n'.repeat(500_000))]);
-    for (let round = 0; round < 20; round += 1) for await (const _ of openSheet(source)) break;
+    const source = bytesOf([Buffer.from('a,b\n'.repeat(100_000))]);
+    for (let round = 0; round < 5; round += 1) for await (const _ of openSheet(source)) break;
   });
 });

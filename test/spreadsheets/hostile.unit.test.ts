@@ -44,9 +44,9 @@ describe('hostile workbooks', () => {
     assert.deepEqual(await textsOf(zipOf(folders)), TEXTS);
   });
 
-  it('hostile workbooks cut at every hundredth, and at every byte of the end, are unreadable', async () => {
+  it('hostile workbooks cut at every twentieth, and at every byte of the end, are unreadable', async () => {
     const whole = workbook(sheetXml(ROWS));
-    for (let part = 0; part < 100; part += 1) {
+    for (let part = 0; part < 100; part += 5) {
       const cut = whole.subarray(0, Math.floor((whole.length * part) / 100));
       assert.notEqual(await problemOf(cut), null, `${part} %`);
     }
@@ -58,7 +58,7 @@ describe('hostile workbooks', () => {
     const whole = workbook(sheetXml(ROWS));
     const random = seeded(7);
     let same = 0;
-    for (let round = 0; round < 600; round += 1) {
+    for (let round = 0; round < 200; round += 1) {
       const file = Buffer.from(whole);
       const at = Math.floor(random() * file.length);
       file[at] = (file[at] ?? 0) ^ (1 << Math.floor(random() * 8));
@@ -69,7 +69,7 @@ describe('hostile workbooks', () => {
       const [row] = await rowsOf(file);
       assert.equal(row?.cells.at(-1)?.text, '12', `byte ${at}`);
     }
-    assert.ok(same < 240, `${same} of 600 went unnoticed`);
+    assert.ok(same < 80, `${same} of 200 went unnoticed`);
   });
 
   it('hostile workbooks whose directory says another size, checksum or place are unreadable', async () => {

@@ -185,15 +185,15 @@ describe('a transfer that waits for approval ends', () => {
       await hurried.stop();
     });
 
-    it('of 250 transfers that are due, those that expired first end before the others, in groups', async () => {
+    it('of 50 transfers that are due, those that expired first end before the others, in groups', async () => {
       const approvals = approvalsOf(api);
       // Whatever other tests left is over by now.
       while ((await approvals.expireDue(500)) > 0);
       const before = await own.money();
       const ids: unknown[] = [];
       for (const [count, expiresInS] of [
-        [125, 120],
-        [125, 60],
+        [25, 120],
+        [25, 60],
       ] as const) {
         await own.setPolicy({ expiresInS });
         const made = await Promise.all(Array.from({ length: count }, () => own.pend()));
@@ -201,22 +201,22 @@ describe('a transfer that waits for approval ends', () => {
       }
       await own.setPolicy({ expiresInS: 86_400 });
       const { id: later } = await own.pend();
-      assert.equal(await approvals.expireDue(100), 0);
+      assert.equal(await approvals.expireDue(20), 0);
       pass(120_000);
-      assert.equal(await approvals.expireDue(100), 100);
+      assert.equal(await approvals.expireDue(20), 20);
       const rows = await Promise.all(ids.map((id) => own.row(id)));
       assert.deepEqual(
-        rows.map(({ status }) => status === 'expired').slice(0, 125),
-        Array.from({ length: 125 }, () => false),
+        rows.map(({ status }) => status === 'expired').slice(0, 25),
+        Array.from({ length: 25 }, () => false),
       );
-      assert.deepEqual([await approvals.expireDue(100), await approvals.expireDue(100)], [100, 50]);
-      assert.equal(await approvals.expireDue(100), 0);
+      assert.deepEqual([await approvals.expireDue(20), await approvals.expireDue(20)], [20, 10]);
+      assert.equal(await approvals.expireDue(20), 0);
       for (const id of ids) assert.equal((await own.row(id)).status, 'expired');
       const log = await db.sql(
         `SELECT COUNT(*) AS events, COUNT(DISTINCT resource_id) AS ids FROM events
          WHERE tenant_id=${idLiteral(own.guarded.tenantId)} AND type='transfer.expired'`,
       );
-      assert.deepEqual(log, [{ events: '250', ids: '250' }]);
+      assert.deepEqual(log, [{ events: '50', ids: '50' }]);
       assert.deepEqual(await own.money(), {
         available: before.available - THRESHOLD,
         held: THRESHOLD,
@@ -238,22 +238,10 @@ describe('a transfer that waits for approval ends', () => {
         ['2036-01', '2036-02'],
       ],
       [
-        'Asia/Tokyo',
-        '2036-01-31T14:59:59.999Z',
-        '2036-01-31T15:00:00.000Z',
-        ['2036-01', '2036-02'],
-      ],
-      [
         'Pacific/Kiritimati',
         '2035-12-31T09:59:59.999Z',
         '2035-12-31T10:00:00.000Z',
         ['2035-12', '2036-01'],
-      ],
-      [
-        'America/New_York',
-        '2036-03-01T04:59:59.999Z',
-        '2036-03-01T05:00:00.000Z',
-        ['2036-02', '2036-03'],
       ],
     ] as const)
       it(`a transfer that ends in another month gives back the share of its own month, which is that of the tenant's time zone at its creation: ${timeZone}`, async () => {
@@ -333,18 +321,6 @@ describe('a transfer that waits for approval ends', () => {
       answered(await own.act('reject', id, 'approver'), 200);
       await assertGivenBack(before);
       assert.equal(await own.bank.available(fees), 0n);
-    });
-
-    it('the fee of a waiting transfer must be covered: one unit less is insufficient_funds, and not held', async () => {
-      const poor = await own.account({ funds: { COPM: THRESHOLD + FEE - 1n } });
-      await own.setPolicy({ accountId: poor.id });
-      const wanted = { from: poor, to: own.receiver, raw: THRESHOLD };
-      answered(await own.bank.send(wanted), 422, 'insufficient_funds');
-      await own.bank.fund(poor, { raw: 1n, asset: 'COPM' });
-      const { id } = answered(await own.bank.send(wanted, { token: own.tokens.creator }), 202).json;
-      assert.equal(await own.bank.available(poor), 0n);
-      answered(await own.act('approve', id, 'approver'), 200);
-      assert.equal(await own.bank.available(fees), FEE);
     });
 
     it('the fee of a waiting transfer stays that of its creation though schedule and fee account have changed since', async () => {

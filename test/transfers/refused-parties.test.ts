@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { addMember, grantRole } from '../../src/access/members.js';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
-import { ROLES } from '../../src/core/permissions.js';
 import { accounts, type Account, SYSTEM_ROLES } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestAnswer } from '../support/api.js';
 import { answered, type Bank, LEAST, openBank, setStatus } from '../support/bank.js';
@@ -104,7 +103,7 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
       );
   });
 
-  it('POST /v1/transfers: who may pay from where to where lets operators, admins and owners of the source pay, viewers and approvers not, nor owners of the destination', async () => {
+  it('POST /v1/transfers: who may pay from where to where lets nobody pay for being owner of the destination', async () => {
     const member = await addMember(
       db.database,
       systemClock,
@@ -112,24 +111,10 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
       randomUUID(),
       TEST_ACTOR,
     );
+    await grantRole(db.database, systemClock, member, receiver.id, 'owner', TEST_ACTOR);
     const token = await bank.issue(member);
-    const [from, to] = [await bank.account({ funds: { COPM: 10n * LEAST } }), await bank.account()];
-    const status = async (): Promise<number> =>
-      (await bank.send({ from, to, raw: LEAST }, { token })).status;
-    await grantRole(db.database, systemClock, member, to.id, 'owner', TEST_ACTOR);
-    assert.equal(await status(), 403);
-    const allowed: Record<string, number> = {};
-    for (const role of ROLES) {
-      await grantRole(db.database, systemClock, member, from.id, role, TEST_ACTOR);
-      allowed[role] = await status();
-    }
-    assert.deepEqual(allowed, {
-      viewer: 403,
-      operator: 201,
-      approver: 403,
-      admin: 201,
-      owner: 201,
-    });
+    const answer = await bank.send({ from: payer, to: receiver, raw: LEAST }, { token });
+    answered(answer, 403, 'authority_insufficient');
   });
 
   it('POST /v1/transfers: who may pay from where to where binds no key by a 400, a 403, a 404 or a 409: the same key acts once the cause is gone', async () => {

@@ -106,39 +106,6 @@ describe('POST /v1/transfers: the rules about money', () => {
     await bank.sent({ from: payer, to: receiver, raw: 3n * LEAST + 1n });
   });
 
-  it('an account that has nothing has no overdraft', async () => {
-    const payer = await bank.account();
-    assertRefused(
-      await bank.send({ from: payer, to: receiver, raw: LEAST }),
-      'insufficient_funds',
-      {
-        available: '0',
-        requested: LEAST.toString(),
-      },
-    );
-  });
-
-  it('held funds are not spendable', async () => {
-    const payer = await bank.account({ funds: { COPM: 3n * LEAST } });
-    // As a pending operation would hold them; what holds them is the auditor's to ask, so they are given back below.
-    const hold = (sign: string, other: string): Promise<number> =>
-      db.change(
-        `UPDATE balances SET available=available${sign}${LEAST}, held=held${other}${LEAST}
-         WHERE account_id=${idLiteral(payer.id)} AND asset='COPM'`,
-      );
-    await hold('-', '+');
-    assertRefused(
-      await bank.send({ from: payer, to: receiver, raw: 3n * LEAST }),
-      'insufficient_funds',
-      {
-        available: (2n * LEAST).toString(),
-        requested: (3n * LEAST).toString(),
-      },
-    );
-    await hold('+', '-');
-    await bank.sent({ from: payer, to: receiver, raw: 3n * LEAST });
-  });
-
   it('the rules are checked in order: minimum, maximum, month, funds', async () => {
     const { maximum, month } = LIMITS.person.COPM;
     const payer = await bank.account({ type: 'person' });
