@@ -77,7 +77,8 @@ td .soft, td code { font-size: var(--small); }
 a.amount { font-weight: 600; }
 .due { white-space: nowrap; }
 td .due { display: block; }
-td code:not(.id), td .plain { overflow-wrap: break-word; }
+td code:not(.id) { white-space: nowrap; }
+td .plain { overflow-wrap: break-word; }
 time { font-variant-numeric: tabular-nums; }
 .chart { display: block; margin-top: 0.35rem; max-width: 100%; }
 .chart.moved { fill: var(--link); }
