@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Uuid } from '../../src/core/ids.js';
 import { transferWorkflowId } from '../../src/temporal/contracts.js';
 import { request, startTestApi } from '../support/api.js';
@@ -11,10 +13,11 @@ import { Fleet } from '../support/fleet.js';
 import { HttpReceiver } from '../support/http-receiver.js';
 import { changedRelease } from '../support/releases.js';
 import type { ServiceProcess } from '../support/service-process.js';
-import { serving, type TestTemporal, until, untilWaiting } from '../support/temporal.js';
+import { type TestTemporal, until, untilWaiting } from '../support/temporal.js';
 import { type GuardedBank, openGuardedBank } from '../support/temporal-world.js';
 import { openHookedBank } from '../support/webhook-world.js';
 import { assertLedgerSound } from '../support/world.js';
+import { continueWaiting, countWaiting, untilAllEnded } from './left-waiting.js';
 import { assertAllArrived, SteadyLoad } from './rolling.js';
 
 interface Upgrade {
@@ -34,18 +37,15 @@ const UNHANDLED_COMMAND = 1;
 
 /**
  * Upgrades two API processes and two workers, one after the other, to a release with changed workflows, under load and with transfers
- * that wait. Passes if no response is 5xx, every event reaches its receiver, no workflow task fails and the outbox is empty at the end.
+ * that wait, and with everything that waited in the database before. Passes if no response is 5xx, every event reaches its receiver, no workflow task fails and the outbox is empty at the end.
  */
 export async function upgradeCampaign(campaign: Upgrade): Promise<string> {
   const { db, temporal, open, perSecond } = campaign;
   const folder = await mkdtemp(join(tmpdir(), 'money-release-'));
   const next = { RELEASE: changedRelease(folder) };
+  const left = await countWaiting(db);
   const receiver = await new HttpReceiver().open();
-  const fleet = await Fleet.start({
-    mysqlUrl: db.url,
-    temporal,
-    environment: serving('approvals', 'webhooks'),
-  });
+  const fleet = await Fleet.start({ mysqlUrl: db.url, temporal });
   const tool = await startTestApi(db, {}, { receiver: 'real' });
   try {
     const hooked = await Promise.all(
@@ -57,22 +57,35 @@ export async function upgradeCampaign(campaign: Upgrade): Promise<string> {
     });
     const load = new SteadyLoad(fleet.baseUrl, hooked, perSecond);
     const waiting = await pend(temporal, guarded, open);
+    await assertReplays(folder, temporal);
     const all = [...fleet.workers, ...fleet.apis];
     await roll(all, next);
+    if (left > 0) await continueWaiting(db, fleet.baseUrl, receiver);
     const later = await pend(temporal, guarded, 1);
     await approveThrough(fleet, guarded, [...waiting, ...later], 0);
     await approveThrough(fleet, guarded, [...waiting, ...later], 1);
     await assertEnded(db, temporal, [...waiting, ...later]);
     await assertAllArrived(receiver, hooked, await load.finish());
+    if (left > 0) await untilAllEnded(db, receiver);
     await untilOutboxEmpty(db);
     await assertLedgerSound(db.database);
-    return `to a release with changed workflows, ${open + 1} transfers waiting and ${perSecond} requests a second: ${load.summary()}, every event at its receiver; no failed task of a workflow, nothing left in the outbox`;
+    return `to a release with changed workflows, ${left} left waiting in the dump of 1.0.0, ${open + 1} transfers waiting and ${perSecond} requests a second: ${load.summary()}, every event at its receiver; no failed task of a workflow, nothing left in the outbox`;
   } finally {
     await tool.stop();
     await fleet.end();
     await receiver.close();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** As docs/operations/upgrade.md has it before an upgrade: the open workflows, and the recorded ones, can continue on the release. */
+async function assertReplays(folder: string, { address, namespace }: TestTemporal): Promise<void> {
+  const program = join(folder, 'dist/development/replay.js');
+  const asked = ['--address', address, '--namespace', namespace];
+  const { stdout } = await promisify(execFile)(process.execPath, [program, ...asked], {
+    cwd: folder,
+  });
+  assert.match(stdout, /^[1-9]\d* recorded histories/);
 }
 
 /** One process after the other, workers first, as docs/operations/upgrade.md has it. */

@@ -10,7 +10,7 @@ const WAITS = /await \(0,(\w+)\.condition\)\(\(\) ?=> ?front\.hasSignals, Math\.
 /** Copies this release into `folder`, with workflows that sleep before they wait for approvals, behind `patched()`. */
 export function changedRelease(folder: string): string {
   mkdirSync(join(folder, 'dist'), { recursive: true });
-  for (const part of ['src', 'programs'])
+  for (const part of ['src', 'workflows', 'activities', 'migrations', 'development', 'programs'])
     cpSync(join(ROOT, 'dist', part), join(folder, 'dist', part), { recursive: true });
   const bundle = readFileSync(join(ROOT, BUNDLE), 'utf8');
   const changed = bundle.replace(
@@ -20,7 +20,7 @@ export function changedRelease(folder: string): string {
   );
   if (changed === bundle) throw new Error('the bundle has no place to be changed');
   writeFileSync(join(folder, BUNDLE), changed);
-  for (const beside of ['node_modules', 'package.json', 'docs'])
+  for (const beside of ['node_modules', 'package.json', 'docs', 'test'])
     symlinkSync(join(ROOT, beside), join(folder, beside));
   return folder;
 }
