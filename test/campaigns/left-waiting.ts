@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Uuid } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import { transfers } from '../../src/db/entities/operations.js';
-import { members } from '../../src/db/entities/parties.js';
+import { members, tenants } from '../../src/db/entities/parties.js';
 import { webhookEndpoints } from '../../src/db/entities/webhooks.js';
 import { payroll, ServedBatches } from '../batches/support.js';
 import { openPayoutBank } from '../payouts/support.js';
@@ -48,14 +49,15 @@ export async function leaveWaiting(api: TestApi, receiver: HttpReceiver): Promis
   answered(await askStatement(bank, { account: from, ...period }), 201);
 }
 
-/** Points the endpoints to `receiver`, and approves the transfers that wait, unless they have expired. */
+/** Points the tenants' endpoints to `receiver`, and approves their transfers that wait, unless they have expired. */
 export async function continueWaiting(
   { database }: TestDatabase,
+  tenantIds: readonly Uuid[],
   baseUrl: string,
   receiver: HttpReceiver,
 ): Promise<void> {
   const { reader } = database;
-  for (const { id, tenantId } of await reader.select(webhookEndpoints, {})) {
+  for (const { id, tenantId } of await reader.select(webhookEndpoints, { tenantId: tenantIds })) {
     const [owner] = await reader.select(members, { tenantId, name: 'owner' });
     const { text: token } = await makeToken(database, owner!);
     const body = { url: receiver.url('/left') };
@@ -63,7 +65,7 @@ export async function continueWaiting(
     answered(await request(baseUrl, 'PATCH', path, { token, body }), 200);
   }
   for (const name of ['first approver', 'second approver'])
-    for (const approver of await reader.select(members, { name })) {
+    for (const approver of await reader.select(members, { name, tenantId: tenantIds })) {
       const { text: token } = await makeToken(database, approver);
       const { tenantId } = approver;
       const waiting = await reader.select(transfers, { tenantId, status: 'pending_approval' });
@@ -73,6 +75,11 @@ export async function continueWaiting(
         assert.ok(status === 200 || status === 409, text);
       }
     }
+}
+
+/** Returns the tenants that a database has. */
+export async function tenantsOf({ database }: TestDatabase): Promise<readonly Uuid[]> {
+  return (await database.reader.select(tenants, {})).map(({ id }) => id);
 }
 
 /** Returns how many resources wait. */

@@ -17,7 +17,7 @@ import { type TestTemporal, until, untilWaiting } from '../support/temporal.js';
 import { type GuardedBank, openGuardedBank } from '../support/temporal-world.js';
 import { openHookedBank } from '../support/webhook-world.js';
 import { assertLedgerSound } from '../support/world.js';
-import { continueWaiting, countWaiting, untilAllEnded } from './left-waiting.js';
+import { continueWaiting, countWaiting, tenantsOf, untilAllEnded } from './left-waiting.js';
 import { assertAllArrived, SteadyLoad } from './rolling.js';
 
 interface Upgrade {
@@ -44,6 +44,7 @@ export async function upgradeCampaign(campaign: Upgrade): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'money-release-'));
   const next = { RELEASE: changedRelease(folder) };
   const left = await countWaiting(db);
+  const tenantIds = await tenantsOf(db);
   const receiver = await new HttpReceiver().open();
   const fleet = await Fleet.start({ mysqlUrl: db.url, temporal });
   const tool = await startTestApi(db, {}, { receiver: 'real' });
@@ -60,7 +61,7 @@ export async function upgradeCampaign(campaign: Upgrade): Promise<string> {
     await assertReplays(folder, temporal);
     const all = [...fleet.workers, ...fleet.apis];
     await roll(all, next);
-    if (left > 0) await continueWaiting(db, fleet.baseUrl, receiver);
+    if (left > 0) await continueWaiting(db, tenantIds, fleet.baseUrl, receiver);
     const later = await pend(temporal, guarded, 1);
     await approveThrough(fleet, guarded, [...waiting, ...later], 0);
     await approveThrough(fleet, guarded, [...waiting, ...later], 1);
