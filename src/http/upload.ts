@@ -187,20 +187,25 @@ function storeFile(
     return;
   }
   const hash = createHash('sha256');
-  const chunks: Buffer[] = [];
+  const pieces: Buffer[] = [];
+  let size = 0;
+  // Chunks are copied, because a sender can make every byte a chunk with a buffer of its own.
   stream.on('data', (bytes: Buffer) => {
     hash.update(bytes);
-    chunks.push(bytes);
+    for (let at = 0; at < bytes.length;) {
+      const used = size % FILE_PIECE_BYTES;
+      if (used === 0) pieces.push(Buffer.allocUnsafeSlow(FILE_PIECE_BYTES));
+      const length = Math.min(bytes.length - at, FILE_PIECE_BYTES - used);
+      pieces.at(-1)?.set(bytes.subarray(at, at + length), used);
+      at += length;
+      size += length;
+    }
   });
   stream.once('limit', () => done(new ApiError(TOO_LARGE)));
   stream.once('end', () => {
-    const bytes = Buffer.concat(chunks);
-    const starts = Array.from(
-      { length: Math.ceil(bytes.length / FILE_PIECE_BYTES) },
-      (_, piece) => piece * FILE_PIECE_BYTES,
-    );
-    const pieces = starts.map((start) => bytes.subarray(start, start + FILE_PIECE_BYTES));
-    done(null, { content: { size: bytes.length, sha256: hash.digest(), pieces } });
+    const last = pieces.pop();
+    if (last !== undefined) pieces.push(last.subarray(0, size - pieces.length * FILE_PIECE_BYTES));
+    done(null, { content: { size, sha256: hash.digest(), pieces } });
   });
 }
 

@@ -114,8 +114,11 @@ export function group(summary: string, commands: Commands): CommandDefinition {
 export function query<S extends z.ZodRawShape>(spec: QuerySpec<S>): CommandDefinition {
   return define(spec, 'nothing', (options, input) =>
     withOps(options, (ops) => {
-      const work = (): Promise<void> => spec.run(ops, input);
-      return options.watch ? ops.output.watch(work) : work();
+      if (!options.watch) return spec.run(ops, input);
+      return ops.output.watch(async () => {
+        await ops.databaseClock.read(ops.database.lookup);
+        await spec.run(ops, input);
+      });
     }),
   );
 }

@@ -220,11 +220,11 @@ export async function findByText(reader: Reader, text: string): Promise<SearchRe
     const found = await findResources(reader, await idsAbout(reader, id));
     if (countFound(found) > 0) return found;
   }
-  const begun = await findByIdBeginning(reader, text);
-  if (countFound(begun) > 0) return begun;
   const [named, keyed] = await Promise.all([idsNamed(reader, text), idsOfKey(reader, text)]);
   const exact = await findResources(reader, [...named, ...keyed]);
   if (countFound(exact) > 0 || text.length < MIN_BEGINNING || id !== null) return exact;
+  const begun = await findByIdBeginning(reader, text);
+  if (countFound(begun) > 0) return begun;
   const [namedLike, referencedLike] = await Promise.all([
     idsNamedLike(reader, text),
     idsReferencedLike(reader, text),
