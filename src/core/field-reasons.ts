@@ -56,7 +56,7 @@ export const FIELD_REASONS = {
   not_received_in_time: 'The request did not arrive within its time limit.',
 } as const;
 
-/** `not_one_of: COPM, DUSD` reads "not one of: COPM, DUSD". */
+/** `not_one_of: red, blue` reads "not one of: red, blue". */
 export function reasonInWords(reason: string): string {
   const sentence = Object.entries(FIELD_REASONS).find(([code]) => code === reason)?.[1];
   if (sentence !== undefined)

@@ -203,6 +203,11 @@ for (const kind of KINDS)
         409,
         'idempotency_key_reused',
       );
+      answered(
+        await own.bank.request('POST', `/v1/${kind}s/no-id/approve`, { ...viewer, key }),
+        409,
+        'idempotency_key_reused',
+      );
       answered(await own.bank.request('POST', approve, viewer), 404, 'not_found');
       // 403 before 409: who may not act is not told how it ended.
       answered(await own.act('approve', settled, 'viewer'), 403, 'authority_insufficient');

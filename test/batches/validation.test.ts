@@ -138,7 +138,7 @@ describe('the validation of a batch', () => {
       assert.deepEqual(await world.events(), ['bonus_batch.ready']);
     });
 
-    it('the validation of a batch accepts the validation of a batch accepts columns in any order and spelling, unknown ones, and none of the optional ones', async () => {
+    it('the validation of a batch accepts columns in any order and spelling, unknown ones, and none of the optional ones', async () => {
       const file = fileOf([
         ['Asset ', 'Employee', 'AMOUNT', 'Recipient'],
         ['COPM', { kind: 'formula', text: '=A1' }, MIN, '$ana'],
@@ -314,7 +314,7 @@ describe('the validation of a batch', () => {
       );
     });
 
-    it('the validation of a batch finds the validation of a batch finds assets that differ from the first valid row, not from one that is wrong itself', async () => {
+    it('the validation of a batch finds assets that differ from the first valid row, not from one that is wrong itself', async () => {
       assert.deepEqual(
         await wrong(
           payroll([
@@ -330,7 +330,7 @@ describe('the validation of a batch', () => {
       );
     });
 
-    it('the validation of a batch finds the validation of a batch finds missing and double columns in the header alone, and counts the rows below it', async () => {
+    it('the validation of a batch finds missing and double columns in the header alone, and counts the rows below it', async () => {
       const file = fileOf(
         [
           ['recipient', 'amount', 'Amount', 'Nombre'],
@@ -359,7 +359,7 @@ describe('the validation of a batch', () => {
       'too_large_inflated',
       'too_many_columns',
     ] as const)
-      it(`the validation of a batch finds the validation of a batch finds: ${code}, together with the problems before it`, async () => {
+      it(`the validation of a batch finds: ${code}, together with the problems before it`, async () => {
         assert.deepEqual(await wrong(payroll([['$nobody', MIN, 'COPM'], [`!${code}`]])), [
           [0, '', code],
           [2, 'recipient', 'not_found'],

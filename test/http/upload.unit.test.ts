@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { FILE_PIECE_BYTES, MAX_FILE_BYTES } from '../../src/http/upload.js';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ApiError } from '../../src/core/errors.js';
+import { UploadPlace } from '../../src/http/upload-places.js';
+import { FILE_PIECE_BYTES, MAX_FILE_BYTES, readUpload } from '../../src/http/upload.js';
 import { A_KEY, asRequest, thingRoutes } from './routes.js';
 import {
   type Answered,
@@ -526,6 +531,29 @@ describe('uploads', () => {
       assert.equal(answer.status, 201);
     hold = null;
     assert.equal(seen.length, 6);
+  });
+});
+
+describe('an upload whose place was lost in the turn in which it was given', () => {
+  it('an upload whose place was lost in the turn in which it was given is 429 unread: it would be one more than fit in memory', async () => {
+    const place = new UploadPlace('tenant', 0, () => {});
+    place.lose();
+    const server = createServer((request, response) => {
+      const told = (refused: unknown): string =>
+        refused instanceof ApiError ? refused.refusal.code : String(refused);
+      void readUpload(request, response, 1_000, place)
+        .then(() => 'read', told)
+        .then((text) => response.end(text));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const answer = await fetch(`http://127.0.0.1:${port}`, {
+      method: 'POST',
+      headers: { 'content-type': FORM_TYPE },
+      body: formBody([SOURCE, FILE]),
+    });
+    assert.equal(await answer.text(), 'rate_limited');
+    server.close();
   });
 });
 

@@ -109,7 +109,7 @@ describe('the lines of a CSV file', () => {
     ],
     ['with an endless line', `type,name\nperson,"${'x'.repeat(70_000)}`, /a line is too long/],
   ] as const)
-    it(`the lines of a CSV file of a file ${what} are refused with the reason`, () => {
+    it(`the lines of a CSV file ${what} are refused with the reason`, () => {
       assert.throws(
         () => read(content),
         (failure) => failure instanceof OpsError && message.test(failure.message),

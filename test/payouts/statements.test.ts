@@ -14,7 +14,14 @@ import { startTestApi, type TestApi } from '../support/api.js';
 import { testDatabase } from '../support/database.js';
 import { TEST_ACTOR } from '../support/world.js';
 import { ScriptedRail } from './scripted-rail.js';
-import { openPayoutBank, type PayoutBank, railsOf, rowOf, saidOf } from './support.js';
+import {
+  openPayoutBank,
+  type PayoutBank,
+  railsOf,
+  rowOf,
+  saidOf,
+  supersedeSql,
+} from './support.js';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -248,6 +255,28 @@ describe('the statements of a rail', () => {
       const refused = await writer.submit(attemptPayout, railCommand(payout));
       assert(!refused.outcome.done && refused.outcome.refusal.code === 'invalid_state');
     }
+  });
+
+  it("the statements of a rail raise a payout that ended otherwise after they had stated its outcome, with that day's statement", async () => {
+    const payout = await paid('03');
+    const today = dayOf(systemClock());
+    await take(instant(today - DAY_MS), [lineOf(payout, { status: 'failed', reference: 'R-4' })]);
+    // A report that is decided before the line is committed does not see it.
+    const mark = (superseded: boolean) => db.change(supersedeSql(payout.id, superseded));
+    await mark(true);
+    const word = {
+      status: 'completed',
+      reference: 'R-4',
+      failureCode: null,
+      key: payout.id,
+    } as const;
+    await deps.callbacks.report(railOf(country), { ...word, callbackId: `cb-${payout.id}` });
+    await mark(false);
+    const ended = await rowOf(db, payout.id);
+    assert.deepEqual([ended.status, ended.stuckReason], ['completed', null]);
+    const found = await take(endedOn(ended), [lineOf(ended)]);
+    assert.deepEqual([words(found), found.flagged], [[`state ${payout.id}`], 1]);
+    assert.equal(await stuck(payout.id), 'contradiction');
   });
 
   it('the statements of a rail count as corrected: what an earlier version said stays stored, but is no longer a line', async () => {

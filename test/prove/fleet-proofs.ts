@@ -1,5 +1,6 @@
+import assert from 'node:assert/strict';
 import { composedCampaign } from '../campaigns/composed.js';
-import { leaveWaiting } from '../campaigns/left-waiting.js';
+import { countWaiting, leaveWaiting } from '../campaigns/left-waiting.js';
 import { mixedLoadCampaign } from '../campaigns/mixed-load.js';
 import { rollingCampaign } from '../campaigns/rolling.js';
 import { freshDatabase } from '../support/database.js';
@@ -43,6 +44,7 @@ export const FLEET_PROOFS: Readonly<Record<string, (db: TestDatabase) => Promise
     return [
       await alone(adminUrl, async (stage) => {
         await loadRelease(stage.db);
+        assert((await countWaiting(stage.db)) > 0, 'nothing waits in the dump of the release');
         return upgradeCampaign({ ...stage, ...load });
       }),
     ];

@@ -208,6 +208,9 @@ describe('the outbox', () => {
       assert.deepEqual([row?.attempts, row?.lastError], [0, null], 'what is away refuses nothing');
       assert.equal((await fetch(`${away.adminUrl}/readyz`)).status, 503);
       assert.equal((await fetch(`${away.adminUrl}/livez`)).status, 200);
+      await away.stop();
+      const [due] = await outboxOf(db, id);
+      assert.equal(due?.dueAt, due?.createdAt, 'it is due at once');
     } finally {
       await away.stop();
       worker = await startTestWorker(db, temporal, { environment: serving('approvals') });

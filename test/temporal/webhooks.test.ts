@@ -258,6 +258,8 @@ describe('the workflow of a webhook endpoint', () => {
       path === own.path ? new Promise((resolve) => (answer = resolve)) : 200;
     await own.send();
     await until('it is on its way', () => receiver.at(own.path).length === 1);
+    await signalHook(temporal, own.id, 'pause', { actor: 'Mallory', reason: REASON });
+    await untilDetails(temporal, own.id, /Refused at .*Mallory is not active/s);
     await signalHook(temporal, own.id, 'pause', await sign());
     await until('it is paused', async () => (await readHook(db, own.id)).pausedAt !== null);
     await signalHook(temporal, own.id, 'resume', await sign());

@@ -321,6 +321,10 @@ describe('a transfer that waits for approval ends', () => {
       answered(await own.act('reject', id, 'approver'), 200);
       await assertGivenBack(before);
       assert.equal(await own.bank.available(fees), 0n);
+      const poor = await own.account({ funds: { COPM: THRESHOLD + FEE - 1n } });
+      await own.setPolicy({ accountId: poor.id });
+      const wanted = { from: poor, to: own.receiver, raw: THRESHOLD };
+      answered(await own.bank.send(wanted), 422, 'insufficient_funds');
     });
 
     it('the fee of a waiting transfer stays that of its creation though schedule and fee account have changed since', async () => {

@@ -517,20 +517,19 @@ describe('the dispatcher of a worker', () => {
     const own = await hooked(api);
     const dying = openDatabase(db.url);
     receiver.reply = async () => {
-      await dying.close();
+      if (arrivedAt(own).length === 12) await dying.close();
       return 200;
     };
     begin(10, { database: dying });
-    await emit(api, own, 3);
+    await emit(api, own, 30);
     await until('they have failed', () => failures.length > 0);
-    assert.deepEqual(await statesOf(api, own.id), {});
+    const { delivered = 0 } = await statesOf(api, own.id);
+    assert(delivered < arrivedAt(own).length, `${delivered} were stored`);
     receiver.reply = () => 200;
     await expireLease(db, own.id);
     begin();
-    await until('all came again', () => arrivedAt(own).length === 6);
-    await untilLeft(own);
-    assert.deepEqual(await statesOf(api, own.id), { delivered: 3 });
-    assert.equal(new Set(receiver.at(own.url).map(({ id, body }) => `${id} ${body}`)).size, 3);
+    await until('all are delivered', async () => (await statesOf(api, own.id)).delivered === 30);
+    assert.equal(new Set(receiver.at(own.url).map(({ id, body }) => `${id} ${body}`)).size, 30);
   });
 
   it('the dispatcher of a worker stores what was in flight when it is stopped, and what it cuts off uses no step', async () => {
