@@ -25,17 +25,29 @@ import type { BatchReview } from './schemas.js';
 const ROWS_A_PAGE = 1_000;
 const ROWS_A_PIECE = 100;
 
-/** Yields the problems of a file in order, first those of the whole file (row 0). */
+const BEFORE_ALL = { number: -1, ordinal: -1 };
+
+/** Returns the next problems of a file in order, first those of the whole file (row 0). */
+export function readProblems(
+  reader: Reader,
+  batchId: Uuid,
+  limit: number,
+  last: Pick<BonusBatchProblem, 'number' | 'ordinal'> = BEFORE_ALL,
+): Promise<readonly BonusBatchProblem[]> {
+  return reader.list(
+    bonusBatchProblems,
+    `FORCE INDEX (PRIMARY)
+     WHERE batch_id=${uuid.literal(batchId)} AND number>=${last.number}
+       AND (number>${last.number} OR ordinal>${last.ordinal})
+     ORDER BY number, ordinal LIMIT ${limit}`,
+  );
+}
+
+/** Yields the problems of a file in order. */
 export async function* errorRows(reader: Reader, batchId: Uuid): AsyncGenerator<BonusBatchProblem> {
-  let last = { number: -1, ordinal: -1 };
+  let last: BonusBatchProblem | undefined;
   for (;;) {
-    const rows = await reader.list(
-      bonusBatchProblems,
-      `FORCE INDEX (PRIMARY)
-       WHERE batch_id=${uuid.literal(batchId)} AND number>=${last.number}
-         AND (number>${last.number} OR ordinal>${last.ordinal})
-       ORDER BY number, ordinal LIMIT ${ROWS_A_PAGE}`,
-    );
+    const rows = await readProblems(reader, batchId, ROWS_A_PAGE, last);
     for (const problem of rows) {
       last = problem;
       yield problem;

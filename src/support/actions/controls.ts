@@ -40,7 +40,7 @@ export function approvalActions<Shown, Row extends Transfer | Payout>(
   return APPROVAL_ACTIONS.map((action) => ({
     verb: action,
     name: `${noun}.${action}` as const,
-    label: action === 'cancel' ? `Cancel the ${noun}` : APPROVAL_WORDS[action][0],
+    label: APPROVAL_WORDS[action][0] + (action === 'cancel' ? ` the ${noun}` : ''),
     explanation: APPROVAL_WORDS[action][1],
     done: APPROVAL_WORDS[action][2],
     ...(action === 'approve' ? {} : { isStop: true as const }),

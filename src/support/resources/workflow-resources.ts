@@ -1,5 +1,5 @@
 import { type EarlierPayments, readEarlierPayments } from '../../batches/earlier-payments.js';
-import { readBatchRows } from '../../batches/read-batches.js';
+import { readBatchRows, readProblems } from '../../batches/read-batches.js';
 import { isAccepted, totalDebit } from '../../batches/rules.js';
 import { formatAmount } from '../../core/amount.js';
 import { counted } from '../../core/plural.js';
@@ -7,11 +7,9 @@ import {
   type BonusBatch,
   bonusBatches,
   type BonusBatchProblem,
-  bonusBatchProblems,
 } from '../../db/entities/bonuses.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
 import { batchWorkflowId, webhookWorkflowId } from '../../temporal/contracts.js';
-import { literal } from '../../db/statements.js';
 import { readDeliveries } from '../../webhooks/queries.js';
 import { describe } from '../../webhooks/staff-actions.js';
 import { BATCH_ACTIONS, ENDPOINT_ACTIONS } from '../actions/controls.js';
@@ -35,11 +33,7 @@ export const batchKind: ResourceKind<BonusBatch> = {
     const { id, sourceAccountId: from, createdBy, executedBy, createdAt } = batch;
     const { validatedAt, finishedAt, sameFileBatchId: same } = batch;
     const [problems, failed, earlier] = await Promise.all([
-      reader.list(
-        bonusBatchProblems,
-        `FORCE INDEX (PRIMARY) WHERE batch_id=${literal(bonusBatchProblems, 'batchId', id)}
-         ORDER BY number, ordinal LIMIT ${SHOWN_ROWS}`,
-      ),
+      readProblems(reader, id, SHOWN_ROWS),
       readBatchRows(reader, batch, 'failed', 0, SHOWN_ROWS),
       batch.status === 'ready' ? readEarlierPayments(reader, batch, now) : null,
     ]);
