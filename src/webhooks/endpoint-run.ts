@@ -16,9 +16,8 @@ import {
 } from './rules.js';
 import { sendMessage } from './sender.js';
 
-/** Pause before new work is read while attempts are in flight; longer for a silent receiver. */
-const READ_AGAIN_MS = 250;
-const SILENT_READ_AGAIN_MS = 2_000;
+/** The longest wait for an attempt in flight before new work is read. */
+const READ_AGAIN_MS = 2_000;
 /** How long attempts in flight may take after a stop. */
 const STOP_MS = 10_000;
 /** Attempts that end within this time are stored together. */
@@ -99,7 +98,7 @@ export class EndpointRun {
     if (this.mustEnd() || isHeld(this.claimed.state.endpoint)) return false;
     if (this.health.probeAt !== null)
       return this.inFlight.size === 0 && this.health.probeAt <= this.deps.clock();
-    return this.inFlight.size < windowOf(this.isSilent());
+    return this.inFlight.size < windowOf(this.health, this.isSilent());
   }
 
   private async read(): Promise<boolean> {
@@ -203,8 +202,7 @@ export class EndpointRun {
   /** A turn that began no attempt waits for an earlier one, or until new work is to be read. */
   private async wait(): Promise<void> {
     const isBusy = !this.hasTurnEnded();
-    const maxMs = isBusy ? PROMPT_MS : this.hasRoom() ? READ_AGAIN_MS : SILENT_READ_AGAIN_MS;
-    const until = performance.now() + maxMs;
+    const until = performance.now() + (isBusy ? PROMPT_MS : READ_AGAIN_MS);
     while (this.inFlight.size > 0 && this.fault === null) {
       const leftMs = until - performance.now();
       if (leftMs <= 0) return this.onSlow();

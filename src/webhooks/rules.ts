@@ -46,8 +46,8 @@ export const MAX_ENDPOINTS = 16;
 
 /** Simultaneous attempts for one endpoint. */
 export const WINDOW = 8;
-/** Few, so that hanging receivers hold few connections. */
-const SILENT_WINDOW = 2;
+/** Few, so that receivers that fail or hang hold few connections. */
+const REDUCED_WINDOW = 2;
 
 export const MAX_UNSTORED = 24;
 /** An attempt or a run's turn that takes longer than this is slow. */
@@ -57,8 +57,11 @@ export const SILENT_MS = 2_000;
 /** A run ends after this, so that endpoints without backlogs get slots. */
 export const MAX_RUN_MS = 5_000;
 
-export function windowOf(isSilent: boolean): number {
-  return isSilent ? SILENT_WINDOW : WINDOW;
+export function windowOf(
+  { failuresInRow }: Pick<Health, 'failuresInRow'>,
+  isSilent: boolean,
+): number {
+  return isSilent || failuresInRow > 0 ? REDUCED_WINDOW : WINDOW;
 }
 
 export function isSuccess(result: AttemptResult): boolean {
@@ -172,7 +175,7 @@ export function nextLane(
   if (health.status !== 'enabled') return null;
   if (load.pending + load.retries === 0) return null;
   if (health.probeAt !== null) return load.inFlight === 0 && health.probeAt <= now ? 'probe' : null;
-  const window = windowOf(load.isSilent);
+  const window = windowOf(health, load.isSilent);
   if (load.inFlight >= window) return null;
   if (load.retries > 0 && (load.retriesInFlight < window / 2 || load.pending === 0))
     return 'retries';

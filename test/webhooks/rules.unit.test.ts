@@ -200,6 +200,11 @@ describe('the window', () => {
     assert.equal(lane({ pending: 1, inFlight: 2, isSilent: true }), null);
   });
 
+  it('the window holds two after a failure, until an attempt succeeds', () => {
+    assert.equal(lane({ pending: 1, inFlight: 1 }, failedTimes(1)), 'pending');
+    assert.equal(lane({ pending: 1, inFlight: 2 }, failedTimes(1)), null);
+  });
+
   it('the window gives retries at most half of it while new deliveries wait, and all of it when none do', () => {
     assert.equal(lane({ pending: 1, retries: 1, inFlight: 3, retriesInFlight: 3 }), 'retries');
     assert.equal(lane({ pending: 1, retries: 1, inFlight: 4, retriesInFlight: 4 }), 'pending');
