@@ -34,7 +34,7 @@ function explainFailure(failure: unknown): number {
 
 /** Makes commander throw, because it would end the process in the middle of running work. */
 function throwInsteadOfExit(command: Command): Command {
-  command.exitOverride();
+  command.exitOverride().showHelpAfterError('(--help shows its commands and options)');
   command.commands.forEach(throwInsteadOfExit);
   return command;
 }

@@ -54,7 +54,10 @@ describe('the exit code of the operators', () => {
     );
     assert.deepEqual(
       [status, stderr],
-      [2, "error: unknown command 'acounts'\n(Did you mean accounts?)\n"],
+      [
+        2,
+        "error: unknown command 'acounts'\n(Did you mean accounts?)\n(--help shows its commands and options)\n",
+      ],
     );
   });
 

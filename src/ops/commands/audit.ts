@@ -25,9 +25,9 @@ export const auditCommand = query({
       onProgress: (done, total) => output.progress('Auditing', done, total),
     });
     const rows = Object.entries(checked).map(
-      ([name, count]) => `${count} ${name.replaceAll('_', ' ')}`,
+      ([name, count]) => `${name.replaceAll('_', ' ')} ${count}`,
     );
-    output.list(findings, `The ledger is sound. Looked at: ${rows.join(', ')}.`);
+    output.list(findings, `The ledger is sound. Checked: ${rows.join(', ')}.`);
     const { open } = await auditStatus(database.reader);
     if (open > 0)
       output.say(
