@@ -177,6 +177,8 @@ describe('the reference', () => {
         assert.ok(article.includes(`<code>${status}</code>`), status);
         if (schema !== null) assert.match(article, /<summary>Fields<\/summary>\s*<dl>/);
       }
+      const [, first] = /<p class="sample">Response (\d+)/.exec(article) ?? [];
+      assert.ok(first !== '200' || !('201' in route.answers), 'a replay is not the usual response');
       for (const name of ['curl', 'TypeScript', 'Python', 'Go'])
         assert.ok(article.includes(`>${name}</label>`), name);
     });

@@ -133,8 +133,11 @@ function responses(operation: DescribedOperation, { document, links }: Context):
   })}`;
 }
 
+/** The usual response comes first: beside a 201, 200 is a replay. */
 function successes({ responses: all }: DescribedOperation) {
-  return Object.entries(all).filter(([status]) => status.startsWith('2'));
+  return Object.entries(all)
+    .filter(([status]) => status.startsWith('2'))
+    .sort(([a], [b]) => Number(a === '200') - Number(b === '200'));
 }
 
 function exampleOf(operation: DescribedOperation): Html {
