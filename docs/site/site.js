@@ -105,7 +105,7 @@
       storeFields: ['title', 'page', 'text', 'href'],
       tokenize: (text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [],
       searchOptions: {
-        boost: { title: 4, also: 4, page: 2 },
+        boost: { title: 4, also: 8, page: 2 },
         prefix: true,
         fuzzy: 0.15,
         combineWith: 'AND',

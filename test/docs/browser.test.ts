@@ -130,20 +130,31 @@ describe('in a browser, the docs', () => {
     }
   });
 
-  it('in a browser, the docs are found by words that are usual elsewhere', async () => {
+  it('in a browser, the docs show first what is meant by words that are usual elsewhere', async () => {
     const page = await open({ viewport: DESKTOP });
     await page.goto(`${api.baseUrl}/docs`);
     const results = page.getByRole('search').getByRole('link');
-    for (const [word, title] of [
-      ['authentication', 'A first transfer'],
-      ['pagination', 'Conventions'],
-      ['currency', 'Concepts'],
-      ['deposit', 'Concepts'],
-      ['refund', 'Payouts'],
-    ] as const) {
-      await page.getByRole('searchbox').fill(word);
-      await results.filter({ hasText: title }).first().waitFor();
-    }
+    for (const [title, words] of Object.entries({
+      'A first transfer': ['api key', 'sandbox', 'quickstart', 'whoami', 'transfer'],
+      Concepts: ['pay-in', 'top up', 'topup', 'deposit', 'currency', 'metadata'],
+      Conventions: ['pagination', 'sort', 'sorting', 'filter', 'date range', 'timezone', 'contact'],
+      'Idempotency and unknown results': ['idempotency', 'duplicate', 'retry', 'timeout'],
+      'Receiving webhooks': ['webhook retry', 'callback', 'hmac'],
+      'Clients and tools': ['sdk', 'install', 'ngrok', 'local development'],
+      'Payroll from a file': ['payroll', 'excel', 'bulk'],
+      Payouts: ['withdraw', 'bank account', 'beneficiary', 'chargeback'],
+      'Statements and reports': ['statement', 'export', 'report'],
+      Events: ['event types', 'polling'],
+      Reference: ['openapi', 'swagger'],
+      Errors: ['error codes'],
+      Limits: ['rate limit', 'pricing', '429'],
+      Versions: ['deprecation'],
+      Permissions: ['authentication'],
+    }))
+      for (const word of words) {
+        await page.getByRole('searchbox').fill(word);
+        await results.first().filter({ hasText: title }).waitFor();
+      }
     await page.context().close();
   });
 

@@ -102,14 +102,19 @@ function missingPage(places: Places): SitePage {
 }
 
 function searchIndex(places: Places, pages: readonly SitePage[]): string {
-  const entries = pages.flatMap(({ path, title, about, also, sections }) =>
-    sections.map((section) => ({
-      page: title,
-      title: section.anchor === '' ? '' : section.title,
-      href: places.page(path) + (section.anchor === '' ? '' : `#${section.anchor}`),
-      text: section.anchor === '' ? `${about} ${section.text}`.trim() : section.text.trim(),
-      also: section.anchor === '' ? (also ?? '') : '',
-    })),
-  );
+  const entries = pages.flatMap(({ path, title, about, also, sections }) => {
+    const beginning = sections.find(({ anchor }) => anchor === '');
+    const whole = {
+      ...{ page: title, title: '', href: places.page(path) },
+      ...{ text: `${about} ${beginning?.text ?? ''}`.trim(), also: `${title} ${also ?? ''}` },
+    };
+    const parts = sections
+      .filter((section) => section !== beginning)
+      .map(({ anchor, title: heading, text }) => ({
+        ...{ page: title, title: heading, href: `${places.page(path)}#${anchor}` },
+        ...{ text: text.trim(), also: '' },
+      }));
+    return [whole, ...parts];
+  });
   return JSON.stringify(entries.map((entry, id) => ({ id, ...entry })));
 }

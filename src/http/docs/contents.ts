@@ -36,23 +36,29 @@ const CHAPTERS = {
 
 /** Other words by which the search finds a page. */
 const KEYWORDS: Readonly<Record<string, string>> = {
-  '/concepts': 'currency deposit top up fund glossary onboarding user customer',
+  '/concepts':
+    'currency deposit pay in payin cash in top up topup fund glossary onboarding user customer metadata',
   '/first-transfer':
-    'authentication authorization api key bearer sandbox test mode quickstart getting started',
-  '/idempotency': 'retry timeout duplicate',
-  '/clients': 'sdk library node javascript localhost tunnel',
+    'authentication authorization api key bearer log in login sandbox test mode quickstart getting started whoami',
+  '/idempotency': 'retry timeout duplicate double payment',
+  '/clients':
+    'sdk library install node javascript localhost local development tunnel ngrok swagger',
   '/going-live': 'production launch checklist sandbox',
-  '/accounts': 'kyc wallet user onboarding',
+  '/accounts': 'kyc wallet user onboarding ip allowlist',
   '/approvals': 'cancel reverse maker checker four eyes',
   '/bonus': 'refund reverse undo',
   '/batches': 'payroll salary csv excel bulk mass payment',
-  '/payouts': 'withdraw bank refund reverse return chargeback',
-  '/webhooks': 'callback notification signature hmac',
-  '/statements': 'report export download balance history',
+  '/payouts': 'withdraw withdrawal bank beneficiary refund reverse return chargeback dispute',
+  '/webhooks': 'callback notification signature hmac retry retries',
+  '/events': 'types polling stream',
+  '/statements': 'report export download history',
   '/reconciliation': 'bookkeeping accounting reconcile audit',
+  '/reference': 'openapi swagger curl python go',
+  '/conceptos/errores': 'error codes',
   '/permissions': 'authentication authorization access',
-  '/limits': 'throttling rate limit quota pricing',
-  '/conventions': 'pagination paging currency date timezone format',
+  '/limits': 'throttling rate limit 429 quota pricing',
+  '/conventions':
+    'pagination paging sort sorting order filter date range currency decimal cents timezone format contact help support',
   '/versions': 'deprecation compatibility',
 };
 
