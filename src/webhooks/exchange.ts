@@ -10,15 +10,12 @@ import {
 } from './address-guard.js';
 import { type Agents, type PinnedOptions, ProxyRefused } from './connections.js';
 
-type FailureReason =
-  | 'forbidden_address'
-  | 'unresolvable'
-  | 'timeout'
-  | 'connection'
-  | 'tls'
-  | 'invalid_url'
-  | 'invalid_answer'
-  | 'canceled';
+/** docs/webhooks.md explains each. */
+export const FAILURE_REASONS = [
+  ...(['timeout', 'connection', 'tls', 'unresolvable', 'forbidden_address'] as const),
+  ...(['invalid_url', 'invalid_answer', 'canceled'] as const),
+] as const;
+type FailureReason = (typeof FAILURE_REASONS)[number];
 
 export interface Answered {
   readonly outcome: 'answered';

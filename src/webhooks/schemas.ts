@@ -14,6 +14,7 @@ import {
 } from '../http/schemas.js';
 import { z } from '../http/zod.js';
 import { type AddressGuard, MAX_URL_LENGTH } from './address-guard.js';
+import { FAILURE_REASONS } from './exchange.js';
 import type { ShownDelivery, ShownEndpoint } from './queries.js';
 
 export { EventSchema } from '../events/schemas.js';
@@ -193,7 +194,10 @@ export const deliveryResource = defineResource(
         z.object({
           at: instantSchema.describe('When the request was sent.'),
           status: z.int().nullable().describe('The HTTP status; null if no answer came.'),
-          failure: z.string().nullable().describe('Why no answer came, as a stable word.'),
+          failure: z
+            .string()
+            .nullable()
+            .describe(`Why no answer came: ${FAILURE_REASONS.join(', ')}.`),
           message: z.string().nullable().describe('Why no answer came, for people.'),
           duration_ms: z.int().describe('How long the attempt took.'),
           response: z.string().nullable().describe("The first KiB of the answer's body."),

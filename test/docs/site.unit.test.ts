@@ -9,6 +9,7 @@ import { codesOf } from '../../src/http/openapi.js';
 import type { ApiDocument } from '../../src/http/openapi-document.js';
 import { bodyExample } from '../../src/http/docs/reference/example.js';
 import { markdownPage } from '../../src/http/docs/markdown-page.js';
+import { FAILURE_REASONS } from '../../src/webhooks/exchange.js';
 import { filesUnder } from '../operating/pages.js';
 import { linksOf } from './links.js';
 
@@ -84,6 +85,12 @@ describe('the site', () => {
         index.some(({ title = '', text = '' }) => `${title} ${text}`.toLowerCase().includes(words)),
         words,
       );
+  });
+
+  it('the site explains each reason for a webhook without a response', () => {
+    const text = html.get('/docs/webhooks')?.replaceAll('<wbr />', '') ?? '';
+    for (const reason of FAILURE_REASONS)
+      assert.ok(text.includes(`<td data-label="failure"><code>${reason}</code>`), reason);
   });
 
   it('the site cannot be made with a page that links to what is not on it', () => {

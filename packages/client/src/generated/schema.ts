@@ -2887,7 +2887,7 @@ export interface components {
         at: string;
         /** @description The HTTP status; null if no answer came. */
         status: number | null;
-        /** @description Why no answer came, as a stable word. */
+        /** @description Why no answer came: timeout, connection, tls, unresolvable, forbidden_address, invalid_url, invalid_answer, canceled. */
         failure: string | null;
         /** @description Why no answer came, for people. */
         message: string | null;
