@@ -20,8 +20,9 @@ const SETUP = 'docs/guides/first-transfer.md';
 const WEBHOOKS = 'docs/webhooks.md';
 /** What this file runs, of every page; of `text`, pictures of states, there is nothing to run. */
 const RUN_HERE = ['sh', 'json', 'csv', 'sql', 'text'];
-/** What other tests run: documented-receivers.test.ts. */
+/** What other tests run: documented-receivers.test.ts and samples.test.ts. */
 const RUN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
+  'docs/guides/conventions.md': ['ts', 'python', 'go'],
   [WEBHOOKS]: ['ts', 'python', 'go', 'php', 'java'],
 };
 /** Between what two blocks print. */

@@ -14,6 +14,7 @@ import { LiveService } from '../client/live.js';
 import { ROOT } from '../support/service-process.js';
 import { until } from '../support/temporal.js';
 import { assertLedgerSound } from '../support/world.js';
+import { blocksOf } from './blocks.js';
 
 const LOCAL = 'http://127.0.0.1:9'; // Resolves on every machine.
 const CSV = 'recipient,amount,asset\n$bruno,150000,COPM\n';
@@ -36,13 +37,22 @@ curl() { command curl -sS --fail-with-body "$@"; }
 const run = promisify(execFile);
 const api = await describeApi({});
 const document = api.openApi;
-const samples = new Map(
+const samples = new Map<string, readonly Sample[]>(
   api.routes.map((route) => {
     const operation = document.paths[route.path]?.[route.method.toLowerCase() as 'get'];
     assert.ok(operation !== undefined);
     return [route.operationId, samplesOf(route, operation, document.components.schemas)] as const;
   }),
 );
+
+/** The programs of a guide, which run like those of the reference. */
+const GUIDE = 'conventions';
+const NAMES = { ts: 'TypeScript', python: 'Python', go: 'Go' } as const;
+const programs = blocksOf(`docs/guides/${GUIDE}.md`).flatMap(({ language, text }): Sample[] =>
+  language in NAMES ? [{ name: NAMES[language as keyof typeof NAMES], language, text }] : [],
+);
+assert.equal(programs.length, Object.keys(NAMES).length);
+samples.set(GUIDE, programs);
 
 function textOf(operation: string, name: Sample['name']): string {
   const sample = samples.get(operation)?.find((one) => one.name === name);
@@ -222,7 +232,7 @@ describe('the samples of the reference', () => {
     Go: async (operation, id) => {
       const args = [join(live.folder, 'go/samples'), [operation], { THE_ID: id }] as const;
       const printed = await start(operation, ...args);
-      assert.match(printed, /^2\d\d /);
+      assert.match(printed, operation === GUIDE ? /^[0-9a-f-]{36} \d+$/m : /^2\d\d /);
       return printed;
     },
   };
@@ -289,10 +299,11 @@ describe('the samples of the reference', () => {
       here ? title : `${title} (there is no ${tool} on this machine)`,
       () => {
         if (name === 'Go') before(buildGo);
-        for (const operation of samples.keys())
-          it(operation, async () => {
-            await RUNS[name](operation, await resource(operation));
-          });
+        for (const [operation, all] of samples)
+          if (all.some((sample) => sample.name === name))
+            it(operation, async () => {
+              await RUNS[name](operation, await resource(operation));
+            });
       },
     );
   }
