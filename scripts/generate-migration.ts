@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { DataSource } from 'typeorm';
 import { ENTITY_SCHEMAS } from '../src/db/entity-schemas.js';
@@ -7,7 +7,7 @@ import { migrate } from '../src/db/migrate.js';
 /**
  * Creates an empty database on the server that MYSQL_ADMIN_URL names, migrates it, and writes the
  * statements that make its schema agree with the definitions of the tables to a new file in
- * `migrations`.
+ * `migrations`, which it lists in `migrations/index.ts`.
  */
 const DATABASE = 'generated_migration';
 const PASSWORD = 'migration-only';
@@ -82,7 +82,12 @@ ${queries.join('')}  }
 }
 `,
   );
+  const index = 'migrations/index.ts';
+  const listed = readFileSync(index, 'utf8')
+    .replace('\n\n', `\nimport { ${className} } from './${timestamp}-${name}.js';\n\n`)
+    .replace(/,?\s*\];\s*$/, `, ${className}];\n`);
+  writeFileSync(index, listed);
   process.stdout.write(
-    `Wrote ${file}. Read it, add ${className} to migrations/index.ts, and run npm run format.\n`,
+    `Wrote ${file} and listed it in ${index}. Read it, and run npm run format.\n`,
   );
 }
