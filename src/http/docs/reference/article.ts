@@ -42,13 +42,16 @@ export function callArticle({ route, operation }: Call, context: Context): Html 
     <h2><a href="#${operationId}">${summary}</a></h2>
     <p class="call"><b>${route.method}</b> <code>${breakable(route.path)}</code></p>
     <div class="text">
-      ${renderMarkdown(route.description)} ${needs(route)} ${parameters(operation, context)}
+      ${renderMarkdown(route.description)} ${needs(route)}
+      ${parameters('path', 'In the path', operation, context)}
+      ${parameters('query', 'Query', operation, context)}
       ${
         body === undefined
           ? NOTHING
           : html`<h3>Body</h3>
               ${fieldList(body, schemas, NO_LINKS)}`
       }
+      ${parameters('header', 'Headers', operation, context)}
       <h3>Responses</h3>
       ${responses(operation, context)} ${errors(route, context)}
     </div>
@@ -77,26 +80,25 @@ function needs({ operation }: Route): Html {
   </p>`;
 }
 
-function parameters(operation: DescribedOperation, { document }: Context): Html {
+function parameters(
+  kind: 'path' | 'query' | 'header',
+  title: string,
+  operation: DescribedOperation,
+  { document }: Context,
+): Html {
   const { schemas, parameters: shared } = document.components;
-  const known = operation.parameters.map((given) => shared[refName(given) ?? ''] ?? given);
-  const kinds = [
-    ['path', 'In the path'],
-    ['query', 'Query'],
-    ['header', 'Headers'],
-  ] as const;
+  const own = operation.parameters
+    .map((given) => shared[refName(given) ?? ''] ?? given)
+    .filter((parameter) => parameter.in === kind);
   const row = ({ name = '', required = false, description, schema = {} }: Parameter): Html =>
     fieldRow(
       { name, schema, isRequired: required, text: description ?? schema.description ?? '' },
       { schemas, links: NO_LINKS },
     );
-  return html`${kinds.map(([kind, title]) => {
-    const own = known.filter((parameter) => parameter.in === kind);
-    return own.length === 0
-      ? NOTHING
-      : html`<h3>${title}</h3>
-          <dl>${own.map(row)}</dl>`;
-  })}`;
+  return own.length === 0
+    ? NOTHING
+    : html`<h3>${title}</h3>
+        <dl>${own.map(row)}</dl>`;
 }
 
 /** Lists the fields of each body once, under all its statuses. */

@@ -189,9 +189,9 @@ function simpleType(schema: Schema): string {
   const range =
     minimum === undefined || maximum === undefined ? undefined : `${minimum} to ${maximum}`;
   const length = maxLength === undefined ? undefined : `at most ${maxLength} characters`;
-  // A pattern that begins with ^[^ excludes characters that are never typed.
-  const isShown = format === undefined && pattern !== '' && !pattern.startsWith('^[^');
-  const characters = isShown ? `matches ${pattern}` : undefined;
+  // A pattern that begins with ^[^ excludes characters that are never typed; that of a UUID is long.
+  const isReadable = pattern !== '' && !pattern.startsWith('^[^') && pattern.length < 60;
+  const characters = format === undefined && isReadable ? `matches ${pattern}` : undefined;
   return [names.join(' or '), format, range, length, characters]
     .filter((part) => part !== undefined)
     .join(', ');
