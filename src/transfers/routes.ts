@@ -79,7 +79,7 @@ function create(api: Api, transfers: Transfers): void {
     refusesSpending,
     summary(
       'Send a transfer',
-      "Moves money from one of your accounts to an account of your tenant or of your network. 202: the amount reaches the threshold of the source's approval policy, so it is held until other members approve it.",
+      "Moves money from one of your accounts to an account of your tenant or of your network. If the amount reaches the threshold of the source's approval policy, the response is 202, and the amount is held until other members approve the transfer.",
     ),
     async ({ caller, requestId, body: input, idempotency }) => {
       const answer = await transfers.create(caller, requestId, transferRequest(input), idempotency);

@@ -18,7 +18,7 @@ export interface paths {
     put?: never;
     /**
      * Send a transfer
-     * @description Moves money from one of your accounts to an account of your tenant or of your network. 202: the amount reaches the threshold of the source's approval policy, so it is held until other members approve it.
+     * @description Moves money from one of your accounts to an account of your tenant or of your network. If the amount reaches the threshold of the source's approval policy, the response is 202, and the amount is held until other members approve the transfer.
      *
      *     Scope: `transfers`. Role in source: operator, admin, owner.
      */
@@ -132,7 +132,7 @@ export interface paths {
     put?: never;
     /**
      * Pay out to a bank account
-     * @description Holds the amount and its fee, and sends the amount over the operator's rail for the country. 201: it is `approved` and on its way. 202: the amount reaches the threshold of the source's approval policy, so it waits until other members approve it. `400 invalid_field` with the reason `not_supported`: no rail pays out to this country.
+     * @description Holds the amount and its fee, and sends the amount over the operator's rail for the country. The response is 201 if the payout is `approved` and on its way, and 202 if the amount reaches the threshold of the source's approval policy, so that the payout waits until other members approve it. `400 invalid_field` with the reason `not_supported`: no rail pays out to this country.
      *
      *     Scope: `payouts`. Role in source: operator, admin, owner.
      */
