@@ -1,18 +1,22 @@
 import type { Uuid } from '../core/ids.js';
+import type { TimePosition } from '../core/pages.js';
 import * as column from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 import { balances } from '../db/entities/ledger.js';
 import { type Account, accounts, memberRoles } from '../db/entities/parties.js';
-import { literal } from '../db/statements.js';
+import { behindSql, literal } from '../db/statements.js';
 
+/** Returns the tenant's newest `limit` accounts, or those before `before`, for operators. */
 export async function listAccounts(
   reader: Reader,
   tenantId: Uuid,
   limit: number,
+  before: TimePosition | null = null,
 ): Promise<readonly Account[]> {
+  const behind = before === null ? '' : `AND ${behindSql('accounts', before)}`;
   return reader.list(
     accounts,
-    `WHERE tenant_id=${literal(accounts, 'tenantId', tenantId)}
+    `WHERE tenant_id=${literal(accounts, 'tenantId', tenantId)} ${behind}
      AND type<>'system' ORDER BY created_at DESC, id DESC LIMIT ${Math.trunc(limit)}`,
   );
 }

@@ -9,7 +9,7 @@ import type { Reader } from '../db/database.js';
 import { idempotencyKeys, type ResourceType } from '../db/entities/ledger.js';
 import { memberRoles } from '../db/entities/parties.js';
 import { newestSql, type OrderedRows } from '../db/visible-list.js';
-import { columnList, literal } from '../db/statements.js';
+import { behindSql, columnList, literal } from '../db/statements.js';
 import { parseRow, type Table } from '../db/table.js';
 import { readVisible } from '../db/visible-list.js';
 import { resourceOfRequest } from '../requests/read-request.js';
@@ -149,17 +149,19 @@ function operationRows<Row extends AccountOperation>(
   return { table, index: 'status', within, oneOf };
 }
 
-/** Returns the tenant's newest `limit` operations, for operators. */
+/** Returns the tenant's newest `limit` operations, or those before `before`, for operators. */
 export async function listNewest<Row extends AccountOperation>(
   list: OperationList<Row>,
   reader: Reader,
   filter: Pick<OperationFilter, 'status' | 'sourceAccountId'> & { readonly tenantId: Uuid },
   limit: number,
+  before: TimePosition | null = null,
 ): Promise<readonly Row[]> {
   const { table } = list;
   const { tenantId, status, sourceAccountId } = filter;
   const rows = operationRows(list, status === undefined ? filter : { status }, tenantId);
   const own = [`t.tenant_id=${uuid.literal(tenantId)}`];
+  if (before !== null) own.push(behindSql('t', before));
   if (sourceAccountId !== undefined)
     own.push(`t.source_account_id=${uuid.literal(sourceAccountId)}`);
   const found = await reader.query(

@@ -5,6 +5,7 @@ import type { SignedInPerson } from './deps.js';
 import { noSuchPage } from './failures.js';
 import { codeOf, markOf } from './forms.js';
 import { pathOf } from './pages/layout.js';
+import { listPage } from './pages/lists.js';
 import { type FailedAction, resourcePage, unknownPage } from './pages/resource.js';
 import { searchPage } from './pages/search.js';
 import { NOT_SIGNED_IN, signInPage, type SignInWays } from './pages/sign-in.js';
@@ -67,7 +68,7 @@ function waysOf({ settings }: Site): SignInWays {
 /** Returns the path to redirect to. Accepts only paths of the desk. */
 export function nextOf(given: unknown): string {
   return typeof given === 'string' &&
-    /^\/[a-z]+(\/[0-9a-z-]{1,40})?$/.test(given) &&
+    /^\/[a-z]+(\/[0-9a-z-]{1,40}){0,2}$/.test(given) &&
     given !== '/sign-in'
     ? given
     : '/';
@@ -148,6 +149,14 @@ function addResourceKind<Resource>(
       sendPage(context, await resourcePage(site, { kind, resource, person }, result));
     }),
   );
+  for (const list of kind.lists ?? [])
+    router.get(
+      `/${kind.name}/:id/${list.name}`,
+      signedIn(async (context) => {
+        const { before } = textsOf(context, 'before');
+        sendPage(context, await listPage(site, kind, await find(context), list, before));
+      }),
+    );
   for (const action of kind.actions)
     router.post(
       `/${kind.name}/:id/${action.verb}`,

@@ -317,9 +317,10 @@ describe('over forty thousand rows, a read looks at a bounded number of them:', 
 
   it('over forty thousand rows, a read looks at a bounded number of them: what operators list, by status, by account and by both', async () => {
     for (const filter of [{}, { status: 'expired' }, { sourceAccountId: accountId }])
-      await within(MAX_READ, () =>
-        listNewest(transferList, reader, { tenantId: caller.tenantId, ...filter }, PAGE),
-      );
+      for (const before of [null, { createdAt: at(ROWS / 2), id: newId() }])
+        await within(MAX_READ, () =>
+          listNewest(transferList, reader, { tenantId: caller.tenantId, ...filter }, PAGE, before),
+        );
   });
 
   it('a list of which the caller may see nothing ends its page after two thousand rows, and goes on', async () => {

@@ -201,6 +201,22 @@ describe('every page of the support desk', () => {
       await page(`/waiting/${kind}?page=${wrong}`, 404);
   }
 
+  /** Returns the first cells of a list of a resource, from its page to the last of the older ones. */
+  async function listed(path: string): Promise<string[]> {
+    const cells: string[] = [];
+    for (let next: string | undefined = path; next !== undefined;) {
+      const { text: shown } = await page(next);
+      cells.push(
+        ...Array.from(
+          shown.matchAll(/<(?:th scope="row"|h3)>(.*?)<\/(?:th|h3)>/gs),
+          ([, one = '']) => one,
+        ),
+      );
+      next = /rel="next"\s+href="([^"]*)"/.exec(shown)?.[1];
+    }
+    return cells;
+  }
+
   /** Follows a search to its end. */
   async function found(query: string, path: string): Promise<string[]> {
     const ids = new Set<string>();
@@ -225,6 +241,30 @@ describe('every page of the support desk', () => {
         const ids = made.get(kind) ?? [];
         for (const id of [ids.at(0), ids.at(-1)]) await page(`/${lists[kind].path}/${id}`);
       }
+    });
+
+    it(`the lists of a resource at the support desk show ${count} rows on all their pages, each once`, async () => {
+      if (count === 0) return;
+      await fill(count);
+      const { account, batch, endpoint } = owners;
+      const [{ tenantId = '' } = {}] = await db.sql(
+        `SELECT LOWER(HEX(tenant_id)) AS tenantId FROM transfers WHERE id=${idLiteral(lists.transfers.first)}`,
+      );
+      const tenant = `/tenants/${String(tenantId).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}`;
+      for (const [path, name, rows] of [
+        [tenant, 'transfers', count],
+        // The account was funded twice.
+        [`/accounts/${account}`, 'movements', count + 1],
+        [`/endpoints/${endpoint}`, 'deliveries', count],
+      ] as const) {
+        const cells = await listed(`${path}/${name}`);
+        assert.equal(cells.length, rows, `${path}/${name}`);
+        const leadsOn = (await page(path)).text.includes(`href="${path}/${name}"`);
+        assert.equal(leadsOn, rows > 10, `${path}/${name}`);
+        await page(`${path}/${name}?before=x=`, 404);
+      }
+      assert.equal(new Set(await listed(`${tenant}/transfers`)).size, count);
+      await page(`/batches/${batch}/transfers`, 404);
     });
 
     it(`the search of the support desk finds ${count} items by every filter`, async () => {

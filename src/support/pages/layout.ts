@@ -216,6 +216,17 @@ export function tableSection(
   return rows.length > 0 && section(id, heading, table(label, rows));
 }
 
+/** Links with their text and address to the pages before and after, as far as there are any. */
+export function pageLinks(
+  previous: readonly [text: string, href: string] | null,
+  next: readonly [text: string, href: string] | null,
+): Html {
+  return html`<nav class="pages" aria-label="Pages">
+    ${previous && html`<a class="button" rel="prev" href="${previous[1]}">${previous[0]}</a>`}
+    ${next && html`<a class="button" rel="next" href="${next[1]}">${next[0]}</a>`}
+  </nav>`;
+}
+
 export function link(path: ResourcePath, id: string, text: string): Html {
   return html`<a href="${pathOf(path, id)}">${text}</a>`;
 }

@@ -4,23 +4,13 @@ import { actionField, type DeskAction } from '../actions/action.js';
 import type { FailedResult } from '../actions/perform.js';
 import type { SignedInPerson } from '../deps.js';
 import { html, type Html } from '../html.js';
-import { namesOf } from '../reading/transfers.js';
 import { readHistory, readStaffActions, type TimelineLine } from '../reading/timeline.js';
 import { nextWaiting } from '../reading/waiting.js';
 import type { ResourceKind } from '../resources/resource-kind.js';
 import type { Site } from '../site.js';
 import { historySections } from './history.js';
-import {
-  facts,
-  idText,
-  notice,
-  type Page,
-  pathOf,
-  section,
-  tenantFact,
-  time,
-  tokenField,
-} from './layout.js';
+import { facts, idText, notice, type Page, pathOf, section, time, tokenField } from './layout.js';
+import { contextOf, listSections } from './lists.js';
 import { WORDS } from './waiting.js';
 
 /** A form that was refused, or whose result is unknown, with the text of the refusal. */
@@ -46,14 +36,13 @@ export async function resourcePage<Resource>(
   const { reader } = site.database;
   const row = kind.rowOf(resource);
   const { id, tenantId } = row;
-  const names = await namesOf(reader, [row]);
-  const timeZone = names.timeZone(tenantId);
-  const described = await kind.describe(resource, {
-    ...{ reader, now: site.clock(), names, timeZone },
-    time: (at) => time(at, timeZone),
-    tenant: tenantFact(tenantId, names.tenant(tenantId)),
-  });
-  const { title, status, list, workflowId = null } = described;
+  const context = await contextOf(site, row);
+  const { timeZone } = context;
+  const [described, lists] = await Promise.all([
+    kind.describe(resource, context),
+    listSections(kind, resource, context),
+  ]);
+  const { status, list, workflowId = null } = described;
   const [history, next] = await Promise.all([
     described.history && readHistory(reader, { id, tenantId, timeZone, ...described.history }),
     list === undefined ? null : nextWaiting(reader, list, id),
@@ -79,9 +68,12 @@ export async function resourcePage<Resource>(
         ${hasTimeline && section('story', 'Timeline', timelineList(timeline, timeZone))}
       </div>
     </div>
-    ${described.before}${history && historySections(history, timeZone)}${described.after}`;
+    ${described.before}${lists}${history && historySections(history, timeZone)}${described.after}`;
   const failed = result !== null && typeof result !== 'string';
-  return { title, status: failed ? statusOf(result) : 200, beside: status, content };
+  return {
+    ...{ title: kind.titleOf(resource), beside: status, content },
+    status: failed ? statusOf(result) : 200,
+  };
 }
 
 function actionForms<Resource>(

@@ -13,7 +13,7 @@ import {
 } from '../reading/waiting.js';
 import { readBusiest } from '../reading/totals.js';
 import { parsePrinted } from '../units.js';
-import { notice, options, type Page, section } from './layout.js';
+import { notice, options, type Page, pageLinks, section } from './layout.js';
 import { tableOf } from './rows.js';
 import { totalsSection } from './totals.js';
 
@@ -101,15 +101,14 @@ export async function waitingPage(
     filter === null ? NONE : readTable(reader, now, kind, place, filter),
     filter === null ? 0 : countWaiting(reader, kind, filter),
   ]);
-  const pageLink = (rel: 'prev' | 'next', page: number, text: string): Html =>
-    html`<a class="button" rel="${rel}" href="${listPath(kind, { ...query, page })}">${text}</a>`;
+  const pageOf = (page: number): string => listPath(kind, { ...query, page });
   const content = html`${counts}${form}${fault !== null && notice('bad', fault)}
     <p class="soft">${countText(count)} in total, most urgent first</p>
     ${items ?? html`<p class="card">There are none here.</p>`}
-    <nav class="pages" aria-label="Pages">
-      ${query.page > 1 && pageLink('prev', query.page - 1, 'Previous page')}
-      ${hasMore && pageLink('next', query.page + 1, 'Next page')}
-    </nav>`;
+    ${pageLinks(
+      query.page > 1 ? ['Previous page', pageOf(query.page - 1)] : null,
+      hasMore ? ['Next page', pageOf(query.page + 1)] : null,
+    )}`;
   return { title: WORDS[kind].title, content };
 }
 

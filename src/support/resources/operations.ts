@@ -39,6 +39,7 @@ export const transferKind: ResourceKind<Transfer> = {
   ),
   find: ({ database: { reader } }, id) => reader.find(transfers, { id }),
   rowOf: (transfer) => transfer,
+  titleOf: (transfer) => `Transfer of ${formatAmount(transfer)}`,
   async describe(transfer, { reader, now, time, tenant }) {
     const { sourceAccountId: from, destinationAccountId: to, feeAccountId } = transfer;
     const { createdAt, asset, feeRaw, approvalExpiresAt } = transfer;
@@ -46,7 +47,6 @@ export const transferKind: ResourceKind<Transfer> = {
     const isPending = transfer.status === 'pending_approval';
     const isNotified = details.outbox.length === 0;
     return {
-      title: `Transfer of ${formatAmount(transfer)}`,
       status: tag(transfer.status),
       facts: [
         ['Needs', isPending && details.waitsFor],
@@ -84,6 +84,7 @@ export const payoutKind: ResourceKind<SeenPayout> = {
     return payout === undefined ? undefined : readSeen(reader, payout);
   },
   rowOf: ({ payout }) => payout,
+  titleOf: ({ payout }) => `Payout of ${formatAmount(payout)}`,
   async describe({ payout, open }, { reader, now, names, timeZone, time, tenant }) {
     const { id, status, sourceAccountId: from, feeAccountId, feeRaw, asset } = payout;
     const { createdAt, approvalExpiresAt } = payout;
@@ -95,7 +96,6 @@ export const payoutKind: ResourceKind<SeenPayout> = {
     const isPending = status === 'pending_approval';
     const isStuck = payout.stuckSince !== null;
     return {
-      title: `Payout of ${formatAmount(payout)}`,
       status: [tag(status), isStuck ? html` ${tag('stuck')}` : ''],
       facts: [
         [isPending ? 'Needs' : 'Waits for', OPEN.includes(status) && payoutWaitsFor(payout, now)],
@@ -156,15 +156,18 @@ export const adjustmentKind: ResourceKind<Adjustment> = {
   actions: ADJUSTMENT_ACTIONS,
   find: ({ database: { reader } }, id) => reader.find(adjustments, { id }),
   rowOf: (adjustment) => adjustment,
+  titleOf: (adjustment) =>
+    `Adjustment of ${formatAmount(adjustment)} ${wayOf(adjustment)} an account`,
   describe(adjustment, { names, time, tenant }) {
-    const { accountId, direction, createdAt, decidedAt } = adjustment;
-    const way = direction === 'in' ? 'into' : 'out of';
+    const { accountId, createdAt, decidedAt } = adjustment;
     return {
-      title: `Adjustment of ${formatAmount(adjustment)} ${way} an account`,
       status: tag(adjustment.status),
       facts: [
         ['Amount', amount(adjustment)],
-        ['Account', html`${way} ${link('accounts', accountId, names.account(accountId))}`],
+        [
+          'Account',
+          html`${wayOf(adjustment)} ${link('accounts', accountId, names.account(accountId))}`,
+        ],
         ...publicFacts(adjustmentResource.presentToStaff('desk', adjustment)),
         tenant,
         ['Proposed by', adjustment.proposedBy],
@@ -177,3 +180,7 @@ export const adjustmentKind: ResourceKind<Adjustment> = {
     };
   },
 };
+
+function wayOf({ direction }: Adjustment): string {
+  return direction === 'in' ? 'into' : 'out of';
+}

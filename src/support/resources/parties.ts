@@ -2,19 +2,27 @@ import { listAccounts, readAccountDetails } from '../../accounts/directory.js';
 import { displayName } from '../../accounts/identifiers.js';
 import { limitsOf } from '../../accounts/limits.js';
 import { type Movement, readMovements } from '../../accounts/movements.js';
-import { listNewest } from '../../accounts/operation-list.js';
+import {
+  type AccountOperation,
+  listNewest,
+  type OperationList,
+} from '../../accounts/operation-list.js';
 import { batchList } from '../../batches/read-batches.js';
 import { ASSETS } from '../../core/amount.js';
 import { monthOf } from '../../core/calendar.js';
+import type { Uuid } from '../../core/ids.js';
+import { pageOf, type TimePosition } from '../../core/pages.js';
+import type { Reader } from '../../db/database.js';
 import { accountLimits } from '../../db/entities/identity.js';
 import { type Balance, type Hold, holds, monthTotals } from '../../db/entities/ledger.js';
 import { adjustments } from '../../db/entities/operations.js';
 import { type Account, accounts, type Tenant, tenants } from '../../db/entities/parties.js';
 import { webhookEndpoints } from '../../db/entities/webhooks.js';
-import { literal } from '../../db/statements.js';
+import { behindSql, literal } from '../../db/statements.js';
 import { payoutList } from '../../payouts/service.js';
 import { transferList } from '../../transfers/service.js';
 import { ACCOUNT_ACTIONS } from '../actions/adjustments.js';
+import { noSuchPage } from '../failures.js';
 import { type Content, html } from '../html.js';
 import {
   type Fact,
@@ -22,14 +30,16 @@ import {
   money,
   type ResourcePath,
   section,
+  table,
   tableSection,
   tag,
 } from '../pages/layout.js';
+import { parsePosition, printPosition } from '../pages/lists.js';
 import { tableOf } from '../pages/rows.js';
 import { totalsSection } from '../pages/totals.js';
 import type { Rows } from '../reading/search.js';
 import { readTotals } from '../reading/totals.js';
-import type { PageContext, ResourceKind } from './resource-kind.js';
+import type { ListOfResource, PageContext, ResourceKind } from './resource-kind.js';
 
 const SHOWN_OF_ACCOUNT = 20;
 
@@ -42,11 +52,27 @@ export const accountKind: ResourceKind<Account> = {
     return account?.type === 'system' ? undefined : account;
   },
   rowOf: (account) => account,
+  titleOf: ({ type, name }) => `Account of ${displayName(type, name)}`,
+  lists: [
+    {
+      name: 'movements',
+      async read({ id }, context, before, limit) {
+        if (!/^[0-9]{0,18}$/.test(before)) throw noSuchPage();
+        const last = before === '' ? null : BigInt(before);
+        const { items, nextBefore } = await readMovements(context.reader, id, {}, last, limit);
+        const rows = items.map((movement) => movementRow(movement, context));
+        return {
+          rows: rows.length > 0 && table('Movements', rows),
+          next: nextBefore?.toString() ?? null,
+        };
+      },
+    },
+  ],
   async describe(account, context) {
     const { reader, now, time, tenant } = context;
-    const { id, type, name } = account;
+    const { id, type } = account;
     const owner = literal(holds, 'accountId', id);
-    const [details, limits, held, movements, own] = await Promise.all([
+    const [details, limits, held, own] = await Promise.all([
       readAccountDetails(reader, id),
       limitRows(account, context),
       reader.list(
@@ -54,12 +80,9 @@ export const accountKind: ResourceKind<Account> = {
         `FORCE INDEX (account) WHERE account_id=${owner} AND remaining>0
          ORDER BY created_at DESC LIMIT ${SHOWN_OF_ACCOUNT}`,
       ),
-      readMovements(reader, id, {}, null, SHOWN_OF_ACCOUNT),
       reader.list(adjustments, `WHERE account_id=${owner} ORDER BY created_at DESC LIMIT 5`),
     ]);
-    const moved = movements.items.map((movement) => movementRow(movement, context));
     return {
-      title: `Account of ${displayName(type, name)}`,
       status: tag(account.status),
       facts: [
         ['Type', type],
@@ -80,7 +103,6 @@ export const accountKind: ResourceKind<Account> = {
           held.map((hold) => holdRow(hold, context)),
         ),
         tableSection('limits', 'Limits', limits),
-        tableSection('moved', `Movements, the newest ${moved.length}`, moved),
         own.length > 0 &&
           section(
             'adjusted',
@@ -162,7 +184,32 @@ function movementRow(movement: Movement, { time }: PageContext): readonly Fact[]
   ];
 }
 
-const SHOWN_OF_TENANT = 10;
+type ReadNewest<Row> = (
+  reader: Reader,
+  tenantId: Uuid,
+  limit: number,
+  before: TimePosition | null,
+) => Promise<readonly Row[]>;
+
+function newestOf<Row extends AccountOperation>(list: OperationList<Row>): ReadNewest<Row> {
+  return (reader, tenantId, ...page) => listNewest(list, reader, { tenantId }, ...page);
+}
+
+/** Returns a list of the tenant's resources of a kind. */
+function ofTenant<K extends keyof Rows>(
+  name: K,
+  read: ReadNewest<Rows[K] & TimePosition>,
+): ListOfResource<Tenant> {
+  return {
+    name,
+    async read({ id }, { reader, now }, before, limit) {
+      const found = await read(reader, id, limit + 1, parsePosition(before));
+      const { items, next } = pageOf(found, limit);
+      const rows = items.length > 0 && (await tableOf(reader, now, name, name, items));
+      return { rows, next: printPosition(next) };
+    },
+  };
+}
 
 export const tenantKind: ResourceKind<Tenant> = {
   name: 'tenants',
@@ -170,41 +217,30 @@ export const tenantKind: ResourceKind<Tenant> = {
   actions: [],
   find: ({ database: { reader } }, id) => reader.find(tenants, { id }),
   rowOf: ({ id }) => ({ id, tenantId: id }),
-  async describe({ id, name, network, createdAt }, { reader, now, timeZone, time }) {
-    const listOf = async <K extends keyof Rows>(
-      kind: K,
-      heading: string,
-      rows: readonly Rows[K][],
-    ): Promise<Content> =>
-      rows.length > 0 && section(kind, heading, await tableOf(reader, now, kind, heading, rows));
-    const [totals, ofTransfers, ofPayouts, batches, own, endpoints] = await Promise.all([
-      readTotals(reader, [id], now),
-      listNewest(transferList, reader, { tenantId: id }, SHOWN_OF_TENANT),
-      listNewest(payoutList, reader, { tenantId: id }, SHOWN_OF_TENANT),
-      listNewest(batchList, reader, { tenantId: id }, SHOWN_OF_TENANT),
-      listAccounts(reader, id, SHOWN_OF_TENANT),
+  titleOf: ({ name }) => name,
+  lists: [
+    ofTenant('transfers', newestOf(transferList)),
+    ofTenant('payouts', newestOf(payoutList)),
+    ofTenant('batches', newestOf(batchList)),
+    ofTenant('endpoints', (reader, tenantId, limit, before) =>
       reader.list(
         webhookEndpoints,
-        `FORCE INDEX (tenant) WHERE tenant_id=${literal(webhookEndpoints, 'tenantId', id)}
-         AND status<>'deleted' ORDER BY created_at DESC, id DESC LIMIT ${SHOWN_OF_TENANT}`,
+        `FORCE INDEX (tenant) WHERE tenant_id=${literal(webhookEndpoints, 'tenantId', tenantId)}
+         ${before === null ? '' : `AND ${behindSql(webhookEndpoints.name, before)}`}
+         AND status<>'deleted' ORDER BY created_at DESC, id DESC LIMIT ${limit}`,
       ),
-    ]);
+    ),
+    ofTenant('accounts', listAccounts),
+  ],
+  async describe({ id, network, createdAt }, { reader, now, timeZone, time }) {
     return {
-      title: name,
       status: '',
       facts: [
         ['Time zone', timeZone],
         ['Network', network ?? 'none'],
         ['Opened', time(createdAt)],
       ],
-      before: [
-        totalsSection(totals),
-        await listOf('transfers', 'Newest transfers', ofTransfers),
-        await listOf('payouts', 'Newest payouts', ofPayouts),
-        await listOf('batches', 'Newest batches', batches),
-        await listOf('endpoints', 'Webhook endpoints', endpoints),
-        await listOf('accounts', 'Newest accounts', own),
-      ],
+      before: totalsSection(await readTotals(reader, [id], now)),
       hidesEmptyTimeline: true,
     };
   },

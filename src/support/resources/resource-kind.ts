@@ -19,9 +19,24 @@ export interface PageContext {
   readonly tenant: Fact;
 }
 
-/** Content of a page besides the id, the history and the links. */
+/** A list of which the resource's page shows the beginning. The complete list has its own page. */
+export interface ListOfResource<Resource> {
+  /** Noun in the plural, which is also the last part of the list's path. */
+  readonly name: string;
+  /**
+   * Returns rows, newest first, from the position after which the page before ends ('' for the first
+   * page), and the position of the next page.
+   */
+  read(
+    resource: Resource,
+    context: PageContext,
+    before: string,
+    limit: number,
+  ): Promise<{ readonly rows: Content; readonly next: string | null }>;
+}
+
+/** Content of a page besides the title, the id, the history, the lists and the links. */
 export interface Described {
-  readonly title: string;
   readonly status: Content;
   readonly facts: readonly Fact[];
   /** Where the resource has its postings and events. Without it, only staff actions are shown. */
@@ -39,8 +54,10 @@ export interface ResourceKind<Resource> {
   /** The type of the resource in the audit log. */
   readonly subjectType: string;
   readonly actions: readonly DeskAction<Resource>[];
+  readonly lists?: readonly ListOfResource<Resource>[];
   /** Returns undefined if no resource of this kind has the id. */
   find(site: Site, id: Uuid): Promise<Resource | undefined>;
   rowOf(resource: Resource): Owned & { readonly id: Uuid };
+  titleOf(resource: Resource): string;
   describe(resource: Resource, context: PageContext): Described | Promise<Described>;
 }

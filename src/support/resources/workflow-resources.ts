@@ -15,10 +15,11 @@ import { describe } from '../../webhooks/staff-actions.js';
 import { BATCH_ACTIONS, ENDPOINT_ACTIONS } from '../actions/controls.js';
 import { type Content, html } from '../html.js';
 import { attemptTable } from '../pages/history.js';
-import { type Fact, idText, link, section, tableSection } from '../pages/layout.js';
+import { type Fact, idText, link, tableSection } from '../pages/layout.js';
 import { batchStatus, batchTitle, endpointStatus, paymentsText } from '../pages/rows.js';
 import { endText } from '../reading/payouts.js';
 import { line, type TimelineLine } from '../reading/timeline.js';
+import { parsePosition, printPosition } from '../pages/lists.js';
 import type { ResourceKind } from './resource-kind.js';
 
 const SHOWN_ROWS = 20;
@@ -29,6 +30,7 @@ export const batchKind: ResourceKind<BonusBatch> = {
   actions: BATCH_ACTIONS,
   find: ({ database: { reader } }, id) => reader.find(bonusBatches, { id }),
   rowOf: (batch) => batch,
+  titleOf: batchTitle,
   async describe(batch, { reader, now, names, time, tenant }) {
     const { id, sourceAccountId: from, createdBy, executedBy, createdAt } = batch;
     const { validatedAt, finishedAt, sameFileBatchId: same } = batch;
@@ -46,7 +48,6 @@ export const batchKind: ResourceKind<BonusBatch> = {
       ['Ended', finishedAt, null],
     ];
     return {
-      title: batchTitle(batch),
       status: batchStatus(batch),
       facts: [
         ['Paused because', batch.pauseReason],
@@ -125,27 +126,31 @@ function failedRows(rows: Awaited<ReturnType<typeof readBatchRows>>, count: numb
   return tableSection('failed', `Failed rows, the first ${rows.length} of ${count}`, shown);
 }
 
-const SHOWN_DELIVERIES = 20;
-
 export const endpointKind: ResourceKind<WebhookEndpoint> = {
   name: 'endpoints',
   subjectType: 'webhook_endpoint',
   actions: ENDPOINT_ACTIONS,
   find: ({ database: { reader } }, id) => reader.find(webhookEndpoints, { id }),
   rowOf: (endpoint) => endpoint,
+  titleOf: ({ url }) => `Webhook endpoint ${url}`,
+  lists: [
+    {
+      name: 'deliveries',
+      async read({ id }, { reader, timeZone }, before, limit) {
+        const { items, next } = await readDeliveries(reader, id, parsePosition(before), limit);
+        const rows = items.map((delivery) => [
+          html`<h3>${delivery.eventType}</h3>
+            <p>Event ${idText(delivery.eventId)}</p>`,
+          attemptTable({ url: '', delivery, attempts: delivery.attempts }, timeZone),
+        ]);
+        return { rows, next: printPosition(next) };
+      },
+    },
+  ],
   async describe(endpoint, { reader, now, timeZone, time, tenant }) {
-    const { id, url, lostFrom, lostTo, failuresInRow } = endpoint;
-    const [{ text, types }, { items }] = await Promise.all([
-      describe(reader, id, now, timeZone),
-      readDeliveries(reader, id, null, SHOWN_DELIVERIES),
-    ]);
-    const deliveries = items.map((delivery) => [
-      html`<h3>${delivery.eventType}</h3>
-        <p>Event ${idText(delivery.eventId)}</p>`,
-      attemptTable({ url: '', delivery, attempts: delivery.attempts }, timeZone),
-    ]);
+    const { id, lostFrom, lostTo, failuresInRow } = endpoint;
+    const { text, types } = await describe(reader, id, now, timeZone);
     return {
-      title: `Webhook endpoint ${url}`,
       status: endpointStatus(endpoint),
       facts: [
         ['Disabled', endText(endpoint.disabledReason)],
@@ -160,8 +165,6 @@ export const endpointKind: ResourceKind<WebhookEndpoint> = {
         tenant,
         ['Registered', time(endpoint.createdAt)],
       ],
-      before:
-        items.length > 0 && section('sent', `Deliveries, the newest ${items.length}`, deliveries),
       workflowId: webhookWorkflowId(id),
     };
   },
