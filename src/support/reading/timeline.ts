@@ -1,5 +1,5 @@
-import { listAuditRows, parseDetails } from '../../access/audit-log.js';
-import { type Amount, formatAmount } from '../../core/amount.js';
+import { type AuditDetails, listAuditRows, parseDetails } from '../../access/audit-log.js';
+import { type Amount, formatAmount, isAsset } from '../../core/amount.js';
 import type { Uuid } from '../../core/ids.js';
 import { localTime } from '../../core/calendar.js';
 import { counted } from '../../core/plural.js';
@@ -117,20 +117,86 @@ async function readPeople(
 }
 
 const WORDS: Readonly<Record<string, string>> = {
-  approve: 'Approved',
-  reject: 'Rejected',
-  cancel: 'Canceled',
-  pause: 'Paused',
-  resume: 'Resumed',
-  retry_now: 'Retry requested',
-  propose: 'Proposed',
-  open: 'Opened',
-  resolve_propose: 'Resolution proposed',
-  resolve_approve: 'Resolution applied',
-  resolve_reject: 'Resolution rejected',
-  void: 'Rail asked to cancel the payment',
-  retry: 'Rail asked again',
+  approve: 'approved',
+  reject: 'rejected',
+  cancel: 'canceled',
+  pause: 'paused',
+  resume: 'resumed',
+  retry_now: 'retry requested',
+  propose: 'proposed',
+  open: 'opened',
+  close: 'closed',
+  freeze: 'frozen',
+  unfreeze: 'released',
+  verify: 'verified',
+  verification_replace: 'verification replaced',
+  reset_clock: 'clock reset',
+  add: 'added',
+  register: 'registered',
+  change: 'changed',
+  recover: 'resending of missed events requested',
+  clear: 'set back to those of its type',
+  remove: 'removed',
+  release: 'released',
+  request: 'change requested',
+  withdraw: 'change withdrawn',
+  take_effect: 'change in effect',
+  set_fee_account: 'fee account set',
+  set_policy_delay: 'delay of weaker approval policies set',
+  set_quotas: 'quotas set',
+  resolve_propose: 'resolution proposed',
+  resolve_approve: 'resolution applied',
+  resolve_reject: 'resolution rejected',
+  void: 'rail asked to cancel the payment',
+  retry: 'rail asked again',
 };
+
+/** Words for the names of recorded details. Other names are shown with spaces. */
+const FIELDS: Readonly<Record<string, string>> = {
+  threshold: 'needs approval from',
+  approvals: 'approvals needed',
+  expires_in_s: 'expires after',
+  refuses_batches: 'refuses batches that need approval',
+  effective_at: 'takes effect',
+  minimum: 'smallest amount',
+  maximum: 'largest amount',
+  month: 'most in a month',
+  flat: 'fixed fee',
+  floor: 'smallest fee',
+  cap: 'largest fee',
+  raw: 'amount',
+};
+const AMOUNTS = ['threshold', 'minimum', 'maximum', 'month', 'flat', 'floor', 'cap', 'raw'];
+
+/** Returns recorded details in words: amounts with their asset, and times in the time zone. */
+export function detailLines(details: AuditDetails, timeZone: string): readonly string[] {
+  const asset = String(details.asset);
+  const textOf = (name: string, value: string): string => {
+    const at = parseRfc3339(value);
+    if (at !== null) return localTime(at, timeZone);
+    if (AMOUNTS.includes(name) && isAsset(asset) && /^[0-9]+$/.test(value))
+      return formatAmount({ raw: BigInt(value), asset });
+    if (name === 'expires_in_s') return secondsText(Number(value));
+    return { true: 'yes', false: 'no' }[value] ?? value;
+  };
+  return Object.entries(details)
+    .filter(([, value]) => value !== null && value !== '')
+    .map(
+      ([name, value]) =>
+        `${FIELDS[name] ?? name.replaceAll('_', ' ')}: ${textOf(name, String(value))}`,
+    );
+}
+
+/** Returns the time in its largest whole unit, such as "90 minutes" or "7 days". */
+function secondsText(seconds: number): string {
+  const units = [
+    ['day', 86_400],
+    ['hour', 3_600],
+    ['minute', 60],
+  ] as const;
+  const [unit, size] = units.find(([, size]) => seconds % size === 0) ?? ['second', 1];
+  return counted(seconds / size, unit);
+}
 
 export const CHANNELS: Readonly<Record<AuditRow['channel'], string>> = {
   api: 'API',
@@ -147,21 +213,19 @@ function actionLine(
   const verb = row.action.slice(row.action.indexOf('.') + 1);
   const isRefused = verb.endsWith('_refused');
   const plain = isRefused ? verb.slice(0, -'_refused'.length) : verb;
-  const words = plain.replaceAll('_', ' ');
-  const word = WORDS[plain] ?? words.slice(0, 1).toUpperCase() + words.slice(1);
-  const details = Object.entries(parseDetails(row))
-    .filter(([, value]) => value !== null && value !== '')
-    .map(([name, value]) => {
-      const at = parseRfc3339(String(value));
-      return `${name.replaceAll('_', ' ')}: ${at === null ? String(value) : localTime(at, timeZone)}`;
-    });
+  // Such as the limits of an account.
+  const noun = row.action.slice(0, -verb.length - 1);
+  const isOwn = row.subjectType.startsWith(noun);
+  const words = `${isOwn ? '' : `${noun} `}${WORDS[plain] ?? plain}`.replaceAll('_', ' ');
   const name = people.get(row.actorClaimed) ?? row.actorClaimed;
-  const what = isRefused ? `Refused attempt: ${words}` : word;
+  const what = isRefused
+    ? `Refused attempt: ${plain.replaceAll('_', ' ')}`
+    : words.charAt(0).toUpperCase() + words.slice(1);
   return {
     at: row.at,
     what,
     by: `${name === '' ? 'no name given' : name} (${CHANNELS[row.channel]})`,
-    details,
+    details: detailLines(parseDetails(row), timeZone),
   };
 }
 
