@@ -90,6 +90,19 @@ describe('at the support desk', () => {
     assert(page.includes(`href="/transfers/${id}"`), 'the tenant’s newest transfers');
   });
 
+  for (const [seconds, isShown] of [
+    [0, false],
+    [120, true],
+  ] as const)
+    it(`a workflow that has not been notified for ${seconds} s is ${isShown ? '' : 'not '}reported on the page of its transfer`, async () => {
+      const id = await pend();
+      await db.sql(
+        `UPDATE outbox SET created_at=created_at-INTERVAL ${seconds} SECOND WHERE resource_id=${idLiteral(id)}`,
+      );
+      const { text: page } = await maria.get(`/transfers/${id}`);
+      assert.equal(page.includes('not notified yet'), isShown, page);
+    });
+
   it('requests are counted by the route of their page, refused ones too', async () => {
     await maria.get(`/transfers/${await pend()}`);
     await maria.get('/transfers/12');

@@ -29,6 +29,9 @@ import { line, type TimelineLine } from '../reading/timeline.js';
 import { readTransferDetails } from '../reading/transfers.js';
 import type { ResourceKind } from './resource-kind.js';
 
+/** Time within which workflows are usually notified. */
+const NOTIFIED_WITHIN_MS = 60_000;
+
 export const transferKind: ResourceKind<Transfer> = {
   name: 'transfers',
   subjectType: 'transfer',
@@ -45,7 +48,7 @@ export const transferKind: ResourceKind<Transfer> = {
     const { createdAt, asset, feeRaw, approvalExpiresAt } = transfer;
     const details = await readTransferDetails(reader, transfer, now);
     const isPending = transfer.status === 'pending_approval';
-    const isNotified = details.outbox.length === 0;
+    const isLate = details.outbox.some((row) => now - row.createdAt > NOTIFIED_WITHIN_MS);
     return {
       status: tag(transfer.status),
       facts: [
@@ -60,7 +63,7 @@ export const transferKind: ResourceKind<Transfer> = {
         ['Requested by', details.createdBy],
         ['Requested', time(createdAt)],
         ['Ended because', endText(transfer.rejectionCode, transfer.rejectionReason)],
-        ['Temporal', !isNotified && 'is not notified yet; the service keeps trying'],
+        ['Workflow', isLate && 'not notified yet. The service keeps trying; you can decide here'],
       ],
       history: {
         accountIds: [from, to, ...(feeAccountId === null ? [] : [feeAccountId])],
