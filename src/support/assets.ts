@@ -80,7 +80,8 @@ td .due { display: block; }
 td code:not(.id) { white-space: nowrap; }
 td .plain { overflow-wrap: break-word; }
 time { font-variant-numeric: tabular-nums; }
-.chart { display: block; margin-top: 0.35rem; max-width: 100%; }
+.chart { display: block; margin-top: 0.35rem; max-width: 100%; overflow: visible; }
+.chart text { fill: var(--soft); font-size: 0.6875rem; }
 .chart.moved { fill: var(--link); }
 .chart.pending { fill: var(--on-wait); }
 .chart.failed { fill: var(--on-bad); }

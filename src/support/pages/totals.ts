@@ -1,3 +1,4 @@
+import { type Asset, formatAmount } from '../../core/amount.js';
 import { counted } from '../../core/plural.js';
 import { type Content, html, type Html } from '../html.js';
 import { NO_TOTALS, type TenantTotals } from '../reading/totals.js';
@@ -10,11 +11,7 @@ export function totalsSection(totals: readonly TenantTotals[]): Content {
       const { [what]: raw, [`${what}Count` as const]: count } = days.at(-1) ?? NO_TOTALS;
       return html`${money(raw, asset)}
         <span class="soft">${counted(count, 'operation')}</span>
-        ${chart(
-          `${what} in the last ${days.length} days`,
-          what,
-          days.map((day) => day[what]),
-        )}`;
+        ${chart(what, asset, days)}`;
     };
     return [
       ['Tenant', link('tenants', tenant.id, tenant.name)],
@@ -36,29 +33,41 @@ export function totalsSection(totals: readonly TenantTotals[]): Content {
 }
 
 const HEIGHT = 28;
-const STEP = 10;
-const BAR = 7;
+const STEP = 12;
+const BAR = 9;
+/** Height of a line of text above and below the bars. */
+const LINE = 13;
 
-/** Draws bars from the first to the last day, the largest with the full height. */
-function chart(label: string, kind: string, values: readonly bigint[]): Html {
-  const largest = values.reduce((one, other) => (other > one ? other : one), 1n);
+/** Draws bars from the first to the last day, the largest with the full height and its amount. */
+function chart(
+  what: 'moved' | 'failed' | 'pending',
+  asset: Asset,
+  days: TenantTotals['days'],
+): Html {
+  const values = days.map((day) => day[what]);
+  const largest = values.reduce((one, other) => (other > one ? other : one), 0n);
   const bars = values.map((value, index) => {
     const height = value === 0n ? 1 : 2 + Number((value * BigInt(HEIGHT - 2)) / largest);
     return html`<rect
       x="${index * STEP}"
-      y="${HEIGHT - height}"
+      y="${LINE + HEIGHT - height}"
       width="${BAR}"
       height="${height}"
       rx="1"
     />`;
   });
+  const most = `up to ${formatAmount({ raw: largest, asset })} a day`;
+  const [first = '', last = ''] = [days.at(0)?.day, days.at(-1)?.day];
+  const [width, height] = [values.length * STEP, HEIGHT + 2 * LINE];
   return html`<svg
-    class="chart ${kind}"
+    class="chart ${what}"
     role="img"
-    aria-label="${label}"
-    width="${values.length * STEP}"
-    height="${HEIGHT}"
+    aria-label="${what} from ${first} to ${last}, ${most}"
+    width="${width}"
+    height="${height}"
   >
-    ${bars}
+    ${largest > 0n && html`<text y="${LINE - 4}">${most}</text>`} ${bars}
+    <text y="${height - 2}">${first.slice(5)}</text>
+    <text x="${width}" y="${height - 2}" text-anchor="end">${last.slice(5)}</text>
   </svg>`;
 }

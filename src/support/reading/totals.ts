@@ -11,7 +11,7 @@ export interface TenantTotals {
   readonly tenant: Tenant;
   readonly asset: Asset;
   /** Totals of each day, up to the current day. */
-  readonly days: readonly Pick<DailyTotal, Measure>[];
+  readonly days: readonly Pick<DailyTotal, Measure | 'day'>[];
 }
 type Measure = 'moved' | 'movedCount' | 'failed' | 'failedCount' | 'pending' | 'pendingCount';
 
@@ -52,7 +52,8 @@ export async function readTotals(
       asset,
       days: Array.from({ length: DAYS }, (_, index) => {
         const day = localDay(now, tenant.timeZone, DAYS - 1 - index);
-        return ofTenant.find((row) => row.asset === asset && row.day === day) ?? NO_TOTALS;
+        const row = ofTenant.find((one) => one.asset === asset && one.day === day);
+        return { ...NO_TOTALS, ...row, day };
       }),
     }));
   });
