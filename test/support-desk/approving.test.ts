@@ -7,7 +7,7 @@ import { createConnection } from 'mysql2/promise';
 import { randomUUID } from 'node:crypto';
 import { localTime } from '../../src/core/calendar.js';
 import { instant } from '../../src/core/instant.js';
-import { openPayoutBank, railsOf, submitAndRaise } from '../payouts/support.js';
+import { HOLDER, openPayoutBank, railsOf, submitAndRaise } from '../payouts/support.js';
 import { answered, idLiteral, text } from '../support/bank.js';
 import { assertLedgerSound } from '../support/world.js';
 import {
@@ -329,7 +329,7 @@ describe('at the support desk', () => {
       answered(await own.bank.get(`/v1/transfers/${id}`), 200).headers.get('svc-request-id') ?? '';
     assert.match(await found({ text: request }), /the request arrived at/);
     for (const unknown of ['nothing has this', 'María Peña', '😀', 'ﬀ'])
-      assert.match(await found({ text: unknown }), /No results.*Not searched/s, unknown);
+      assert.match(await found({ text: unknown }), /No results.*cannot be searched/s, unknown);
     const ofFuture = 'ffffffff-ffff-7fff-bfff-ffffffffffff';
     assert.match(await found({ text: ofFuture }), /the request arrived at.*No results/s);
     assert.match(await found({ amount: '1.x' }), /is not an amount/);
@@ -339,6 +339,54 @@ describe('at the support desk', () => {
       assert((await found({ text })).includes(`href="/transfers/${id}"`), text);
     assert((await found({ text: 'quetzal ra' })).includes(`href="/accounts/${named.id}"`));
     assert.match(await found({ day: '2026-02-30' }), /Choose the day/);
-    assert.match(await found({ text: '$customer', day }), /Only the text was searched/);
+  });
+
+  it('a text together with an amount or a day finds only what matches both', async () => {
+    const transfer = await own.pend({ raw: 2_345_678n });
+    const { id: other } = await own.pend({ raw: 2_345_679n });
+    const id = text(transfer.id);
+    const { id: account } = await own.account({ alias: '$narrow' });
+    const day = localTime(instant(Date.parse(text(transfer.created_at))), 'America/Bogota').slice(
+      0,
+      10,
+    );
+    const [amount, asset] = ['23,456.78', 'COPM'];
+    const payer = own.guarded.id;
+    for (const [query, isFound] of [
+      [{ text: id, amount }, true],
+      [{ text: id, amount: '23,456.79' }, false],
+      [{ text: id, amount, asset: 'DUSD' }, false],
+      [{ text: id, amount, asset, day: '2020-01-01' }, false],
+      [{ text: id, amount, asset, day }, true],
+      [{ text: payer, amount }, true],
+      [{ text: own.bank.tenant.tenant.name, amount }, true],
+      [{ text: '$narrow', amount }, false],
+      [{ text: account, day }, false],
+      [{ text: 'nothing has this', amount }, false],
+    ] as const) {
+      const { text: shown } = await maria.get(`/search?${new URLSearchParams(query).toString()}`);
+      const hint = `${JSON.stringify(query)} ${shown}`;
+      assert.equal(shown.includes(`href="/transfers/${id}"`), isFound, hint);
+      if ('amount' in query && query.amount === amount)
+        assert(!shown.includes(`href="/transfers/${text(other)}"`), hint);
+    }
+  });
+
+  it("a payout of the last days is found by its holder and by its rail's reference", async () => {
+    const paying = await openPayoutBank(api);
+    const id = await paying.pay('03');
+    await db.sql(`UPDATE payouts SET rail_reference='RAIL-77%' WHERE id=${idLiteral(id)}`);
+    for (const [query, isFound] of [
+      [{ text: 'Holder' }, true],
+      [{ text: HOLDER.toUpperCase() }, true],
+      [{ text: 'rail-77%' }, true],
+      [{ text: 'RAIL_77' }, false],
+      [{ text: HOLDER, day: '2020-01-01' }, false],
+      [{ text: HOLDER, amount: '0.01' }, false],
+    ] as const) {
+      const { text: shown } = await maria.get(`/search?${new URLSearchParams(query).toString()}`);
+      assert.equal(shown.includes(`href="/payouts/${id}"`), isFound, `${query.text} ${shown}`);
+    }
+    await db.sql(`UPDATE payouts SET rail_reference=NULL WHERE id=${idLiteral(id)}`);
   });
 });

@@ -46,8 +46,9 @@ function searchForm({ text, amount, asset, day }: SearchQuery): Html {
   return html`<form class="stacked card" method="get" action="/search">
     <label
       >Id, name, alias, phone, reference, idempotency key or amount<span class="hint"
-        >The beginning of an id, name or reference is enough. The id of a request (Svc-Request-Id)
-        finds what it created</span
+        >The beginning of an id, name or reference is enough. Payouts of the day are also found by
+        their bank account's holder or their rail's reference. With an amount or a day, only what
+        matches both is shown. The id of a request (Svc-Request-Id) finds what it created</span
       >
       <input
         name="text"
@@ -78,25 +79,19 @@ function searchForm({ text, amount, asset, day }: SearchQuery): Html {
 async function answer(reader: Reader, now: Instant, query: SearchQuery): Promise<Html> {
   const { text } = query;
   if (text.length > MAX_TEXT) return notice('bad', `Search for at most ${MAX_TEXT} characters.`);
-  if (text === '') return byAmount(reader, now, query);
-  const onlyText =
-    (query.day !== '' || query.amount !== '') &&
-    notice('wait', 'Only the text was searched. Clear it to search by day or amount.');
+  if (text === '') return withinDays(reader, now, query, null);
   const found = await findByText(reader, text);
+  const about = { text, ids: Object.values(found).flatMap((rows) => rows.map(({ id }) => id)) };
+  if (query.day !== '' || query.amount !== '') return withinDays(reader, now, query, about);
   if (countFound(found) > 0) {
     const isCut = Object.values(found).some((rows) => rows.length >= MAX_FOUND);
-    return html`${onlyText}${await results(reader, now, found)}${isCut && html`<p class="soft">At most ${MAX_FOUND} of each kind are shown.</p>`}`;
+    return html`${await results(reader, now, found)}${isCut && html`<p class="soft">At most ${MAX_FOUND} of each kind are shown.</p>`}`;
   }
   if (amountsBeginning(text, null).length > 0)
-    return byAmount(reader, now, { ...query, amount: text, asset: '' });
+    return withinDays(reader, now, { ...query, text: '', amount: text, asset: '' }, null);
   const id = parseUuid(text);
   const at = id === null ? null : madeAt(id);
-  if (at === null)
-    return html`${notice('wait', 'No results.')}
-      <p class="soft">
-        Not searched: descriptions, bank accounts and their holders. Names and references are found
-        by their beginning.
-      </p>`;
+  if (at === null) return withinDays(reader, now, query, about);
   const near = await findMadeAfter(reader, at);
   return html`${notice(
     'wait',
@@ -105,7 +100,13 @@ async function answer(reader: Reader, now: Instant, query: SearchQuery): Promise
   )}${await results(reader, now, near)}`;
 }
 
-async function byAmount(reader: Reader, now: Instant, query: SearchQuery): Promise<Html> {
+/** Searches operations of a day, or of the last days, by amount and what `about` names. */
+async function withinDays(
+  reader: Reader,
+  now: Instant,
+  query: SearchQuery,
+  about: Parameters<typeof findMadeWithin>[2]['about'],
+): Promise<Html> {
   const windows = query.day === '' ? [recentWindow(now)] : await windowsOf(reader, query.day);
   if (windows.length === 0)
     return notice('bad', `"${query.day}" is not a day. Choose the day on which to search.`);
@@ -116,7 +117,7 @@ async function byAmount(reader: Reader, now: Instant, query: SearchQuery): Promi
   const { found, stoppedAt } = await findMadeWithin(
     reader,
     from === null ? windows : continuedAt(windows, from),
-    query.amount === '' ? null : amounts,
+    { amounts: query.amount === '' ? null : amounts, about },
   );
   const on = new URLSearchParams({ ...query, from: toRfc3339(stoppedAt) ?? '' });
   const more =
@@ -129,7 +130,8 @@ async function byAmount(reader: Reader, now: Instant, query: SearchQuery): Promi
   return html`${await results(reader, now, found)}${more}
     <p class="soft">
       ${days}Searched: transfers, payouts, batches by their total, and adjustments. For single
-      bonuses, pay-ins and the rows of batches, open their account.
+      bonuses, pay-ins and the rows of batches, open their account. Descriptions and numbers of bank
+      accounts cannot be searched.
     </p>`;
 }
 

@@ -42,9 +42,8 @@ export const TABLES: { readonly [Kind in keyof Rows]: Table<Rows[Kind]> } = {
   ...{ adjustments, accounts, tenants },
 };
 const KINDS = Object.keys(TABLES) as readonly (keyof Rows)[];
-/** Kinds whose rows have an amount. */
-const OPERATIONS = ['transfers', 'payouts', 'batches', 'adjustments'] as const;
 export type SearchResult = { readonly [Kind in keyof Rows]: readonly Rows[Kind][] };
+const NOTHING = Object.fromEntries(KINDS.map((kind) => [kind, []])) as unknown as SearchResult;
 
 export const MAX_FOUND = 25;
 /** Maximum of rows of a table that one search examines. */
@@ -68,17 +67,14 @@ async function idsAbout(reader: Reader, id: Uuid): Promise<readonly Uuid[]> {
 }
 
 /** Returns what `read` finds of each of these kinds, and nothing of the others. */
-async function findEach(
-  kinds: readonly (keyof Rows)[],
-  read: (table: Table<{ readonly id: Uuid }>, kind: keyof Rows) => Promise<readonly unknown[]>,
+async function findEach<Kind extends keyof Rows>(
+  kinds: readonly Kind[],
+  read: (table: Table<{ readonly id: Uuid }>, kind: Kind) => Promise<readonly unknown[]>,
 ): Promise<SearchResult> {
   const found = await Promise.all(
-    KINDS.map(async (kind) => [
-      kind,
-      kinds.includes(kind) ? await read(TABLES[kind] as Table<never>, kind) : [],
-    ]),
+    kinds.map(async (kind) => [kind, await read(TABLES[kind] as Table<never>, kind)] as const),
   );
-  return Object.fromEntries(found) as SearchResult;
+  return { ...NOTHING, ...Object.fromEntries(found) };
 }
 
 async function findResources(reader: Reader, ids: readonly Uuid[]): Promise<SearchResult> {
@@ -111,7 +107,7 @@ const REQUEST_MS = 10_000;
 /** Returns operations created right after a request arrived. */
 export async function findMadeAfter(reader: Reader, at: Instant): Promise<SearchResult> {
   const window = { from: at, to: instant(at + REQUEST_MS), timeZone: null };
-  return (await findMadeWithin(reader, [window], null)).found;
+  return (await findMadeWithin(reader, [window], { amounts: null, about: null })).found;
 }
 
 /** A time span for the tenants of one time zone, or for all tenants if `timeZone` is null. */
@@ -171,11 +167,47 @@ interface MadeWithin {
   readonly stoppedAt: Instant | null;
 }
 
-/** Returns operations created in these windows with these amounts, oldest first. */
+/** Restricts operations. Null means any. */
+interface OperationFilter {
+  readonly amounts: readonly AmountRange[] | null;
+  /**
+   * Ids of operations, or of their tenants or accounts, and a part of the reference of a payout's
+   * rail or of the name of its bank account's holder.
+   */
+  readonly about: { readonly ids: readonly Uuid[]; readonly text: string } | null;
+}
+
+/** Columns with ids of the kinds whose rows have an amount. */
+const ABOUT = {
+  transfers: ['id', 'tenant_id', 'source_account_id', 'destination_account_id'],
+  payouts: ['id', 'tenant_id', 'source_account_id'],
+  batches: ['id', 'tenant_id', 'source_account_id'],
+  adjustments: ['id', 'tenant_id', 'account_id'],
+} as const;
+const OPERATIONS = Object.keys(ABOUT) as readonly (keyof typeof ABOUT)[];
+
+function filterSql(kind: keyof typeof ABOUT, { amounts, about }: OperationFilter): string {
+  const sum = kind === 'batches' ? 'total_raw' : 'raw';
+  const ranges = amounts?.map(
+    ({ asset, least, most }) =>
+      `(t.asset=${string.literal(asset)} AND t.${sum} BETWEEN ${least} AND ${most})`,
+  );
+  const ids = about?.ids.map((id) => uuid.literal(id)).join(',') ?? '';
+  const named = ids === '' ? [] : ABOUT[kind].map((column) => `t.${column} IN (${ids})`);
+  if (about !== null && kind === 'payouts')
+    named.push(
+      `LOWER(CONCAT_WS(' ', t.rail_reference, t.holder_name)) LIKE ${patternSql('%', about.text.toLowerCase())}`,
+    );
+  return [ranges, about && named]
+    .map((some) => (some ? ` AND (${['FALSE', ...some].join(' OR ')})` : ''))
+    .join('');
+}
+
+/** Returns operations created in these windows, oldest first. */
 export async function findMadeWithin(
   reader: Reader,
   windows: readonly Window[],
-  amounts: readonly AmountRange[] | null,
+  filter: OperationFilter,
 ): Promise<MadeWithin> {
   const from = instant(Math.min(...windows.map((window) => window.from)));
   const to = instant(Math.max(...windows.map((window) => window.to)));
@@ -187,16 +219,10 @@ export async function findMadeWithin(
        ORDER BY id LIMIT 1 OFFSET ${MAX_EXAMINED}`,
     );
     const stop = last === undefined ? null : uuid.parse(last.id);
-    const sum = kind === 'batches' ? 'total_raw' : 'raw';
-    const ranges = amounts?.map(
-      ({ asset, least, most }) =>
-        `(t.asset=${string.literal(asset)} AND t.${sum} BETWEEN ${least} AND ${most})`,
-    );
-    const condition = ranges === undefined ? '' : ` AND (${ranges.join(' OR ')})`;
     const rows = await reader.query(
       `SELECT ${columnList(table, 't')} FROM ${table.name} t FORCE INDEX (PRIMARY)
        STRAIGHT_JOIN tenants o ON o.id=t.tenant_id
-       WHERE t.id>=${first} AND t.id<${uuid.literal(stop ?? firstIdAt(to))}${condition}
+       WHERE t.id>=${first} AND t.id<${uuid.literal(stop ?? firstIdAt(to))}${filterSql(kind, filter)}
        AND (${windows.map(withinSql).join(' OR ')}) ORDER BY t.id LIMIT ${MAX_FOUND + 1}`,
     );
     const items = rows.map((row) => parseRow(table, row));
@@ -245,7 +271,12 @@ const TENANTS_A_STATEMENT = 100;
 const MIN_KEY_LENGTH = 8;
 
 function beginsSql(columnName: string, text: string): string {
-  return `${columnName} LIKE ${string.literal(`${text.replace(/[\\%_]/g, '\\$&')}%`)}`;
+  return `${columnName} LIKE ${patternSql('', text)}`;
+}
+
+/** Returns a pattern for `LIKE` that matches what follows `before` and begins with the text. */
+function patternSql(before: '' | '%', text: string): string {
+  return string.literal(`${before}${text.replace(/[\\%_]/g, '\\$&')}%`);
 }
 
 /** Returns the ids of accounts and tenants whose name begins with the text, in any of four cases. */
