@@ -9,6 +9,7 @@ import {
   idText,
   link,
   money,
+  pathOf,
   section,
   table,
   tableSection,
@@ -72,9 +73,13 @@ export function attemptTable(
   timeZone: string,
 ): Content {
   const next = time(delivery.nextAttemptAt, timeZone);
+  const endpoint = pathOf('endpoints', delivery.endpointId);
+  const retryNow = html`<a href="${endpoint}#acts">Retry now, among the endpoint's actions</a>`;
   const heading = html`<p>
     ${url === '' ? '' : html`${link('endpoints', delivery.endpointId, url)} `}
     ${tag(delivery.state)}${next !== null && html` next attempt ${next}`}
+    ${delivery.state === 'retrying' && retryNow}
+    ${delivery.state === 'failed' && 'It is not retried. The tenant can have the event sent again.'}
   </p>`;
   if (attempts.length === 0) return heading;
   const rows = attempts.map(
