@@ -5,7 +5,7 @@ import type { SignedInPerson } from './deps.js';
 import { noSuchPage } from './failures.js';
 import { codeOf, markOf } from './forms.js';
 import { pathOf } from './pages/layout.js';
-import { listPage } from './pages/lists.js';
+import { listPage, tenantsPage } from './pages/lists.js';
 import { type FailedAction, resourcePage, unknownPage } from './pages/resource.js';
 import { searchPage } from './pages/search.js';
 import { NOT_SIGNED_IN, signInPage, type SignInWays } from './pages/sign-in.js';
@@ -118,6 +118,13 @@ export function resourceRoutes(router: DeskRouter, site: Site): void {
   addResourceKind(router, site, adjustmentKind);
   addResourceKind(router, site, accountKind);
   addResourceKind(router, site, tenantKind);
+  router.get(
+    '/tenants',
+    signedIn(async (context) => {
+      const { after } = textsOf(context, 'after');
+      sendPage(context, await tenantsPage(site.database.reader, site.clock(), after));
+    }),
+  );
   router.get(
     '/search',
     signedIn(async (context) => {

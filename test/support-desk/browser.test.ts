@@ -154,6 +154,7 @@ describe('in a browser, the support desk', () => {
     await assertFine(await plain.storageState(), [
       ...['/', '/search', '/search?text=%24ana', '/waiting/transfers?tenant=acme&least=1'],
       ...['/waiting/stuck', '/waiting/endpoints', '/waiting/batches', `/tenants/${tenantId}`],
+      ...['/tenants', `/tenants/${tenantId}/transfers`, `/accounts/${accountId}/movements`],
       ...[`/transfers/${transferId}`, `/payouts/${payoutId}`, `/accounts/${accountId}`],
       ...[`/adjustments/${adjustmentId}`, '/no-such-page'],
     ]);

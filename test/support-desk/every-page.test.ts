@@ -212,7 +212,7 @@ describe('every page of the support desk', () => {
           ([, one = '']) => one,
         ),
       );
-      next = /rel="next"\s+href="([^"]*)"/.exec(shown)?.[1];
+      next = /rel="next"\s+href="([^"]*)"/.exec(shown)?.[1]?.replaceAll('&amp;', '&');
     }
     return cells;
   }
@@ -289,6 +289,22 @@ describe('every page of the support desk', () => {
         await search({ day: DAY, from });
     });
   }
+
+  it('the support desk lists every tenant once, in the order of their names', async () => {
+    await fill(1);
+    const where = `t.name=(SELECT MIN(name) FROM (SELECT name FROM tenants) named)`;
+    const ids = Array.from({ length: 60 }, (_, n) => idOf(NOON + n, randomBytes(16)));
+    await copy('tenants', where, ids, { id: 'copy.id', name: `CONCAT('b&+ ', copy.n)` });
+    const cells = await listed('/tenants');
+    const known = await db.sql('SELECT name FROM tenants ORDER BY name');
+    assert.equal(cells.length, known.length);
+    const names = cells.map((cell) => />([^<]*)<\/a>/.exec(cell)?.[1]?.replaceAll('&amp;', '&'));
+    assert.deepEqual(
+      names,
+      known.map(({ name }) => name),
+    );
+    assert.match((await page('/')).text, /href="\/tenants"/);
+  });
 
   it('the search of the support desk finds an amount as it is printed, on the day of each tenant, and shows its times in that zone', async () => {
     await fill(1);

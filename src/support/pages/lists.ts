@@ -1,17 +1,22 @@
 import { asUuid, parseUuid } from '../../core/ids.js';
-import { instant } from '../../core/instant.js';
+import { type Instant, instant } from '../../core/instant.js';
 import type { TimePosition } from '../../core/pages.js';
+import type { Reader } from '../../db/database.js';
+import { tenants } from '../../db/entities/parties.js';
+import { literal } from '../../db/statements.js';
 import { noSuchPage } from '../failures.js';
 import { type Content, html } from '../html.js';
 import { namesOf } from '../reading/transfers.js';
 import type { ListOfResource, PageContext, ResourceKind } from '../resources/resource-kind.js';
 import type { Site } from '../site.js';
 import { type Page, pageLinks, pathOf, section, tenantFact, time } from './layout.js';
+import { tableOf } from './rows.js';
 
-/** Lists that belong to a resource, of which its page shows the beginning. */
+/** Lists in pages: those of a resource, of which its own page shows the beginning, and tenants. */
 
 const OF_A_PAGE = 25;
 const SHOWN_FIRST = 10;
+const NONE = html`<p class="card">There are none here.</p>`;
 
 export async function contextOf(
   { database: { reader }, clock }: Site,
@@ -53,12 +58,28 @@ export async function listPage<Resource>(
   const title = kind.titleOf(resource);
   const path = pathOf(kind.name, row.id);
   const content = html`<p><a href="${path}">${title}</a></p>
-    ${rows || html`<p class="card">There are none here.</p>`}
+    ${rows || NONE}
     ${pageLinks(
       before === '' ? null : ['Newest', `${path}/${name}`],
       next === null ? null : ['Older', `${path}/${name}?before=${next}`],
     )}`;
   return { title: `${title}: ${name}`, content };
+}
+
+/** Lists tenants by name, from the one after which the page before ends ('' for the first page). */
+export async function tenantsPage(reader: Reader, now: Instant, after: string): Promise<Page> {
+  const found = await reader.list(
+    tenants,
+    `WHERE name>${literal(tenants, 'name', after)} ORDER BY name LIMIT ${OF_A_PAGE + 1}`,
+  );
+  const items = found.slice(0, OF_A_PAGE);
+  const next = new URLSearchParams({ after: items.at(-1)?.name ?? '' });
+  const content = html`${items.length === 0 ? NONE : await tableOf(reader, now, 'tenants', 'Tenants', items)}
+  ${pageLinks(
+    after === '' ? null : ['First page', '/tenants'],
+    found.length > items.length ? ['Next page', `/tenants?${next.toString()}`] : null,
+  )}`;
+  return { title: 'Tenants', content };
 }
 
 export function printPosition(position: TimePosition | null): string | null {

@@ -76,7 +76,8 @@ export async function startPage(reader: Reader, now: Instant): Promise<Page> {
   const isQuiet = lists.every((list) => list === '');
   return {
     title: 'Needs attention',
-    content: html`${counts}${lists}${isQuiet && html`<p class="card">Nothing needs attention.</p>`}${totalsSection(totals)}`,
+    content: html`${counts}${lists}${isQuiet && html`<p class="card">Nothing needs attention.</p>`}${totalsSection(totals)}
+      <p><a href="/tenants">All tenants</a></p>`,
   };
 }
 
