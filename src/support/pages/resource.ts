@@ -48,7 +48,6 @@ export async function resourcePage<Resource>(
     list === undefined ? null : nextWaiting(reader, list, id),
   ]);
   const timeline = history?.timeline ?? (await readStaffActions(reader, id, timeZone));
-  const hasTimeline = timeline.length > 0 || described.hidesEmptyTimeline !== true;
   const workflow = workflowId !== null && site.settings.workflowUrl?.(workflowId);
   const links = [
     list !== undefined && html`<a href="/waiting/${list}">${WORDS[list].title}</a>`,
@@ -65,7 +64,7 @@ export async function resourcePage<Resource>(
       </div>
       <div>
         ${forms.length > 0 && section('acts', 'Actions', forms)}
-        ${hasTimeline && section('story', 'Timeline', timelineList(timeline, timeZone))}
+        ${timeline.length > 0 && section('story', 'Timeline', timelineList(timeline, timeZone))}
       </div>
     </div>
     ${described.before}${lists}${history && historySections(history, timeZone)}${described.after}`;
@@ -170,7 +169,6 @@ function actionForm<Resource>(
 }
 
 function timelineList(timeline: readonly TimelineLine[], timeZone: string): Html {
-  if (timeline.length === 0) return html`<p class="soft">No changes are recorded.</p>`;
   const lines = timeline.map(({ at, what, by, details }) => {
     const items = details.map((detail) => html`<li>${detail}</li>`);
     return html`<li>

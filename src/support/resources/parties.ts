@@ -241,7 +241,6 @@ export const tenantKind: ResourceKind<Tenant> = {
         ['Opened', time(createdAt)],
       ],
       before: totalsSection(await readTotals(reader, [id], now)),
-      hidesEmptyTimeline: true,
     };
   },
 };

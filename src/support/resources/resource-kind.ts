@@ -44,7 +44,6 @@ export interface Described {
   readonly before?: Content;
   readonly after?: Content;
   readonly workflowId?: string | null;
-  readonly hidesEmptyTimeline?: true;
   /** The list to which the resource belongs, for the link to the next one. */
   readonly list?: WaitingKind;
 }

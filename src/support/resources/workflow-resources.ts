@@ -58,7 +58,7 @@ export const batchKind: ResourceKind<BonusBatch> = {
         tenant,
         ['Uploaded', time(createdAt)],
         ['Canceled', time(batch.canceledAt)],
-        ['Rejected because', endText(batch.rejectionCode)],
+        ['Rejected because', batch.status === 'rejected' && rejectionText(batch)],
         ['Same file as', same !== null && link('batches', same, 'an earlier batch')],
       ],
       // Each bonus has its own id, so no entries are listed for the batch.
@@ -76,6 +76,10 @@ export const batchKind: ResourceKind<BonusBatch> = {
     };
   },
 };
+
+function rejectionText({ rejectionCode }: BonusBatch): string {
+  return endText(rejectionCode) ?? 'the file has problems, which are listed below';
+}
 
 function rowFacts(batch: BonusBatch): readonly Fact[] {
   const { asset, hiddenRows, skippedSheets } = batch;
