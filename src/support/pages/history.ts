@@ -2,7 +2,7 @@ import { type Asset, formatAmount } from '../../core/amount.js';
 import type { PayoutRailEvent } from '../../db/entities/payouts.js';
 import { type Content, html } from '../html.js';
 import type { DeliveryHistory } from '../reading/ledger.js';
-import { CHANNELS, type History } from '../reading/timeline.js';
+import type { History } from '../reading/timeline.js';
 import { endText } from '../reading/payouts.js';
 import {
   type Fact,
@@ -18,11 +18,7 @@ import {
 } from './layout.js';
 
 export function historySections(history: History, timeZone: string): Content {
-  return [
-    moneySection(history, timeZone),
-    approvalSection(history, timeZone),
-    eventSection(history, timeZone),
-  ];
+  return [moneySection(history, timeZone), eventSection(history, timeZone)];
 }
 
 function moneySection({ entries, hold, nameOf }: History, timeZone: string): Content {
@@ -44,15 +40,6 @@ function moneySection({ entries, hold, nameOf }: History, timeZone: string): Con
           ${of(hold.remaining, hold.asset)} is still held.
         </p>`;
   return section('money', 'Money', [held, rows.length > 0 && table('Entries', rows)]);
-}
-
-function approvalSection({ approvals, nameOf }: History, timeZone: string): Content {
-  const rows = approvals.map(({ memberId, actorClaimed, channel, createdAt }): readonly Fact[] => [
-    ['Approver', memberId === null ? `support: ${actorClaimed}` : nameOf(memberId)],
-    ['Through', CHANNELS[channel]],
-    ['Time', time(createdAt, timeZone)],
-  ]);
-  return tableSection('approvals', 'Approvals', rows);
 }
 
 function eventSection({ events, deliveries }: History, timeZone: string): Content {

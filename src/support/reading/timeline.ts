@@ -8,7 +8,6 @@ import type { Reader } from '../../db/database.js';
 import type { AuditRow } from '../../db/entities/identity.js';
 import { type Entry, type Hold, holds } from '../../db/entities/ledger.js';
 import { members } from '../../db/entities/parties.js';
-import { type Approval, approvals } from '../../db/entities/approvals.js';
 import type { EventRow } from '../../db/entities/events.js';
 import { deliveriesOf, entriesOf, eventsAbout, type DeliveryHistory } from './ledger.js';
 import { readNames } from './transfers.js';
@@ -24,10 +23,9 @@ export interface History {
   readonly timeline: readonly TimelineLine[];
   readonly entries: readonly Entry[];
   readonly hold: Hold | undefined;
-  readonly approvals: readonly Approval[];
   readonly events: readonly EventRow[];
   readonly deliveries: readonly DeliveryHistory[];
-  /** Returns the name of an account or approver. */
+  /** Returns the name of an account. */
   nameOf(id: Uuid): string;
 }
 
@@ -45,32 +43,26 @@ const MAX_ACTIONS = 200;
 
 export async function readHistory(reader: Reader, subject: Subject): Promise<History> {
   const { id, tenantId, timeZone, accountIds, lines } = subject;
-  const [auditRows, given, hold] = await Promise.all([
+  const [auditRows, hold] = await Promise.all([
     listAuditRows(reader, { subjectId: id }, MAX_ACTIONS),
-    reader.select(approvals, { resourceId: id }, { orderBy: ['createdAt', 'id'] }),
     reader.find(holds, { resourceId: id }),
   ]);
-  const known = [
-    ...subject.instants,
-    ...auditRows.map(({ at }) => at),
-    ...given.map(({ createdAt }) => createdAt),
-  ];
-  const instants = [...known, ...lines.map(({ at }) => at)].flatMap((at) => at ?? []);
+  const known = [...auditRows, ...lines].map(({ at }) => at);
+  const instants = [...subject.instants, ...known].flatMap((at) => at ?? []);
   const place = { id, tenantId, accountIds, instants };
   const [entries, events] = await Promise.all([
     entriesOf(reader, place),
     eventsAbout(reader, place),
   ]);
-  const approvers = given.flatMap(({ memberId }) => memberId ?? []);
   const [accountNames, people, deliveries] = await Promise.all([
     readNames(
       reader,
       entries.map(({ accountId }) => accountId),
     ),
-    readPeople(reader, auditRows, approvers),
+    readPeople(reader, auditRows),
     deliveriesOf(reader, tenantId, events),
   ]);
-  const nameOf = (one: Uuid): string => accountNames.get(one) ?? people.get(`member:${one}`) ?? one;
+  const nameOf = (one: Uuid): string => accountNames.get(one) ?? one;
   const timeline = [
     ...lines,
     ...auditRows.reverse().map((row) => actionLine(row, people, timeZone)),
@@ -78,7 +70,7 @@ export async function readHistory(reader: Reader, subject: Subject): Promise<His
     ...events.map(({ createdAt, type }) => line(createdAt, `Event ${type} recorded`)),
     ...deliveries.flatMap(deliveryLine),
   ].sort((one, other) => one.at - other.at);
-  return { timeline, entries, hold, approvals: given, events, deliveries, nameOf };
+  return { timeline, entries, hold, events, deliveries, nameOf };
 }
 
 export function line(
@@ -106,12 +98,10 @@ export async function readStaffActions(
 async function readPeople(
   reader: Reader,
   auditRows: readonly AuditRow[],
-  others: readonly Uuid[] = [],
 ): Promise<ReadonlyMap<string, string>> {
-  const own = auditRows.flatMap(({ actorClaimed: name }) =>
+  const ids = auditRows.flatMap(({ actorClaimed: name }) =>
     name.startsWith('member:') ? [name.slice('member:'.length) as Uuid] : [],
   );
-  const ids = [...own, ...others];
   const found = ids.length === 0 ? [] : await reader.select(members, { id: [...new Set(ids)] });
   return new Map(found.map(({ id, name }) => [`member:${id}`, name]));
 }
@@ -198,7 +188,7 @@ function secondsText(seconds: number): string {
   return counted(seconds / size, unit);
 }
 
-export const CHANNELS: Readonly<Record<AuditRow['channel'], string>> = {
+const CHANNELS: Readonly<Record<AuditRow['channel'], string>> = {
   api: 'API',
   ops: 'command line',
   temporal: 'signal',
