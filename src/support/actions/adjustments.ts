@@ -76,7 +76,7 @@ function assetOf(form: URLSearchParams): Asset {
   return asset;
 }
 
-const DIRECTION_NAMES: Readonly<Record<Adjustment['direction'], string>> = {
+export const DIRECTIONS: Readonly<Record<Adjustment['direction'], string>> = {
   in: 'into the account',
   out: 'out of the account',
 };
@@ -87,7 +87,7 @@ function adjustmentFields(
 ): Html {
   return html`<label
       >Direction<select name="direction" required>
-        ${directions.map((one) => html`<option value="${one}">${DIRECTION_NAMES[one]}</option>`)}
+        ${directions.map((one) => html`<option value="${one}">${DIRECTIONS[one]}</option>`)}
       </select></label
     >
     <label

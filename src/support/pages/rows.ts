@@ -11,6 +11,7 @@ import type { BonusBatch } from '../../db/entities/bonuses.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import { type Payout, payoutResolutions } from '../../db/entities/payouts.js';
 import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
+import { DIRECTIONS } from '../actions/adjustments.js';
 import { type Content, html, type Html } from '../html.js';
 import { type Names, namesOf } from '../reading/transfers.js';
 import { endText, resolutionLine, stuckText } from '../reading/payouts.js';
@@ -116,7 +117,7 @@ const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
     const { id, tenantId, createdAt } = adjustment;
     return [
       ['Amount', plainLink('adjustments', id, formatAmount(adjustment), 'amount')],
-      ['Direction', adjustment.direction === 'in' ? 'into the account' : 'out of the account'],
+      ['Direction', DIRECTIONS[adjustment.direction]],
       ['Account', context.account(adjustment.accountId)],
       ['Reason', adjustment.reason],
       ['Reference', adjustment.reference],

@@ -17,7 +17,7 @@ import { transitionsOf } from '../../payouts/rules.js';
 import { payoutResource } from '../../payouts/schemas.js';
 import { payoutWorkflowId } from '../../temporal/contracts.js';
 import { transferResource } from '../../transfers/schemas.js';
-import { ADJUSTMENT_ACTIONS } from '../actions/adjustments.js';
+import { ADJUSTMENT_ACTIONS, DIRECTIONS } from '../actions/adjustments.js';
 import { approvalActions } from '../actions/controls.js';
 import { PAYOUT_ACTIONS } from '../actions/resolutions.js';
 import { html } from '../html.js';
@@ -160,16 +160,16 @@ export const adjustmentKind: ResourceKind<Adjustment> = {
   find: ({ database: { reader } }, id) => reader.find(adjustments, { id }),
   rowOf: (adjustment) => adjustment,
   titleOf: (adjustment) =>
-    `Adjustment of ${formatAmount(adjustment)} ${wayOf(adjustment)} an account`,
+    `Adjustment of ${formatAmount(adjustment)} ${DIRECTIONS[adjustment.direction]}`,
   describe(adjustment, { names, time, tenant }) {
-    const { accountId, createdAt, decidedAt } = adjustment;
+    const { accountId, direction, createdAt, decidedAt } = adjustment;
     return {
       status: tag(adjustment.status),
       facts: [
         ['Amount', amount(adjustment)],
         [
           'Account',
-          html`${wayOf(adjustment)} ${link('accounts', accountId, names.account(accountId))}`,
+          html`${DIRECTIONS[direction]} ${link('accounts', accountId, names.account(accountId))}`,
         ],
         ...publicFacts(adjustmentResource.presentToStaff('desk', adjustment)),
         tenant,
@@ -183,7 +183,3 @@ export const adjustmentKind: ResourceKind<Adjustment> = {
     };
   },
 };
-
-function wayOf({ direction }: Adjustment): string {
-  return direction === 'in' ? 'into' : 'out of';
-}
