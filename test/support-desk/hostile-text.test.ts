@@ -27,7 +27,6 @@ const PLANTED = {
   webhook_endpoints: ['url', 'paused_by'],
   webhook_attempts: ['message', 'response'],
   audit_log: ['actor_claimed'],
-  approvals: ['actor_claimed'],
 } as const;
 
 describe('the support desk shows what others wrote as text, whatever it is', () => {

@@ -145,6 +145,7 @@ const WORDS: Readonly<Record<string, string>> = {
 const FIELDS: Readonly<Record<string, string>> = {
   threshold: 'needs approval from',
   approvals: 'approvals needed',
+  received: 'approvals so far',
   expires_in_s: 'expires after',
   refuses_batches: 'refuses batches that need approval',
   effective_at: 'takes effect',

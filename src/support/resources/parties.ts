@@ -99,14 +99,14 @@ export const accountKind: ResourceKind<Account> = {
         tableSection('balances', 'Balances', details.balances.map(balanceRow)),
         tableSection(
           'holds',
-          `Holds, the newest ${held.length}`,
+          'Newest holds',
           held.map((hold) => holdRow(hold, context)),
         ),
         tableSection('limits', 'Limits', limits),
         own.length > 0 &&
           section(
             'adjusted',
-            `Adjustments, the newest ${own.length}`,
+            'Newest adjustments',
             await tableOf(reader, now, 'adjustments', 'Adjustments', own),
           ),
       ],
