@@ -49,4 +49,15 @@ describe("a batch's page at the support desk", () => {
       /paid before under the same reference/,
     );
   });
+
+  it("a batch's page at the support desk says why the batch was rejected", async () => {
+    const world = await BatchWorld.open(db);
+    const payer = await world.account({ funds: { COPM: 10n * LEAST } });
+    const file = Buffer.from(PAYROLL.replace('$dora', '$nobody-has-this'));
+    const { id } = resourceOf(await world.upload(payer, file));
+    await batchServiceOf(world.deps).validate(id, UNWATCHED);
+    const { text } = await (await desk.staffed('nora')).get(`/batches/${id}`);
+    for (const shown of ['the file has problems, which are listed below', 'Row 2', 'recipient'])
+      assert(text.includes(shown), shown);
+  });
 });

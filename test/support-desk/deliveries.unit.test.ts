@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../src/core/ids.js';
+import { instant } from '../../src/core/instant.js';
+import { DELIVERY_STATES } from '../../src/db/entities/webhooks.js';
+import { html } from '../../src/support/html.js';
+import { attemptTable } from '../../src/support/pages/history.js';
+
+describe('a delivery at the support desk', () => {
+  const endpointId = newId();
+  const LINK = `href="/endpoints/${endpointId}#acts"`;
+  const NOTE = 'It is not retried.';
+  for (const state of DELIVERY_STATES)
+    it(`a delivery at the support desk shows how it is sent again: ${state}`, () => {
+      const delivery = {
+        ...{ endpointId, id: newId(), eventId: newId(), eventType: 'transfer.completed' as const },
+        ...{ sequence: 1n, cause: 'event' as const, round: 1, state, steps: 0 },
+        ...{ nextAttemptAt: null, createdAt: instant(0), finishedAt: null },
+      };
+      const url = 'https://a.example/';
+      const { text } = html`${attemptTable({ url, delivery, attempts: [] }, 'UTC')}`;
+      assert.deepEqual(
+        [text.includes(LINK), text.includes(NOTE)],
+        [state === 'retrying', state === 'failed'],
+        text,
+      );
+      assert(text.includes(`<a href="/endpoints/${endpointId}">${url}</a>`), text);
+    });
+});
