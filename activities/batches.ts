@@ -8,7 +8,7 @@ import type { StaffSignals } from '../src/staff/signals.js';
 import type { BatchActionSignal, BatchPayment, BatchState } from '../src/temporal/contracts.js';
 import { GONE_REASON, goneBatch, orGone } from './gone.js';
 
-/** Each may be repeated or late, because the rows' states decide. */
+/** Temporal may run each activity twice or late: the rows' states decide what it does. */
 export interface BatchActivities {
   readBatch(batchId: string): Promise<BatchState>;
   /** Reads the whole file, and generates the errors file. */

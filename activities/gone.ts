@@ -2,7 +2,7 @@ import { ApiError } from '../src/core/errors.js';
 import { toRfc3339, systemClock } from '../src/core/instant.js';
 import type { StaffActionResult, ApprovalState, BatchState } from '../src/temporal/contracts.js';
 
-/** Status that ends the workflow of a resource that a restore of the database lost. */
+/** Status that ends a workflow whose resource was lost in a restore of the database. */
 const GONE = 'gone';
 export const GONE_REASON = 'it does not exist: the database was put back to an earlier moment';
 

@@ -9,7 +9,7 @@ import type {
 import { goneActionResult, goneApproval, orGone } from './gone.js';
 import type { PayoutApprovals } from '../src/payouts/approvals.js';
 
-/** Each may be repeated or late, because the row's state decides. */
+/** Temporal may run each activity twice or late: the row's state decides what it does. */
 export interface PayoutActivities extends RailActivities {
   readPayout(payoutId: string): Promise<ApprovalState>;
   actOnPayout(signal: StaffActionSignal): Promise<StaffActionResult>;

@@ -7,7 +7,7 @@ import type {
 import { goneActionResult, goneApproval, orGone } from './gone.js';
 import type { TransferApprovals } from '../src/transfers/approval-outcomes.js';
 
-/** Each may be repeated or late, because the row's state decides. */
+/** Temporal may run each activity twice or late: the row's state decides what it does. */
 export interface TransferActivities {
   readTransfer(transferId: string): Promise<ApprovalState>;
   actOnTransfer(signal: StaffActionSignal): Promise<StaffActionResult>;

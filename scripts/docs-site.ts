@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ConfigError } from '../src/config/config.js';
 import { assembleSite } from '../src/http/docs/assembly.js';
-import type { Places } from '../src/http/docs/layout.js';
+import type { SiteUrls } from '../src/http/docs/layout.js';
 import { describeApi } from './docs/openapi.js';
 
 /**
@@ -14,12 +14,12 @@ try {
   const folder = process.argv[2] ?? 'dist/site';
   const { docsUrl, ...api } = await describeApi(process.env);
   const base = new URL(docsUrl).pathname.replace(/\/+$/, '');
-  const places: Places = {
+  const urls: SiteUrls = {
     page: (path) => `${base}${path}/`,
     asset: (name) => `${base}/assets/${name}`,
     openApi: `${base}/openapi.json`,
   };
-  const { pages, assets, missing } = assembleSite({ ...api, places });
+  const { pages, assets, missing } = assembleSite({ ...api, urls });
   const files = [
     ...Array.from(pages, ([path, { content }]) => [join(path, 'index.html'), content] as const),
     ...Array.from(assets, ([name, { content }]) => [join('assets', name), content] as const),

@@ -9,7 +9,7 @@ import {
 import { clockTime, Notice, setHandlers, showStatus } from './common.js';
 import { counted } from '../src/core/plural.js';
 
-/** Each may be repeated or late. */
+/** Temporal may run each activity twice or late. */
 interface ApprovalActivities {
   read(resourceId: string): Promise<ApprovalState>;
   perform(signal: StaffActionSignal): Promise<StaffActionResult>;
@@ -94,25 +94,25 @@ export class WorkflowInterface {
   }
 }
 
-/** Waits until the resource is not pending. `again` continues as new. */
+/** Waits until the resource is not pending. `again` continues the workflow as new. */
 export async function waitForApproval(
-  front: WorkflowInterface,
+  view: WorkflowInterface,
   { resourceId, lookAgainMs }: ApprovalWorkflowInput,
   activities: ApprovalActivities,
   again: () => Promise<never>,
 ): Promise<WaitingState> {
   for (;;) {
     const state =
-      (await front.handleSignal(activities, resourceId)) ??
-      front.update(await activities.expire(resourceId));
+      (await view.handleSignal(activities, resourceId)) ??
+      view.update(await activities.expire(resourceId));
     const isPending = state.status === PENDING;
-    if (isPending && !front.hasStaffSignals && workflowInfo().continueAsNewSuggested) await again();
-    if (front.hasSignals) continue;
+    if (isPending && !view.hasStaffSignals && workflowInfo().continueAsNewSuggested) await again();
+    if (view.hasSignals) continue;
     if (!isPending) return state;
     const untilDueMs = Date.parse(state.expiresAt) - Date.now() + AFTER_THE_SWEEPER_MS;
     // Limited, because notifications may be lost in a restore of Temporal.
     await condition(
-      () => front.hasSignals,
+      () => view.hasSignals,
       Math.min(lookAgainMs, Math.max(untilDueMs, AFTER_THE_SWEEPER_MS)),
       {
         summary: untilDueMs > lookAgainMs ? 'Regular check for changes' : 'Expiry of the approval',

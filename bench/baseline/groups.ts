@@ -37,9 +37,9 @@ export type NextTransfer = () => {
 };
 
 /**
- * Has the desk post groups of these sizes, records every statement, and rolls everything back, so that the bare driver
- * can send the same statements to the same ledger. Groups of used keys are only read, as the desk does once it expects
- * them.
+ * Posts groups of these sizes with the service's functions, records every statement, and rolls everything back, so that
+ * the bare driver can send the same statements to the same ledger. Groups of used keys are only read, as the ledger
+ * writer does if it expects replays.
  */
 export async function recordGroups(
   ledger: Ledger,

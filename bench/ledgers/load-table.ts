@@ -8,9 +8,7 @@ import type { Table } from '../../src/db/table.js';
 const CHUNK_LETTERS = 1 << 16;
 const MAX_UNSENT_BYTES = 1 << 20;
 
-/**
- * An administrator's connection with its socket: the driver sends a file without checking whether the server keeps up.
- */
+/** An administrator's connection, and its socket, because the driver sends a file faster than the server reads it. */
 export interface Loader {
   readonly admin: Connection;
   readonly socket: Socket;
@@ -25,8 +23,8 @@ export async function openLoader(adminUrl: string): Promise<Loader> {
 }
 
 /**
- * Fills an empty table by LOAD DATA. Without uniqueness checks InnoDB sorts and builds each index once, which pays off
- * the more rows there are; the rows must have no duplicates.
+ * Fills an empty table by LOAD DATA. Without uniqueness checks InnoDB builds each index once from sorted entries, which
+ * is much faster for many rows. The rows must have no duplicates.
  */
 export async function loadTable<Row>(
   { admin, socket }: Loader,
@@ -58,7 +56,10 @@ async function binaryColumns(admin: Connection, table: string): Promise<Readonly
   return new Set((rows as { name: string }[]).map(({ name }) => name));
 }
 
-/** No faster than the server accepts it, and other tables get a turn after each chunk: a starved one times out. */
+/**
+ * Yields chunks no faster than the server accepts them. Lets the loads of other tables run after each chunk, because
+ * the server ends a connection that sends nothing for long.
+ */
 async function* paced(socket: Socket, all: Iterable<Buffer>): AsyncGenerator<Buffer> {
   for (const chunk of all) {
     yield chunk;
@@ -79,7 +80,7 @@ function* chunks<Row>(table: Table<Row>, rows: Iterable<Row>): Generator<Buffer>
   yield Buffer.from(text);
 }
 
-/** A SQL literal in LOAD DATA's form: bytes as hex, text without quotes (its escapes are the same), NULL as \N. */
+/** Converts a SQL literal to LOAD DATA's form: bytes as hex, text without quotes, NULL as \N. */
 function field(literal: string): string {
   if (literal === 'NULL') return '\\N';
   if (literal.startsWith("X'")) return literal.slice(2, -1);

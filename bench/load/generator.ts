@@ -18,15 +18,15 @@ export async function generateLoad(job: LoadJob): Promise<LoadResult> {
   const source = requestSource(job);
   const work =
     job.perSecond === null
-      ? waitForAnswers(connections, source, measured)
-      : keepPace(1000 / job.perSecond, connections, source, measured);
+      ? sendOneByOne(connections, source, measured)
+      : sendAtRate(1000 / job.perSecond, connections, source, measured);
   await Promise.race([work, broken]);
   for (const connection of connections) connection.close();
   return measured.result();
 }
 
 /** Sends the request, and any request that follows from its answer. */
-function ask(
+function sendRequest(
   connection: Connection,
   request: NextRequest,
   sinceMs: number,
@@ -37,12 +37,12 @@ function ask(
     measured.answered(request, answer, sinceMs);
     const following = request.following?.(answer) ?? null;
     if (following === null) done();
-    else ask(connection, following, performance.now(), measured, done);
+    else sendRequest(connection, following, performance.now(), measured, done);
   });
 }
 
 /** Each connection sends its next request when the last one is answered. */
-async function waitForAnswers(
+async function sendOneByOne(
   connections: readonly Connection[],
   source: RequestSource,
   measured: Measurement,
@@ -54,7 +54,7 @@ async function waitForAnswers(
           const next = (): void => {
             const request = measured.isOver() ? null : source();
             if (request === null) return done();
-            ask(connection, request, performance.now(), measured, next);
+            sendRequest(connection, request, performance.now(), measured, next);
           };
           next();
         }),
@@ -63,10 +63,10 @@ async function waitForAnswers(
 }
 
 /**
- * Sends at a steady rate. A request that finds every connection busy waits, and the wait counts: a slow service does
- * not slow down this row's clients.
+ * Sends at a steady rate, however slow the service is. If every connection is busy, a request waits, and its latency
+ * includes the wait.
  */
-async function keepPace(
+async function sendAtRate(
   everyMs: number,
   connections: readonly Connection[],
   source: RequestSource,
@@ -78,11 +78,11 @@ async function keepPace(
   let due = 0;
   const dispatch = (): void => {
     while (idle.length > 0 && waiting.length > 0) {
-      // Round robin: the service closes a connection that is idle for long.
+      // Uses connections in turn, because the service closes a connection that is idle for long.
       const connection = idle.shift();
       const first = waiting.shift();
       if (connection === undefined || first === undefined) return;
-      ask(connection, first.request, first.dueAt, measured, () => {
+      sendRequest(connection, first.request, first.dueAt, measured, () => {
         idle.push(connection);
         dispatch();
       });
@@ -103,7 +103,7 @@ async function keepPace(
   });
 }
 
-/** The answers from the end of the warm-up to the end of the time. */
+/** Counts the answers between the end of the warm-up and the end of the measured time. */
 class Measurement {
   private readonly beginsAt: number;
   private readonly endsAt: number;

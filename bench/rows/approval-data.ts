@@ -4,7 +4,7 @@ import { addMember, grantRoleEverywhere } from '../../src/access/members.js';
 import { issueToken } from '../../src/access/tokens.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Uuid } from '../../src/core/ids.js';
-import { NOTHING_COMES } from '../../src/approvals/policy-rules.js';
+import { NO_PENDING_POLICY } from '../../src/approvals/policy-rules.js';
 import { approvalPolicies } from '../../src/db/entities/approvals.js';
 import { upsertSql } from '../../src/db/statements.js';
 import { transact } from '../../src/db/transact.js';
@@ -39,7 +39,7 @@ export async function setPolicies(
     approvals: 1,
     expiresInS,
     refusesBatches: false,
-    ...NOTHING_COMES,
+    ...NO_PENDING_POLICY,
   }));
   await withDatabase(url, (database) =>
     transact(database, (transaction) =>

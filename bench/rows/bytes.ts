@@ -10,7 +10,7 @@ const ENTRIES = 10_000;
 /** Few accounts, so that each has many entries and half-empty last pages are negligible. */
 const ACCOUNTS = 20;
 const MAX_BYTES = 1_900;
-/** Written by every transfer. */
+/** Tables that every transfer writes to. */
 const TABLES = [
   'entries',
   'events',

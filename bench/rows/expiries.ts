@@ -37,7 +37,7 @@ const QUICK_SIZE: Size = { pending: 500, together: 100 };
  */
 const ALONE_IN_MS = 2_000;
 const APART_MS = 3_000;
-const TOLD_WITHIN_S = 600;
+const WORKFLOWS_WITHIN_S = 600;
 const SETTLED_WITHIN_S = 120;
 const POLL_MS = 100;
 const MAX_LATE_MS = 2_000;
@@ -84,10 +84,10 @@ async function measure(bench: Bench, size: Size, temporal: 'there' | 'away'): Pr
     async (service) => {
       await setPolicies(ledger, parties.sources, WEEK_S);
       await create(bench, ledger, service, parties, size.pending);
-      await untilTold(ledger, service);
+      await untilWorkflowsRun(ledger, service);
       await setPolicies(ledger, parties.sources, HOUR_S);
       await create(bench, ledger, service, parties, 1 + size.together);
-      await untilTold(ledger, service);
+      await untilWorkflowsRun(ledger, service);
       const workflows =
         service.temporal === null ? null : await service.temporal.running('transfer');
       return { ...(await watch(ledger, size)), workflows };
@@ -113,13 +113,13 @@ async function create(
 }
 
 /** Waits until every waiting transfer has its workflow; none exist while Temporal is away. */
-async function untilTold({ url }: Ledger, { temporal }: Service): Promise<void> {
+async function untilWorkflowsRun({ url }: Ledger, { temporal }: Service): Promise<void> {
   if (temporal === null) return;
   await withDatabase(url, async ({ reader }) => {
-    const end = performance.now() + TOLD_WITHIN_S * 1000;
+    const end = performance.now() + WORKFLOWS_WITHIN_S * 1000;
     for (let left = await outboxEntries(reader); left > 0; left = await outboxEntries(reader)) {
       if (performance.now() > end)
-        throw new RowFailed(`${left} transfers had no workflow after ${TOLD_WITHIN_S} s`);
+        throw new RowFailed(`${left} transfers had no workflow after ${WORKFLOWS_WITHIN_S} s`);
       await sleep(POLL_MS);
     }
   });

@@ -13,7 +13,7 @@ const ENDPOINTS_OF_A_TENANT = 16;
 const QUICK_SHARE = 0.01;
 const EVENTS_OF_A_TENANT = 100;
 const ROWS_A_STATEMENT = 1_000;
-/** For what a process does once at its start: rare sweeps, and compiling. */
+/** Time for work that a process does only after its start, such as rare sweeps and compiling. */
 const SETTLING_MS = 60_000;
 const MEASURED_MS = 60_000;
 const QUICK_MS = 5_000;
@@ -28,7 +28,7 @@ interface Idle {
   readonly rowsReadPerSecond: number;
 }
 
-/** An idle worker keeps looking for work: that must not cost more when there is more that needs nothing. */
+/** An idle worker keeps searching for work. The cost must not grow with rows that need no work. */
 export const idleRow: Row = {
   name: 'idle',
   title:
@@ -39,8 +39,8 @@ export const idleRow: Row = {
     const shape = evenLedger('idle', TRANSFERS * share * ENTRIES_OF_AN_OPERATION);
     const large = await measure(bench, shape, Math.round(TENANTS * share));
     return {
-      figures: words(large),
-      baseline: `no endpoints, 5,000 transfers: ${words(small)}`,
+      figures: figuresText(large),
+      baseline: `no endpoints, 5,000 transfers: ${figuresText(small)}`,
       ratio: small.workerPercent / large.workerPercent,
       targets: [atMost('% of a processor', large.workerPercent, MAX_SHARE_PERCENT)],
       details: { small, large },
@@ -48,7 +48,7 @@ export const idleRow: Row = {
   },
 };
 
-function words({
+function figuresText({
   workerPercent,
   databasePercent,
   statementsPerSecond,
@@ -66,7 +66,7 @@ async function measure(bench: Bench, shape: LedgerShape, tenants: number): Promi
     const pid = await databasePid(ledger.adminUrl);
     return await bench.withService(ledger, async ({ worker }) => {
       await sleep(bench.options.isQuick ? QUICK_MS : SETTLING_MS);
-      const look = async (): Promise<{
+      const sample = async (): Promise<{
         at: number;
         cpuMs: number | null;
         databaseMs: number | null;
@@ -77,12 +77,12 @@ async function measure(bench: Bench, shape: LedgerShape, tenants: number): Promi
         databaseMs: cpuMsOf(pid),
         counts: await countsOf(admin),
       });
-      const before = await look();
+      const before = await sample();
       await sleep(bench.options.isQuick ? QUICK_MS : MEASURED_MS);
-      const after = await look();
+      const after = await sample();
       const ms = after.at - before.at;
       if (before.cpuMs === null || after.cpuMs === null)
-        throw new RowFailed('the system does not tell CPU times');
+        throw new RowFailed('the system does not report CPU times');
       const database =
         before.databaseMs === null || after.databaseMs === null
           ? null
@@ -121,7 +121,7 @@ async function countsOf(admin: Connection): Promise<Counts> {
   };
 }
 
-/** Tenants whose endpoints have received everything that they want. */
+/** Adds tenants whose endpoints have received every event that they subscribe to. */
 async function addEndpoints(
   admin: Connection,
   { memberId }: Ledger,

@@ -34,7 +34,10 @@ const ROWS: readonly Row[] = [
   startRow,
 ];
 
-/** Returns the rows with these names or first words of names, or all rows without words. Throws if no row matches a word. */
+/**
+ * Returns the rows that the words name, by a whole name or by its first words (`transfers` for `transfers-hot`).
+ * Without words, returns all rows. Throws if a word names no row.
+ */
 export function chooseRows(words: readonly string[]): readonly Row[] {
   const names = (word: string) => (row: Row) =>
     row.name === word || row.name.startsWith(`${word}-`);

@@ -21,7 +21,7 @@ const RATE_ENDPOINTS = 4;
 const BACKLOG = 5_000;
 const QUICK_BACKLOG = 500;
 const CLIENTS = 64;
-/** As many as a drain has in flight for each endpoint. */
+/** As many as a run has in flight for each endpoint (`WINDOW` in src/webhooks/rules.ts). */
 const SENDS_OF_AN_ENDPOINT = 8;
 
 const LATENCY_ENDPOINTS = 10;

@@ -27,7 +27,7 @@ export class ApiProcess extends ServiceProcess {
     return new ApiProcess(started, port);
   }
 
-  /** Since its start. */
+  /** Returns the sizes of all groups since the start of the process. */
   async groupSizes(): Promise<GroupHistogram> {
     return parseGroupSizes(await this.metrics());
   }

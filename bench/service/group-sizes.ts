@@ -1,6 +1,6 @@
 import { Random } from '../ledgers/random.js';
 
-/** The sizes of the desk's groups, from its histogram (`ledger_group_commands`). */
+/** The sizes of the ledger writer's groups, from its histogram (`ledger_group_commands`). */
 export interface GroupHistogram {
   /** Groups of at most `upTo` commands that are not in a smaller bucket. */
   readonly buckets: readonly { readonly upTo: number; readonly groups: number }[];

@@ -2,7 +2,7 @@ import { RATE_CLASSES } from '../../src/http/rate-limit.js';
 
 /** How the bench configures the processes of the service. */
 
-/** The keys that the bench gives the service, so that it can itself make cursors of any depth. */
+/** The service's cursor key, with which the benchmark makes cursors of any depth itself. */
 export const CURSOR_KEY = { id: 'bench', secret: Buffer.from('the cursors of the benchmarks, 32') };
 export const FINGERPRINT_KEY = {
   id: 'bench',
@@ -19,9 +19,7 @@ export interface Environment {
   readonly temporal: { readonly address: string; readonly namespace: string };
 }
 
-/**
- * Settings of API and worker: the defaults, except that bodies are stored short, receivers may be on this machine and recipients are unlimited.
- */
+/** Settings of API and worker: the defaults, but receivers may be on this machine and recipients are unlimited. */
 export function sharedSettings({ url, temporal }: Environment): Record<string, string> {
   return {
     MYSQL_URL: url,
@@ -33,7 +31,7 @@ export function sharedSettings({ url, temporal }: Environment): Record<string, s
   };
 }
 
-/** The API's own: no rate limits, since the benchmark's tenant has none. */
+/** Settings of only the API, without rate limits. */
 export function apiSettings(port: number): Record<string, string> {
   return {
     HOST: '127.0.0.1',

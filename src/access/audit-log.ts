@@ -19,7 +19,7 @@ export function memberActor(caller: Caller): Actor {
   return { channel: 'api', name: `member:${caller.memberId}` };
 }
 
-/** The demo world, a benchmark or a test. */
+/** Returns the actor of the demo world, a benchmark or a test. */
 export function operatorActor(name: string): Actor {
   return { channel: 'ops', name };
 }

@@ -8,10 +8,10 @@ import { type Token, tokens } from '../db/entities/parties.js';
 import { literal, literals } from '../db/statements.js';
 import { hashOfToken, keyIdOf } from './tokens.js';
 
-/** From the moment a token's read was sent. A revocation takes effect within 5 s in all. */
+/** Counted from when the token's read was sent. A revocation takes effect within 5 s in all. */
 const MAX_AGE_MS = 500;
 const MAX_KNOWN = 20_000;
-/** A cache of their own: a flood of invented tokens does not evict real ones. */
+/** Unknown tokens have a separate cache, so that a flood of invented ones evicts no real token. */
 const MAX_UNKNOWN = 20_000;
 const MAX_READ_AT_ONCE = 1_000;
 
@@ -119,7 +119,7 @@ function liveToken(row: Token): LiveToken {
   return { caller, secretHash, expiresAt, ranges: parseRanges(row.cidrs) };
 }
 
-/** By all processes together. */
+/** Interval at which the last use of one token is recorded, by all processes together. */
 const EVERY_MS = 5 * 60_000;
 const GATHER_MS = 10_000;
 const MAX_NOTED = 20_000;

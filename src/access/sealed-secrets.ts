@@ -61,7 +61,7 @@ export class SealedSecrets<Row> {
   }
 
   /**
-   * Encrypts with the first key every secret of another key and returns the number of rows. Then
+   * Encrypts the secrets of all other keys again, with the first key. Returns their number. Then
    * the old key may be removed once every process has the new first key. May be interrupted and run
    * again.
    */

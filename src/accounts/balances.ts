@@ -7,7 +7,7 @@ import { type Instant, instant, toRfc3339 } from '../core/instant.js';
 import type { Caller } from '../core/permissions.js';
 import { coalescedReads } from '../db/coalesced-reads.js';
 import { bigint, nullable, time, uuid } from '../db/columns.js';
-import type { Beneficiary } from '../db/connection-limit.js';
+import type { LimitedTenant } from '../db/connection-limit.js';
 import type { Database, DatabaseDeps, Reader, StoredRow } from '../db/database.js';
 import { balances, entries, ENTRY_KINDS } from '../db/entities/ledger.js';
 import { type Account, accounts, memberRoles } from '../db/entities/parties.js';
@@ -31,7 +31,7 @@ export class Balances {
   private readonly reads: Batcher<AskedBalances, readonly StoredRow[]>;
 
   constructor(reader: Reader) {
-    this.reads = coalescedReads((asked) => readTogether(reader, asked));
+    this.reads = coalescedReads((asked) => readBatch(reader, asked));
   }
 
   /** Returns the balances, read by one statement. (docs/contract.md, Balances) */
@@ -57,7 +57,7 @@ export class Balances {
 }
 
 /** Returns for each query the rows of the tenant's own account with the caller's role. */
-async function readTogether(
+async function readBatch(
   reader: Reader,
   asked: readonly AskedBalances[],
 ): Promise<(key: AskedBalances) => readonly StoredRow[]> {
@@ -104,7 +104,7 @@ export async function awaitPostings(
   database: Database,
   own: readonly Pick<Account, 'id' | 'lastPostedAt'>[],
   at: Instant,
-  of: Beneficiary = null,
+  of: LimitedTenant = null,
 ): Promise<void> {
   const id = own.flatMap((account) => (account.lastPostedAt > at ? [] : [account.id]));
   if (id.length === 0) return;
@@ -155,7 +155,7 @@ export async function totalsAt(
   return found;
 }
 
-/** Adds the gains of each part between resets of the account's clock. */
+/** Sums the changes of the balance in each range of entries between two resets of the clock. */
 async function totalsOfParts(
   reader: Reader,
   accountId: Uuid,

@@ -46,7 +46,7 @@ export function displayName(type: string, name: string): string {
   return [first, ...others.map(initial)].join(' ');
 }
 
-/** Most words begin like this. The segmenter, needed for others, is slow on pages of names. */
+/** The beginning of most words. Any other word needs the segmenter, which is slow for many names. */
 const PLAIN_INITIAL = /^[!-~\p{sc=Latn}](?=$|[!-~\p{sc=Latn}])/u;
 
 /** An initial is a whole letter, which may consist of several code points. */

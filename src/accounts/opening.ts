@@ -45,29 +45,29 @@ const PHONE_TAKEN: Refusal = {
 /** Opens an account: active, unverified, with zero in each asset. (docs/contract.md, Accounts) */
 export async function openAccount(
   deps: DatabaseDeps,
-  wanted: NewAccount,
+  request: NewAccount,
   actor: Actor,
 ): Promise<Account> {
-  const draft = draftAccount(wanted, deps.clock());
+  const draft = draftAccount(request, deps.clock());
   if ('code' in draft) throw new ApiError(draft);
-  const opening = openAccounts({ ...deps, actor }, wanted.tenantId, [draft], false);
+  const opening = openAccounts({ ...deps, actor }, request.tenantId, [draft], false);
   const refusal = (await opening).get(draft);
   if (refusal !== undefined && refusal !== 'known') throw new ApiError(refusal);
   return draft.account;
 }
 
 function draftAccount(
-  { tenantId, type, name, grants, ...wanted }: NewAccount,
+  { tenantId, type, name, grants, ...identifiers }: NewAccount,
   createdAt: Instant,
 ): Draft | Refusal {
   const problems: FieldProblem[] = [];
   const wrong = (field: string, reason: string): void => {
     problems.push({ code: 'invalid_field', field, reason });
   };
-  const alias = wanted.alias === null ? null : parseAlias(wanted.alias);
-  if (alias === null && wanted.alias !== null) wrong('alias', 'malformed');
-  const phone = wanted.phone === null ? null : parsePhone(wanted.phone);
-  if (phone === null && wanted.phone !== null) wrong('phone', 'malformed');
+  const alias = identifiers.alias === null ? null : parseAlias(identifiers.alias);
+  if (alias === null && identifiers.alias !== null) wrong('alias', 'malformed');
+  const phone = identifiers.phone === null ? null : parsePhone(identifiers.phone);
+  if (phone === null && identifiers.phone !== null) wrong('phone', 'malformed');
   if (new Set(grants.map(({ memberId }) => memberId)).size < grants.length)
     wrong('grants', 'member_named_twice');
   const named = cleanText(name, MAX_NAME);
@@ -221,10 +221,10 @@ export interface ImportDeps extends OpeningDeps {
 export async function importAccounts(
   { dryRun, ...deps }: ImportDeps,
   tenantId: Uuid,
-  wanted: readonly NewAccount[],
+  accounts: readonly NewAccount[],
 ): Promise<readonly ('opened' | 'known' | Refusal)[]> {
   const { database, clock } = deps;
-  const drafted = wanted.map((one) => draftAccount(one, clock()));
+  const drafted = accounts.map((one) => draftAccount(one, clock()));
   const drafts = drafted.flatMap((one) => ('code' in one ? [] : one));
   const notOpened = dryRun
     ? await judgeDrafts(database.reader, tenantId, drafts, true, clock())

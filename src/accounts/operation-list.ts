@@ -110,12 +110,12 @@ function shownSql<Row extends AccountOperation>(
 ): readonly string[] {
   const { status, sourceAccountId, destination, asset, from, to, least, most } = filter;
   const { tenantId } = caller;
-  const wanted = Object.entries({ tenantId, status, sourceAccountId, asset, ...destination });
+  const filters = Object.entries({ tenantId, status, sourceAccountId, asset, ...destination });
   const given = <T>(value: T | undefined, sql: (value: T) => string): string[] =>
     value === undefined ? [] : [sql(value)];
   return [
     visibleSql(list, caller, 'l'),
-    ...wanted.flatMap(([property, value]) =>
+    ...filters.flatMap(([property, value]) =>
       given(value, (one) => equalSql(list.table, property, one)),
     ),
     ...given(from, (at) => `l.created_at>=${time.literal(at)}`),

@@ -61,7 +61,7 @@ function readPairs(reader: Reader, asked: readonly NamedAccount[]): ReturnType<R
   if (asked.length === 0) return Promise.resolve([]);
   const accountIds = literals(accounts, 'id', new Set(asked.map(({ accountId }) => accountId)));
   const tenantIds = literals(tenants, 'id', new Set(asked.map(({ tenantId }) => tenantId)));
-  // Lists let the database use the keys: not every optimizer makes ranges of pairs.
+  // IN lists of single columns, because not every optimizer uses a key for pairs of columns.
   return reader.query(
     `SELECT t.id AS tenant_id, a.id AS account_id, a.tenant_id AS owner_id
      FROM accounts a JOIN tenants o ON o.id=a.tenant_id JOIN tenants t ON t.id=o.id OR t.network=o.network

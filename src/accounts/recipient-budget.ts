@@ -9,13 +9,13 @@ import { insertSql, updateSql, upsertSql } from '../db/statements.js';
 import { transactFor } from '../db/transact.js';
 import type { Recipient } from './recipients.js';
 
-/** The payers: the token's budget (token null if unknown) and its tenant's. */
-interface Asking {
+/** The token and the tenant whose budgets pay for a look-up. The token is null if unknown. */
+interface BudgetOwner {
   readonly tenantId: Uuid;
   readonly tokenKeyId: string | null;
 }
 
-/** A part of a file up to a row: reading it again does not pay again for unknown names. */
+/** The rows of a file up to `row`. Unknown names in them are paid for once, however often read. */
 interface FilePiece {
   readonly batchId: Uuid;
   readonly row: number;
@@ -45,7 +45,7 @@ export class RecipientBudget {
   /** The amount last refused by each budget, and until when. */
   private readonly refusals = new Map<
     string,
-    { readonly count: number; readonly until: number; readonly lookAgainAt: number }
+    { readonly count: number; readonly until: number; readonly recheckAt: number }
   >();
 
   constructor(
@@ -59,33 +59,33 @@ export class RecipientBudget {
    * of them, it pays for as many as possible, which makes these known, and throws ApiError
    * rate_limited.
    */
-  async charge(asking: Asking, found: readonly Recipient[], piece?: FilePiece): Promise<void> {
-    const { tenantId } = asking;
+  async charge(owner: BudgetOwner, found: readonly Recipient[], piece?: FilePiece): Promise<void> {
+    const { tenantId } = owner;
     if (found.every((id) => id !== null && this.remembered.has(`${tenantId} ${id}`))) return;
-    const { count } = await newOnes(this.database.reader, tenantId, found);
+    const { count } = await countNewRecipients(this.database.reader, tenantId, found);
     if (count > 0)
       await this.inTurn(tenantId, async () => {
-        if (piece === undefined) this.assertNotRefused(asking, count);
-        await this.payAsCan(asking, found, piece);
+        if (piece === undefined) this.assertNotRefused(owner, count);
+        await this.payForMost(owner, found, piece);
       });
     this.remember(tenantId, found);
   }
 
-  private async payAsCan(
-    asking: Asking,
+  private async payForMost(
+    owner: BudgetOwner,
     found: readonly Recipient[],
     piece?: FilePiece,
   ): Promise<void> {
     try {
-      await transactFor(asking.tenantId, this.database, (transaction) =>
-        this.pay(transaction, asking, found, piece),
+      await transactFor(owner.tenantId, this.database, (transaction) =>
+        this.pay(transaction, owner, found, piece),
       );
     } catch (refusal) {
       if (!(refusal instanceof ApiError) || found.length === 1) throw refusal;
       const middle = Math.ceil(found.length / 2);
       try {
-        await this.payAsCan(asking, found.slice(0, middle));
-        await this.payAsCan(asking, found.slice(middle));
+        await this.payForMost(owner, found.slice(0, middle));
+        await this.payForMost(owner, found.slice(middle));
       } catch (failure) {
         if (!(failure instanceof ApiError)) throw failure;
       }
@@ -106,25 +106,25 @@ export class RecipientBudget {
   }
 
   /** Only time refills a budget, so a refused amount stays refused until then. */
-  private assertNotRefused(asking: Asking, count: number): void {
-    for (const name of namesOf(asking)) {
+  private assertNotRefused(owner: BudgetOwner, count: number): void {
+    for (const name of namesOf(owner)) {
       const refused = this.refusals.get(name);
       if (refused === undefined || count < refused.count) continue;
       const now = this.clock();
-      if (now < refused.lookAgainAt) throw exhausted(refused.until - now);
+      if (now < refused.recheckAt) throw exhausted(refused.until - now);
     }
   }
 
   private async pay(
     transaction: Transaction,
-    asking: Asking,
+    owner: BudgetOwner,
     found: readonly Recipient[],
     piece: FilePiece | undefined,
   ): Promise<void> {
-    const { tenantId } = asking;
+    const { tenantId } = owner;
     // Under the lock no other request of the tenant adds known recipients.
-    const budgets = await this.lock(transaction, asking);
-    const { ids, count } = await newOnes(transaction, tenantId, found);
+    const budgets = await this.lock(transaction, owner);
+    const { ids, count } = await countNewRecipients(transaction, tenantId, found);
     const isPaid = piece !== undefined && (await isPaidFor(transaction, piece));
     for (const one of budgets) await this.take(transaction, one, isPaid ? ids.length : count);
     if (ids.length === 0) return;
@@ -133,18 +133,18 @@ export class RecipientBudget {
   }
 
   /** A budget without a row is full. */
-  private async lock(transaction: Transaction, asking: Asking): Promise<readonly Budget[]> {
-    const names = namesOf(asking);
+  private async lock(transaction: Transaction, owner: BudgetOwner): Promise<readonly Budget[]> {
+    const names = namesOf(owner);
     for (const name of names)
       await transaction.execute(
         upsertSql(recipientBudgets, [{ name, fullAt: this.clock() }], ['name']),
       );
     const found = await transaction.select(recipientBudgets, { name: names });
     const own =
-      (await transaction.find(tenantQuotas, { tenantId: asking.tenantId }))?.newRecipients ?? null;
+      (await transaction.find(tenantQuotas, { tenantId: owner.tenantId }))?.newRecipients ?? null;
     const { ofTenant, ofToken } = this.size;
     return found.map((row) => {
-      const usual = row.name === tenantBudget(asking.tenantId) ? ofTenant : ofToken;
+      const usual = row.name === tenantBudget(owner.tenantId) ? ofTenant : ofToken;
       return { ...row, size: own === null ? usual : Number.parseInt(own.toString(), 10) };
     });
   }
@@ -159,7 +159,7 @@ export class RecipientBudget {
       this.refusals.set(name, {
         count,
         until: now + waitMs,
-        lookAgainAt: now + Math.min(waitMs, REFUSED_MS),
+        recheckAt: now + Math.min(waitMs, REFUSED_MS),
       });
       throw exhausted(waitMs);
     }
@@ -190,7 +190,7 @@ export async function readOwnBudget(
 
 const tenantBudget = (tenantId: Uuid): string => `tenant/${tenantId}`;
 
-function namesOf({ tenantId, tokenKeyId }: Asking): readonly string[] {
+function namesOf({ tenantId, tokenKeyId }: BudgetOwner): readonly string[] {
   return [tenantBudget(tenantId), ...(tokenKeyId === null ? [] : [`token/${tokenKeyId}`])];
 }
 
@@ -209,11 +209,11 @@ function exhausted(waitMs: number): ApiError {
   return new ApiError({ code: 'rate_limited', message }, { 'Retry-After': String(retryAfterS) });
 }
 
-/** Returns the accounts new to the tenant, and the cost, which counts each unknown name. */
-async function newOnes(reader: Reader, tenantId: Uuid, found: readonly Recipient[]) {
+/** Returns the accounts that are new to the tenant, and their number plus that of unknown names. */
+async function countNewRecipients(reader: Reader, tenantId: Uuid, found: readonly Recipient[]) {
   // Unknown names are queried too, with an id of no account, so that both cases take equally long.
-  const asked = [...new Set(found.map((id) => id ?? tenantId))];
-  const rows = await reader.select(knownRecipients, { tenantId, accountId: asked });
+  const accountIds = [...new Set(found.map((id) => id ?? tenantId))];
+  const rows = await reader.select(knownRecipients, { tenantId, accountId: accountIds });
   const known = new Set(rows.map(({ accountId }) => accountId));
   const ids = [...new Set(found)].filter((id): id is Uuid => id !== null && !known.has(id));
   return { ids, count: ids.length + found.filter((id) => id === null).length };

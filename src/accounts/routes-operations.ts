@@ -25,7 +25,7 @@ interface OperationRoutes<Query extends OperationQuery, Row extends AccountOpera
   readonly schema: z.ZodType;
   readonly example?: unknown;
   /** Returns the filters that only this kind of operation has. */
-  readonly filter: (wanted: z.output<Query>) => Pick<OperationFilter, 'status' | 'destination'>;
+  readonly filter: (query: z.output<Query>) => Pick<OperationFilter, 'status' | 'destination'>;
   readonly present: (row: Row) => object;
 }
 
@@ -60,8 +60,8 @@ export function operationRoutes<Query extends OperationQuery, Row extends Accoun
       `${list.order} With \`idempotency_key\`, what that key created; an empty list does not rule out that it appears later.`,
     ),
     (request) => {
-      const { caller, query: wanted } = request;
-      const filters = { ...operationFilter(wanted), ...filter(wanted) };
+      const { caller, query } = request;
+      const filters = { ...operationFilter(query), ...filter(query) };
       return answerPage(
         cursors,
         request,

@@ -63,8 +63,8 @@ export interface Ending<Row> {
 interface ExpiringRows {
   readonly from: string;
   readonly expiresAt: string;
-  /** True for rows that cannot be ended (`endRefusal`); absent if every row can. */
-  readonly lasting?: string;
+  /** SQL condition of rows that cannot be ended (`endRefusal`). Absent if every row can be ended. */
+  readonly cannotEndSql?: string;
 }
 
 export interface ApprovalFeature<Row extends Approvable> {
@@ -140,7 +140,7 @@ export function decideAction<Row extends Approvable>(
       return accept(row, {});
     case 'ended': {
       if (lasting !== null) return refused(attempt, row, lasting);
-      // An approval never ends this way.
+      // The action `approve` never has this outcome.
       const end = action === 'cancel' ? action : 'reject';
       return decided(attempt, feature.ended(row, end, reason, state));
     }

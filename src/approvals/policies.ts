@@ -27,7 +27,7 @@ export interface PolicyChange extends Policy {
 }
 
 export interface AccountPolicy extends PolicyChange {
-  readonly coming: PolicyState['coming'];
+  readonly pending: PolicyState['pending'];
 }
 
 /** Throws not_found, also without a policy, and authority_insufficient. */
@@ -87,9 +87,9 @@ export async function listPolicies(
 function accountPolicy(
   accountId: Uuid,
   asset: Asset,
-  { inForce, coming }: PolicyState,
+  { current, pending }: PolicyState,
 ): AccountPolicy | null {
-  return inForce === null ? null : { accountId, asset, ...inForce, coming };
+  return current === null ? null : { accountId, asset, ...current, pending };
 }
 
 function asSet({ accountId, asset }: PolicyChange, after: PolicyState | null): AccountPolicy {

@@ -14,9 +14,9 @@ import { type Account, accounts, tenants } from '../db/entities/parties.js';
 import { deleteSql, literal, updateSql, upsertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import {
-  type ComingPolicy,
+  type PendingPolicy,
   isSame,
-  NOTHING_COMES,
+  NO_PENDING_POLICY,
   planChange,
   type Policy,
   policyDetails,
@@ -38,7 +38,7 @@ export async function changePolicy(
   const at = maxInstant(clock(), account.lastPostedAt);
   const row = await applyDueChange(transaction, account, asset, at);
   const before = policyState(row, at);
-  if (requested === null && before.inForce === null) return null;
+  if (requested === null && before.current === null) return null;
   const tenant = await transaction.find(tenants, { id: account.tenantId });
   if (tenant === undefined) throw new Error('an account has no tenant');
   const plan = planChange(before, requested, tenant.policyDelayS, at);
@@ -46,7 +46,7 @@ export async function changePolicy(
   await writePolicy(transaction, account, asset, plan, requester);
   for (const { action, details } of auditEntriesOf(asset, before, plan, requested))
     await recordAction(transaction, actor, at, accountAudit(account, action, details));
-  return { inForce: plan.inForce, coming: plan.coming };
+  return { current: plan.current, pending: plan.pending };
 }
 
 /**
@@ -82,15 +82,15 @@ async function applyDueChange(
   const requester = requesterOf(row);
   if (row === undefined || row.effectiveAt === null || row.effectiveAt > at || requester === null)
     return row;
-  const { inForce } = policyState(row, at);
+  const { current } = policyState(row, at);
   // The next decision may come from a process whose clock is behind.
   const lastPostedAt = maxInstant(account.lastPostedAt, row.effectiveAt);
   await transaction.execute(updateSql<Account>(accounts, { lastPostedAt }, { id: account.id }));
-  await writePolicy(transaction, account, asset, { inForce, coming: null }, null);
-  const details = comingDetails(asset, { policy: inForce, effectiveAt: row.effectiveAt });
+  await writePolicy(transaction, account, asset, { current, pending: null }, null);
+  const details = pendingDetails(asset, { policy: current, effectiveAt: row.effectiveAt });
   const entry = accountAudit(account, 'approval_policy.take_effect', details);
   await recordAction(transaction, requester, at, entry);
-  return inForce === null ? undefined : { ...row, ...inForce, ...NOTHING_COMES };
+  return current === null ? undefined : { ...row, ...current, ...NO_PENDING_POLICY };
 }
 
 function requesterOf(row: ApprovalPolicyRow | undefined): Actor | null {
@@ -102,24 +102,24 @@ async function writePolicy(
   transaction: Transaction,
   { id: accountId }: Account,
   asset: Asset,
-  { inForce, coming }: PolicyState,
+  { current, pending }: PolicyState,
   requester: Actor | null,
 ): Promise<void> {
-  if (inForce === null) {
+  if (current === null) {
     await transaction.execute(deleteSql(approvalPolicies, { accountId, asset }));
     return;
   }
   const next =
-    coming === null || requester === null ? NOTHING_COMES : nextColumns(coming, requester);
-  const row: ApprovalPolicyRow = { accountId, asset, ...settingsOf(inForce), ...next };
+    pending === null || requester === null ? NO_PENDING_POLICY : nextColumns(pending, requester);
+  const row: ApprovalPolicyRow = { accountId, asset, ...settingsOf(current), ...next };
   const set = approvalPolicies.columns.map(({ property }) => property as keyof ApprovalPolicyRow);
   await transaction.execute(upsertSql(approvalPolicies, [row], set));
 }
 
 function nextColumns(
-  { policy, effectiveAt }: ComingPolicy,
+  { policy, effectiveAt }: PendingPolicy,
   { channel, name }: Actor,
-): Pick<ApprovalPolicyRow, keyof typeof NOTHING_COMES> {
+): Pick<ApprovalPolicyRow, keyof typeof NO_PENDING_POLICY> {
   return {
     nextThreshold: policy?.threshold ?? null,
     nextApprovals: policy?.approvals ?? null,
@@ -138,21 +138,21 @@ function settingsOf({ threshold, approvals, expiresInS, refusesBatches }: Policy
 function auditEntriesOf(
   asset: Asset,
   before: PolicyState,
-  { inForce, coming, withdrawn, isRequest }: PolicyPlan,
+  { current, pending, withdrawn, isRequest }: PolicyPlan,
   requested: Policy | null,
 ): Pick<AuditEntry, 'action' | 'details'>[] {
   const entries: Pick<AuditEntry, 'action' | 'details'>[] = [];
   if (withdrawn !== null)
-    entries.push({ action: 'approval_policy.withdraw', details: comingDetails(asset, withdrawn) });
-  if (coming === null && requested === null)
+    entries.push({ action: 'approval_policy.withdraw', details: pendingDetails(asset, withdrawn) });
+  if (pending === null && requested === null)
     entries.push({ action: 'approval_policy.remove', details: { asset } });
-  else if (coming === null || !isSame(before.inForce, inForce))
-    entries.push({ action: 'approval_policy.set', details: { asset, ...policyDetails(inForce) } });
-  if (coming !== null && isRequest)
-    entries.push({ action: 'approval_policy.request', details: comingDetails(asset, coming) });
+  else if (pending === null || !isSame(before.current, current))
+    entries.push({ action: 'approval_policy.set', details: { asset, ...policyDetails(current) } });
+  if (pending !== null && isRequest)
+    entries.push({ action: 'approval_policy.request', details: pendingDetails(asset, pending) });
   return entries;
 }
 
-function comingDetails(asset: Asset, { policy, effectiveAt }: ComingPolicy): AuditDetails {
+function pendingDetails(asset: Asset, { policy, effectiveAt }: PendingPolicy): AuditDetails {
   return { asset, ...policyDetails(policy), effective_at: toRfc3339(effectiveAt) };
 }

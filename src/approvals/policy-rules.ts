@@ -1,9 +1,9 @@
 import { type Instant, instant } from '../core/instant.js';
 import type { ApprovalPolicyRow } from '../db/entities/approvals.js';
 
-/** Pure: nothing has to run when a policy takes effect. (docs/contract.md, Approval policies) */
+/** Pure rules: no job has to run when a policy takes effect. (docs/contract.md, Approval policies) */
 
-/** Null in place of a policy means no requirement. */
+/** The settings of an approval policy. Null in place of a policy means no requirement. */
 export interface Policy {
   /** In the asset's smallest unit. */
   readonly threshold: bigint;
@@ -12,15 +12,15 @@ export interface Policy {
   readonly refusesBatches: boolean;
 }
 
-export interface ComingPolicy {
-  /** Null: the policy is removed. */
+export interface PendingPolicy {
+  /** Null if the policy is going to be removed. */
   readonly policy: Policy | null;
   readonly effectiveAt: Instant;
 }
 
 export interface PolicyState {
-  readonly inForce: Policy | null;
-  readonly coming: ComingPolicy | null;
+  readonly current: Policy | null;
+  readonly pending: PendingPolicy | null;
 }
 
 /** Returns the policy as people see it; nulls without a policy. */
@@ -33,7 +33,7 @@ export function policyDetails(policy: Policy | null) {
   };
 }
 
-/** A sentence for people who configure the policy. */
+/** Returns a sentence for people who configure the policy. */
 export function batchRule({ approvals, refusesBatches }: Policy): string {
   if (refusesBatches)
     return 'A batch whose total reaches the threshold is rejected when it is validated.';
@@ -42,7 +42,7 @@ export function batchRule({ approvals, refusesBatches }: Policy): string {
   return approvals === 1 ? `${rule}.` : `${rule}, and not approved by ${approvals}.`;
 }
 
-export const NOTHING_COMES = {
+export const NO_PENDING_POLICY = {
   nextThreshold: null,
   nextApprovals: null,
   nextExpiresInS: null,
@@ -53,18 +53,18 @@ export const NOTHING_COMES = {
 } as const;
 
 export function policyAt(row: ApprovalPolicyRow | undefined, at: Instant): Policy | null {
-  return policyState(row, at).inForce;
+  return policyState(row, at).current;
 }
 
 export function policyState(row: ApprovalPolicyRow | undefined, at: Instant): PolicyState {
-  if (row === undefined) return { inForce: null, coming: null };
+  if (row === undefined) return { current: null, pending: null };
   const next = nextOf(row);
-  if (next !== null && next.effectiveAt <= at) return { inForce: next.policy, coming: null };
+  if (next !== null && next.effectiveAt <= at) return { current: next.policy, pending: null };
   const { threshold, approvals, expiresInS, refusesBatches } = row;
-  return { inForce: { threshold, approvals, expiresInS, refusesBatches }, coming: next };
+  return { current: { threshold, approvals, expiresInS, refusesBatches }, pending: next };
 }
 
-function nextOf(row: ApprovalPolicyRow): ComingPolicy | null {
+function nextOf(row: ApprovalPolicyRow): PendingPolicy | null {
   const { nextThreshold, nextApprovals, nextExpiresInS, nextRefusesBatches, effectiveAt } = row;
   if (effectiveAt === null) return null;
   if (nextThreshold === null || nextApprovals === null || nextExpiresInS === null)
@@ -78,17 +78,17 @@ function nextOf(row: ApprovalPolicyRow): ComingPolicy | null {
 }
 
 export interface PolicyPlan {
-  /** The stricter part of a change applies at once. */
-  readonly inForce: Policy | null;
-  readonly coming: ComingPolicy | null;
-  readonly withdrawn: ComingPolicy | null;
-  /** False if `coming` is requested again. */
+  /** Includes the stricter part of the change, which applies at once. */
+  readonly current: Policy | null;
+  readonly pending: PendingPolicy | null;
+  readonly withdrawn: PendingPolicy | null;
+  /** False if nothing is pending, or `pending` was requested before. */
   readonly isRequest: boolean;
 }
 
 /**
- * Plans a change to `wanted`, which replaces any pending change. A weaker part waits `delayS`;
- * repeating the request does not extend the wait.
+ * Plans a change to `requested`, which replaces any pending change. A weaker part waits `delayS`.
+ * Repeating the request does not extend the wait.
  */
 export function planChange(
   state: PolicyState,
@@ -96,22 +96,22 @@ export function planChange(
   delayS: number,
   at: Instant,
 ): PolicyPlan {
-  const atOnce = delayS === 0 ? requested : stricterOf(state.inForce, requested);
+  const atOnce = delayS === 0 ? requested : stricterOf(state.current, requested);
   if (isSame(atOnce, requested))
-    return { inForce: requested, coming: null, withdrawn: state.coming, isRequest: false };
+    return { current: requested, pending: null, withdrawn: state.pending, isRequest: false };
   const effectiveAt = instant(at + delayS * 1_000);
-  const known = state.coming;
+  const known = state.pending;
   if (known !== null && isSame(known.policy, requested) && known.effectiveAt <= effectiveAt)
-    return { inForce: atOnce, coming: known, withdrawn: null, isRequest: false };
+    return { current: atOnce, pending: known, withdrawn: null, isRequest: false };
   return {
-    inForce: atOnce,
-    coming: { policy: requested, effectiveAt },
+    current: atOnce,
+    pending: { policy: requested, effectiveAt },
     withdrawn: known,
     isRequest: true,
   };
 }
 
-/** The lower threshold, more approvals and the shorter expiry. */
+/** Returns the stricter of each setting: lower threshold, more approvals, shorter expiry. */
 function stricterOf(one: Policy | null, other: Policy | null): Policy | null {
   if (one === null || other === null) return one ?? other;
   return {

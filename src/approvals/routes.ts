@@ -10,7 +10,7 @@ import {
   removePolicy,
   setPolicy,
 } from './policies.js';
-import { batchRule, type ComingPolicy, policyDetails } from './policy-rules.js';
+import { batchRule, type PendingPolicy, policyDetails } from './policy-rules.js';
 import { PolicyBody, PolicySchema } from './schemas.js';
 
 type PolicyDeps = Parameters<typeof readPolicy>[0];
@@ -109,18 +109,17 @@ function pathAsset({ params }: { readonly params: Readonly<Record<'asset', strin
 }
 
 function presentPolicy(policy: AccountPolicy): Readonly<Record<string, unknown>> {
-  const { accountId, asset, coming } = policy;
-  const pending = coming === null ? null : presentComing(coming);
+  const { accountId, asset, pending } = policy;
   return {
     account_id: accountId,
     asset,
     ...policyDetails(policy),
     batch_rule: batchRule(policy),
-    pending,
+    pending: pending === null ? null : presentPending(pending),
   };
 }
 
-function presentComing({ policy, effectiveAt }: ComingPolicy): Readonly<Record<string, unknown>> {
+function presentPending({ policy, effectiveAt }: PendingPolicy): Readonly<Record<string, unknown>> {
   return {
     policy: policy === null ? null : policyDetails(policy),
     effective_at: toRfc3339(effectiveAt),

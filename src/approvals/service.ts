@@ -19,7 +19,7 @@ import { type ApprovalCommands, approvalCommands } from './commands.js';
 import type { Approvable, ApprovalFeature } from './decide.js';
 import { type ApprovalActor, type ApprovalAction, PENDING_APPROVAL, waitingOf } from './rules.js';
 
-const LASTING_LOOK_MS = 3_600_000;
+const CANNOT_END_RETRY_MS = 3_600_000;
 
 interface ActionRequest {
   readonly tenantId: Uuid;
@@ -37,7 +37,7 @@ interface ActionRequest {
 export class Approvals<Row extends Approvable> {
   private readonly commands: ApprovalCommands<Row>;
 
-  /** The workflow reads the rail's queue, if in `queuedRails`, from the resource's state. */
+  /** The states of resources name their rail if it is one of `queuedRails`, which have task queues. */
   constructor(
     private readonly feature: ApprovalFeature<Row>,
     private readonly writer: LedgerWriter,
@@ -123,7 +123,9 @@ export class Approvals<Row extends Approvable> {
     const expiresAt = waiting?.expiresAt ?? row.createdAt;
     // A resource that cannot expire is checked again later, rather than in a tight loop.
     const soonest =
-      this.feature.endRefusal(row) === null ? expiresAt : instant(this.clock() + LASTING_LOOK_MS);
+      this.feature.endRefusal(row) === null
+        ? expiresAt
+        : instant(this.clock() + CANNOT_END_RETRY_MS);
     const rail = this.feature.railOf?.(row);
     return {
       status: row.status,
@@ -144,7 +146,7 @@ export class Approvals<Row extends Approvable> {
   /** Returns how many were due in the last search. Throws ledger_unavailable. */
   async expireDue(limit: number): Promise<number> {
     const { table, expiring } = this.feature;
-    const ending = expiring.lasting === undefined ? '' : ` AND NOT (${expiring.lasting})`;
+    const ending = expiring.cannotEndSql === undefined ? '' : ` AND NOT (${expiring.cannotEndSql})`;
     const find = async (others: string, most: number): Promise<readonly Row[]> => {
       const due = await this.reader.query(
         `SELECT ${columnList(table, 't')} FROM ${expiring.from} AND t.status=${string.literal(PENDING_APPROVAL)}${ending}

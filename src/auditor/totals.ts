@@ -4,7 +4,7 @@ import type { Reader } from '../db/database.js';
 
 const LANES = 2;
 const SEEDS = [0x811c9dc5, 0x2f0b4c47] as const;
-/** Per range and table. A range and its rows are in memory while they are compared. */
+/** Operations of a table in one range, whose rows are in memory while they are compared. */
 const OPERATIONS_A_RANGE = 5_000;
 /** Ids further ahead than this were made by a process with a wrong clock. */
 const FAR_AHEAD_MS = 90 * 86_400_000;

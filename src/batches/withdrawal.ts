@@ -35,10 +35,7 @@ export interface MemberCommand extends Command {
   readonly sourceAccountId: Uuid | null;
   readonly memberId: Uuid;
   readonly outboxId: Uuid;
-  /**
-   * Milliseconds before the workflow is notified, when payment begins, in fairness to other
-   * tenants.
-   */
+  /** Returns by how many milliseconds the payment is delayed, so that tenants take turns. */
   readonly delayMs: () => number;
 }
 

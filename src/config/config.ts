@@ -202,15 +202,15 @@ export type SupportConfig = Readonly<z.infer<typeof supportSchema>>;
 export type ServiceConfig = Pick<Config, keyof typeof SERVICE_VARIABLES>;
 /** Throws `ConfigError`. */
 export function readConfig(environment: Environment = process.env): Config {
-  return withWholeRails(read(configSchema, environment));
+  return withRailSettings(read(configSchema, environment));
 }
 
 export function readWorkerConfig(environment: Environment = process.env): WorkerConfig {
-  return withWholeRails(read(workerSchema, environment));
+  return withRailSettings(read(workerSchema, environment));
 }
 
 export function readSupportConfig(environment: Environment = process.env): SupportConfig {
-  const config = withWholeRails(read(supportSchema, environment));
+  const config = withRailSettings(read(supportSchema, environment));
   refuseFor(signInFaults(config));
   return config;
 }
@@ -219,7 +219,7 @@ export type OpsConfig = Readonly<z.infer<typeof opsSchema>>;
 
 export function readOpsConfig(environment: Environment = process.env): OpsConfig {
   const config = read(opsSchema, environment);
-  refuseFor([...unguardedRails(config), ...mysqlFaults(config)]);
+  refuseFor([...unencryptedRails(config), ...mysqlFaults(config)]);
   return config;
 }
 
@@ -240,20 +240,20 @@ export function readTemporalConfig(given: Environment): TemporalConfig {
   return read(z.object(TEMPORAL_VARIABLES), { ...process.env, ...given });
 }
 
-/** Every gateway that a payout may use needs keys, an address and an encrypted connection. */
-function withWholeRails<C extends ServiceConfig>(config: C): C {
+/** Throws unless each gateway that a payout may use has keys, an address and an encrypted connection. */
+function withRailSettings<C extends ServiceConfig>(config: C): C {
   const { PAYOUT_RAILS: routes, PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys } = config;
   const named = routes.flatMap(({ rail }) => gatewayOf(rail) ?? []);
   const faults = [...new Set([...named, ...urls.keys()])].flatMap((name) => [
     ...(urls.has(name) ? [] : [`  PAYOUT_RAIL_URLS: ${name} has no address`]),
     ...(keys.has(name) ? [] : [`  PAYOUT_RAIL_KEYS: ${name} has no key`]),
   ]);
-  refuseFor([...faults, ...unguardedRails(config), ...mysqlFaults(config)]);
+  refuseFor([...faults, ...unencryptedRails(config), ...mysqlFaults(config)]);
   return config;
 }
 
 /** Orders contain account and document numbers. */
-function unguardedRails({
+function unencryptedRails({
   PAYOUT_RAIL_URLS: urls,
   PAYOUT_RAIL_ALLOWED_HOSTS: allowed,
 }: Pick<Config, 'PAYOUT_RAIL_URLS' | 'PAYOUT_RAIL_ALLOWED_HOSTS'>): string[] {

@@ -1,4 +1,4 @@
-/** The tenant, or all tenants together, have the maximum under way. */
+/** Thrown if the tenant, or all tenants together, have the maximum of work in progress. */
 export class LimitReached extends Error {
   override name = 'LimitReached';
 
@@ -22,7 +22,7 @@ export class ConcurrencyLimit {
     private readonly inAll: number,
   ) {}
 
-  /** Returns the function that releases the place. Throws LimitReached. */
+  /** Acquires a permit and returns the function that releases it. Throws LimitReached. */
   take(tenantId: string): () => void {
     const own = this.taken.get(tenantId) ?? 0;
     if (own >= this.ofATenant) throw this.refusal(tenantId, 'the tenant has its share already');

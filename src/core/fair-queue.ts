@@ -3,7 +3,7 @@ interface Waiter {
   readonly admit: () => void;
 }
 
-/** A forgotten tenant counts as never having had a turn. */
+/** Tenants whose last turn is remembered. Any other tenant counts as never having had a turn. */
 const MAX_REMEMBERED = 1_000;
 
 /**

@@ -6,7 +6,7 @@
 
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 
-/** Scripts in which a joiner or non-joiner changes how characters look. */
+/** Scripts in which a (non-)joiner changes the shape of letters. */
 const SHAPED = [
   ...[
     'Arabic',
@@ -28,8 +28,8 @@ const SHAPED = [
 /** Characters that spell the region of a flag. */
 const TAG = '[\\u{e0030}-\\u{e0039}\\u{e0061}-\\u{e007a}]';
 
-/** Invisible characters that are part of something visible. */
-const AT_WORK = [
+/** Positions at which an invisible character changes something visible, and is allowed. */
+const VISIBLE_EFFECT = [
   `(?<=[${SHAPED}])[\\u200c\\u200d](?=[${SHAPED}])`,
   // 👩‍👧, ❤️, 1️⃣
   '(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})',
@@ -47,7 +47,7 @@ const AT_WORK = [
 const FORMAT_CLASS =
   // A braille pattern without dots and a null notehead are symbols by class, but just as empty.
   '(?!\\p{Extended_Pictographic})[\\p{Cf}\\p{Co}\\p{Cn}\\p{Default_Ignorable_Code_Point}\\u2800\\u{1d159}]';
-const FORMAT = new RegExp(`(?!${AT_WORK})${FORMAT_CLASS}`, 'u');
+const FORMAT = new RegExp(`(?!${VISIBLE_EFFECT})${FORMAT_CLASS}`, 'u');
 const UNSEEN = new RegExp(`${CONTROL.source}|${FORMAT.source}`, 'gu');
 /** Most texts are plain and need no further check. */
 const PLAIN = /^[\x20-\x7e]*$/;

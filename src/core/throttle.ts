@@ -37,7 +37,7 @@ export class Throttle {
   }
 }
 
-/** A forgotten key's next item does not wait. */
+/** Keys whose bursts are remembered. The next item of any other key does not wait. */
 const MAX_REMEMBERED = 10_000;
 
 /** Lets a short burst of each key pass at once and delays the following items to a steady pace. */

@@ -4,7 +4,7 @@ import { type Asset, ASSETS } from '../core/amount.js';
 import { isCanonicalUuid, type Uuid } from '../core/ids.js';
 
 /**
- * How a column's value is written into a statement and read from a result. Statements are made of
+ * Writes a column's values into statements and reads them from results. Statements are made of
  * literals, because MySQL would compute with bound text as doubles, which corrupts large amounts.
  */
 export interface Column<T> extends Stored {
@@ -14,12 +14,12 @@ export interface Column<T> extends Stored {
 
 export interface Stored {
   readonly type: ColumnType;
-  /** Of text in characters, of binary columns in bytes. */
+  /** Maximum length: of text in characters, of binary values in bytes. Null if the type has none. */
   readonly length: number | null;
   readonly isAscii: boolean;
   readonly isNullable: boolean;
   /** The values of an ENUM, or of text with a fixed set of values. */
-  readonly words: readonly string[] | null;
+  readonly values: readonly string[] | null;
 }
 
 type ColumnType =
@@ -38,7 +38,7 @@ type ColumnType =
   | 'varchar';
 
 function storedAs(type: ColumnType, options: Partial<Stored> = {}): Stored {
-  return { type, length: null, isAscii: false, isNullable: false, words: null, ...options };
+  return { type, length: null, isAscii: false, isNullable: false, values: null, ...options };
 }
 
 const text = (stored: unknown): string => {
@@ -153,35 +153,35 @@ export const boolean: Column<boolean> = {
   parse: (stored) => stored === 1,
 };
 
-export function oneOf<const W extends readonly string[]>(words: W): Column<W[number]> {
-  const literals = new Map<string, string>(words.map((word) => [word, escape(word)]));
+export function oneOf<const W extends readonly string[]>(values: W): Column<W[number]> {
+  const literals = new Map<string, string>(values.map((value) => [value, escape(value)]));
   return {
-    ...storedAs('enum', { words }),
+    ...storedAs('enum', { values }),
     literal: (value) => literals.get(value) ?? escape(value),
     parse: (stored) => {
-      const word = text(stored);
-      if (!words.includes(word)) throw new TypeError(`unexpected value ${word}`);
-      return word;
+      const value = text(stored);
+      if (!values.includes(value)) throw new TypeError(`unexpected value ${value}`);
+      return value;
     },
   };
 }
 
-/** VARCHAR limited to `words` by the application, so that a new word does not change the schema. */
-export function wordOf<const W extends readonly string[]>(
-  words: W,
+/** VARCHAR that the application limits to `values`, so that a new value does not change the schema. */
+export function asciiEnum<const W extends readonly string[]>(
+  values: W,
   length: number,
 ): Column<W[number]> {
-  return { ...oneOf(words), ...storedAs('varchar', { length, isAscii: true, words }) };
+  return { ...oneOf(values), ...storedAs('varchar', { length, isAscii: true, values }) };
 }
 
 export const asset: Column<Asset> = oneOf(ASSETS);
 
-/** A set of words, stored as comma-separated text. */
+/** Some of `values`, stored as comma-separated text. */
 export function listOf<const W extends readonly string[]>(
-  words: W,
+  values: W,
   length: number,
 ): Column<readonly W[number][]> {
-  const one = oneOf(words);
+  const one = oneOf(values);
   return {
     ...storedAs('varchar', { length, isAscii: true }),
     literal: (value) => escape(value.join(',')),

@@ -2,26 +2,26 @@ import type { Uuid } from '../core/ids.js';
 import type { Deadline } from './deadline.js';
 import { DatabaseUnavailable } from './failures.js';
 
-/** Tenant on whose behalf a transaction runs; null for none or several. */
-export type Beneficiary = Uuid | null;
+/** Tenant whose share of the connections a transaction uses. Null if no or several tenants. */
+export type LimitedTenant = Uuid | null;
 
 interface Waiter {
-  readonly beneficiary: Beneficiary;
+  readonly tenant: LimitedTenant;
   readonly admit: () => void;
 }
 
 /** First-in, first-out semaphore of which one tenant holds at most half. */
 export class ConnectionLimit {
   private taken = 0;
-  private readonly takenBy = new Map<Beneficiary, number>();
+  private readonly takenBy = new Map<LimitedTenant, number>();
   private readonly queue = new Set<Waiter>();
 
   constructor(private readonly limit: number) {}
 
-  /** Takes a place, returned by `leave`. Throws DatabaseUnavailable after the deadline. */
-  enter(beneficiary: Beneficiary, deadline: Deadline): Promise<void> {
-    if (this.hasRoomFor(beneficiary)) {
-      this.take(beneficiary);
+  /** Acquires a permit, which `leave` releases. Throws DatabaseUnavailable after the deadline. */
+  enter(tenant: LimitedTenant, deadline: Deadline): Promise<void> {
+    if (this.hasRoomFor(tenant)) {
+      this.take(tenant);
       return Promise.resolve();
     }
     return new Promise((resolve, reject) => {
@@ -29,7 +29,7 @@ export class ConnectionLimit {
         clearTimeout(timer);
         resolve();
       };
-      const waiter = { beneficiary, admit };
+      const waiter = { tenant, admit };
       const giveUp = (): void => {
         this.queue.delete(waiter);
         reject(new DatabaseUnavailable('no connection to MySQL became free in time'));
@@ -39,29 +39,29 @@ export class ConnectionLimit {
     });
   }
 
-  leave(beneficiary: Beneficiary): void {
+  leave(tenant: LimitedTenant): void {
     this.taken -= 1;
-    const left = (this.takenBy.get(beneficiary) ?? 1) - 1;
-    if (left === 0) this.takenBy.delete(beneficiary);
-    else this.takenBy.set(beneficiary, left);
+    const left = (this.takenBy.get(tenant) ?? 1) - 1;
+    if (left === 0) this.takenBy.delete(tenant);
+    else this.takenBy.set(tenant, left);
     for (const waiter of this.queue)
-      if (this.hasRoomFor(waiter.beneficiary)) {
+      if (this.hasRoomFor(waiter.tenant)) {
         this.queue.delete(waiter);
-        this.take(waiter.beneficiary);
+        this.take(waiter.tenant);
         waiter.admit();
         return;
       }
   }
 
-  private hasRoomFor(beneficiary: Beneficiary): boolean {
+  private hasRoomFor(tenant: LimitedTenant): boolean {
     return (
       this.taken < this.limit &&
-      (beneficiary === null || (this.takenBy.get(beneficiary) ?? 0) < Math.ceil(this.limit / 2))
+      (tenant === null || (this.takenBy.get(tenant) ?? 0) < Math.ceil(this.limit / 2))
     );
   }
 
-  private take(beneficiary: Beneficiary): void {
+  private take(tenant: LimitedTenant): void {
     this.taken += 1;
-    this.takenBy.set(beneficiary, (this.takenBy.get(beneficiary) ?? 0) + 1);
+    this.takenBy.set(tenant, (this.takenBy.get(tenant) ?? 0) + 1);
   }
 }

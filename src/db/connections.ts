@@ -9,7 +9,7 @@ import {
 import { withTimeout } from '../core/pause.js';
 import type { Deadline } from './deadline.js';
 import { AnotherServer, DatabaseUnavailable } from './failures.js';
-import { type Beneficiary, ConnectionLimit } from './connection-limit.js';
+import { type LimitedTenant, ConnectionLimit } from './connection-limit.js';
 import { connectOptions, type MysqlAddress, type MysqlServer, type MysqlTls } from './servers.js';
 
 const POOL_NAMES = ['reads', 'lookups', 'current', 'transactions'] as const;
@@ -37,16 +37,16 @@ export interface ConnectionsOptions {
     readonly current: PoolMode | null;
   };
   /** Limit of concurrent transactions that are not postings. */
-  readonly others: number;
-  /** Statement run on each new connection, which is cut unless `isThere` accepts the row. */
+  readonly maxOtherTransactions: number;
+  /** Statement run on each new connection, which is cut unless `acceptsServer` accepts the row. */
   readonly identitySql: string;
   readonly acceptsServer: (row: RowDataPacket | undefined) => boolean;
 }
 
-/** Use of a connection. `limitedOf` is undefined for postings and reads, which have no limit. */
+/** Use of a connection. `tenant` is undefined for postings and reads, which have no limit. */
 interface Loan {
   readonly pool: PoolName;
-  readonly beneficiary: Beneficiary | undefined;
+  readonly tenant: LimitedTenant | undefined;
 }
 
 const LOCK_WAIT_S = 1;
@@ -55,7 +55,7 @@ const MAX_AGE_MS = 300_000;
 /** Time to finish for statements in progress when the pools end. */
 const RETIRED_MS = 2_000;
 
-const ANOTHER_SERVER = 'the connection leads to another server, or to one that takes no writes';
+const WRONG_SERVER = 'the connection leads to another server, or to one that takes no writes';
 
 const SESSION = [
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
@@ -69,18 +69,18 @@ export class Connections {
   private readonly replaceAt = new Map<PoolConnection, number>();
   private readonly loans = new Map<PoolConnection, Loan>();
   private readonly waiting = new Map<PoolName, number>();
-  /** Limits other transactions, which may all wait for one row, so that postings find connections. */
-  private readonly others: ConnectionLimit;
+  /** Keeps connections free for postings: all other transactions may be waiting for one row. */
+  private readonly otherTransactions: ConnectionLimit;
   private isRetired = false;
 
   constructor(private readonly options: ConnectionsOptions) {
-    this.others = new ConnectionLimit(options.others);
+    this.otherTransactions = new ConnectionLimit(options.maxOtherTransactions);
     const { reads, lookups, current, transactions } = options.modes;
-    const short = this.openPool(lookups);
+    const lookupPool = this.openPool(lookups);
     this.pools = {
       reads: this.openPool(reads),
-      lookups: short,
-      current: current === null ? short : this.openPool(current),
+      lookups: lookupPool,
+      current: current === null ? lookupPool : this.openPool(current),
       transactions: this.openPool(transactions),
     };
   }
@@ -89,18 +89,18 @@ export class Connections {
   async acquire(
     pool: PoolName,
     deadline: Deadline,
-    of: Beneficiary | 'postings',
+    of: LimitedTenant | 'postings',
   ): Promise<PoolConnection> {
-    const beneficiary = pool === 'transactions' && of !== 'postings' ? of : undefined;
+    const tenant = pool === 'transactions' && of !== 'postings' ? of : undefined;
     this.waiting.set(pool, (this.waiting.get(pool) ?? 0) + 1);
     try {
-      if (beneficiary !== undefined) await this.others.enter(beneficiary, deadline);
+      if (tenant !== undefined) await this.otherTransactions.enter(tenant, deadline);
       try {
         const connection = await this.take(pool, deadline);
-        this.loans.set(connection, { pool, beneficiary });
+        this.loans.set(connection, { pool, tenant });
         return connection;
       } catch (failure) {
-        if (beneficiary !== undefined) this.others.leave(beneficiary);
+        if (tenant !== undefined) this.otherTransactions.leave(tenant);
         throw failure;
       }
     } finally {
@@ -146,8 +146,8 @@ export class Connections {
   }
 
   private endLoan(connection: PoolConnection): void {
-    const beneficiary = this.loans.get(connection)?.beneficiary;
-    if (this.loans.delete(connection) && beneficiary !== undefined) this.others.leave(beneficiary);
+    const tenant = this.loans.get(connection)?.tenant;
+    if (this.loans.delete(connection) && tenant !== undefined) this.otherTransactions.leave(tenant);
   }
 
   /** Ends every connection after its current statement, by force if it does not end soon. */
@@ -180,14 +180,14 @@ export class Connections {
         });
       connection.query<RowDataPacket[]>(identitySql, (error, rows) => {
         if (error) cut(connection, error);
-        else if (!acceptsServer(rows[0])) cut(connection, new AnotherServer(ANOTHER_SERVER));
+        else if (!acceptsServer(rows[0])) cut(connection, new AnotherServer(WRONG_SERVER));
       });
     });
     return pool;
   }
 }
 
-/** Fails every statement on the connection at once; `destroy` would leave them to time out. */
+/** Fails every statement on the connection at once. After `destroy` they would time out. */
 export function cut(connection: Connection, error: Error): void {
   (connection as unknown as { readonly stream: Socket }).stream.destroy(error);
 }

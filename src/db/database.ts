@@ -19,7 +19,7 @@ import {
   TransactionRetryable,
 } from './failures.js';
 import { type StatementKind, type StatementObserver, NO_OBSERVER } from './metrics.js';
-import type { Beneficiary } from './connection-limit.js';
+import type { LimitedTenant } from './connection-limit.js';
 import { Primary, type PrimaryObserver } from './primary.js';
 import { NoPrimary } from './primary-search.js';
 import {
@@ -100,7 +100,10 @@ export class Database {
         new Connections({
           ...{ address, server, tls },
           modes: this.modes(group),
-          others: Math.max(transactionConnections - postingConnections, FEWEST_OTHERS),
+          maxOtherTransactions: Math.max(
+            transactionConnections - postingConnections,
+            FEWEST_OTHERS,
+          ),
           identitySql: IDENTITY_SQL,
           acceptsServer: (row) => takesWrites(row) && identityOf(row) === identity,
         }),
@@ -156,11 +159,12 @@ export class Database {
   private async acquire(
     pool: PoolName,
     deadline: Deadline,
-    of: Beneficiary | 'postings' = null,
+    of: LimitedTenant | 'postings' = null,
   ): Promise<PooledConnection> {
     const beganAt = performance.now();
     for (;;) {
-      const connections = this.primary.connections ?? (await this.primary.found(deadline));
+      const connections =
+        this.primary.connections ?? (await this.primary.waitForConnections(deadline));
       try {
         const connection = await connections.acquire(pool, deadline, of);
         this.statementObserver.connectionAcquired(pool, (performance.now() - beganAt) / 1_000);
@@ -206,7 +210,7 @@ export class Database {
   withTransaction<T>(
     work: (transaction: Transaction) => Promise<T>,
     deadline = Deadline.afterMs(this.options.statementTimeoutMs),
-    of: Beneficiary = null,
+    of: LimitedTenant = null,
   ): Promise<T> {
     return this.transact(work, deadline, of, null);
   }
@@ -227,7 +231,7 @@ export class Database {
   private async transact<T>(
     work: (transaction: Transaction) => Promise<T>,
     deadline: Deadline,
-    of: Beneficiary | 'postings',
+    of: LimitedTenant | 'postings',
     beforeCommit: (() => unknown) | null,
   ): Promise<T> {
     const pooled = await this.acquire('transactions', deadline, of);

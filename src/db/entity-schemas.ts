@@ -26,12 +26,12 @@ function columnOf(
   { name, column }: Columns[number],
   isPrimary: boolean,
 ): EntitySchemaColumnOptions {
-  const { type, length, words, isNullable, isAscii } = column;
+  const { type, length, values, isNullable, isAscii } = column;
   return {
     ...{ type, name, primary: isPrimary, nullable: isNullable },
     ...(length !== null && { length }),
     ...(type === 'datetime' && { precision: 3 }),
-    ...(type === 'enum' && words !== null && { enum: [...words] }),
+    ...(type === 'enum' && values !== null && { enum: [...values] }),
     ...(isAscii && { charset: 'ascii', collation: 'ascii_bin' }),
   };
 }

@@ -14,7 +14,7 @@ import { ENTITY_SCHEMAS } from './entity-schemas.js';
 import { errnoOf } from './failures.js';
 import { GRANTS, MEMBERS_RIGHT, MEMBERS_TABLE } from './grants.js';
 import { checkRights } from './least-rights.js';
-import { limitLockWaits, takeTurn } from './migration-locks.js';
+import { limitLockWaits, takeMigrationLock } from './migration-locks.js';
 import { PrimarySearch } from './primary-search.js';
 import { connectOptions, mysqlAddress, MysqlTls, type TlsMaterial } from './servers.js';
 
@@ -67,7 +67,7 @@ export async function migrate({
   });
   await source.initialize();
   try {
-    await takeTurn(source, database);
+    await takeMigrationLock(source, database);
     await limitLockWaits(source, lockWaitS, onWait);
     await refuseForeignSchema(source, database);
     const done = await source.runMigrations();
@@ -76,7 +76,7 @@ export async function migrate({
       connectOptions({ ...app, database: name }, server, ssl);
     // The application's user may not even see the database before its first grant.
     const grantee = await onConnection(asApplication(''), currentUser);
-    if ((await isNewcomer(asApplication(database))) && (await closeCopy(source))) onClosed();
+    if ((await isUnknownUser(asApplication(database))) && (await closeCopy(source))) onClosed();
     for (const [table, rights] of Object.entries(GRANTS))
       await source.query(`GRANT ${rights} ON \`${database}\`.\`${table}\` TO ${grantee}`);
     if (await isGroupMember(source))
@@ -89,7 +89,7 @@ export async function migrate({
 }
 
 /** Returns whether the application's user cannot see the database: the service never ran on it. */
-async function isNewcomer(options: ConnectionOptions): Promise<boolean> {
+async function isUnknownUser(options: ConnectionOptions): Promise<boolean> {
   try {
     await onConnection(options, (connection) => connection.query('SELECT 1'));
     return false;

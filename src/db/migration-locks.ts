@@ -6,9 +6,9 @@ import { errnoOf, LOCK_WAIT_TIMEOUT } from './failures.js';
 
 /** Locks of migrations, against each other and statements (docs/operations/upgrade.md, Upgrade). */
 
-const TURN_S = 900;
+const MIGRATION_LOCK_S = 900;
 /** Pause before a retry, in which statements queued behind the migration run. */
-const BREATH_MS = 1_000;
+const RETRY_PAUSE_MS = 1_000;
 
 /** Another process is migrating the same database, and did not finish in time. */
 export class MigrationUnderWay extends Error {
@@ -16,13 +16,15 @@ export class MigrationUnderWay extends Error {
 }
 
 /** Takes the lock on the database's migrations for this connection. Throws MigrationUnderWay. */
-export async function takeTurn(source: DataSource, database: string): Promise<void> {
+export async function takeMigrationLock(source: DataSource, database: string): Promise<void> {
   // A lock's name has at most 64 characters, and a database's name may be as long.
   const name = hash('sha256', `migrations of ${database}`).slice(0, 40);
-  const rows: unknown = await source.query(`SELECT GET_LOCK('${name}', ${TURN_S}) AS got`);
+  const rows: unknown = await source.query(
+    `SELECT GET_LOCK('${name}', ${MIGRATION_LOCK_S}) AS got`,
+  );
   if (z.array(z.object({ got: z.coerce.number() })).parse(rows)[0]?.got === 1) return;
   throw new MigrationUnderWay(
-    `another process migrates ${database}, and was not done after ${TURN_S} s`,
+    `another process migrates ${database}, and was not done after ${MIGRATION_LOCK_S} s`,
   );
 }
 
@@ -39,10 +41,10 @@ export async function limitLockWaits(
     `SET SESSION lock_wait_timeout=${lockWaitS}, SESSION innodb_lock_wait_timeout=${lockWaitS}`,
   );
   const make = source.createQueryRunner.bind(source);
-  source.createQueryRunner = (mode) => patient(make(mode), onWait);
+  source.createQueryRunner = (mode) => retryLockWaits(make(mode), onWait);
 }
 
-function patient(runner: QueryRunner, onWait: (statement: string) => void): QueryRunner {
+function retryLockWaits(runner: QueryRunner, onWait: (statement: string) => void): QueryRunner {
   const query = runner.query.bind(runner);
   runner.query = async (...call: Parameters<QueryRunner['query']>) => {
     for (;;)
@@ -51,7 +53,7 @@ function patient(runner: QueryRunner, onWait: (statement: string) => void): Quer
       } catch (failure) {
         if (errnoOf(failure) !== LOCK_WAIT_TIMEOUT) throw failure;
         onWait(call[0]);
-        await sleep(BREATH_MS);
+        await sleep(RETRY_PAUSE_MS);
       }
   };
   return runner;

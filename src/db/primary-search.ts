@@ -16,9 +16,9 @@ export interface FoundPrimary {
 }
 
 /** A server that may be the primary, one that accepts no writes, or one of unknown state. */
-type Look = FoundPrimary | 'refuses' | 'unknown';
+type CheckResult = FoundPrimary | 'refuses' | 'unknown';
 
-const isFound = (look: Look): look is FoundPrimary => typeof look === 'object';
+const isFound = (check: CheckResult): check is FoundPrimary => typeof check === 'object';
 
 export const CHECK_TIMEOUT_MS = 2_000;
 export const SEARCH_EVERY_MS = 200;
@@ -42,17 +42,17 @@ export class PrimarySearch {
   async once(): Promise<FoundPrimary | null> {
     this.tls?.refresh();
     this.rounds += 1;
-    const looks = this.address.servers.map((server) => this.lookAt(server));
+    const checks = this.address.servers.map((server) => this.check(server));
     const chosen = await new Promise<FoundPrimary | null>((resolve) => {
-      for (const look of looks)
-        void look.then((found) => {
+      for (const check of checks)
+        void check.then((found) => {
           if (isFound(found) && found.state.group !== 'none' && found.state.before === 0)
             resolve(found);
         });
-      void Promise.all(looks).then((all) => resolve(this.chosenOf(all)));
+      void Promise.all(checks).then((all) => resolve(this.choose(all)));
     });
-    for (const look of looks)
-      void look.then((found) => {
+    for (const check of checks)
+      void check.then((found) => {
         if (isFound(found) && found !== chosen) found.watch.close();
       });
     if (this.answered < this.rounds) this.unanswered = this.rounds;
@@ -63,9 +63,9 @@ export class PrimarySearch {
   async isStillFirst({ server, state }: Pick<FoundPrimary, 'server' | 'state'>): Promise<boolean> {
     if (state.before === 0) return true;
     const others = this.address.servers.filter((one) => one !== server);
-    const looks = await Promise.all(others.map((other) => this.lookAt(other)));
-    for (const found of looks) if (isFound(found)) found.watch.close();
-    return looks.every(
+    const checks = await Promise.all(others.map((other) => this.check(other)));
+    for (const found of checks) if (isFound(found)) found.watch.close();
+    return checks.every(
       (found) => found === 'refuses' || (isFound(found) && found.state.before > state.before),
     );
   }
@@ -88,7 +88,7 @@ export class PrimarySearch {
     });
   }
 
-  private async lookAt(server: MysqlServer): Promise<Look> {
+  private async check(server: MysqlServer): Promise<CheckResult> {
     const deadline = Deadline.afterMs(CHECK_TIMEOUT_MS);
     try {
       const watch = await ServerWatch.open(
@@ -97,7 +97,7 @@ export class PrimarySearch {
       );
       try {
         const askedAt = performance.now();
-        const state = await watch.look(deadline);
+        const state = await watch.readState(deadline);
         this.answered = this.rounds;
         if (state.isPrimary) return { server, watch, state, askedAt };
       } catch (failure) {
@@ -113,12 +113,12 @@ export class PrimarySearch {
   }
 
   /** Chooses the first member of a group, unless a member of unknown state may accept writes. */
-  private chosenOf(looks: readonly Look[]): FoundPrimary | null {
-    const found = looks.filter(isFound);
+  private choose(checks: readonly CheckResult[]): FoundPrimary | null {
+    const found = checks.filter(isFound);
     const grouped = found.filter(({ state }) => state.group !== 'none');
     if (grouped.length === 0) return this.onlyOne(found);
     const [first = null] = grouped.toSorted((one, other) => one.state.before - other.state.before);
-    return looks.includes('unknown') ? null : first;
+    return checks.includes('unknown') ? null : first;
   }
 
   /** Two names may lead to the same server. Names are reported once, and again when they change. */

@@ -58,7 +58,7 @@ export class Primary {
   }
 
   /** Returns the connections to the primary, after a search if necessary. Throws NoPrimary. */
-  async found(deadline: Deadline): Promise<Connections> {
+  async waitForConnections(deadline: Deadline): Promise<Connections> {
     if (!this.running) void this.run();
     const until = performance.now() + Math.min(deadline.leftMs(), MAX_WAIT_MS);
     const { rounds } = this.search;
@@ -128,11 +128,13 @@ export class Primary {
       if (this.inUse !== inUse) return;
       this.deps.tls?.refresh();
       const askedAt = performance.now();
-      const now = await watch.look(Deadline.afterMs(CHECK_TIMEOUT_MS)).catch((failure: unknown) => {
-        // Without a group another server cannot take over, so one failed check is forgiven.
-        if (state.group !== 'none' || hasFailedOnce) this.lose(inUse, failure);
-        return null;
-      });
+      const now = await watch
+        .readState(Deadline.afterMs(CHECK_TIMEOUT_MS))
+        .catch((failure: unknown) => {
+          // Without a group another server cannot take over, so one failed check is forgiven.
+          if (state.group !== 'none' || hasFailedOnce) this.lose(inUse, failure);
+          return null;
+        });
       hasFailedOnce = now === null;
       if (now === null) continue;
       if (!now.isPrimary || !(await this.search.isStillFirst({ server, state: now })))

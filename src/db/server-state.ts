@@ -83,7 +83,7 @@ export class ServerWatch {
    * Reads the current state. In a group the last statement waits for all earlier commits, which a
    * member that was paused or cut off cannot complete.
    */
-  async look(deadline: Deadline): Promise<ServerState> {
+  async readState(deadline: Deadline): Promise<ServerState> {
     const [row] = await rowsOf(this.connection, IDENTITY_SQL, deadline);
     const before = takesWrites(row) ? await this.membersBefore(deadline) : null;
     if (before !== null && this.group !== 'none')

@@ -1,6 +1,6 @@
 import type { Database, Transaction } from './database.js';
 import { TransactionRetryable } from './failures.js';
-import type { Beneficiary } from './connection-limit.js';
+import type { LimitedTenant } from './connection-limit.js';
 
 const TRIES = 4;
 const PAUSE_MS = 20;
@@ -13,7 +13,7 @@ export function transact<T>(database: Database, work: Work<T>): Promise<T> {
 
 /** Runs a transaction with retries on the connections of one tenant's share. */
 export async function transactFor<T>(
-  of: Beneficiary,
+  of: LimitedTenant,
   database: Database,
   work: Work<T>,
 ): Promise<T> {

@@ -36,7 +36,7 @@ function eventSchema(type: EventType, resource: z.ZodType) {
 }
 
 /** Each type's resource, summary and example. (docs/contract.md, Events) */
-const TOLD: Readonly<
+const DESCRIPTIONS: Readonly<
   Record<EventType, readonly [schema: z.ZodType, summary: string, resource: unknown]>
 > = {
   'transfer.completed': [TransferSchema, 'A transfer moved its money', exampleOf(TransferSchema)],
@@ -100,7 +100,7 @@ const TOLD: Readonly<
 };
 
 export const DESCRIBED_EVENTS = EVENT_TYPES.map((type) => {
-  const [resource, summary, object] = TOLD[type];
+  const [resource, summary, object] = DESCRIPTIONS[type];
   const example = {
     id: EXAMPLE.event,
     type,

@@ -59,7 +59,7 @@ export interface RefundMoves<Move extends Pick<Adjustment, 'asset' | 'raw'>> {
   readonly taken: readonly Move[];
   readonly toPayers: readonly Move[];
   /** More was taken from the fee accounts than payers receive. */
-  readonly putBack: readonly Move[];
+  readonly returned: readonly Move[];
 }
 
 interface RefundPlan {
@@ -73,9 +73,9 @@ interface RefundPlan {
 const SLICE = 1_000;
 const AT_ONCE = 50;
 /** An operation's id has the time of its request, a little earlier. */
-const ASKED_BEFORE_MS = 3_600_000;
+const REQUESTED_BEFORE_MS = 3_600_000;
 /** A batch's bonus gets its id a little later, when its group is decided. */
-const MADE_AFTER_MS = 60_000;
+const CREATED_AFTER_MS = 60_000;
 
 export async function planRefund(reader: Reader, request: RefundRequest): Promise<RefundPlan> {
   const { tenantId, asset, reference: name } = request;
@@ -84,7 +84,7 @@ export async function planRefund(reader: Reader, request: RefundRequest): Promis
   const schedule = await reader.find(feeSchedules, feeKeyOf(request));
   const counts = { operations: 0, totalRaw: 0n, refundedBefore: 0, closed: 0 };
   const fresh: (Overcharge & { readonly proposal: Proposal })[] = [];
-  let after: Uuid | null = firstIdAt(request.from - ASKED_BEFORE_MS);
+  let after: Uuid | null = firstIdAt(request.from - REQUESTED_BEFORE_MS);
   while (after !== null) {
     const { last, found }: ChargedSlice = await chargedSlice(reader, request, after, schedule);
     const ids = found.map(({ operationId }) => operationId);
@@ -153,7 +153,7 @@ function feeAccountsDue(
 function feeAccountMoves(
   name: string,
   due: readonly Due[],
-): Pick<RefundMoves<Proposal>, 'taken' | 'putBack'> {
+): Pick<RefundMoves<Proposal>, 'taken' | 'returned'> {
   const proposal = ({ accountId, asset, raw, tries }: Due): Proposal => {
     const reference = feeAccountReference(name, accountId, tries);
     return {
@@ -166,7 +166,7 @@ function feeAccountMoves(
   };
   return {
     taken: due.filter(({ raw }) => raw > 0n).map(proposal),
-    putBack: due.filter(({ raw }) => raw < 0n).map(proposal),
+    returned: due.filter(({ raw }) => raw < 0n).map(proposal),
   };
 }
 
@@ -184,7 +184,7 @@ async function chargedSlice(
   const rows = await reader.query(
     `SELECT id, source_account_id, fee_account_id, raw, fee_raw,
        (SELECT a.status FROM accounts a WHERE a.id=source_account_id) AS payer_status FROM ${CHARGED[operation]} AND id>${uuid.literal(after)}
-     AND id<=${uuid.literal(firstIdAt(to + MADE_AFTER_MS))} AND tenant_id=${uuid.literal(tenantId)}
+     AND id<=${uuid.literal(firstIdAt(to + CREATED_AFTER_MS))} AND tenant_id=${uuid.literal(tenantId)}
      AND asset=${literal(adjustments, 'asset', asset)} AND fee_account_id IS NOT NULL
      AND created_at>=${time.literal(from)} AND created_at<=${time.literal(to)} ORDER BY id LIMIT ${SLICE}`,
   );
@@ -223,7 +223,7 @@ export async function proposeRefund(
       reason,
       by,
     });
-  for (const one of [...moves.taken, ...moves.putBack]) await propose(one);
+  for (const one of [...moves.taken, ...moves.returned]) await propose(one);
   await inSteps(moves.toPayers, steps, propose);
 }
 
@@ -243,9 +243,9 @@ export async function proposedRefund(
   const toPayers = current.ofPayers.filter(isProposed);
   if (ofFeeAccounts.length + toPayers.length + current.invalidRefunds.length > 0)
     assertEven(name, current);
-  const going = (way: Adjustment['direction']): readonly Adjustment[] =>
+  const inDirection = (way: Adjustment['direction']): readonly Adjustment[] =>
     ofFeeAccounts.filter(({ direction }) => direction === way);
-  return { taken: going('out'), toPayers, putBack: going('in') };
+  return { taken: inDirection('out'), toPayers, returned: inDirection('in') };
 }
 
 /**
@@ -255,7 +255,7 @@ export async function proposedRefund(
 export async function approveRefund(
   deps: FundingDeps,
   { tenantId, reference: name }: Pick<RefundRequest, 'tenantId' | 'reference'>,
-  { taken, toPayers, putBack }: RefundMoves<Adjustment>,
+  { taken, toPayers, returned }: RefundMoves<Adjustment>,
   by: StaffIdentity,
   steps: Steps,
 ): Promise<void> {
@@ -268,25 +268,25 @@ export async function approveRefund(
     )
   )
     throw new ApiError(invalidState(`more was proposed under ${name} meanwhile: look at it again`));
-  await inSteps([...toPayers, ...putBack], steps, (adjustment) =>
+  await inSteps([...toPayers, ...returned], steps, (adjustment) =>
     approveAdjustment(deps, adjustment, by),
   );
 }
 
 interface Steps {
   /** Throws if the person has lost the right; no further step is started. */
-  readonly stillMay: () => Promise<void>;
+  readonly assertStillAuthorised: () => Promise<void>;
   readonly onProgress: (done: number, total: number) => void;
 }
 
 /** The ledger posts concurrent commands together. Throws after a whole batch has ended. */
 async function inSteps<T>(
   items: readonly T[],
-  { stillMay, onProgress }: Steps,
+  { assertStillAuthorised, onProgress }: Steps,
   work: (item: T) => Promise<unknown>,
 ): Promise<void> {
   for (let from = 0; from < items.length; from += AT_ONCE) {
-    await stillMay();
+    await assertStillAuthorised();
     const ended = await Promise.allSettled(items.slice(from, from + AT_ONCE).map(work));
     for (const one of ended) if (one.status === 'rejected') throw one.reason;
     onProgress(Math.min(from + AT_ONCE, items.length), items.length);

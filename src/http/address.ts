@@ -10,7 +10,7 @@ import {
 
 const UNKNOWN_ADDRESS = '';
 
-/** The address of a request's client, given the trusted proxies. */
+/** Determines the address of a request's client behind the trusted proxies. */
 export class ClientAddresses {
   private readonly trusted: readonly AddressRange[];
 

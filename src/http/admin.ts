@@ -20,7 +20,7 @@ export class Readiness {
     this.isStopping = true;
   }
 
-  async tell(): Promise<{ readonly status: number; readonly text: string }> {
+  async check(): Promise<{ readonly status: number; readonly text: string }> {
     // A failed check counts as unfit, a slow one as degraded, because it waits for a shared part.
     const fitness = this.isStopping
       ? 'unfit'
@@ -90,7 +90,7 @@ async function reply(
     case '/livez':
       return { status: 200, type: TEXT, text: 'ok\n' };
     case '/readyz':
-      return { ...(await readiness.tell()), type: TEXT };
+      return { ...(await readiness.check()), type: TEXT };
     case '/metrics':
       return metrics(registry, moreMetrics);
     default:

@@ -5,7 +5,7 @@ const REPLAYED_HEADER = 'Svc-Idempotent-Replayed';
 const REPLAYED: Readonly<Record<string, string>> = { [REPLAYED_HEADER]: 'true' };
 
 /** A result of the ledger, without an import of the ledger. */
-interface DeskAnswer<Resource> {
+interface LedgerResult<Resource> {
   readonly outcome:
     | { readonly done: true; readonly resource: Resource }
     | { readonly done: false; readonly refusal: Refusal };
@@ -14,7 +14,7 @@ interface DeskAnswer<Resource> {
 
 /** Turns the resource into a response, and marks a replay. Throws a refusal. */
 export function answerOf<Resource>(
-  answer: DeskAnswer<Resource>,
+  answer: LedgerResult<Resource>,
   present: (resource: Resource, replayed: boolean) => ApiAnswer,
 ): ApiAnswer {
   const { outcome, replayed } = answer;

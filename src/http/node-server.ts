@@ -23,7 +23,7 @@ const TIMEOUTS: ServerTimeouts = {
   keepAliveMs: 65_000,
   stalledMs: BODY_TIMEOUTS.uploadMs + 30_000,
 };
-const IDLE_LOOK_MS = 50;
+const IDLE_CHECK_MS = 50;
 const LINGER_MS = 1_000;
 
 /** Answers a request; never throws or rejects. */
@@ -173,14 +173,14 @@ class Connections {
     for (const { pending } of this.open.values())
       for (const response of pending) if (!response.headersSent) response.shouldKeepAlive = false;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
-    // Node considers a connection without data busy until its headers are late.
-    const look = (): void => {
+    // Node's closeIdleConnections keeps connections that have sent no data yet.
+    const closeIdle = (): void => {
       for (const [socket, { pending }] of this.open)
         if (pending.size === 0 && (socket as Socket).bytesRead === 0) socket.destroy();
       this.server.closeIdleConnections();
     };
-    look();
-    const looking = setInterval(look, IDLE_LOOK_MS);
+    closeIdle();
+    const looking = setInterval(closeIdle, IDLE_CHECK_MS);
     const last = setTimeout(() => this.server.closeAllConnections(), graceMs);
     await closed;
     clearInterval(looking);

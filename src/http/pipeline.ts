@@ -29,13 +29,13 @@ import {
   type UploadContent,
   type UploadedFile,
 } from './upload.js';
-import type { UploadPlace, UploadPlaces } from './upload-places.js';
+import type { UploadSlot, UploadSlots } from './upload-slots.js';
 
 export interface PipelineDeps {
   readonly authenticate: Authenticate;
   readonly addresses: ClientAddresses;
   readonly rateLimiter: RateLimits;
-  readonly uploads: UploadPlaces;
+  readonly uploads: UploadSlots;
   readonly bodyTimeouts: BodyTimeouts;
   readonly fingerprintKeys: Keyring;
   readonly ledgerTimeoutMs: number;
@@ -70,9 +70,9 @@ export async function answerRequest(
   assertWithinRate(exchange.rate);
   const key = route.idempotent === null ? null : readIdempotencyKey(exchange.request, repeated);
   const version = checkHeaders(exchange, repeated);
-  const place = route.hasFile ? await deps.uploads.take(caller.tenantId) : null;
+  const slot = route.hasFile ? await deps.uploads.take(caller.tenantId) : null;
   try {
-    const content = await readContent(deps.bodyTimeouts, exchange, route, place);
+    const content = await readContent(deps.bodyTimeouts, exchange, route, slot);
     // A token that was revoked meanwhile must not act.
     if (performance.now() - authenticatedAt > SLOW_BODY_MS)
       await authenticated(deps, exchange, repeated, ledgerTime);
@@ -94,7 +94,7 @@ export async function answerRequest(
     });
     return await ledgerTime.spend(answer);
   } finally {
-    place?.leave();
+    slot?.leave();
   }
 }
 
@@ -176,11 +176,11 @@ async function readContent(
   timeouts: BodyTimeouts,
   { request, response }: Exchange,
   route: Route,
-  place: UploadPlace | null,
+  slot: UploadSlot | null,
 ): Promise<UploadContent> {
-  if (place !== null) {
+  if (slot !== null) {
     assertForm(request);
-    return readUpload(request, response, timeouts.uploadMs, place);
+    return readUpload(request, response, timeouts.uploadMs, slot);
   }
   if (route.body !== null) {
     assertJson(request);

@@ -91,7 +91,7 @@ export interface Route extends RouteParts {
 
 export interface Step<Adds = unknown> {
   readonly parts: Partial<RouteParts>;
-  /** Only carries the type; never set. */
+  /** Never set. Only passes the type on to the handler's request. */
   readonly adds?: Adds;
 }
 

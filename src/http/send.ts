@@ -14,7 +14,7 @@ const JSON_HEADERS = [
   'nosniff',
 ] as const;
 
-/** Limits of reading an unwanted body, so that the client receives the response. */
+/** Limits for reading the rest of a refused request, so that the client receives the response. */
 const DISCARD_BYTES = 16 * 1024 * 1024;
 const DISCARD_MS = 1_000;
 

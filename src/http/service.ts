@@ -15,7 +15,7 @@ import { answerRequest, type PipelineDeps, takeRate } from './pipeline.js';
 import { BODY_TIMEOUTS, RequestAborted } from './request-body.js';
 import { sendFile, sendJson } from './send.js';
 import { tracedExchange } from './tracing.js';
-import { UploadPlaces } from './upload-places.js';
+import { UploadSlots } from './upload-slots.js';
 
 interface ServiceOptions
   extends
@@ -53,7 +53,7 @@ export function createService(options: ServiceOptions): Service {
   const deps: ServiceDeps = {
     bodyTimeouts: BODY_TIMEOUTS,
     ...options,
-    uploads: new UploadPlaces(),
+    uploads: new UploadSlots(),
     addresses: new ClientAddresses(options.trustedProxies),
     metrics: new HttpMetrics(options.registry),
   };

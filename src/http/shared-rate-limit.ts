@@ -13,8 +13,8 @@ import {
 } from './rate-limit.js';
 
 /**
- * TokenBuckets on Redis's own clock. Numbers are text, since Redis would truncate them. A time too
- * far ahead counts as an empty bucket.
+ * Takes a token from a bucket, by Redis's clock. Returns numbers as text, because Redis would
+ * truncate them. A stored time too far ahead counts as an empty bucket.
  */
 const SCRIPT = `
 local time = redis.call('TIME')
@@ -59,7 +59,7 @@ export class RedisBuckets {
     this.client.connect().catch(() => undefined);
   }
 
-  get isThere(): boolean {
+  get isReady(): boolean {
     return this.client.isReady;
   }
 
@@ -85,22 +85,22 @@ export class RedisBuckets {
 interface SharedRateObserver {
   /** Called when Redis stops answering (false), and when it answers again. */
   changed(isThere: boolean): void;
-  aloneDecided(): void;
+  decidedLocally(): void;
 }
 
 /** A healthy Redis answers within a millisecond. */
 const ANSWER_MS = 20;
-/** How long Redis is not asked after a failure. */
-const REST_MS = 1_000;
+/** Pause without requests to Redis after a failure. */
+const RETRY_AFTER_MS = 1_000;
 
 /**
  * A token's rate across processes. Without Redis, each process grants its share.
  * (docs/contract.md, Rate limits)
  */
 export class SharedRateLimiter implements RateLimits {
-  private readonly alone: RateLimiter;
-  private isWell = true;
-  private restsUntil = 0;
+  private readonly local: RateLimiter;
+  private isAvailable = true;
+  private retryAt = 0;
 
   constructor(
     private readonly rates: Rates,
@@ -109,16 +109,16 @@ export class SharedRateLimiter implements RateLimits {
     private readonly observer: SharedRateObserver,
     private readonly answerMs: number = ANSWER_MS,
   ) {
-    this.alone = new RateLimiter(rates, processes);
+    this.local = new RateLimiter(rates, processes);
   }
 
   take(rateClass: RateClass, tokenKeyId: string): RateState | Promise<RateState> {
-    // Counted, so that a token has no full bucket when Redis stops answering.
-    const own = this.alone.take(rateClass, tokenKeyId);
-    const isResting = !this.isWell && performance.now() < this.restsUntil;
-    if (!this.store.isThere || isResting) return this.decideAlone(own);
-    // After a failure, one request at a time asks.
-    if (!this.isWell) this.restsUntil = performance.now() + REST_MS;
+    // Every request also counts locally, so that no bucket is full when Redis stops answering.
+    const own = this.local.take(rateClass, tokenKeyId);
+    const isPaused = !this.isAvailable && performance.now() < this.retryAt;
+    if (!this.store.isReady || isPaused) return this.decideLocally(own);
+    // After a failure, only one request in each pause is sent to Redis.
+    if (!this.isAvailable) this.retryAt = performance.now() + RETRY_AFTER_MS;
     return this.ask(rateClass, tokenKeyId, own);
   }
 
@@ -132,21 +132,21 @@ export class SharedRateLimiter implements RateLimits {
       null,
     ).catch(() => null);
     if (taken !== null) {
-      this.changeTo(true);
+      this.setAvailable(true);
       return rateState(taken, burst, refillMs);
     }
-    this.restsUntil = performance.now() + REST_MS;
-    return this.decideAlone(own);
+    this.retryAt = performance.now() + RETRY_AFTER_MS;
+    return this.decideLocally(own);
   }
 
-  private decideAlone(own: RateState): RateState {
-    this.changeTo(false);
-    this.observer.aloneDecided();
+  private decideLocally(own: RateState): RateState {
+    this.setAvailable(false);
+    this.observer.decidedLocally();
     return own;
   }
 
-  private changeTo(isWell: boolean): void {
-    if (this.isWell !== isWell) this.observer.changed(isWell);
-    this.isWell = isWell;
+  private setAvailable(isAvailable: boolean): void {
+    if (this.isAvailable !== isAvailable) this.observer.changed(isAvailable);
+    this.isAvailable = isAvailable;
   }
 }

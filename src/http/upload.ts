@@ -19,7 +19,7 @@ import {
   RequestAborted,
   waitsForContinue,
 } from './request-body.js';
-import { uploadPlaceLost, type UploadPlace } from './upload-places.js';
+import { uploadSlotLost, type UploadSlot } from './upload-slots.js';
 
 const MIB = 1024 * 1024;
 /** The size limit of a file. (docs/contract.md, Upload) */
@@ -67,43 +67,43 @@ export function assertForm(request: IncomingMessage): void {
   assertPlain(request);
 }
 
-/** Throws 413, 400 (no form, incomplete or late), 429 (place lost), RequestAborted. */
+/** Throws 413, 400 (no form, incomplete or late), 429 (slot lost), RequestAborted. */
 export async function readUpload(
   request: IncomingMessage,
   response: ServerResponse,
   limitMs: number,
-  place: UploadPlace,
+  slot: UploadSlot,
 ): Promise<UploadContent> {
   // No further event follows if the client disconnected during the token check.
   if (request.destroyed) throw new RequestAborted();
-  // Another upload may have taken the place meanwhile.
-  if (place.lost.aborted) throw uploadPlaceLost();
+  // Another upload may have taken the slot meanwhile.
+  if (slot.lost.aborted) throw uploadSlotLost();
   const announced = Number(headerText(request, 'content-length') ?? 0);
   if (announced > MAX_FILE_BYTES + MAX_REST_BYTES) throw new ApiError(TOO_LARGE);
   if (waitsForContinue(request)) response.writeContinue();
-  const form = new Form(request.headers, place);
+  const form = new Form(request.headers, slot);
   const timer = setTimeout(() => afterReading(() => form.destroy(bodyTimeout())), limitMs);
-  const lost = (): void => void form.destroy(uploadPlaceLost());
-  // A complete request is also closed.
+  const lost = (): void => void form.destroy(uploadSlotLost());
+  // `close` is also emitted after a complete request.
   const gone = (): void => void (request.complete || form.destroy(new RequestAborted()));
-  place.lost.addEventListener('abort', lost, { once: true });
+  slot.lost.addEventListener('abort', lost, { once: true });
   request.on('close', gone).on('error', gone);
   try {
     // stream.pipeline would destroy the connection that the response needs.
     request.pipe(form);
     await receive({ req: form, res: response }, () => {});
-    place.arrived();
+    slot.arrived();
     return form.content();
   } catch (fault) {
     throw refusalOf(fault);
   } finally {
     clearTimeout(timer);
-    place.lost.removeEventListener('abort', lost);
+    slot.lost.removeEventListener('abort', lost);
     request.off('close', gone).off('error', gone).unpipe(form);
   }
 }
 
-/** A body on its way to multer, which stores the form's fields and files here. */
+/** Passes a body on to multer, which stores the form's fields and files in this object. */
 class Form extends Transform {
   readonly body?: Readonly<Record<string, unknown>>;
   /** Undefined if the request has no body. */
@@ -113,14 +113,14 @@ class Form extends Transform {
 
   constructor(
     readonly headers: IncomingMessage['headers'],
-    private readonly place: UploadPlace,
+    private readonly slot: UploadSlot,
   ) {
     super();
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
     this.received += chunk.length;
-    this.place.received(chunk.length);
+    this.slot.received(chunk.length);
     if (this.received > MAX_FILE_BYTES + MAX_REST_BYTES) done(new ApiError(TOO_LARGE));
     else done(null, chunk);
   }

@@ -22,7 +22,7 @@ export interface EventDraft {
 export const OPEN_RESTORE_SQL = 'SELECT 1 FROM restores WHERE finished_at IS NULL LIMIT 1';
 
 /**
- * Sends the statements `after` and appends the events in one round trip. Events lock the tenant's
+ * Sends `statements` and then appends the events, in one round trip. Events lock the tenant's
  * counter, so the caller may lock only audit chains afterwards. Throws `ledger_unavailable` during
  * a restore.
  */
@@ -30,13 +30,13 @@ export async function appendEvents(
   transaction: Transaction,
   drafts: readonly EventDraft[],
   now: Instant,
-  after: readonly string[] = [],
+  statements: readonly string[] = [],
 ): Promise<void> {
-  const closed = drafts.length === 0 ? [] : await transaction.query(OPEN_RESTORE_SQL);
-  if (closed.length > 0) throw new ApiError(LEDGER_UNAVAILABLE);
+  const openRestores = drafts.length === 0 ? [] : await transaction.query(OPEN_RESTORE_SQL);
+  if (openRestores.length > 0) throw new ApiError(LEDGER_UNAVAILABLE);
   const traceparent = currentTraceparent();
   await transaction.all([
-    ...after,
+    ...statements,
     ...eventStatements(
       drafts.map((draft) => ({ traceparent, ...draft })),
       now,
@@ -47,9 +47,9 @@ export async function appendEvents(
 /**
  * Returns statements that lock the tenants' counters in sorted order, then number, date and insert
  * the events, so that numbers and dates follow the order of commits. The server computes the
- * numbers, so that these statements and COMMIT need one round trip. Without a counter, and during a
- * restore, the INSERT fails, because clients may have received events with these numbers.
- * (docs/operations/backup.md)
+ * numbers, so that these statements and COMMIT need one round trip. The INSERT fails if the tenant
+ * has no counter, and during a restore, because clients may have received events with the next
+ * numbers. (docs/operations/backup.md)
  */
 export function eventStatements(drafts: readonly EventDraft[], now: Instant): string[] {
   if (drafts.length === 0) return [];
@@ -67,12 +67,12 @@ export function eventStatements(drafts: readonly EventDraft[], now: Instant): st
       .join(',')}`,
     upsertValuesSql(
       eventCounters,
-      tenantEvents.map((tenant) => tenant.values()),
+      tenantEvents.map((tenant) => tenant.counterRow()),
       ['lastSequence', 'lastAt'],
     ),
     upsertValuesSql(
       eventHeads,
-      tenantEvents.flatMap((tenant) => tenant.heads()),
+      tenantEvents.flatMap((tenant) => tenant.headRows()),
       ['lastSequence'],
     ),
   ];
@@ -108,24 +108,24 @@ class TenantEvents {
       const { type, resourceId, traceparent = null } = draft;
       const id = newId();
       const sequence = `${this.last}+${index + 1}`;
-      const named = `${literal(events, 'id', id)},${literal(events, 'type', type)}`;
-      const about = `${column.uuid.literal(resourceId)},${this.bodySql(id, draft, sequence)}`;
-      return `(${this.tenant},${sequence},${named},${about},${this.at},${literal(events, 'traceparent', traceparent)})`;
+      const idAndType = `${literal(events, 'id', id)},${literal(events, 'type', type)}`;
+      const resourceAndBody = `${column.uuid.literal(resourceId)},${this.bodySql(id, draft, sequence)}`;
+      return `(${this.tenant},${sequence},${idAndType},${resourceAndBody},${this.at},${literal(events, 'traceparent', traceparent)})`;
     });
   }
 
-  values(): string {
-    // The last column is only used if the row does not exist, but it does.
+  counterRow(): string {
+    // `restores` keeps its value: the row exists, and the upsert updates only the named columns.
     return `(${this.tenant},${this.last}+${this.drafts.length},${this.at},0)`;
   }
 
   /** Returns the last event of each type, as rows of `event_heads`. */
-  heads(): string[] {
-    const heads = new Map(this.drafts.map(({ type }, index) => [type, index + 1]));
+  headRows(): string[] {
+    const lastOfType = new Map(this.drafts.map(({ type }, index) => [type, index + 1]));
     return Array.from(
-      heads,
-      ([type, place]) =>
-        `(${this.tenant},${literal(eventHeads, 'type', type)},${this.last}+${place})`,
+      lastOfType,
+      ([type, number]) =>
+        `(${this.tenant},${literal(eventHeads, 'type', type)},${this.last}+${number})`,
     );
   }
 
@@ -133,10 +133,10 @@ class TenantEvents {
   private bodySql(id: Uuid, { type, object }: EventDraft, sequence: string): string {
     const head = `${JSON.stringify({ id, type, api_version: CURRENT_VERSION }).slice(0, -1)},"created_at":"`;
     const data = `,${JSON.stringify({ data: { object: object() } }).slice(1)}`;
-    const [before, behind] = [head, data].map(column.string.literal);
+    const [start, end] = [head, data].map(column.string.literal);
     // MySQL refuses to mix the collation of a variable with the collation of the text around it.
     const restored = `CONVERT(${this.restored} USING utf8mb4) COLLATE utf8mb4_bin`;
     const at = `REPLACE(CONVERT(${this.at} USING utf8mb4) COLLATE utf8mb4_bin,' ','T')`;
-    return `CONCAT(${before},${at},'Z","sequence":',${sequence},${restored},${behind})`;
+    return `CONCAT(${start},${at},'Z","sequence":',${sequence},${restored},${end})`;
   }
 }

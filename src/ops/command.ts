@@ -158,7 +158,7 @@ async function runAuthorised<S extends z.ZodRawShape>(
   }
   const subject = spec.subject?.(input) ?? '';
   const identity = await authorise(acting, chosen, { command: name, subject });
-  ops.output.stillMay = () => assertStillAuthorised(acting, chosen, identity);
+  ops.output.assertStillAuthorised = () => assertStillAuthorised(acting, chosen, identity);
   return spec.run(authorisedOps(ops, identity, identity), input);
 }
 

@@ -3,7 +3,7 @@ import type { Command, Help, HelpConfiguration, Option } from 'commander';
 import { CURRENT_VERSION } from '../core/versions.js';
 import { packageVersion } from '../http/metrics.js';
 
-/** Name by which the command line was called, for its help and remarks. */
+/** Command with which the user started the program, for help and remarks. */
 export const PROGRAM = [process.argv0, basename(process.argv[1] ?? '')].some((name) =>
   name.startsWith('money-ops'),
 )

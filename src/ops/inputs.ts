@@ -84,9 +84,9 @@ export const limit = option(
 /** Parses a comma-separated subset of these names, in the order of `names`. */
 function someOf<const T extends string>(names: readonly T[], noSuch: (unknown: string) => string) {
   return z.string().transform((given, context): readonly T[] => {
-    const wanted = given.split(',').map((name) => name.trim());
-    const unknown = wanted.find((name) => !(names as readonly string[]).includes(name));
-    if (unknown === undefined) return names.filter((name) => wanted.includes(name));
+    const requested = given.split(',').map((name) => name.trim());
+    const unknown = requested.find((name) => !(names as readonly string[]).includes(name));
+    if (unknown === undefined) return names.filter((name) => requested.includes(name));
     context.addIssue(noSuch(unknown));
     return z.NEVER;
   });

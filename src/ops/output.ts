@@ -55,8 +55,8 @@ interface OutputOptions {
 
 /** Writes results to standard output and remarks to standard error, with escapes. */
 export class Output {
-  /** Checks, after the user has confirmed, that they still have the right. */
-  stillMay: () => Promise<void> = () => Promise.resolve();
+  /** Throws unless the user still has the right after confirming. */
+  assertStillAuthorised: () => Promise<void> = () => Promise.resolve();
 
   /** Written before the next result, to clear the screen. */
   private prefix = '';
@@ -186,7 +186,7 @@ export class Output {
     if (!this.canAsk) throw new OpsError(`${what}: this cannot be undone; confirm it with --yes`);
     const answer = await this.prompt(`${what}. This cannot be undone. Go on? [y/N] `);
     if (!/^y(es)?$/i.test(answer)) throw new OpsError('nothing was done');
-    await this.stillMay();
+    await this.assertStillAuthorised();
   }
 
   private async prompt(text: string): Promise<string> {

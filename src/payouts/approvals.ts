@@ -15,7 +15,7 @@ export const payoutApproval: ApprovalFeature<Payout> = {
   expiring: {
     from: `payouts t FORCE INDEX (expiring) WHERE t.status='pending_approval'`,
     expiresAt: 't.approval_expires_at',
-    lasting: `t.stuck_reason<=>'contradiction'`,
+    cannotEndSql: `t.stuck_reason<=>'contradiction'`,
   },
   operations: { approve: 'approvePayout', cancel: 'cancelPayout', alsoCanceledIn: ['approved'] },
   endRefusal: contradictionRefusal,

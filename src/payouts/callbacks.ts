@@ -30,7 +30,8 @@ interface SignedRequest {
 }
 
 /**
- * Reports that rails send by themselves. Forged and late ones leave no row: anybody can send them.
+ * Receives the reports that rails send. Forged and late ones are not stored, because anyone can
+ * send them.
  */
 export class RailCallbacks {
   constructor(private readonly deps: CallbackDeps) {}

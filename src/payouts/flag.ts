@@ -36,16 +36,16 @@ export function flagged(
 }
 
 interface FlagPayout extends PayoutCommand {
-  /** The payout is flagged if it has been in its state since before this instant. */
-  readonly standsSince: Instant;
+  /** Flags the payout only if it has had its state since before this instant. */
+  readonly inStateSince: Instant;
 }
 
 const flagPayout = payoutCommand<FlagPayout>('flag payout', {
-  decide: ({ standsSince }, payout, state) => {
+  decide: ({ inStateSince }, payout, state) => {
     const { status, approvedAt, submittedAt, stuckSince } = payout;
     const since =
       status === 'approved' ? approvedAt : status === 'in_progress' ? submittedAt : null;
-    const isDue = since !== null && since < standsSince && stuckSince === null;
+    const isDue = since !== null && since < inStateSince && stuckSince === null;
     const resource = isDue ? flagged(payout, 'no_outcome', state) : payout;
     const rows = isDue ? [changeRow(payouts, resource)] : [];
     return { outcome: { done: true, resource }, writes: { rows }, bindsKey: false };
@@ -73,16 +73,16 @@ export function flagStuck(
   olderMs: number,
   limit: number,
 ): Promise<number> {
-  const standsSince = instant(clock() - olderMs);
+  const inStateSince = instant(clock() - olderMs);
   const { index, since, order } = STUCK_IN[status];
   const find = (others: string, most: number) =>
     database.reader.list(
       payouts,
-      `FORCE INDEX (${index}) WHERE status='${status}' AND ${since}<${time.literal(standsSince)}
+      `FORCE INDEX (${index}) WHERE status='${status}' AND ${since}<${time.literal(inStateSince)}
          AND stuck_since IS NULL ${others} ${order} LIMIT ${most}`,
     );
   return performDue(limit, find, async (payout) =>
-    resultOf(await writer.submit(flagPayout, { ...railCommand(payout), standsSince })),
+    resultOf(await writer.submit(flagPayout, { ...railCommand(payout), inStateSince })),
   );
 }
 

@@ -15,7 +15,7 @@ import { givesBack, outcomeRefusal, overtakenRefusal, type Release } from './res
 import { decideResolution, type SeenPayout } from './resolutions.js';
 
 /**
- * Approval of resolutions. An order on its way cannot be recalled, so money returns only after the
+ * Approves resolutions. An order that was sent cannot be recalled, so money returns only after the
  * rail has voided it, or after a quiet time if the rail cannot void. (docs/payouts.md)
  */
 export interface ReleaseDeps {

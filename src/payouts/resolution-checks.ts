@@ -38,30 +38,35 @@ export function outcomeRefusal({ status, stuckSince }: Payout, outcome: Outcome)
   return invalidState('nothing is raised', status, ['stuck']);
 }
 
-export interface Seen {
+export interface SeenState {
   readonly status: Payout['status'];
   /** The number of different contradictions and statement lines. A count, because clocks differ. */
   readonly contradictions: number;
 }
 
-export function unseenRefusal(now: Seen, seen: Seen): Refusal | null {
+export function unseenRefusal(now: SeenState, seen: SeenState): Refusal | null {
   const then = 'you looked at it: look again, and propose what is right now';
-  return newsRefusal(now, seen, then, 'as_seen');
+  return changedRefusal(now, seen, then, 'as_seen');
 }
 
-export function overtakenRefusal(now: Seen, proposal: PayoutResolution): Refusal | null {
+export function overtakenRefusal(now: SeenState, proposal: PayoutResolution): Refusal | null {
   const { payoutStatus: status, contradictions, outcome } = proposal;
   const then = `it was proposed as ${outcome}: reject the proposal, and propose anew what is right now`;
-  return newsRefusal(now, { status, contradictions }, then, 'unchanged_since_proposed');
+  return changedRefusal(now, { status, contradictions }, then, 'unchanged_since_proposed');
 }
 
-function newsRefusal(now: Seen, seen: Seen, then: string, expected: string): Refusal | null {
+function changedRefusal(
+  now: SeenState,
+  seen: SeenState,
+  then: string,
+  expected: string,
+): Refusal | null {
   const isOther = now.status !== seen.status;
   if (!isOther && now.contradictions <= seen.contradictions) return null;
-  const news = isOther
+  const change = isOther
     ? `the payout has become ${now.status}`
     : 'the rail has said something new about it';
-  return invalidState(`${news} since ${then}`, now.status, [expected]);
+  return invalidState(`${change} since ${then}`, now.status, [expected]);
 }
 
 export function applyRefusal(
@@ -82,7 +87,7 @@ export function applyRefusal(
   return source === undefined ? null : fundsRefusal({ source, amount: payout, feeRaw });
 }
 
-/** Refuses before the quiet time ends, by which the rail has reported or refused every order. */
+/** Refuses until the quiet time has ended, after which a rail no longer pays an earlier order. */
 function quietRefusal(
   { attemptedAt, submittedAt }: Payout,
   release: Release,

@@ -46,7 +46,7 @@ import {
   outcomeRefusal,
   overtakenRefusal,
   type Release,
-  type Seen,
+  type SeenState,
   TOO_LARGE,
   unseenRefusal,
 } from './resolution-checks.js';
@@ -64,7 +64,7 @@ interface ResolutionCommand extends PayoutCommand {
 interface Propose extends ResolutionCommand {
   readonly outcome: Outcome;
   readonly reason: string;
-  readonly seen: Seen;
+  readonly seen: SeenState;
 }
 
 interface Decide extends ResolutionCommand {
@@ -192,7 +192,7 @@ function audited(
 /** A payout as a person sees it. A decision counts only for this state and open proposal. */
 export interface SeenPayout {
   readonly payout: Payout;
-  readonly contradictions: Seen['contradictions'];
+  readonly contradictions: SeenState['contradictions'];
   readonly open: PayoutResolution | undefined;
 }
 

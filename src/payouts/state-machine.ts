@@ -1,6 +1,6 @@
 import type { Payout, PayoutStatus, RAIL_WORDS } from '../db/entities/payouts.js';
 
-/** The effects of reports, which docs/payouts.md explains and a test compares. Pure. */
+/** The effects of reports on payouts. Pure. A test compares them with docs/payouts.md. */
 
 /** `rail` means a callback, or the response to an order, a status request or a void. */
 export const REPORTERS = ['rail', 'statement', 'staff'] as const;

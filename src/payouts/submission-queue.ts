@@ -87,7 +87,7 @@ const ACCOUNT_CANNOT_SEND = invalidState(
 
 export interface SubmissionResult {
   readonly payout: Payout;
-  /** Nothing was done, because the rail does not respond or the account may not send. */
+  /** True if nothing was done, because the rail does not respond or the account may not send. */
   readonly isHeld: boolean;
   readonly isFrozen: boolean;
 }
@@ -123,7 +123,7 @@ export class SubmissionQueue {
       return begun.status === 'approved' ? held(begun, true) : done(begun);
     // The rail may have a payout that began earlier. A restore begins payouts without an attempt.
     const isFirst = !result.replayed && begun.attempts > 0;
-    return isFirst ? this.give(begun, beganAt) : this.poll(id, true);
+    return isFirst ? this.sendOrder(begun, beganAt) : this.poll(id, true);
   }
 
   /**
@@ -136,28 +136,28 @@ export class SubmissionQueue {
     if (before.status !== 'in_progress') return done(before);
     const { payout, response } = await this.deps.calls.poll(before);
     const isLost = response === 'unknown' && payout.railReference === null;
-    return isLost ? this.giveAgain(payout) : done(payout);
+    return isLost ? this.resendOrder(payout) : done(payout);
   }
 
   private async isHeld(payout: Payout): Promise<boolean> {
     return isUnfinished(payout) && !(await this.deps.breakers.isClosed(payout.rail));
   }
 
-  private async giveAgain(facts: Payout): Promise<SubmissionResult> {
+  private async resendOrder(facts: Payout): Promise<SubmissionResult> {
     const beganAt = this.deps.monotonic();
     const command = railCommand(facts);
     const { outcome } = await this.deps.calls.deps.writer.submit(attemptPayout, command);
-    if (outcome.done) return this.give(outcome.resource, beganAt);
+    if (outcome.done) return this.sendOrder(outcome.resource, beganAt);
     if (outcome.refusal.code !== 'invalid_state') throw new ApiError(outcome.refusal);
     const payout = await this.read(facts.id);
     return outcome.refusal === ACCOUNT_CANNOT_SEND ? held(payout, true) : done(payout);
   }
 
   /** Sends an order that was permitted at `beganAt`, unless that was too long ago. */
-  private async give(payout: Payout, beganAt: number): Promise<SubmissionResult> {
+  private async sendOrder(payout: Payout, beganAt: number): Promise<SubmissionResult> {
     const { calls, monotonic } = this.deps;
     const order = await this.orderOf(payout);
-    if (monotonic() - beganAt > MAX_DELAY_MS) return this.giveAgain(payout);
+    if (monotonic() - beganAt > MAX_DELAY_MS) return this.resendOrder(payout);
     const response = await calls.call(payout, 'submission', (rail) => rail.submit(order));
     if (response === 'silent') return done(payout);
     return done(await calls.report(payout, 'submission', response));

@@ -43,7 +43,7 @@ export interface Ledger {
   readonly databaseClock: DatabaseClock;
   readonly rollbacks: RollbackGuard;
   readonly database: Database;
-  /** For all commands without their own writer. */
+  /** The writer for all commands that have no writer of their own. */
   readonly writer: LedgerWriter;
   readonly writers: LedgerWriters;
   readonly failpoints: Failpoints;

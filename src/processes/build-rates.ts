@@ -20,7 +20,7 @@ export async function buildRates(
     return { limits: new RateLimiter(rates, processes), close: () => undefined };
   const { RedisBuckets, SharedRateLimiter } = await import('../http/shared-rate-limit.js');
   const store = new RedisBuckets(url);
-  const alone = metersOf(registry).counter(
+  const localDecisions = metersOf(registry).counter(
     'rate_limit_decided_alone_total',
     'Requests rate-limited by this process alone because Redis did not answer',
   );
@@ -28,7 +28,7 @@ export async function buildRates(
     isThere
       ? logger.info('Redis answers: the processes share the rate limits')
       : logger.warn('Redis gives no answers: this process grants its share of the rate limits');
-  const observer = { changed, aloneDecided: () => alone.inc() };
+  const observer = { changed, decidedLocally: () => localDecisions.inc() };
   return {
     limits: new SharedRateLimiter(rates, processes, store, observer),
     close: () => store.close(),

@@ -43,7 +43,7 @@ export async function holdNewerPayouts(
       await transaction.execute(change);
 }
 
-/** A change of payouts with certain findings, and of those whose rail was left out. */
+/** A change of the payouts that have certain findings or whose rail was left out. */
 interface HoldRule {
   readonly set: string;
   readonly finding: string;

@@ -21,7 +21,7 @@ import { isLossy } from './sequences.js';
 
 /** Compares the payouts with what the rails report after a restore. (docs/operations/backup.md) */
 
-/** The clocks of the rail and the database are assumed to differ by less. */
+/** Maximum difference assumed between the clocks of a rail and the database. */
 const MARGIN_MS = 300_000;
 const SLICE = 500;
 const STATUS_REQUESTS_AT_ONCE = 20;

@@ -22,7 +22,7 @@ export const WHOLE_FILE: ReadingLimits = {
   texts: 2_000_000,
 };
 
-/** Maximum time for which reading or writing a file delays other work of the process. */
+/** Maximum time for which reading or writing a file blocks the event loop. */
 const TURN_MS = 8;
 
 export class EventLoopYielder {

@@ -21,7 +21,7 @@ interface SignIn {
   readonly name: string;
   readonly code: string;
   readonly door: StaffSession['door'];
-  /** The name of a machine or an address. */
+  /** Name of the machine (command line), or address of the browser (support desk). */
   readonly place: string;
 }
 

@@ -53,7 +53,7 @@ export interface Claim {
 export type Verified = { readonly identity: StaffIdentity } | { readonly refusal: Refusal };
 
 export const MAX_STAFF_NAME = 80;
-const SOMEBODY_ELSES = 'it was asked before, by somebody else';
+const ANOTHER_PERSONS_CODE = 'it was asked before, by somebody else';
 const KEPT_MS = 7 * 24 * 60 * 60_000;
 
 /**
@@ -82,8 +82,8 @@ function checked(deps: StaffDeps, claim: Claim): Promise<Verified> {
       return answerOf(known, person, claim);
     if (known !== undefined) {
       // A proof for one person proves nothing for another.
-      recordRefusal(transaction, claim, person, SOMEBODY_ELSES, now);
-      return { refusal: denied(SOMEBODY_ELSES) };
+      recordRefusal(transaction, claim, person, ANOTHER_PERSONS_CODE, now);
+      return { refusal: denied(ANOTHER_PERSONS_CODE) };
     }
     const judged = await judge(deps, transaction, person, claim, now);
     const check: StaffCheck = {
@@ -196,7 +196,7 @@ export function staffEntry(
   return { tenantId: null, action, subjectType: 'staff', subjectId, details };
 }
 
-/** With the rights named in `within`; null: all rights. */
+/** Returns the identity, with its rights limited to `within` (null: all rights). */
 export function identityOf(
   { id, name, kind, rights }: Staff,
   channel: StaffChannel,

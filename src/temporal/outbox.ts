@@ -31,8 +31,8 @@ interface FailedEntry {
   readonly attempts: number;
   /** One line, for operators. */
   readonly error: string;
-  /** False if every entry would have failed in the same way. */
-  readonly isItsOwn: boolean;
+  /** False if the cause affects every entry, such as a missing namespace. */
+  readonly isOwnFailure: boolean;
 }
 
 export class Outbox {
@@ -72,7 +72,7 @@ export class Outbox {
   }
 
   /** Releases claimed entries that were not tried. */
-  async giveBack(rows: readonly OutboxRow[]): Promise<void> {
+  async releaseUntried(rows: readonly OutboxRow[]): Promise<void> {
     if (rows.length === 0) return;
     await this.write(`UPDATE outbox SET due_at=created_at WHERE ${among(rows)}`);
   }
@@ -128,14 +128,14 @@ export class Outbox {
 
 export function isLast({
   attempts,
-  isItsOwn,
-}: Pick<FailedEntry, 'attempts' | 'isItsOwn'>): boolean {
-  return isItsOwn && attempts + 1 >= MAX_TRIES;
+  isOwnFailure,
+}: Pick<FailedEntry, 'attempts' | 'isOwnFailure'>): boolean {
+  return isOwnFailure && attempts + 1 >= MAX_TRIES;
 }
 
 function failureSql(failed: FailedEntry, now: Instant): string {
-  const { attempts: before, isItsOwn } = failed;
-  const attempts = isItsOwn
+  const { attempts: before, isOwnFailure } = failed;
+  const attempts = isOwnFailure
     ? before + 1
     : Math.max(before, Math.min(before + 1, MAX_GENERAL_TRIES));
   const pauseMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(before, 10));

@@ -66,13 +66,13 @@ export class Relay {
       .filter(({ id }) => failures.has(id))
       .map((row) => {
         const failure = failures.get(row.id);
-        return { ...row, error: messageOf(failure), isItsOwn: !affectsEveryCall(failure) };
+        return { ...row, error: messageOf(failure), isOwnFailure: !affectsEveryCall(failure) };
       });
     await outbox.fail(failed);
     for (const one of failed)
       if (isLast(one)) observer.died(one.resourceType, one.error);
       else observer.refused(one.resourceType, one.error);
-    await outbox.giveBack(rows.filter((row) => left.untried.has(row.id)));
+    await outbox.releaseUntried(rows.filter((row) => left.untried.has(row.id)));
     if (left.cause !== null) throw left.cause;
   }
 

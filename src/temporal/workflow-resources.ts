@@ -69,7 +69,7 @@ export function workflowResource<Row extends WaitingRow>(
   const known = literals(
     table,
     'status',
-    (table.column('status').column.words ?? []) as readonly Row['status'][],
+    (table.column('status').column.values ?? []) as readonly Row['status'][],
   );
   const startOf = (row: Row): WorkflowStart => {
     const { id: resourceId, tenantId, sourceAccountId: accountId = null, status } = row;

@@ -40,15 +40,15 @@ export class WebhookDispatcher {
   private readonly running = new Map<Uuid, Promise<void>>();
   private readonly deps: WebhookDeps;
   private isDueFirst = false;
-  private lookedForDueAt = Number.NEGATIVE_INFINITY;
-  private lookedMs = 0;
-  /** New events have arrived for an endpoint that was just released. */
-  private isAwaited = false;
+  private dueSearchedAt = Number.NEGATIVE_INFINITY;
+  private searchMs = 0;
+  /** True if an endpoint that was just released has new events or due deliveries. */
+  private hasNewWork = false;
   private rounds: Promise<void> = Promise.resolve();
   private readonly rest = new Pause();
   private readonly idle = new Pause();
 
-  /** `slots`: how many endpoints at a time, and the same number of slow ones in addition. */
+  /** `slots`: maximum of endpoints at a time, and the same number of slow ones in addition. */
   constructor(
     deps: WebhookDeps,
     slots: number,
@@ -81,25 +81,25 @@ export class WebhookDispatcher {
     while (!this.stopping.signal.aborted) {
       let [restMs, idleMs] = [FAILED_MS, 0];
       try {
-        const { isBusy, lookedMs } = await this.round();
+        const { isBusy, searchMs } = await this.round();
         // A single query may have been delayed, so the quicker of the last two counts.
-        const costMs = Math.min(lookedMs, this.lookedMs);
-        this.lookedMs = lookedMs;
+        const costMs = Math.min(searchMs, this.searchMs);
+        this.searchMs = searchMs;
         restMs = Math.max(this.pauses.busyMs, Math.min(costMs * PAUSE_FACTOR, MAX_PAUSE_MS));
         idleMs = isBusy ? 0 : this.pauses.idleMs - restMs;
       } catch (fault) {
         this.deps.observer.failed(fault);
       }
       await this.rest.for(restMs);
-      if (idleMs > 0 && !this.isAwaited) await this.idle.for(idleMs);
+      if (idleMs > 0 && !this.hasNewWork) await this.idle.for(idleMs);
     }
   }
 
-  private async round(): Promise<{ readonly isBusy: boolean; readonly lookedMs: number }> {
-    this.isAwaited = false;
+  private async round(): Promise<{ readonly isBusy: boolean; readonly searchMs: number }> {
+    this.hasNewWork = false;
     const began = performance.now();
     const choice = new SlotChoice(this.slots);
-    if (choice.isFull) return { isBusy: false, lookedMs: 0 };
+    if (choice.isFull) return { isBusy: false, searchMs: 0 };
     const now = this.deps.clock();
     const [tenantIds, due] = await Promise.all([
       this.log.read(this.deps.database.reader, now),
@@ -111,12 +111,12 @@ export class WebhookDispatcher {
       if (this.isDueFirst) choice.take(due);
       await this.takeBehind(tenantIds, choice, now);
       choice.take(due);
-      const lookedMs = performance.now() - began;
+      const searchMs = performance.now() - began;
       const chosen = choice.all;
       for (let from = 0; from < chosen.length; from += CLAIMED_AT_ONCE)
         if (!this.stopping.signal.aborted)
           await this.begin(chosen.slice(from, from + CLAIMED_AT_ONCE));
-      return { isBusy: chosen.length > 0, lookedMs };
+      return { isBusy: chosen.length > 0, searchMs };
     } catch (fault) {
       // Due endpoints stay due in the database; tenants with new events must be examined again.
       for (const tenantId of tenantIds) this.log.examine(tenantId);
@@ -126,11 +126,11 @@ export class WebhookDispatcher {
 
   private async due(now: Instant): Promise<readonly EndpointCandidate[]> {
     const began = performance.now();
-    if (began - this.lookedForDueAt < DUE_EVERY_MS) return [];
-    const { well, failing } = this.slots.room;
-    const room = { well: well + this.slots.slowCount, failing };
+    if (began - this.dueSearchedAt < DUE_EVERY_MS) return [];
+    const { healthy, failing } = this.slots.room;
+    const room = { healthy: healthy + this.slots.slowCount, failing };
     const due = await endpointsDue(this.deps.database.reader, now, room);
-    if (due.length === 0) this.lookedForDueAt = began;
+    if (due.length === 0) this.dueSearchedAt = began;
     return due;
   }
 
@@ -196,12 +196,12 @@ export class WebhookDispatcher {
 
   private released(tenantId: Uuid, stored: StoredResults | null): void {
     // The run may have left due deliveries.
-    this.lookedForDueAt = Number.NEGATIVE_INFINITY;
+    this.dueSearchedAt = Number.NEGATIVE_INFINITY;
     const { nextDueAt } = stored?.state.endpoint ?? { nextDueAt: null };
     const isDue = nextDueAt !== null && nextDueAt <= this.deps.clock();
     if (stored !== null && !isDue && !this.log.isBeyond(tenantId, stored.state.head)) return;
     this.log.examine(tenantId);
-    this.isAwaited = true;
+    this.hasNewWork = true;
     this.idle.end();
   }
 }

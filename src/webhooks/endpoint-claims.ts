@@ -29,7 +29,7 @@ export interface EndpointState {
   /** The tenant's last event. */
   readonly head: bigint;
   /** The last event of a subscribed type; 0 before the first. */
-  readonly wantedHead: bigint;
+  readonly subscribedHead: bigint;
   /** The last event that retention removed; 0 if none. */
   readonly removedThrough: bigint;
 }
@@ -123,17 +123,17 @@ function parseStates(rows: readonly StoredRow[]): ReadonlyMap<Uuid, EndpointStat
 
 function parseState(rows: readonly StoredRow[]): EndpointState {
   const types = new Map<SubscribableType, bigint>();
-  let wantedHead = 0n;
+  let subscribedHead = 0n;
   for (const row of rows) {
     const type = maybeType.parse(row.subscribed_type);
     if (type !== null) types.set(type, bigint.parse(row.subscribed_from));
     const head = maybeSequence.parse(row.type_head) ?? 0n;
-    if (head > wantedHead) wantedHead = head;
+    if (head > subscribedHead) subscribedHead = head;
   }
   const first = rows[0] ?? {};
   const removedThrough = maybeSequence.parse(first.removed) ?? 0n;
   const endpoint = parseRow(webhookEndpoints, first);
-  return { endpoint, types, head: bigint.parse(first.head), wantedHead, removedThrough };
+  return { endpoint, types, head: bigint.parse(first.head), subscribedHead, removedThrough };
 }
 
 function earliestSql(endpointIds: Iterable<Uuid>): string {
@@ -163,9 +163,9 @@ export function isSubscribedType(
   return (types as ReadonlyMap<string, bigint>).has(type);
 }
 
-export function hasMore({ endpoint, wantedHead, head }: EndpointState): boolean {
+export function hasMore({ endpoint, subscribedHead, head }: EndpointState): boolean {
   const { recoverAfter, cursorSequence } = endpoint;
-  return recoverAfter !== null || (wantedHead > cursorSequence && head > cursorSequence);
+  return recoverAfter !== null || (subscribedHead > cursorSequence && head > cursorSequence);
 }
 
 export function isHeld({ status, pausedAt }: WebhookEndpoint): boolean {

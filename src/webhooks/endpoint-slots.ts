@@ -12,7 +12,7 @@ interface Slot {
   isSlow: boolean;
 }
 
-/** Endpoints that fail or are slow have slots of their own, first for tenants with the fewest. */
+/** Slots of running endpoints. Failing and slow ones have separate slots, shared fairly by tenants. */
 export class EndpointSlots {
   private readonly slots = new Set<Slot>();
   private readonly slowEndpoints = new ExpiringCache<true>(MAX_SLOW, SLOW_FOR_MS);
@@ -35,7 +35,7 @@ export class EndpointSlots {
   get room(): FreeSlots {
     const [fast, slow] = this.taken;
     return {
-      well: Math.min(Math.max(0, this.each - fast), FOUND_AT_ONCE),
+      healthy: Math.min(Math.max(0, this.each - fast), FOUND_AT_ONCE),
       failing: Math.min(this.each - slow, FOUND_AT_ONCE),
     };
   }
@@ -77,7 +77,7 @@ export class SlotChoice {
   }
 
   get isFull(): boolean {
-    return this.healthy.size >= this.room.well;
+    return this.healthy.size >= this.room.healthy;
   }
 
   get all(): readonly EndpointCandidate[] {

@@ -40,13 +40,13 @@ export async function checkEndpoint(
     nextDueAt: due.isDue ? null : toRfc3339(due.next),
     status,
     isPaused: pausedAt !== null,
-    waitingFor: isWell ? WELL : text,
+    waitingFor: isWell ? NOTHING_WAITS : text,
     isOver: status === 'deleted',
   };
 }
 
 /** Attempts in flight are omitted: the workflow is notified only if they fail. */
-const WELL = 'well: what happens is sent at once';
+const NOTHING_WAITS = 'well: what happens is sent at once';
 
 const ACTIONS = { pause, resume, retry_now: retryNow } as const;
 

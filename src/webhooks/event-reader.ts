@@ -143,13 +143,13 @@ function rangeAhead({
   endpoint,
   types,
   head,
-  wantedHead,
+  subscribedHead,
   removedThrough,
 }: EndpointState): LogRange {
   const { tenantId, cursorSequence } = endpoint;
   const after = removedThrough > cursorSequence ? removedThrough : cursorSequence;
   const until = head > after ? head : after;
-  const ahead = wantedHead > after ? types.keys() : [];
+  const ahead = subscribedHead > after ? types.keys() : [];
   return { tenantId, types: ahead, after, until, limit: MAX_UNSTORED };
 }
 

@@ -174,10 +174,10 @@ function statementsOf(written: readonly EndpointResult[]): string[] {
 
 export function healthAfterAll(health: Health, outcomes: readonly Outcome[]): Health {
   return outcomes.reduce(
-    (sofar, outcome) =>
+    (health, outcome) =>
       outcome.result === null
-        ? sofar
-        : healthAfter(sofar, outcome.result, outcome.isProbe, outcome.endedAt),
+        ? health
+        : healthAfter(health, outcome.result, outcome.isProbe, outcome.endedAt),
     health,
   );
 }

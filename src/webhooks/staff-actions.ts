@@ -142,13 +142,13 @@ export async function describe(
   now: Instant,
   timeZone = 'UTC',
 ): Promise<DescribedEndpoint> {
-  const { endpoint, types, head, wantedHead } = existing(await readState(reader, endpointId));
+  const { endpoint, types, head, subscribedHead } = existing(await readState(reader, endpointId));
   const [pending, retrying, nextAttemptAt] = await Promise.all([
     countOpen(reader, endpointId, 'pending'),
     countOpen(reader, endpointId, 'retrying'),
     earliestDue(reader, endpointId),
   ]);
-  const behind = wantedHead > endpoint.cursorSequence ? head - endpoint.cursorSequence : 0n;
+  const behind = subscribedHead > endpoint.cursorSequence ? head - endpoint.cursorSequence : 0n;
   const facts = { endpoint, pending, retrying, nextAttemptAt, behind, now, timeZone };
   const text = describeEndpoint(facts);
   return { ...endpoint, types: [...types.keys()], text, nextAttemptAt: toRfc3339(nextAttemptAt) };

@@ -51,7 +51,7 @@ export async function readSlice(
   );
   const ids = found.map((row) => column.uuid.parse(row.endpoint_id));
   if (ids.length === 0) return { rows: [], last: null };
-  // One statement, so that no wanted event is missing up to the counter.
+  // One statement, so that no event of a subscribed type is missing up to the counter.
   const rows = await reader.query(
     `SELECT ${columnList(webhookEndpoints, 'e')}, c.last_sequence AS head, ${HAS_EVENTS_AHEAD_SQL} AS is_behind,
        ${inTimeSql(now)} AS is_in_time

@@ -9,19 +9,19 @@ import { WORKFLOW_HEAD_START_MS } from './rules.js';
 
 /** Finds the dispatcher's work by indexes on what is due, so idle endpoints cost nothing. */
 
-/** SQL: something may be sent to `e`. */
+/** SQL condition: the endpoint `e` may receive deliveries. */
 export const OPEN = `e.status='enabled' AND e.paused_at IS NULL`;
 
-/** SQL: no run has a claim on `e`. */
+/** SQL condition: no run has a claim on the endpoint `e`. */
 export const freeSql = (now: Instant): string =>
   `(e.lease_until IS NULL OR e.lease_until<=${column.time.literal(now)})`;
 
-/** SQL: something of a subscribed type is ahead of the cursor of `e`. */
+/** SQL condition: an event of a subscribed type is ahead of the cursor of the endpoint `e`. */
 export const HAS_EVENTS_AHEAD_SQL = `EXISTS (SELECT 1 FROM webhook_subscriptions s
   JOIN event_heads h ON h.tenant_id=s.tenant_id AND h.type=s.type
   WHERE s.endpoint_id=e.id AND h.last_sequence>e.cursor_sequence AND h.last_sequence>=s.from_sequence)`;
 
-/** SQL: the dispatcher will examine `e` in time, now or at its next probe. */
+/** SQL condition: the dispatcher will examine the endpoint `e` in time, now or at its next probe. */
 export const inTimeSql = (now: Instant): string =>
   `COALESCE(e.next_due_at<=${column.time.literal(instant(now + WORKFLOW_HEAD_START_MS))}
     OR e.next_due_at<=e.probe_at + INTERVAL ${WORKFLOW_HEAD_START_MS * 1_000} MICROSECOND, FALSE)`;
@@ -61,7 +61,7 @@ export async function endpointsBehind(
 
 /** Free slots for healthy endpoints, and for those whose last attempt failed or was slow. */
 export interface FreeSlots {
-  readonly well: number;
+  readonly healthy: number;
   readonly failing: number;
 }
 
@@ -75,7 +75,10 @@ export async function endpointsDue(
     `(SELECT ${COLUMNS}, e.next_due_at, 0 AS is_busy FROM webhook_endpoints e FORCE INDEX (due)
       WHERE ${OPEN} AND e.next_due_at<=${column.time.literal(now)} AND ${freeSql(now)} AND ${kind}
       ORDER BY e.next_due_at LIMIT ${limit})`;
-  const parts = [due('e.failures_in_row=0', room.well), due('e.failures_in_row>0', room.failing)];
+  const parts = [
+    due('e.failures_in_row=0', room.healthy),
+    due('e.failures_in_row>0', room.failing),
+  ];
   const rows = await reader.query(`${parts.join(' UNION ALL ')} ORDER BY next_due_at`);
   return rows.map((row) => ({ ...common(row), cursor: null }));
 }

@@ -277,7 +277,7 @@ describe('an approval policy', () => {
     await setPolicy(db.database, systemClock, changeOf({}), operatorActor('maria'));
     const remove = () =>
       removePolicy(db.database, systemClock, account.id, 'COPM', operatorActor('maria'));
-    assert.deepEqual(await remove(), { inForce: null, coming: null });
+    assert.deepEqual(await remove(), { current: null, pending: null });
     assert.equal(await remove(), null);
     const tenant = account.tenantId;
     const admin = `member:${own.members.admin.id}`;

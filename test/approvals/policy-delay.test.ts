@@ -220,7 +220,7 @@ describe('the delay of a weaker approval policy', () => {
     } as const;
     const set = await setPolicy(db.database, () => now, change, operatorActor('maria'));
     assert.deepEqual(
-      [set.threshold, set.expiresInS, set.coming?.policy?.threshold],
+      [set.threshold, set.expiresInS, set.pending?.policy?.threshold],
       [LEAST, 60, 10n * LEAST],
     );
     answered(await send(LEAST), 202);
@@ -231,7 +231,7 @@ describe('the delay of a weaker approval policy', () => {
       'COPM',
       operatorActor('maria'),
     );
-    assert.equal(removed?.inForce?.threshold, LEAST);
+    assert.equal(removed?.current?.threshold, LEAST);
     answered(await send(LEAST), 202);
   });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import {
   isSame,
-  NOTHING_COMES,
+  NO_PENDING_POLICY,
   planChange,
   type Policy,
   policyAt,
@@ -19,18 +19,18 @@ const START = Date.parse('2031-05-01T00:00:00.000Z');
 const SECOND = 1_000;
 
 /** As policy-change.ts writes it. */
-function rowOf({ inForce, coming }: PolicyState): ApprovalPolicyRow | undefined {
-  if (inForce === null) return undefined;
-  const next = coming && {
-    nextThreshold: coming.policy?.threshold ?? null,
-    nextApprovals: coming.policy?.approvals ?? null,
-    nextExpiresInS: coming.policy?.expiresInS ?? null,
-    nextRefusesBatches: coming.policy?.refusesBatches ?? null,
-    effectiveAt: coming.effectiveAt,
+function rowOf({ current, pending }: PolicyState): ApprovalPolicyRow | undefined {
+  if (current === null) return undefined;
+  const next = pending && {
+    nextThreshold: pending.policy?.threshold ?? null,
+    nextApprovals: pending.policy?.approvals ?? null,
+    nextExpiresInS: pending.policy?.expiresInS ?? null,
+    nextRefusesBatches: pending.policy?.refusesBatches ?? null,
+    effectiveAt: pending.effectiveAt,
     requestedChannel: 'api' as const,
     requestedBy: 'member:x',
   };
-  return { accountId: ACCOUNT, asset: 'COPM', ...inForce, ...(next ?? NOTHING_COMES) };
+  return { accountId: ACCOUNT, asset: 'COPM', ...current, ...(next ?? NO_PENDING_POLICY) };
 }
 
 const policy = fc.record(
@@ -112,13 +112,13 @@ describe('a change of an approval policy', () => {
         fc.constantFrom(0, 1, 30),
         (first, wanted, delayS) => {
           const at = instant(START);
-          const plan = planChange({ inForce: first, coming: null }, wanted, delayS, at);
+          const plan = planChange({ current: first, pending: null }, wanted, delayS, at);
           const over = instant(START + delayS * SECOND);
           assert(isSame(policyAt(rowOf(plan), over), wanted));
           const before = policyState(rowOf(plan), instant(over - 1));
-          if (plan.coming !== null)
-            assert.deepEqual(before.coming, { policy: wanted, effectiveAt: over });
-          else assert(isSame(plan.inForce, wanted));
+          if (plan.pending !== null)
+            assert.deepEqual(before.pending, { policy: wanted, effectiveAt: over });
+          else assert(isSame(plan.current, wanted));
         },
       ),
     );
@@ -127,7 +127,7 @@ describe('a change of an approval policy', () => {
   const OLD: Policy = { threshold: 100n, approvals: 2, expiresInS: 3_600, refusesBatches: false };
   const at = instant(START);
   const late = instant(START + 60 * SECOND);
-  const STATE: PolicyState = { inForce: OLD, coming: null };
+  const STATE: PolicyState = { current: OLD, pending: null };
 
   for (const [what, change] of [
     ['a lower threshold', { threshold: 99n }],
@@ -138,7 +138,7 @@ describe('a change of an approval policy', () => {
   ] as const)
     it(`a change of an approval policy applies at once if it asks for ${what}`, () => {
       const wanted = { ...OLD, ...change };
-      const plan = { inForce: wanted, coming: null, withdrawn: null, isRequest: false };
+      const plan = { current: wanted, pending: null, withdrawn: null, isRequest: false };
       assert.deepEqual(planChange(STATE, wanted, 60, at), plan);
     });
 
@@ -149,15 +149,15 @@ describe('a change of an approval policy', () => {
     ['nothing at all', null],
   ] as const)
     it(`a change of an approval policy waits if it asks for ${what}`, () => {
-      const coming = { policy: wanted, effectiveAt: late };
-      const plan = { inForce: OLD, coming, withdrawn: null, isRequest: true };
+      const pending = { policy: wanted, effectiveAt: late };
+      const plan = { current: OLD, pending, withdrawn: null, isRequest: true };
       assert.deepEqual(planChange(STATE, wanted, 60, at), plan);
     });
 
   it('a change of an approval policy waits if it no longer refuses batches', () => {
     const refusing = { ...OLD, refusesBatches: true };
-    const plan = planChange({ inForce: refusing, coming: null }, OLD, 60, at);
-    const coming = { policy: OLD, effectiveAt: late };
-    assert.deepEqual(plan, { inForce: refusing, coming, withdrawn: null, isRequest: true });
+    const plan = planChange({ current: refusing, pending: null }, OLD, 60, at);
+    const pending = { policy: OLD, effectiveAt: late };
+    assert.deepEqual(plan, { current: refusing, pending, withdrawn: null, isRequest: true });
   });
 });

@@ -23,12 +23,12 @@ describe('npm run docs:site', () => {
       };
       await promisify(execFile)(process.execPath, [EXPORT, folder], { env });
       const files = filesUnder(folder).filter((file) => file.endsWith('.html'));
-      const places = {
+      const urls = {
         page: (path: string) => path,
         asset: (name: string) => name,
         openApi: '/openapi.json',
       };
-      const { pages } = assembleSite({ ...(await describeApi({})), places });
+      const { pages } = assembleSite({ ...(await describeApi({})), urls });
       assert.equal(files.length, pages.size + 1, 'each page, and one for what has none');
       for (const file of files) {
         const text = readFileSync(file, 'utf8');

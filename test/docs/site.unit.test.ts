@@ -3,7 +3,7 @@ import { describeApi } from '../../scripts/docs/openapi.js';
 import { type Permission, PERMISSIONS } from '../../src/core/permissions.js';
 import { assembleSite } from '../../src/http/docs/assembly.js';
 import { ALIASES, CONTENTS } from '../../src/http/docs/contents.js';
-import type { Places } from '../../src/http/docs/layout.js';
+import type { SiteUrls } from '../../src/http/docs/layout.js';
 import type { Route } from '../../src/http/route.js';
 import { codesOf } from '../../src/http/openapi.js';
 import type { ApiDocument } from '../../src/http/openapi-document.js';
@@ -14,18 +14,18 @@ import { filesUnder } from '../operating/pages.js';
 import { linksOf } from './links.js';
 
 const BASE = '/docs';
-const PLACES: Places = {
+const URLS: SiteUrls = {
   page: (path) => BASE + path,
   asset: (name) => `${BASE}/assets/${name}`,
   openApi: '/openapi.json',
 };
 
 const api = await describeApi({});
-const { pages, assets } = assembleSite({ ...api, places: PLACES });
+const { pages, assets } = assembleSite({ ...api, urls: URLS });
 const html = new Map(
-  Array.from(pages, ([path, { content }]) => [PLACES.page(path), content.toString()]),
+  Array.from(pages, ([path, { content }]) => [URLS.page(path), content.toString()]),
 );
-const known = new Set([...html.keys(), ...Array.from(assets.keys(), PLACES.asset), PLACES.openApi]);
+const known = new Set([...html.keys(), ...Array.from(assets.keys(), URLS.asset), URLS.openApi]);
 
 function idsOf(text: string): string[] {
   return Array.from(text.matchAll(/ id="([^"]*)"/g), ([, id = '']) => id);
@@ -57,7 +57,7 @@ describe('the site', () => {
       for (const link of linksOf(text)) visit(link.split('#')[0] ?? '');
     };
     visit(BASE);
-    const aliases = Object.values(ALIASES).flat().map(PLACES.page);
+    const aliases = Object.values(ALIASES).flat().map(URLS.page);
     assert.deepEqual(
       [...html.keys()].filter((path) => !reached.has(path)),
       aliases,
@@ -94,8 +94,8 @@ describe('the site', () => {
   });
 
   it('the site cannot be made with a page that links to what is not on it', () => {
-    const listed = { path: '/x', file: 'docs/architecture.md', about: '', also: undefined };
-    assert.throws(() => markdownPage(listed, PLACES, api.baseUrl), /which is not on the site/);
+    const listed = { path: '/x', file: 'docs/architecture.md', description: '', also: undefined };
+    assert.throws(() => markdownPage(listed, URLS, api.baseUrl), /which is not on the site/);
   });
 });
 
@@ -123,7 +123,7 @@ describe('the site of an API', () => {
   for (const count of [0, 1, 26, 1_000])
     it(`the site of an API has every page with ${count} operations, and each operation in the reference and on its own page`, () => {
       const { names, ...many } = apiOf(count);
-      const made = assembleSite({ ...api, ...many, places: PLACES });
+      const made = assembleSite({ ...api, ...many, urls: URLS });
       const texts = new Map(
         Array.from(made.pages, ([path, { content }]) => [path, content.toString()]),
       );

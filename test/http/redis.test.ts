@@ -34,7 +34,7 @@ function limiterOver(url: string, { processes = 1, rate = RATE, answerMs = PATIE
     eachRateClass(() => rate),
     processes,
     store,
-    { changed: (isThere) => changes.push(isThere), aloneDecided: () => (seen.alone += 1) },
+    { changed: (isThere) => changes.push(isThere), decidedLocally: () => (seen.alone += 1) },
     answerMs,
   );
   const take = async (token: string): Promise<RateState> => limiter.take('requests', token);
@@ -55,7 +55,7 @@ describe('a shared rate limit', () => {
 
   const connected = async (processes = 1, rate = RATE, answerMs = PATIENT_MS) => {
     const own = limiterOver(redis.url, { processes, rate, answerMs });
-    await until('it is connected', () => own.store.isThere);
+    await until('it is connected', () => own.store.isReady);
     return own;
   };
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ApiError } from '../../src/core/errors.js';
-import { UploadPlace } from '../../src/http/upload-places.js';
+import { UploadSlot } from '../../src/http/upload-slots.js';
 import { FILE_PIECE_BYTES, MAX_FILE_BYTES, readUpload } from '../../src/http/upload.js';
 import { A_KEY, asRequest, thingRoutes } from './routes.js';
 import {
@@ -387,7 +387,7 @@ describe('uploads', () => {
     assert.equal(seen.length, 0);
   });
 
-  it('a client that goes away while its token is looked up keeps no place from the next upload of its tenant', async () => {
+  it('a client that goes away while its token is looked up keeps no slot from the next upload of its tenant', async () => {
     let answer = (): void => {};
     const asked = new Promise<void>((resolve) => (answer = resolve));
     let lookUps = 0;
@@ -518,7 +518,7 @@ describe('uploads', () => {
     });
   });
 
-  it('one tenant holds at most four uploads at once, its fifth waits, and takes no place of another', async () => {
+  it('one tenant holds at most four uploads at once, its fifth waits, and takes no slot of another', async () => {
     let release = (): void => {};
     hold = new Promise((resolve) => (release = resolve));
     const running = Array.from({ length: 4 }, () => post(SOURCE, FILE));
@@ -534,14 +534,14 @@ describe('uploads', () => {
   });
 });
 
-describe('an upload whose place was lost in the turn in which it was given', () => {
-  it('an upload whose place was lost in the turn in which it was given is 429 unread: it would be one more than fit in memory', async () => {
-    const place = new UploadPlace('tenant', 0, () => {});
-    place.lose();
+describe('an upload whose slot was lost in the turn in which it was given', () => {
+  it('an upload whose slot was lost in the turn in which it was given is 429 unread: it would be one more than fit in memory', async () => {
+    const slot = new UploadSlot('tenant', 0, () => {});
+    slot.lose();
     const server = createServer((request, response) => {
       const told = (refused: unknown): string =>
         refused instanceof ApiError ? refused.refusal.code : String(refused);
-      void readUpload(request, response, 1_000, place)
+      void readUpload(request, response, 1_000, slot)
         .then(() => 'read', told)
         .then((text) => response.end(text));
     }).listen(0, '127.0.0.1');

@@ -268,7 +268,7 @@ describe("sign-in by the company's identity provider", () => {
       provider.person = { subject: `stranger-${count}`, name };
       browser = new DeskBrowser(home);
       const seen = await begin();
-      await notIn(seen, 403, /nobody of the active staff/);
+      await notIn(seen, 403, /no active member of staff has this account/);
       assert(!seen.text.includes('<script>'));
     }
     assert.equal((await refusals('')).length >= 5, true);
@@ -279,7 +279,7 @@ describe("sign-in by the company's identity provider", () => {
     await deactivateStaff(db.database, systemClock, person, operatorActor('lead'));
     assert.equal(await isIn(), false);
     browser = new DeskBrowser(home);
-    await notIn(await begin(), 403, /nobody of the active staff/);
+    await notIn(await begin(), 403, /no active member of staff has this account/);
     assert.match(String(await refusals(person.id)), /is not active staff/);
   });
 

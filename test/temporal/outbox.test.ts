@@ -150,9 +150,9 @@ describe('the outbox', () => {
       [],
     );
     // Whoever claimed them has died, and its time is over.
-    await worker.bridge.outbox.giveBack(claimed).catch(() => undefined);
+    await worker.bridge.outbox.releaseUntried(claimed).catch(() => undefined);
     worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
-    await worker.bridge.outbox.giveBack(claimed);
+    await worker.bridge.outbox.releaseUntried(claimed);
     await untilWaiting(temporal, transfer.id);
     await until('its entries are gone', () => isEmpty(transfer.id));
   });

@@ -181,7 +181,7 @@ export async function isDue(
 ): Promise<boolean> {
   const { reader } = core.database;
   const found = await Promise.all([
-    endpointsDue(reader, now, { well: 1_000, failing: 1_000 }),
+    endpointsDue(reader, now, { healthy: 1_000, failing: 1_000 }),
     endpointsBehind(reader, [account.tenantId], now),
   ]);
   const takes = found

@@ -52,7 +52,7 @@ const parseSums = rowParser({
   ownRows: bigint,
   raw: bigint,
   feeRaw: bigint,
-  astray: bigint,
+  mismatched: bigint,
 });
 type RowSums = ReturnType<typeof parseSums>;
 
@@ -65,7 +65,7 @@ async function readSums(reader: Reader, ids: string): Promise<readonly RowSums[]
   const rows = await reader.query(
     `SELECT STRAIGHT_JOIN r.batch_id, r.status, ${text('COUNT(*)', 'own_rows')},
       ${text('SUM(r.raw)', 'raw')}, ${text('SUM(r.fee_raw)', 'fee_raw')},
-      ${text(`SUM(NOT (${isSame}))`, 'astray')}
+      ${text(`SUM(NOT (${isSame}))`, 'mismatched')}
      FROM bonus_batches x JOIN bonus_batch_rows r FORCE INDEX (PRIMARY) ON r.batch_id=x.id
       LEFT JOIN bonuses b FORCE INDEX (batch) ON b.batch_id=r.batch_id AND b.batch_row=r.number
      WHERE x.id IN (${ids}) GROUP BY r.batch_id, r.status`,
@@ -80,7 +80,7 @@ function compare(audit: AuditRun, { id }: BonusBatch, kind: string, sum: bigint,
 
 function checkRows(audit: AuditRun, batch: BonusBatch, sums: readonly RowSums[]): void {
   const of = (
-    property: 'ownRows' | 'raw' | 'feeRaw' | 'astray',
+    property: 'ownRows' | 'raw' | 'feeRaw' | 'mismatched',
     ...statuses: readonly RowSums['status'][]
   ): bigint =>
     sums
@@ -94,11 +94,11 @@ function checkRows(audit: AuditRun, batch: BonusBatch, sums: readonly RowSums[])
   compare(audit, batch, 'paid rows', BigInt(batch.rowsPaid), of('ownRows', 'paid'));
   compare(audit, batch, 'failed rows', BigInt(batch.rowsFailed), of('ownRows', 'failed'));
   compare(audit, batch, 'settled sum', batch.settledRaw, settled);
-  const astray = of('astray');
+  const mismatched = of('mismatched');
   audit.report(
     'batch_row_bonus',
     `bonus_batch ${batch.id}`,
-    astray !== 0n && `${astray} row(s) do not match the bonus that they made`,
+    mismatched !== 0n && `${mismatched} row(s) do not match the bonus that they made`,
   );
 }
 

@@ -52,14 +52,14 @@ export const railReportChecks: Check = {
   run: (audit) =>
     scanTable(audit, payouts, ROWS_A_SLICE, async (reader, slice) => {
       const all = idList(slice.map(({ id }) => id));
-      const calm = slice.filter(({ stuckSince }) => stuckSince === null);
-      const calmIds = idList(calm.map(({ id }) => id));
+      const unflagged = slice.filter(({ stuckSince }) => stuckSince === null);
+      const unflaggedIds = idList(unflagged.map(({ id }) => id));
       const [reports, resolved] = [
-        await readReports(reader, calmIds),
-        await readResolved(reader, calmIds),
+        await readReports(reader, unflaggedIds),
+        await readResolved(reader, unflaggedIds),
       ];
-      const lines = await readLines(reader, calmIds, instant(Date.now() - NOTED_WITHIN_MS));
-      for (const payout of calm) {
+      const lines = await readLines(reader, unflaggedIds, instant(Date.now() - NOTED_WITHIN_MS));
+      for (const payout of unflagged) {
         const own = reports.get(payout.id) ?? [];
         checkReports(audit, payout, own, resolved.get(payout.id));
         checkLines(audit, payout, lines.get(payout.id) ?? [], own, resolved.get(payout.id));

@@ -10,7 +10,7 @@ import {
   shownOf,
 } from './types.js';
 
-/** `approved` and `failed` also follow from their own times. */
+/** Events by final status. `approvedAt` and `failedAt` determine the events of these two. */
 const ENDS: Readonly<Record<PayoutStatus, readonly EventType[]>> = {
   pending_approval: [],
   approved: [],
@@ -22,7 +22,10 @@ const ENDS: Readonly<Record<PayoutStatus, readonly EventType[]>> = {
   failed: ['payout.failed'],
 };
 
-/** A returned payout was posted twice, and counts. One paid after its failure has both events. */
+/**
+ * A returned payout has two postings and counts in its month. A payout that was paid after it had
+ * failed has the events of both.
+ */
 export const payoutSource = operationSource({
   resourceType: 'payout',
   table: payouts,

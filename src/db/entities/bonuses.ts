@@ -100,7 +100,7 @@ export const bonusBatches = defineTable(
     canceledAt: column.nullable(column.time),
     finishedAt: column.nullable(column.time),
     /** Null if the file was refused, for the reasons in the problems. */
-    rejectionCode: column.nullable(column.wordOf(BATCH_REJECTIONS, 40)),
+    rejectionCode: column.nullable(column.asciiEnum(BATCH_REJECTIONS, 40)),
     /** Null before its errors or result file exists, and after retention has removed it. */
     filesMadeAt: column.nullable(column.time),
   },

@@ -37,7 +37,7 @@ export const events = defineTable(
     /** Gapless for each tenant, from 1, in commit order, except for what `event_gaps` lists. */
     sequence: column.bigint,
     id: column.uuid,
-    type: column.wordOf(EVENT_TYPES, 40),
+    type: column.asciiEnum(EVENT_TYPES, 40),
     resourceId: column.uuid,
     /** JSON: the bytes of the log and of every delivery. */
     body: column.mediumtext,
@@ -71,7 +71,7 @@ export const eventHeads = defineTable(
   'event_heads',
   {
     tenantId: column.uuid,
-    type: column.wordOf(EVENT_TYPES, 40),
+    type: column.asciiEnum(EVENT_TYPES, 40),
     lastSequence: column.bigint,
   },
   { key: ['tenantId', 'type'] },
@@ -82,7 +82,7 @@ export type EventHead = RowOf<typeof eventHeads>;
 export const eventRetention = defineTable(
   'event_retention',
   {
-    name: column.wordOf(['events'], 20),
+    name: column.asciiEnum(['events'], 20),
     /** Null: forever. */
     days: column.nullable(column.integer),
   },

@@ -126,7 +126,7 @@ export const payoutRailEvents = defineTable(
     rail: column.ascii(40),
     kind: column.oneOf(RAIL_EVENT_KINDS),
     said: column.nullable(column.oneOf(RAIL_WORDS)),
-    effect: column.wordOf(RAIL_EFFECTS, 20),
+    effect: column.asciiEnum(RAIL_EFFECTS, 20),
     callbackId: column.nullable(column.ascii(60)),
     railReference: column.nullable(column.ascii(64)),
     failureCode: column.nullable(column.ascii(40)),
@@ -151,7 +151,7 @@ export const payoutResolutions = defineTable(
     outcome: column.oneOf(RESOLUTION_OUTCOMES),
     reason: column.varchar(140),
     status: column.oneOf(RESOLUTION_STATUSES),
-    payoutStatus: column.wordOf(PAYOUT_STATUSES, 20),
+    payoutStatus: column.asciiEnum(PAYOUT_STATUSES, 20),
     /** Different contradictions and statement lines that the proposer could see. */
     contradictions: column.integer,
     proposedBy: column.varchar(80),

@@ -14,7 +14,7 @@ export const requests = defineTable('requests', {
   status: column.integer,
   code: column.nullable(column.ascii(40)),
   /** Created by the request, or by an earlier one with its key. */
-  resourceType: column.nullable(column.wordOf(KEY_RESOURCE_TYPES, 20)),
+  resourceType: column.nullable(column.asciiEnum(KEY_RESOURCE_TYPES, 20)),
   resourceId: column.nullable(column.uuid),
 });
 export type StoredRequest = RowOf<typeof requests>;

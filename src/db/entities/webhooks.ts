@@ -20,9 +20,9 @@ export const webhookEndpoints = defineTable(
     tenantId: column.uuid,
     url: column.varchar(2048),
     status: column.oneOf(ENDPOINT_STATUSES),
-    disabledReason: column.nullable(column.wordOf(DISABLED_REASONS, 40)),
+    disabledReason: column.nullable(column.asciiEnum(DISABLED_REASONS, 40)),
     disabledAt: column.nullable(column.time),
-    apiVersion: column.wordOf(API_VERSIONS, 10),
+    apiVersion: column.asciiEnum(API_VERSIONS, 10),
     secret: column.varbinary(200),
     secretKeyId: column.ascii(32),
     /** The secret before the last rotation, which also signs until `previousUntil`. */
@@ -72,7 +72,7 @@ export const webhookSubscriptions = defineTable(
   'webhook_subscriptions',
   {
     endpointId: column.uuid,
-    type: column.wordOf(SUBSCRIBABLE_TYPES, 40),
+    type: column.asciiEnum(SUBSCRIBABLE_TYPES, 40),
     tenantId: column.uuid,
     fromSequence: column.bigint,
   },

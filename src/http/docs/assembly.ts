@@ -4,7 +4,7 @@ import type { ApiDocument } from '../openapi-document.js';
 import type { Route } from '../route.js';
 import { ALIASES, CONTENTS, type Listed } from './contents.js';
 import { html, type Html } from './html.js';
-import { framed, type MenuChapter, type Places, type SitePage } from './layout.js';
+import { pageHtml, type MenuChapter, type SiteUrls, type SitePage } from './layout.js';
 import { errorsPage, type Generated, permissionsPage } from './pages.js';
 import { Reference } from './reference/pages.js';
 import { readPart, markdownPage } from './markdown-page.js';
@@ -13,7 +13,7 @@ interface SiteDeps {
   readonly routes: readonly Route[];
   readonly openApi: ApiDocument;
   readonly baseUrl: string;
-  readonly places: Places;
+  readonly urls: SiteUrls;
 }
 
 /** A file whose content is made when it is first read. */
@@ -43,19 +43,19 @@ const JS = 'text/javascript; charset=utf-8';
 const JSON_TEXT = 'application/json; charset=utf-8';
 
 export function assembleSite(deps: SiteDeps) {
-  const { places, routes, openApi, baseUrl } = deps;
-  const reference = new Reference(routes, openApi, places);
+  const { urls, routes, openApi, baseUrl } = deps;
+  const reference = new Reference(routes, openApi, urls);
   const generated: Readonly<Record<string, Generated>> = {
     '/reference': reference.home(),
-    '/conceptos/errores': errorsPage(places),
+    '/conceptos/errores': errorsPage(urls),
     '/permissions': permissionsPage(routes, (route) => reference.callLink(route)),
   };
   const pageOf = (listed: Listed): SitePage => {
-    const { path, about, also } = listed;
+    const { path, description, also } = listed;
     const page = generated[path];
     return page === undefined
-      ? markdownPage(listed, places, baseUrl)
-      : { path, about, also, ...page };
+      ? markdownPage(listed, urls, baseUrl)
+      : { path, description, also, ...page };
   };
   const menu: MenuChapter[] = CONTENTS.map(({ title, pages }) => ({
     title,
@@ -65,7 +65,7 @@ export function assembleSite(deps: SiteDeps) {
   return {
     pages: new Map(
       pages.flatMap((page) => {
-        const file = new SiteFile(HTML, () => framed(places, menu, page));
+        const file = new SiteFile(HTML, () => pageHtml(urls, menu, page));
         return [page.path, ...(ALIASES[page.path] ?? [])].map((path) => [path, file] as const);
       }),
     ),
@@ -79,42 +79,42 @@ export function assembleSite(deps: SiteDeps) {
         'minisearch.js',
         new SiteFile(JS, () => readFileSync(new URL(import.meta.resolve('minisearch')))),
       ],
-      ['search.json', new SiteFile(JSON_TEXT, () => searchIndex(places, pages))],
+      ['search.json', new SiteFile(JSON_TEXT, () => searchIndex(urls, pages))],
     ]),
-    missing: new SiteFile(HTML, () => framed(places, menu, missingPage(places))),
+    missing: new SiteFile(HTML, () => pageHtml(urls, menu, missingPage(urls))),
   };
 }
 
-function missingPage(places: Places): SitePage {
+function missingPage(urls: SiteUrls): SitePage {
   const content = (): Html =>
     html`<p>
       The address may be mistyped, or its page renamed. The menu and the search lead to all pages,
       as does
-      <a href="${places.page('')}">the first one</a>.
+      <a href="${urls.page('')}">the first one</a>.
     </p>`;
   return {
     path: '/404',
     title: 'There is no such page',
-    about: 'No page has this address.',
+    description: 'No page has this address.',
     content,
     sections: [],
   };
 }
 
-function searchIndex(places: Places, pages: readonly SitePage[]): string {
-  const entries = pages.flatMap(({ path, title, about, also, sections }) => {
+function searchIndex(urls: SiteUrls, pages: readonly SitePage[]): string {
+  const entries = pages.flatMap(({ path, title, description, also, sections }) => {
     const beginning = sections.find(({ anchor }) => anchor === '');
-    const whole = {
-      ...{ page: title, title: '', href: places.page(path) },
-      ...{ text: `${about} ${beginning?.text ?? ''}`.trim(), also: `${title} ${also ?? ''}` },
+    const wholePage = {
+      ...{ page: title, title: '', href: urls.page(path) },
+      ...{ text: `${description} ${beginning?.text ?? ''}`.trim(), also: `${title} ${also ?? ''}` },
     };
     const parts = sections
       .filter((section) => section !== beginning)
       .map(({ anchor, title: heading, text }) => ({
-        ...{ page: title, title: heading, href: `${places.page(path)}#${anchor}` },
+        ...{ page: title, title: heading, href: `${urls.page(path)}#${anchor}` },
         ...{ text: text.trim(), also: '' },
       }));
-    return [whole, ...parts];
+    return [wholePage, ...parts];
   });
   return JSON.stringify(entries.map((entry, id) => ({ id, ...entry })));
 }

@@ -1,4 +1,4 @@
-/** The pages of the site, in reading order: what each is about, by its path. Paths are published. */
+/** Chapters and their pages in reading order: descriptions by path. Paths are public: keep them. */
 const CHAPTERS = {
   'Get started': {
     '': 'what the service does, and where to start',
@@ -34,7 +34,7 @@ const CHAPTERS = {
   },
 };
 
-/** Other words by which the search finds a page. */
+/** Further words by which the search finds a page. */
 const KEYWORDS: Readonly<Record<string, string>> = {
   '/concepts':
     'currency deposit pay in payin cash in top up topup fund glossary onboarding user customer metadata',
@@ -75,7 +75,7 @@ export const ALIASES: Readonly<Record<string, readonly string[]>> = {
 export interface Listed {
   /** The path below the docs' own; '' is the first page. */
   readonly path: string;
-  readonly about: string;
+  readonly description: string;
   readonly also: string | undefined;
   /** The Markdown file, which begins with the title. Generated pages have none. */
   readonly file: string;
@@ -83,8 +83,8 @@ export interface Listed {
 
 export const CONTENTS = Object.entries(CHAPTERS).map(([title, pages]) => ({
   title,
-  pages: Object.entries(pages).map(([path, about]): Listed => ({
-    ...{ path, about, also: KEYWORDS[path] },
+  pages: Object.entries(pages).map(([path, description]): Listed => ({
+    ...{ path, description, also: KEYWORDS[path] },
     file: FILES[path] ?? `docs/guides${path}.md`,
   })),
 }));

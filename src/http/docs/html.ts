@@ -19,7 +19,7 @@ function shown(part: Part | undefined): string {
   return String(part ?? '').replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
-/** Breaks only after a sign, never within a word. */
+/** Allows line breaks after punctuation, never within a word. */
 export function breakable(text: string): Html {
   return new Html(shown(text).replace(/[/_.?](?=\w|{)/g, '$&<wbr />'));
 }

@@ -1,7 +1,7 @@
 import { html, type Html, NOTHING } from './html.js';
 
 export interface Section {
-  /** '' is the beginning of the page. */
+  /** Empty for the beginning of the page. */
   readonly anchor: string;
   readonly title: string;
   readonly level: number;
@@ -16,15 +16,15 @@ export function sectionOf(anchor: string, title: string, text = ''): Section {
 export interface SitePage {
   readonly path: string;
   readonly title: string;
-  readonly about: string;
+  readonly description: string;
   readonly also?: string | undefined;
   readonly content: () => Html;
   readonly sections: readonly Section[];
-  /** The menu's page for a page that it does not list. */
-  readonly under?: string;
+  /** Path of the page that the menu marks, for a page that it does not list. */
+  readonly menuPath?: string;
 }
 
-export interface Places {
+export interface SiteUrls {
   readonly page: (path: string) => string;
   readonly asset: (name: string) => string;
   readonly openApi: string;
@@ -37,59 +37,59 @@ export interface MenuChapter {
 
 const NAME = 'Money Movement Service';
 
-export function framed(places: Places, menu: readonly MenuChapter[], page: SitePage): string {
+export function pageHtml(urls: SiteUrls, menu: readonly MenuChapter[], page: SitePage): string {
   const title = page.title === NAME ? NAME : `${page.title} · ${NAME}`;
   return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="description" content="${page.about}" />
+        <meta name="description" content="${page.description}" />
         <title>${title}</title>
-        <link rel="icon" href="${places.asset('icon.svg')}" />
-        <link rel="stylesheet" href="${places.asset('site.css')}" />
-        <script src="${places.asset('colours.js')}"></script>
-        <script src="${places.asset('site.js')}" defer></script>
+        <link rel="icon" href="${urls.asset('icon.svg')}" />
+        <link rel="stylesheet" href="${urls.asset('site.css')}" />
+        <script src="${urls.asset('colours.js')}"></script>
+        <script src="${urls.asset('site.js')}" defer></script>
       </head>
-      <body data-search="${places.asset('search.json')}">
+      <body data-search="${urls.asset('search.json')}">
         <a class="skip" href="#content">Skip to the text</a>
         <header>
           <button type="button" class="menu" popovertarget="menu">Menu</button>
-          <a class="home" href="${places.page('')}">${NAME}</a>
+          <a class="home" href="${urls.page('')}">${NAME}</a>
         </header>
         <div class="frame">
           <nav id="menu" popover aria-label="Pages">
-            ${menu.map((chapter) => chapterList(places, chapter, page))}
+            ${menu.map((chapter) => chapterList(urls, chapter, page))}
           </nav>
           <main id="content">
             <h1>${page.title}</h1>
-            ${page.content()} ${neighbours(places, menu, page)}
+            ${page.content()} ${neighbours(urls, menu, page)}
           </main>
         </div>
       </body>
     </html>`.text;
 }
 
-function chapterList(places: Places, { title, pages }: MenuChapter, current: SitePage): Html {
+function chapterList(urls: SiteUrls, { title, pages }: MenuChapter, current: SitePage): Html {
   return html`<p>${title}</p>
     <ul>
-      ${pages.map((page) => entry(places, page, current))}
+      ${pages.map((page) => entry(urls, page, current))}
     </ul>`;
 }
 
-function entry(places: Places, page: SitePage, current: SitePage): Html {
+function entry(urls: SiteUrls, page: SitePage, current: SitePage): Html {
   const isCurrent = page.path === current.path;
-  const isOpen = isCurrent || page.path === current.under;
+  const isOpen = isCurrent || page.path === current.menuPath;
   const mark = isCurrent ? html` aria-current="page"` : NOTHING;
   const sections = isOpen
     ? current.sections.filter(({ level, anchor }) => level === 2 && anchor !== '')
     : [];
   const own = sections.map(
     ({ anchor, title }) =>
-      html`<li><a href="${isCurrent ? '' : places.page(current.path)}#${anchor}">${title}</a></li>`,
+      html`<li><a href="${isCurrent ? '' : urls.page(current.path)}#${anchor}">${title}</a></li>`,
   );
   return html`<li>
-    <a href="${places.page(page.path)}" ${mark}>${page.title}</a>
+    <a href="${urls.page(page.path)}" ${mark}>${page.title}</a>
     ${
       own.length === 0
         ? NOTHING
@@ -100,14 +100,14 @@ function entry(places: Places, page: SitePage, current: SitePage): Html {
   </li>`;
 }
 
-function neighbours(places: Places, menu: readonly MenuChapter[], page: SitePage): Html {
+function neighbours(urls: SiteUrls, menu: readonly MenuChapter[], page: SitePage): Html {
   const all = menu.flatMap(({ pages }) => pages);
   const at = all.findIndex(({ path }) => path === page.path);
   if (at < 0) return NOTHING;
   const link = (to: SitePage | undefined, rel: string, word: string): Html =>
     to === undefined
       ? NOTHING
-      : html`<a rel="${rel}" href="${places.page(to.path)}"><small>${word}</small> ${to.title}</a>`;
+      : html`<a rel="${rel}" href="${urls.page(to.path)}"><small>${word}</small> ${to.title}</a>`;
   return html`<nav class="neighbours" aria-label="Neighbours">
     ${link(all[at - 1], 'prev', 'Before')} ${link(all[at + 1], 'next', 'Next')}
   </nav>`;

@@ -4,7 +4,7 @@ import markdownIt, { type Token } from 'markdown-it';
 import { codeBlock, tabs } from './code.js';
 import { CONTENTS, type Listed } from './contents.js';
 import { breakable, Html } from './html.js';
-import type { Places, Section, SitePage } from './layout.js';
+import type { SiteUrls, Section, SitePage } from './layout.js';
 
 const ROOT = new URL('../../../../', import.meta.url);
 /** The service's URL as the Markdown files write it: that of `npm start`. */
@@ -45,8 +45,8 @@ export function renderMarkdown(text: string): Html {
 
 /** Throws if the file is missing, has no title or a heading twice, or links outside the site. */
 export function markdownPage(
-  { path, about, also, file }: Listed,
-  places: Places,
+  { path, description, also, file }: Listed,
+  urls: SiteUrls,
   baseUrl: string,
 ): SitePage {
   const tokens = markdown.parse(readPart(file).toString('utf8'), {});
@@ -54,18 +54,18 @@ export function markdownPage(
   if (opening?.tag !== 'h1' || inline === undefined)
     throw new Error(`${file} does not begin with a title`);
   const rest = tokens.slice(3);
-  const context = { file, places, baseUrl };
+  const context = { file, urls, baseUrl };
   frameNotes(rest);
   rest.forEach((token) => rewriteLinks(token, context));
   labelCells(rest);
   const sections = sectionsOf(rest, file);
   const content = (): Html => new Html(renderTokens(rest));
-  return { path, title: inline.content, about, also, content, sections };
+  return { path, title: inline.content, description, also, content, sections };
 }
 
 interface LinkContext {
   readonly file: string;
-  readonly places: Places;
+  readonly urls: SiteUrls;
   readonly baseUrl: string;
 }
 
@@ -77,19 +77,19 @@ function rewriteLinks(token: Token, context: LinkContext): void {
   token.children?.forEach((child) => rewriteLinks(child, context));
 }
 
-function target(href: string, { file, places, baseUrl }: LinkContext): string {
+function target(href: string, { file, urls, baseUrl }: LinkContext): string {
   if (href.startsWith('#')) return href;
   const [place = '', anchor] = href.split('#');
   const suffix = anchor === undefined ? '' : `#${anchor}`;
-  if (place.startsWith(WRITTEN_ASSETS)) return places.asset(place.slice(WRITTEN_ASSETS.length));
+  if (place.startsWith(WRITTEN_ASSETS)) return urls.asset(place.slice(WRITTEN_ASSETS.length));
   if (place === WRITTEN_DOCS || place.startsWith(`${WRITTEN_DOCS}/`))
-    return places.page(place.slice(WRITTEN_DOCS.length)) + suffix;
-  if (place === `${WRITTEN_URL}/openapi.json`) return places.openApi;
+    return urls.page(place.slice(WRITTEN_DOCS.length)) + suffix;
+  if (place === `${WRITTEN_URL}/openapi.json`) return urls.openApi;
   if (/^[a-z]+:/.test(place)) return href.replace(WRITTEN_URL, () => baseUrl);
   const named = posix.join(posix.dirname(file), place);
   const listed = CONTENTS.flatMap(({ pages }) => pages).find(({ file: own }) => own === named);
   if (listed === undefined) throw new Error(`${file} links to ${named}, which is not on the site`);
-  return places.page(listed.path) + suffix;
+  return urls.page(listed.path) + suffix;
 }
 
 /** Turns quotations such as `[!WARNING]` into boxes with that heading. */

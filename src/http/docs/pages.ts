@@ -3,13 +3,13 @@ import { type Operation, type Permission, PERMISSIONS } from '../../core/permiss
 import type { Route } from '../route.js';
 import { codeBlock } from './code.js';
 import { breakable, html, type Html, NOTHING, prose } from './html.js';
-import { type Places, type Section, sectionOf, type SitePage } from './layout.js';
+import { type SiteUrls, type Section, sectionOf, type SitePage } from './layout.js';
 
-/** A page without its place in the menu. */
+/** The content of a generated page, without its path and description. */
 export type Generated = Pick<SitePage, 'title' | 'content' | 'sections'>;
 
 /** Has an anchor for each code, the target of every `doc_url`. */
-export function errorsPage(places: Places): Generated {
+export function errorsPage(urls: SiteUrls): Generated {
   const content = (): Html => html`
     <p>
       Every error has this shape. <code>code</code> is stable and for machines,
@@ -20,7 +20,7 @@ export function errorsPage(places: Places): Generated {
     <p>
       For a 4xx, correct the request. A 422 is a business rule and never transient. A 503 means that
       the result is unknown: repeat the same request with the same key (<a
-        href="${places.page('/idempotency')}"
+        href="${urls.page('/idempotency')}"
         >how</a
       >).
     </p>

@@ -6,7 +6,7 @@ import { methodNotAllowed } from '../errors.js';
 import type { ApiDocument } from '../openapi-document.js';
 import type { Route } from '../route.js';
 import { assembleSite, SiteFile } from './assembly.js';
-import type { Places } from './layout.js';
+import type { SiteUrls } from './layout.js';
 
 const OPENAPI = '/openapi.json';
 
@@ -43,18 +43,18 @@ export class DocsSite {
   private assemble(): Served {
     if (this.served !== null) return this.served;
     const { base, deps } = this;
-    const places: Places = {
+    const urls: SiteUrls = {
       page: (path) => base + path || '/',
       asset: (name) => `${base}/assets/${name}`,
       openApi: OPENAPI,
     };
     const openApi = deps.openApi();
-    const { pages, assets, missing } = assembleSite({ ...deps, openApi, places });
+    const { pages, assets, missing } = assembleSite({ ...deps, openApi, urls });
     const document = new SiteFile('application/json; charset=utf-8', () => JSON.stringify(openApi));
     const files = [
-      ...Array.from(pages, ([path, file]) => [places.page(path), file] as const),
-      ...Array.from(assets, ([name, file]) => [places.asset(name), file] as const),
-      [places.openApi, document] as const,
+      ...Array.from(pages, ([path, file]) => [urls.page(path), file] as const),
+      ...Array.from(assets, ([name, file]) => [urls.asset(name), file] as const),
+      [urls.openApi, document] as const,
     ];
     this.served = { files: new Map(files), missing };
     return this.served;

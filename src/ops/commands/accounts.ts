@@ -28,14 +28,15 @@ import {
 import { accountFields, aliasChangeCommands } from './aliases.js';
 import { importCommand } from './import.js';
 
-const HOW = '--document-number or --document-number-stdin is required without a terminal';
+const NO_TERMINAL = '--document-number or --document-number-stdin is required without a terminal';
 
-/** Reads the number, a secret that no message repeats, from one place. */
+/** Reads the document number from an option, standard input or the terminal. No message quotes it. */
 async function readDocumentNumber({ output }: Ops, given: string | undefined, fromStdin: boolean) {
   if (given !== undefined && fromStdin)
     throw new UsageError('give either --document-number or --document-number-stdin');
   const number =
-    given ?? (fromStdin ? await readStandardInput() : await output.ask('Document number', HOW));
+    given ??
+    (fromStdin ? await readStandardInput() : await output.ask('Document number', NO_TERMINAL));
   if (!DOCUMENT_NUMBER.test(number))
     throw new UsageError('the document number must be 5 to 20 letters, digits, . and -');
   return number;
@@ -93,8 +94,8 @@ export const accountCommands = group('accounts of tenants', {
       const grants = [];
       for (const { name: member, role } of input.grant)
         grants.push({ memberId: (await findMember(reader, tenantId, member)).id, role });
-      const wanted = { tenantId, type, name, alias, phone, grants };
-      ops.output.one(accountFields(await openAccount(ops, wanted, ops.actor())));
+      const request = { tenantId, type, name, alias, phone, grants };
+      ops.output.one(accountFields(await openAccount(ops, request, ops.actor())));
     },
   }),
   'import <file>': importCommand,

@@ -7,8 +7,9 @@ type Shell = (typeof SHELLS)[number];
 
 const NAME = 'money-ops';
 
-interface Place {
-  /** `/tenants/add`; '' if nothing is typed yet. */
+/** The words that can follow a command. */
+interface CompletionEntry {
+  /** Path of the command, such as `/tenants/add`. Empty for the program itself. */
   readonly path: string;
   readonly words: readonly { readonly word: string; readonly meaning: string }[];
 }
@@ -27,15 +28,19 @@ It completes the program money-ops, which npm links (npm link, or npm install of
 };
 
 export function completionScript(program: Command, shell: Shell): string {
-  const places = placesOf(program, '', globalsOf(program));
-  return shell === 'bash' ? forBash(places) : forZsh(places);
+  const entries = completionEntries(program, '', globalOptions(program));
+  return shell === 'bash' ? bashScript(entries) : zshScript(entries);
 }
 
-function globalsOf(program: Command): readonly Option[] {
+function globalOptions(program: Command): readonly Option[] {
   return program.options.filter(({ long }) => long !== '--version');
 }
 
-function placesOf(command: Command, path: string, globals: readonly Option[]): Place[] {
+function completionEntries(
+  command: Command,
+  path: string,
+  globals: readonly Option[],
+): CompletionEntry[] {
   const own = path === '' ? command.options : [...command.options, ...globals];
   const options = own.flatMap(({ long, description }) =>
     typeof long === 'string' ? [{ word: long, meaning: description }] : [],
@@ -47,13 +52,15 @@ function placesOf(command: Command, path: string, globals: readonly Option[]): P
   const help = { word: '--help', meaning: 'explain it, with examples' };
   return [
     { path, words: [...commands, ...options, help] },
-    ...command.commands.flatMap((child) => placesOf(child, `${path}/${child.name()}`, globals)),
+    ...command.commands.flatMap((child) =>
+      completionEntries(child, `${path}/${child.name()}`, globals),
+    ),
   ];
 }
 
-/** Walks the words before the cursor: a word that is not a command does not change the position. */
-function walk(places: readonly Place[], words: string): string {
-  const paths = places.flatMap(({ path }) => (path === '' ? [] : [path]));
+/** Returns a script that finds the command before the cursor. Ignores words of other kinds. */
+function positionScript(entries: readonly CompletionEntry[], words: string): string {
+  const paths = entries.flatMap(({ path }) => (path === '' ? [] : [path]));
   return `  local at= word
   for word in ${words}; do
     case "$at/$word" in
@@ -62,13 +69,13 @@ function walk(places: readonly Place[], words: string): string {
   done`;
 }
 
-function forBash(places: readonly Place[]): string {
-  const cases = places.map(
+function bashScript(entries: readonly CompletionEntry[]): string {
+  const cases = entries.map(
     ({ path, words }) => `    '${path}') words='${words.map(({ word }) => word).join(' ')}' ;;`,
   );
   return `# Completes ${NAME} in bash: source <(${NAME} completion bash)
 _money_ops() {
-${walk(places, '"${COMP_WORDS[@]:1:COMP_CWORD-1}"')}
+${positionScript(entries, '"${COMP_WORDS[@]:1:COMP_CWORD-1}"')}
   local words=
   case "$at" in
 ${cases.join('\n')}
@@ -79,15 +86,15 @@ complete -o default -F _money_ops ${NAME}
 `;
 }
 
-function forZsh(places: readonly Place[]): string {
-  const cases = places.map(
+function zshScript(entries: readonly CompletionEntry[]): string {
+  const cases = entries.map(
     ({ path, words }) =>
-      `    '${path}') found=(${words.map(({ word, meaning }) => described(word, meaning)).join(' ')}) ;;`,
+      `    '${path}') found=(${words.map(({ word, meaning }) => zshItem(word, meaning)).join(' ')}) ;;`,
   );
   return `#compdef ${NAME}
 # Completes ${NAME} in zsh: source <(${NAME} completion zsh), after compinit
 _money_ops() {
-${walk(places, '"${(@)words[2,CURRENT-1]}"')}
+${positionScript(entries, '"${(@)words[2,CURRENT-1]}"')}
   local -a found
   case "$at" in
 ${cases.join('\n')}
@@ -98,7 +105,7 @@ compdef _money_ops ${NAME}
 `;
 }
 
-function described(word: string, meaning: string): string {
+function zshItem(word: string, meaning: string): string {
   const text = `${word.replaceAll(':', String.raw`\:`)}:${meaning}`;
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

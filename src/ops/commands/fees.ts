@@ -67,11 +67,11 @@ async function propose(ops: AuthorisedOps, given: Input): Promise<void> {
   const { tenant, reference, operation, asset: of, from, to, reason } = given;
   if (operation === undefined || of === undefined || from === undefined || to === undefined) return;
   const { id: tenantId } = await findTenant(ops.database.reader, tenant);
-  const wanted = { tenantId, operation, asset: of, from, to, reference, reason: reason ?? '' };
-  const plan = await planRefund(ops.database.reader, wanted);
+  const request = { tenantId, operation, asset: of, from, to, reference, reason: reason ?? '' };
+  const plan = await planRefund(ops.database.reader, request);
   if (countOf(plan.moves) > 0) {
     await ops.output.confirm(`Propose to ${described(plan.moves)}`);
-    await proposeRefund(ops, wanted, plan, ops.by(), stepsOf(ops, 'Proposing'));
+    await proposeRefund(ops, request, plan, ops.by(), stepsOf(ops, 'Proposing'));
   }
   const total: Amount = { raw: plan.totalRaw, asset: of };
   const left = { refunded_before: plan.refundedBefore, closed_accounts: plan.closed };
@@ -96,21 +96,24 @@ async function post(ops: AuthorisedOps, { tenant, reference }: Input): Promise<v
 }
 
 function stepsOf({ output }: AuthorisedOps, what: string): Parameters<typeof approveRefund>[4] {
-  return { stillMay: output.stillMay, onProgress: (done, all) => output.progress(what, done, all) };
+  return {
+    assertStillAuthorised: output.assertStillAuthorised,
+    onProgress: (done, all) => output.progress(what, done, all),
+  };
 }
 
 type Moves = RefundMoves<Pick<Adjustment, 'asset' | 'raw'>>;
 
-function countOf({ taken, toPayers, putBack }: Moves): number {
-  return taken.length + toPayers.length + putBack.length;
+function countOf({ taken, toPayers, returned }: Moves): number {
+  return taken.length + toPayers.length + returned.length;
 }
 
-function described({ taken, toPayers, putBack }: Moves): string {
+function described({ taken, toPayers, returned }: Moves): string {
   const parts = [
     taken.length > 0 && `take ${sumsOf(taken)} out of the fee accounts`,
     toPayers.length > 0 &&
       `give ${sumsOf(toPayers)} back for ${counted(toPayers.length, 'operation')}`,
-    putBack.length > 0 && `put ${sumsOf(putBack)} back into the fee accounts`,
+    returned.length > 0 && `put ${sumsOf(returned)} back into the fee accounts`,
   ];
   return parts.filter((part) => part !== false).join(', and ');
 }

@@ -111,7 +111,7 @@ const REPORTED = ['line', 'column', 'code', 'value', 'message'] as const;
 type LineProblem = Readonly<Record<(typeof REPORTED)[number], string | number>>;
 
 type AccountLine =
-  | { readonly line: CsvLine; readonly wanted: NewAccount }
+  | { readonly line: CsvLine; readonly account: NewAccount }
   | { readonly problems: readonly LineProblem[] };
 
 type Report = (column: string, code: string, message: string) => void;
@@ -147,7 +147,7 @@ function readAccountLines(
     const granted = readGrants(grant, memberIds, wrong);
     if (problems.length > 0 || (type !== 'person' && type !== 'business')) return { problems };
     const names = { alias: alias || null, phone: phone || null };
-    return { line, wanted: { tenantId, type, name, ...names, grants: granted } };
+    return { line, account: { tenantId, type, name, ...names, grants: granted } };
   });
 }
 
@@ -171,8 +171,8 @@ async function importLines(
   tenantId: Uuid,
   group: readonly AccountLine[],
 ): Promise<readonly ('opened' | 'known' | readonly LineProblem[])[]> {
-  const wanted = group.flatMap((line) => ('wanted' in line ? line.wanted : []));
-  const outcomes = (await importAccounts(deps, tenantId, wanted)).values();
+  const accounts = group.flatMap((line) => ('account' in line ? line.account : []));
+  const outcomes = (await importAccounts(deps, tenantId, accounts)).values();
   return group.map((line) => {
     if ('problems' in line) return line.problems;
     const outcome = outcomes.next().value;

@@ -69,12 +69,12 @@ export const limitCommands = group('limits of one operation and of one month', {
       month: option(`<raw> maximum of one month, 0 for nothing, ${OR_DEFAULT}`, rawOrDefault),
     },
     needs: 'manage',
-    run: async (ops, { account: named, tenant, ...wanted }) => {
-      const { minimum, maximum, month } = wanted;
+    run: async (ops, { account: named, tenant, ...change }) => {
+      const { minimum, maximum, month } = change;
       if (minimum === undefined && maximum === undefined && month === undefined)
         throw new UsageError('give at least one of --minimum, --maximum and --month');
       const account = await findAccount(ops.database.reader, { account: named, tenant });
-      await setAccountLimits(ops, { accountId: account.id, ...wanted }, ops.actor());
+      await setAccountLimits(ops, { accountId: account.id, ...change }, ops.actor());
       await show(ops, account);
     },
   }),
@@ -93,15 +93,15 @@ export const limitCommands = group('limits of one operation and of one month', {
 });
 
 function policyFields(policy: AccountPolicy): Fields {
-  const { asset, threshold: raw, coming } = policy;
+  const { asset, threshold: raw, pending } = policy;
   return {
     asset,
     ...policyDetails(policy),
     threshold: { raw, asset },
     batch_rule: batchRule(policy),
-    pending: coming && {
-      ...policyDetails(coming.policy),
-      effective_at: toRfc3339(coming.effectiveAt),
+    pending: pending && {
+      ...policyDetails(pending.policy),
+      effective_at: toRfc3339(pending.effectiveAt),
     },
   };
 }

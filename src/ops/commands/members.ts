@@ -181,8 +181,8 @@ export const tokenCommands = group('API tokens of members', {
     run: async ({ database, clock, actor, output }, input) => {
       const { id } = await findTenant(database.reader, input.tenant);
       const member = await findMember(database.reader, id, input.member);
-      const wanted = { ...input, expiresAt: input.expires ?? null };
-      const issued = await issueToken(database, clock, member, wanted, actor());
+      const request = { ...input, expiresAt: input.expires ?? null };
+      const issued = await issueToken(database, clock, member, request, actor());
       output.one({ token: issued.text, ...tokenFields(issued.token, member.name) });
       output.say(SHOWN_ONCE);
     },

@@ -254,12 +254,12 @@ export const eventCommands = group('the event log', {
       examples: ['events retention set 400', 'events retention set forever'],
       input: { days },
       needs: 'manage',
-      run: async (ops, wanted) => {
-        if (wanted.days !== null)
+      run: async (ops, input) => {
+        if (input.days !== null)
           await ops.output.confirm(
-            `Remove the events of every tenant that are older than ${wanted.days} days`,
+            `Remove the events of every tenant that are older than ${input.days} days`,
           );
-        await setRetention(ops.database, ops.clock, wanted.days, ops.actor());
+        await setRetention(ops.database, ops.clock, input.days, ops.actor());
         await show(ops);
       },
     }),

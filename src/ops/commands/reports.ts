@@ -31,11 +31,11 @@ network, or gave to them. The last lines cover all tenants, and are zero.`;
 
 async function print(
   { database, output }: Ops,
-  wanted: { readonly tenant?: string | undefined; readonly csv: boolean },
+  options: { readonly tenant?: string | undefined; readonly csv: boolean },
   totals: readonly LedgerTotals[],
   amounts: (line: ReportLine) => Fields,
 ): Promise<void> {
-  const only = await tenantIdOf(database.reader, wanted.tenant);
+  const only = await tenantIdOf(database.reader, options.tenant);
   const lines = await reportLines(database, totals);
   const rows = lines
     .filter(({ tenant }) => only === undefined || tenant?.id === only)
@@ -46,7 +46,7 @@ async function print(
       accounts: line.group,
       ...amounts(line),
     }));
-  if (wanted.csv) output.csv(rows);
+  if (options.csv) output.csv(rows);
   else output.list(rows, 'The tenant has nothing.');
   // In any double-entry ledger, the totals of all tenants sum to zero.
   if (lines.some((line) => line.tenant === null && line.totals.some((total) => total !== 0n)))
@@ -66,12 +66,12 @@ export const reportCommands = group('totals of the ledger', {
       tenant,
       csv,
     },
-    run: async (ops, { at, ...wanted }) => {
+    run: async (ops, { at, ...options }) => {
       if (at !== undefined && at > ops.clock() - SETTLED_AFTER_MS)
         throw new UsageError(`--at must be at least ${SETTLED_AFTER_MS / 1000} seconds ago`);
       const totals =
         at === undefined ? await readTotalsNow(ops.database) : await readTotalsAt(ops.database, at);
-      await print(ops, wanted, [totals], ({ totals: [total = 0n], asset }) => ({
+      await print(ops, options, [totals], ({ totals: [total = 0n], asset }) => ({
         total: { raw: total, asset },
       }));
     },
@@ -92,7 +92,7 @@ export const reportCommands = group('totals of the ledger', {
       tenant,
       csv,
     },
-    run: async (ops, { month: name, timeZone, ...wanted }) => {
+    run: async (ops, { month: name, timeZone, ...options }) => {
       const month = monthNamed(name, timeZone);
       if (month === null)
         throw new UsageError(`--month: ${name} is not a month: write it as 2026-10`);
@@ -101,7 +101,7 @@ export const reportCommands = group('totals of the ledger', {
         throw new UsageError(`--month: ${name} is not over yet`);
       const opening = await readTotalsAt(ops.database, instant(startsAt - 1));
       const closing = await readTotalsAt(ops.database, instant(endsAt - 1));
-      await print(ops, wanted, [opening, closing], ({ totals, asset }) => {
+      await print(ops, options, [opening, closing], ({ totals, asset }) => {
         const [before = 0n, after = 0n] = totals;
         return {
           opening: { raw: before, asset },
@@ -124,8 +124,8 @@ class LedgerTotals {
     this.sums.set(`${tenantId}/${group}/${of}`, this.of(tenantId, group, of) + total);
   }
 
-  of(tenantId: Uuid, group: Group, wanted: Asset): bigint {
-    return this.sums.get(`${tenantId}/${group}/${wanted}`) ?? 0n;
+  of(tenantId: Uuid, group: Group, asset: Asset): bigint {
+    return this.sums.get(`${tenantId}/${group}/${asset}`) ?? 0n;
   }
 }
 

@@ -96,7 +96,7 @@ const finishCommand = command({
   },
 });
 
-/** Throws UsageError for an unknown rail, which would be left out without notice. */
+/** Throws UsageError for an unknown rail, which would otherwise be ignored. */
 async function assertRails(
   { database, config, clock }: Ops,
   unasked: readonly Restore[],

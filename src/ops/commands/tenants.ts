@@ -50,8 +50,8 @@ export const tenantCommands = group('the customers of the service', {
     },
     needs: 'manage',
     run: async ({ database, clock, actor, output }, { name, network, timeZone }) => {
-      const wanted = { name, network: network ?? null, timeZone };
-      output.one(tenantFields(await addTenant(database, clock, wanted, actor())));
+      const request = { name, network: network ?? null, timeZone };
+      output.one(tenantFields(await addTenant(database, clock, request, actor())));
     },
   }),
   list: query({

@@ -121,7 +121,7 @@ async function payoutsOf(
   return found;
 }
 
-/** Returns outcomes that no statement has, and days without a statement that outcomes wait for. */
+/** Returns outcomes that no statement lists, and days whose missing statement might list one. */
 async function missingThere(
   reader: Reader,
   statement: PayoutStatement,

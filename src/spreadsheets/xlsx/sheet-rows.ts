@@ -15,7 +15,7 @@ import { isTrue, type PartReader } from './xml.js';
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-interface Book {
+interface WorkbookFacts {
   readonly texts: Texts | null;
   readonly styles: readonly CellStyle[];
   readonly is1904: boolean;
@@ -45,7 +45,7 @@ export class SheetRows implements PartReader {
   private readonly inline = new TextBuffer();
 
   constructor(
-    private readonly book: Book,
+    private readonly book: WorkbookFacts,
     /** Reported with the first row. */
     private skippedSheets: number,
   ) {}
@@ -58,7 +58,7 @@ export class SheetRows implements PartReader {
 
   /** Structure of a worksheet: worksheet > sheetData > row > c > v, f, is > t or r > t */
   open(name: string, attributes: Attributes, depth: number): void {
-    // Programs differ on the rest of the value.
+    // Programs read a value with an element in it differently.
     if (this.textTarget !== null)
       throw unreadable(`a value in row ${this.rowNumber} has an element in it`);
     if (depth === 1 && name !== 'worksheet')

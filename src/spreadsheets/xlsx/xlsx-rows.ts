@@ -39,7 +39,7 @@ async function readSharedStrings(
   let isText = false;
   await readWholePart(bytes, effort, {
     open(name, _attributes, depth) {
-      // Programs differ on the rest of the text.
+      // Programs read a text with an element in it differently.
       if (isText) throw unreadable('a text of the workbook has an element in it');
       if (depth === 2) isItem = name === 'si';
       if (depth === 3) isRun = name === 'r';

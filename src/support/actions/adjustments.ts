@@ -59,8 +59,8 @@ export const ACCOUNT_ACTIONS: readonly DeskAction<Account>[] = [
       if (amount?.asset !== asset)
         throw new ApiError(invalidField('amount', 'write it as 1,500.00'));
       const reference = form.get('reference') ?? '';
-      const wanted = { tenantId, accountId, direction, amount, reference, reason, by };
-      const { resource } = await proposeAdjustment(deps, wanted);
+      const request = { tenantId, accountId, direction, amount, reference, reason, by };
+      const { resource } = await proposeAdjustment(deps, request);
       if (resource.proposedById !== by.id) throw new ApiError(REFERENCE_TAKEN);
     },
   },

@@ -35,7 +35,7 @@ export interface ListOfResource<Resource> {
   ): Promise<{ readonly rows: Content; readonly next: string | null }>;
 }
 
-/** Content of a page besides the title, the id, the history, the lists and the links. */
+/** Content of a resource's page, without the title, the id, the history, the lists and the links. */
 export interface Described {
   readonly status: Content;
   readonly facts: readonly Fact[];

@@ -27,7 +27,7 @@ interface Flow {
   readonly verifier: string;
 }
 
-export class ProviderAway extends Error {
+export class ProviderUnavailable extends Error {
   override name = 'ProviderAway';
 }
 
@@ -73,8 +73,8 @@ export class IdentityProvider {
       pkceCodeVerifier: verifier,
       idTokenExpected: true,
     }).catch((failure: unknown) => {
-      throw isAway(failure)
-        ? new ProviderAway('no token', { cause: failure })
+      throw isProviderUnavailable(failure)
+        ? new ProviderUnavailable('no token', { cause: failure })
         : new NotProven('', { cause: failure });
     });
     const claims: Readonly<Record<string, unknown>> | undefined = tokens.claims();
@@ -99,7 +99,7 @@ export class IdentityProvider {
   private configuration(): Promise<Configuration> {
     this.known ??= this.discover().catch((failure: unknown) => {
       this.known = null;
-      throw new ProviderAway('no configuration', { cause: failure });
+      throw new ProviderUnavailable('no configuration', { cause: failure });
     });
     return this.known;
   }
@@ -130,7 +130,7 @@ function rightsOf({ byValue }: RightsOfClaim, claim: unknown): readonly StaffRig
 }
 
 /** Whether the provider is unavailable: a broken connection, a timeout or a 5xx. */
-function isAway(failure: unknown): boolean {
+function isProviderUnavailable(failure: unknown): boolean {
   if (!(failure instanceof Error)) return false;
   const { cause } = failure;
   if (cause instanceof Response) return cause.status >= 500;

@@ -14,7 +14,7 @@ import { codeOf } from '../forms.js';
 import { bindPage, signedInPage } from '../pages/sign-in.js';
 import { nextOf } from '../routes.js';
 import { type DeskContext, type DeskRouter, ownForm, sendPage, type Site } from '../site.js';
-import { IdentityProvider, NotProven, ProviderAway } from './provider.js';
+import { IdentityProvider, NotProven, ProviderUnavailable } from './provider.js';
 
 export const CALLBACK_PATH = '/sign-in/provider/callback';
 /** Rate limit per client network, because each attempt may call the provider. */
@@ -61,9 +61,9 @@ class SingleSignOn {
 
   async begin(context: DeskContext): Promise<void> {
     this.limit(context);
-    const { url, flow } = await this.asked(() => this.provider.begin());
+    const { url, flow } = await this.callProvider(() => this.provider.begin());
     const next = nextOf(context.query.next);
-    this.keep(context, 'desk-flow', { ...flow, next, before: sessionOf(context) });
+    this.setSealedCookie(context, 'desk-flow', { ...flow, next, before: sessionOf(context) });
     context.redirect(url.href);
     context.body = '';
   }
@@ -71,26 +71,35 @@ class SingleSignOn {
   async finish(context: DeskContext): Promise<void> {
     this.limit(context);
     context.append('Set-Cookie', this.site.cookies.clear('desk-flow'));
-    const flow = this.kept(context, 'desk-flow', flowSchema);
+    const flow = this.readSealedCookie(context, 'desk-flow', flowSchema);
     const query = new URLSearchParams(context.querystring);
-    const proven = await this.asked(() => this.provider.finish(query, flow));
+    const proven = await this.callProvider(() => this.provider.finish(query, flow));
     const found = await findBySubject(this.site, proven);
-    if (found.found === 'nobody') throw notSignedIn(NOBODY);
+    if (found.found === 'nobody') throw notSignedIn(NO_ACCESS);
     if (found.found === 'person') return this.signIn(context, found.identity, proven, flow);
     const { id, name } = found.person;
     const secret = randomBytes(32).toString('base64url');
-    this.keep(context, 'desk-bind', { secret, next: flow.next, person: { id, name }, proven });
+    this.setSealedCookie(context, 'desk-bind', {
+      secret,
+      next: flow.next,
+      person: { id, name },
+      proven,
+    });
     sendPage(context, bindPage(secret, name, false));
   }
 
   async bind(context: DeskContext): Promise<void> {
     this.limit(context);
-    const { secret, person, proven, next } = this.kept(context, 'desk-bind', bindSchema);
+    const { secret, person, proven, next } = this.readSealedCookie(
+      context,
+      'desk-bind',
+      bindSchema,
+    );
     const form = await ownForm(context, this.site, secret);
-    const bound = await bindSubject(this.site, person, proven, codeOf(form));
-    if ('refusal' in bound) return sendPage(context, bindPage(secret, person.name, true));
+    const identity = await bindSubject(this.site, person, proven, codeOf(form));
+    if ('refusal' in identity) return sendPage(context, bindPage(secret, person.name, true));
     context.append('Set-Cookie', this.site.cookies.clear('desk-bind'));
-    await this.signIn(context, bound, proven, { next, before: sessionOf(context) });
+    await this.signIn(context, identity, proven, { next, before: sessionOf(context) });
   }
 
   private async signIn(
@@ -99,8 +108,8 @@ class SingleSignOn {
     { rights }: ProvenSubject,
     { next, before }: Pick<z.infer<typeof flowSchema>, 'next' | 'before'>,
   ): Promise<void> {
-    const place = this.site.addresses.of(context.req);
-    const opened = await openSession(this.site, identity, 'support', place, rights);
+    const address = this.site.addresses.of(context.req);
+    const opened = await openSession(this.site, identity, 'support', address, rights);
     for (const cookie of await this.site.sessions.keep(opened, before))
       context.append('Set-Cookie', cookie);
     context.set('Refresh', `0; url=${next}`);
@@ -108,7 +117,7 @@ class SingleSignOn {
   }
 
   /** Sets a cookie with a sealed value, for use within ten minutes. */
-  private keep(context: DeskContext, cookie: FlowCookie, value: object): void {
+  private setSealedCookie(context: DeskContext, cookie: FlowCookie, value: object): void {
     const { encryptionKeys, clock, cookies } = this.site;
     const text = JSON.stringify({ until: clock() + FLOW_S * 1_000, value });
     const { keyId, bytes } = seal(encryptionKeys, text, `support/${cookie}`);
@@ -117,7 +126,7 @@ class SingleSignOn {
   }
 
   /** Returns the value of a cookie. Throws `DeskError` if it is absent, invalid or too old. */
-  private kept<T>(context: DeskContext, cookie: FlowCookie, schema: z.ZodType<T>): T {
+  private readSealedCookie<T>(context: DeskContext, cookie: FlowCookie, schema: z.ZodType<T>): T {
     const { encryptionKeys, clock, cookies } = this.site;
     const [keyId = '', text = ''] = cookies.read(context.req, cookie)?.split('.') ?? [];
     try {
@@ -126,9 +135,9 @@ class SingleSignOn {
       const { until, value } = z.object({ until: z.number(), value: schema }).parse(opened);
       if (clock() < until) return value;
     } catch {
-      // Another browser's, or forged.
+      // The cookie is from another browser, or forged.
     }
-    throw notSignedIn(BEGUN_ELSEWHERE);
+    throw notSignedIn(NO_SUCH_SIGN_IN);
   }
 
   private limit(context: DeskContext): void {
@@ -136,30 +145,34 @@ class SingleSignOn {
   }
 
   /** Logs the provider's failures and throws `DeskError` without their messages. */
-  private async asked<T>(work: () => Promise<T>): Promise<T> {
+  private async callProvider<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (failure) {
-      if (!(failure instanceof ProviderAway || failure instanceof NotProven)) throw failure;
+      if (!(failure instanceof ProviderUnavailable || failure instanceof NotProven)) throw failure;
       const { logger, settings } = this.site;
       logger.warn(
         { fault: describeFault(failure.cause ?? failure) },
         'the identity provider signed nobody in',
       );
       if (failure instanceof NotProven) throw notSignedIn(NOT_PROVEN);
-      throw new DeskError(503, 'No answer', settings.withCode ? `${AWAY} ${WITH_CODE}` : AWAY);
+      throw new DeskError(
+        503,
+        'No answer',
+        settings.withCode ? `${PROVIDER_UNAVAILABLE} ${WITH_CODE}` : PROVIDER_UNAVAILABLE,
+      );
     }
   }
 }
 
-const AWAY = "Your company's sign-in does not answer now. Try again in a moment.";
+const PROVIDER_UNAVAILABLE = "Your company's sign-in does not answer now. Try again in a moment.";
 const WITH_CODE = 'Until then sign in with your name and a code.';
 const NOT_PROVEN =
   "Your company's sign-in did not say who you are. Begin again at the desk's own page.";
-const BEGUN_ELSEWHERE =
-  'This sign-in was not begun in this browser, or over ten minutes ago. Begin again.';
-const NOBODY =
-  'Your company knows you, but the desk does not let this account in: it is nobody of the active staff, in no group that gives a right, or somebody else bound theirs to that name. Ask whoever manages the staff.';
+const NO_SUCH_SIGN_IN =
+  'This sign-in began in another browser, or more than ten minutes ago. Begin again.';
+const NO_ACCESS =
+  "Your company's sign-in succeeded, but no active member of staff has this account, or none of its groups gives a right, or the name is linked to another account. Ask the people who manage the staff.";
 
 function sessionOf({ state }: DeskContext): Uuid | null {
   return state.person?.sessionId ?? null;

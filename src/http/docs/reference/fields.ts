@@ -26,7 +26,7 @@ function described({ description }: Schema): Schema {
 }
 
 export interface FieldLinks {
-  /** The page of this component; undefined if its fields are listed where it is used. */
+  /** Returns the page of a component. Undefined if its fields are listed where it is used. */
   readonly object: (name: string) => string | undefined;
   /** Replaces `object` for fields that are one of several objects. */
   readonly union?: (name: string) => string | undefined;

@@ -2,7 +2,7 @@ import type { ApiDocument, DescribedOperation, Schema } from '../../openapi-docu
 import { titleOf } from '../../openapi-tags.js';
 import type { Route } from '../../route.js';
 import { breakable, html, type Html, NOTHING } from '../html.js';
-import { type Places, sectionOf, type SitePage } from '../layout.js';
+import { type SiteUrls, sectionOf, type SitePage } from '../layout.js';
 import type { Generated } from '../pages.js';
 import { renderMarkdown } from '../markdown-page.js';
 import { type Call, callArticle, NO_LINKS } from './article.js';
@@ -12,12 +12,12 @@ import { fieldList, type FieldLinks, resolved, typeOf } from './fields.js';
 
 const PATH = '/reference';
 const OBJECTS = `${PATH}/objects`;
-const SENT = `${PATH}/deliveries`;
+const DELIVERIES = `${PATH}/deliveries`;
 
 interface Group {
   readonly tag: string;
   readonly path: string;
-  readonly about: string;
+  readonly description: string;
   readonly calls: readonly Call[];
 }
 
@@ -28,7 +28,7 @@ export class Reference {
   constructor(
     routes: readonly Route[],
     private readonly document: ApiDocument,
-    private readonly places: Places,
+    private readonly urls: SiteUrls,
   ) {
     const { paths, tags: described } = document;
     const calls = routes.flatMap((route): Call[] => {
@@ -41,12 +41,12 @@ export class Reference {
     this.groups = Array.from(tags, (tag) => ({
       tag,
       path: `${PATH}/${slug(tag)}`,
-      about: described.find(({ name }) => name === tag)?.description ?? '',
+      description: described.find(({ name }) => name === tag)?.description ?? '',
       calls: calls.filter((call) => tagOf(call) === tag),
     })).filter(({ calls: own }) => own.length > 0);
     const shown = this.shownObjects();
     this.links = {
-      object: (name) => (shown.has(name) ? `${places.page(OBJECTS)}#${name}` : undefined),
+      object: (name) => (shown.has(name) ? `${urls.page(OBJECTS)}#${name}` : undefined),
       isResponse: true,
     };
   }
@@ -56,20 +56,20 @@ export class Reference {
       html`<p>
           All bodies are JSON, except uploads, which are multipart forms, and files. Every request
           carries a token, every response its <code>Svc-Request-Id</code>. For machines there is
-          <a href="${this.places.openApi}">openapi.json</a> (OpenAPI 3.1). See also the
-          <a href="${this.places.page(OBJECTS)}">objects</a> in responses, and the
-          <a href="${this.places.page(SENT)}">deliveries</a> to your endpoints.
+          <a href="${this.urls.openApi}">openapi.json</a> (OpenAPI 3.1). See also the
+          <a href="${this.urls.page(OBJECTS)}">objects</a> in responses, and the
+          <a href="${this.urls.page(DELIVERIES)}">deliveries</a> to your endpoints.
         </p>
         <p>
           The samples read the address, with <code>/v1</code>, from <code>SVC_URL</code> and the
-          token from <code>SVC_TOKEN</code>. Replace their ids by yours. They are complete:
-          TypeScript needs <a href="${this.places.page('/clients')}">our client</a>, Python (3) and
+          token from <code>SVC_TOKEN</code>. Replace the ids by yours. They are complete:
+          TypeScript needs <a href="${this.urls.page('/clients')}">our client</a>, Python (3) and
           Go (1.20) nothing else.
         </p>
         ${this.groups.map(
-          ({ tag, path, about, calls }) =>
-            html`<h2 id="${slug(tag)}"><a href="${this.places.page(path)}">${titleOf(tag)}</a></h2>
-              ${about === '' ? NOTHING : renderMarkdown(about)}
+          ({ tag, path, description, calls }) =>
+            html`<h2 id="${slug(tag)}"><a href="${this.urls.page(path)}">${titleOf(tag)}</a></h2>
+              ${description === '' ? NOTHING : renderMarkdown(description)}
               <ul class="calls">
                 ${calls.map(({ route, operation }) => html`<li>${this.callLink(route)} ${operation.summary}</li>`)}
               </ul>`,
@@ -92,14 +92,14 @@ export class Reference {
     const group = this.groups.find(({ calls }) => calls.some((call) => call.route === route));
     const name = html`<code>${method} ${breakable(path)}</code>`;
     if (group === undefined) return name;
-    return html`<a href="${this.places.page(group.path)}#${route.operationId}">${name}</a>`;
+    return html`<a href="${this.urls.page(group.path)}#${route.operationId}">${name}</a>`;
   }
 
-  private groupPage({ tag, path, about, calls }: Group): SitePage {
-    const { document, links, places } = this;
-    const context = { document, links, errors: places.page('/conceptos/errores') };
+  private groupPage({ tag, path, description, calls }: Group): SitePage {
+    const { document, links, urls } = this;
+    const context = { document, links, errors: urls.page('/conceptos/errores') };
     const content = (): Html =>
-      html`${about === '' ? NOTHING : renderMarkdown(about)}
+      html`${description === '' ? NOTHING : renderMarkdown(description)}
       ${calls.map((call) => callArticle(call, context))}`;
     const sections = calls.map(({ route, operation: { operationId, summary } }) =>
       sectionOf(
@@ -111,7 +111,7 @@ export class Reference {
     return page(path, titleOf(tag), `the operations of ${tag}`, content, sections);
   }
 
-  /** The objects in responses; a request describes its own. */
+  /** Returns the names of the objects in responses. A request describes its objects itself. */
   private shownObjects(): ReadonlySet<string> {
     const names = new Set<string>();
     const visit = (value: unknown): void => {
@@ -152,17 +152,17 @@ export class Reference {
 
   private deliveriesPage(): SitePage {
     const { webhooks = {}, components } = this.document;
-    const sent = Object.entries(webhooks).flatMap(([name, { post }]) =>
+    const deliveries = Object.entries(webhooks).flatMap(([name, { post }]) =>
       post === undefined ? [] : [{ name, post }],
     );
     const schemaOf = ({ requestBody }: DescribedOperation): Schema =>
       Object.values(requestBody?.content ?? {})[0]?.schema ?? {};
     const { schemas } = components;
-    const events = sent.filter(
+    const events = deliveries.filter(
       ({ post }) => 'data' in (resolved(schemaOf(post), schemas).properties ?? {}),
     );
     const envelope = { oneOf: events.map(({ post }) => schemaOf(post)) };
-    const article = ({ name, post }: (typeof sent)[number]): Html => {
+    const article = ({ name, post }: (typeof deliveries)[number]): Html => {
       const schema = schemaOf(post);
       const data = resolved(schema, schemas).properties?.data?.properties?.object;
       return html`<article id="${slug(name)}">
@@ -181,30 +181,30 @@ export class Reference {
     const content = (): Html =>
       html`<p>
           The events that your endpoints receive and that the log holds. See
-          <a href="${this.places.page('/events')}">when each is sent</a> and
-          <a href="${this.places.page('/webhooks')}">how to verify it</a>.
+          <a href="${this.urls.page('/events')}">when each is sent</a> and
+          <a href="${this.urls.page('/webhooks')}">how to verify it</a>.
         </p>
         <h2 id="event"><a href="#event">Every event</a></h2>
         ${events.length === 0 ? NOTHING : fieldList(envelope, schemas, { ...NO_LINKS, union: this.links.object, isResponse: true })}
-        ${sent.map(article)}`;
+        ${deliveries.map(article)}`;
     const sections = [
       sectionOf('event', 'Every event', 'envelope id type sequence data'),
-      ...sent.map(({ name, post }) =>
+      ...deliveries.map(({ name, post }) =>
         sectionOf(slug(name), name, `${post.summary} ${post.description}`),
       ),
     ];
-    return page(SENT, 'Deliveries', 'the body of each event', content, sections);
+    return page(DELIVERIES, 'Deliveries', 'the body of each event', content, sections);
   }
 }
 
 function page(
   path: string,
   title: string,
-  about: string,
+  description: string,
   content: () => Html,
   sections: SitePage['sections'],
 ): SitePage {
-  return { path, title, about, content, sections, under: PATH };
+  return { path, title, description, content, sections, menuPath: PATH };
 }
 
 function slug(name: string): string {
