@@ -17,10 +17,10 @@ const CHART = join(ROOT, 'deploy/helm');
 /** The oldest version that the chart supports, and the newest with a schema. */
 const VERSIONS = ['1.27', '1.37'];
 /** A Helm built with plain Go assumes Kubernetes 1.20 by default. */
-const AT = ['--kube-version', VERSIONS[0]];
-const FIRST = [...AT, '--set', 'image.tag=1.2.3'];
+const KUBE_VERSION = ['--kube-version', VERSIONS[0]];
+const MINIMAL = [...KUBE_VERSION, '--set', 'image.tag=1.2.3'];
 const FULL = [
-  ...FIRST,
+  ...MINIMAL,
   ...[
     '--set',
     'deployment=money-movement,secrets.rails=rails,migrate.until=1763746810000,scrape=false',
@@ -41,8 +41,8 @@ async function main() {
   const helm = await findHelm();
   if (!helm) return;
   const failure = 'The chart is wrong';
-  await run(helm, ['lint', '--strict', CHART, ...FIRST], { failure });
-  await run(helm, ['template', 'money', CHART, ...AT], { failure }).then(
+  await run(helm, ['lint', '--strict', CHART, ...MINIMAL], { failure });
+  await run(helm, ['template', 'money', CHART, ...KUBE_VERSION], { failure }).then(
     () => {
       throw new UserError('The chart renders without image.tag.');
     },
@@ -53,7 +53,7 @@ async function main() {
   const schemas = await findSchemas();
   const folder = mkdtempSync(join(tmpdir(), 'chart-'));
   try {
-    for (const [name, values] of Object.entries({ first: FIRST, full: FULL })) {
+    for (const [name, values] of Object.entries({ minimal: MINIMAL, full: FULL })) {
       const file = join(folder, `${name}.yaml`);
       const rendered = await run(helm, ['template', 'money', CHART, ...values], { failure });
       writeFileSync(file, rendered);

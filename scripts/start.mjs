@@ -86,7 +86,7 @@ async function endLeftovers(book) {
   });
 }
 
-/** Everything that belongs to `npm start`, but not the folders of tests and benchmarks. */
+/** Removes everything that belongs to `npm start`, but not the folders of tests and benchmarks. */
 function wipe() {
   for (const name of readdirSync(RUN)) {
     if (!['pids.json', 'test', 'bench', 'prove'].includes(name))

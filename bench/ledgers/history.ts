@@ -21,7 +21,7 @@ const PLACES: readonly IdOf[] = [
 /** The tenant's system accounts have the first indexes. */
 export const PAY_IN = 0;
 export const SYSTEM_ACCOUNTS = 3;
-/** The first account of a person or business; the busy one, if there is one. */
+/** The first account of a person or business. It is the busy account, if the shape has one. */
 export const FIRST_ACCOUNT = SYSTEM_ACCOUNTS;
 
 /** The smallest amount of a transfer. All amounts are multiples of this unit. */

@@ -3,7 +3,7 @@ import { type Connection, createConnection } from 'mysql2/promise';
 
 const MAX_MS = 180_000;
 const POLL_MS = 200;
-/** Of 16 KiB. Few enough that writing them is negligible. */
+/** Dirty pages (of 16 KiB) that may remain, because writing them is negligible. */
 const FEW_PAGES = 500;
 const FEW_UNDONE = 2_000;
 

@@ -1,6 +1,6 @@
 import type { Latency } from '../load/job.js';
 
-/** Figures in words. */
+/** Texts for figures. */
 
 export function perSecond(value: number): string {
   return `${Math.round(value).toLocaleString('en')}/s`;

@@ -141,7 +141,7 @@ function watch({ url }: Ledger, size: Size): Promise<Omit<Lateness, 'workflows'>
   });
 }
 
-/** SQL: waiting, but not for long. */
+/** Returns an SQL condition for transfers that wait and are due soon. */
 function soonDue(): string {
   return `status='pending_approval' AND approval_expires_at<${column.time.literal(instant(systemClock() + DAY_MS))}`;
 }

@@ -103,7 +103,7 @@ async function record(
   return statements;
 }
 
-/** Whom the ledger's token speaks for. */
+/** Returns the caller that the ledger's token identifies. */
 export function callerOf({ tenantId, memberId }: Ledger): Caller {
   return { tenantId, memberId, tokenKeyId: 'bench', scopes: SCOPES };
 }

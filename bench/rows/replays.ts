@@ -11,7 +11,7 @@ import { randomParties, replaySame } from './transfers.js';
 const CLIENTS = 64;
 const KEYS = 5_000;
 
-/** Retries of completed transfers: nothing is written. */
+/** Repeats completed transfers, which writes nothing. */
 export const replaysRow: Row = {
   name: 'replays',
   title: 'Replays of used keys, 64 clients',

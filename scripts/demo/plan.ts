@@ -56,7 +56,7 @@ export interface TenantPlan {
   readonly fees: { readonly account: string; readonly schedules: readonly FeePlan[] } | null;
 }
 
-/** Invented, like everybody here. */
+/** Plans an account of an invented business. */
 function business(name: string, alias: string | null, funds: AccountPlan['funds']): AccountPlan {
   const declared = { documentType: 'NIT', documentNumber: '900555001-1' } as const;
   return { type: 'business', name, alias, phone: null, declared, funds };

@@ -54,7 +54,7 @@ function isOf(
       ) !== null
     );
   } catch {
-    // Sealed by the keys of another checkout.
+    // Another checkout sealed the secret, with other keys.
     return false;
   }
 }

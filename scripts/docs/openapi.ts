@@ -20,7 +20,7 @@ interface DescribedApi {
   readonly docsUrl: string;
 }
 
-/** The address in the examples of generated files, which leads nowhere. */
+/** The address in the examples of generated files. No service has it. */
 export const EXAMPLE_BASE_URL = 'https://api.example.com';
 
 const A_KEY = `none:${Buffer.alloc(32).toString('base64')}`;
@@ -33,8 +33,8 @@ const UNUSED = {
 };
 
 /**
- * Built from the routes like in a process, with BASE_URL and DOCS_URL of the environment. Connects
- * to nothing. Throws ConfigError if they are not addresses.
+ * Describes the API with the routes that a process builds, and with BASE_URL and DOCS_URL of the
+ * environment. Opens no connections. Throws ConfigError if these two are not URLs.
  */
 export async function describeApi({
   BASE_URL,

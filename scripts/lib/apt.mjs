@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { step } from './progress.mjs';
 import { findProgram, run } from './run.mjs';
 
-/** Whether system packages can be installed without asking: as root, on Debian or Ubuntu. */
+/** Returns whether system packages can be installed without a password: as root, on Debian or Ubuntu. */
 export const canInstall = () => process.getuid?.() === 0 && findProgram('apt-get') !== undefined;
 
 /** Installs these, without recommended packages. Throws a UserError that begins with `failure`. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { shortHash } from './paths.mjs';
 
 const SHARED_MEMORY = '/dev/shm';
-/** Size of a whole run's databases, and twice as much for everything else. */
+/** Space that the databases of a run need. Twice as much memory must be free. */
 const ROOM_BYTES = 6 * 2 ** 30;
 
 /**
@@ -15,10 +15,10 @@ export function memoryFolder(folder) {
   return join(SHARED_MEMORY, `money-movement-${shortHash(folder)}`);
 }
 
-/** Whether data is in memory: as `DATA_IN` says, otherwise if that is `usual` and there is room. */
-export function isInMemory(usual) {
-  const { DATA_IN: wanted = usual } = process.env;
-  return wanted === 'memory' && hasRoom();
+/** Returns whether data belongs in memory (by DATA_IN, or else by `byDefault`) and there is room for it. */
+export function isInMemory(byDefault) {
+  const { DATA_IN: place = byDefault } = process.env;
+  return place === 'memory' && hasRoom();
 }
 
 function hasRoom() {

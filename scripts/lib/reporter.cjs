@@ -5,13 +5,12 @@ const { Spec } = require('mocha').reporters;
 
 /** The pipe that test.mjs reads. */
 const COUNTS = 3;
-/** So many files are shown with their time, where there are more or SHOW_SLOWEST says how many. */
+/** Number of slow files that are listed if there are more files. SHOW_SLOWEST sets another number. */
 const SLOWEST = 15;
 
 /**
- * Mocha's usual report, and below it the files that took longest, with what each used of the processors: its own process
- * and the programs that it started and ended, not the servers that all share. The counts go to test.mjs, which prints
- * them as the last line of all.
+ * Prints mocha's usual report, then the slowest files with their CPU time, which includes programs that a test starts
+ * and ends but not the shared servers. Passes the counts to test.mjs, which prints them as the last line.
  */
 module.exports = class extends Spec {
   constructor(runner, options) {
@@ -28,8 +27,8 @@ module.exports = class extends Spec {
 
   epilogue() {
     super.epilogue();
-    const wanted = Number(process.env.SHOW_SLOWEST ?? 0);
-    if (wanted > 0 || this.times.size > SLOWEST) this.showSlowest(wanted || SLOWEST);
+    const count = Number(process.env.SHOW_SLOWEST ?? 0);
+    if (count > 0 || this.times.size > SLOWEST) this.showSlowest(count || SLOWEST);
     rmSync(this.folder, { recursive: true, force: true });
     writeSync(COUNTS, JSON.stringify({ passed: this.stats.passes, failed: this.stats.failures }));
   }
@@ -38,7 +37,7 @@ module.exports = class extends Spec {
     const slowest = [...this.times].sort(([, a], [, b]) => b - a).slice(0, count);
     const used = this.cpuSeconds();
     const column = (seconds) => `${seconds.toFixed(1).padStart(7)} s`;
-    console.log('  slowest files: in all, and of a processor\n');
+    console.log('  slowest files: duration, CPU time\n');
     for (const [file, ms] of slowest)
       console.log(
         `  ${column(ms / 1000)}${column(used.get(file) ?? 0)}  ${relative(process.cwd(), file).replace(/^dist\//, '')}`,
@@ -46,7 +45,7 @@ module.exports = class extends Spec {
     console.log();
   }
 
-  /** Of each file, as test/support/hooks.ts wrote it. */
+  /** Returns the CPU time of each file, which test/support/hooks.ts has written. */
   cpuSeconds() {
     const log = process.env.TEST_CPU_LOG;
     const lines = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [];

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { UserError } from './progress.mjs';
 
-/** Of each kind; more are of no use on one machine. */
+/** Maximum of processes of each kind. More are of no use on one machine. */
 export const MOST_PROCESSES = 8;
 
 /** The options of `npm start`. Throws a UserError. */

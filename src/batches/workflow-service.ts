@@ -27,7 +27,7 @@ export interface BatchWorkflowDeps extends DatabaseDeps {
   readonly sheets: Pick<SheetReaders, 'rows'>;
   readonly failpoints: Failpoints;
   /** Limits of batches at a time, per tenant and in total. */
-  readonly shares: { readonly validating: ConcurrencyLimit; readonly paying: ConcurrencyLimit };
+  readonly limits: { readonly validating: ConcurrencyLimit; readonly paying: ConcurrencyLimit };
   readonly onRows?: (step: RowStep, rows: number) => void;
 }
 
@@ -47,22 +47,23 @@ export class BatchWorkflowService {
 
   /** The caller repeats the call after `LimitReached` and `DatabaseUnavailable`. */
   validate(batchId: Uuid, watch: ValidationWatch): Promise<BatchState> {
-    const { sheets, shares } = this.deps;
+    const { sheets, limits } = this.deps;
     const deps = { ...this.deps, maxRows: MAX_ROWS, openSheet: sheets.rows.bind(sheets) };
     const counted = this.counted('validated', watch);
-    return this.within(shares.validating, batchId, async () =>
+    return this.within(limits.validating, batchId, async () =>
       stateOf(existing(await validateBatch(deps, batchId, counted))),
     );
   }
 
   /** Pays rows until `until` is aborted or all are settled. */
   pay(batchId: Uuid, watch: ValidationWatch, until = watch.signal): Promise<BatchPayment> {
-    return this.within(this.deps.shares.paying, batchId, async () => {
+    return this.within(this.deps.limits.paying, batchId, async () => {
       const end = await this.execution.pay(batchId, this.counted('settled', watch), until);
       return { end, state: await this.state(batchId) };
     });
   }
 
+  /** Returns a watch that also counts the rows for the metric. */
   private counted(step: RowStep, watch: ValidationWatch): ValidationWatch {
     let counted = 0;
     const heartbeat = (rows: number): void => {
@@ -78,11 +79,11 @@ export class BatchWorkflowService {
   }
 
   private async within<T>(
-    shares: ConcurrencyLimit,
+    limit: ConcurrencyLimit,
     batchId: Uuid,
     work: () => Promise<T>,
   ): Promise<T> {
-    const leave = shares.take((await this.find(batchId)).tenantId);
+    const leave = limit.take((await this.find(batchId)).tenantId);
     try {
       return await work();
     } finally {

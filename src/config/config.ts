@@ -153,7 +153,7 @@ export const SUPPORT_VARIABLES = {
     ),
 } as const;
 
-/** In addition to the application's user. */
+/** Variables of the migrations. MYSQL_URL names the application's user, which gets its rights. */
 export const MIGRATION_VARIABLES = {
   ...MYSQL_VARIABLES,
   MYSQL_ADMIN_URL: mysqlUrl.describe('secret: a user that may change the schema and grant rights'),
@@ -202,15 +202,15 @@ export type SupportConfig = Readonly<z.infer<typeof supportSchema>>;
 export type ServiceConfig = Pick<Config, keyof typeof SERVICE_VARIABLES>;
 /** Throws `ConfigError`. */
 export function readConfig(environment: Environment = process.env): Config {
-  return withRailSettings(read(configSchema, environment));
+  return assertRails(read(configSchema, environment));
 }
 
 export function readWorkerConfig(environment: Environment = process.env): WorkerConfig {
-  return withRailSettings(read(workerSchema, environment));
+  return assertRails(read(workerSchema, environment));
 }
 
 export function readSupportConfig(environment: Environment = process.env): SupportConfig {
-  const config = withRailSettings(read(supportSchema, environment));
+  const config = assertRails(read(supportSchema, environment));
   refuseFor(signInFaults(config));
   return config;
 }
@@ -235,13 +235,13 @@ export function readMigrationConfig(
   return config;
 }
 
-/** For replaying open workflows. `given` overrides the environment. */
+/** Reads the settings of Temporal, for replays of open workflows. `given` overrides the environment. */
 export function readTemporalConfig(given: Environment): TemporalConfig {
   return read(z.object(TEMPORAL_VARIABLES), { ...process.env, ...given });
 }
 
 /** Throws unless each gateway that a payout may use has keys, an address and an encrypted connection. */
-function withRailSettings<C extends ServiceConfig>(config: C): C {
+function assertRails<C extends ServiceConfig>(config: C): C {
   const { PAYOUT_RAILS: routes, PAYOUT_RAIL_URLS: urls, PAYOUT_RAIL_KEYS: keys } = config;
   const named = routes.flatMap(({ rail }) => gatewayOf(rail) ?? []);
   const faults = [...new Set([...named, ...urls.keys()])].flatMap((name) => [
@@ -252,7 +252,7 @@ function withRailSettings<C extends ServiceConfig>(config: C): C {
   return config;
 }
 
-/** Orders contain account and document numbers. */
+/** Returns a fault for each gateway without TLS: orders contain account and document numbers. */
 function unencryptedRails({
   PAYOUT_RAIL_URLS: urls,
   PAYOUT_RAIL_ALLOWED_HOSTS: allowed,

@@ -3,15 +3,15 @@ import { time } from '../db/columns.js';
 import type { Reader } from '../db/database.js';
 
 /**
- * When a statement begins. One that waits for locks begins before the wait, so a transaction reads
- * this in a later statement.
+ * SQL for the time at which its statement begins. A statement that waits for locks begins before
+ * the wait, so a transaction reads the time in a later statement.
  */
 export const NOW_SQL = 'UTC_TIMESTAMP(3) AS now';
 
 /** Upper limit for how far an account's last entry may be ahead of the database's clock. */
 const MAX_AHEAD_MS = 5_000;
 
-/** By then every transaction with this date has been committed, unless its COMMIT takes longer. */
+/** Age at which a date is settled: only a COMMIT that takes longer can still add an entry with it. */
 export const SETTLED_AFTER_MS = 15_000;
 
 /** The only clock that dates money, read behind the locks. (docs/decisions/0023) */
@@ -47,8 +47,8 @@ export class DatabaseClock {
   }
 
   /**
-   * A new entry may not have an earlier date than the last one, so the account is refused until
-   * an operator resets its clock.
+   * Returns whether postings to the account are refused until an operator resets its clock, because
+   * a new entry may not have an earlier date than the last one.
    */
   isTooFarAhead(lastPostedAt: Instant, now: Instant): boolean {
     return lastPostedAt - now > this.maxAheadMs;

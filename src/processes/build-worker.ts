@@ -151,7 +151,7 @@ function buildWorkerServices(
   const { client, outbox, relay, notifier } = bridge;
   // Separate writers, so that rows of batches do not delay approvals and payouts.
   const payoutDeps = { ...core, writer: writers.add('payouts') };
-  const shares = batchShares(ACTIVITIES_AT_ONCE);
+  const batchLimits = buildBatchLimits(ACTIVITIES_AT_ONCE);
   const batches = new BatchWorkflowService({
     database,
     recipientBudget,
@@ -161,7 +161,7 @@ function buildWorkerServices(
     notifier,
     sheets,
     failpoints,
-    shares,
+    limits: batchLimits,
     onRows: rowMetrics(core.registry),
   });
   const rails = buildWorkerRails(config, payoutDeps, outbox, logger);
@@ -301,7 +301,7 @@ const PAID_OF_A_TENANT = 4;
  * Limits the long activities of batches, so that quick ones find free slots. More payments of one
  * tenant at a time would not be faster, because they share the writer's groups.
  */
-function batchShares(slots: number): {
+function buildBatchLimits(slots: number): {
   readonly validating: ConcurrencyLimit;
   readonly paying: ConcurrencyLimit;
 } {

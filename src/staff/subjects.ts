@@ -66,13 +66,13 @@ export async function bindSubject(
   const { identity } = verified;
   const bound = await bind(deps, identity, proven);
   if (bound !== null) return bound;
-  // Meanwhile the person or the account was linked otherwise, or the person deactivated.
+  // Another request has linked the person or the account, or deactivated the person.
   const refusal = denied(OTHER_SUBJECT);
   await recordRefusal(deps, proven, identity, refusal);
   return { refusal };
 }
 
-/** Null if the person or the account has been linked otherwise meanwhile. */
+/** Returns null if another request has linked the person or the account, or deactivated the person. */
 async function bind(
   deps: StaffDeps,
   identity: StaffIdentity,
@@ -113,12 +113,12 @@ export async function unbindSubject(
   });
 }
 
-const NOBODY = 'the account at the provider is nobody of the staff';
+const NOBODY = 'no member of staff has this account at the provider';
 const OTHER_SUBJECT = 'the person is bound to another account at the provider';
 
 function refusedOf(person: Staff | undefined, proven: ProvenSubject): string | null {
   if (person === undefined) return NOBODY;
-  if (person.kind !== 'person') return `${person.name} is a service, which signs in nowhere`;
+  if (person.kind !== 'person') return `${person.name} is a service, which cannot sign in`;
   if (!person.active) return `${person.name} is not active staff`;
   if (person.subjectHash !== null && !person.subjectHash.equals(subjectHash(proven)))
     return OTHER_SUBJECT;

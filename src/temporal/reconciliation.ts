@@ -14,9 +14,9 @@ import type { Sweep } from './sweeper.js';
 import type { WorkflowResource } from './workflow-resources.js';
 
 const TICK_MS = 5_000;
-/** Passes begin before workflows check their resources themselves. */
+/** Less than 1, so that a pass begins before workflows check their resources themselves. */
 const PASS_SHARE = 0.75;
-/** Younger resources are left to the outbox. */
+/** Age from which a resource is compared. The outbox handles younger ones. */
 const YOUNG_MS = 60_000;
 const SLICE = 200;
 const CALLS_AT_ONCE = 20;
@@ -81,12 +81,16 @@ async function compareSlice(deps: ReconciliationDeps, pass: Pass): Promise<void>
   const madeBefore = instant(clock() - Math.min(YOUNG_MS, lookAgainMs));
   const rows = await resource.listWaiting(reader, madeBefore, pass.after, SLICE);
   const ids = rows.map(({ id }) => id);
-  const known = await withOutboxEntry(reader, ids);
-  const unannounced = rows.filter(({ id }) => !known.has(id));
-  const compared = await mapAtOnce(CALLS_AT_ONCE, unannounced, async ({ id, tenantId, status }) => {
-    const isBehind = (await client.runningStatus(workflowIdOf(id))) !== status;
-    return isBehind ? [{ tenantId, resourceType, resourceId: id }] : [];
-  });
+  const withEntry = await withOutboxEntry(reader, ids);
+  const withoutEntry = rows.filter(({ id }) => !withEntry.has(id));
+  const compared = await mapAtOnce(
+    CALLS_AT_ONCE,
+    withoutEntry,
+    async ({ id, tenantId, status }) => {
+      const isBehind = (await client.runningStatus(workflowIdOf(id))) !== status;
+      return isBehind ? [{ tenantId, resourceType, resourceId: id }] : [];
+    },
+  );
   const behind = compared.flat();
   await outbox.add(behind);
   if (behind.length > 0) onBehind(resourceType, behind.length);

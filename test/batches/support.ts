@@ -102,11 +102,11 @@ export function number(text: string): Cell {
 /** One for all tests of a process, because each would start a thread of its own. */
 const SHEETS = new SheetReaders();
 
-/** What the workflow of a batch calls, with readers of its own, and shares and a budget that nobody uses up. */
+/** What the workflow of a batch calls, with readers of its own, and limits and a budget that nobody uses up. */
 export function batchServiceOf(
   deps: Pick<BatchWorkflowDeps, 'database' | 'writer' | 'clock'> & Partial<BatchWorkflowDeps>,
 ): BatchWorkflowService {
-  const shares = {
+  const limits = {
     validating: new ConcurrencyLimit(100, 100),
     paying: new ConcurrencyLimit(100, 100),
   };
@@ -116,7 +116,7 @@ export function batchServiceOf(
     notifier: NOBODY,
     sheets: SHEETS,
     failpoints: new Failpoints(null),
-    shares,
+    limits,
     recipientBudget: boundless(database),
   };
   return new BatchWorkflowService({ ...own, ...deps });
