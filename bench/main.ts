@@ -15,8 +15,8 @@ const RESULTS = fileURLToPath(new URL('../../bench/results/', import.meta.url));
 
 async function main(): Promise<boolean> {
   const servers = {
-    mysqlAdminUrl: given('BENCH_MYSQL_ADMIN_URL'),
-    temporalAddress: given('BENCH_TEMPORAL_ADDRESS'),
+    mysqlAdminUrl: requireVariable('BENCH_MYSQL_ADMIN_URL'),
+    temporalAddress: requireVariable('BENCH_TEMPORAL_ADDRESS'),
   };
   const { options, chosen } = readArgumentsOrExit();
   const date = new Date().toISOString();
@@ -33,7 +33,7 @@ async function main(): Promise<boolean> {
   return isAllMet(results);
 }
 
-function given(name: string): string {
+function requireVariable(name: string): string {
   const value = process.env[name];
   if (value === undefined || value === '')
     throw new Error(`${name} is not set: run the benchmarks by npm run bench`);

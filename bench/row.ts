@@ -10,7 +10,7 @@ export interface Row {
 }
 
 export interface Measured {
-  /** The figures in words. */
+  /** The figures as a text. */
   readonly figures: string;
   /** Baseline, in words and figures. */
   readonly baseline: string;

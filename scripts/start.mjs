@@ -18,12 +18,12 @@ import { findOrInstallMysql, mysqlPart } from './lib/mysql.mjs';
 import { ROOT, RUN } from './lib/paths.mjs';
 import { choosePorts, isFree } from './lib/ports.mjs';
 import { haproxyPart, requireHaproxy } from './lib/haproxy.mjs';
-import { endProcess, ProcessBook } from './lib/processes.mjs';
+import { endProcess, ProcessRegistry } from './lib/processes.mjs';
 import { bundlePrograms, programFile } from './lib/programs.mjs';
 import { part, say, step, UserError } from './lib/progress.mjs';
 import { endCommands, run } from './lib/run.mjs';
 import { loadSecrets } from './lib/secrets.mjs';
-import { MOST_PROCESSES, readArguments, readPort } from './lib/start-arguments.mjs';
+import { MAX_PROCESSES, readArguments, readPort } from './lib/start-arguments.mjs';
 import { Supervisor } from './lib/supervise.mjs';
 import { temporalPart } from './lib/temporal.mjs';
 
@@ -33,15 +33,15 @@ const numbered = (name, count) =>
 /** The processes that take requests stop first, then the servers that they depend on. */
 const STOP_ORDER = [
   'proxy',
-  ...numbered('api', MOST_PROCESSES),
+  ...numbered('api', MAX_PROCESSES),
   'support',
-  ...numbered('worker', MOST_PROCESSES),
+  ...numbered('worker', MAX_PROCESSES),
   'temporal',
   'mysql',
 ];
 const RUNTIME = join(RUN, 'runtime.json');
 /** Ctrl-C reaches npm and this process, and npm forwards it: two signals this close count as one. */
-const SAME_WISH_MS = 1_000;
+const DOUBLE_SIGNAL_MS = 1_000;
 const PARENT_CHECK_MS = 500;
 
 const log = (name) => join(RUN, 'logs', `${name}.log`);
@@ -49,12 +49,12 @@ const log = (name) => join(RUN, 'logs', `${name}.log`);
 async function main() {
   const { fresh, ...counts } = readArguments();
   const port = readPort();
-  const book = takeCheckout();
-  const supervisor = new Supervisor(book, STOP_ORDER);
-  const stop = stopOnSignal(supervisor, book);
+  const registry = claimCheckout();
+  const supervisor = new Supervisor(registry, STOP_ORDER);
+  const stop = stopOnSignal(supervisor, registry);
   try {
-    await endLeftovers(book);
-    if (fresh) wipe();
+    await endLeftovers(registry);
+    if (fresh) emptyRunFolder();
     if (!(await isFree(port))) {
       throw new UserError(
         `Port ${port} is in use: end what listens there, or choose another with PORT=8081 npm start.`,
@@ -66,28 +66,28 @@ async function main() {
   }
 }
 
-function takeCheckout() {
-  const { book, owner } = ProcessBook.claim(RUN);
-  if (book) return book;
+function claimCheckout() {
+  const { registry, owner } = ProcessRegistry.claim(RUN);
+  if (registry) return registry;
   throw new UserError(
     `npm start already runs in this checkout, as process ${owner.pid}: stop it there with Ctrl-C, or with kill ${owner.pid}.`,
   );
 }
 
 /** Ends what a killed start left running. */
-async function endLeftovers(book) {
-  const left = STOP_ORDER.filter((name) => book.parts[name]);
+async function endLeftovers(registry) {
+  const left = STOP_ORDER.filter((name) => registry.parts[name]);
   if (left.length === 0) return;
   await step(`Ending what an earlier start has left running: ${left.join(', ')}`, async () => {
     for (const name of left) {
-      await endProcess(book.parts[name], 20_000);
-      book.remove(name);
+      await endProcess(registry.parts[name], 20_000);
+      registry.remove(name);
     }
   });
 }
 
 /** Removes everything that belongs to `npm start`, but not the folders of tests and benchmarks. */
-function wipe() {
+function emptyRunFolder() {
   for (const name of readdirSync(RUN)) {
     if (!['pids.json', 'test', 'bench', 'prove'].includes(name))
       rmSync(join(RUN, name), { recursive: true });
@@ -164,7 +164,7 @@ async function migrate(env) {
   const state = hashOfCode(/^(migrations|src\/(db|core|config)|src\/processes\/migrate)/);
   if (!process.env.MYSQL_URL && isStamped(stamp, state)) return;
   await step('Migrating the database', () =>
-    runOurs('migrate', env, 'The database could not be migrated'),
+    runProgram('migrate', env, 'The database could not be migrated'),
   );
   if (!process.env.MYSQL_URL) writeFileSync(stamp, state);
 }
@@ -247,7 +247,7 @@ async function startTemporal(supervisor, ports) {
 async function makeWorld(env) {
   const tokens = { DEMO_TOKENS_FILE: join(RUN, 'demo-tokens.json') };
   const output = await part('Demo world', () =>
-    runOurs(
+    runProgram(
       'demo-world',
       { ...env, ...tokens, ...staffFile() },
       'The demo world could not be made',
@@ -256,7 +256,7 @@ async function makeWorld(env) {
   return JSON.parse(output);
 }
 
-function runOurs(program, env, failure) {
+function runProgram(program, env, failure) {
   return run(process.execPath, ['--enable-source-maps', programFile(program)], {
     cwd: ROOT,
     env,
@@ -265,7 +265,7 @@ function runOurs(program, env, failure) {
 }
 
 /** Ends everything on Ctrl-C and SIGTERM, gracefully at first. The returned function does so because of an error. */
-function stopOnSignal(supervisor, book) {
+function stopOnSignal(supervisor, registry) {
   let begunAt;
   const stop = async (error) => {
     if (begunAt) return;
@@ -273,12 +273,12 @@ function stopOnSignal(supervisor, book) {
     if (error) say(error instanceof UserError ? error.message : error.stack);
     endCommands();
     if (supervisor.isRunning) await step('Stopping', () => supervisor.stop());
-    book.release();
+    registry.release();
     process.exit(error ? 1 : 0);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
-      if (begunAt && Date.now() - begunAt > SAME_WISH_MS) {
+      if (begunAt && Date.now() - begunAt > DOUBLE_SIGNAL_MS) {
         supervisor.kill();
         process.exit(130);
       }

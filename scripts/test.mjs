@@ -7,7 +7,7 @@
  *   npm run test:mysql                            on MySQL itself where the machine's server is MariaDB
  */
 import { join } from 'node:path';
-import { BorrowedServers, endKeptServers } from './lib/borrowed-servers.mjs';
+import { PrivateServers, endKeptServers } from './lib/private-servers.mjs';
 import { bundleWorkflows, compile } from './lib/build.mjs';
 import { findChromium } from './lib/chromium.mjs';
 import { findGalera } from './lib/galera.mjs';
@@ -36,7 +36,7 @@ async function main() {
     { onlyUnit: has('--fast') },
   );
   const servers =
-    selection.needServers && new BorrowedServers(has('--mysql') ? FOLDERS.mysql : FOLDERS.machine);
+    selection.needServers && new PrivateServers(has('--mysql') ? FOLDERS.mysql : FOLDERS.machine);
   const run = { mocha: undefined, interrupted: false };
   onInterrupt(run);
   let counts = { passed: 0, failed: 1 };

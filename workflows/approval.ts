@@ -23,7 +23,7 @@ const PENDING = 'pending_approval';
 /** A fallback, because the sweeper expires resources within a second. */
 const AFTER_THE_SWEEPER_MS = 5_000;
 
-/** A workflow's signals, its state as text, and its search attribute. */
+/** Receives a workflow's signals, and shows its state in the Temporal UI. */
 export class WorkflowInterface {
   state: WaitingState | null = null;
   /** Staff signals that were received and not handled yet. */
@@ -47,8 +47,8 @@ export class WorkflowInterface {
       onChanged: () => void (this.isChanged = true),
       stateOf: () => this.state,
       describe: (action) => `${action} the ${what}`,
-      changed: 'It changed elsewhere: look again.',
-      state: 'Where it stands, and what it waits for.',
+      changed: 'Its state has changed: read it again.',
+      state: 'Its state, and what it waits for.',
     });
   }
 

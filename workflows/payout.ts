@@ -110,15 +110,15 @@ function waitsFor(
 ): string | null {
   if (isFrozen === true)
     return status === 'approved'
-      ? 'Its account may not send: it is handed over when it may; until then it can be canceled.'
-      : 'Its rail does not have it, and its account may not send: it is given again when it may.';
+      ? 'Its account may not send: it is submitted as soon as the account may. Until then it can be canceled.'
+      : 'Its rail does not have it, and its account may not send: it is submitted again as soon as the account may.';
   if (status === 'approved')
     return isHeld === true
-      ? 'Its rail gives no answers: it is handed over when the rail does; until then it can be canceled.'
+      ? 'Its rail does not respond: it is submitted as soon as the rail responds. Until then it can be canceled.'
       : 'It is approved, and about to be handed to its rail; it can still be canceled.';
   if (status !== 'in_progress') return null;
   if (isHeld === true)
-    return 'Its rail gives no answers: it is asked what became of it when it does.';
+    return 'Its rail does not respond: it is asked for the outcome as soon as it responds.';
   const next = nextAt === 0 ? 'soon' : `at ${clockTime(new Date(nextAt))}`;
-  return `Waiting for the rail to say what became of it; asked ${counted(polls, 'time')}, next ${next}.`;
+  return `Waiting for the rail to report the outcome; asked ${counted(polls, 'time')}, next ${next}.`;
 }

@@ -33,7 +33,7 @@ export async function webhookEndpoint(input: WebhookWorkflowInput): Promise<Endp
     onChanged: () => void (inbox.isWoken = true),
     stateOf: () => view.state,
     describe: (action) => action.replace('_', ' '),
-    changed: 'It stands otherwise than before.',
+    changed: 'Its state has changed.',
     state: 'What it waits for.',
   });
 

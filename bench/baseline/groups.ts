@@ -58,7 +58,7 @@ export async function recordGroups(
       else await recordGroup(database, group);
       const [reads, steps] = [database.lookUps.splice(0), database.steps.splice(0)];
       if (reads.length + steps.length === 0)
-        throw new RowFailed('the desk sent nothing that was recorded');
+        throw new RowFailed('the ledger writer sent no statements');
       groups.push({ commands: size, reads, steps });
     }
   } finally {

@@ -38,7 +38,7 @@ export async function loadTable<Row>(
   const [stored] = await admin.query<ResultSetHeader>({
     sql: `LOAD DATA LOCAL INFILE 'rows' INTO TABLE ${table.name} CHARACTER SET utf8mb4 (${targets.join(',')})
       ${decoded.length === 0 ? '' : `SET ${decoded.join(',')}`}`,
-    infileStreamFactory: () => Readable.from(paced(socket, chunks(table, rows))),
+    infileStreamFactory: () => Readable.from(paceChunks(socket, chunks(table, rows))),
   });
   // With LOCAL the server drops or changes what does not fit, and only warns.
   if (stored.warningStatus > 0)
@@ -60,7 +60,7 @@ async function binaryColumns(admin: Connection, table: string): Promise<Readonly
  * Yields chunks no faster than the server accepts them. Lets the loads of other tables run after each chunk, because
  * the server ends a connection that sends nothing for long.
  */
-async function* paced(socket: Socket, all: Iterable<Buffer>): AsyncGenerator<Buffer> {
+async function* paceChunks(socket: Socket, all: Iterable<Buffer>): AsyncGenerator<Buffer> {
   for (const chunk of all) {
     yield chunk;
     if (socket.writableLength > MAX_UNSENT_BYTES) await once(socket, 'drain');

@@ -70,8 +70,7 @@ export class Connection {
     const { answer, onAnswer } = this;
     this.answer = null;
     this.onAnswer = null;
-    if (onAnswer === null)
-      throw new Error(`an answer came that was not asked for:\n${answer.text}`);
+    if (onAnswer === null) throw new Error(`received an unexpected answer:\n${answer.text}`);
     onAnswer(answer);
   }
 

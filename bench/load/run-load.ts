@@ -22,6 +22,7 @@ export async function runLoad(job: LoadJob): Promise<LoadResult> {
     throw new RowFailed(
       `${result.unexpected} answers were not ${job.expectedStatus}; the first:\n${result.firstUnexpected}`,
     );
-  if (result.latency.count === 0) throw new RowFailed('nothing was answered in the measured time');
+  if (result.latency.count === 0)
+    throw new RowFailed('no request was answered in the measured time');
   return result;
 }

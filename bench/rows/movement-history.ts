@@ -20,7 +20,7 @@ const QUICK_ENTRIES = 200_000;
 const FROM_SHARE = 0.3;
 const TO_SHARE = 0.7;
 
-/** The ledger with one busy account, and that account's number of entries. */
+/** Returns the ledger with one busy account, and the number of entries of that account. */
 export async function busyLedgerOf(
   bench: Bench,
 ): Promise<{ readonly ledger: Ledger; readonly entries: number }> {
@@ -38,7 +38,7 @@ export function readHistory(ledger: Ledger): Promise<HistoryFacts> {
   });
 }
 
-/** `work` gets the busy account's number of entries, and can ask when one was made. */
+/** Runs `work` with the number of entries of the busy account, and a function that returns the date of an entry. */
 export async function withBusyAccount<T>(
   { url, accountIds: [busy] }: Ledger,
   work: (entries: number, at: (seq: number) => Promise<Instant>) => Promise<T>,

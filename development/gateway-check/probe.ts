@@ -2,7 +2,7 @@ import type { Keyring, SecretKey } from '../../src/core/fingerprint.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Clock, instant } from '../../src/core/instant.js';
 import { limitedText, PAYOUTS_PATH, VOID } from '../../src/payouts/rails/http.js';
-import { signed, type SignedMessage } from '../../src/payouts/rails/signing.js';
+import { railHeaders, type SignedMessage } from '../../src/payouts/rails/signing.js';
 import type { RailOrder } from '../../src/payouts/rails/rail.js';
 import { isAbout, type KeyedReport, orderText, readReport } from '../../src/payouts/rails/wire.js';
 
@@ -73,7 +73,7 @@ export class Probe {
         redirect: 'manual',
         signal: AbortSignal.timeout(TIMEOUT_MS),
         headers: {
-          ...(isUnsigned ? {} : signed(key, { ...message, body: signing.body ?? body }, at)),
+          ...(isUnsigned ? {} : railHeaders(key, { ...message, body: signing.body ?? body }, at)),
           ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),
         },
         ...(method === 'POST' ? { body } : {}),

@@ -5,7 +5,7 @@ import type { Keyring } from '../../src/core/fingerprint.js';
 import { parseUuid, type Uuid } from '../../src/core/ids.js';
 import { type Clock, parseRfc3339 } from '../../src/core/instant.js';
 import { PAYOUTS_PATH, VOID } from '../../src/payouts/rails/http.js';
-import { signed, type SignedMessage, verify } from '../../src/payouts/rails/signing.js';
+import { railHeaders, type SignedMessage, verify } from '../../src/payouts/rails/signing.js';
 import type { SimulatedRail } from '../../src/payouts/rails/simulated.js';
 import type { RailCallback } from '../../src/payouts/rails/wire.js';
 import { RailSilent } from '../../src/payouts/rails/rail.js';
@@ -177,7 +177,7 @@ async function deliver(
       signal: AbortSignal.timeout(CALLBACK_TIMEOUT_MS),
       headers: {
         'content-type': 'application/json',
-        ...signed(keys[0], { method: 'POST', path, body }, clock()),
+        ...railHeaders(keys[0], { method: 'POST', path, body }, clock()),
       },
     });
     await response.arrayBuffer();

@@ -48,13 +48,13 @@ interface Document {
 export async function clientFiles(): Promise<Readonly<Record<string, string>>> {
   const document = (await serviceDocument()) as Document;
   return {
-    'schema.ts': await formatted(await typesOf(document)),
-    'constants.ts': await formatted(constantsOf(document)),
-    'operations.ts': await formatted(operationsOf(document)),
+    'schema.ts': await formatSource(await typesOf(document)),
+    'constants.ts': await formatSource(constantsOf(document)),
+    'operations.ts': await formatSource(operationsOf(document)),
   };
 }
 
-async function formatted(text: string): Promise<string> {
+async function formatSource(text: string): Promise<string> {
   const config = await resolveConfig(`${CLIENT_FOLDER}/x.ts`);
   return format(HEAD + text, { ...config, parser: 'typescript' });
 }

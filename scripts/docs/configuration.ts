@@ -191,7 +191,7 @@ function schemaOf(name: string): z.ZodType {
 
 function meaningOf(name: string): string {
   const text = schemaOf(name).description ?? '';
-  return escaped(text.startsWith(SECRET) ? `**secret**; ${text.slice(SECRET.length)}` : text);
+  return escapeCell(text.startsWith(SECRET) ? `**secret**; ${text.slice(SECRET.length)}` : text);
 }
 
 /** The range and the default, or that it must be set. */
@@ -220,11 +220,11 @@ function defaultOf(schema: z.ZodType): string {
   if (!(schema instanceof z.ZodDefault)) return '**required**';
   const value: unknown = schema.def.defaultValue;
   if (typeof value === 'number') return `default ${numberText(value)}`;
-  if (typeof value === 'string') return `default \`${escaped(value)}\``;
+  if (typeof value === 'string') return `default \`${escapeCell(value)}\``;
   if (Array.isArray(value) && value.length > 0) return `default \`${value.join(',')}\``;
   return '';
 }
 
-function escaped(text: string): string {
+function escapeCell(text: string): string {
   return text.replaceAll('*=', '\\*=').replaceAll(':*', ':\\*');
 }

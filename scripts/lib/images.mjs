@@ -37,7 +37,7 @@ export async function digestOf(image) {
     const digest = answer.headers.get('docker-content-digest');
     if (!answer.ok || !/^sha256:[0-9a-f]{64}$/.test(digest ?? ''))
       throw new UserError(
-        `${registry} tells no digest of ${image} (status ${answer.status}). Nothing was changed.`,
+        `${registry} has no digest of ${image} (status ${answer.status}). Nothing was changed.`,
       );
     return digest;
   } catch (error) {
@@ -68,7 +68,7 @@ async function tokenFor(challenge) {
     Array.from((challenge ?? '').matchAll(/(\w+)="([^"]*)"/g), ([, key, value]) => [key, value]),
   );
   if (!asked.realm?.startsWith('https://'))
-    throw new Error('the registry asks for no token that can be had');
+    throw new Error('the registry requires a token that cannot be obtained');
   const url = new URL(asked.realm);
   for (const name of ['service', 'scope']) if (asked[name]) url.searchParams.set(name, asked[name]);
   const answer = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { BorrowedServers } from './borrowed-servers.mjs';
+import { PrivateServers } from './private-servers.mjs';
 import { bundleWorkflows, compile } from './build.mjs';
 import { findOrInstallMysql } from './mysql.mjs';
 import { ROOT, RUN } from './paths.mjs';
@@ -14,7 +14,7 @@ import { endCommands } from './run.mjs';
  * whose address is in that variable.
  */
 export async function launch({ name, entry, variable, temporalVariable }) {
-  const servers = new BorrowedServers(join(RUN, name));
+  const servers = new PrivateServers(join(RUN, name));
   let child;
   let interrupted = false;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {

@@ -47,7 +47,7 @@ export async function endProcess(described, graceMs) {
  * The processes of a folder of servers: the script that owns it, and the servers. Stored on disk, so that the next run
  * finds what a killed one left running.
  */
-export class ProcessBook {
+export class ProcessRegistry {
   #path;
   #content;
 
@@ -64,7 +64,7 @@ export class ProcessBook {
     if (earlier && isAlive(earlier.owner)) return { owner: earlier.owner };
     const parts = Object.entries(earlier?.parts ?? {}).filter(([, part]) => isAlive(part));
     return {
-      book: new ProcessBook(path, {
+      registry: new ProcessRegistry(path, {
         owner: describeProcess(process.pid),
         parts: Object.fromEntries(parts),
       }),

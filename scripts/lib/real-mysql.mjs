@@ -64,7 +64,7 @@ async function debianMirror() {
     'apt-get',
     ['indextargets', '--format', '$(ORIGIN) $(SUITE) $(REPO_URI)', 'Created-By: Packages'],
     {
-      failure: 'apt-get does not tell its sources',
+      failure: 'apt-get does not list its sources',
     },
   );
   const sources = list.split('\n').map((line) => line.split(' '));

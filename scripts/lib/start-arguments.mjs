@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { UserError } from './progress.mjs';
 
 /** Maximum of processes of each kind. More are of no use on one machine. */
-export const MOST_PROCESSES = 8;
+export const MAX_PROCESSES = 8;
 
 /** The options of `npm start`. Throws a UserError. */
 export function readArguments() {
@@ -21,15 +21,15 @@ export function readArguments() {
   } catch (error) {
     if (error instanceof UserError) throw error;
     throw new UserError(
-      `${error.message}\nThere is: npm start -- --fresh (begins anew), --api 2 and --workers 2 (so many processes, 1 to ${MOST_PROCESSES}).`,
+      `${error.message}\nThere is: npm start -- --fresh (begins anew), --api 2 and --workers 2 (so many processes, 1 to ${MAX_PROCESSES}).`,
     );
   }
 }
 
 function countOf(name, text = '1') {
   const count = Number(text);
-  if (/^\d$/.test(text) && count >= 1 && count <= MOST_PROCESSES) return count;
-  throw new UserError(`--${name} takes a number from 1 to ${MOST_PROCESSES}, not ${text}.`);
+  if (/^\d$/.test(text) && count >= 1 && count <= MAX_PROCESSES) return count;
+  throw new UserError(`--${name} takes a number from 1 to ${MAX_PROCESSES}, not ${text}.`);
 }
 
 /** PORT, 8080 by default. Throws a UserError. */

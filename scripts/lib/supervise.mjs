@@ -10,15 +10,15 @@ const MAX_PAUSE_MS = 5_000;
 /** Keeps parts running until they are stopped. */
 export class Supervisor {
   #running = new Map();
-  #book;
+  #registry;
   #stopOrder;
   #stopping = false;
 
   /** Called whenever a part gets a new process id. */
   onChange = () => {};
 
-  constructor(book, stopOrder) {
-    this.#book = book;
+  constructor(registry, stopOrder) {
+    this.#registry = registry;
     this.#stopOrder = stopOrder;
   }
 
@@ -45,7 +45,7 @@ export class Supervisor {
       const described = this.#running.get(name);
       if (!described) continue;
       await endProcess(described, described.stopMs);
-      this.#book.remove(name);
+      this.#registry.remove(name);
     }
   }
 
@@ -67,7 +67,7 @@ export class Supervisor {
     if (child.pid) {
       const described = describeProcess(child.pid);
       this.#running.set(part.name, { ...described, stopMs: part.stopMs });
-      this.#book.add(part.name, described);
+      this.#registry.add(part.name, described);
       void ended.then(() => {
         if (this.pid(part.name) === child.pid) this.#running.delete(part.name);
       });

@@ -79,9 +79,9 @@ export async function assertWithinQuotas(
   const { limits, used } = await readQuotas(reader, tenantId);
   // A file's rows are known only after it was read: one file may exceed the quota.
   for (const name of ['openBatches', 'problemRows', 'unpaidRows'] as const)
-    if (used[name] >= limits[name]) throw exceeded(snakeCase(name), used[name], limits[name]);
+    if (used[name] >= limits[name]) throw quotaExceeded(snakeCase(name), used[name], limits[name]);
   if (used.storedBytes + BigInt(fileBytes) > limits.storedBytes)
-    throw exceeded('stored_bytes', used.storedBytes, limits.storedBytes);
+    throw quotaExceeded('stored_bytes', used.storedBytes, limits.storedBytes);
 }
 
 export async function assertStatementQuota(
@@ -91,16 +91,16 @@ export async function assertStatementQuota(
 ): Promise<void> {
   const { limits, used } = await readQuotas(reader, tenantId);
   if (used.statementRows + BigInt(movements + ROWS_OF_A_STATEMENT) > limits.statementRows)
-    throw exceeded('statement_rows', used.statementRows, limits.statementRows);
+    throw quotaExceeded('statement_rows', used.statementRows, limits.statementRows);
   const [waiting] = await reader.query(
     `SELECT CAST(COUNT(*) AS CHAR) AS statements FROM statements FORCE INDEX (tenant_status)
      WHERE tenant_id=${literal(tenants, 'id', tenantId)} AND status='preparing'`,
   );
   const preparing = bigint.parse(waiting?.statements);
-  if (preparing >= MAX_PREPARING) throw exceeded('open_statements', preparing, MAX_PREPARING);
+  if (preparing >= MAX_PREPARING) throw quotaExceeded('open_statements', preparing, MAX_PREPARING);
 }
 
-function exceeded(quota: string, used: bigint, limit: bigint): ApiError {
+function quotaExceeded(quota: string, used: bigint, limit: bigint): ApiError {
   const refusal: Refusal = {
     code: 'quota_exceeded',
     message: `the tenant has used ${used} of ${limit} ${quota.replaceAll('_', ' ')}`,

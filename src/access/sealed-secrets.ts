@@ -8,7 +8,9 @@ import { transact } from '../db/transact.js';
 import { type Actor, recordAction } from './audit-log.js';
 
 interface SealedColumns<Row> {
+  /** Name of the secrets in messages, such as `bank accounts of payouts`. */
   readonly what: string;
+  /** Name of the count in the audit log, such as `payouts`. */
   readonly counted: string;
   readonly table: Table<Row>;
   readonly id: keyof Row & string;
@@ -51,7 +53,7 @@ export class SealedSecrets<Row> {
     );
   }
 
-  /** Throws invalid_state when a key that is needed is not in the ring. */
+  /** Throws invalid_state if `keys` lacks the key of a stored secret. */
   async assertKeys(reader: Reader, keys: Keyring): Promise<void> {
     const inUse = await this.countByKey(reader);
     const missing = [...inUse.keys()].filter((id) => !keys.some((key) => key.id === id));

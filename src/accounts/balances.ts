@@ -22,16 +22,16 @@ import { rangesWithin } from './movements.js';
 import { pairsSql } from './reachable.js';
 import { readAccount } from './reading.js';
 
-interface AskedBalances {
+interface BalanceQuery {
   readonly caller: Caller;
   readonly accountId: Uuid;
 }
 
 export class Balances {
-  private readonly reads: Batcher<AskedBalances, readonly StoredRow[]>;
+  private readonly reads: Batcher<BalanceQuery, readonly StoredRow[]>;
 
   constructor(reader: Reader) {
-    this.reads = coalescedReads((asked) => readBatch(reader, asked));
+    this.reads = coalescedReads((queries) => readBatch(reader, queries));
   }
 
   /** Returns the balances, read by one statement. (docs/contract.md, Balances) */
@@ -59,12 +59,12 @@ export class Balances {
 /** Returns for each query the rows of the tenant's own account with the caller's role. */
 async function readBatch(
   reader: Reader,
-  asked: readonly AskedBalances[],
-): Promise<(key: AskedBalances) => readonly StoredRow[]> {
-  const ids = literals(accounts, 'id', new Set(asked.map(({ accountId }) => accountId)));
-  const memberIds = new Set(asked.map(({ caller }) => caller.memberId));
+  queries: readonly BalanceQuery[],
+): Promise<(key: BalanceQuery) => readonly StoredRow[]> {
+  const ids = literals(accounts, 'id', new Set(queries.map(({ accountId }) => accountId)));
+  const memberIds = new Set(queries.map(({ caller }) => caller.memberId));
   const members = literals(memberRoles, 'memberId', memberIds);
-  const pairs = pairsSql(asked.map((one) => ({ ...one, tenantId: one.caller.tenantId })));
+  const pairs = pairsSql(queries.map((one) => ({ ...one, tenantId: one.caller.tenantId })));
   const [owned, roles] = await Promise.all([
     reader.query(
       `SELECT a.tenant_id, ${columnList(balances, 'b')} FROM accounts a JOIN balances b ON b.account_id=a.id

@@ -43,14 +43,14 @@ export async function readFeeAccounts(
   const remembered = rememberedOf(reader);
   const now = performance.now();
   const found = new Map<Uuid, FeeAccountsOfTenant>();
-  const asked = new Set<Uuid>();
+  const unknown = new Set<Uuid>();
   for (const tenantId of tenantIds) {
     const known = isRetry ? undefined : remembered.get(`${operation}|${tenantId}`, now);
-    if (known === undefined) asked.add(tenantId);
+    if (known === undefined) unknown.add(tenantId);
     else found.set(tenantId, known);
   }
-  if (asked.size > 0)
-    for (const [tenantId, accounts] of await selectFeeAccounts(reader, operation, asked)) {
+  if (unknown.size > 0)
+    for (const [tenantId, accounts] of await selectFeeAccounts(reader, operation, unknown)) {
       found.set(tenantId, accounts);
       remembered.set(`${operation}|${tenantId}`, accounts, now);
     }

@@ -37,11 +37,11 @@ export async function readMovements(
   );
   if (ranges.length === 0) return { items: [], nextBefore: null };
   const rows = await reader.query(pageSql(accountId, filter, ranges, limit + 1));
-  const shown = rows.slice(0, limit);
-  const oldest = shown.at(-1);
-  const holders = await readHolders(reader, shown);
+  const page = rows.slice(0, limit);
+  const oldest = page.at(-1);
+  const holders = await readHolders(reader, page);
   return {
-    items: shown.map((row) => movementOf(row, holders)),
+    items: page.map((row) => movementOf(row, holders)),
     nextBefore:
       rows.length > limit && oldest !== undefined ? column.bigint.parse(oldest.seq) : null,
   };
@@ -184,13 +184,13 @@ function counterpartyOf(row: StoredRow, holder: string | undefined) {
     if (holder === undefined) return { ...nobody, displayName: 'System', type } as const;
     return { ...nobody, displayName: holder, type: 'bank_account' } as const;
   }
-  const shown = type === 'person' ? type : 'business';
+  const visibleType = type === 'person' ? type : 'business';
   return {
     accountId: column.uuid.parse(row.c_id),
     tenantId: column.uuid.parse(row.c_tenant_id),
     alias: nullableText.parse(row.c_alias),
-    displayName: displayName(shown, column.string.parse(row.c_name)),
-    type: shown,
+    displayName: displayName(visibleType, column.string.parse(row.c_name)),
+    type: visibleType,
   } as const;
 }
 

@@ -102,7 +102,7 @@ export async function listOperations<Row extends AccountOperation>(
   return readVisible(reader, { ...rows, shown: shownSql(list, caller, filter) }, before, limit);
 }
 
-/** SQL over the row `l` for the member's view and every filter, few of which have an index. */
+/** Returns SQL conditions on the row `l`: what the member may see, and the filters. */
 function shownSql<Row extends AccountOperation>(
   list: OperationList<Row>,
   caller: Caller,

@@ -28,19 +28,19 @@ export async function readReach(reader: Reader, named: Iterable<NamedAccount>): 
   const inReach = new Set<string>();
   const known = knownOwnersOf(reader);
   if (known.size > MAX_KNOWN_OWNERS) known.clear();
-  const asked = new Map<string, NamedAccount>();
+  const requested = new Map<string, NamedAccount>();
   for (const one of named) {
     const pair = pairOf(one.tenantId, one.accountId);
-    if (known.get(one.accountId) !== one.tenantId) asked.set(pair, one);
+    if (known.get(one.accountId) !== one.tenantId) requested.set(pair, one);
     else {
       inReach.add(pair);
       owners.set(one.accountId, one.tenantId);
     }
   }
-  for (const row of await readPairs(reader, [...asked.values()])) {
+  for (const row of await readPairs(reader, [...requested.values()])) {
     const [tenantId, ownerId] = [column.uuid.parse(row.tenant_id), column.uuid.parse(row.owner_id)];
     const pair = pairOf(tenantId, column.uuid.parse(row.account_id));
-    const one = asked.get(pair);
+    const one = requested.get(pair);
     if (one === undefined) continue;
     inReach.add(pair);
     owners.set(one.accountId, ownerId);
@@ -57,15 +57,18 @@ export async function readReach(reader: Reader, named: Iterable<NamedAccount>): 
   };
 }
 
-function readPairs(reader: Reader, asked: readonly NamedAccount[]): ReturnType<Reader['query']> {
-  if (asked.length === 0) return Promise.resolve([]);
-  const accountIds = literals(accounts, 'id', new Set(asked.map(({ accountId }) => accountId)));
-  const tenantIds = literals(tenants, 'id', new Set(asked.map(({ tenantId }) => tenantId)));
+function readPairs(
+  reader: Reader,
+  requested: readonly NamedAccount[],
+): ReturnType<Reader['query']> {
+  if (requested.length === 0) return Promise.resolve([]);
+  const accountIds = literals(accounts, 'id', new Set(requested.map(({ accountId }) => accountId)));
+  const tenantIds = literals(tenants, 'id', new Set(requested.map(({ tenantId }) => tenantId)));
   // IN lists of single columns, because not every optimizer uses a key for pairs of columns.
   return reader.query(
     `SELECT t.id AS tenant_id, a.id AS account_id, a.tenant_id AS owner_id
      FROM accounts a JOIN tenants o ON o.id=a.tenant_id JOIN tenants t ON t.id=o.id OR t.network=o.network
-     WHERE a.id IN (${accountIds}) AND t.id IN (${tenantIds}) AND (t.id, a.id) IN (${pairsSql(asked)})`,
+     WHERE a.id IN (${accountIds}) AND t.id IN (${tenantIds}) AND (t.id, a.id) IN (${pairsSql(requested)})`,
   );
 }
 

@@ -111,7 +111,7 @@ export class RecipientBudget {
       const refused = this.refusals.get(name);
       if (refused === undefined || count < refused.count) continue;
       const now = this.clock();
-      if (now < refused.recheckAt) throw exhausted(refused.until - now);
+      if (now < refused.recheckAt) throw budgetExhausted(refused.until - now);
     }
   }
 
@@ -161,7 +161,7 @@ export class RecipientBudget {
         until: now + waitMs,
         recheckAt: now + Math.min(waitMs, REFUSED_MS),
       });
-      throw exhausted(waitMs);
+      throw budgetExhausted(waitMs);
     }
     await transaction.execute(updateSql(recipientBudgets, { fullAt: instant(after) }, { name }));
   }
@@ -203,7 +203,7 @@ async function isPaidFor(transaction: Transaction, { batchId, row }: FilePiece):
   return false;
 }
 
-function exhausted(waitMs: number): ApiError {
+function budgetExhausted(waitMs: number): ApiError {
   const retryAfterS = Math.max(1, Math.ceil(waitMs / 1_000));
   const message = `too many recipients whom the tenant has not named before: retry in ${retryAfterS} s`;
   return new ApiError({ code: 'rate_limited', message }, { 'Retry-After': String(retryAfterS) });

@@ -28,7 +28,7 @@ export function onlyOne(found: ReturnType<Recipients>): Recipient {
   return found === SEVERAL ? null : found;
 }
 
-/** MariaDB turns a list of a thousand into a table. */
+/** Names in one statement. MariaDB turns an IN list of a thousand values into a temporary table. */
 export const MAX_NAMES = 900;
 
 /** Parses a name in a single field: an `$alias`, an account's id, or a phone. Null if malformed. */
@@ -49,13 +49,13 @@ export async function resolveRecipients(
   tenantId: Uuid,
   names: readonly RecipientName[],
 ): Promise<Recipients> {
-  const asked = (by: RecipientName['by']): readonly string[] => [
+  const namesBy = (by: RecipientName['by']): readonly string[] => [
     ...new Set(names.filter((name) => name.by === by).map((name) => name.value)),
   ];
   const [byId, byAlias, byPhone] = await Promise.all([
-    findReachable(reader, tenantId, 'id', asked('account_id')),
-    findOwn(reader, tenantId, asked('alias')),
-    findReachable(reader, tenantId, 'phone', asked('phone')),
+    findReachable(reader, tenantId, 'id', namesBy('account_id')),
+    findOwn(reader, tenantId, namesBy('alias')),
+    findReachable(reader, tenantId, 'phone', namesBy('phone')),
   ]);
   const ids = new Set(byId.map((row) => column.uuid.parse(row.id)));
   const aliases = new Map(
@@ -80,13 +80,13 @@ async function findReachable(
   reader: Reader,
   tenantId: Uuid,
   by: 'id' | 'phone',
-  asked: readonly string[],
+  names: readonly string[],
 ): Promise<readonly StoredRow[]> {
-  if (asked.length === 0) return [];
+  if (names.length === 0) return [];
   return reader.query(
     `SELECT a.id, a.alias, a.phone, a.name, a.type, a.tenant_id FROM accounts a JOIN tenants t ON t.id=a.tenant_id
      JOIN tenants mine ON mine.id=${literal(tenants, 'id', tenantId)}
-     WHERE a.${by} IN (${literals(accounts, by, asked as readonly Uuid[])}) AND a.status<>'closed' AND a.type<>'system'
+     WHERE a.${by} IN (${literals(accounts, by, names as readonly Uuid[])}) AND a.status<>'closed' AND a.type<>'system'
        AND (t.id=mine.id OR t.network=mine.network)`,
   );
 }
@@ -114,8 +114,8 @@ export function foundByName(
   found: Recipients,
 ): readonly Recipient[] {
   const named = names.filter(({ by }) => by !== 'account_id');
-  const asked = new Map(named.map((name) => [name.value, name]));
-  return Array.from(asked.values(), (name) => onlyOne(found(name)));
+  const byValue = new Map(named.map((name) => [name.value, name]));
+  return Array.from(byValue.values(), (name) => onlyOne(found(name)));
 }
 
 /** (docs/contract.md, Lookup) */
@@ -126,17 +126,17 @@ interface LookupResult {
   readonly type: string;
 }
 
-interface AskedAlias {
+interface AliasQuery {
   readonly tenantId: Uuid;
   readonly alias: string;
 }
 
 /** Looks up aliases; simultaneous look-ups share a statement. */
 export class AliasLookup {
-  private readonly reads: Batcher<AskedAlias, StoredRow | undefined>;
+  private readonly reads: Batcher<AliasQuery, StoredRow | undefined>;
 
   constructor(reader: Reader) {
-    this.reads = coalescedReads((asked) => findAliases(reader, asked));
+    this.reads = coalescedReads((lookups) => findAliases(reader, lookups));
   }
 
   async find(tenantId: Uuid, alias: string): Promise<LookupResult | null> {
@@ -147,10 +147,10 @@ export class AliasLookup {
 
 async function findAliases(
   reader: Reader,
-  asked: readonly AskedAlias[],
-): Promise<(key: AskedAlias) => StoredRow | undefined> {
+  lookups: readonly AliasQuery[],
+): Promise<(key: AliasQuery) => StoredRow | undefined> {
   const ofTenants = Array.from(
-    groupBy(asked, ({ tenantId }) => tenantId),
+    groupBy(lookups, ({ tenantId }) => tenantId),
     ([tenantId, own]) => {
       const aliases = literals(
         accounts,

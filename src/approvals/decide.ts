@@ -59,7 +59,7 @@ export interface Ending<Row> {
   readonly writes: Writes;
 }
 
-/** SQL over the resource `t`, with an index that ends in `expiresAt`; `from` ends in its WHERE. */
+/** SQL for the pending rows `t`, by an index that ends in `expiresAt`. `from` ends in a WHERE clause. */
 interface ExpiringRows {
   readonly from: string;
   readonly expiresAt: string;

@@ -85,7 +85,7 @@ export class Approvals<Row extends Approvable> {
     actId: Uuid = newId(),
   ): Promise<CommandResult<Row>> {
     const acting: ApprovalActor = { by: 'staff', staff };
-    const what = { tenantId, resourceId, action, acting, reason: cleaned(reason) };
+    const what = { tenantId, resourceId, action, acting, reason: cleanReason(reason) };
     return this.perform({ ...what, ...this.actionKey(resourceId, actId), notifiesWorkflow: true });
   }
 
@@ -215,7 +215,7 @@ export class Approvals<Row extends Approvable> {
   }
 }
 
-function cleaned(text: string | null): string | null {
+function cleanReason(text: string | null): string | null {
   const result = cleanText(text ?? '', MAX_REASON);
   return 'clean' in result ? result.clean : null;
 }

@@ -129,18 +129,18 @@ export function decideRow(command: PayRow, state: LockedState): Decision<Bonus> 
   if (row.status !== 'pending' || batch.status !== 'executing') return refuse(NOT_NOW, false);
   // Binds no key: the hold was released at the cancellation, and the row itself was not decided.
   if (batch.canceledAt !== null) {
-    const writes = settled(batch, failed(row, CANCELED, state));
+    const writes = settleRow(batch, failRow(row, CANCELED, state));
     return { outcome: { done: false, refusal: ROW_CANCELED }, writes, bindsKey: false };
   }
   if (batch.pausedAt !== null || isBeforeItsTurn(command, state)) return refuse(NOT_NOW, false);
   const decided = payRow(batch, row, source, state);
   if ('refusal' in decided) {
-    const writes = settled(batch, failed(row, decided.refusal, state));
+    const writes = settleRow(batch, failRow(row, decided.refusal, state));
     return { outcome: { done: false, refusal: decided.refusal }, writes, bindsKey: true };
   }
   const { bonus } = decided;
   const paid: BonusBatchRow = { ...row, status: 'paid', bonusId: bonus.id, settledAt: state.at };
-  return accept(bonus, joined(settled(batch, paid), bonusWrites(bonus)));
+  return accept(bonus, joinWrites(settleRow(batch, paid), bonusWrites(bonus)));
 }
 
 function isBeforeItsTurn({ batchId, follows }: PayRow, state: LockedState): boolean {
@@ -199,7 +199,7 @@ function withHeld(source: LockedAccount, { asset }: BonusBatch, row: BonusBatchR
   };
 }
 
-function failed(
+function failRow(
   row: BonusBatchRow,
   { code, message }: RowFailure,
   state: LockedState,
@@ -207,7 +207,7 @@ function failed(
   return { ...row, status: 'failed', code, message, settledAt: state.at };
 }
 
-function settled(batch: BonusBatch, row: BonusBatchRow): Writes {
+function settleRow(batch: BonusBatch, row: BonusBatchRow): Writes {
   const hasHold = batch.isHeld && batch.canceledAt === null;
   return {
     holds: hasHold ? [{ change: 'release', resourceId: batch.id, raw: debitOf(row) }] : [],
@@ -218,7 +218,7 @@ function settled(batch: BonusBatch, row: BonusBatchRow): Writes {
   };
 }
 
-function joined(one: Writes, other: Writes): Writes {
+function joinWrites(one: Writes, other: Writes): Writes {
   return { ...one, ...other, rows: [...(one.rows ?? []), ...(other.rows ?? [])] };
 }
 

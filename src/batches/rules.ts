@@ -107,7 +107,8 @@ export function unsettledDebit(batch: BonusBatch): bigint {
 }
 
 export function feeOfRow({ feeAccountId }: BonusBatch, { feeRaw }: BonusBatchRow): Fee {
-  if (feeRaw !== 0n && feeAccountId === null) throw new Error('a row has a fee that goes nowhere');
+  if (feeRaw !== 0n && feeAccountId === null)
+    throw new Error('a row has a fee, but the batch has no fee account');
   return { raw: feeRaw, accountId: feeRaw === 0n ? null : feeAccountId };
 }
 

@@ -177,7 +177,7 @@ function reviewOf({ batch, review }: ResponseSource): BatchReview | null {
 const now = fieldsOf<ResponseSource>();
 const exampleOf = (raw: bigint): string => formatAmount({ raw, asset: EXAMPLE_ASSET });
 
-function formatted(raw: (batch: BonusBatch) => bigint, example: bigint) {
+function formattedField(raw: (batch: BonusBatch) => bigint, example: bigint) {
   return now(
     `While ready: the amount for people, such as ${exampleOf(150_000n)}.`,
     z.string().nullable(),
@@ -251,9 +251,9 @@ const RESPONSE_FIELDS = {
       return { count: earlier.count, rows };
     },
   ),
-  total_formatted: formatted(({ totalRaw }) => totalRaw, 300_000n),
-  fees_formatted: formatted(({ feesRaw }) => feesRaw, 300n),
-  total_debit_formatted: formatted(totalDebit, 300_300n),
+  total_formatted: formattedField(({ totalRaw }) => totalRaw, 300_000n),
+  fees_formatted: formattedField(({ feesRaw }) => feesRaw, 300n),
+  total_debit_formatted: formattedField(totalDebit, 300_300n),
   progress: now(
     'Rows, once executed.',
     z

@@ -6,11 +6,11 @@ const headers = z.string().transform((text, context): Readonly<Record<string, st
   const pairs = text.split(',').map((pair) => /^\s*([A-Za-z0-9_-]+)\s*=\s*(.*?)\s*$/.exec(pair));
   if (pairs.includes(null)) context.addIssue('must be name=value pairs with commas between');
   return Object.fromEntries(
-    pairs.flatMap((pair) => (pair === null ? [] : [[pair[1], decoded(pair[2] ?? '')]])),
+    pairs.flatMap((pair) => (pair === null ? [] : [[pair[1], decodeValue(pair[2] ?? '')]])),
   );
 });
 
-function decoded(text: string): string {
+function decodeValue(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -25,8 +25,9 @@ export class ConcurrencyLimit {
   /** Acquires a permit and returns the function that releases it. Throws LimitReached. */
   take(tenantId: string): () => void {
     const own = this.taken.get(tenantId) ?? 0;
-    if (own >= this.ofATenant) throw this.refusal(tenantId, 'the tenant has its share already');
-    if (this.all >= this.inAll) throw this.refusal(tenantId, 'all shares are taken');
+    if (own >= this.ofATenant) throw this.refusal(tenantId, 'the tenant has its maximum already');
+    if (this.all >= this.inAll)
+      throw this.refusal(tenantId, 'the maximum of all tenants is reached');
     this.refused.delete(tenantId);
     this.all += 1;
     this.taken.set(tenantId, own + 1);

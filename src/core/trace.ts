@@ -64,7 +64,7 @@ export function traceEntry<T>(
   traceparent: unknown,
   work: (span: Span) => Promise<T>,
 ): Promise<T> {
-  return spanned(
+  return runInSpan(
     part,
     typeof traceparent === 'string' ? contextOf(traceparent) : ROOT_CONTEXT,
     work,
@@ -72,17 +72,17 @@ export function traceEntry<T>(
 }
 
 export function traced<T>(part: Part, work: () => Promise<T>): Promise<T> {
-  return currentTraceparent() === null ? work() : spanned(part, context.active(), work);
+  return currentTraceparent() === null ? work() : runInSpan(part, context.active(), work);
 }
 
-/** Without a stored trace, outside any trace. */
-export function continued<T>(
+/** Runs work in the trace of a stored `traceparent`, or outside any trace if none was stored. */
+export function continueTrace<T>(
   part: Part,
   traceparent: Traceparent | null | undefined,
   work: (span: Span | null) => Promise<T>,
 ): Promise<T> {
   if (traceparent === null || traceparent === undefined) return untraced(() => work(null));
-  return spanned(part, contextOf(traceparent), work);
+  return runInSpan(part, contextOf(traceparent), work);
 }
 
 /** Runs work that a request started but that is not part of its trace. */
@@ -90,7 +90,7 @@ export function untraced<T>(work: () => T): T {
   return context.with(ROOT_CONTEXT, work);
 }
 
-/** A span of the current trace that ends elsewhere; null outside a trace. */
+/** Begins a span of the current trace, which the caller ends. Returns null outside a trace. */
 export function beginSpan({ name, attributes }: Part): OpenSpan | null {
   if (currentTraceparent() === null) return null;
   const span = trace
@@ -113,7 +113,7 @@ function contextOf(traceparent: Traceparent): typeof ROOT_CONTEXT {
   return propagation.extract(ROOT_CONTEXT, { traceparent }, defaultTextMapGetter);
 }
 
-function spanned<T>(
+function runInSpan<T>(
   { name, kind = 'inside', attributes = {} }: Part,
   parent: typeof ROOT_CONTEXT,
   work: (span: Span) => Promise<T>,

@@ -8,7 +8,7 @@ import {
 } from 'mysql2';
 import { withTimeout } from '../core/pause.js';
 import type { Deadline } from './deadline.js';
-import { AnotherServer, DatabaseUnavailable } from './failures.js';
+import { WrongServer, DatabaseUnavailable } from './failures.js';
 import { type LimitedTenant, ConnectionLimit } from './connection-limit.js';
 import { connectOptions, type MysqlAddress, type MysqlServer, type MysqlTls } from './servers.js';
 
@@ -176,11 +176,11 @@ export class Connections {
       for (const statement of [...SESSION, ...session])
         connection.query(statement, (error) => {
           // An incomplete session setup makes the connection unusable.
-          if (error) cut(connection, error);
+          if (error) failConnection(connection, error);
         });
       connection.query<RowDataPacket[]>(identitySql, (error, rows) => {
-        if (error) cut(connection, error);
-        else if (!acceptsServer(rows[0])) cut(connection, new AnotherServer(WRONG_SERVER));
+        if (error) failConnection(connection, error);
+        else if (!acceptsServer(rows[0])) failConnection(connection, new WrongServer(WRONG_SERVER));
       });
     });
     return pool;
@@ -188,7 +188,7 @@ export class Connections {
 }
 
 /** Fails every statement on the connection at once. After `destroy` they would time out. */
-export function cut(connection: Connection, error: Error): void {
+export function failConnection(connection: Connection, error: Error): void {
   (connection as unknown as { readonly stream: Socket }).stream.destroy(error);
 }
 

@@ -41,7 +41,7 @@ export function isRetryable(error: unknown): boolean {
 }
 
 /** Returns whether the server sent the error on a connection that is still open. */
-function isAnswer(error: unknown): boolean {
+function isServerError(error: unknown): boolean {
   return (
     (errnoOf(error) ?? 0) > 0 &&
     !(error instanceof Error && 'fatal' in error && error.fatal === true)
@@ -49,11 +49,15 @@ function isAnswer(error: unknown): boolean {
 }
 
 /**
- * Returns whether a text that ends with COMMIT failed without committing: `done` statements of the
- * `before` that precede COMMIT succeeded.
+ * Returns whether a text of several statements that ends with COMMIT failed without committing.
+ * `done` statements succeeded, and `before` statements precede COMMIT.
  */
 export function isUncommitted(error: unknown, done: number, before: number): boolean {
-  return isRetryable(error) || isAmong(REFUSED_WHOLE, error) || (isAnswer(error) && done < before);
+  return (
+    isRetryable(error) ||
+    isAmong(REFUSED_BEFORE_EXECUTION, error) ||
+    (isServerError(error) && done < before)
+  );
 }
 
 export function isDataFault(error: unknown): boolean {
@@ -75,10 +79,10 @@ const NO_PRIMARY = new Set([
  * NO_PRIMARY a COMMIT is unknown: a member that is cut off reports 3100 or 3101 for a transaction
  * that it has already sent to the group.
  */
-const REFUSED_WHOLE = new Set([1290, 1792, 1836, 3796, 3797, 3798]);
+const REFUSED_BEFORE_EXECUTION = new Set([1290, 1792, 1836, 3796, 3797, 3798]);
 
-export class AnotherServer extends Error {
-  override name = 'AnotherServer';
+export class WrongServer extends Error {
+  override name = 'WrongServer';
 }
 
 export function isConnectionRefused(error: unknown): boolean {
@@ -86,7 +90,7 @@ export function isConnectionRefused(error: unknown): boolean {
 }
 
 export function isNoPrimary(error: unknown): boolean {
-  return error instanceof AnotherServer || isAmong(NO_PRIMARY, error);
+  return error instanceof WrongServer || isAmong(NO_PRIMARY, error);
 }
 
 /** Returns whether MySQL is unavailable: no connection, timeout, shutdown, read-only and so on. */
@@ -107,10 +111,10 @@ export function isUnavailable(error: unknown): boolean {
   if (typeof error.code === 'string' && error.code.startsWith('ERR_')) return false;
   const errno = errnoOf(error);
   if (errno === null || errno < 0) return true;
-  return SERVER_AWAY.has(errno) || isRetryable(error);
+  return UNAVAILABLE.has(errno) || isRetryable(error);
 }
 
-const SERVER_AWAY = new Set([
+const UNAVAILABLE = new Set([
   1040, 1041, 1042, 1043, 1044, 1045, 1053, 1077, 1078, 1079, 1080, 1129, 1152, 1153, 1158, 1159,
   1160, 1161, 1184, 1203, 1205, 1226, 1317, 1927, 1969, 2006, 2013, 3024, 3168, 3169, 4031,
 ]);

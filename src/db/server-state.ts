@@ -1,5 +1,5 @@
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2';
-import { cut, send } from './connections.js';
+import { failConnection, send } from './connections.js';
 import type { Deadline } from './deadline.js';
 import { errnoOf } from './failures.js';
 
@@ -94,7 +94,7 @@ export class ServerWatch {
   }
 
   close(): void {
-    cut(this.connection, new Error('the server is watched no more'));
+    failConnection(this.connection, new Error('the server is watched no more'));
   }
 
   private async membersBefore(deadline: Deadline): Promise<number | null> {

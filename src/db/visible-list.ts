@@ -48,13 +48,13 @@ export async function readVisible<Row extends TimePosition>(
       limit,
     );
   };
-  // Usually all are shown, and then these are enough.
+  // Usually the caller may see every row, so the first rows fill the page.
   const first = await read(newestSql(rows, limit + 1));
   if (first.next !== null) return first;
   // Finds the page's end before it reads up to that position, because rows that appear or disappear
   // in between would shift a count.
   const [last] = await reader.query(newestSql(rows, 1, MAX_EXAMINED - 1));
-  // Few can have been added since.
+  // Fewer rows than MAX_EXAMINED, so all of them can be read.
   if (last === undefined) return read(allSql(rows));
   const end = { createdAt: time.parse(last.created_at), id: uuid.parse(last.id) };
   const until = `t.created_at>=${time.literal(end.createdAt)} AND NOT (${behindSql('t', end)})`;

@@ -8,7 +8,7 @@ import { literal } from '../db/statements.js';
 
 /** A tenant's log is gapless and ordered by time, except for what restores skipped. */
 
-/** The tenant's log as numbered rows, valid between two gaps. */
+/** Returns the tenant's log as numbered rows, which are without gaps only between two restores. */
 export function eventsOf(tenantId: Uuid): NumberedRows {
   return {
     table: events.name,
@@ -30,11 +30,11 @@ export async function sequencesWithin(
   to: Instant | undefined,
 ): Promise<NumberRange> {
   if (gaps.length === 0) return numbersWithin(reader, eventsOf(tenantId), from, to);
-  const [first, next] = await Promise.all([
+  const [first, end] = await Promise.all([
     from === undefined ? 1n : firstBetweenGaps(reader, tenantId, gaps, from),
     firstBetweenGaps(reader, tenantId, gaps, to === undefined ? undefined : instant(to + 1)),
   ]);
-  return { first, last: next - 1n };
+  return { first, last: end - 1n };
 }
 
 /** Returns the first sequence at or after `at`, or after the last event without `at`. */
@@ -44,8 +44,8 @@ async function firstBetweenGaps(
   gaps: readonly EventGap[],
   at: Instant | undefined,
 ): Promise<bigint> {
-  const behind = gaps.findIndex(({ announcedAt }) => at !== undefined && at <= announcedAt);
-  const [before, after] = behind < 0 ? [gaps.at(-1), undefined] : [gaps[behind - 1], gaps[behind]];
+  const next = gaps.findIndex(({ announcedAt }) => at !== undefined && at <= announcedAt);
+  const [before, after] = next < 0 ? [gaps.at(-1), undefined] : [gaps[next - 1], gaps[next]];
   const part: Partial<NumberRange> = {
     ...(before === undefined ? {} : { first: before.throughSequence + 1n }),
     ...(after === undefined ? {} : { last: after.afterSequence }),
@@ -61,7 +61,7 @@ export async function headOf(reader: Reader, tenantId: Uuid): Promise<bigint> {
   return (await reader.find(eventCounters, { tenantId }))?.lastSequence ?? 0n;
 }
 
-/** The sequence of the first event at or after that time, or null. */
+/** Returns the sequence of the first event at or after that time, or null without one. */
 export async function firstSince(
   reader: Reader,
   tenantId: Uuid,

@@ -19,6 +19,6 @@ export function answerOf<Resource>(
 ): ApiAnswer {
   const { outcome, replayed } = answer;
   if (!outcome.done) throw new ApiError(outcome.refusal, replayed ? REPLAYED : {});
-  const shown = present(outcome.resource, replayed);
-  return replayed ? { ...shown, headers: { ...shown.headers, ...REPLAYED } } : shown;
+  const response = present(outcome.resource, replayed);
+  return replayed ? { ...response, headers: { ...response.headers, ...REPLAYED } } : response;
 }

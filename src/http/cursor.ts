@@ -15,15 +15,15 @@ const MAC_BYTES = 16;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 const LONGEST = 1024;
 const KEY_ID = /^[A-Za-z0-9_-]{1,32}$/;
-const ID_ENDS = ':'.charCodeAt(0);
+const COLON = ':'.charCodeAt(0);
 const MIN_POSITION = '[]'.length;
 
 /**
- * Opaque page cursors. (docs/contract.md, Collections) The bytes: 16 of signature over tenant,
- * endpoint, filters and position; the length of the key id; the key id; a colon; the position as
- * JSON, encrypted with AES-256-CTR starting from the signature (as in RFC 5297). The signature does
- * not cover the key id, so only a cursor that names an unknown key, and that no own key signed, may
- * come from a process with a newer key.
+ * Makes and reads opaque page cursors. (docs/contract.md, Collections) The bytes: 16 of signature
+ * over tenant, endpoint, filters and position; the length of the key id; the key id; a colon; the
+ * position as JSON, encrypted with AES-256-CTR starting from the signature (as in RFC 5297). If no
+ * key of this process made the signature and the key id is unknown, a process with a newer key may
+ * have made the cursor.
  */
 export class Cursors {
   private readonly keys: readonly [CursorKey, ...CursorKey[]];
@@ -37,31 +37,31 @@ export class Cursors {
     const [key] = this.keys;
     const id = Buffer.from(key.id, 'ascii');
     const mac = sign(key, binding, payload);
-    const parts = [mac, Buffer.of(id.length), id, Buffer.of(ID_ENDS), encrypted(key, mac, payload)];
+    const parts = [mac, Buffer.of(id.length), id, Buffer.of(COLON), applyCipher(key, mac, payload)];
     return Buffer.concat(parts).toString('base64url');
   }
 
   /**
-   * Throws invalid_field (cursor) for another list's cursor, UnknownKey if this process lacks it.
+   * Throws invalid_field for a cursor of another list, UnknownKey if this process lacks the key.
    */
   decode(binding: CursorBinding, cursor: string): readonly string[] {
     const parts = readParts(cursor);
-    if (parts === null) throw refused();
+    if (parts === null) throw cursorRefusal();
     const { mac, keyId, content } = parts;
     for (const key of this.keys) {
-      const payload = encrypted(key, mac, content);
+      const payload = applyCipher(key, mac, content);
       if (!sameBytes(sign(key, binding, payload), mac)) continue;
-      if (keyId !== key.id) throw refused();
-      // Signed, so this is the text that `encode` received.
+      if (keyId !== key.id) throw cursorRefusal();
+      // The signature proves that `encode` wrote this text.
       return JSON.parse(payload.toString('utf8')) as string[];
     }
     const isForeign = this.keys.every((key) => key.id !== keyId);
-    throw isForeign ? new UnknownKey('CURSOR_KEYS', keyId) : refused();
+    throw isForeign ? new UnknownKey('CURSOR_KEYS', keyId) : cursorRefusal();
   }
 }
 
 interface CursorKey extends SecretKey {
-  /** Derived, so that no two uses share a key. */
+  /** Derived from the signing key, so that signature and encryption use different keys. */
   readonly encryption: Buffer;
 }
 
@@ -69,8 +69,8 @@ function cursorKey(key: SecretKey): CursorKey {
   return { ...key, encryption: hmac(key, 'the encryption of cursors') };
 }
 
-/** Counter mode is its own inverse. */
-function encrypted({ encryption }: CursorKey, mac: Buffer, content: Buffer): Buffer {
+/** Encrypts or decrypts: counter mode is its own inverse. */
+function applyCipher({ encryption }: CursorKey, mac: Buffer, content: Buffer): Buffer {
   return createCipheriv('aes-256-ctr', encryption, mac).update(content);
 }
 
@@ -85,7 +85,7 @@ function readParts(cursor: string): { mac: Buffer; keyId: string; content: Buffe
   const keyId = rest.toString('latin1', 1, 1 + length);
   const content = rest.subarray(2 + length);
   const isWhole =
-    KEY_ID.test(keyId) && rest[1 + length] === ID_ENDS && content.length >= MIN_POSITION;
+    KEY_ID.test(keyId) && rest[1 + length] === COLON && content.length >= MIN_POSITION;
   return isWhole ? { mac, keyId, content } : null;
 }
 
@@ -135,7 +135,7 @@ export function cursorBinding(request: BoundRequest): CursorBinding {
   };
 }
 
-function refused(): ApiError {
+function cursorRefusal(): ApiError {
   return new ApiError(invalidField('cursor', 'not_a_cursor_of_this_list'));
 }
 

@@ -21,11 +21,11 @@ export function dispatcher(
   answer: RouteHandler,
 ): ReturnType<Router<RequestState>['routes']> {
   const resources = groupBy(routes, ({ path }) => resourceOf(path));
-  const routings = new Map(
+  const routers = new Map(
     Array.from(resources, ([name, own]) => [name, routerOf(own, answer).routes()]),
   );
   return (context, next) =>
-    routings.get(resourceOf(context.state.exchange.path))?.(context, next) ?? next();
+    routers.get(resourceOf(context.state.exchange.path))?.(context, next) ?? next();
 }
 
 /** Returns `transfers` for `/v1/transfers/{id}`. */
@@ -58,7 +58,7 @@ export function assertWellFormed({ path }: Exchange): void {
 
 /** `allowedMethods` is not used because it answers OPTIONS, and unknown methods with 501. */
 export const refuseUnmatched: RouterMiddleware<RequestState> = ({ matched = [] }) => {
-  // A layer lists HEAD before its GET.
+  // Reversed, because the router lists HEAD before GET.
   const allowed = new Set(matched.flatMap(({ methods }) => methods.toReversed()));
   throw allowed.size === 0 ? notFound() : methodNotAllowed([...allowed].join(', '));
 };

@@ -173,7 +173,7 @@ function pathOf(route: Route): RouteConfig {
 function bodyContent({ hasFile }: Route, body: z.ZodType): ZodContentObject {
   const example = exampleOf(body);
   if (!hasFile || !(body instanceof z.ZodObject))
-    return { 'application/json': { schema: body, ...shown(example) } };
+    return { 'application/json': { schema: body, ...exampleField(example) } };
   const file = z.string().openapi({
     format: 'binary',
     description: `The file, at most ${MAX_FILE_BYTES} bytes. Its part may have any name; there must be exactly one.`,
@@ -184,10 +184,10 @@ function bodyContent({ hasFile }: Route, body: z.ZodType): ZodContentObject {
     example === undefined
       ? undefined
       : { ...Object(example), [FILE_FIELD]: 'the bytes of the file' };
-  return { 'multipart/form-data': { schema: parts, ...shown(filled) } };
+  return { 'multipart/form-data': { schema: parts, ...exampleField(filled) } };
 }
 
-function shown(example: unknown): { example?: unknown } {
+function exampleField(example: unknown): { example?: unknown } {
   return example === undefined ? {} : { example };
 }
 
@@ -220,7 +220,7 @@ function successes(route: Route): Record<string, ResponseConfig> {
       const example = route.examples[Number(status)] ?? (schema && exampleOf(schema));
       const content = isFile
         ? fileContent(route)
-        : schema && { 'application/json': { schema, ...shown(example) } };
+        : schema && { 'application/json': { schema, ...exampleField(example) } };
       const response = {
         description: isReplay
           ? "A replay: the key's original result, as it is now."
@@ -243,7 +243,7 @@ function fileContent({ fileTypes, examples }: Route): ZodContentObject {
   return Object.fromEntries(
     fileTypes.map((type) => [
       type,
-      { schema, ...(type.startsWith('text/') ? shown(examples[200]) : {}) },
+      { schema, ...(type.startsWith('text/') ? exampleField(examples[200]) : {}) },
     ]),
   );
 }

@@ -59,7 +59,7 @@ export async function answerRequest(
   exchange.routeName = route.path;
   const repeated = repeatedHeaders(exchange.request);
   const ledgerTime = new LedgerTime(deps.ledgerTimeoutMs);
-  const found = authenticated(deps, exchange, repeated, ledgerTime);
+  const found = authenticateCaller(deps, exchange, repeated, ledgerTime);
   const caller = found instanceof Promise ? await found : found;
   const authenticatedAt = performance.now();
   exchange.caller = caller;
@@ -75,9 +75,9 @@ export async function answerRequest(
     const content = await readContent(deps.bodyTimeouts, exchange, route, slot);
     // A token that was revoked meanwhile must not act.
     if (performance.now() - authenticatedAt > SLOW_BODY_MS)
-      await authenticated(deps, exchange, repeated, ledgerTime);
+      await authenticateCaller(deps, exchange, repeated, ledgerTime);
     const { body, query } = checkInput(route, content, exchange.search);
-    const path = filledIn(route.path, params);
+    const path = fillInPath(route.path, params);
     const answer = route.handler({
       caller,
       requestId: exchange.requestId,
@@ -104,7 +104,7 @@ export async function takeRate(deps: PipelineDeps, exchange: Exchange): Promise<
   if (request.headers.authorization === undefined) return;
   try {
     const ledgerTime = new LedgerTime(deps.ledgerTimeoutMs);
-    const { tokenKeyId } = await authenticated(
+    const { tokenKeyId } = await authenticateCaller(
       deps,
       exchange,
       repeatedHeaders(request),
@@ -117,7 +117,7 @@ export async function takeRate(deps: PipelineDeps, exchange: Exchange): Promise<
 }
 
 /** Returns the caller, synchronously if the token is cached. Throws 401 `unauthorized`. */
-function authenticated(
+function authenticateCaller(
   { authenticate, addresses }: PipelineDeps,
   { request }: Exchange,
   repeated: Repeated,
@@ -135,7 +135,7 @@ function validCaller(caller: Caller | null): Caller {
 }
 
 /** Fills in the path in lower case, so that an id has one spelling. */
-function filledIn(template: string, params: Params): string {
+function fillInPath(template: string, params: Params): string {
   if (!template.includes('{')) return template;
   return template.replace(/\{(\w+)\}/g, (_, name: string) => params[name]?.toLowerCase() ?? '');
 }

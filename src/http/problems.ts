@@ -41,7 +41,7 @@ function problemsOf(issue: z.core.$ZodIssue): FieldProblem[] {
       field: field === '' ? key : `${field}.${key}`,
       reason: 'unknown',
     }));
-  // Absent and null fields are the same. An item of a list is present.
+  // A null field counts as missing. A null item of a list does not.
   const isListed = typeof issue.path.at(-1) === 'number';
   if (
     (issue.input === undefined || issue.input === null) &&

@@ -131,7 +131,7 @@ class Form extends Transform {
 
   content(): UploadContent {
     const { body: fields = {}, files, problems } = this;
-    if (files === undefined) throw rejected(MALFORMED);
+    if (files === undefined) throw formRefusal(MALFORMED);
     assertStructure(fields);
     for (const [name, value] of Object.entries(fields)) {
       if (Array.isArray(value) && value.length > 1) this.problem(name, 'repeated');
@@ -212,16 +212,17 @@ function storeFile(
 /** Any error of multer is a fault of the form. */
 function refusalOf(fault: unknown): unknown {
   if (fault instanceof ApiError || fault instanceof RequestAborted) return fault;
-  if (!(fault instanceof MulterError)) return rejected(MALFORMED);
+  if (!(fault instanceof MulterError)) return formRefusal(MALFORMED);
   const { code, field = '' } = fault;
-  if (code === 'LIMIT_FILE_SIZE') return rejected(TOO_LARGE);
-  if (code !== 'LIMIT_FIELD_VALUE') return rejected(MALFORMED);
+  if (code === 'LIMIT_FILE_SIZE') return formRefusal(TOO_LARGE);
+  if (code !== 'LIMIT_FIELD_VALUE') return formRefusal(MALFORMED);
   // A text field of this name has the content of the file.
-  if (field === FILE_FIELD) return rejected({ ...fieldRefusal([MISSING_FILE]), message: NO_FILE });
-  return rejected(invalidField(field, 'too_long'));
+  if (field === FILE_FIELD)
+    return formRefusal({ ...fieldRefusal([MISSING_FILE]), message: NO_FILE });
+  return formRefusal(invalidField(field, 'too_long'));
 }
 
 /** The connection ends, because the form may never end. */
-function rejected(refusal: Refusal): ApiError {
+function formRefusal(refusal: Refusal): ApiError {
   return new ApiError(refusal, { Connection: 'close' });
 }

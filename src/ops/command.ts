@@ -7,7 +7,7 @@ import type { StaffIdentity } from '../staff/rules.js';
 import { buildOpsParts, encryptionKeysOf, type OpsDeps } from './context.js';
 import { UsageError } from './failures.js';
 import { addParagraphs, HELP, PROGRAM, versionText } from './help.js';
-import { dashed, optionsOf } from './inputs.js';
+import { kebabCase, optionsOf } from './inputs.js';
 import { linesWithEscapes, Output } from './output.js';
 import {
   type AuthorisationDeps,
@@ -145,7 +145,7 @@ async function runAuthorised<S extends z.ZodRawShape>(
   acting: AuthorisationDeps,
 ): Promise<void> {
   const { needs } = spec;
-  const chosen = typeof needs === 'string' ? needs : needs.of(input);
+  const chosen = typeof needs === 'string' ? needs : needs.for(input);
   if (chosen === null || chosen === 'own proof')
     return spec.run(authorisedOps(ops, null, null), input);
   const first =
@@ -208,8 +208,8 @@ function define<S extends z.ZodRawShape>(
     own.action(async () => {
       const named = argumentsOf(own);
       const given = { ...own.optsWithGlobals(), ...named };
-      const input = checked(schema, given, new Set(Object.keys(named)));
-      await run(checked(globals, given), input, nameOf(own));
+      const input = parseInput(schema, given, new Set(Object.keys(named)));
+      await run(parseInput(globals, given), input, nameOf(own));
     });
   };
 }
@@ -223,7 +223,7 @@ function argumentsOf(command: Command): Record<string, unknown> {
   );
 }
 
-function checked<S extends z.ZodObject>(
+function parseInput<S extends z.ZodObject>(
   schema: S,
   given: Readonly<Record<string, unknown>>,
   positional: ReadonlySet<string> = new Set(),
@@ -232,8 +232,8 @@ function checked<S extends z.ZodObject>(
   if (result.success) return result.data;
   const problems = result.error.issues.map((issue) => {
     const name = String(issue.path[0] ?? '');
-    const shown = positional.has(name) ? `<${dashed(name)}>` : `--${dashed(name)}`;
-    return given[name] === undefined ? `${shown} is required` : `${shown}: ${issue.message}`;
+    const label = positional.has(name) ? `<${kebabCase(name)}>` : `--${kebabCase(name)}`;
+    return given[name] === undefined ? `${label} is required` : `${label}: ${issue.message}`;
   });
   throw new UsageError(problems.join('; '));
 }

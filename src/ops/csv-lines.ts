@@ -22,7 +22,7 @@ interface CsvColumns {
 const parsed = z.array(
   z.object({ record: z.array(z.string()), info: z.object({ lines: z.number() }) }),
 );
-/** In a longer line, a quotation mark was left open. */
+/** Longer lines are refused, because a quotation mark was probably left open. */
 const MAX_LINE_BYTES = 65_536;
 
 /** Reads a CSV file in UTF-8. Throws OpsError for any other file, or a wrong header. */
@@ -106,8 +106,8 @@ function faultOf(columns: number, length: number, filled: readonly string[]): st
   const extra = filled[columns];
   if (extra === undefined) return null;
   // The first value beyond the header may be blank.
-  const shown = JSON.stringify(extra || filled.at(-1));
-  return `the line has ${shown} beyond the last column: put text that contains the separator in quotation marks`;
+  const excess = JSON.stringify(extra || filled.at(-1));
+  return `the line has ${excess} beyond the last column: put text that contains the separator in quotation marks`;
 }
 
 function notCsv(path: string, failure: CsvError): OpsError {

@@ -31,12 +31,12 @@ export function optionsOf({
     if (help === undefined) return [];
     const [value = ''] = /^<[^>]+>/.exec(help) ?? [];
     return [
-      [`--${dashed(name)} ${value}`.trimEnd(), help.slice(value.length).trimStart()] as const,
+      [`--${kebabCase(name)} ${value}`.trimEnd(), help.slice(value.length).trimStart()] as const,
     ];
   });
 }
 
-export function dashed(name: string): string {
+export function kebabCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 

@@ -86,7 +86,7 @@ export class Output {
       (name) => !detailsOnly.includes(name) && rows.some((row) => row[name] !== null),
     );
     const cells = rows.map((row) => names.map((name) => cellOf(row[name] ?? null)));
-    const text = rendered([names.map(headingOf), ...cells]);
+    const text = renderTable([names.map(headingOf), ...cells]);
     this.line(this.fits(text) ? text : rows.map((row) => this.details(row)).join('\n\n'));
   }
 
@@ -103,10 +103,10 @@ export class Output {
 
   private details(fields: Fields): string {
     const rows = Object.entries(fields).map(([name, value]) => [headingOf(name), textOf(value)]);
-    const text = rendered(rows);
+    const text = renderTable(rows);
     if (this.width === undefined || this.fits(text)) return text;
     const names = Math.max(...rows.map(([name = '']) => name.length)) + GAP;
-    return rendered(rows, [names, Math.max(MIN_VALUE, this.width - names) + GAP]);
+    return renderTable(rows, [names, Math.max(MIN_VALUE, this.width - names) + GAP]);
   }
 
   private fits(text: string): boolean {
@@ -229,7 +229,7 @@ const LINES =
 const NO_LINES = Object.fromEntries(LINES.split(' ').map((name) => [name, '']));
 const PLAIN = { head: [], border: [], 'padding-left': 0, 'padding-right': GAP };
 
-function rendered(rows: readonly (readonly string[])[], colWidths?: number[]): string {
+function renderTable(rows: readonly (readonly string[])[], colWidths?: number[]): string {
   const folding = { wordWrap: true, wrapOnWordBoundary: false };
   const table = new Table({
     ...{ chars: NO_LINES, style: PLAIN },
@@ -260,11 +260,11 @@ function textOf(value: Value): string {
   if (value === null) return '–';
   if (typeof value !== 'object') return withEscapes(String(value));
   if (isAmount(value)) return `${formatAmount(value)} (raw ${value.raw})`;
-  return joined(value, '\n');
+  return joinParts(value, '\n');
 }
 
 /** Joins the parts of a value by commas if each is a word, otherwise by `separator`. */
-function joined(value: readonly string[] | Readonly<Record<string, Plain>>, separator: string) {
+function joinParts(value: readonly string[] | Readonly<Record<string, Plain>>, separator: string) {
   const parts = Array.isArray(value)
     ? value.map((part: string) => textOf(part))
     : Object.entries(value).map(([name, one]) => `${withEscapes(name)}: ${textOf(one)}`);
@@ -275,6 +275,6 @@ function joined(value: readonly string[] | Readonly<Record<string, Plain>>, sepa
 /** Returns the text of a value on one line, with times in minutes. */
 function cellOf(value: Value): string {
   if (typeof value === 'object' && value !== null)
-    return isAmount(value) ? formatAmount(value) : joined(value, '; ');
+    return isAmount(value) ? formatAmount(value) : joinParts(value, '; ');
   return textOf(value).replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d\.\d{3}Z$/, '$1 $2Z');
 }

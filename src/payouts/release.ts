@@ -50,7 +50,7 @@ export async function approveResolution(
     outcomeRefusal(payout, open.outcome) ??
     overtakenRefusal({ status: payout.status, contradictions }, open);
   if (refusal !== null) return apply(null);
-  const report = await voided(calls, payout, by);
+  const report = await voidAtRail(calls, payout, by);
   if (report === null) {
     const lostUntil = await endOfLostTime(database.reader, payout);
     return apply({ by: 'quiet', quietMs: quietMs(payout.rail), lostUntil });
@@ -61,7 +61,7 @@ export async function approveResolution(
   if (!isReleased) {
     const { status } = await calls.report(payout, 'void', report);
     const message = `the rail says that it is ${report.status}, so it is not resolved as ${open.outcome}: the payout is ${status}, and the proposal stays open`;
-    throw notVoided(status, message);
+    throw notVoidedError(status, message);
   }
   try {
     return await apply({ by: 'void', report, eventId: newId() });
@@ -74,7 +74,7 @@ export async function approveResolution(
 }
 
 /** Returns null if the rail cannot void, or no worker has had it for a day. */
-async function voided(
+async function voidAtRail(
   calls: RailCalls,
   payout: Payout,
   by: StaffIdentity,
@@ -84,7 +84,7 @@ async function voided(
   if (calls.railOf(payout) === undefined) {
     if (!(await isServed(database.reader, name))) return null;
     const message = `the rail ${name} is not configured here, but workers have it or had it within a day, so nothing was given back: approve it with their PAYOUT_RAIL_URLS and PAYOUT_RAIL_KEYS`;
-    throw notVoided(status, message);
+    throw notVoidedError(status, message);
   }
   const about = { tenantId, subjectType: 'payout', subjectId, details: { status } };
   await transact(database, (transaction) =>
@@ -94,10 +94,10 @@ async function voided(
   if (response !== 'silent') return response;
   const message =
     'the rail gave no answer whether it will never pay this: nothing was given back; approve it again later';
-  throw notVoided(status, message);
+  throw notVoidedError(status, message);
 }
 
-function notVoided(current: Payout['status'], message: string): ApiError {
+function notVoidedError(current: Payout['status'], message: string): ApiError {
   return new ApiError(invalidState(message, current, ['voided']));
 }
 

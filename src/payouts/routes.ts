@@ -115,7 +115,7 @@ export function payoutApprovalRoutes(api: Api, approvals: PayoutApprovals): void
   });
 }
 
-const UNSIGNED = 'the callback is not signed as it must be, or not of now';
+const UNSIGNED = "the callback's signature is wrong, or its timestamp differs too much from now";
 const MALFORMED = 'the callback is not what docs/payout-rail.md describes';
 const REUSED = 'the id was used for another callback';
 

@@ -35,7 +35,7 @@ const beginPayout = payoutCommand<PayoutCommand>('begin payout', {
     if (payout.status !== 'approved' || !maySend(payout, state)) return unchanged(payout);
     const begins = { status: 'in_progress', submittedAt: nextInstant(payout, state.at) } as const;
     const begun: Payout = { ...afterProgress(payout), ...begins };
-    return { ...attempted(command, begun, state), bindsKey: true };
+    return { ...recordAttempt(command, begun, state), bindsKey: true };
   },
 });
 
@@ -50,7 +50,7 @@ export const attemptPayout = payoutCommand<PayoutCommand>('attempt payout', {
     if (openResolution(payout, state) !== undefined) return refuse(BEING_RESOLVED, false);
     if (isTaken(payout, state)) return refuse(TAKEN, false);
     if (!maySend(payout, state)) return refuse(ACCOUNT_CANNOT_SEND, false);
-    return attempted(command, payout, state);
+    return recordAttempt(command, payout, state);
   },
 });
 
@@ -60,7 +60,7 @@ function maySend({ sourceAccountId }: Payout, state: LockedState): boolean {
   return capabilityRefusal(source.account) === null;
 }
 
-function attempted(
+function recordAttempt(
   { eventId }: PayoutCommand,
   payout: Payout,
   { at }: LockedState,

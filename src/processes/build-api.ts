@@ -76,11 +76,11 @@ export function buildCore(
     observerOf: writerMetrics(registry),
     statementObserver: statementMetrics(registry),
     primaryObserver: {
-      found: (server) => logger.info({ server }, 'this server of MySQL takes writes'),
+      found: (server) => logger.info({ server }, 'using this MySQL server, which accepts writes'),
       lost: (server, reason) =>
-        logger.warn({ server, fault: describeFault(reason) }, 'the primary is looked for'),
+        logger.warn({ server, fault: describeFault(reason) }, 'searching for the MySQL primary'),
       refused: (servers) =>
-        logger.error({ servers }, 'several servers of MySQL take writes: none is used'),
+        logger.error({ servers }, 'several MySQL servers accept writes: none is used'),
     },
     onRolledBack: () =>
       logger.error(
@@ -180,7 +180,7 @@ export function buildCallbacks(
     Array.from(config.PAYOUT_RAIL_KEYS, ([name, ring]) => [httpRail(name), ring]),
   );
   const onCallback = callbackMetrics(registry, clock, (rail, effect, count) =>
-    logger.warn({ rail, effect, count }, 'callbacks are not believed'),
+    logger.warn({ rail, effect, count }, 'rejected callbacks that are forged or late'),
   );
   return new RailCallbacks({ database, writer, clock, notifier, keys, onCallback, observer });
 }

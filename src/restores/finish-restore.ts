@@ -32,9 +32,7 @@ export async function restoreToFinish(reader: Reader, by: StaffIdentity): Promis
   if (open.finishedAt !== null) return open;
   if (open.beganById === null)
     throw new ApiError(
-      invalidState(
-        'nobody has said yet to which moment the database was restored: restore begin --help',
-      ),
+      invalidState('the moment of the restore was not given yet: restore begin --help'),
     );
   const refusal = secondPersonRefusal(open.beganById, by.id);
   if (refusal !== null) throw new ApiError(refusal);

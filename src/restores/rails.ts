@@ -110,7 +110,7 @@ async function compareUnfinished(
   rail: Rail,
 ): Promise<void> {
   let seen = 0;
-  for await (const slice of unfinished(deps.database.reader, name)) {
+  for await (const slice of readUnfinished(deps.database.reader, name)) {
     for (let from = 0; from < slice.length; from += STATUS_REQUESTS_AT_ONCE) {
       const some = slice.slice(from, from + STATUS_REQUESTS_AT_ONCE);
       const answers = await Promise.all(some.map((payout) => statusOf(rail, payout)));
@@ -171,7 +171,7 @@ async function statusOf(rail: Rail, payout: Payout): Promise<RailAnswer> {
   }
 }
 
-async function* unfinished(reader: Reader, rail: string): AsyncGenerator<readonly Payout[]> {
+async function* readUnfinished(reader: Reader, rail: string): AsyncGenerator<readonly Payout[]> {
   let after: Uuid | null = null;
   do {
     const behind: string = after === null ? '' : ` AND id>${uuid.literal(after)}`;

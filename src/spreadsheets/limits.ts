@@ -5,15 +5,15 @@ const MIB = 1024 * 1024;
 /** Limits for reading one file. */
 export interface ReadingLimits {
   readonly inflatedBytes: number;
-  /** 200 MiB of tags take seven seconds to parse. */
+  /** Maximum of tags and similar marks in XML. Parsing 200 MiB of them takes seven seconds. */
   readonly marks: number;
   readonly textBytes: number;
   readonly texts: number;
 }
 
 /**
- * Reading stays below five seconds. A file of 10 MiB cannot have the two million filled cells that
- * they allow.
+ * Limits with which reading takes less than five seconds. A file of 10 MiB cannot reach the two
+ * million filled cells that they allow.
  */
 export const WHOLE_FILE: ReadingLimits = {
   inflatedBytes: 200 * MIB,

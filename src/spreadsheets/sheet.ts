@@ -1,9 +1,9 @@
 const MAX_COLUMNS = 100;
 export const MAX_DATA_ROWS = 100_000;
-/** In any spreadsheet program. */
+/** The last row and column that a spreadsheet program has. */
 export const LAST_ROW = 1_048_576;
 export const LAST_COLUMN = 16_384;
-/** No column accepts texts of this length (UTF-16 units), so a cut text is refused. */
+/** Length in UTF-16 units at which texts are cut. Every column refuses a text of this length. */
 export const MAX_CELL_LENGTH = 2_048;
 
 /**

@@ -55,10 +55,10 @@ export const STAFF_ACTIONS = {
 } as const satisfies Readonly<Record<string, StaffActionRule>>;
 export type StaffActionName = keyof typeof STAFF_ACTIONS;
 
-export function asksForCode(action: StaffActionName, door: StaffChannel): boolean {
+export function asksForCode(action: StaffActionName, channel: StaffChannel): boolean {
   const rule: StaffActionRule = STAFF_ACTIONS[action];
-  if (door === 'temporal') return true;
-  return rule.twoPeople === true || (door === 'support' && rule.movesMoney === true);
+  if (channel === 'temporal') return true;
+  return rule.twoPeople === true || (channel === 'support' && rule.movesMoney === true);
 }
 
 /** If the action requires a person, a service is refused. */
@@ -131,18 +131,18 @@ interface Lock {
 }
 
 /** A lock-out of its own for the command line, so that a stranger cannot lock its users out. */
-export function lockAt(door: StaffChannel, person: Staff): Lock {
+export function lockAt(channel: StaffChannel, person: Staff): Lock {
   const { failedCodes, lockedUntil: until, opsFailedCodes, opsLockedUntil } = person;
-  return door === 'ops'
+  return channel === 'ops'
     ? { failedCodes: opsFailedCodes, lockedUntil: opsLockedUntil }
     : { failedCodes, lockedUntil: until };
 }
 
 export function lockColumns(
-  door: StaffChannel,
+  channel: StaffChannel,
   { failedCodes, lockedUntil: until }: Lock,
 ): Partial<Staff> {
-  return door === 'ops'
+  return channel === 'ops'
     ? { opsFailedCodes: failedCodes, opsLockedUntil: until }
     : { failedCodes, lockedUntil: until };
 }

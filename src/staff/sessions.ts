@@ -20,7 +20,7 @@ const MAX_PLACE = 140;
 interface SignIn {
   readonly name: string;
   readonly code: string;
-  readonly door: StaffSession['door'];
+  readonly channel: StaffSession['door'];
   /** Name of the machine (command line), or address of the browser (support desk). */
   readonly place: string;
 }
@@ -36,21 +36,21 @@ export async function signIn(
   deps: StaffDeps,
   credentials: SignIn,
 ): Promise<SignedIn | { readonly refusal: Refusal }> {
-  const { name, code, door, place } = credentials;
+  const { name, code, channel, place } = credentials;
   const verified = await verifyClaim(deps, {
-    ...{ name, code, door, right: 'read', receivedAt: deps.clock() },
+    ...{ name, code, channel, right: 'read', receivedAt: deps.clock() },
     purpose: `sign-in/${randomUUID()}`,
     refusalEntry: staffEntry('', 'staff.sign_in_refused'),
   });
   if ('refusal' in verified) return verified;
-  return openSession(deps, verified.identity, door, place);
+  return openSession(deps, verified.identity, channel, place);
 }
 
 /** Opens a session after the company's own sign-in, limited to `rights` (null: all). */
 export async function openSession(
   { database, clock }: StaffDeps,
   identity: StaffIdentity,
-  door: StaffSession['door'],
+  channel: StaffSession['door'],
   place: string,
   rights: StaffSession['rights'] = null,
 ): Promise<SignedIn> {
@@ -59,7 +59,7 @@ export async function openSession(
   const session: StaffSession = {
     id: newId(),
     staffId: identity.id,
-    door,
+    door: channel,
     tokenHash: hash('sha256', token, 'buffer'),
     place: [...place].slice(0, MAX_PLACE).join(''),
     createdAt: now,
@@ -74,7 +74,7 @@ export async function openSession(
     if (person?.active !== true) throw new ApiError(denied(`${identity.name} is not active staff`));
     await transaction.execute(insertSql(staffSessions, [session]));
     const entry = staffEntry(identity.id, 'staff.sign_in', { session: session.id });
-    await recordAction(transaction, { channel: door, name: identity.name }, now, entry);
+    await recordAction(transaction, { channel, name: identity.name }, now, entry);
   });
   return { token, session, identity };
 }
@@ -86,12 +86,12 @@ export async function openSession(
 export async function findSession(
   { database, clock }: Pick<StaffDeps, 'database' | 'clock'>,
   token: string,
-  door: StaffSession['door'],
+  channel: StaffSession['door'],
   idleMs = SESSION_MS,
 ): Promise<{ readonly session: StaffSession; readonly identity: StaffIdentity } | null> {
   const session = await database.current.find(staffSessions, {
     tokenHash: hash('sha256', token, 'buffer'),
-    door,
+    door: channel,
   });
   const now = clock();
   if (session === undefined || !isOpen(session, now) || now - session.lastUsedAt > idleMs)

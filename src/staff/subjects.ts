@@ -59,7 +59,7 @@ export async function bindSubject(
 ): Promise<StaffIdentity | { readonly refusal: Refusal }> {
   const refusalEntry = staffEntry(person.id, 'staff.bind_refused');
   const verified = await verifyClaim(deps, {
-    ...{ name: person.name, code, door: 'support', right: 'read', receivedAt: deps.clock() },
+    ...{ name: person.name, code, channel: 'support', right: 'read', receivedAt: deps.clock() },
     ...{ purpose: `bind/${randomUUID()}`, refusalEntry },
   });
   if ('refusal' in verified) return verified;

@@ -37,7 +37,7 @@ export interface StaffDeps extends DatabaseDeps {
 export interface Claim {
   readonly name: string | null;
   readonly code: string | null;
-  readonly door: StaffChannel;
+  readonly channel: StaffChannel;
   readonly right: StaffRight;
   readonly twoPeople?: boolean;
   /** The code is checked for this moment, at most 10 minutes ago. Null: refused. */
@@ -53,7 +53,7 @@ export interface Claim {
 export type Verified = { readonly identity: StaffIdentity } | { readonly refusal: Refusal };
 
 export const MAX_STAFF_NAME = 80;
-const ANOTHER_PERSONS_CODE = 'it was asked before, by somebody else';
+const ANOTHER_PERSONS_CODE = 'another person has sent it before';
 const KEPT_MS = 7 * 24 * 60 * 60_000;
 
 /**
@@ -63,18 +63,18 @@ const KEPT_MS = 7 * 24 * 60 * 60_000;
  */
 export async function verifyClaim(deps: StaffDeps, claim: Claim): Promise<Verified> {
   try {
-    return await checked(deps, claim);
+    return await verifyOnce(deps, claim);
   } catch (failure) {
     // An unknown person has no row to lock: a concurrent call was recorded first.
     if (errnoOf(failure) !== DUPLICATE_KEY) throw failure;
-    return checked(deps, claim);
+    return verifyOnce(deps, claim);
   }
 }
 
-function checked(deps: StaffDeps, claim: Claim): Promise<Verified> {
+function verifyOnce(deps: StaffDeps, claim: Claim): Promise<Verified> {
   const purpose = hash('sha256', claim.purpose, 'buffer');
   return transact(deps.database, async (transaction) => {
-    // The lock: when a code is given twice, the second call finds it used.
+    // Locks the person's row, so that of two calls with one code the second finds it used.
     const person = await findClaimed(transaction, claim);
     const known = await transaction.find(staffChecks, { purpose });
     const now = deps.clock();
@@ -97,20 +97,20 @@ function checked(deps: StaffDeps, claim: Claim): Promise<Verified> {
       `DELETE FROM staff_checks WHERE at<${literal(staffChecks, 'at', instant(now - KEPT_MS))} LIMIT 100`,
     );
     await transaction.execute(insertSql(staffChecks, [check]));
-    if (person !== undefined) await count(transaction, person, claim.door, judged, now);
+    if (person !== undefined) await updateLock(transaction, person, claim.channel, judged, now);
     if (check.refused !== null) recordRefusal(transaction, claim, person, check.refused, now);
     return answerOf(check, person, claim);
   });
 }
 
-/** In a form that may be stored; null if the claim names no person. */
-function nameIn({ name }: Claim): string | null {
+/** Returns the claimed name in the form in which names are stored, or null if it is not a valid name. */
+function cleanName({ name }: Claim): string | null {
   const cleaned = cleanText(name ?? '', MAX_STAFF_NAME);
   return 'clean' in cleaned ? cleaned.clean : null;
 }
 
 function findClaimed(transaction: Transaction, claim: Claim): Promise<Staff | undefined> {
-  const name = nameIn(claim);
+  const name = cleanName(claim);
   if (name === null) return Promise.resolve(undefined);
   return transaction.find(staff, { foldedName: foldedName(name) }, { forUpdate: true });
 }
@@ -125,7 +125,7 @@ async function judge(
   now: Instant,
 ): Promise<Judged> {
   const { code, right, twoPeople, fault = null, receivedAt } = claim;
-  const name = nameIn(claim);
+  const name = cleanName(claim);
   if (name === null) return { refused: 'no actor was named' };
   if (fault !== null) return { refused: fault };
   if (person?.active !== true) return { refused: `${name} is not active staff` };
@@ -134,10 +134,11 @@ async function judge(
   if (person.factorSecret === null || person.factorKeyId === null)
     return { refused: `${person.name} has no authenticator` };
   if (code === null || code === '') return { refused: 'no code was given' };
-  const lock = lockAt(claim.door, person);
+  const lock = lockAt(claim.channel, person);
   if (isLocked(lock, now))
     return { refused: `${person.name} is locked until ${toRfc3339(lock.lockedUntil ?? now)}` };
-  if (receivedAt === null) return { refused: 'nobody knows when it came: ask again' };
+  if (receivedAt === null)
+    return { refused: 'the time at which it arrived is unknown: send it again' };
   if (now - receivedAt > MAX_CODE_AGE_MS)
     return { refused: 'the code is older than 10 minutes: ask again' };
   const factor = { keyId: person.factorKeyId, bytes: person.factorSecret };
@@ -151,21 +152,21 @@ async function judge(
   return used === undefined ? { step } : { refused: 'the code was used before', isWrong: true };
 }
 
-async function count(
+async function updateLock(
   transaction: Transaction,
   person: Staff,
-  door: StaffChannel,
+  channel: StaffChannel,
   judged: Judged,
   now: Instant,
 ): Promise<void> {
   const { id } = person;
   if ('step' in judged) {
-    const set = { ...lockColumns(door, { failedCodes: 0, lockedUntil: null }), lastUsedAt: now };
+    const set = { ...lockColumns(channel, { failedCodes: 0, lockedUntil: null }), lastUsedAt: now };
     await transaction.execute(updateSql(staff, set, { id }));
   } else if (judged.isWrong === true) {
-    const failedCodes = lockAt(door, person).failedCodes + 1;
+    const failedCodes = lockAt(channel, person).failedCodes + 1;
     const lock = { failedCodes, lockedUntil: lockedUntil(failedCodes, now) };
-    await transaction.execute(updateSql(staff, lockColumns(door, lock), { id }));
+    await transaction.execute(updateSql(staff, lockColumns(channel, lock), { id }));
   }
 }
 
@@ -176,16 +177,20 @@ function recordRefusal(
   refused: string,
   now: Instant,
 ): void {
-  const { door, refusalEntry } = claim;
-  const actor = { channel: door, name: person?.name ?? nameIn(claim) ?? '' };
+  const { channel, refusalEntry } = claim;
+  const actor = { channel, name: person?.name ?? cleanName(claim) ?? '' };
   const entry = { ...refusalEntry, details: { ...refusalEntry.details, refused } };
   recordRow(transaction, auditRow(newId(), actor, now, entry));
 }
 
-function answerOf({ refused }: StaffCheck, person: Staff | undefined, { door }: Claim): Verified {
+function answerOf(
+  { refused }: StaffCheck,
+  person: Staff | undefined,
+  { channel }: Claim,
+): Verified {
   if (refused !== null) return { refusal: denied(refused) };
-  if (person === undefined) throw new Error("a code that counted is nobody's");
-  return { identity: identityOf(person, door) };
+  if (person === undefined) throw new Error('an accepted code belongs to no person');
+  return { identity: identityOf(person, channel) };
 }
 
 export function staffEntry(

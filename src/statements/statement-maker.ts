@@ -14,18 +14,18 @@ import {
 import { STATEMENT_COLUMNS, StatementLines } from './lines.js';
 import { MAX_MOVEMENTS } from './rules.js';
 
-/** Long statements are made apart, so that they delay no short one. */
+/** Long and short statements are made by separate sweeps, so that no long one delays a short one. */
 export type Length = 'short' | 'long';
 
 const SHORT_ENTRIES = 1_000;
-const WITHIN: Readonly<Record<Length, string>> = {
+const LENGTH_SQL: Readonly<Record<Length, string>> = {
   short: `entry_count<=${SHORT_ENTRIES}`,
   long: `entry_count>${SHORT_ENTRIES}`,
 };
-/** An attempt takes at most a minute, and ten more for the longest; then another one starts. */
+/** Time limit of an attempt: a minute, and up to ten minutes more for the longest statements. */
 const LEASE_MS = 60_000;
-const LEASE_OF_THE_LONGEST_MS = 600_000;
-const SEEN_AT_ONCE = 1_000;
+const LONGEST_EXTRA_MS = 600_000;
+const CANDIDATES = 1_000;
 
 const OWNER: FileOwner = {
   async lockAttempt(transaction, id) {
@@ -67,8 +67,8 @@ export class StatementMaker {
   private async next(): Promise<{ readonly id: Uuid; readonly tenantId: Uuid } | null> {
     const { database, clock } = this.deps;
     const rows = await database.reader.query(
-      `SELECT id, tenant_id FROM statements FORCE INDEX (status) WHERE status='preparing' AND ${WITHIN[this.length]}
-         AND (lease_until IS NULL OR lease_until<=${time.literal(clock())}) ORDER BY id LIMIT ${SEEN_AT_ONCE}`,
+      `SELECT id, tenant_id FROM statements FORCE INDEX (status) WHERE status='preparing' AND ${LENGTH_SQL[this.length]}
+         AND (lease_until IS NULL OR lease_until<=${time.literal(clock())}) ORDER BY id LIMIT ${CANDIDATES}`,
     );
     const waiting = rows.map((row) => ({
       id: uuid.parse(row.id),
@@ -122,5 +122,5 @@ export class StatementMaker {
 }
 
 function leaseMsOf({ entryCount }: Statement): number {
-  return LEASE_MS + Math.ceil((entryCount / MAX_MOVEMENTS) * LEASE_OF_THE_LONGEST_MS);
+  return LEASE_MS + Math.ceil((entryCount / MAX_MOVEMENTS) * LONGEST_EXTRA_MS);
 }

@@ -29,7 +29,7 @@ const known = new WeakMap<TemplateStringsArray, readonly Context[]>();
 export function html(strings: TemplateStringsArray, ...contents: readonly Content[]): Html {
   const contexts = known.get(strings) ?? contextsOf(strings);
   const parts = contents.map(
-    (content, index) => rendered(content, contexts[index]) + (strings[index + 1] ?? ''),
+    (content, index) => render(content, contexts[index]) + (strings[index + 1] ?? ''),
   );
   return new Markup((strings[0] ?? '') + parts.join(''));
 }
@@ -56,12 +56,12 @@ function contextAfter(context: Context, sign: string): Context {
   return sign === '"' ? 'attribute' : sign === '>' ? 'text' : context;
 }
 
-function rendered(content: Content, context: Context | undefined): string {
+function render(content: Content, context: Context | undefined): string {
   if (content === null || content === undefined || content === false) return '';
   if (content instanceof Markup) {
     if (context === 'attribute') throw new TypeError('an attribute contains markup');
     return content.text;
   }
-  if (typeof content === 'object') return content.map((one) => rendered(one, context)).join('');
+  if (typeof content === 'object') return content.map((one) => render(one, context)).join('');
   return withEscapes(String(content)).replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? '');
 }

@@ -57,7 +57,7 @@ export class DeskSessions {
     before: SignedInPerson | null,
   ): Promise<readonly string[] | null> {
     assertAllowed(this.attempts.take(networkOf(address)));
-    const opened = await signIn(this.staff, { name, code, door: 'support', place: address });
+    const opened = await signIn(this.staff, { name, code, channel: 'support', place: address });
     return 'refusal' in opened ? null : this.keep(opened, before?.sessionId ?? null);
   }
 

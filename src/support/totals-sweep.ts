@@ -60,7 +60,7 @@ const QUARTER_MS = 15 * 60_000;
 /** Returns the total of the operations that a row counts: they moved money, or else failed. */
 function totalOf(row: StoredRow, tenantId: Uuid, zones: Zones, isMoved: boolean): DailyTotal {
   const at = instant(integer.parse(row.quarter) * QUARTER_MS);
-  const [raw, count] = [capped(bigint.parse(row.total)), integer.parse(row.found)];
+  const [raw, count] = [capSql(bigint.parse(row.total)), integer.parse(row.found)];
   return {
     ...{ ...NO_TOTALS, tenantId, asset: asset.parse(row.asset) },
     day: localDay(at, zones.get(tenantId) ?? 'UTC'),
@@ -164,7 +164,7 @@ const ADDED = [
   ...['moved_count', 'failed_count'].map((name) => `${name}=${name}+VALUES(${name})`),
 ];
 
-function capped(sum: bigint): bigint {
+function capSql(sum: bigint): bigint {
   return sum > MAX_RAW ? MAX_RAW : sum;
 }
 
@@ -185,7 +185,7 @@ async function setPending(database: Database, zones: Zones, now: Instant): Promi
     return {
       ...{ ...NO_TOTALS, tenantId, asset: asset.parse(row.asset) },
       day: localDay(now, zones.get(tenantId) ?? 'UTC'),
-      pending: capped(bigint.parse(row.total)),
+      pending: capSql(bigint.parse(row.total)),
       pendingCount: integer.parse(row.found),
     };
   });

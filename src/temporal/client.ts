@@ -146,7 +146,7 @@ export class TemporalClient {
           if (typeof signal?.signalName !== 'string') continue;
           const named = found.get(signal.signalName) ?? [];
           const at = instant(requiredTsToMs(eventTime, 'eventTime'));
-          named.push({ at, ...parseSignal(decoded(signal.input?.payloads?.[0])) });
+          named.push({ at, ...parseSignal(decodePayload(signal.input?.payloads?.[0])) });
           found.set(signal.signalName, named);
         }
     } catch (failure) {
@@ -198,7 +198,7 @@ export class TemporalClient {
       for (const { action } of described?.info.recentActions.toReversed() ?? []) {
         const run = client.workflow.getHandle(action.workflow.workflowId);
         const { status, raw } = await run.describe();
-        const beat = decoded(
+        const beat = decodePayload(
           raw.pendingActivities?.[0]?.heartbeatDetails?.payloads?.[0] ?? undefined,
         );
         if (beat !== undefined) return (beat as AuditProgress).checkpoint;
@@ -272,7 +272,7 @@ export class TemporalClient {
 }
 
 /** Returns undefined for an unreadable payload, like workflows/payload-converter.ts. */
-function decoded(payload: Payload | undefined): unknown {
+function decodePayload(payload: Payload | undefined): unknown {
   try {
     return payload === undefined
       ? undefined

@@ -1,7 +1,7 @@
 import type { Failpoints } from '../core/failpoints.js';
 import { groupBy, mapAtOnce } from '../core/collections.js';
 import type { Uuid } from '../core/ids.js';
-import { continued } from '../core/trace.js';
+import { continueTrace } from '../core/trace.js';
 import type { Database } from '../db/database.js';
 import type { OutboxRow, WorkflowResourceType } from '../db/entities/outbox.js';
 import { DatabaseUnavailable } from '../db/failures.js';
@@ -161,7 +161,7 @@ export class Relay {
       typeof traceparent === 'string' ? [traceparent] : [],
     );
     const part = { name: `outbox ${type}`, attributes: { 'resource.id': resourceId } };
-    return continued(part, traces.at(-1), () => this.notify(notification, row));
+    return continueTrace(part, traces.at(-1), () => this.notify(notification, row));
   }
 
   private async notify(

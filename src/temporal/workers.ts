@@ -72,7 +72,7 @@ export async function freeLoopbackPort(): Promise<number> {
 export function installRuntime(log: WorkersLog, metricsPort: number): void {
   const write = (level: LogLevel, message: string, about?: LogMetadata): void => {
     if ((level === 'ERROR' || level === 'WARN') && !message.startsWith(ACTIVITIES_ALONE))
-      log.warn({ sdk: true, ...named(about) }, message);
+      log.warn({ sdk: true, ...logFields(about) }, message);
   };
   Runtime.install({
     shutdownSignals: [],
@@ -94,7 +94,7 @@ export function installRuntime(log: WorkersLog, metricsPort: number): void {
 }
 
 /** Names only the error's class, because its message may quote private data. */
-function named(about: LogMetadata = {}): object {
+function logFields(about: LogMetadata = {}): object {
   const { activityType: activity, workflowId, workflowType: workflow, attempt, error } = about;
   return {
     activity,
@@ -120,7 +120,7 @@ export function sdkMetrics(port: number): () => Promise<string> {
  * here, because servers refuse it from workers without a version. (docs/operations/upgrade.md,
  * Worker versions)
  */
-function versioned(version: WorkerDeploymentVersion): WorkerDeploymentOptions {
+function deploymentOptions(version: WorkerDeploymentVersion): WorkerDeploymentOptions {
   return { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' };
 }
 
@@ -166,7 +166,7 @@ export class TemporalWorkers {
       } catch (failure) {
         this.log.warn(
           { reason: messageOf(failure) },
-          'the Temporal workers ended, and are begun again',
+          'the Temporal workers ended, and are restarted',
         );
       }
       if (Date.now() - began > MAX_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
@@ -197,7 +197,7 @@ export class TemporalWorkers {
         else
           this.log.info(
             { queues: this.options.queues.map(({ queue }) => queue) },
-            'the Temporal workers poll',
+            'the Temporal workers are polling',
           );
       } catch (failure) {
         this.shutDown();
@@ -223,7 +223,7 @@ export class TemporalWorkers {
       this.log.info({}, 'the Temporal workers use renewed certificates');
       return fresh;
     } catch (failure) {
-      this.log.warn({ reason: messageOf(failure) }, 'Temporal takes the renewed certificates not');
+      this.log.warn({ reason: messageOf(failure) }, 'Temporal refused the renewed certificates');
       return old;
     }
   }
@@ -269,7 +269,7 @@ export class TemporalWorkers {
       maxHeartbeatThrottleInterval: HEARTBEAT_EVERY_MS,
       shutdownGraceTime: shutdownGraceMs,
       shutdownForceTime: shutdownGraceMs + 5_000,
-      ...(version === null ? {} : { workerDeploymentOptions: versioned(version) }),
+      ...(version === null ? {} : { workerDeploymentOptions: deploymentOptions(version) }),
     });
   }
 

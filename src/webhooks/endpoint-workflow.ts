@@ -46,7 +46,7 @@ export async function checkEndpoint(
 }
 
 /** Attempts in flight are omitted: the workflow is notified only if they fail. */
-const NOTHING_WAITS = 'well: what happens is sent at once';
+const NOTHING_WAITS = 'nothing: new events are sent at once';
 
 const ACTIONS = { pause, resume, retry_now: retryNow } as const;
 

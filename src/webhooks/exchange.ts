@@ -65,17 +65,17 @@ export function exchange(one: Exchange, agents: Agents, stop: AbortSignal): Prom
     const body: Buffer[] = [];
     // After the headers no error takes the answer back.
     const settle = (error: Error): void =>
-      answer === undefined ? reject(error) : resolve(kept(answer, body));
+      answer === undefined ? reject(error) : resolve(answeredResult(answer, body));
     const onStop = (): void => {
       settle(stop.reason as Error);
       request.destroy();
     };
     request.once('response', (incoming) => {
       answer = incoming;
-      readBody(incoming, body, () => resolve(kept(incoming, body)));
+      readBody(incoming, body, () => resolve(answeredResult(incoming, body)));
     });
     request.once('upgrade', (incoming, socket) => {
-      resolve(kept(incoming, body));
+      resolve(answeredResult(incoming, body));
       socket.destroy();
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
@@ -92,7 +92,7 @@ export function exchange(one: Exchange, agents: Agents, stop: AbortSignal): Prom
   });
 }
 
-function kept(
+function answeredResult(
   { statusCode: status = 0, headers }: http.IncomingMessage,
   body: readonly Buffer[],
 ): Answered {
@@ -206,11 +206,11 @@ const REFUSALS: Readonly<Record<UrlRefusal | AddressRefusal, readonly [FailureRe
   unresolvable: ['unresolvable', 'the host name has no address'],
 };
 
-export function refused(reason: UrlRefusal | AddressRefusal): Failed {
-  return failed(...REFUSALS[reason]);
+export function refusedResult(reason: UrlRefusal | AddressRefusal): Failed {
+  return failedResult(...REFUSALS[reason]);
 }
 
-function failed(reason: FailureReason, message: string): Failed {
+function failedResult(reason: FailureReason, message: string): Failed {
   return { outcome: 'failed', reason, message };
 }
 
@@ -222,14 +222,15 @@ const NETWORK_CODE =
 export function failureOf(error: unknown, isTls: boolean): Failed {
   if (error instanceof AttemptEnded)
     return error.reason === 'timeout'
-      ? failed('timeout', 'the answer did not come in time')
-      : failed('canceled', 'the service stopped during the attempt');
-  if (error instanceof ProxyRefused) return failed('connection', error.message);
+      ? failedResult('timeout', 'the answer did not come in time')
+      : failedResult('canceled', 'the service stopped during the attempt');
+  if (error instanceof ProxyRefused) return failedResult('connection', error.message);
   const code = codeOf(error);
-  if (code.startsWith('HPE_')) return failed('invalid_answer', `the answer is not HTTP (${code})`);
+  if (code.startsWith('HPE_'))
+    return failedResult('invalid_answer', `the answer is not HTTP (${code})`);
   if (isTls && !NETWORK_CODE.test(code))
-    return failed('tls', `no trusted TLS connection (${code})`);
-  return failed('connection', `the connection failed (${code})`);
+    return failedResult('tls', `no trusted TLS connection (${code})`);
+  return failedResult('connection', `the connection failed (${code})`);
 }
 
 function codeOf(error: unknown): string {

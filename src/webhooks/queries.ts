@@ -26,8 +26,8 @@ export async function readEndpoint(
   caller: Caller,
   id: Uuid,
 ): Promise<ShownEndpoint> {
-  const [shown] = await withTypes(reader, [await findManaged(reader, caller, id)]);
-  return existing(shown);
+  const [endpoint] = await withTypes(reader, [await findManaged(reader, caller, id)]);
+  return existing(endpoint);
 }
 
 export async function withTypes(
@@ -93,10 +93,13 @@ export async function readDeliveries(
   const over = rows.findIndex(({ steps }, index) => (sum += steps) > maxAttempts && index > 0);
   const { items, next } = pageOf(rows, over < 0 ? limit : Math.min(limit, over));
   if (items.length === 0) return { items: [], next: null };
-  const shown = equalsSql(webhookAttempts, { endpointId, deliveryId: items.map(({ id }) => id) });
+  const ofDeliveries = equalsSql(webhookAttempts, {
+    endpointId,
+    deliveryId: items.map(({ id }) => id),
+  });
   const tried = await reader.list(
     webhookAttempts,
-    `FORCE INDEX (PRIMARY) WHERE ${shown} ORDER BY delivery_id, id`,
+    `FORCE INDEX (PRIMARY) WHERE ${ofDeliveries} ORDER BY delivery_id, id`,
   );
   const attempts = groupBy(tried, ({ deliveryId }) => deliveryId);
   return {

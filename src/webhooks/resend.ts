@@ -118,7 +118,7 @@ export async function recoverSome(
   const toResend = read.found.filter((event) =>
     isSubscribed(state, event) ? event.sequence <= cursorSequence : recoverAll,
   );
-  const { added, waiting } = await unanswered(transaction, id, toResend, now);
+  const { added, waiting } = await findUnanswered(transaction, id, toResend, now);
   const isDone = read.through >= recoverUntil;
   const set = isDone
     ? { recoverAfter: null, recoverUntil: null, recoverAll: false }
@@ -133,7 +133,7 @@ export async function recoverSome(
 }
 
 /** Returns deliveries to add, and ids of waiting ones to make due. */
-async function unanswered(
+async function findUnanswered(
   transaction: Transaction,
   endpointId: Uuid,
   toResend: readonly LoggedEvent[],

@@ -39,10 +39,10 @@ export const WEBHOOK_SECRETS = new SealedSecrets({
   table: webhookEndpoints,
   id: 'id',
   keyIds: ['secretKeyId', 'previousSecretKeyId'],
-  reseal: resealed,
+  reseal: resealSecrets,
 });
 
-function resealed(keys: Keyring, endpoint: WebhookEndpoint): Partial<WebhookEndpoint> {
+function resealSecrets(keys: Keyring, endpoint: WebhookEndpoint): Partial<WebhookEndpoint> {
   const context = sealContext(endpoint.id);
   const present = reseal(keys, { keyId: endpoint.secretKeyId, bytes: endpoint.secret }, context);
   const set = { secret: present.bytes, secretKeyId: present.keyId };

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Keyring } from '../core/fingerprint.js';
 import { newId, type Uuid } from '../core/ids.js';
 import type { Instant } from '../core/instant.js';
-import { continued, traceHeaders, type Traceparent } from '../core/trace.js';
+import { continueTrace, traceHeaders, type Traceparent } from '../core/trace.js';
 import type { WebhookAttempt, WebhookEndpoint } from '../db/entities/webhooks.js';
 import type { AddressGuard } from './address-guard.js';
 import { type Agents, newAgents } from './connections.js';
@@ -14,7 +14,7 @@ import {
   exchange,
   type Failed,
   failureOf,
-  refused,
+  refusedResult,
   StaleConnection,
 } from './exchange.js';
 import { openSecrets } from './secrets.js';
@@ -95,11 +95,11 @@ export class Sender {
   private async attempt(request: OutgoingDelivery, stop: AbortSignal): Promise<Answered | Failed> {
     const { guard, proxyUrl, certificateAuthorities } = this.options;
     const parsed = guard.parseUrl(request.url);
-    if (!parsed.ok) return refused(parsed.reason);
+    if (!parsed.ok) return refusedResult(parsed.reason);
     const { url } = parsed;
     try {
-      const resolved = proxyUrl === null ? await before(stop, guard.resolve(url)) : null;
-      if (resolved?.ok === false) return refused(resolved.reason);
+      const resolved = proxyUrl === null ? await orStopped(stop, guard.resolve(url)) : null;
+      if (resolved?.ok === false) return refusedResult(resolved.reason);
       const one: Exchange = {
         url,
         headers: {
@@ -123,7 +123,7 @@ export class Sender {
 }
 
 /** Settles like `work`, or rejects with the reason of `stop` if that is first. */
-function before<T>(stop: AbortSignal, work: Promise<T>): Promise<T> {
+function orStopped<T>(stop: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const onStop = (): void => reject(stop.reason as Error);
     if (stop.aborted) return onStop();
@@ -162,7 +162,7 @@ export function sendMessage(
     'tenant.id': endpoint.tenantId,
   };
   const span = { name: 'webhook attempt', kind: 'client', attributes } as const;
-  return continued(span, traceparent, async (own) => {
+  return continueTrace(span, traceparent, async (own) => {
     const request = { url: endpoint.url, body, headers: { ...headers, ...traceHeaders() } };
     const result = await sending.send(request, signal);
     if (result.outcome === 'answered')
@@ -186,14 +186,14 @@ export function attemptRow(
     durationMs: Math.max(0, Math.round(result.durationMs)),
   };
   if (result.outcome === 'answered') {
-    const response = cut(result.responseHead, MAX_RESPONSE);
+    const response = cutText(result.responseHead, MAX_RESPONSE);
     return { ...row, status: result.status, failure: null, message: null, response };
   }
-  const message = cut(result.message, MAX_MESSAGE);
+  const message = cutText(result.message, MAX_MESSAGE);
   return { ...row, status: null, failure: result.reason, message, response: null };
 }
 
 /** Cuts to code points, as the column counts them. */
-function cut(text: string, most: number): string {
+function cutText(text: string, most: number): string {
   return text.length <= most ? text : [...text.slice(0, 2 * most)].slice(0, most).join('');
 }

@@ -61,7 +61,7 @@ const CHUNK = 1_000;
 export const retryNow: Operation = async (deps, endpointId, by, details, actId = newId()) => {
   const { database, clock } = deps;
   const isNew = await transact(database, (transaction) =>
-    begun(transaction, 'webhook.retry_now', endpointId, by, actId),
+    lockForAction(transaction, 'webhook.retry_now', endpointId, by, actId),
   );
   if (isNew === null) return false;
   const at = column.time.literal(clock());
@@ -104,7 +104,7 @@ type Change = (
 function operation(action: StaffActionName, change: Change): Operation {
   return ({ database, clock }, endpointId, by, details = {}, actId = newId()) =>
     transact(database, async (transaction) => {
-      const endpoint = await begun(transaction, action, endpointId, by, actId);
+      const endpoint = await lockForAction(transaction, action, endpointId, by, actId);
       if (endpoint === null) return false;
       const now = clock();
       const isChanged = await change(transaction, endpoint, now, by);
@@ -116,7 +116,7 @@ function operation(action: StaffActionName, change: Change): Operation {
 }
 
 /** Locks the endpoint. Returns null if the action was performed before. */
-async function begun(
+async function lockForAction(
   transaction: Transaction,
   action: StaffActionName,
   endpointId: Uuid,
@@ -199,12 +199,13 @@ export function describeEndpoint(facts: EndpointFacts): string {
   if (endpoint.status === 'deleted') return 'deleted';
   if (endpoint.status === 'disabled') {
     const why = endpoint.disabledReason === null ? '' : ` ${REASONS[endpoint.disabledReason]}`;
-    const since = endpoint.disabledAt === null ? '' : ` since ${when(endpoint.disabledAt, facts)}`;
+    const since =
+      endpoint.disabledAt === null ? '' : ` since ${timeText(endpoint.disabledAt, facts)}`;
     return join(`disabled${why}${since}`, waits);
   }
   if (endpoint.pausedAt !== null)
     return join(
-      `paused by ${endpoint.pausedBy ?? 'an operator'} since ${when(endpoint.pausedAt, facts)}`,
+      `paused by ${endpoint.pausedBy ?? 'an operator'} since ${timeText(endpoint.pausedAt, facts)}`,
       waits,
     );
   return waits.length === 0 ? 'idle' : waits.join('; ');
@@ -219,7 +220,7 @@ function waitingReasons(facts: EndpointFacts): string[] {
   if (retrying > 0)
     reasons.push(
       next !== null && next > now
-        ? `waiting until ${when(next, facts)} to retry ${deliveries(retrying)}`
+        ? `waiting until ${timeText(next, facts)} to retry ${deliveries(retrying)}`
         : `retrying ${deliveries(retrying)}`,
     );
   if (pending > 0) reasons.push(`${deliveries(pending)} to send`);
@@ -231,13 +232,13 @@ function waitingReasons(facts: EndpointFacts): string[] {
 }
 
 function deliveries(count: number): string {
-  const shown = count > MAX_COUNTED ? `more than ${MAX_COUNTED}` : String(count);
-  return `${shown} ${count === 1 ? 'delivery' : 'deliveries'}`;
+  const countText = count > MAX_COUNTED ? `more than ${MAX_COUNTED}` : String(count);
+  return `${countText} ${count === 1 ? 'delivery' : 'deliveries'}`;
 }
 
 const MAX_COUNTED = 10_000;
 
-function when(at: Instant, { now, timeZone }: Pick<EndpointFacts, 'now' | 'timeZone'>): string {
+function timeText(at: Instant, { now, timeZone }: Pick<EndpointFacts, 'now' | 'timeZone'>): string {
   const [then, today] = [
     DateTime.fromMillis(at, { zone: timeZone }),
     DateTime.fromMillis(now, { zone: timeZone }),

@@ -64,7 +64,7 @@ export async function wrongCodesCampaign({ db, codes }: WrongCodesCampaign): Pro
     return {
       name,
       code,
-      door: 'support',
+      channel: 'support',
       right: 'approve',
       receivedAt,
       purpose,

@@ -11,7 +11,7 @@ import { openDatabase, testDatabase } from '../support/database.js';
  * What a server answers that is no primary any more. Of the first nothing has happened wherever it is answered: the server says it
  * before it does anything. The others may come behind a COMMIT that the group has taken.
  */
-const REFUSED_WHOLE = [1290, 1792, 1836, 3796, 3797, 3798];
+const REFUSED_BEFORE_EXECUTION = [1290, 1792, 1836, 3796, 3797, 3798];
 const UNKNOWN_AT_COMMIT = [1047, 1180, 3032, 3100, 3101, 3781, 3782, 3783, 3799, 4094, 6400];
 
 const db = await testDatabase();
@@ -53,7 +53,7 @@ describe('a server that is no longer the primary', () => {
     return [failure, isThere];
   }
 
-  for (const errno of [...REFUSED_WHOLE, ...UNKNOWN_AT_COMMIT]) {
+  for (const errno of [...REFUSED_BEFORE_EXECUTION, ...UNKNOWN_AT_COMMIT]) {
     it(`a server that is no longer the primary that answers ${errno} to a statement is left for the primary, and nothing happened`, async () => {
       const [failure, isThere] = await failing((transaction) => transaction.execute(fail(errno)));
       assert(failure instanceof DatabaseUnavailable, String(failure));

@@ -151,7 +151,7 @@ describe('the command line as a door of the staff', () => {
     const able = personOf('able');
     const used = await machines.get('able')!.code(able);
     const deps = staffPartsOf(test.database);
-    const place = { door: 'support', place: 'test' } as const;
+    const place = { channel: 'support', place: 'test' } as const;
     assert.ok('session' in (await signIn(deps, { name: able.name, code: used, ...place })));
     const by = (how: string, code: string | null, says: RegExp): Given => {
       const args = code === null ? [] : ['--code', code];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { systemClock } from '../../src/core/instant.js';
 import { checkGateway } from '../../development/gateway-check/check.js';
 import { type RunningGateway, serveGateway } from '../../development/simulated-rail/gateway.js';
-import { signed } from '../../src/payouts/rails/signing.js';
+import { railHeaders } from '../../src/payouts/rails/signing.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
 import { reportText } from '../../development/simulated-rail/wire.js';
 import { type Ran, run } from '../ops/ops.js';
@@ -150,7 +150,9 @@ describe('the conformance check of gateways', () => {
     class BelievesOldMessages extends BankGateway {
       protected override isGenuine: BankGateway['isGenuine'] = ({ headers, ...message }) => {
         const at = Number(headers['rail-timestamp']) * 1_000;
-        return signed(KEY, message, at as never)['rail-signature'] === headers['rail-signature'];
+        return (
+          railHeaders(KEY, message, at as never)['rail-signature'] === headers['rail-signature']
+        );
       };
     }
     class FailsWhatItNeverHad extends BankGateway {
@@ -178,7 +180,7 @@ describe('the conformance check of gateways', () => {
     }
     class ForgesCallbacks extends BankGateway {
       protected override sign: BankGateway['sign'] = (path, body) =>
-        signed(
+        railHeaders(
           { ...KEY, secret: Buffer.alloc(32, 9) },
           { method: 'POST', path, body },
           systemClock(),

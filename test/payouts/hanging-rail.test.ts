@@ -65,7 +65,7 @@ describe('a rail that hangs', () => {
         await until('it is held', async () => (await stateOf(id))?.isHeld);
         assert.match(
           (await stateOf(id))?.waitingFor ?? '',
-          /^Its rail gives no answers: it is handed over when the rail does/,
+          /^Its rail does not respond: it is submitted as soon as the rail responds/,
         );
         const { status, attempts } = await rowOf(db, id);
         // One of them may have been handed over to see whether the rail answers.

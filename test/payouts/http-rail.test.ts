@@ -7,7 +7,7 @@ import { instant, systemClock } from '../../src/core/instant.js';
 import { payoutRailEvents } from '../../src/db/entities/payouts.js';
 import { type RunningGateway, serveGateway } from '../../development/simulated-rail/gateway.js';
 import { HttpRail } from '../../src/payouts/rails/http.js';
-import { signed } from '../../src/payouts/rails/signing.js';
+import { railHeaders } from '../../src/payouts/rails/signing.js';
 import { SimulatedRail } from '../../src/payouts/rails/simulated.js';
 import { RailSilent } from '../../src/payouts/rails/rail.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
@@ -258,7 +258,7 @@ describe('the HTTP rail', () => {
       path = PATH,
     ): Promise<TestAnswer> => api.request('POST', path, { body, key: null, headers });
     const sign = (body: string, at = Date.now(), path = PATH) =>
-      signed(KEY, { method: 'POST', path, body: Buffer.from(body) }, instant(at));
+      railHeaders(KEY, { method: 'POST', path, body: Buffer.from(body) }, instant(at));
     const call = (body: string) => post(body, sign(body));
     const effects = async () =>
       (await saidOf(db, id)).filter(({ kind }) => kind === 'callback').map((one) => one.effect);
@@ -301,7 +301,11 @@ describe('the HTTP rail', () => {
       const body = about();
       const stranger = { id: KEY.id, secret: Buffer.alloc(32, 9) };
       const message = { method: 'POST', path: PATH, body: Buffer.from(body) } as const;
-      answered(await post(body, signed(stranger, message, systemClock())), 401, 'unauthorized');
+      answered(
+        await post(body, railHeaders(stranger, message, systemClock())),
+        401,
+        'unauthorized',
+      );
       answered(await post(body, {}), 401, 'unauthorized');
       answered(await post(`${body} `, sign(body)), 401, 'unauthorized');
       answered(

@@ -4,7 +4,7 @@ import { instant } from '../../src/core/instant.js';
 import type { Payout } from '../../src/db/entities/payouts.js';
 import { chooseRail, failureCode, FAILURES } from '../../src/payouts/rails/rail.js';
 import { scenarioFor, SCENARIOS } from '../../src/payouts/rails/simulated.js';
-import { signed, verify, WINDOW_S } from '../../src/payouts/rails/signing.js';
+import { railHeaders, verify, WINDOW_S } from '../../src/payouts/rails/signing.js';
 import { endOfNumber, nextInstant, nextPoll, transitionsOf } from '../../src/payouts/rules.js';
 
 describe('the failure that a rail reports', () => {
@@ -177,15 +177,15 @@ describe('a signed message', () => {
 
   it('a signed message is genuine under each key that is known, within the window in both directions', () => {
     for (const key of keys)
-      assert.equal(verify(keys, signed(key, message, now), message, now), 'genuine');
-    const headers = signed(keys[0], message, now);
+      assert.equal(verify(keys, railHeaders(key, message, now), message, now), 'genuine');
+    const headers = railHeaders(keys[0], message, now);
     assert.equal(verify(keys, headers, message, instant(now + WINDOW_S * 1_000)), 'genuine');
     assert.equal(verify(keys, headers, message, instant(now + WINDOW_S * 1_000 + 1)), 'late');
     assert.equal(verify(keys, headers, message, instant(now - WINDOW_S * 1_000 - 1)), 'late');
   });
 
   it('a signed message is forged if anything that was signed differs', () => {
-    const headers = signed(keys[0], message, now);
+    const headers = railHeaders(keys[0], message, now);
     const wrong = (changed: object, of = headers) =>
       assert.equal(verify(keys, of, { ...message, ...changed }, now), 'forged');
     wrong({ body: Buffer.from('{"a":2}') });
@@ -197,6 +197,6 @@ describe('a signed message', () => {
     wrong({}, { ...headers, 'rail-signature': headers['rail-signature']!.toUpperCase() });
     wrong({}, { ...headers, 'rail-signature': '' });
     wrong({}, {});
-    wrong({}, signed({ id: 'new', secret: Buffer.alloc(32, 3) }, message, now));
+    wrong({}, railHeaders({ id: 'new', secret: Buffer.alloc(32, 3) }, message, now));
   });
 });

@@ -77,7 +77,7 @@ describe('the workflow of a payout', () => {
     const waiting = await stateOf(ids[open]!);
     assert.match(
       waiting?.waitingFor ?? '',
-      /^Waiting for the rail to say what became of it; asked \d+ time/,
+      /^Waiting for the rail to report the outcome; asked \d+ time/,
     );
     // All but the one that nobody knows of have ended: only that one is still held.
     assert.equal((await balanceOf(db.database, own.source.id)).held, LEAST);

@@ -84,7 +84,10 @@ describe('a signal of the staff', () => {
   });
 
   it('a signal of the staff that the history does not have is refused, and its code stays good', async () => {
-    assert.equal((await verify({ number: 8 }))[0], 'nobody knows when it came: ask again');
+    assert.equal(
+      (await verify({ number: 8 }))[0],
+      'the time at which it arrived is unknown: send it again',
+    );
     assert.equal((await verify({}))[0], `${signature.actor}: ${REASON}`);
   });
 

@@ -182,7 +182,7 @@ describe('at the support desk, an act is done for exactly the right and the proo
         const code = codeOf(person);
         await signIn(
           { ...desk.core, encryptionKeys: KEYS },
-          { name: person.name, code, door: 'ops', place: 'a test' },
+          { name: person.name, code, channel: 'ops', place: 'a test' },
         );
         return code;
       }

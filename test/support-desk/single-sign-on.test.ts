@@ -249,7 +249,7 @@ describe("sign-in by the company's identity provider", () => {
     await notIn(
       await bind(page, await freshCode(), 'http://evil.example'),
       403,
-      /not begun in this browser/,
+      /began in another browser/,
     );
     // From a neighbour below the same domain strict cookies come along.
     const forged = { form_token: fieldOf(page, 'form_token'), code: await freshCode() };
@@ -287,7 +287,7 @@ describe("sign-in by the company's identity provider", () => {
     await signedIn();
     provider.person = { subject: `thief-${count}`, name: person.name };
     browser = new DeskBrowser(home);
-    await notIn(await begin(), 403, /somebody else bound theirs/);
+    await notIn(await begin(), 403, /the name is linked to another account/);
     assert.match(String(await refusals(person.id)), /bound to another account/);
     const { service } = await setService(
       deps(),
@@ -371,7 +371,7 @@ describe("sign-in by the company's identity provider", () => {
     const flow = browser.cookies.get('127.0.0.1 desk-flow');
     assert(flow !== undefined);
     assert.match((await browser.once(url.href, false)).text, /Is this you/);
-    await notIn(await browser.once(url.href, false), 403, /not begun in this browser/);
+    await notIn(await browser.once(url.href, false), 403, /began in another browser/);
     // With the cookie that it came with, put back: the provider knows that the code was used.
     browser.cookies.set('127.0.0.1 desk-flow', flow);
     await notIn(await browser.once(url.href, false), 403, /did not say who you are/);
@@ -379,7 +379,7 @@ describe("sign-in by the company's identity provider", () => {
     await notIn(
       await new DeskBrowser(home).once(fresh.href, false),
       403,
-      /not begun in this browser/,
+      /began in another browser/,
     );
     now = instant(Date.now() + 600_001);
     openWriter();
@@ -469,7 +469,7 @@ describe("sign-in by the company's identity provider", () => {
     for (const groups of [[], ['unheard-of'], ['Support']]) {
       provider.person = { ...own, groups };
       browser = new DeskBrowser(home);
-      await notIn(await begin(), 403, /in no group that gives a right/);
+      await notIn(await begin(), 403, /none of its groups gives a right/);
     }
   });
 
@@ -517,7 +517,7 @@ describe("sign-in by the company's identity provider", () => {
 
   it("sign-in by the company's identity provider logs no code, token, name or subject", () => {
     const all = lines.join('');
-    assert.match(all, /signed nobody in/);
+    assert.match(all, /has not identified a person/);
     for (const secret of ['subject-', 'Maria', 'maria', 'code=', provider.clientSecret, 'eyJ'])
       assert(!all.includes(secret), secret);
   });

@@ -14,7 +14,7 @@ import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { PAYOUTS_PATH, VOID } from '../../src/payouts/rails/http.js';
 import type { FailureCode } from '../../src/payouts/rails/rail.js';
-import { type RailHeaders, signed, verify } from '../../src/payouts/rails/signing.js';
+import { type RailHeaders, railHeaders, verify } from '../../src/payouts/rails/signing.js';
 import type { RailOrder } from '../../src/payouts/rails/rail.js';
 import type { KeyedReport } from '../../src/payouts/rails/wire.js';
 import type { RailReport } from '../../src/payouts/rails/rail.js';
@@ -234,7 +234,7 @@ export class BankGateway {
   }
 
   protected sign(path: string, body: Buffer): RailHeaders {
-    return signed(this.keys[0], { method: 'POST', path, body }, systemClock());
+    return railHeaders(this.keys[0], { method: 'POST', path, body }, systemClock());
   }
 
   protected pause(ms: number): Promise<void> {

@@ -118,7 +118,7 @@ export async function playWebhooks(stage: HookStage): Promise<readonly Played[]>
         untilTried: (times) =>
           until(`${way}: ${times} deliveries`, () => receiver.at(own.path).length >= times),
       });
-      await untilDetails(stage.temporal, own.id, /^(.*\n\n)?(well|disabled|deleted)/);
+      await untilDetails(stage.temporal, own.id, /^(.*\n\n)?(nothing|disabled|deleted)/);
       // One that is deleted already is so again.
       answered(await own.bank.request('DELETE', `/v1/webhook_endpoints/${own.id}`), 204);
       await untilHookEnded(stage.temporal, own.id);

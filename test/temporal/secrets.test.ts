@@ -100,7 +100,7 @@ describe('personal data of a pending transfer', () => {
       answered(await ask(`/v1/transfers/${ids[4]}/cancel`, bank.token), 200);
       for (const id of ids) await untilEnded(temporal, id);
       await until('all its queues are polled', () =>
-        Promise.resolve(/the Temporal workers poll/.test(worker.output)),
+        Promise.resolve(/the Temporal workers are polling/.test(worker.output)),
       );
       const places = {
         Temporal: await keptByTemporal(temporal, ids.map(transferWorkflowId)),

@@ -128,7 +128,9 @@ describe("a signal's code", () => {
     });
     await other.signal('approve', signatureOf(ana));
     await until('it is judged', async () => (await actsOn(db, id)).length === 1);
-    assert.deepEqual(await refusals(id), ['nobody knows when it came: ask again']);
+    assert.deepEqual(await refusals(id), [
+      'the time at which it arrived is unknown: send it again',
+    ]);
     await other.terminate();
     await sendSignal(temporal, id, 'approve', signatureOf(ana));
     await untilEnded(temporal, id);
@@ -158,7 +160,9 @@ describe("a signal's code", () => {
         input: act,
       });
       await until('it is judged', async () => (await actsOn(db, id)).length === 1);
-      assert.deepEqual(await refusals(id), ['nobody knows when it came: ask again']);
+      assert.deepEqual(await refusals(id), [
+        'the time at which it arrived is unknown: send it again',
+      ]);
       await forged.terminate();
       await assertEnds(db, new Map([[id, 'pending_approval']]));
     });

@@ -58,7 +58,7 @@ const PROOFS: Readonly<Record<string, Proof>> = {
       subjectId: '',
     };
     const before = {
-      door: 'support',
+      channel: 'support',
       right: 'read',
       receivedAt: now,
       purpose: randomUUID(),

@@ -81,11 +81,11 @@ export class UnknownResultError extends Error {
     /** The last failure. */
     cause: unknown,
   ) {
-    const goOn =
+    const advice =
       idempotencyKey === null
         ? 'read the resource to find out'
         : `make the same call again with the idempotency key ${idempotencyKey}`;
-    super(`the result of ${operation} is UNKNOWN: it may have happened; ${goOn}`, { cause });
+    super(`the result of ${operation} is UNKNOWN: it may have happened; ${advice}`, { cause });
   }
 }
 

@@ -59,7 +59,7 @@ export async function* follow(
   const { type, pollMs = POLL_MS, signal } = options;
   const calling = signal === undefined ? {} : { signal };
   const wanted = { order: 'asc', limit: PAGE, ...(type === undefined ? {} : { type }) } as const;
-  const begin = options.from === undefined ? START : read(options.from);
+  const begin = options.from === undefined ? START : readPosition(options.from);
   const { since } = begin;
   let { cursor, sequence } = begin;
   while (signal?.aborted !== true) {
@@ -73,7 +73,7 @@ export async function* follow(
         return null;
       });
     if (page === null) return;
-    if (cursor === undefined && isOvertaken(sequence, page)) throw expired();
+    if (cursor === undefined && isOvertaken(sequence, page)) throw expiredError();
     // In ascending order a cursor is never null; it leads to what follows the page's last event.
     const next = page.next_cursor ?? cursor;
     for (const event of page.items) {
@@ -83,7 +83,11 @@ export async function* follow(
       // to it.
       yield {
         event,
-        position: written({ cursor: event === page.items.at(-1) ? next : cursor, since, sequence }),
+        position: writePosition({
+          cursor: event === page.items.at(-1) ? next : cursor,
+          since,
+          sequence,
+        }),
       };
     }
     cursor = next;
@@ -101,7 +105,7 @@ function isOvertaken(sequence: number, { first_sequence: first, gaps }: EventPag
 }
 
 /** Response of the service to a cursor before which retention has removed events. */
-function expired(): ApiError<'invalid_field'> {
+function expiredError(): ApiError<'invalid_field'> {
   const problem = { code: 'invalid_field', field: 'cursor', reason: 'expired' } as const;
   const message = 'the log no longer has what followed this position';
   return new ApiError('invalid_field', message, { ...problem, errors: [problem] }, 400, '', null);
@@ -110,17 +114,17 @@ function expired(): ApiError<'invalid_field'> {
 /** The position after the newest event. */
 export async function head(list: ListEvents): Promise<string> {
   const [newest] = (await list({ limit: 1 }, {}).page()).items;
-  if (newest === undefined) return written(START);
+  if (newest === undefined) return writePosition(START);
   const since = new Date(Date.parse(newest.created_at) - CLOCKS_DIFFER_MS).toISOString();
-  return written({ cursor: undefined, since, sequence: newest.sequence });
+  return writePosition({ cursor: undefined, since, sequence: newest.sequence });
 }
 
-function written({ cursor = '', since = '', sequence }: Position): string {
+function writePosition({ cursor = '', since = '', sequence }: Position): string {
   return `${sequence} ${since} ${cursor}`;
 }
 
 /** Throws TypeError if it is not a position. */
-function read(text: string): Position {
+function readPosition(text: string): Position {
   const [sequence = '', since, cursor, ...others] = text.split(' ');
   if (
     !/^\d{1,15}$/.test(sequence) ||

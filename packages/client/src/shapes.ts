@@ -28,7 +28,7 @@ export type ParamOf<Op extends Id, Name extends string> = operations[Op] extends
 
 type Answers<Op extends Id> = operations[Op]['responses'];
 
-/** The body of its successful answers; void if they have none. */
+/** The body of an operation's successful answers; void if they have none. */
 export type ResultOf<Op extends Id> = 204 extends keyof Answers<Op>
   ? void
   : {

@@ -73,7 +73,7 @@ export async function readEntries(
       LEFT JOIN ledger_transactions t ON t.id=e.transaction_id
      WHERE ${condition}${own === '' ? '' : ` AND (${own})`} ORDER BY e.account_id, e.seq${limit}`,
   );
-  const [accountId, owner] = [repeated(), repeated()];
+  const [accountId, owner] = [cachingParser(), cachingParser()];
   return rows.map((row) => parseEntry(row, accountId, owner));
 }
 
@@ -81,7 +81,7 @@ const kind = oneOf(ENTRY_KINDS);
 const relatedType = oneOf(RESOURCE_TYPES);
 
 /** Returns a parser for ids that mostly equal the previous one, because comparing is faster. */
-function repeated(): (stored: unknown) => Uuid {
+function cachingParser(): (stored: unknown) => Uuid {
   let [last, id]: [Buffer | null, Uuid | null] = [null, null];
   return (stored) => {
     if (id !== null && last !== null && Buffer.isBuffer(stored) && last.equals(stored)) return id;
@@ -91,7 +91,7 @@ function repeated(): (stored: unknown) => Uuid {
   };
 }
 
-type ParseId = ReturnType<typeof repeated>;
+type ParseId = ReturnType<typeof cachingParser>;
 
 function parseEntry(row: StoredRow, accountId: ParseId, owner: ParseId) {
   const counterpartyId = nullable(uuid).parse(row.counterparty_account_id);

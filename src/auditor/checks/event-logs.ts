@@ -12,7 +12,7 @@ export const eventLogChecks: Check = {
   },
 };
 
-/** Only the first declaration of an account causes an event. */
+/** Checks that each verified account has one event, because only its first declaration causes one. */
 async function checkVerified(audit: AuditRun): Promise<void> {
   const rows = await audit.slice((reader) =>
     reader.query(
@@ -51,8 +51,8 @@ async function checkCounters(audit: AuditRun): Promise<void> {
     for (const row of rows) {
       const id = uuid.parse(row.id);
       const counter = number.parse(row.last_sequence);
-      const kept = number.parse(row.sequence) ?? number.parse(row.removed_through) ?? 0n;
-      const end = acrossGaps(kept, gaps.get(id) ?? []);
+      const lastKnown = number.parse(row.sequence) ?? number.parse(row.removed_through) ?? 0n;
+      const end = acrossGaps(lastKnown, gaps.get(id) ?? []);
       const lastAt = nullable(time).parse(row.last_at);
       const createdAt = nullable(time).parse(row.created_at);
       const isBefore = lastAt !== null && createdAt !== null && lastAt < createdAt;

@@ -46,7 +46,7 @@ export async function checkEvents(
       const { tenantId, resourceId, type } = event;
       const removedThrough = removals.get(tenantId)?.removedThrough ?? 0n;
       const own = before?.tenantId === tenantId ? before : undefined;
-      checkPlace(audit, event, own, removedThrough, gaps.get(tenantId) ?? []);
+      checkNumber(audit, event, own, removedThrough, gaps.get(tenantId) ?? []);
       const resource = resources.get(nameOf(event));
       checkBody(audit, event, resource);
       const isOfOperation = !type.startsWith('account.');
@@ -104,7 +104,7 @@ export function acrossGaps(last: bigint, gaps: readonly EventGap[]): bigint {
 }
 
 /** Checks the number. The first remaining event follows the last one that retention removed. */
-function checkPlace(
+function checkNumber(
   audit: AuditRun,
   event: EventRow,
   before: EventRow | undefined,

@@ -4,7 +4,7 @@ import { normaliseText, textFault } from '../../core/text.js';
 import { MAX_DIGITS, textOfNumber } from '../../spreadsheets/number-text.js';
 import { type FilledCell, isBlank, type SheetRow } from '../../spreadsheets/sheet.js';
 import { EXAMPLE_AMOUNTS, EXAMPLE_RAW } from '../template.js';
-import { cellProblem, type Problem, quoted } from './problems.js';
+import { cellProblem, type Problem, quote } from './problems.js';
 
 /** Each function reads one kind of column and ignores surrounding spaces. */
 export type Reading<T> = { readonly value: T } | { readonly problem: Problem };
@@ -22,7 +22,7 @@ function unusable(field: ColumnName, cell: FilledCell | null): Problem | null {
     : null;
 }
 
-function required(
+function requireCell(
   field: ColumnName,
   cell: FilledCell | null,
 ): { readonly cell: FilledCell } | { readonly problem: Problem } {
@@ -39,7 +39,7 @@ export interface NamedRecipient {
 }
 
 /** Returns the text, for numbers the digits that a person sees. */
-function written(
+function displayedText(
   field: 'recipient' | 'description' | 'reference',
   cell: FilledCell,
 ): { readonly text: string } | { readonly problem: Problem } {
@@ -62,22 +62,22 @@ const AS_TEXT = 'Format the column as text and enter the value again.';
 
 /** Reads an alias (`$ana`), an account's id or a phone. A phone may be in a number cell. */
 export function readRecipient(cell: FilledCell | null): Reading<NamedRecipient> {
-  const found = required('recipient', cell);
+  const found = requireCell('recipient', cell);
   if ('problem' in found) return found;
-  const read = written('recipient', found.cell);
+  const read = displayedText('recipient', found.cell);
   if ('problem' in read) return read;
   const { text } = read;
   // In a number, a minus sign and a decimal point do not separate groups of a phone.
   const name = found.cell.kind === 'number' && !/^\d+$/.test(text) ? null : parseRecipient(text);
   if (name !== null) return { value: { name, text } };
-  const message = `${quoted(text)} is neither an alias ($ana), nor a phone (+57 300 111 2233, without a decimal point), nor the id of an account`;
+  const message = `${quote(text)} is neither an alias ($ana), nor a phone (+57 300 111 2233, without a decimal point), nor the id of an account`;
   return { problem: cellProblem('recipient', 'invalid_field', message, found.cell) };
 }
 
 const MAX_NUMBER_CELL = 9_007_199_254_740_991n;
 
 export function readAmount(cell: FilledCell | null): Reading<bigint> {
-  const found = required('amount', cell);
+  const found = requireCell('amount', cell);
   if ('problem' in found) return found;
   const { kind, text, format } = found.cell;
   const refused = (message: string): Reading<bigint> => ({
@@ -90,16 +90,16 @@ export function readAmount(cell: FilledCell | null): Reading<bigint> {
     const raw = parseRaw(trimmed);
     if (raw !== null) return { value: raw };
     if (/^[0-9]+$/.test(trimmed) && !trimmed.startsWith('0'))
-      return refused(`${quoted(text)} is over ${MAX_RAW}`);
-    return refused(notAnAmount(quoted(text)));
+      return refused(`${quote(text)} is over ${MAX_RAW}`);
+    return refused(notAnAmount(quote(text)));
   }
   if (format !== undefined)
     return refused(
-      `${notAnAmount(`${quoted(text)} in the format ${quoted(format)}`)} Use the format General, 0, #,##0 or text.`,
+      `${notAnAmount(`${quote(text)} in the format ${quote(format)}`)} Use the format General, 0, #,##0 or text.`,
     );
   const digits = kind === 'number' ? integerText(text) : null;
   const raw = digits === null ? null : parseRaw(digits);
-  if (raw === null) return refused(notAnAmount(quoted(text)));
+  if (raw === null) return refused(notAnAmount(quote(text)));
   if (raw > MAX_NUMBER_CELL)
     return refused('a number cell cannot hold this exactly: format the column as text');
   return { value: raw };
@@ -110,11 +110,11 @@ function notAnAmount(value: string): string {
 }
 
 export function readAsset(cell: FilledCell | null): Reading<Asset> {
-  const found = required('asset', cell);
+  const found = requireCell('asset', cell);
   if ('problem' in found) return found;
   const text = found.cell.text.trim();
   if (found.cell.kind === 'text' && isAsset(text)) return { value: text };
-  const message = `${quoted(text)} is no asset: ${ASSET_NAMES}`;
+  const message = `${quote(text)} is no asset: ${ASSET_NAMES}`;
   return { problem: cellProblem('asset', 'invalid_field', message, found.cell) };
 }
 
@@ -126,7 +126,7 @@ export function readText(
 ): Reading<string | null> {
   const problem = unusable(field, cell);
   if (problem !== null) return { problem };
-  const read = cell === null ? { text: '' } : written(field, cell);
+  const read = cell === null ? { text: '' } : displayedText(field, cell);
   if ('problem' in read) return read;
   const text = normaliseText(read.text);
   if (text === '') return { value: null };
@@ -186,6 +186,6 @@ function missing(name: ColumnName, found: readonly string[]): string {
   const has =
     there.length === 0
       ? 'the first row is empty'
-      : `the first row has ${there.map((text) => quoted(text, 20)).join(', ')}`;
+      : `the first row has ${there.map((text) => quote(text, 20)).join(', ')}`;
   return `there is no column ${name}: ${has}`;
 }

@@ -21,8 +21,8 @@ export function cellProblem(
   return {
     field,
     code,
-    message: shortened(message, MAX_MESSAGE),
-    value: shortened(cell?.text ?? '', MAX_VALUE),
+    message: shorten(message, MAX_MESSAGE),
+    value: shorten(cell?.text ?? '', MAX_VALUE),
   };
 }
 
@@ -30,12 +30,12 @@ export function fileProblem(code: ProblemCode, message: string): Problem {
   return cellProblem('', code, message, null);
 }
 
-export function quoted(text: string, most = 40): string {
-  return `"${shortened(text, most)}"`;
+export function quote(text: string, most = 40): string {
+  return `"${shorten(text, most)}"`;
 }
 
 /** The text without characters that cannot be stored, cut to `most` code points with … */
-function shortened(text: string, most: number): string {
+function shorten(text: string, most: number): string {
   const points = [...text.slice(0, 2 * most + 2).replace(CONTROL, '\u{FFFD}')];
   return points.length <= most ? points.join('') : `${points.slice(0, most - 1).join('')}…`;
 }

@@ -21,7 +21,7 @@ import {
   readRecipient,
   readText,
 } from './cells.js';
-import { cellProblem, type Problem, quoted } from './problems.js';
+import { cellProblem, type Problem, quote } from './problems.js';
 
 /** Read once, so that all rows have the same terms. */
 interface BatchTerms {
@@ -90,7 +90,7 @@ export function readRow(
 
 /** In a CSV, an unquoted comma changes 100000,75 to the amount 100000 and moves the other cells. */
 function tooLongProblem(number: number, cell: Cell, index: number, width: number): Problem {
-  const where = `row ${number} has ${quoted(cell?.text ?? '')} in column ${index + 1}, but the header has ${width} columns`;
+  const where = `row ${number} has ${quote(cell?.text ?? '')} in column ${index + 1}, but the header has ${width} columns`;
   const advice =
     'In a CSV, put text that contains the separator in quotation marks; in a workbook, name the column or empty the cell';
   return cellProblem('', 'invalid_field', `${where}. ${advice}.`, cell);
@@ -180,12 +180,12 @@ export class RowChecker {
   private account({ name, text }: NamedRecipient, found: Recipients, refuse: Refuse): Uuid | null {
     const recipient = found(name);
     if (recipient === null)
-      return refuse('recipient', 'not_found', `nobody can be paid under ${quoted(text)}`);
+      return refuse('recipient', 'not_found', `nobody can be paid under ${quote(text)}`);
     if (recipient === SEVERAL)
       return refuse(
         'recipient',
         'ambiguous_recipient',
-        `${quoted(text)} belongs to several accounts: use the id of one`,
+        `${quote(text)} belongs to several accounts: use the id of one`,
       );
     if (recipient === this.terms.sourceAccountId)
       return refuse('recipient', 'same_account', 'this is the account that the batch is paid from');
@@ -203,7 +203,8 @@ export async function readTerms(
     reader.select(accountLimits, { accountId: sourceAccountId }),
     reader.select(feeSchedules, { tenantId, operation: 'bonus' }),
   ]);
-  if (source === undefined || tenant === undefined) throw new Error('a batch is of no account');
+  if (source === undefined || tenant === undefined)
+    throw new Error('the source account of a batch does not exist');
   // The fee account itself pays no fee.
   const feeAccountId = tenant.feeAccountId === sourceAccountId ? null : tenant.feeAccountId;
   const limits = (asset: Asset): Limits =>

@@ -190,7 +190,7 @@ export class ValidationRecord {
   private async lockAccounts(transaction: Transaction, charged: Uuid | null): Promise<void> {
     const id = [this.batch.sourceAccountId, ...(charged === null ? [] : [charged])];
     const locked = await transaction.select(accounts, { id }, { orderBy: ['id'], forUpdate: true });
-    if (locked.length < id.length) throw new Error('a batch is of no account');
+    if (locked.length < id.length) throw new Error('an account of a batch does not exist');
     if (locked.some((account) => account.id === charged && account.status === 'closed'))
       throw new Error('the account of the fees was closed while the file was read');
   }

@@ -54,14 +54,14 @@ export const staff = defineTable(
 );
 export type Staff = RowOf<typeof staff>;
 
-const SESSION_DOORS = ['ops', 'support'] as const;
+const SESSION_CHANNELS = ['ops', 'support'] as const;
 
 export const staffSessions = defineTable(
   'staff_sessions',
   {
     id: column.uuid,
     staffId: column.uuid,
-    door: column.oneOf(SESSION_DOORS),
+    door: column.oneOf(SESSION_CHANNELS),
     tokenHash: column.binary(32),
     place: column.varchar(140),
     createdAt: column.time,

@@ -1,13 +1,13 @@
 import { createRequire } from 'node:module';
 import { html, Html } from './html.js';
 
-/** Other blocks have no heading. */
+/** Headings of code blocks by language. Blocks in any other language have none. */
 const LABELS: Readonly<Record<string, string>> = {
   ...{ bash: 'Shell', csv: 'CSV', go: 'Go', java: 'Java', json: 'JSON', php: 'PHP' },
   ...{ python: 'Python', sql: 'SQL', typescript: 'TypeScript' },
 };
 
-/** The package's own types declare a browser's globals. */
+/** The part of highlight.js that is used. Its own types would declare a browser's globals. */
 interface Highlighter {
   readonly registerLanguage: (name: string, language: unknown) => void;
   readonly highlight: (text: string, options: { language: string }) => { value: string };

@@ -7,13 +7,13 @@ type Part = Html | string | number | readonly Html[];
 /** Escapes values that are not Html. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(
-    strings.reduce((text, string, index) => `${text}${shown(parts[index - 1])}${string}`),
+    strings.reduce((text, string, index) => `${text}${renderPart(parts[index - 1])}${string}`),
   );
 }
 
 export const NOTHING = new Html('');
 
-function shown(part: Part | undefined): string {
+function renderPart(part: Part | undefined): string {
   if (part instanceof Html) return part.text;
   if (typeof part === 'object') return part.map(({ text }) => text).join('');
   return String(part ?? '').replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
@@ -21,7 +21,7 @@ function shown(part: Part | undefined): string {
 
 /** Allows line breaks after punctuation, never within a word. */
 export function breakable(text: string): Html {
-  return new Html(shown(text).replace(/[/_.?](?=\w|{)/g, '$&<wbr />'));
+  return new Html(renderPart(text).replace(/[/_.?](?=\w|{)/g, '$&<wbr />'));
 }
 
 export function prose(text: string): Html {
@@ -33,6 +33,6 @@ export function prose(text: string): Html {
   return html`${parts}`;
 }
 
-export function joined(parts: readonly Html[], between: string): Html {
+export function joinHtml(parts: readonly Html[], between: string): Html {
   return new Html(parts.map(({ text }) => text).join(between));
 }

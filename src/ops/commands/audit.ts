@@ -60,10 +60,10 @@ chain is broken. Keep its output elsewhere, because a person who can rewrite the
       'prove that no line was changed, removed, inserted or moved, or show where one was',
     ),
   },
-  run: async (ops, { tenant, subject: subjectId, action, limit: most, verify: isProof }) => {
+  run: async (ops, { tenant, subject: subjectId, action, limit: most, verify: isVerification }) => {
     const { database, output } = ops;
     const tenantId = await tenantIdOf(database.reader, tenant);
-    if (isProof) return verify(ops, tenantId);
+    if (isVerification) return verify(ops, tenantId);
     const entries = await listAuditRows(database.reader, { tenantId, subjectId, action }, most);
     const rows = entries.map((entry) => ({
       ...rowFields(
@@ -128,10 +128,10 @@ export const findingCommands = group('contradictions found by the scheduled audi
     input: { id: text, reason: option('<text> its cause, for the audit log') },
     needs: 'manage',
     subject: ({ id }) => id,
-    run: async (ops, { id: given, reason: said }) => {
+    run: async (ops, { id: given, reason: text }) => {
       const id = parseUuid(given);
       if (id === null) throw new UsageError(`${given} is not the id of a finding`);
-      const reason = checkedText('reason', said, MAX_REASON);
+      const reason = checkedText('reason', text, MAX_REASON);
       const now = ops.clock();
       const acknowledged = { acknowledgedAt: now, acknowledgedBy: ops.by().name };
       const found = await transact(ops.database, async (transaction) => {

@@ -34,22 +34,22 @@ type Input = z.infer<z.ZodObject<typeof input>>;
 const feeRefundCommand = command({
   summary: 'return what a wrong schedule overcharged: one person proposes, another posts',
   explanation: `
-  fees set …                                           put the schedule right first: what it asks now is what is right
+  fees set …                                           correct the schedule first: refunds follow the present schedule
   fees refund --tenant T --reference R --operation O --asset A --from TIME --to TIME --reason TEXT
                                                        proposes the difference for each operation of that time
   fees refund --tenant T --reference R --approve       a second person posts it
 
-The money comes out of the account that got the fees; where that lacks it, nothing is refunded. Each refund is an adjustment named
-fee-refund.<operation>, so no operation is refunded twice. What stopped goes on where it was when the command is repeated. What was
-rejected, and what has changed since, is proposed anew by proposing again.`,
+The account that received the fees pays the refunds; if its balance is too low, nothing is refunded. Each refund is an adjustment
+named fee-refund.<operation>, so no operation is refunded twice. Repeating an interrupted command continues it. Proposing again
+replaces rejected refunds, and adds what has changed since.`,
   examples: [
     `fees refund --tenant acme --reference fees-118 --operation transfer --asset ${EXAMPLE_ASSET} --from 2026-11-22T09:00:00Z --to 2026-11-22T11:30:00Z --reason 'charged twice the price'`,
     'fees refund --tenant acme --reference fees-118 --approve --as leo',
   ],
   input,
   needs: {
-    among: ['adjustment.propose', 'adjustment.approve'],
-    of: ({ approve }) => (approve ? 'adjustment.approve' : 'adjustment.propose'),
+    anyOf: ['adjustment.propose', 'adjustment.approve'],
+    for: ({ approve }) => (approve ? 'adjustment.approve' : 'adjustment.propose'),
   },
   subject: ({ reference }) => reference,
   check: ({ approve, ...given }) => {

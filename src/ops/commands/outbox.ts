@@ -238,8 +238,8 @@ const days = z.string().transform((given, context) => {
 });
 
 async function show({ database, output }: Ops): Promise<void> {
-  const kept = await readRetention(database.reader);
-  output.one({ kept_days: kept, kept: kept === null ? 'forever' : `${kept} days` });
+  const days = await readRetention(database.reader);
+  output.one({ kept_days: days, kept: days === null ? 'forever' : `${days} days` });
 }
 
 export const eventCommands = group('the event log', {

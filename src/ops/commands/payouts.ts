@@ -45,9 +45,9 @@ import { payoutApproval } from '../../payouts/approvals.js';
 import type { Fields } from '../output.js';
 
 function payoutFields(payout: Payout): Fields {
-  const shown = payoutResource.presentToStaff('ops', payout);
-  const { id = null, status = null, amount = null } = shown;
-  const { rail_reference = null, created_at = null } = shown;
+  const fields = payoutResource.presentToStaff('ops', payout);
+  const { id = null, status = null, amount = null } = fields;
+  const { rail_reference = null, created_at = null } = fields;
   const to = `${payout.holderName}, ${payout.country} ${payout.bankCode} ****${payout.accountEnd}`;
   return { id, status, amount, to, rail: payout.rail, rail_reference, created_at };
 }
@@ -65,12 +65,12 @@ async function readMessages(reader: Reader, { id: payoutId }: Payout) {
 
 function stuckFields(
   payout: Payout,
-  [said, resolutions]: Awaited<ReturnType<typeof readMessages>>,
+  [events, resolutions]: Awaited<ReturnType<typeof readMessages>>,
   now: Instant,
 ): Fields {
-  const last = said.at(-1);
+  const last = events.at(-1);
   const { stuckSince } = payout;
-  const contradicting = said.filter(({ effect }) => effect === 'conflict');
+  const contradicting = events.filter(({ effect }) => effect === 'conflict');
   const proposed = resolutions.filter(({ status }) => status === 'proposed');
   return {
     ...payoutFields(payout),
@@ -92,7 +92,7 @@ async function show({ database: { reader }, clock, output }: Ops, payout: Payout
     reader.find(tenants, { id: tenantId }),
     reader.find(members, { id: createdBy }),
   ]);
-  const [said, resolutions] = messages;
+  const [events, resolutions] = messages;
   const now = clock();
   const { rejectionCode, rejectionReason, failureCode, failureMessage } = payout;
   output.one({
@@ -110,7 +110,7 @@ async function show({ database: { reader }, clock, output }: Ops, payout: Payout
     ),
     rejection: rejectionCode && `${rejectionCode}: ${rejectionReason ?? 'no reason'}`,
     failure: failureCode && `${failureCode}: ${failureMessage ?? ''}`,
-    rail_said: said.slice(-MAX_EVENTS).map(eventLine),
+    rail_said: events.slice(-MAX_EVENTS).map(eventLine),
     attempts: payout.attempts,
     last_attempt_at: toRfc3339(payout.attemptedAt),
     asked_next_at: toRfc3339(payout.askAt),
@@ -237,8 +237,8 @@ PAYOUT_RAIL_QUIET_S old (24 hours by default); the command shows when that time 
         reject: flag('end the proposal'),
       },
       needs: {
-        among: ['payout.resolve_propose', 'payout.resolve_approve', 'payout.resolve_reject'],
-        of: ({ approve, reject }) =>
+        anyOf: ['payout.resolve_propose', 'payout.resolve_approve', 'payout.resolve_reject'],
+        for: ({ approve, reject }) =>
           approve
             ? 'payout.resolve_approve'
             : reject

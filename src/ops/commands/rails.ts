@@ -119,7 +119,7 @@ export const reconcileCommand = command({
     const delayMs = ops.config.PAYOUT_RAIL_STATEMENT_DELAY_S.get(rail) ?? DEFAULT_DELAY_MS;
     const deps = { database: ops.database, writer: ops.writer, delayMs };
     const found = await reconcile(deps, { rail, day: date, lines }, ops.actor(), clock());
-    const rows = found.differences.map(shown);
+    const rows = found.differences.map(differenceFields);
     if (csv) {
       const cells = rows.map((row) => Object.values(row).map((value) => String(value ?? '')));
       output.verbatim(csvLines([HEADER, ...cells], [], '\n'));
@@ -154,6 +154,6 @@ function readLine({ number, values, fault }: CsvLine): LineInput {
 
 const HEADER = ['difference', 'payout_id', 'day', 'line', 'there', 'here'];
 
-function shown({ difference, payoutId, day: of, line, there, here }: Difference) {
+function differenceFields({ difference, payoutId, day: of, line, there, here }: Difference) {
   return { difference, payout_id: payoutId, day: dayText(of), line, there, here };
 }

@@ -56,7 +56,7 @@ async function login(ops: Ops, { name, code: given }: { name: string; code?: str
   // A session that could not be stored would waste a code.
   sessions.assertUsable();
   const code = given ?? (await askForCode(ops, name));
-  const answer = await signIn(deps, { name, code, door: 'ops', place: hostname() });
+  const answer = await signIn(deps, { name, code, channel: 'ops', place: hostname() });
   if ('refusal' in answer)
     throw new OpsError(
       `${answer.refusal.message}; each code works once: wait for the next code, and sign in again`,

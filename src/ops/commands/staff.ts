@@ -141,8 +141,8 @@ sessions of the person end, and so does a lock-out by wrong codes.`,
         withdraw: flag('end the proposal'),
       },
       needs: {
-        among: ['staff.reset_propose', 'staff.reset_approve', 'manage'],
-        of: ({ approve, withdraw }) =>
+        anyOf: ['staff.reset_propose', 'staff.reset_approve', 'manage'],
+        for: ({ approve, withdraw }) =>
           approve ? 'staff.reset_approve' : withdraw ? 'manage' : 'staff.reset_propose',
       },
       subject: ({ name }) => name,

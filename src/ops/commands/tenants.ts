@@ -81,8 +81,8 @@ export const tenantCommands = group('the customers of the service', {
     ],
     input: { tenant: text, ...QUOTAS },
     needs: {
-      among: ['manage'],
-      of: ({ tenant: _, ...change }) => (isChange(change) ? 'manage' : null),
+      anyOf: ['manage'],
+      for: ({ tenant: _, ...change }) => (isChange(change) ? 'manage' : null),
     },
     run: async ({ database, clock, actor, output }, { tenant, ...change }) => {
       const { id } = await findTenant(database.reader, tenant);
@@ -107,7 +107,7 @@ processes apply it within seconds.`,
       tenant: text,
       size: option('<count> people at once, or the word default (as configured)', countOrDefault),
     },
-    needs: { among: ['manage'], of: ({ size }) => (size === undefined ? null : 'manage') },
+    needs: { anyOf: ['manage'], for: ({ size }) => (size === undefined ? null : 'manage') },
     run: async ({ database, clock, actor, output }, { tenant, size }) => {
       const { id } = await findTenant(database.reader, tenant);
       if (size !== undefined)
@@ -140,8 +140,8 @@ changes never wait.`,
       none: flag('changes that weaken a policy take effect at once'),
     },
     needs: {
-      among: ['manage'],
-      of: ({ seconds: given, none }) => (given !== undefined || none ? 'manage' : null),
+      anyOf: ['manage'],
+      for: ({ seconds: given, none }) => (given !== undefined || none ? 'manage' : null),
     },
     check: ({ seconds: given, none }) => {
       if (given !== undefined && none) throw new UsageError('give either --seconds or --none');

@@ -126,8 +126,8 @@ function approvalCommand<Row extends Transfer | Payout>(
 
 function transferFields(transfer: Transfer, names: ReadonlyMap<Uuid, string>): Fields {
   const { sourceAccountId: from, destinationAccountId: to } = transfer;
-  const shown = transferResource.presentToStaff('ops', transfer);
-  const { id = null, status = null, amount = null, created_at = null } = shown;
+  const fields = transferResource.presentToStaff('ops', transfer);
+  const { id = null, status = null, amount = null, created_at = null } = fields;
   return {
     id,
     status,

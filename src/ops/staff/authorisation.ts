@@ -28,13 +28,13 @@ import type { SessionFile } from './session-file.js';
 /** A right, or a staff action, which implies one. */
 export type Need = StaffRight | StaffActionName;
 
-/** For commands whose input determines the need. Null: this input changes nothing. */
+/** Needs that depend on the input. `for` returns null for an input that changes nothing. */
 interface Choice<Input> {
-  readonly among: readonly [Need, ...Need[]];
-  readonly of: (input: Input) => Need | null;
+  readonly anyOf: readonly [Need, ...Need[]];
+  readonly for: (input: Input) => Need | null;
 }
 
-/** `own proof`: signing in and out, which only require proving one's identity. */
+/** What a command needs. `own proof` is for signing in and out, which need only a proof of identity. */
 export type Needs<Input> = Need | Choice<Input> | 'own proof';
 
 export type DeclaredNeeds = 'nothing' | 'own proof' | readonly Need[];
@@ -52,7 +52,7 @@ export function declareNeeds(command: Command, needs: DeclaredNeeds): void {
 
 export function namedNeeds<Input>(needs: Needs<Input>): DeclaredNeeds {
   if (needs === 'own proof') return needs;
-  return typeof needs === 'string' ? [needs] : needs.among;
+  return typeof needs === 'string' ? [needs] : needs.anyOf;
 }
 
 function isRight(need: Need): need is StaffRight {
@@ -145,7 +145,8 @@ export async function authorise(
     }
     throw failure;
   });
-  if (needsCode(need) && identity.kind === 'person') return verified(deps, identity, need, request);
+  if (needsCode(need) && identity.kind === 'person')
+    return verifyCode(deps, identity, need, request);
   const refused = rightRefusal(identity, right, needsCode(need));
   if (refused === null) return identity;
   await record(deps, identity, refusal(need, request, refused.message));
@@ -165,7 +166,7 @@ export async function assertStillAuthorised(
   if (refused !== null) throw adviceOn(refused, identity, rightOf(need));
 }
 
-async function verified(
+async function verifyCode(
   deps: AuthorisationDeps,
   identity: StaffIdentity,
   need: Need,
@@ -177,7 +178,7 @@ async function verified(
   const mayIfProven = rightRefusal(identity, right, true) === null;
   const code = mayIfProven ? await deps.code(identity.name) : null;
   const claim = {
-    ...({ name: identity.name, code, door: 'ops', right, twoPeople: true } as const),
+    ...({ name: identity.name, code, channel: 'ops', right, twoPeople: true } as const),
     ...{
       receivedAt: clock(),
       purpose: `ops/${randomUUID()}`,
@@ -187,7 +188,7 @@ async function verified(
   const answer = await verifyClaim({ database, clock, encryptionKeys }, claim);
   if ('refusal' in answer) throw adviceOn(answer.refusal, identity, mayIfProven ? null : right);
   if (answer.identity.id !== identity.id)
-    throw new Error('a code proved somebody else than who is signed in');
+    throw new Error('the code belongs to another person than the session');
   return answer.identity;
 }
 
@@ -213,7 +214,7 @@ async function record(
   );
 }
 
-/** `lacking`: the missing right; null if the code was wrong. */
+/** Returns the refusal with the next step. `lacking` is the missing right; null if the code was wrong. */
 function adviceOn(
   { message }: Refusal,
   { kind, name, rights }: StaffIdentity,

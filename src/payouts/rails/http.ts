@@ -2,7 +2,7 @@ import type { Keyring } from '../../core/fingerprint.js';
 import type { Uuid } from '../../core/ids.js';
 import { type Clock, type Instant, toRfc3339 } from '../../core/instant.js';
 import { traceHeaders } from '../../core/trace.js';
-import { signed, type SignedMessage } from './signing.js';
+import { railHeaders, type SignedMessage } from './signing.js';
 import { type Rail, type RailOrder, type RailPage, type RailReport, RailSilent } from './rail.js';
 import { cannotList, isAbout, orderText, readPage, readReport } from './wire.js';
 
@@ -86,7 +86,7 @@ export class HttpRail implements Rail {
         redirect: 'manual',
         signal: AbortSignal.timeout(TIMEOUT_MS),
         headers: {
-          ...signed(this.keys[0], message, this.clock()),
+          ...railHeaders(this.keys[0], message, this.clock()),
           ...(key === null ? {} : { 'idempotency-key': key }),
           ...traceHeaders(),
           ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),

@@ -18,7 +18,7 @@ export interface SignedMessage {
 
 export type RailHeaders = Readonly<Record<string, string>>;
 
-export function signed(key: SecretKey, message: SignedMessage, now: Instant): RailHeaders {
+export function railHeaders(key: SecretKey, message: SignedMessage, now: Instant): RailHeaders {
   const timestamp = Math.floor(now / 1_000).toString();
   return {
     [KEY_ID_HEADER]: key.id,

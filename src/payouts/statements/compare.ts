@@ -35,7 +35,7 @@ export interface EarlierLines {
   readonly elsewhere: readonly DatedLine[];
 }
 
-export function compared(
+export function compareLine(
   line: DatedLine,
   payout: Payout | undefined,
   others: EarlierLines,

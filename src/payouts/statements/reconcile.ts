@@ -9,7 +9,7 @@ import type { PayoutStatement } from '../../db/entities/rails.js';
 import { literal } from '../../db/statements.js';
 import type { LedgerWriter } from '../../ledger/writer/ledger-writer.js';
 import {
-  compared,
+  compareLine,
   Coverage,
   type Difference,
   lineText,
@@ -105,7 +105,7 @@ function differencesOf({ line, payout, others }: ComparedLine): readonly Differe
   const { payoutKey: payoutId, day, number } = line;
   const there = lineText(line, others);
   const here = payout === undefined ? 'nothing' : payoutText(payout);
-  return compared(line, payout, others).map((difference) => ({
+  return compareLine(line, payout, others).map((difference) => ({
     ...{ difference, payoutId, day, line: number, there, here },
   }));
 }
@@ -138,7 +138,7 @@ async function missingThere(
     .filter(({ payout, at }) => coverage.mayList(day, at) || withdrawn.has(payout.id))
     .filter(({ at }) => coverage.isComplete(at));
   const nothing = { line: null, there: 'nothing' } as const;
-  const missing = (await unmatched(reader, rail, due)).map(({ payout }): Difference => {
+  const missing = (await findUnmatched(reader, rail, due)).map(({ payout }): Difference => {
     const here = payoutText(payout);
     return { difference: 'missing_there', payoutId: payout.id, day, ...nothing, here };
   });
@@ -146,7 +146,7 @@ async function missingThere(
     const waiting = (await endedAround(reader, rail, gap, delayMs))
       .flatMap(outcomesOf)
       .filter(({ at }) => coverage.mayBeMissing(gap, at));
-    const { length } = await unmatched(reader, rail, waiting);
+    const { length } = await findUnmatched(reader, rail, waiting);
     const here = `${length} outcome(s) wait for it`;
     if (length > 0)
       missing.push({ difference: 'no_statement', payoutId: null, day: gap, ...nothing, here });
@@ -174,7 +174,7 @@ async function endedAround(
   return [...new Map(found.map((payout) => [payout.id, payout])).values()];
 }
 
-async function unmatched(
+async function findUnmatched(
   reader: Reader,
   rail: string,
   outcomes: readonly OwnOutcome[],
@@ -204,7 +204,7 @@ async function flags(
 ): Promise<boolean> {
   let payout = read;
   while (payout !== undefined) {
-    const effect = await flagByLine(writer, payout, line, compared(line, payout, others));
+    const effect = await flagByLine(writer, payout, line, compareLine(line, payout, others));
     if (effect !== 'changed') return effect === 'flagged';
     payout = await database.current.find(payouts, { id: payout.id });
   }

@@ -15,14 +15,14 @@ import {
   unreadable,
 } from '../sheet.js';
 
-/** A quotation mark was left open in a longer row. */
+/** Longer rows are refused, because a quotation mark was probably left open. */
 const MAX_ROW = 128 * 1024;
 const PIECE_BYTES = 16 * 1024;
 
 /** Yields the rows of a UTF-8 file separated by `,` or `;`. Throws `SheetProblem`. */
 export async function* csvRows(source: ByteSource): AsyncGenerator<SheetRow> {
   const turns = new EventLoopYielder();
-  const text = withPlainBreaks(decoded(source));
+  const text = withPlainBreaks(decodeAll(source));
   const head = await firstLines(text);
   const { delimiter, skipped } = dialectOf(head);
   const numbered = new NumberedRows();
@@ -76,14 +76,15 @@ class NumberedRows {
   }
 }
 
-async function* decoded(source: ByteSource): AsyncGenerator<string> {
+async function* decodeAll(source: ByteSource): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  for (const piece of piecesOf(source, 0, source.size, PIECE_BYTES)) yield checked(decoder, piece);
-  yield checked(decoder, null);
+  for (const piece of piecesOf(source, 0, source.size, PIECE_BYTES))
+    yield decodePiece(decoder, piece);
+  yield decodePiece(decoder, null);
 }
 
 /** Decodes a piece, or ends the text with null. NUL only occurs in UTF-16 and binary files. */
-function checked(decoder: TextDecoder, piece: Buffer | null): string {
+function decodePiece(decoder: TextDecoder, piece: Buffer | null): string {
   let text: string;
   try {
     text = piece === null ? decoder.decode() : decoder.decode(piece, { stream: true });
@@ -130,10 +131,10 @@ export async function feed(
 ): Promise<void> {
   const turns = new EventLoopYielder();
   try {
-    await written(parser, head);
+    await writePiece(parser, head);
     for await (const piece of rest) {
       if (parser.destroyed) return;
-      await written(parser, piece);
+      await writePiece(parser, piece);
       await turns.yieldIfDue();
     }
     parser.end();
@@ -143,7 +144,7 @@ export async function feed(
 }
 
 /** Resolves when the rows were taken, because buffered rows are lost if the parser fails. */
-function written(parser: Parser, piece: string): Promise<void> {
+function writePiece(parser: Parser, piece: string): Promise<void> {
   return new Promise((resolve) => {
     const go = (): void => {
       parser.off('close', go);

@@ -33,12 +33,12 @@ export function packRows(rows: readonly SheetRow[]): string {
       number,
       isHidden ? 1 : 0,
       skippedSheets,
-      ...cells.flatMap((cell) => (cell === null ? [null] : packed(cell))),
+      ...cells.flatMap((cell) => (cell === null ? [null] : packRow(cell))),
     ]),
   );
 }
 
-function packed({ kind, text, format }: FilledCell): (number | string)[] {
+function packRow({ kind, text, format }: FilledCell): (number | string)[] {
   return format === undefined ? [KINDS.indexOf(kind), text] : [KINDS.indexOf(kind), text, format];
 }
 

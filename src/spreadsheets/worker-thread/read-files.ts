@@ -24,7 +24,7 @@ const SHORT_ROWS = 4_000;
 const SHORT_LENGTH = 512 * 1024;
 
 const port = parentPort;
-if (port === null) throw new Error('it runs as a thread alone');
+if (port === null) throw new Error('this module runs only in a worker thread');
 
 let credit = 0;
 let wake = (): void => {};

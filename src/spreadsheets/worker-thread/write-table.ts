@@ -9,7 +9,7 @@ import type { TableSpec, ThreadMessage } from './write-in-thread.js';
 const PIECES_AHEAD = 2;
 
 const port = parentPort;
-if (port === null) throw new Error('it runs as a thread alone');
+if (port === null) throw new Error('this module runs only in a worker thread');
 const { columns, paths, sheetName } = workerData as TableSpec;
 const files = new TableFiles(columns, paths, sheetName);
 const send = (message: ThreadMessage): void => port.postMessage(message);

@@ -12,17 +12,17 @@ export type CellKind = 'number' | 'party' | 'text';
 
 const BREAKS = /[\t\n\r\u0085\u2028\u2029]+/gu;
 /** Control characters, lone surrogates, and characters that XML cannot contain. */
-const UNSHOWN = /[\p{Cc}\p{Cs}\u2028\u2029\ufffe\uffff]/u;
+const INVISIBLE = /[\p{Cc}\p{Cs}\u2028\u2029\ufffe\uffff]/u;
 const PHONE = /^\+[0-9]{1,20}$/;
 /** Includes full-width forms, and a start after a `;`, which separates cells in Spanish. */
 const FORMULA_START = /(^|;)([\s"']*)(?=[=+\-@＝＋－＠|%])/gu;
 
 /** Line breaks and tabs become spaces, and other invisible characters are escaped. */
-function shownText(text: string): string {
-  const shown = UNSHOWN.test(text)
+function visibleText(text: string): string {
+  const visible = INVISIBLE.test(text)
     ? text.replace(BREAKS, ' ').replace(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '')
     : text;
-  return withEscapes(shown);
+  return withEscapes(visible);
 }
 
 /** A column without a kind is text. */
@@ -42,15 +42,17 @@ const QUOTED = /[;']|^\s|\s$/;
 
 function csvText(text: string, kind: CellKind): string {
   if (kind === 'number') return text;
-  const shown = shownText(text);
-  return kind === 'party' && PHONE.test(shown) ? shown : shown.replace(FORMULA_START, "$1'$2");
+  const visible = visibleText(text);
+  return kind === 'party' && PHONE.test(visible)
+    ? visible
+    : visible.replace(FORMULA_START, "$1'$2");
 }
 
 const MAX_TEXT = 32_767;
 
 /** Escapes texts like `_x0041_`, which would be read as an A. */
 export function xlsxText(text: string): string {
-  return shownText(text)
+  return visibleText(text)
     .slice(0, MAX_TEXT)
     .replace(/_(?=x[0-9A-Fa-f]{4}_)/g, '_x005F_');
 }

@@ -36,15 +36,15 @@ async function writeInMainThread(
   paths: TablePaths,
   signal: AbortSignal,
 ): Promise<void> {
-  // exceljs has three hundred files.
+  // Imported on first use, because exceljs loads three hundred files.
   const { TableFiles } = await import('./table-files.js');
   const files = new TableFiles(columns, paths, sheetName);
-  const turns = new EventLoopYielder();
+  const yielder = new EventLoopYielder();
   try {
     for await (const rows of pieces) {
       signal.throwIfAborted();
       await files.add(rows);
-      await turns.yieldIfDue();
+      await yielder.yieldIfDue();
     }
     await files.end();
   } finally {

@@ -8,7 +8,7 @@ import {
   trimmedRow,
   unreadable,
 } from '../sheet.js';
-import { TextBuffer, type Texts, unescaped } from './texts.js';
+import { TextBuffer, type Texts, unescapeText } from './texts.js';
 import { isoOfDays, isoOfText } from './dates.js';
 import type { CellStyle } from './styles.js';
 import { isTrue, type PartReader } from './xml.js';
@@ -61,8 +61,7 @@ export class SheetRows implements PartReader {
     // Programs read a value with an element in it differently.
     if (this.textTarget !== null)
       throw unreadable(`a value in row ${this.rowNumber} has an element in it`);
-    if (depth === 1 && name !== 'worksheet')
-      throw unreadable('the first sheet is no sheet of cells');
+    if (depth === 1 && name !== 'worksheet') throw unreadable('the first sheet is not a worksheet');
     else if (depth === 2) this.openPart(name);
     else if (!this.isData) return;
     else if (depth === 3 && name === 'row') this.openRow(attributes);
@@ -158,19 +157,19 @@ export class SheetRows implements PartReader {
   }
 
   private cellOf(value: string, inline: string): Cell {
-    const shown = this.shown(value, inline);
-    if (this.hasFormula) return { kind: 'formula', text: shown?.text ?? '' };
-    return shown;
+    const cell = this.displayed(value, inline);
+    if (this.hasFormula) return { kind: 'formula', text: cell?.text ?? '' };
+    return cell;
   }
 
-  private shown(value: string, inline: string): Cell {
+  private displayed(value: string, inline: string): Cell {
     switch (this.type) {
       case 's':
         return value === '' ? null : textCell(this.sharedText(value));
       case 'inlineStr':
-        return textCell(unescaped(inline));
+        return textCell(unescapeText(inline));
       case 'str':
-        return textCell(unescaped(value));
+        return textCell(unescapeText(value));
       case 'b':
         return value === ''
           ? null

@@ -53,13 +53,13 @@ const MAX_FORMAT_SHOWN = 60;
 
 export async function readStyles(
   bytes: AsyncIterable<Buffer>,
-  effort: ReadingBudget,
+  budget: ReadingBudget,
 ): Promise<readonly CellStyle[]> {
   const own = new Map<string, CellStyle>();
   const formats: string[] = [];
   let section = '';
   let tags = 0;
-  await readWholePart(bytes, effort, {
+  await readWholePart(bytes, budget, {
     open(name, attributes, depth) {
       if (depth === 2) section = name;
       if (depth !== 3) return;

@@ -76,7 +76,7 @@ export class TextBuffer {
 }
 
 /** Decodes sequences like `_x000D_`, which represent characters that XML cannot contain. */
-export function unescaped(text: string): string {
+export function unescapeText(text: string): string {
   if (!text.includes('_x')) return text;
   return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),

@@ -4,7 +4,7 @@ import { type SheetRow, unreadable } from '../sheet.js';
 import { Archive } from '../zip/archive.js';
 import { SheetRows } from './sheet-rows.js';
 import { GENERAL, readStyles } from './styles.js';
-import { TextBuffer, Texts, unescaped } from './texts.js';
+import { TextBuffer, Texts, unescapeText } from './texts.js';
 import { isTrue, readPart, readWholePart } from './xml.js';
 
 /** Yields the rows of the first visible sheet, also hidden ones. Throws `SheetProblem`. */
@@ -12,32 +12,32 @@ export async function* xlsxRows(
   source: ByteSource,
   limits: ReadingLimits,
 ): AsyncGenerator<SheetRow> {
-  const effort = new ReadingBudget(limits);
+  const budget = new ReadingBudget(limits);
   const archive = await Archive.open(source);
   const { sheet, skippedSheets, is1904, sharedStrings, styles } = await readWorkbook(
     archive,
-    effort,
+    budget,
   );
   const cellStyles =
-    styles === null ? [GENERAL] : await readStyles(archive.read(styles, effort), effort);
+    styles === null ? [GENERAL] : await readStyles(archive.read(styles, budget), budget);
   const texts =
     sharedStrings === null
       ? null
-      : await readSharedStrings(archive.read(sharedStrings, effort), effort);
+      : await readSharedStrings(archive.read(sharedStrings, budget), budget);
   const rows = new SheetRows({ texts, styles: cellStyles, is1904 }, skippedSheets);
-  for await (const _ of readPart(archive.read(sheet, effort), effort, rows)) yield* rows.take();
+  for await (const _ of readPart(archive.read(sheet, budget), budget, rows)) yield* rows.take();
 }
 
 async function readSharedStrings(
   bytes: AsyncIterable<Buffer>,
-  effort: ReadingBudget,
+  budget: ReadingBudget,
 ): Promise<Texts> {
-  const texts = new Texts(effort.limits);
+  const texts = new Texts(budget.limits);
   const item = new TextBuffer();
   let isItem = false;
   let isRun = false;
   let isText = false;
-  await readWholePart(bytes, effort, {
+  await readWholePart(bytes, budget, {
     open(name, _attributes, depth) {
       // Programs read a text with an element in it differently.
       if (isText) throw unreadable('a text of the workbook has an element in it');
@@ -47,7 +47,7 @@ async function readSharedStrings(
     },
     close(name, depth) {
       isText = false;
-      if (depth === 2 && name === 'si') texts.add(unescaped(item.take()));
+      if (depth === 2 && name === 'si') texts.add(unescapeText(item.take()));
     },
     text(piece) {
       if (isText) item.add(piece);
@@ -83,12 +83,12 @@ interface NamedSheet {
 }
 
 /** Finds the parts by the package's relationships. Throws `SheetProblem` `unreadable_file`. */
-async function readWorkbook(archive: Archive, effort: ReadingBudget): Promise<Workbook> {
-  const root = await relationshipsOf(archive, '', effort);
+async function readWorkbook(archive: Archive, budget: ReadingBudget): Promise<Workbook> {
+  const root = await relationshipsOf(archive, '', budget);
   const part = root.find(({ type }) => type === 'officeDocument')?.target;
-  if (part === undefined) throw unreadable('the file is no workbook');
-  const own = await relationshipsOf(archive, part, effort);
-  const { sheets, is1904 } = await sheetsOf(archive, part, effort);
+  if (part === undefined) throw unreadable('the file is not a workbook');
+  const own = await relationshipsOf(archive, part, budget);
+  const { sheets, is1904 } = await sheetsOf(archive, part, budget);
   const worksheets = sheets.flatMap(({ relationship, isHidden }) => {
     const found = own.find(({ id, type }) => id === relationship && type === 'worksheet');
     return found === undefined ? [] : [{ name: found.target, isHidden }];
@@ -117,14 +117,14 @@ async function readWorkbook(archive: Archive, effort: ReadingBudget): Promise<Wo
 async function sheetsOf(
   archive: Archive,
   part: string,
-  effort: ReadingBudget,
+  budget: ReadingBudget,
 ): Promise<{ readonly sheets: readonly NamedSheet[]; readonly is1904: boolean }> {
   let is1904 = false;
   const sheets: NamedSheet[] = [];
   let isIn = false;
-  await readWholePart(archive.read(part, effort), effort, {
+  await readWholePart(archive.read(part, budget), budget, {
     open(name, attributes, depth) {
-      if (depth === 1 && name !== 'workbook') throw unreadable('the file is no workbook');
+      if (depth === 1 && name !== 'workbook') throw unreadable('the file is not a workbook');
       if (depth === 2 && name === 'workbookPr') is1904 = isTrue(attributes['date1904']);
       if (depth === 2) isIn = name === 'sheets';
       if (depth !== 3 || !isIn || name !== 'sheet') return;
@@ -141,15 +141,15 @@ async function sheetsOf(
 async function relationshipsOf(
   archive: Archive,
   part: string,
-  effort: ReadingBudget,
+  budget: ReadingBudget,
 ): Promise<Relationship[]> {
   const folder = part.slice(0, part.lastIndexOf('/') + 1);
   const found: Relationship[] = [];
   // Programs differ on which of two relationships with the same id they follow.
   const ids = new Set<string>();
   await readWholePart(
-    archive.read(`${folder}_rels/${part.slice(folder.length)}.rels`, effort),
-    effort,
+    archive.read(`${folder}_rels/${part.slice(folder.length)}.rels`, budget),
+    budget,
     {
       open(name, attributes, depth) {
         if (depth !== 2 || name !== 'Relationship' || attributes['TargetMode'] === 'External')

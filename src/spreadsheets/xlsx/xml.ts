@@ -20,10 +20,10 @@ const NAMESPACES: ReadonlySet<string> = new Set([
 const DEEPEST = 64;
 /** A longer text, tag or comment would be an attempt to fill the memory. */
 const MAX_TOKEN = 1024 * 1024;
-/** Parsed without a pause. V8 reads a slice of text several times slower than of bytes. */
+/** Bytes that are decoded and parsed without a pause. Slices of bytes are read faster than of text. */
 const PIECE_BYTES = 32 * 1024;
 
-const NO_XML =
+const NOT_WELL_FORMED =
   'a part of the workbook is not well-formed: open and save it again with your spreadsheet program';
 
 /**
@@ -32,13 +32,13 @@ const NO_XML =
  */
 export async function* readPart(
   bytes: AsyncIterable<Buffer>,
-  effort: ReadingBudget,
+  budget: ReadingBudget,
   reader: PartReader,
 ): AsyncGenerator<void> {
-  const document = new Document(reader, effort);
-  for await (const text of decoded(bytes)) {
+  const document = new Document(reader, budget);
+  for await (const text of decodeText(bytes)) {
     document.write(text);
-    await effort.yieldIfDue();
+    await budget.yieldIfDue();
     yield;
   }
   document.end();
@@ -51,10 +51,10 @@ export function isTrue(attribute: string | undefined): boolean {
 
 export async function readWholePart(
   bytes: AsyncIterable<Buffer>,
-  effort: ReadingBudget,
+  budget: ReadingBudget,
   reader: PartReader,
 ): Promise<void> {
-  for await (const _ of readPart(bytes, effort, reader));
+  for await (const _ of readPart(bytes, budget, reader));
 }
 
 class Document {
@@ -68,7 +68,7 @@ class Document {
 
   constructor(
     private readonly reader: PartReader,
-    private readonly effort: ReadingBudget,
+    private readonly budget: ReadingBudget,
   ) {
     const { parser } = this;
     // With an eighth handler, V8 stores the parser's fields in a dictionary, and parsing takes five
@@ -89,7 +89,7 @@ class Document {
   }
 
   write(text: string): void {
-    this.effort.mark(ampersands(text));
+    this.budget.mark(ampersands(text));
     this.sinceEvent += text.length;
     this.parsing(() => this.parser.write(text));
     if (this.sinceEvent > MAX_TOKEN)
@@ -105,7 +105,9 @@ class Document {
       step();
     } catch (failure) {
       // Errors thrown by the parser itself have the class `Error`.
-      throw failure instanceof Error && failure.name === 'Error' ? unreadable(NO_XML) : failure;
+      throw failure instanceof Error && failure.name === 'Error'
+        ? unreadable(NOT_WELL_FORMED)
+        : failure;
     }
   }
 
@@ -113,13 +115,13 @@ class Document {
     this.noteEvent();
     let count = 0;
     for (const _ in attributes) count += 1;
-    this.effort.mark(count);
+    this.budget.mark(count);
     this.depth += 1;
-    if (this.depth > DEEPEST) throw unreadable(NO_XML);
+    if (this.depth > DEEPEST) throw unreadable(NOT_WELL_FORMED);
     if (this.prefix === null) {
       const { encoding } = this.parser.xmlDecl;
       if (encoding !== undefined && !/^(utf-?8|utf-16|us-ascii)$/i.test(encoding))
-        throw unreadable(NO_XML);
+        throw unreadable(NOT_WELL_FORMED);
       this.prefix = rootPrefix(name, attributes);
     }
     this.reader.open(this.own(name), attributes, this.depth);
@@ -133,7 +135,7 @@ class Document {
 
   private noteEvent(): void {
     this.sinceEvent = 0;
-    this.effort.mark(1);
+    this.budget.mark(1);
   }
 
   private own(name: string): string {
@@ -147,7 +149,7 @@ class Document {
 function rootPrefix(name: string, attributes: Readonly<Record<string, string>>): string {
   const colon = name.indexOf(':');
   const space = attributes[colon < 0 ? 'xmlns' : `xmlns:${name.slice(0, colon)}`];
-  if (space === undefined || !NAMESPACES.has(space)) throw unreadable('the file is no workbook');
+  if (space === undefined || !NAMESPACES.has(space)) throw unreadable('the file is not a workbook');
   return name.slice(0, colon + 1);
 }
 
@@ -157,8 +159,8 @@ function ampersands(text: string): number {
   return count;
 }
 
-/** By its first bytes, as UTF-8 or UTF-16. */
-async function* decoded(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
+/** Decodes UTF-8 or UTF-16, which the first bytes determine. */
+async function* decodeText(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let decoder: TextDecoder | null = null;
   let head: Buffer = Buffer.alloc(0);
   try {
@@ -171,7 +173,7 @@ async function* decoded(bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
     }
     yield decoder?.decode() ?? '';
   } catch (failure) {
-    throw failure instanceof TypeError ? unreadable(NO_XML) : failure;
+    throw failure instanceof TypeError ? unreadable(NOT_WELL_FORMED) : failure;
   }
 }
 

@@ -55,7 +55,7 @@ export class Archive {
   }
 
   /** Yields the content of an entry and counts it while it is inflated. Throws `SheetProblem`. */
-  async *read(name: string, effort: ReadingBudget): AsyncGenerator<Buffer> {
+  async *read(name: string, budget: ReadingBudget): AsyncGenerator<Buffer> {
     const entry = this.entries.get(partKey(name));
     if (entry === undefined) throw unreadable(`the workbook lacks a part (${printable(name)})`);
     if (entry.isEncrypted())
@@ -66,7 +66,7 @@ export class Archive {
     let size = 0;
     let checksum = 0;
     for await (const piece of this.inflated(entry, start)) {
-      effort.inflate(piece.length);
+      budget.inflate(piece.length);
       size += piece.length;
       if (size > entry.uncompressedSize) throw unreadable(DAMAGED);
       checksum = crc32(piece, checksum);

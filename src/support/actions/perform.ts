@@ -89,7 +89,7 @@ async function codeRefusal<Resource>(
   const verified = await verifyClaim(deps, {
     name: identity.name,
     code: codeOf(form),
-    door: 'support',
+    channel: 'support',
     right: rule.right,
     twoPeople: 'twoPeople' in rule,
     receivedAt: deps.clock(),
@@ -98,7 +98,7 @@ async function codeRefusal<Resource>(
   });
   if ('refusal' in verified) return verified.refusal;
   if (verified.identity.id !== identity.id)
-    throw new Error('a code proved somebody else than who is signed in');
+    throw new Error('the code belongs to another person than the session');
   return null;
 }
 

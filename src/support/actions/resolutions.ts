@@ -37,11 +37,11 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
     done: 'Proposed. A second person must apply it: it is on the start page under proposed outcomes.',
     fields: (seen, given) =>
       html`${stateField(seen)}${outcomeField(seen.payout, given?.get('outcome') ?? null)}`,
-    isOpen: ({ payout, open }) => open === undefined && possible(payout).length > 0,
+    isOpen: ({ payout, open }) => open === undefined && possibleOutcomes(payout).length > 0,
     run: async ({ writer }, seen, { by, reason, actId, form }) => {
       const outcome = RESOLUTION_OUTCOMES.find((one) => one === form.get('outcome'));
       if (outcome === undefined) throw new ApiError(invalidField('outcome', 'unknown'));
-      await proposeResolution(writer, asShown(seen, form), { outcome, reason, by }, actId);
+      await proposeResolution(writer, withShownState(seen, form), { outcome, reason, by }, actId);
     },
   },
   {
@@ -51,11 +51,11 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
     explanation:
       'Carries out the proposed outcome. Before money returns to the account, the rail must confirm that it will never pay.',
     done: 'Applied. The status shows the outcome; if the rail must confirm it first, it follows.',
-    fields: seenField,
+    fields: proposalField,
     isOpen: ({ open }, by) => open !== undefined && open.proposedById !== by.id,
     run: async ({ database, release }, payout, { by, reason, form }) => {
       if (await isDecided(database.current, payout, form, 'applied', by)) return;
-      await approveResolution(release, asSeen(payout, form), by, reason);
+      await approveResolution(release, withoutNewerProposal(payout, form), by, reason);
     },
   },
   {
@@ -66,11 +66,11 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
       'Ends the proposal. Nothing else changes. You can also withdraw your own proposal this way.',
     done: 'Rejected. The payout is as it was before the proposal.',
     isStop: true,
-    fields: seenField,
+    fields: proposalField,
     isOpen: ({ open }) => open !== undefined,
     run: async ({ database, writer }, payout, { by, reason, form }) => {
       if (await isDecided(database.current, payout, form, 'rejected', by)) return;
-      await rejectResolution(writer, asSeen(payout, form), by, reason);
+      await rejectResolution(writer, withoutNewerProposal(payout, form), by, reason);
     },
   },
 ];
@@ -84,29 +84,37 @@ export const PAYOUT_ACTIONS: readonly DeskAction<SeenPayout>[] = [
   ...RESOLUTION_ACTIONS,
 ];
 
-const STATE = 'state';
-const SEEN = 'resolution';
+const SHOWN_STATE = 'state';
+const PROPOSAL = 'resolution';
 
 function stateField({ payout, contradictions }: SeenPayout): Html {
-  return html`<input type="hidden" name="${STATE}" value="${payout.status} ${contradictions}" />`;
+  return html`<input
+    type="hidden"
+    name="${SHOWN_STATE}"
+    value="${payout.status} ${contradictions}"
+  />`;
 }
 
-/** Returns the payout with the state that the page showed. Throws `ApiError`. */
-function asShown(now: SeenPayout, form: URLSearchParams): SeenPayout {
-  const [word, count] = (form.get(STATE) ?? '').split(' ');
+/** Returns the payout with the state that the page showed. Throws `ApiError` if the field is invalid. */
+function withShownState(now: SeenPayout, form: URLSearchParams): SeenPayout {
+  const [word, count] = (form.get(SHOWN_STATE) ?? '').split(' ');
   const [status, contradictions] = [PAYOUT_STATUSES.find((one) => one === word), Number(count)];
   if (status === undefined || !Number.isSafeInteger(contradictions))
-    throw new ApiError(invalidField(STATE, 'unknown'));
+    throw new ApiError(invalidField(SHOWN_STATE, 'unknown'));
   return { ...now, payout: { ...now.payout, status }, contradictions };
 }
 
-function seenField({ open }: SeenPayout, given: URLSearchParams | null): Html {
-  return html`<input type="hidden" name="${SEEN}" value="${given?.get(SEEN) ?? open?.id}" />`;
+function proposalField({ open }: SeenPayout, given: URLSearchParams | null): Html {
+  return html`<input
+    type="hidden"
+    name="${PROPOSAL}"
+    value="${given?.get(PROPOSAL) ?? open?.id}"
+  />`;
 }
 
-/** Throws `ApiError` if there is a newer proposal than the page showed. */
-function asSeen(payout: SeenPayout, form: URLSearchParams): SeenPayout {
-  if (payout.open !== undefined && payout.open.id !== form.get(SEEN))
+/** Returns the payout. Throws `ApiError` if its proposal is newer than the page showed. */
+function withoutNewerProposal(payout: SeenPayout, form: URLSearchParams): SeenPayout {
+  if (payout.open !== undefined && payout.open.id !== form.get(PROPOSAL))
     throw new ApiError(ANOTHER_OPEN);
   return payout;
 }
@@ -119,18 +127,20 @@ async function isDecided(
   status: PayoutResolution['status'],
   by: StaffIdentity,
 ): Promise<boolean> {
-  const id = parseUuid(form.get(SEEN) ?? '');
+  const id = parseUuid(form.get(PROPOSAL) ?? '');
   if (id === null) return false;
   const seen = await reader.find(payoutResolutions, { id, payoutId: payout.id });
   return seen?.status === status && seen.decidedById === by.id;
 }
 
-function possible(payout: Payout): readonly Outcome[] {
+function possibleOutcomes(payout: Payout): readonly Outcome[] {
   return RESOLUTION_OUTCOMES.filter((outcome) => outcomeRefusal(payout, outcome) === null);
 }
 
 function outcomeField(payout: Payout, given: string | null): Html {
-  const outcomes = possible(payout).map((outcome) => [outcome, OUTCOME_WORDS[outcome]] as const);
+  const outcomes = possibleOutcomes(payout).map(
+    (outcome) => [outcome, OUTCOME_WORDS[outcome]] as const,
+  );
   return html`<label
     >Outcome<select name="outcome" required>
       <option value="">Choose</option>

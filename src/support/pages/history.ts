@@ -43,14 +43,14 @@ function moneySection({ entries, hold, nameOf }: History, timeZone: string): Con
 }
 
 function eventSection({ events, deliveries }: History, timeZone: string): Content {
-  const shown = events.map(({ id, type, sequence, createdAt }) => [
+  const tableRows = events.map(({ id, type, sequence, createdAt }) => [
     html`<h3>${type}</h3>
       <p>Event ${sequence} of the tenant, recorded ${time(createdAt, timeZone)}, ${idText(id)}</p>`,
     deliveries
       .filter(({ delivery }) => delivery.eventId === id)
       .map((delivery) => attemptTable(delivery, timeZone)),
   ]);
-  return shown.length > 0 && section('events', 'Events and webhook deliveries', shown);
+  return tableRows.length > 0 && section('events', 'Events and webhook deliveries', tableRows);
 }
 
 const MAX_RESPONSE = 200;

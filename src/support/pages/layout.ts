@@ -92,9 +92,9 @@ export type Fact = readonly [label: string, value: Content];
 
 /** Shows facts as a list. Omits facts without a value. */
 export function facts(all: readonly Fact[]): Html {
-  const shown = all.filter(([, value]) => !isEmpty(value));
+  const nonEmpty = all.filter(([, value]) => !isEmpty(value));
   return html`<dl>
-    ${shown.map(
+    ${nonEmpty.map(
       ([label, value]) =>
         html`<dt>${label}</dt>
           <dd>${value}</dd>`,
@@ -106,8 +106,8 @@ function isEmpty(value: Content): boolean {
   return value === null || value === undefined || value === false || value === '';
 }
 
-export function publicFacts(shown: Readonly<Record<string, StaffValue>>): readonly Fact[] {
-  return Object.entries(shown).map(([label, value]) => [
+export function publicFacts(fields: Readonly<Record<string, StaffValue>>): readonly Fact[] {
+  return Object.entries(fields).map(([label, value]) => [
     label,
     typeof value === 'object' && value !== null ? formatAmount(value) : String(value ?? ''),
   ]);

@@ -93,7 +93,7 @@ const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
       ['Rows', batch.status === 'executing' && paymentsText(batch)],
       tenantFact(tenantId, context.tenant(tenantId)),
       ['Requested by', context.person(batch.createdBy)],
-      ['Time', ago('Uploaded', createdAt, context, tenantId)],
+      ['Time', agoText('Uploaded', createdAt, context, tenantId)],
     ];
   },
   endpoints(endpoint, context) {
@@ -124,7 +124,7 @@ const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
       ['Status', tag(adjustment.status)],
       tenantFact(tenantId, context.tenant(tenantId)),
       ['Proposed by', adjustment.proposedBy],
-      ['Time', ago('Proposed', createdAt, context, tenantId)],
+      ['Time', agoText('Proposed', createdAt, context, tenantId)],
     ];
   },
   accounts: ({ id, type, name, alias, status, tenantId }, context) => [
@@ -193,7 +193,7 @@ function urgency(operation: Transfer | Payout, context: Context): Content {
   return null;
 }
 
-function ago(what: string, at: Instant, { now, timeZone }: Context, tenantId: Uuid): Html {
+function agoText(what: string, at: Instant, { now, timeZone }: Context, tenantId: Uuid): Html {
   return dated(`${what} ${distance(at, now)} ago`, at, timeZone(tenantId));
 }
 

@@ -111,14 +111,14 @@ export interface DeliveryHistory {
 export async function deliveriesOf(
   reader: Reader,
   tenantId: Uuid,
-  told: readonly Pick<EventRow, 'id'>[],
+  eventRows: readonly Pick<EventRow, 'id'>[],
 ): Promise<readonly DeliveryHistory[]> {
-  if (told.length === 0) return [];
+  if (eventRows.length === 0) return [];
   const endpoints = await endpointsOf(reader, tenantId);
   const ids = literals(
     webhookDeliveries,
     'eventId',
-    told.map(({ id }) => id),
+    eventRows.map(({ id }) => id),
   );
   const found = await Promise.all(
     endpoints.map(async ({ id: endpointId, url }) => {

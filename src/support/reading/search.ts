@@ -249,8 +249,8 @@ export async function findByText(reader: Reader, text: string): Promise<SearchRe
   const [named, keyed] = await Promise.all([idsNamed(reader, text), idsOfKey(reader, text)]);
   const exact = await findResources(reader, [...named, ...keyed]);
   if (countFound(exact) > 0 || text.length < MIN_BEGINNING || id !== null) return exact;
-  const begun = await findByIdBeginning(reader, text);
-  if (countFound(begun) > 0) return begun;
+  const byIdBeginning = await findByIdBeginning(reader, text);
+  if (countFound(byIdBeginning) > 0) return byIdBeginning;
   const [namedLike, referencedLike] = await Promise.all([
     idsNamedLike(reader, text),
     idsReferencedLike(reader, text),

@@ -126,7 +126,7 @@ function balanceRow({ asset, available, held }: Balance): readonly Fact[] {
 function holdRow(hold: Hold, { time }: PageContext): readonly Fact[] {
   const { resourceId, resourceType, asset } = hold;
   return [
-    ['For', related(resourceType, resourceId, resourceType)],
+    ['For', relatedLink(resourceType, resourceId, resourceType)],
     ['Placed', money(hold.raw, asset)],
     ['Still held', money(hold.remaining, asset)],
     ['Since', time(hold.createdAt)],
@@ -166,7 +166,7 @@ const RESOURCE_PATHS: Readonly<Record<string, ResourcePath>> = {
 };
 
 /** Links to the resource if it has a page. `code` becomes the text. */
-function related(type: string, id: string, code: string): Content {
+function relatedLink(type: string, id: string, code: string): Content {
   const path = RESOURCE_PATHS[type];
   const text = code.replaceAll('_', ' ');
   return path === undefined ? text : link(path, id, text);
@@ -175,7 +175,7 @@ function related(type: string, id: string, code: string): Content {
 function movementRow(movement: Movement, { time }: PageContext): readonly Fact[] {
   const { kind, raw, asset, totalAfter, createdAt } = movement.entry;
   return [
-    ['Movement', related(movement.relatedType, movement.relatedId, kind)],
+    ['Movement', relatedLink(movement.relatedType, movement.relatedId, kind)],
     ['Amount', money(raw, asset)],
     ['Balance after', money(totalAfter, asset)],
     ['With', movement.counterparty.displayName],

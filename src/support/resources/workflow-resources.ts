@@ -103,31 +103,31 @@ function rowFacts(batch: BonusBatch): readonly Fact[] {
 }
 
 function earlierPayments({ count, rows }: EarlierPayments): Content {
-  const shown = rows.map(({ number, batchId, bonusId }): readonly Fact[] => [
+  const tableRows = rows.map(({ number, batchId, bonusId }): readonly Fact[] => [
     ['Row', `Row ${number}`],
     ['Batch', batchId !== null && link('batches', batchId, batchId)],
     ['Bonus', bonusId ?? 'not paid yet: the other batch is ready or executing'],
   ]);
   const heading = `Rows paid before under the same reference, the first ${rows.length} of ${count}`;
-  return tableSection('earlier', heading, shown);
+  return tableSection('earlier', heading, tableRows);
 }
 
 function problemRows(problems: readonly BonusBatchProblem[]): Content {
-  const shown = problems.map(({ number, field, message }): readonly Fact[] => [
+  const tableRows = problems.map(({ number, field, message }): readonly Fact[] => [
     ['Row', number === 0 ? 'The whole file' : `Row ${number}`],
     ['Column', field],
     ['Problem', message],
   ]);
-  return tableSection('problems', `Problems of the file, the first ${problems.length}`, shown);
+  return tableSection('problems', `Problems of the file, the first ${problems.length}`, tableRows);
 }
 
 function failedRows(rows: Awaited<ReturnType<typeof readBatchRows>>, count: number): Content {
-  const shown = rows.map(({ number, recipient, code, message }): readonly Fact[] => [
+  const tableRows = rows.map(({ number, recipient, code, message }): readonly Fact[] => [
     ['Row', `Row ${number}`],
     ['Recipient', recipient],
     ['Reason', endText(code, message)],
   ]);
-  return tableSection('failed', `Failed rows, the first ${rows.length} of ${count}`, shown);
+  return tableSection('failed', `Failed rows, the first ${rows.length} of ${count}`, tableRows);
 }
 
 export const endpointKind: ResourceKind<WebhookEndpoint> = {

@@ -153,7 +153,7 @@ class SingleSignOn {
       const { logger, settings } = this.site;
       logger.warn(
         { fault: describeFault(failure.cause ?? failure) },
-        'the identity provider signed nobody in',
+        'the identity provider has not identified a person',
       );
       if (failure instanceof NotProven) throw notSignedIn(NOT_PROVEN);
       throw new DeskError(

@@ -3,7 +3,7 @@ import { type Permission, PERMISSIONS } from '../../../core/permissions.js';
 import { codesOf } from '../../openapi.js';
 import type { Route } from '../../route.js';
 import { codeBlock, tabs } from '../code.js';
-import { breakable, html, type Html, joined, NOTHING, prose } from '../html.js';
+import { breakable, html, type Html, joinHtml, NOTHING, prose } from '../html.js';
 import { renderMarkdown } from '../markdown-page.js';
 import {
   type ApiDocument,
@@ -64,7 +64,7 @@ export function callArticle({ route, operation }: Call, context: Context): Html 
 function needs({ operation }: Route): Html {
   const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[operation];
   const words = (list: readonly string[]): Html =>
-    joined(
+    joinHtml(
       list.map((one) => html`<code>${one}</code>`),
       ' or ',
     );
@@ -112,7 +112,9 @@ function responses(operation: DescribedOperation, { document, links }: Context):
     });
     const shape = JSON.stringify(Object.values(content).map(({ schema }) => schema));
     const group = groups.get(shape) ?? { heads: [], content };
-    group.heads.push(html`<li><code>${status}</code> ${description} ${joined(kinds, ' or ')}</li>`);
+    group.heads.push(
+      html`<li><code>${status}</code> ${description} ${joinHtml(kinds, ' or ')}</li>`,
+    );
     groups.set(shape, group);
   }
   return html`${Array.from(groups.values(), ({ heads, content }) => {

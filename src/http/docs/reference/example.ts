@@ -1,5 +1,5 @@
 import type { Content, Schema, Schemas } from '../../openapi-document.js';
-import { resolved } from './fields.js';
+import { resolveSchema } from './fields.js';
 
 export const AN_ID = '0198f2c4-6a51-7c3e-9a02-3f1f8d6b7a10';
 const BY_FORMAT: Readonly<Record<string, string>> = {
@@ -21,7 +21,7 @@ class Sampler {
   constructor(private readonly schemas: Schemas) {}
 
   sample(given: Schema): unknown {
-    const schema = resolved(given, this.schemas);
+    const schema = resolveSchema(given, this.schemas);
     const {
       example,
       examples,
@@ -32,8 +32,8 @@ class Sampler {
       properties,
       minimum,
     } = schema;
-    const told = example ?? examples?.[0] ?? only ?? usual ?? values?.[0];
-    if (told !== undefined) return told;
+    const documented = example ?? examples?.[0] ?? only ?? usual ?? values?.[0];
+    if (documented !== undefined) return documented;
     if (items !== undefined) return [this.sample(items)];
     if (properties !== undefined) {
       const names = schema.required ?? Object.keys(properties).slice(0, 1);

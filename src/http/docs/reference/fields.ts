@@ -1,14 +1,14 @@
-import { breakable, html, type Html, joined, NOTHING } from '../html.js';
+import { breakable, html, type Html, joinHtml, NOTHING } from '../html.js';
 import { renderMarkdown } from '../markdown-page.js';
 import { refName, type Schema, type Schemas } from '../../openapi-document.js';
 
 /** Resolves references, merges allOf, and takes the alternative to null. */
-export function resolved(given: Schema, schemas: Schemas): Schema {
+export function resolveSchema(given: Schema, schemas: Schemas): Schema {
   const name = refName(given);
-  if (name !== undefined) return resolved(schemas[name] ?? {}, schemas);
+  if (name !== undefined) return resolveSchema(schemas[name] ?? {}, schemas);
   const { allOf, anyOf, oneOf, ...own } = given;
   if (allOf !== undefined) {
-    const parts = [...allOf.map((part) => resolved(part, schemas)), own];
+    const parts = [...allOf.map((part) => resolveSchema(part, schemas)), own];
     return {
       ...Object.assign({}, ...parts),
       properties: Object.assign({}, ...parts.map(({ properties }) => properties ?? {})),
@@ -17,11 +17,11 @@ export function resolved(given: Schema, schemas: Schemas): Schema {
   }
   const [only, ...others] = (anyOf ?? oneOf ?? []).filter(({ type }) => type !== 'null');
   return only !== undefined && others.length === 0
-    ? { ...resolved(only, schemas), ...described(own) }
+    ? { ...resolveSchema(only, schemas), ...descriptionField(own) }
     : given;
 }
 
-function described({ description }: Schema): Schema {
+function descriptionField({ description }: Schema): Schema {
   return description === undefined ? {} : { description };
 }
 
@@ -35,14 +35,16 @@ export interface FieldLinks {
 }
 
 /** Returns one object with the fields of all alternatives. */
-function merged(given: Schema, schemas: Schemas): Schema {
-  const schema = resolved(given, schemas);
-  const alternatives = (schema.oneOf ?? schema.anyOf ?? []).map((one) => resolved(one, schemas));
+function mergeAlternatives(given: Schema, schemas: Schemas): Schema {
+  const schema = resolveSchema(given, schemas);
+  const alternatives = (schema.oneOf ?? schema.anyOf ?? []).map((one) =>
+    resolveSchema(one, schemas),
+  );
   if (!alternatives.some(({ properties }) => properties !== undefined)) return schema;
   const names = new Set(alternatives.flatMap(({ properties = {} }) => Object.keys(properties)));
   const properties = Array.from(names, (name) => {
     const all = alternatives.flatMap(({ properties: own }) => own?.[name] ?? []);
-    return [name, common(all, schemas)] as const;
+    return [name, commonSchema(all, schemas)] as const;
   });
   const required = [...names].filter((name) =>
     alternatives.every((one) => one.required?.includes(name)),
@@ -51,7 +53,7 @@ function merged(given: Schema, schemas: Schemas): Schema {
 }
 
 /** Returns one schema for a field of several alternatives. */
-function common(all: readonly Schema[], schemas: Schemas): Schema {
+function commonSchema(all: readonly Schema[], schemas: Schemas): Schema {
   const [first = {}] = all;
   const distinct = new Map(all.map((one) => [JSON.stringify(one), one]));
   if (distinct.size === 1) return first;
@@ -60,16 +62,16 @@ function common(all: readonly Schema[], schemas: Schemas): Schema {
   if (all.every(({ items }) => items !== undefined))
     return {
       ...first,
-      items: common(
+      items: commonSchema(
         all.flatMap(({ items }) => items ?? []),
         schemas,
       ),
     };
   const oneOf = [...distinct.values()];
   if (all.every(({ properties }) => properties !== undefined))
-    return { ...merged({ oneOf }, schemas), type: 'object', ...described(first) };
+    return { ...mergeAlternatives({ oneOf }, schemas), type: 'object', ...descriptionField(first) };
   const hasOneType = first.type !== undefined && all.every(({ type }) => type === first.type);
-  return hasOneType ? first : { oneOf, ...described(first) };
+  return hasOneType ? first : { oneOf, ...descriptionField(first) };
 }
 
 /** Fields of nested objects have dotted names. */
@@ -85,16 +87,16 @@ interface Within {
 }
 
 function fieldRows(given: Schema, within: Within): Html[] {
-  const { properties = {}, required = [] } = merged(given, within.schemas);
+  const { properties = {}, required = [] } = mergeAlternatives(given, within.schemas);
   return Object.entries(properties).flatMap(([name, field]) => {
     const full = `${within.prefix}${name}`;
-    const whole = resolved(field, within.schemas);
+    const whole = resolveSchema(field, within.schemas);
     const text = field.description ?? whole.description ?? '';
     const row = fieldRow(
       { name: full, schema: field, isRequired: required.includes(name), text },
       within,
     );
-    const inner = merged(whole.items ?? whole, within.schemas);
+    const inner = mergeAlternatives(whole.items ?? whole, within.schemas);
     const isElsewhere =
       linkOf(whole.items ?? field, within) !== undefined || unionOf(field).length > 1;
     const prefix = whole.items === undefined ? `${full}.` : `${full}[].`;
@@ -141,14 +143,14 @@ function linkOf(
 export function typeOf(schema: Schema, within: Omit<Within, 'prefix'>): Html {
   const refs = unionOf(schema);
   if (refs.length > 1)
-    return joined(
+    return joinHtml(
       refs.map((name) => objectLink(name, within)),
       ' or ',
     );
   const link = linkOf(schema, within);
   const orNull = isNullable(schema) ? html` or null` : NOTHING;
   if (link !== undefined) return html`<a href="${link.href}">${link.name}</a>${orNull}`;
-  const whole = resolved(schema, within.schemas);
+  const whole = resolveSchema(schema, within.schemas);
   if (whole.items !== undefined) return html`list of ${typeOf(whole.items, within)}${orNull}`;
   const values = whole.enum ?? (whole.const === undefined ? [] : [whole.const]);
   if (values.length > 0) {
@@ -160,7 +162,7 @@ export function typeOf(schema: Schema, within: Omit<Within, 'prefix'>): Html {
             >${breakable(typeof value === 'string' ? value : JSON.stringify(value))}</code
           >`,
       );
-    return html`${joined(words, ', ')}${orNull}`;
+    return html`${joinHtml(words, ', ')}${orNull}`;
   }
   return html`${simpleType(whole) || 'object'}${orNull}`;
 }

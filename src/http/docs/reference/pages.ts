@@ -6,7 +6,7 @@ import { type SiteUrls, sectionOf, type SitePage } from '../layout.js';
 import type { Generated } from '../pages.js';
 import { renderMarkdown } from '../markdown-page.js';
 import { type Call, callArticle, NO_LINKS } from './article.js';
-import { fieldList, type FieldLinks, resolved, typeOf } from './fields.js';
+import { fieldList, type FieldLinks, resolveSchema, typeOf } from './fields.js';
 
 /** Pages for each tag of the OpenAPI document, for objects, and for webhook deliveries. */
 
@@ -44,9 +44,9 @@ export class Reference {
       description: described.find(({ name }) => name === tag)?.description ?? '',
       calls: calls.filter((call) => tagOf(call) === tag),
     })).filter(({ calls: own }) => own.length > 0);
-    const shown = this.shownObjects();
+    const responseObjects = this.responseObjectNames();
     this.links = {
-      object: (name) => (shown.has(name) ? `${urls.page(OBJECTS)}#${name}` : undefined),
+      object: (name) => (responseObjects.has(name) ? `${urls.page(OBJECTS)}#${name}` : undefined),
       isResponse: true,
     };
   }
@@ -112,7 +112,7 @@ export class Reference {
   }
 
   /** Returns the names of the objects in responses. A request describes its objects itself. */
-  private shownObjects(): ReadonlySet<string> {
+  private responseObjectNames(): ReadonlySet<string> {
     const names = new Set<string>();
     const visit = (value: unknown): void => {
       const text = JSON.stringify(value);
@@ -132,19 +132,21 @@ export class Reference {
 
   private objectsPage(): SitePage {
     const { schemas } = this.document.components;
-    const shown = Object.entries(schemas).filter(([name]) => this.links.object(name) !== undefined);
+    const objects = Object.entries(schemas).filter(
+      ([name]) => this.links.object(name) !== undefined,
+    );
     const within = { schemas, links: this.links };
     const content = (): Html =>
       html`<p>The objects in responses. A field that may be null is always present.</p>
-        ${shown.map(
+        ${objects.map(
           ([name, schema]) =>
             html`<article id="${name}">
               <h2><a href="#${name}">${name}</a></h2>
               ${schema.description === undefined ? NOTHING : renderMarkdown(schema.description)}
-              ${resolved(schema, schemas).properties === undefined ? html`<p>${typeOf(schema, within)}</p>` : fieldList(schema, schemas, this.links)}
+              ${resolveSchema(schema, schemas).properties === undefined ? html`<p>${typeOf(schema, within)}</p>` : fieldList(schema, schemas, this.links)}
             </article>`,
         )}`;
-    const sections = shown.map(([name, { properties = {} }]) =>
+    const sections = objects.map(([name, { properties = {} }]) =>
       sectionOf(name, name, Object.keys(properties).join(' ')),
     );
     return page(OBJECTS, 'Objects', 'what responses are made of', content, sections);
@@ -159,12 +161,12 @@ export class Reference {
       Object.values(requestBody?.content ?? {})[0]?.schema ?? {};
     const { schemas } = components;
     const events = deliveries.filter(
-      ({ post }) => 'data' in (resolved(schemaOf(post), schemas).properties ?? {}),
+      ({ post }) => 'data' in (resolveSchema(schemaOf(post), schemas).properties ?? {}),
     );
     const envelope = { oneOf: events.map(({ post }) => schemaOf(post)) };
     const article = ({ name, post }: (typeof deliveries)[number]): Html => {
       const schema = schemaOf(post);
-      const data = resolved(schema, schemas).properties?.data?.properties?.object;
+      const data = resolveSchema(schema, schemas).properties?.data?.properties?.object;
       return html`<article id="${slug(name)}">
         <h2><a href="#${slug(name)}">${name}</a></h2>
         <p>${post.summary === '' ? '' : `${post.summary}.`}</p>

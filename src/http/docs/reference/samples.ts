@@ -5,7 +5,7 @@ import type { Route } from '../../route.js';
 import { FILE_FIELD } from '../../upload.js';
 import type { DescribedOperation, Schema, Schemas } from '../../openapi-document.js';
 import { AN_ID, bodyExample } from './example.js';
-import { resolved } from './fields.js';
+import { resolveSchema } from './fields.js';
 
 export interface Sample {
   readonly name: 'curl' | 'TypeScript' | 'Python' | 'Go';
@@ -116,7 +116,7 @@ function typeScript({ route, ids, query, body, form, isFile, schemas }: Request)
 
 /** Returns a TypeScript literal; amounts are bigint. */
 function literal(value: unknown, given: Schema, schemas: Schemas, indent = ''): string {
-  const schema = resolved(given, schemas);
+  const schema = resolveSchema(given, schemas);
   const inner = `${indent}  `;
   if (Array.isArray(value)) {
     const items = value.map((one) => literal(one, schema.items ?? {}, schemas, inner));

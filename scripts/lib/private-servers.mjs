@@ -8,7 +8,7 @@ import { ADMIN_USER, mysqlPart } from './mysql.mjs';
 import { spawnPart, untilReady } from './part.mjs';
 import { shortHash } from './paths.mjs';
 import { choosePorts } from './ports.mjs';
-import { describeProcess, endProcess, ProcessBook } from './processes.mjs';
+import { describeProcess, endProcess, ProcessRegistry } from './processes.mjs';
 import { step } from './progress.mjs';
 import { loadSecrets } from './secrets.mjs';
 import { temporalPart } from './temporal.mjs';
@@ -21,18 +21,18 @@ const MAX_SLOTS = 8;
  * have one each, and a later run reuses an earlier one's data folder, or its servers if they were kept. Data in memory
  * is removed at the end.
  */
-export class BorrowedServers {
+export class PrivateServers {
   #slot;
-  #book;
+  #registry;
   #keep = false;
   #stopped;
 
   constructor(folder) {
-    for (let number = 1; number <= MAX_SLOTS && !this.#book; number++) {
+    for (let number = 1; number <= MAX_SLOTS && !this.#registry; number++) {
       this.#slot = join(folder, String(number));
-      this.#book = ProcessBook.claim(this.#slot).book;
+      this.#registry = ProcessRegistry.claim(this.#slot).registry;
     }
-    if (!this.#book) throw new Error(`All ${MAX_SLOTS} folders under ${folder} are in use.`);
+    if (!this.#registry) throw new Error(`All ${MAX_SLOTS} folders under ${folder} are in use.`);
   }
 
   /**
@@ -42,7 +42,7 @@ export class BorrowedServers {
   async open({ findMysql, bufferPool, redoLog, withTemporal, keep, dataIn = 'disk' }) {
     const runtimeFile = join(this.#slot, 'runtime.json');
     const earlier = readJson(runtimeFile);
-    const alive = this.#book.parts;
+    const alive = this.#registry.parts;
     this.#keep = keep || Boolean(earlier?.keep && Object.keys(alive).length > 0);
     const names = ['mysql', 'temporal', 'temporalHttp', 'temporalUi'];
     const isTaken = (name) => (name === 'mysql' ? alive.mysql : alive.temporal);
@@ -72,13 +72,13 @@ export class BorrowedServers {
   /** Stops the servers, unless they are kept for the next run. */
   close() {
     this.#stopped ??= this.#keep ? Promise.resolve() : this.#endAll();
-    return this.#stopped.then(() => this.#book.release());
+    return this.#stopped.then(() => this.#registry.release());
   }
 
   async #endAll() {
-    const parts = Object.entries(this.#book.parts);
+    const parts = Object.entries(this.#registry.parts);
     await Promise.all(parts.map(([, described]) => endProcess(described, 30_000)));
-    for (const [name] of parts) this.#book.remove(name);
+    for (const [name] of parts) this.#registry.remove(name);
     rmSync(memoryFolder(this.#slot), { recursive: true, force: true });
   }
 
@@ -105,7 +105,7 @@ export class BorrowedServers {
       const { child, ended } = spawnPart(part);
       // The servers may outlive this process, which must not wait for them.
       child.unref();
-      if (child.pid) this.#book.add(part.name, describeProcess(child.pid));
+      if (child.pid) this.#registry.add(part.name, describeProcess(child.pid));
       await untilReady(part, ended);
     });
   }
@@ -115,12 +115,12 @@ export class BorrowedServers {
 export async function endKeptServers(folder) {
   let busy = 0;
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-    const { book } = ProcessBook.claim(join(folder, name));
-    if (!book) busy += 1;
-    else await Promise.all(Object.values(book.parts).map((part) => endProcess(part, 30_000)));
-    for (const part of Object.keys(book?.parts ?? {})) book.remove(part);
-    if (book) rmSync(memoryFolder(join(folder, name)), { recursive: true, force: true });
-    book?.release();
+    const { registry } = ProcessRegistry.claim(join(folder, name));
+    if (!registry) busy += 1;
+    else await Promise.all(Object.values(registry.parts).map((part) => endProcess(part, 30_000)));
+    for (const part of Object.keys(registry?.parts ?? {})) registry.remove(part);
+    if (registry) rmSync(memoryFolder(join(folder, name)), { recursive: true, force: true });
+    registry?.release();
   }
   return busy;
 }
