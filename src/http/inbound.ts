@@ -4,7 +4,7 @@ import type { RequestState } from './dispatch.js';
 import { readBody } from './request-body.js';
 import type { ApiAnswer } from './route.js';
 
-/** Senders are not tenants: no token, outside /v1. `receive` verifies the sender. */
+/** A route for senders without a token, which are not tenants. `receive` verifies the sender. */
 export interface InboundRoute {
   readonly path: string;
   readonly pattern: RegExp;

@@ -46,7 +46,7 @@ function afterFailure(
   return { ...failed, state: 'open', since, probes, probeAt, wakeAt: null };
 }
 
-/** By then every worker has read that the rail responds, so that no more payouts are held. */
+/** Delay after which every worker has read that the rail responds, so that none holds payouts. */
 export const RESUMES_AFTER_MS = 2_000;
 
 function afterResponse(before: RailBreaker, now: Instant): RailBreaker {

@@ -27,7 +27,7 @@ export function throughFor(last: bigint, skip: bigint): bigint {
   return ((least + MIN_SKIP - 1n) / MIN_SKIP) * MIN_SKIP;
 }
 
-/** The money may be on its way or have arrived. */
+/** Statuses in which the money may be on its way or have arrived. */
 const TAKEN: readonly ListedPayment['status'][] = ['accepted', 'completed', 'returned'];
 
 export type FindingKind = RestoreFinding['kind'];

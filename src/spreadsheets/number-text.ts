@@ -1,4 +1,4 @@
-/** Spreadsheets change the digits after these. */
+/** Significant digits of a number. Spreadsheets change all further digits. */
 export const MAX_DIGITS = 15;
 
 /** Pads with zeros (`00000`), optionally with a language before it and sections after it. */

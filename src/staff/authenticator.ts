@@ -18,7 +18,7 @@ export const CODE_PATTERN = /^[0-9]{6}$/;
 
 export interface NewFactor {
   readonly sealed: Sealed;
-  /** Shown once, read by the app as a QR code. */
+  /** Shown once, as a QR code that the app reads. */
   readonly url: string;
   readonly secret: string;
 }

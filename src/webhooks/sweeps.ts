@@ -87,7 +87,7 @@ async function moveCursors(
   );
 }
 
-/** More than two processes' clocks differ by: one dates the event, another the delivery. */
+/** Upper limit of the difference between two clocks: one dates the event, another the delivery. */
 const CLOCKS_APART_MS = 60_000;
 
 const MAX_REMOVED = 1_000;

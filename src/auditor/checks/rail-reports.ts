@@ -39,7 +39,7 @@ const GENUINE: PayoutRailEvent['effect'][] = [
 const WITHOUT_ORDER = ['pending_approval', 'approved', 'rejected', 'canceled'];
 /** States that require a report of the rail, or a decision by two people. */
 const REPORTED = ['completed', 'returned', 'failed'];
-/** By then a loaded statement has been compared with the payouts. */
+/** Age at which a loaded statement has been compared with the payouts. */
 const NOTED_WITHIN_MS = 600_000;
 
 /**

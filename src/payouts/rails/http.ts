@@ -23,7 +23,7 @@ function listPath(since: Instant, after: Uuid | null): string {
   return `${PAYOUTS_PATH}?since=${toRfc3339(since)}${after === null ? '' : `&after=${after}`}`;
 }
 
-/** A gateway by docs/payout-rail.md. Only a 2xx about the key shows the outcome. */
+/** Calls a gateway (docs/payout-rail.md). Only a 2xx response about the key shows the outcome. */
 export class HttpRail implements Rail {
   private readonly url: string;
 

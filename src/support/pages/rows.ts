@@ -38,7 +38,7 @@ interface Context extends Names {
   proposals(id: Uuid): readonly string[];
 }
 
-/** The time in it distinguishes nearly all ids, and the search finds an id by its beginning. */
+/** Characters of a shortened id. They contain its time, which distinguishes nearly all ids. */
 const SHORT_ID = 13;
 
 type RowOf<Row> = (row: Row, context: Context) => readonly Fact[];
