@@ -34,7 +34,7 @@ interface Choice<Input> {
   readonly for: (input: Input) => Need | null;
 }
 
-/** What a command needs. `own proof` is for signing in and out, which need only a proof of identity. */
+/** The need of a command. `own proof` is for signing in and out, which only prove identity. */
 export type Needs<Input> = Need | Choice<Input> | 'own proof';
 
 export type DeclaredNeeds = 'nothing' | 'own proof' | readonly Need[];
