@@ -383,7 +383,7 @@ describe("sign-in by the company's identity provider", () => {
     );
     now = instant(Date.now() + 600_001);
     openWriter();
-    await notIn(await browser.once(fresh.href, false), 403, /over ten minutes ago/);
+    await notIn(await browser.once(fresh.href, false), 403, /more than ten minutes ago/);
   });
 
   it("sign-in by the company's identity provider opens no sealed cookie in the place of another, nor one that was changed", async () => {
