@@ -62,9 +62,9 @@ export class Reference {
         </p>
         <p>
           The samples read the address, with <code>/v1</code>, from <code>SVC_URL</code> and the
-          token from <code>SVC_TOKEN</code>. Replace the ids by yours. They are complete:
-          TypeScript needs <a href="${this.urls.page('/clients')}">our client</a>, Python (3) and
-          Go (1.20) nothing else.
+          token from <code>SVC_TOKEN</code>. Replace the ids by yours. They are complete: TypeScript
+          needs <a href="${this.urls.page('/clients')}">our client</a>, Python (3) and Go (1.20)
+          nothing else.
         </p>
         ${this.groups.map(
           ({ tag, path, description, calls }) =>
