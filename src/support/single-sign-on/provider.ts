@@ -28,7 +28,7 @@ interface Flow {
 }
 
 export class ProviderUnavailable extends Error {
-  override name = 'ProviderAway';
+  override name = 'ProviderUnavailable';
 }
 
 /** Thrown if the response does not prove the person's identity. */
@@ -47,7 +47,7 @@ export class IdentityProvider {
     private readonly callbackUrl: string,
   ) {}
 
-  /** Returns the URL to redirect the browser to. Throws `ProviderAway`. */
+  /** Returns the URL to redirect the browser to. Throws `ProviderUnavailable`. */
   async begin(): Promise<{ readonly url: URL; readonly flow: Flow }> {
     const configuration = await this.configuration();
     const flow = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
@@ -62,7 +62,7 @@ export class IdentityProvider {
     return { url, flow };
   }
 
-  /** Returns the identity proven by this query. Throws `ProviderAway` and `NotProven`. */
+  /** Returns the identity proven by this query. Throws `ProviderUnavailable` and `NotProven`. */
   async finish(query: URLSearchParams, { state, nonce, verifier }: Flow): Promise<ProvenSubject> {
     const configuration = await this.configuration();
     const url = new URL(this.callbackUrl);
