@@ -148,9 +148,10 @@ async function aDaysWork(cast: Cast, known: Things): Promise<{ ended: Things; wa
   const made = await one.pendMany(2 * each);
   const [decided, open] = parted(made, each) as [Uuid[], Uuid[]];
   for (const id of decided) answered(await one.act('approve', id), 200);
-  const late = await Promise.all(Array.from({ length: each }, () => payer.pend({ ending: '03' })));
-  for (const id of late) answered(await payer.act('approve', id), 200);
-  for (const id of late) await untilStatus(payer, id, ['in_progress'], WORK_MS);
+  // Two would open the breaker of the rail, which holds all other payouts too.
+  const silent = await payer.pend({ ending: '03' });
+  answered(await payer.act('approve', silent), 200);
+  await untilStatus(payer, silent, ['in_progress'], WORK_MS);
   const uploaded = await payroll.ready(ROWS);
   for (const id of paid) await untilStatus(payer, id, ['completed'], WORK_MS);
   for (const id of expired)
@@ -164,7 +165,7 @@ async function aDaysWork(cast: Cast, known: Things): Promise<{ ended: Things; wa
     },
     waiting: {
       transfers: [...left, ...twice, ...open],
-      payouts: [...pending, ...late],
+      payouts: [...pending, silent],
       batches: [ready, uploaded],
     },
   };
