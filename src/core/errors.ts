@@ -192,9 +192,9 @@ export const ERRORS = {
   quota_exceeded: {
     status: 422,
     meaning:
-      'The tenant has reached a storage limit: open batches, problems of rejected files, or bytes of files.',
+      'The tenant has as many batches, rows, files or statements as it may store, or a statement would have too many movements.',
     remedy:
-      'Execute batches or let them end, wait until old files are removed, or ask the operator for more; then send a new request with a new key. details.quota says which.',
+      'Make room in the quota that details.quota names, choose a shorter period, or ask the operator for more. This error does not bind the key: repeat the request with the same key.',
     example: {
       message: 'the tenant has as many open batches as it may have',
       details: { quota: 'open_batches', used: '100', limit: '100' },

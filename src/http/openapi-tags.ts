@@ -11,7 +11,7 @@ const DESCRIPTIONS = {
   webhook_endpoints: 'Where signed notifications go, and what happened to them.',
   statements:
     "An account's movements over a period, between two balances, as figures and as files.",
-  requests: 'The outcome of a request whose response was lost.',
+  requests: 'What became of a request, by the `Svc-Request-Id` of its response.',
 };
 
 /** Returns `Bonus batches` for `bonus_batches`. */

@@ -17,7 +17,7 @@ export function requestRoutes(
     answers({ 200: requestResource.schema }),
     summary(
       'Read what became of a request',
-      'By the `Svc-Request-Id` of its answer: a request by the same member that changed something or was meant to, or that failed because of a fault of the service. Kept for 30 days, and readable within a second or two of the answer. The token needs a scope that the request itself accepts.',
+      'By the `Svc-Request-Id` in the headers of its response, which errors have too. If no response arrived, repeat the request with the same `Idempotency-Key` instead. Shows requests by the same member that changed something or were meant to, or that failed because of a fault of the service. Kept for 30 days, and readable within a second or two of the response. The token needs a scope that the request itself accepts.',
     ),
     async (request) => ({
       status: 200,

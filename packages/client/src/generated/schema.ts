@@ -754,7 +754,7 @@ export interface paths {
     };
     /**
      * Read what became of a request
-     * @description By the `Svc-Request-Id` of its answer: a request by the same member that changed something or was meant to, or that failed because of a fault of the service. Kept for 30 days, and readable within a second or two of the answer. The token needs a scope that the request itself accepts.
+     * @description By the `Svc-Request-Id` in the headers of its response, which errors have too. If no response arrived, repeat the request with the same `Idempotency-Key` instead. Shows requests by the same member that changed something or were meant to, or that failed because of a fault of the service. Kept for 30 days, and readable within a second or two of the response. The token needs a scope that the request itself accepts.
      *
      *     Scope: `read` or `lookup` or `transfers` or `bonuses` or `payouts` or `webhooks`.
      */
