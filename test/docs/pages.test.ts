@@ -18,6 +18,7 @@ const WRITTEN_URL = 'http://127.0.0.1:8080';
 const WRITTEN_PORT = '9999';
 const SETUP = 'docs/guides/first-transfer.md';
 const WEBHOOKS = 'docs/webhooks.md';
+const BATCHES = 'docs/guides/batches.md';
 /** What this file runs, of every page; of `text`, pictures of states, there is nothing to run. */
 const RUN_HERE = ['sh', 'json', 'csv', 'sql', 'text'];
 /** What other tests run: documented-receivers.test.ts and samples.test.ts. */
@@ -182,12 +183,22 @@ const title = 'what the pages of the site show';
       });
     }
 
-    it('the shell code in the first transfer runs with the token of any tenant', async () => {
-      const blocks = blocksOf(SETUP).filter(({ language }) => language === 'sh');
+    it('the shell code in the first transfer and the payroll runs with the names of any tenant', async () => {
+      const blocks = [...blocksOf(SETUP), ...blocksOf(BATCHES)];
       const came = await printed(
-        blocks.map((block) => addressed(block, 0).replace('tenants.acme.', 'tenants.globex.')),
+        blocks
+          .filter(({ language }) => language === 'sh')
+          .map((block) =>
+            addressed(block, 0)
+              .replace('tenants.acme.', 'tenants.globex.')
+              .replace('$acme-treasury', () => '$globex-treasury')
+              .replace('$bruno', () => '$dora'),
+          ),
       );
-      assert.match(came.join('\n'), /\$globex-treasury[\s\S]*\$dora[\s\S]*"status":"completed"/);
+      assert.match(
+        came.join('\n'),
+        /\$globex-treasury[\s\S]*\$dora[\s\S]*"status":"completed"[\s\S]*"count": 1[\s\S]*executing/,
+      );
     });
 
     /** What a page says of its outputs in words. */
@@ -198,7 +209,7 @@ const title = 'what the pages of the site show';
         assert.match(all, /201\n200\n[\s\S]*200 completed\n[\s\S]*\b1\n/);
       if (page === 'docs/guides/payouts.md') assert.match(all, /true\n[\s\S]*"completed"/);
       if (page === 'docs/guides/events.md') assert.match(all, /^1 account\.verified$/m);
-      if (page === 'docs/guides/batches.md') {
+      if (page === BATCHES) {
         assert.match(all, /executing/);
         assert.match(
           readFileSync(join(folder, 'result.csv'), 'utf8'),
