@@ -54,6 +54,12 @@ function errorSection(code: ErrorCode): Section {
   return sectionOf(code, code, text);
 }
 
+const AUTHENTICATION = [
+  'Every request carries a token in the header `Authorization: Bearer svc_live_…`. Your operator issues it to one member and shows it once. On your request it works only until a certain day, or only from your IP addresses. Protect it like a password; a lost token can be revoked within 5 seconds.',
+  'A token that is missing, wrong, expired, revoked or used from another address gets 401 `unauthorized`.',
+  'A token has scopes, and its member has one role in each account. Without the scope you get 401 `insufficient_scope`, with the scope that is missing, and without the role 403 `authority_insufficient`. Lists omit whatever the member may not see.',
+];
+
 export function permissionsPage(
   routes: readonly Route[],
   callLink: (route: Route) => Html,
@@ -61,11 +67,9 @@ export function permissionsPage(
   const operations = Object.keys(PERMISSIONS) as Operation[];
   const heads = ['Operation', 'Scope (any of)', 'Role in', 'Roles'];
   const content = (): Html => html`
-    <p>
-      A token has scopes; a member has one role in each account. Without the scope you get 401
-      <code>insufficient_scope</code>, without the role 403 <code>authority_insufficient</code>.
-      Lists omit whatever the member may not see.
-    </p>
+    <h2 id="authentication"><a href="#authentication">Authentication</a></h2>
+    ${AUTHENTICATION.map((text) => html`<p>${prose(text)}</p>`)}
+    <h2 id="operations"><a href="#operations">Operations</a></h2>
     ${table(
       heads,
       operations.map((operation) => permissionCells(operation, routes, callLink)),
@@ -74,7 +78,10 @@ export function permissionsPage(
   const text = operations
     .map((operation) => `${operation} ${PERMISSIONS[operation].scopes.join(' ')}`)
     .join(' ');
-  const sections = [sectionOf('', '', `scope role token member ${text}`)];
+  const sections = [
+    sectionOf('authentication', 'Authentication', AUTHENTICATION.join(' ').replaceAll('`', '')),
+    sectionOf('operations', 'Operations', text),
+  ];
   return { title: 'Permissions', content, sections };
 }
 
