@@ -137,7 +137,9 @@ describe('in a browser, the docs', () => {
     for (const [title, words] of Object.entries({
       'A first transfer': ['api key', 'sandbox', 'quickstart', 'whoami', 'transfer'],
       Concepts: ['pay-in', 'top up', 'topup', 'deposit', 'currency', 'metadata'],
-      Conventions: ['pagination', 'sort', 'sorting', 'filter', 'date range', 'timezone', 'contact'],
+      'Concepts › Giving money back': ['refund', 'reverse'],
+      'Conventions › Pages': ['pagination'],
+      Conventions: ['sort', 'sorting', 'filter', 'date range', 'timezone', 'contact'],
       'Idempotency and unknown results': ['idempotency', 'duplicate', 'retry', 'timeout'],
       'Receiving webhooks': ['webhook retry', 'callback', 'hmac'],
       'Clients and tools': ['sdk', 'install', 'ngrok', 'local development'],
@@ -149,7 +151,7 @@ describe('in a browser, the docs', () => {
       Errors: ['error codes'],
       Limits: ['rate limit', 'pricing', '429'],
       Versions: ['deprecation'],
-      Permissions: ['authentication'],
+      'Permissions › Authentication': ['authentication'],
     }))
       for (const word of words) {
         await page.getByRole('searchbox').fill(word);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describeApi } from '../../scripts/docs/openapi.js';
 import { type Permission, PERMISSIONS } from '../../src/core/permissions.js';
 import { assembleSite } from '../../src/http/docs/assembly.js';
-import { ALIASES, CONTENTS } from '../../src/http/docs/contents.js';
+import { ALIASES, CONTENTS, KEYWORDS } from '../../src/http/docs/contents.js';
 import type { SiteUrls } from '../../src/http/docs/layout.js';
 import type { Route } from '../../src/http/route.js';
 import { codesOf } from '../../src/http/openapi.js';
@@ -80,6 +80,11 @@ describe('the site', () => {
       assert.ok(html.has(place) && page !== '' && text !== undefined, href);
       if (anchor !== undefined) assert.ok(idsOf(html.get(place) ?? '').includes(anchor), href);
     }
+    for (const place of Object.keys(KEYWORDS))
+      assert.ok(
+        index.some(({ href }) => href === URLS.page(place)),
+        place,
+      );
     for (const words of ['whsec_', 'ledger_unavailable', 'approve a transfer', 'payroll.csv'])
       assert.ok(
         index.some(({ title = '', text = '' }) => `${title} ${text}`.toLowerCase().includes(words)),
@@ -94,7 +99,7 @@ describe('the site', () => {
   });
 
   it('the site cannot be made with a page that links to what is not on it', () => {
-    const listed = { path: '/x', file: 'docs/architecture.md', description: '', also: undefined };
+    const listed = { path: '/x', file: 'docs/architecture.md', description: '' };
     assert.throws(() => markdownPage(listed, URLS, api.baseUrl), /which is not on the site/);
   });
 });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { ApiDocument } from '../openapi-document.js';
 import type { Route } from '../route.js';
-import { ALIASES, CONTENTS, type Listed } from './contents.js';
+import { ALIASES, CONTENTS, KEYWORDS, type Listed } from './contents.js';
 import { html, type Html } from './html.js';
 import { pageHtml, type MenuChapter, type SiteUrls, type SitePage } from './layout.js';
 import { errorsPage, type Generated, permissionsPage } from './pages.js';
@@ -51,11 +51,11 @@ export function assembleSite(deps: SiteDeps) {
     '/permissions': permissionsPage(routes, (route) => reference.callLink(route)),
   };
   const pageOf = (listed: Listed): SitePage => {
-    const { path, description, also } = listed;
+    const { path, description } = listed;
     const page = generated[path];
     return page === undefined
       ? markdownPage(listed, urls, baseUrl)
-      : { path, description, also, ...page };
+      : { path, description, ...page };
   };
   const menu: MenuChapter[] = CONTENTS.map(({ title, pages }) => ({
     title,
@@ -102,17 +102,18 @@ function missingPage(urls: SiteUrls): SitePage {
 }
 
 function searchIndex(urls: SiteUrls, pages: readonly SitePage[]): string {
-  const entries = pages.flatMap(({ path, title, description, also, sections }) => {
+  const entries = pages.flatMap(({ path, title, description, sections }) => {
     const beginning = sections.find(({ anchor }) => anchor === '');
     const wholePage = {
       ...{ page: title, title: '', href: urls.page(path) },
-      ...{ text: `${description} ${beginning?.text ?? ''}`.trim(), also: `${title} ${also ?? ''}` },
+      text: `${description} ${beginning?.text ?? ''}`.trim(),
+      also: `${title} ${KEYWORDS[path] ?? ''}`,
     };
     const parts = sections
       .filter((section) => section !== beginning)
       .map(({ anchor, title: heading, text }) => ({
         ...{ page: title, title: heading, href: `${urls.page(path)}#${anchor}` },
-        ...{ text: text.trim(), also: '' },
+        ...{ text: text.trim(), also: KEYWORDS[`${path}#${anchor}`] ?? '' },
       }));
     return [wholePage, ...parts];
   });

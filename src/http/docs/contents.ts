@@ -34,31 +34,45 @@ const CHAPTERS = {
   },
 };
 
-/** Further words by which the search finds a page. */
-const KEYWORDS: Readonly<Record<string, string>> = {
-  '/concepts':
-    'currency deposit pay in payin cash in top up topup fund glossary onboarding user customer metadata',
-  '/first-transfer':
-    'authentication authorization api key bearer log in login sandbox test mode quickstart getting started whoami',
-  '/idempotency': 'retry timeout duplicate double payment',
-  '/clients':
-    'sdk library install node javascript localhost local development tunnel ngrok swagger',
+/** Further words by which the search finds a page, or a section of it by its anchor. */
+export const KEYWORDS: Readonly<Record<string, string>> = {
+  '/concepts': 'currency glossary user customer metadata',
+  '/concepts#giving-money-back': 'refund reverse undo',
+  '/concepts#who-opens-accounts': 'onboarding',
+  '/concepts#how-money-enters-and-leaves': 'deposit pay in payin cash in top up topup fund',
+  '/first-transfer': 'sandbox test mode quickstart getting started',
+  '/first-transfer#your-token': 'api key log in login',
+  '/first-transfer#your-accounts': 'whoami',
+  '/idempotency': 'duplicate double payment',
+  '/idempotency#when-you-do-not-know': 'retry timeout',
+  '/clients#the-typed-client': 'sdk library install node javascript',
+  '/clients#deliveries-on-your-own-machine': 'localhost local development tunnel ngrok',
   '/going-live': 'production launch checklist sandbox',
-  '/accounts': 'kyc wallet user onboarding ip allowlist',
-  '/approvals': 'cancel reverse maker checker four eyes',
-  '/bonus': 'refund reverse undo',
-  '/batches': 'payroll salary csv excel bulk mass payment',
-  '/payouts': 'withdraw withdrawal bank beneficiary refund reverse return chargeback dispute',
-  '/webhooks': 'callback notification signature hmac retry retries',
-  '/events': 'types polling stream',
+  '/accounts': 'wallet',
+  '/accounts#verify': 'kyc',
+  '/approvals': 'maker checker four eyes',
+  '/batches': 'payroll salary bulk mass payment',
+  '/batches#the-file': 'csv excel',
+  '/payouts': 'withdraw withdrawal bank beneficiary',
+  '/payouts#states': 'return chargeback dispute',
+  '/webhooks': 'callback notification',
+  '/webhooks#answer-quickly': 'retries',
+  '/webhooks#verify-before-you-read': 'signature hmac',
+  '/events#the-catalogue': 'types',
+  '/events#follow-the-log': 'polling stream',
   '/statements': 'report export download history',
   '/reconciliation': 'bookkeeping accounting reconcile audit',
   '/reference': 'openapi swagger curl python go',
   '/conceptos/errores': 'error codes',
-  '/permissions': 'authentication authorization access',
-  '/limits': 'throttling rate limit 429 quota pricing',
-  '/conventions':
-    'pagination paging sort sorting order filter date range currency decimal cents timezone format contact help support',
+  '/permissions#authentication': 'authorization access bearer 401 403 ip allowlist',
+  '/limits#fees': 'pricing',
+  '/limits#requests': 'throttling rate limit 429',
+  '/limits#sizes': 'quota',
+  '/conventions#requests-and-responses': 'contact help support',
+  '/conventions#pages': 'pagination paging',
+  '/conventions#filters': 'sort sorting order filter date range',
+  '/conventions#amounts': 'decimal cents',
+  '/conventions#times-ids-text': 'timezone format',
   '/versions': 'deprecation compatibility',
 };
 
@@ -76,7 +90,6 @@ export interface Listed {
   /** The path below the docs' own; '' is the first page. */
   readonly path: string;
   readonly description: string;
-  readonly also: string | undefined;
   /** The Markdown file, which begins with the title. Generated pages have none. */
   readonly file: string;
 }
@@ -84,7 +97,6 @@ export interface Listed {
 export const CONTENTS = Object.entries(CHAPTERS).map(([title, pages]) => ({
   title,
   pages: Object.entries(pages).map(([path, description]): Listed => ({
-    ...{ path, description, also: KEYWORDS[path] },
-    file: FILES[path] ?? `docs/guides${path}.md`,
+    ...{ path, description, file: FILES[path] ?? `docs/guides${path}.md` },
   })),
 }));

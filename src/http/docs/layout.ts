@@ -17,7 +17,6 @@ export interface SitePage {
   readonly path: string;
   readonly title: string;
   readonly description: string;
-  readonly also?: string | undefined;
   readonly content: () => Html;
   readonly sections: readonly Section[];
   /** Path of the page that the menu marks, for a page that it does not list. */

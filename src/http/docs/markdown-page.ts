@@ -45,7 +45,7 @@ export function renderMarkdown(text: string): Html {
 
 /** Throws if the file is missing, has no title or a heading twice, or links outside the site. */
 export function markdownPage(
-  { path, description, also, file }: Listed,
+  { path, description, file }: Listed,
   urls: SiteUrls,
   baseUrl: string,
 ): SitePage {
@@ -60,7 +60,7 @@ export function markdownPage(
   labelCells(rest);
   const sections = sectionsOf(rest, file);
   const content = (): Html => new Html(renderTokens(rest));
-  return { path, title: inline.content, description, also, content, sections };
+  return { path, title: inline.content, description, content, sections };
 }
 
 interface LinkContext {
