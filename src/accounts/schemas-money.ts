@@ -127,8 +127,8 @@ export const MovementPageSchema = pageSchema('MovementPage', MovementSchema);
 export const MovementQuery = z.strictObject({
   ...PAGE_QUERY,
   ...CREATED_AT_QUERY,
-  asset: assetField.optional(),
-  kind: z.enum(MOVEMENT_KINDS).optional(),
+  asset: assetField.optional().describe('In this asset.'),
+  kind: z.enum(MOVEMENT_KINDS).optional().describe('Of this kind.'),
 });
 
 export const LimitsSchema = z

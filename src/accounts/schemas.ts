@@ -79,8 +79,8 @@ export const AccountPageSchema = pageSchema('AccountPage', AccountSchema);
 
 export const AccountQuery = z.strictObject({
   ...PAGE_QUERY,
-  type: z.enum(['person', 'business']).optional(),
-  status: z.enum(ACCOUNT_STATUSES).optional(),
+  type: z.enum(['person', 'business']).optional().describe('Of this type.'),
+  status: z.enum(ACCOUNT_STATUSES).optional().describe('Now in this status.'),
 });
 
 /** The handler checks that exactly one is given, for which there is an error code. */
@@ -142,7 +142,9 @@ export const VerificationBody = z
       .string()
       .regex(DOCUMENT_NUMBER, 'malformed')
       .describe('Stored encrypted; only its last four characters are shown.'),
-    country: countryField,
+    country: countryField.describe(
+      'The country that issued the document: any, in ISO 3166 alpha-2.',
+    ),
     declared_at: optional(instantField()).describe('When it was declared to you; by default now.'),
   })
   .openapi('DeclareVerification');

@@ -92,12 +92,12 @@ export const BonusBatchRowPageSchema = pageSchema('BonusBatchRowPage', BonusBatc
 
 export const BonusBatchQuery = z.strictObject({
   ...KEYED_QUERY,
-  status: z.enum(BATCH_STATUSES).optional(),
+  status: z.enum(BATCH_STATUSES).optional().describe('Now in this state.'),
 });
 
 export const BonusBatchRowQuery = z.strictObject({
   ...PAGE_QUERY,
-  status: z.enum(BATCH_ROW_STATUSES).optional(),
+  status: z.enum(BATCH_ROW_STATUSES).optional().describe('Now in this state.'),
 });
 
 export const UploadForm = z

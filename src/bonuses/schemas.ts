@@ -134,5 +134,8 @@ export const BonusSchema = bonusResource.schema;
 export const BonusPageSchema = pageSchema('BonusPage', BonusSchema);
 
 export const BonusQuery = boundedOfAsset(
-  z.strictObject({ ...OPERATION_QUERY, recipient_account: uuidField.optional() }),
+  z.strictObject({
+    ...OPERATION_QUERY,
+    recipient_account: uuidField.optional().describe('Paid to this account.'),
+  }),
 );

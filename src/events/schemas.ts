@@ -173,6 +173,9 @@ exampledAs(EventSchema, AN_EVENT);
 export const EventQuery = z.strictObject({
   ...PAGE_QUERY,
   ...CREATED_AT_QUERY,
-  type: z.enum(EVENT_TYPES).optional(),
-  order: z.enum(['asc', 'desc']).default('desc'),
+  type: z.enum(EVENT_TYPES).optional().describe('Of this type.'),
+  order: z
+    .enum(['asc', 'desc'])
+    .default('desc')
+    .describe('`desc` is newest first, `asc` oldest first.'),
 });

@@ -5,14 +5,18 @@ import type { z } from './zod.js';
 export const KEYED_QUERY = {
   ...PAGE_QUERY,
   ...CREATED_AT_QUERY,
-  source_account: uuidField.optional(),
-  idempotency_key: uuidField.optional(),
+  source_account: uuidField.optional().describe('Paid from this account.'),
+  idempotency_key: uuidField
+    .optional()
+    .describe('Created under this `Idempotency-Key`: at most one item.'),
 };
 
 export const OPERATION_QUERY = {
   ...KEYED_QUERY,
   ...AMOUNT_QUERY,
-  request_id: uuidField.optional(),
+  request_id: uuidField
+    .optional()
+    .describe('Created by the request whose response had this `Svc-Request-Id`: at most one item.'),
 };
 
 type OperationQuery = Partial<z.output<z.ZodObject<typeof OPERATION_QUERY>>>;

@@ -104,20 +104,23 @@ const limitField = z
     context.addIssue(Number.isNaN(value) ? 'not_an_integer' : 'out_of_range');
     return z.NEVER;
   })
-  .openapi({ type: 'integer', minimum: 1, maximum: 100, default: 25 });
+  .openapi({
+    description: 'The most items on the page.',
+    ...{ type: 'integer', minimum: 1, maximum: 100, default: 25 },
+  });
 
 /** The parameters of every collection. http/cursor.ts parses the cursor. */
 export const PAGE_QUERY = {
   limit: limitField,
-  cursor: z
-    .string()
-    .optional()
-    .openapi({ description: 'The next_cursor of the previous page, with the same filters.' }),
+  cursor: z.string().optional().openapi({
+    description:
+      'The `next_cursor` of the previous page, with the same filters. Without it, the first page.',
+  }),
 };
 
 export const CREATED_AT_QUERY = {
-  'created_at[gte]': instantField('up').optional(),
-  'created_at[lte]': instantField('down').optional(),
+  'created_at[gte]': instantField('up').optional().describe('Created at this moment or later.'),
+  'created_at[lte]': instantField('down').optional().describe('Created at this moment or earlier.'),
 };
 
 export const rawSchema = z
@@ -126,9 +129,9 @@ export const rawSchema = z
 
 /** Inclusive bounds on an operation's amount; `boundedOfAsset` requires the asset. */
 export const AMOUNT_QUERY = {
-  asset: assetField.optional(),
-  'amount[gte]': rawField.optional(),
-  'amount[lte]': rawField.optional(),
+  asset: assetField.optional().describe('In this asset. Needed with bounds on the amount.'),
+  'amount[gte]': rawField.optional().describe('Of this amount (`raw`) or more.'),
+  'amount[lte]': rawField.optional().describe('Of this amount (`raw`) or less.'),
 };
 
 /** Requires the asset with bounds on the amount. Reason: needed_with_amount. */

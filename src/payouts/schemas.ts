@@ -36,11 +36,16 @@ const HOLDER_NAME = 'The name of the person or business that holds the account.'
 
 const bankAccount = {
   type: z.literal('bank_account').describe('Always `bank_account`.'),
-  country: countryField,
+  country: countryField.describe(
+    'The country of the bank, in ISO 3166 alpha-2. Your operator tells you the countries that a rail reaches; any other gets `400 invalid_field` with the reason `not_supported`.',
+  ),
   bank_code: z
     .string()
     .regex(/^[0-9A-Z]{2,11}$/, 'malformed')
-    .openapi({ description: BANK_CODE, example: '0007' }),
+    .openapi({
+      description: `${BANK_CODE} Your operator has the list; the service checks only the form.`,
+      example: '0007',
+    }),
   account_type: z.enum(BANK_ACCOUNT_TYPES).describe('The kind of account.'),
 };
 
@@ -211,8 +216,8 @@ export const PayoutPageSchema = pageSchema('PayoutPage', PayoutSchema);
 export const PayoutQuery = boundedOfAsset(
   z.strictObject({
     ...OPERATION_QUERY,
-    status: z.enum(PAYOUT_STATUSES).optional(),
-    bank_code: bankAccount.bank_code.optional(),
+    status: z.enum(PAYOUT_STATUSES).optional().describe('Now in this state.'),
+    bank_code: bankAccount.bank_code.optional().describe('Paid to the bank with this code.'),
     account_number_end: z
       .string()
       .regex(/^[0-9A-Za-z]{1,4}$/, 'malformed')

@@ -126,4 +126,7 @@ export const STATEMENT_FILE_EXAMPLE =
 
 export const StatementPageSchema = pageSchema('StatementPage', StatementSchema);
 
-export const StatementQuery = z.strictObject({ ...PAGE_QUERY, account_id: uuidField.optional() });
+export const StatementQuery = z.strictObject({
+  ...PAGE_QUERY,
+  account_id: uuidField.optional().describe('Of this account.'),
+});

@@ -123,8 +123,8 @@ export const TransferPageSchema = pageSchema('TransferPage', TransferSchema);
 export const TransferQuery = boundedOfAsset(
   z.strictObject({
     ...OPERATION_QUERY,
-    status: z.enum(TRANSFER_STATUSES).optional(),
-    destination_account: uuidField.optional(),
+    status: z.enum(TRANSFER_STATUSES).optional().describe('Now in this state.'),
+    destination_account: uuidField.optional().describe('Paid to this account.'),
   }),
 );
 

@@ -72,7 +72,10 @@ describe('the OpenAPI document', () => {
     const listed = parameters('get', '/v1/transfers');
     const find = (own: Json[], wanted: string): Json =>
       object(own.find(({ name }) => name === wanted));
-    const limit = { type: 'integer', minimum: 1, maximum: 100, default: 25 };
+    const limit = {
+      description: 'The most items on the page.',
+      ...{ type: 'integer', minimum: 1, maximum: 100, default: 25 },
+    };
     assert.deepEqual(find(listed, 'limit').schema, limit);
     assert.equal(find(listed, 'limit').required, false);
     assert.equal(object(find(listed, 'created_at[gte]').schema).format, 'date-time');

@@ -1851,12 +1851,12 @@ export interface components {
          */
         type: 'bank_account';
         /**
-         * @description ISO 3166 alpha-2
+         * @description The country of the bank, in ISO 3166 alpha-2. Your operator tells you the countries that a rail reaches; any other gets `400 invalid_field` with the reason `not_supported`.
          * @example CO
          */
         country: string;
         /**
-         * @description The code of the bank in its country.
+         * @description The code of the bank in its country. Your operator has the list; the service checks only the form.
          * @example 0007
          */
         bank_code: string;
@@ -2500,7 +2500,7 @@ export interface components {
       /** @description Stored encrypted; only its last four characters are shown. */
       document_number: string;
       /**
-       * @description ISO 3166 alpha-2
+       * @description The country that issued the document: any, in ISO 3166 alpha-2.
        * @example CO
        */
       country: string;
@@ -2996,21 +2996,29 @@ export interface operations {
   listTransfers: {
     parameters: {
       query?: {
+        /** @description The most items on the page. */
         limit?: number;
-        /** @description The next_cursor of the previous page, with the same filters. */
+        /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
+        /** @description Created at this moment or later. */
         'created_at[gte]'?: string;
+        /** @description Created at this moment or earlier. */
         'created_at[lte]'?: string;
+        /** @description Paid from this account. */
         source_account?: string;
+        /** @description Created under this `Idempotency-Key`: at most one item. */
         idempotency_key?: string;
-        /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
+        /** @description In this asset. Needed with bounds on the amount. */
         asset?: components['schemas']['Asset'];
-        /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
+        /** @description Of this amount (`raw`) or more. */
         'amount[gte]'?: bigint;
-        /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
+        /** @description Of this amount (`raw`) or less. */
         'amount[lte]'?: bigint;
+        /** @description Created by the request whose response had this `Svc-Request-Id`: at most one item. */
         request_id?: string;
+        /** @description Now in this state. */
         status?: 'pending_approval' | 'completed' | 'rejected' | 'expired';
+        /** @description Paid to this account. */
         destination_account?: string;
       };
       header?: {
@@ -3427,20 +3435,27 @@ export interface operations {
   listPayouts: {
     parameters: {
       query?: {
+        /** @description The most items on the page. */
         limit?: number;
-        /** @description The next_cursor of the previous page, with the same filters. */
+        /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
+        /** @description Created at this moment or later. */
         'created_at[gte]'?: string;
+        /** @description Created at this moment or earlier. */
         'created_at[lte]'?: string;
+        /** @description Paid from this account. */
         source_account?: string;
+        /** @description Created under this `Idempotency-Key`: at most one item. */
         idempotency_key?: string;
-        /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
+        /** @description In this asset. Needed with bounds on the amount. */
         asset?: components['schemas']['Asset'];
-        /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
+        /** @description Of this amount (`raw`) or more. */
         'amount[gte]'?: bigint;
-        /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
+        /** @description Of this amount (`raw`) or less. */
         'amount[lte]'?: bigint;
+        /** @description Created by the request whose response had this `Svc-Request-Id`: at most one item. */
         request_id?: string;
+        /** @description Now in this state. */
         status?:
           | 'pending_approval'
           | 'approved'
@@ -3450,7 +3465,7 @@ export interface operations {
           | 'rejected'
           | 'canceled'
           | 'failed';
-        /** @description The code of the bank in its country. */
+        /** @description Paid to the bank with this code. */
         bank_code?: string;
         /** @description The end of the account number, which is the part that is shown. */
         account_number_end?: string;
@@ -4095,20 +4110,27 @@ export interface operations {
   listBonuses: {
     parameters: {
       query?: {
+        /** @description The most items on the page. */
         limit?: number;
-        /** @description The next_cursor of the previous page, with the same filters. */
+        /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
+        /** @description Created at this moment or later. */
         'created_at[gte]'?: string;
+        /** @description Created at this moment or earlier. */
         'created_at[lte]'?: string;
+        /** @description Paid from this account. */
         source_account?: string;
+        /** @description Created under this `Idempotency-Key`: at most one item. */
         idempotency_key?: string;
-        /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
+        /** @description In this asset. Needed with bounds on the amount. */
         asset?: components['schemas']['Asset'];
-        /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
+        /** @description Of this amount (`raw`) or more. */
         'amount[gte]'?: bigint;
-        /** @description Integer in the smallest unit of the asset, written as text; at most 9223372036854775807. */
+        /** @description Of this amount (`raw`) or less. */
         'amount[lte]'?: bigint;
+        /** @description Created by the request whose response had this `Svc-Request-Id`: at most one item. */
         request_id?: string;
+        /** @description Paid to this account. */
         recipient_account?: string;
       };
       header?: {
@@ -4316,13 +4338,19 @@ export interface operations {
   listBonusBatches: {
     parameters: {
       query?: {
+        /** @description The most items on the page. */
         limit?: number;
-        /** @description The next_cursor of the previous page, with the same filters. */
+        /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
+        /** @description Created at this moment or later. */
         'created_at[gte]'?: string;
+        /** @description Created at this moment or earlier. */
         'created_at[lte]'?: string;
+        /** @description Paid from this account. */
         source_account?: string;
+        /** @description Created under this `Idempotency-Key`: at most one item. */
         idempotency_key?: string;
+        /** @description Now in this state. */
         status?:
           'validating' | 'ready' | 'rejected' | 'executing' | 'completed' | 'partially_failed';
       };
@@ -4626,9 +4654,11 @@ export interface operations {
   listBonusBatchRows: {
     parameters: {
       query?: {
+        /** @description The most items on the page. */
         limit?: number;
-        /** @description The next_cursor of the previous page, with the same filters. */
+        /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
+        /** @description Now in this state. */
         status?: 'pending' | 'paid' | 'failed';
       };
       header?: {
@@ -4926,10 +4956,13 @@ export interface operations {
   listAccounts: {
     parameters: {
       query?: {
+        /** @description The most items on the page. */
         limit?: number;
-        /** @description The next_cursor of the previous page, with the same filters. */
+        /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
+        /** @description Of this type. */
         type?: 'person' | 'business';
+        /** @description Now in this status. */
         status?: 'active' | 'frozen' | 'closed';
       };
       header?: {
@@ -5104,13 +5137,17 @@ export interface operations {
   listMovements: {
     parameters: {
       query?: {
+        /** @description The most items on the page. */
         limit?: number;
-        /** @description The next_cursor of the previous page, with the same filters. */
+        /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
+        /** @description Created at this moment or later. */
         'created_at[gte]'?: string;
+        /** @description Created at this moment or earlier. */
         'created_at[lte]'?: string;
-        /** @description What an amount counts: COPM counts centavos of a Colombian peso, DUSD counts millionths of a dollar. */
+        /** @description In this asset. */
         asset?: components['schemas']['Asset'];
+        /** @description Of this kind. */
         kind?:
           | 'transfer_in'
           | 'transfer_out'
@@ -5325,9 +5362,11 @@ export interface operations {
   listStatements: {
     parameters: {
       query?: {
+        /** @description The most items on the page. */
         limit?: number;
-        /** @description The next_cursor of the previous page, with the same filters. */
+        /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
+        /** @description Of this account. */
         account_id?: string;
       };
       header?: {
@@ -5597,11 +5636,15 @@ export interface operations {
   listEvents: {
     parameters: {
       query?: {
+        /** @description The most items on the page. */
         limit?: number;
-        /** @description The next_cursor of the previous page, with the same filters. */
+        /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
+        /** @description Created at this moment or later. */
         'created_at[gte]'?: string;
+        /** @description Created at this moment or earlier. */
         'created_at[lte]'?: string;
+        /** @description Of this type. */
         type?:
           | 'transfer.completed'
           | 'transfer.rejected'
@@ -5617,6 +5660,7 @@ export interface operations {
           | 'bonus_batch.completed'
           | 'bonus_batch.partially_failed'
           | 'account.verified';
+        /** @description `desc` is newest first, `asc` oldest first. */
         order?: 'asc' | 'desc';
       };
       header?: {
@@ -5745,8 +5789,9 @@ export interface operations {
   listWebhookEndpoints: {
     parameters: {
       query?: {
+        /** @description The most items on the page. */
         limit?: number;
-        /** @description The next_cursor of the previous page, with the same filters. */
+        /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
       };
       header?: {
@@ -6160,8 +6205,9 @@ export interface operations {
   listWebhookDeliveries: {
     parameters: {
       query?: {
+        /** @description The most items on the page. */
         limit?: number;
-        /** @description The next_cursor of the previous page, with the same filters. */
+        /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
       };
       header?: {
