@@ -5,21 +5,22 @@ export const LEDGER_FAILPOINTS = [
   'before_commit',
   'after_commit',
 ] as const;
-export const BRIDGE_FAILPOINTS = ['before_outbox_start', 'after_outbox_start'] as const;
+export const OUTBOX_FAILPOINTS = ['before_outbox_start', 'after_outbox_start'] as const;
 export const RAIL_FAILPOINTS = ['before_rail_call', 'after_rail_call'] as const;
-export const DRAIN_FAILPOINTS = ['before_send', 'after_send'] as const;
+export const WEBHOOK_FAILPOINTS = ['before_send', 'after_send'] as const;
 const FILE_FAILPOINTS = ['after_file_stored'] as const;
 export const FAILPOINTS = [
   ...LEDGER_FAILPOINTS,
-  ...BRIDGE_FAILPOINTS,
+  ...OUTBOX_FAILPOINTS,
   ...RAIL_FAILPOINTS,
-  ...DRAIN_FAILPOINTS,
+  ...WEBHOOK_FAILPOINTS,
   ...FILE_FAILPOINTS,
 ] as const;
 export type Failpoint = (typeof FAILPOINTS)[number];
 
 interface ArmedFailpoint {
   readonly name: Failpoint;
+  /** How often the failpoint is passed before it ends the process, this time included. */
   readonly passing: number;
 }
 

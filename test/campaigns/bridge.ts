@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BRIDGE_FAILPOINTS, LEDGER_FAILPOINTS, type Failpoint } from '../../src/core/failpoints.js';
+import { OUTBOX_FAILPOINTS, LEDGER_FAILPOINTS, type Failpoint } from '../../src/core/failpoints.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { ApiProcess } from '../support/api-process.js';
 import { LEAST, openBank } from '../support/bank.js';
@@ -32,17 +32,17 @@ interface BridgeFailpoints {
 /** The worker ends itself at the failpoints, and the API at those of the relay, while clients make, decide and let expire. */
 export async function bridgeFailpoints(campaign: BridgeFailpoints): Promise<string> {
   const { db, temporal, clients, rounds } = campaign;
-  const ofWorker = [...LEDGER_FAILPOINTS, ...BRIDGE_FAILPOINTS];
+  const ofWorker = [...LEDGER_FAILPOINTS, ...OUTBOX_FAILPOINTS];
   const environment = temporalEnvironment(temporal);
   const api = await ApiProcess.prepare(db.url, environment);
   const worker = await WorkerProcess.prepare(db.url, temporal, APPROVALS);
   try {
     const work = await WaitingClients.start({ db, temporal, baseUrl: api.baseUrl }, clients);
     await work.during(
-      Promise.all([endAtEach(worker, ofWorker, rounds), endAtEach(api, BRIDGE_FAILPOINTS, rounds)]),
+      Promise.all([endAtEach(worker, ofWorker, rounds), endAtEach(api, OUTBOX_FAILPOINTS, rounds)]),
     );
     await sleep(CALM_MS);
-    const kills = `worker ended at ${ofWorker.length} failpoints and API at ${BRIDGE_FAILPOINTS.length}, ${rounds} time(s) each`;
+    const kills = `worker ended at ${ofWorker.length} failpoints and API at ${OUTBOX_FAILPOINTS.length}, ${rounds} time(s) each`;
     return `${kills}: ${await work.finish()}`;
   } finally {
     await Promise.all([api.kill(), worker.kill()]);

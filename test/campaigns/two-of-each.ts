@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  BRIDGE_FAILPOINTS,
+  OUTBOX_FAILPOINTS,
   LEDGER_FAILPOINTS,
-  DRAIN_FAILPOINTS,
+  WEBHOOK_FAILPOINTS,
   type Failpoint,
   RAIL_FAILPOINTS,
 } from '../../src/core/failpoints.js';
@@ -147,7 +147,7 @@ const endsAt = (
 /** At the others a command has stored nothing yet: a short form leaves those to the API processes, which post as the workers do. */
 const COMMITS = ['before_commit', 'after_commit'] as const;
 
-const OF_API = endsAt([...BRIDGE_FAILPOINTS, ...LEDGER_FAILPOINTS], 2);
+const OF_API = endsAt([...OUTBOX_FAILPOINTS, ...LEDGER_FAILPOINTS], 2);
 
 /**
  * All failpoints but that of files in several pieces (test/faults/batch-kills.test.ts), those around the COMMIT also where only
@@ -156,11 +156,11 @@ const OF_API = endsAt([...BRIDGE_FAILPOINTS, ...LEDGER_FAILPOINTS], 2);
  */
 const ofWorker = (rest: number): readonly End[] => [
   ...endsAt(['after_commit'], 1, serving('batches')),
-  ...endsAt(DRAIN_FAILPOINTS, Math.ceil(30 / rest), serving('webhooks')),
+  ...endsAt(WEBHOOK_FAILPOINTS, Math.ceil(30 / rest), serving('webhooks')),
   ...endsAt(RAIL_FAILPOINTS, 2, serving('payouts')),
   ...endsAt(['before_commit'], 1, serving('batches')),
   ...endsAt(
-    [...BRIDGE_FAILPOINTS, ...(rest > 1 ? COMMITS : LEDGER_FAILPOINTS)],
+    [...OUTBOX_FAILPOINTS, ...(rest > 1 ? COMMITS : LEDGER_FAILPOINTS)],
     2,
     serving('approvals'),
   ),
