@@ -125,7 +125,7 @@ export class RecipientBudget {
     // Under the lock no other request of the tenant adds known recipients.
     const budgets = await this.lock(transaction, owner);
     const { ids, count } = await countNewRecipients(transaction, tenantId, found);
-    const isPaid = piece !== undefined && (await isPaidFor(transaction, piece));
+    const isPaid = piece !== undefined && (await markPaid(transaction, piece));
     for (const one of budgets) await this.take(transaction, one, isPaid ? ids.length : count);
     if (ids.length === 0) return;
     const rows = ids.map((accountId) => ({ tenantId, accountId }));
@@ -195,7 +195,7 @@ function namesOf({ tenantId, tokenKeyId }: BudgetOwner): readonly string[] {
 }
 
 /** Marks the part of the file as paid for. Returns whether it was before. */
-async function isPaidFor(transaction: Transaction, { batchId, row }: FilePiece): Promise<boolean> {
+async function markPaid(transaction: Transaction, { batchId, row }: FilePiece): Promise<boolean> {
   const storage = await transaction.find(bonusBatchStorage, { batchId }, { forUpdate: true });
   if (storage === undefined) return false;
   if (storage.chargedRow >= row) return true;

@@ -51,7 +51,7 @@ export function sameBytes(a: Buffer, b: Buffer): boolean {
 /** For fingerprints without a secret. No key of a keyring may have this name. */
 export const PLAIN_KEY_ID = 'sha256';
 
-/** With an HMAC, so that bodies cannot be guessed from a dump. */
+/** Returns an HMAC of the content, so that bodies cannot be guessed from a dump. */
 export function requestFingerprint(keys: Keyring, content: string): Fingerprint {
   const [current] = keys;
   const digest = hmac(current, content);
@@ -61,21 +61,21 @@ export function requestFingerprint(keys: Keyring, content: string): Fingerprint 
     compare: (keyId, stored) => {
       const key = keys.find((one) => one.id === keyId);
       if (key === undefined) return keyId === PLAIN_KEY_ID ? 'other' : 'unknown_key';
-      return compared(key === current ? digest : hmac(key, content), stored);
+      return compareDigests(key === current ? digest : hmac(key, content), stored);
     },
   };
 }
 
-function compared(one: Buffer, other: Buffer): Comparison {
+function compareDigests(one: Buffer, other: Buffer): Comparison {
   return sameBytes(one, other) ? 'same' : 'other';
 }
 
-/** For commands of the service itself, which contain no secret. */
+/** Returns a hash without a key, for commands of the service itself, which contain no secret. */
 export function commandFingerprint(content: readonly string[]): Fingerprint {
   const digest = createHash('sha256').update(JSON.stringify(content)).digest();
   return {
     keyId: PLAIN_KEY_ID,
     digest,
-    compare: (keyId, stored) => (keyId === PLAIN_KEY_ID ? compared(digest, stored) : 'other'),
+    compare: (keyId, stored) => (keyId === PLAIN_KEY_ID ? compareDigests(digest, stored) : 'other'),
   };
 }

@@ -138,8 +138,8 @@ export function assertEven(
         `${reference} does not belong to ${name} as it is proposed: find out who proposed it and why, and reject it, or propose the refund again if that stopped half-way`,
       ),
     );
-  const ofTheirs = ofFeeAccounts.map((part) => ({ ...part, feeAccountId: part.accountId }));
-  const alive = [...ofTheirs, ...ofPayers].filter(
+  const feeAccountParts = ofFeeAccounts.map((part) => ({ ...part, feeAccountId: part.accountId }));
+  const alive = [...feeAccountParts, ...ofPayers].filter(
     (one) => isAlive(one) && took.has(one.feeAccountId),
   );
   for (const [feeAccountId, parts] of groupBy(alive, (one) => one.feeAccountId))
@@ -195,7 +195,7 @@ export function assertNotOfRefund({
     throw new ApiError(invalidField('reference', 'names_a_fee_refund'));
 }
 
-/** Without the operators' name, so that no operation is refunded twice. */
+/** Returns a reference without the operators' name, so that no operation is refunded twice. */
 export function payerReference(operationId: Uuid, tries: number): string {
   return referenceOf(OF_PAYERS, operationId, tries);
 }

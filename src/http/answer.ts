@@ -4,7 +4,7 @@ import type { ApiAnswer } from './route.js';
 const REPLAYED_HEADER = 'Svc-Idempotent-Replayed';
 const REPLAYED: Readonly<Record<string, string>> = { [REPLAYED_HEADER]: 'true' };
 
-/** A result of the ledger, without an import of the ledger. */
+/** The ledger's result of a command, declared here because `http` may not import the ledger. */
 interface LedgerResult<Resource> {
   readonly outcome:
     | { readonly done: true; readonly resource: Resource }
@@ -12,12 +12,12 @@ interface LedgerResult<Resource> {
   readonly replayed: boolean;
 }
 
-/** Turns the resource into a response, and marks a replay. Throws a refusal. */
+/** Returns the response to a command, marked if it is a replay. Throws a refusal. */
 export function answerOf<Resource>(
-  answer: LedgerResult<Resource>,
+  result: LedgerResult<Resource>,
   present: (resource: Resource, replayed: boolean) => ApiAnswer,
 ): ApiAnswer {
-  const { outcome, replayed } = answer;
+  const { outcome, replayed } = result;
   if (!outcome.done) throw new ApiError(outcome.refusal, replayed ? REPLAYED : {});
   const response = present(outcome.resource, replayed);
   return replayed ? { ...response, headers: { ...response.headers, ...REPLAYED } } : response;

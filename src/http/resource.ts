@@ -30,7 +30,7 @@ type SourceOf<Of extends Fields> = Of[keyof Of]['read'] extends (source: infer S
   ? Source
   : never;
 type ShapeOf<Of extends Fields> = { [Name in keyof Of]: Of[Name]['schema'] };
-type Shown<Of extends Fields> = { [Name in keyof Of]: z.output<Of[Name]['schema']> };
+type Presented<Of extends Fields> = { [Name in keyof Of]: z.output<Of[Name]['schema']> };
 
 export function fieldsOf<Source>() {
   return <Schema extends z.ZodType>(
@@ -60,13 +60,13 @@ export function defineResource<Of extends Fields>(name: string, meaning: string,
   return {
     schema: exampled(schema, example),
     example,
-    /** A loop, because every posting runs it. */
-    present: (source: Source): Shown<Of> => {
+    /** Returns the resource's JSON. A loop is faster here, and every posting runs it. */
+    present: (source: Source): Presented<Of> => {
       const shown: Record<string, unknown> = {};
       for (const [field, { read }] of entries) shown[field] = read(source as never);
-      return shown as Shown<Of>;
+      return shown as Presented<Of>;
     },
-    /** Returns the fields of this side, by name or desk label. */
+    /** Returns the fields that the desk shows, by label, or the command line, by name. */
     presentToStaff: (side: keyof StaffView, source: Source): Readonly<Record<string, StaffValue>> =>
       fromEntries(
         entries.flatMap(([field, { staff, read }]) => {

@@ -25,10 +25,11 @@ export class GenerationSuperseded extends Error {
   override name = 'GenerationSuperseded';
 }
 
-/** The batches or the statements. */
+/** Access to the rows that own files: the batches or the statements. */
 export interface FileOwner {
   /** Locks the owner's row. Returns its last attempt; null if the files exist or are not needed. */
   lockAttempt(transaction: Transaction, ownerId: Uuid): Promise<number | null>;
+  /** Returns the SQL that stores the number of the last attempt. */
   attemptSql(ownerId: Uuid, attempt: number): string;
 }
 
@@ -49,7 +50,7 @@ export interface GeneratedFiles {
   readonly xlsxBytes: number;
 }
 
-type StoredPart = Pick<GeneratedFiles, 'ownerId' | 'attempt' | 'rest'>;
+type PiecesToStore = Pick<GeneratedFiles, 'ownerId' | 'attempt' | 'rest'>;
 
 interface FileGeneratorDeps {
   readonly database: Database;
@@ -99,8 +100,10 @@ export class FileGenerator {
         rest.push({ format, number, content });
         number += 1;
         if (rest.length < PIECES_A_TRANSACTION) continue;
-        const part: StoredPart = { ownerId, attempt, rest };
-        attempt = await transact(database, (transaction) => storePieces(transaction, owner, part));
+        const pieces: PiecesToStore = { ownerId, attempt, rest };
+        attempt = await transact(database, (transaction) =>
+          storePieces(transaction, owner, pieces),
+        );
         onStored?.();
         rest = [];
       }
@@ -116,12 +119,12 @@ export class FileGenerator {
 export async function storePieces(
   transaction: Transaction,
   owner: FileOwner,
-  { ownerId, attempt, rest }: StoredPart,
+  { ownerId, attempt, rest }: PiecesToStore,
 ): Promise<number> {
   const last = await owner.lockAttempt(transaction, ownerId);
   if (last === null || (attempt !== null && attempt !== last))
     throw new GenerationSuperseded(
-      'another process makes these files, or they are no longer wanted',
+      'another process is generating these files, or they are no longer needed',
     );
   if (attempt === null) {
     await transaction.execute(deleteSql(generatedFilePieces, { ownerId }));

@@ -23,7 +23,10 @@ import { isSubscribed, type LoggedEvent, MAX_SPAN, newDelivery, readLogs } from 
 import type { Claim } from './results.js';
 import { hasStepLeft, RECOVER_MS } from './rules.js';
 
-/** A recovery marks a part of the log, which the endpoint's run walks step by step. */
+/**
+ * A recovery resends a range of the log. `beginRecovery` stores the range in the endpoint's row.
+ * The endpoint's runs call `recoverSome` until the whole range has been read.
+ */
 
 /** The sequences to be resent. */
 export interface RecoveryRange {
@@ -68,7 +71,11 @@ export function assertEnabled(endpoint: WebhookEndpoint): void {
     );
 }
 
-/** `all` includes events from before a type was subscribed to, and probes at once. */
+/**
+ * Begins a recovery, or extends the current one. Returns null if nothing has happened since.
+ * With `all`, events from before the subscription to their type are included, and an endpoint that
+ * waits for a probe is probed at once.
+ */
 export async function beginRecovery(
   transaction: Transaction,
   endpoint: WebhookEndpoint,
@@ -99,7 +106,10 @@ export async function beginRecovery(
 
 const STEP = 24;
 
-/** Gives rows to the next events that got no 2xx. Null if another run has the endpoint. */
+/**
+ * Reads the next part of the range, and adds deliveries of its events that got no 2xx. Returns null
+ * if another run has claimed the endpoint.
+ */
 export async function recoverSome(
   transaction: Transaction,
   { id, fence }: Claim,
@@ -150,7 +160,7 @@ async function findUnanswered(
     if (earlier.some(({ state }) => state === 'delivered')) continue;
     const open = earlier.filter(({ nextAttemptAt }) => nextAttemptAt !== null);
     waiting.push(...open.map(({ id }) => id));
-    // The last attempt may be in flight and lost.
+    // A delivery in its last attempt is not enough, because nothing follows if that fails.
     if (open.some(hasStepLeft)) continue;
     const rounds = earlier.filter(({ cause }) => cause === 'recover').map(({ round }) => round);
     added.push(newDelivery(endpointId, event, 'recover', Math.max(0, ...rounds) + 1, now));
@@ -202,15 +212,16 @@ async function queue(transaction: Transaction, event: EventRow, now: Instant): P
   );
   for (const endpoint of endpoints) {
     const isCovered = event.sequence >= (from.get(endpoint.id) ?? 0n);
-    if (!isCovered || !isStillToCome(endpoint, event))
+    if (!isCovered || !willBeReached(endpoint, event))
       await queueFor(transaction, endpoint, event, now);
   }
 }
 
 /**
- * False for an event just ahead of the cursor that a run may have in flight, or may still store.
+ * Returns whether the cursor is certain to deliver the event. While a run has claimed the endpoint,
+ * it may already have sent events up to `MAX_SPAN` ahead of the cursor, so those are not certain.
  */
-function isStillToCome(
+function willBeReached(
   { cursorSequence, leaseUntil }: WebhookEndpoint,
   { sequence }: EventRow,
 ): boolean {

@@ -32,7 +32,7 @@ const BATCH_EVENTS: Readonly<Record<BatchStatus, readonly EventType[]>> = {
   partially_failed: ['bonus_batch.ready', 'bonus_batch.partially_failed'],
 };
 
-/** Executing batches hold the money of pending rows. checks/batches.ts compares their rows. */
+/** An executing batch holds the money of its pending rows, which checks/batches.ts compares. */
 export const batchSource = operationSource({
   resourceType: 'bonus_batch',
   table: bonusBatches,
@@ -41,10 +41,10 @@ export const batchSource = operationSource({
     const { status, sourceAccountId: source, asset, totalRaw, feesRaw, description } = row;
     const isAccepted =
       status !== 'validating' && (status !== 'rejected' || row.rejectionCode !== null);
-    const isHeld = status === 'executing' && row.canceledAt === null;
+    const isExecuting = status === 'executing' && row.canceledAt === null;
     const debit = totalRaw + feesRaw;
     const total = asset === null ? null : amountJson({ raw: totalRaw, asset });
-    const remaining = isHeld ? debit - row.settledRaw : 0n;
+    const remaining = isExecuting ? debit - row.settledRaw : 0n;
     return {
       state: status,
       description,

@@ -38,7 +38,7 @@ const recordLine = payoutCommand<RecordLine>('note line of statement', {
   decide: decideLine,
 });
 
-const NO_NAME = { reference: null, failureCode: null };
+const NO_DETAILS = { reference: null, failureCode: null };
 const CHANGED = invalidState('the payout has changed since the line was compared with it');
 
 function decideLine(command: RecordLine, payout: Payout, state: LockedState): Decision<Payout> {
@@ -49,7 +49,7 @@ function decideLine(command: RecordLine, payout: Payout, state: LockedState): De
   const report = { reference, failureCode: null };
   const effect = judge(command, payout, state);
   const resource =
-    effect === 'settled' ? payout : applyReport(effect, payout, NO_NAME, state).settled;
+    effect === 'settled' ? payout : applyReport(effect, payout, NO_DETAILS, state).settled;
   const recorded = effect === 'conflict' || effect === 'settled' ? effect : 'noted';
   const what = { kind: 'statement', said, effect: recorded, at: state.at } as const;
   const rows = [insertRailEvent(command.eventId, payout, what, report)];
@@ -57,7 +57,10 @@ function decideLine(command: RecordLine, payout: Payout, state: LockedState): De
   return accept(resource, { rows });
 }
 
-/** Returns the effect by the state machine, unless the line was resolved or differs otherwise. */
+/**
+ * Returns `settled` if two people have resolved the line, and `conflict` if it differs in more than
+ * the outcome or from another open line. Otherwise the state machine decides.
+ */
 function judge(
   { line, differences }: RecordLine,
   payout: Payout,

@@ -8,7 +8,7 @@ const SHORT_FILE_BYTES = 512 * 1024;
 
 /** Limits of V8's heap. Texts are outside the heap and have a separate limit. */
 const SHORT_MEMORY = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 8 };
-const WHOLE_MEMORY = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16 };
+const LONG_MEMORY = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16 };
 
 export interface FileToRead {
   readonly size: number;
@@ -26,7 +26,7 @@ export interface ReadingOptions {
  */
 export class SheetReaders {
   private readonly short = new FairQueue(1);
-  private readonly whole = new FairQueue(1);
+  private readonly long = new FairQueue(1);
   private readonly stopping = new AbortController();
   private shortThread: ReaderThread | null = null;
 
@@ -35,12 +35,12 @@ export class SheetReaders {
     const until = AbortSignal.any([signal, this.stopping.signal]);
     const short = file.size > SHORT_FILE_BYTES ? null : await this.readShort(file, tenantId, until);
     if (short === null) {
-      for await (const piece of this.readWhole(file, tenantId, until))
+      for await (const piece of this.readLong(file, tenantId, until))
         for (const row of piece) yield row;
       return;
     }
     for (const row of short.rows) yield row;
-    assertWhole(short.end);
+    assertComplete(short.end);
   }
 
   async close(): Promise<void> {
@@ -72,16 +72,16 @@ export class SheetReaders {
     }
   }
 
-  private async *readWhole(
+  private async *readLong(
     file: FileToRead,
     tenantId: string,
     signal: AbortSignal,
   ): AsyncGenerator<readonly SheetRow[]> {
-    const leave = await this.whole.enter(tenantId, signal);
+    const leave = await this.long.enter(tenantId, signal);
     try {
-      const thread = new ReaderThread(WHOLE_MEMORY);
+      const thread = new ReaderThread(LONG_MEMORY);
       try {
-        assertWhole(yield* thread.read({ bytes: await bytesOf(file), isShort: false }, signal));
+        assertComplete(yield* thread.read({ bytes: await bytesOf(file), isShort: false }, signal));
       } finally {
         await thread.end();
       }
@@ -91,7 +91,7 @@ export class SheetReaders {
   }
 }
 
-function assertWhole(end: ReadingResult): void {
+function assertComplete(end: ReadingResult): void {
   if (end.how === 'problem') throw new SheetProblem(end.code, end.message);
   if (end.how === 'failed') throw new Error(`reading a file failed: ${end.message}`);
 }

@@ -16,16 +16,16 @@ import { columnList, literal, literals } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
 import { eventsOf, gapsOf, sequencesWithin } from '../../events/positions.js';
 
-/** Rows without an index by resource. They are found by the times of the resource's changes. */
+/** Finds entries and events, which have no index by resource, by the times of its changes. */
 
-/** Maximum of searched times. In a long history, only the newest are searched. */
+/** How many times of changes are searched: in a long history, only the newest. */
 const MAX_INSTANTS = 24;
-/** Rows with the same time in one account or log, at most. A group of commands has one time. */
+/** How many rows are read for each time. All commands of a group have the same time. */
 const MAX_AT_ONE_INSTANT = 2_000;
 /** Events are dated when their tenant's counter is locked, shortly after the change. */
 const EVENT_LATER_MS = 5_000;
 
-interface Place {
+interface ChangedResource {
   readonly id: Uuid;
   readonly tenantId: Uuid;
   readonly accountIds: readonly Uuid[];
@@ -38,7 +38,7 @@ function distinct(instants: readonly Instant[]): readonly Instant[] {
 
 export async function entriesOf(
   reader: Reader,
-  { id, accountIds, instants }: Place,
+  { id, accountIds, instants }: ChangedResource,
 ): Promise<readonly Entry[]> {
   const found = await Promise.all(
     [...new Set(accountIds)].flatMap((accountId) =>
@@ -76,7 +76,7 @@ async function entriesAt(
 
 export async function eventsAbout(
   reader: Reader,
-  { id, tenantId, instants }: Omit<Place, 'accountIds'>,
+  { id, tenantId, instants }: Omit<ChangedResource, 'accountIds'>,
 ): Promise<readonly EventRow[]> {
   const rows = eventsOf(tenantId);
   const gaps = await gapsOf(reader, tenantId);
@@ -144,10 +144,10 @@ export async function deliveriesOf(
   return found.flat();
 }
 
-/** Returns endpoints of the tenant. At most 16 of them are not deleted, but any number may be. */
+/** Returns the tenant's endpoints that are not deleted, at most 16, and its 50 newest. */
 async function endpointsOf(reader: Reader, tenantId: Uuid): Promise<readonly WebhookEndpoint[]> {
   const tenant = `tenant_id=${literal(webhookEndpoints, 'tenantId', tenantId)}`;
-  const [kept, last] = await Promise.all([
+  const [kept, newest] = await Promise.all([
     reader.list(
       webhookEndpoints,
       `FORCE INDEX (PRIMARY) WHERE id IN (SELECT endpoint_id FROM webhook_subscriptions WHERE ${tenant})`,
@@ -157,5 +157,5 @@ async function endpointsOf(reader: Reader, tenantId: Uuid): Promise<readonly Web
       `FORCE INDEX (tenant) WHERE ${tenant} ORDER BY created_at DESC, id DESC LIMIT 50`,
     ),
   ]);
-  return [...new Map([...kept, ...last].map((endpoint) => [endpoint.id, endpoint])).values()];
+  return [...new Map([...kept, ...newest].map((endpoint) => [endpoint.id, endpoint])).values()];
 }

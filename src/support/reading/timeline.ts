@@ -49,10 +49,10 @@ export async function readHistory(reader: Reader, subject: Subject): Promise<His
   ]);
   const known = [...auditRows, ...lines].map(({ at }) => at);
   const instants = [...subject.instants, ...known].flatMap((at) => at ?? []);
-  const place = { id, tenantId, accountIds, instants };
+  const changed = { id, tenantId, accountIds, instants };
   const [entries, events] = await Promise.all([
-    entriesOf(reader, place),
-    eventsAbout(reader, place),
+    entriesOf(reader, changed),
+    eventsAbout(reader, changed),
   ]);
   const [accountNames, people, deliveries] = await Promise.all([
     readNames(
