@@ -47,13 +47,13 @@ export function setAlias(
     } catch (failure) {
       throw errnoOf(failure) === DUPLICATE_KEY ? new ApiError(ALIAS_TAKEN) : failure;
     }
-    // The unique key has waited for transactions that release the alias.
+    // The update has waited for any transaction that was releasing the alias.
     const { tenantId } = account;
     const released = await transaction.find(releasedAliases, { tenantId, alias });
     const refusal = released === undefined ? null : quarantineRefusal(released.releasedAt, now);
     if (refusal !== null) throw new ApiError(refusal);
     await rememberRelease(transaction, account, now);
-    // Without the alias, which may name a person: the audit log is never erased.
+    // The entry omits the alias, which may name a person, because the audit log is never erased.
     await recordAction(transaction, actor, now, accountAudit(account, 'alias.set'));
     return { ...account, alias };
   });

@@ -21,7 +21,7 @@ export const CANCELED: RowFailure = {
 export const EXECUTABLE: readonly BatchStatus[] = ['ready'];
 export const WITHDRAWABLE: readonly BatchStatus[] = ['ready'];
 export const PAUSABLE: readonly BatchStatus[] = ['executing'];
-/** A ready batch is withdrawn. */
+/** Canceling a ready batch withdraws it. */
 export const CANCELABLE: readonly BatchStatus[] = ['ready', 'executing'];
 
 export const SETTLED = invalidState(
@@ -37,7 +37,7 @@ export function stateRefusal(current: BatchStatus, allowed: readonly BatchStatus
   );
 }
 
-/** The file was accepted, so sums and rows are final. */
+/** Returns whether the file was accepted. Sums and rows are final then. */
 export function isAccepted({
   status,
   rejectionCode,
@@ -45,6 +45,7 @@ export function isAccepted({
   return status !== 'validating' && (status !== 'rejected' || rejectionCode !== null);
 }
 
+/** Returns whether the file was rejected, so that the batch has an errors file. */
 function isFaulty({
   status,
   rejectionCode,

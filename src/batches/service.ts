@@ -37,7 +37,7 @@ interface ReviewedBatch {
   readonly review: BatchReview | null;
 }
 
-/** Further batches of the tenant begin one after another, and wait here rather than in Temporal. */
+/** A tenant's first batches begin at once. Later ones wait in the outbox, and begin one by one. */
 const EXECUTED_AT_ONCE = 4;
 const EXECUTED_EVERY_MS = 500;
 

@@ -24,7 +24,7 @@ import { batchAudit, hasLapsed, stateRefusal, WITHDRAWABLE } from './rules.js';
 
 /** Decisions that end a ready batch without execution. (docs/contract.md, Batches) */
 
-/** The ids of a batch, which never change. */
+/** A command about one batch. */
 export interface BatchCommand extends Command {
   readonly batchId: Uuid;
   readonly sourceAccountId: Uuid;

@@ -45,7 +45,7 @@ export class Bonuses {
     idempotency: Keyed,
   ): Promise<CommandResult<Bonus>> {
     const { tenantId, memberId } = caller;
-    // The key may have been used when an unknown recipient existed.
+    // An unknown recipient throws nothing yet: if the key is bound, the earlier result is returned.
     const [found, keys] = await Promise.all([
       resolveRecipients(this.reader, tenantId, [recipient]),
       findKeys(this.reader, [{ tenantId, key: idempotency.key }]),
@@ -65,7 +65,7 @@ export class Bonuses {
   }
 }
 
-/** Read with any role in the source, or in a recipient account of the tenant. */
+/** Bonuses are read with any role in the source, or in a recipient account of the tenant. */
 export const bonusList: OperationList<Bonus> = {
   table: bonuses,
   statuses: [],

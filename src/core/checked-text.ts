@@ -25,7 +25,7 @@ export function checkedText(field: string, text: string, max: number): string {
   return cleaned.clean;
 }
 
-/** A schema for text for which `parse` does not return null; `reason` if it does. */
+/** Returns a schema that parses text with `parse`, and fails with `reason` if that returns null. */
 export function parsedText<T>(
   parse: (text: string) => T | null,
   reason: string | ((text: string) => string),

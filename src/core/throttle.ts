@@ -51,7 +51,7 @@ export class BurstSpreader {
     private readonly elapsed: () => number = () => performance.now(),
   ) {}
 
-  /** In milliseconds; 0 if the item need not wait. */
+  /** Returns the delay of an item in milliseconds; 0 if it need not wait. */
   delayOf(key: string): number {
     const now = this.elapsed();
     const own = Math.max(this.nextAtMs.get(key) ?? 0, now) + this.everyMs;

@@ -58,7 +58,7 @@ type Proposal = Pick<Adjustment, 'accountId' | 'direction' | 'asset' | 'raw' | '
 export interface RefundMoves<Move extends Pick<Adjustment, 'asset' | 'raw'>> {
   readonly taken: readonly Move[];
   readonly toPayers: readonly Move[];
-  /** More was taken from the fee accounts than payers receive. */
+  /** Sums returned to fee accounts from which more was taken than payers receive. */
   readonly returned: readonly Move[];
 }
 
@@ -72,9 +72,9 @@ interface RefundPlan {
 
 const SLICE = 1_000;
 const AT_ONCE = 50;
-/** An operation's id has the time of its request, a little earlier. */
+/** An id may be this much older than its operation, because it is made when the request arrives. */
 const REQUESTED_BEFORE_MS = 3_600_000;
-/** A batch's bonus gets its id a little later, when its group is decided. */
+/** An id may be this much newer: a batch's bonus gets its id when its group is decided. */
 const CREATED_AFTER_MS = 60_000;
 
 export async function planRefund(reader: Reader, request: RefundRequest): Promise<RefundPlan> {

@@ -36,7 +36,7 @@ export interface RunningServer {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Starts a server in which also requests that Node refuses get an Error object and an id. */
+/** Starts a server. Requests that Node itself refuses get an Error object and a request id too. */
 export async function listen(
   listener: Listener,
   errors: ErrorWriter,
@@ -96,7 +96,7 @@ function refusalOf(fault: Error): Refusal {
   return invalidRequest(isTooLong ? 'headers_too_long' : 'malformed_http');
 }
 
-/** The request may have no body to mention. */
+/** Returns a refusal that does not mention a body, because the request may have none. */
 function invalidRequest(reason: string): Refusal {
   return {
     ...invalidField('', reason),
@@ -149,7 +149,7 @@ class Connections {
   /** Refuses a request that could not be parsed, after the responses to earlier requests. */
   async refuse(socket: Duplex, raw: string): Promise<void> {
     const own = this.open.get(socket);
-    // Later data fails again.
+    // Node reports each later chunk of a refused request as another error.
     if (own === undefined || own.isRefused) return;
     own.isRefused = true;
     const pending = [...own.pending];

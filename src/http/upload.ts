@@ -26,7 +26,7 @@ const MIB = 1024 * 1024;
 export const MAX_FILE_BYTES = 10 * MIB;
 /** The size of the pieces in which a file is stored; the last may be smaller. */
 export const FILE_PIECE_BYTES = MIB;
-/** Fields, boundaries and part headers. */
+/** The size limit of everything but the file: fields, boundaries and part headers. */
 const MAX_REST_BYTES = 64 * 1024;
 const MAX_FIELD_BYTES = 8 * 1024;
 const MAX_PARTS = 32;
@@ -135,7 +135,7 @@ class Form extends Transform {
     assertStructure(fields);
     for (const [name, value] of Object.entries(fields)) {
       if (Array.isArray(value) && value.length > 1) this.problem(name, 'repeated');
-      // Invalid UTF-8 is U+FFFD, and text in an unknown encoding undefined.
+      // multer decodes invalid UTF-8 as U+FFFD, and text in an unknown encoding as undefined.
       else if (value === undefined || (typeof value === 'string' && value.includes('\ufffd')))
         this.problem(name, 'not_utf8');
     }
@@ -216,13 +216,13 @@ function refusalOf(fault: unknown): unknown {
   const { code, field = '' } = fault;
   if (code === 'LIMIT_FILE_SIZE') return formRefusal(TOO_LARGE);
   if (code !== 'LIMIT_FIELD_VALUE') return formRefusal(MALFORMED);
-  // A text field of this name has the content of the file.
+  // The client has sent the file's content as a text field.
   if (field === FILE_FIELD)
     return formRefusal({ ...fieldRefusal([MISSING_FILE]), message: NO_FILE });
   return formRefusal(invalidField(field, 'too_long'));
 }
 
-/** The connection ends, because the form may never end. */
+/** Closes the connection, because the client may never finish sending the form. */
 function formRefusal(refusal: Refusal): ApiError {
   return new ApiError(refusal, { Connection: 'close' });
 }

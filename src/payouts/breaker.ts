@@ -46,7 +46,7 @@ function afterFailure(
   return { ...failed, state: 'open', since, probes, probeAt, wakeAt: null };
 }
 
-/** Delay after which every worker has read that the rail responds, so that none holds payouts. */
+/** Delay after which every worker has read that the rail responds, and sends payouts again. */
 export const RESUMES_AFTER_MS = 2_000;
 
 function afterResponse(before: RailBreaker, now: Instant): RailBreaker {
@@ -170,6 +170,7 @@ export class RailBreakers {
     return rows;
   }
 
+  /** Ignores that the database is unavailable. */
   private async attempt(work: () => Promise<void>): Promise<void> {
     try {
       await work();

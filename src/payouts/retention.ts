@@ -15,7 +15,10 @@ export function railEventsSweep({ database, clock }: DatabaseDeps, keptDays: num
   return { name: 'old rail events', everyMs: EVERY_MS, run };
 }
 
-/** Removes events of unflagged payouts that had ended by then. Returns true if more are left. */
+/**
+ * Removes events from before this time, except those of payouts that are flagged or ended later.
+ * Returns true if more may be left.
+ */
 export async function removeOldRailEvents(database: Database, before: Instant): Promise<boolean> {
   const moment = time.literal(before);
   const rows = await database.reader.query(

@@ -13,7 +13,7 @@ const LEASE_MS = 600_000;
 const POLL_EVERY_MS = 5_000;
 const AT_ONCE = 20;
 
-/** Polls rails about ended payouts, which have no workflow: they may be returned. */
+/** Polls rails about payouts that have ended, and so have no workflow, but may be returned. */
 export class StatusPoller {
   constructor(
     private readonly calls: RailCalls,
@@ -51,7 +51,7 @@ export class StatusPoller {
     const usual = nextPoll(payout, now, this.windowMs(payout.rail));
     const next = response === 'silent' && usual !== null ? sooner(usual, now) : usual;
     const at = (value: Instant | null): string => literal(payouts, 'askAt', value);
-    // Every change of a payout sets its own time, which is kept.
+    // If the payout has changed since, that change has set `ask_at`, which stays.
     const sql = `UPDATE payouts SET ask_at=${at(next)}
       WHERE id=${uuid.literal(payout.id)} AND ask_at<=>${at(before.askAt)}`;
     await transact(database, (transaction) => transaction.execute(sql));

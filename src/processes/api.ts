@@ -46,7 +46,7 @@ const servers = await openApiServers(config, core, bridge, { deps: webhooks, tes
   refuseToStart,
 );
 logger.info({ port: servers.api.port, adminPort: servers.admin.port }, 'listening');
-// Later, because a process that was just started has waiting requests to answer.
+// Renders the docs later, because requests are waiting when a process starts.
 setTimeout(() => void servers.docs.render(), DOCS_DELAY_MS).unref();
 
 endOnSignals(logging, async () => {

@@ -100,7 +100,7 @@ export function buildCore(
   return { ...ledger, registry, recipientBudget };
 }
 
-/** MySQL decides, Temporal waits. */
+/** The parts that pass work from the outbox in MySQL to Temporal. */
 export interface Bridge {
   readonly client: TemporalClient;
   readonly outbox: Outbox;
@@ -108,7 +108,7 @@ export interface Bridge {
   readonly notifier: OutboxNotifier;
 }
 
-/** Connects on first use, so the process works while Temporal is unavailable. */
+/** The bridge connects on first use, so the process works while Temporal is unavailable. */
 export function buildBridge(
   config: ServiceConfig,
   core: Core,

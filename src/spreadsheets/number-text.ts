@@ -1,7 +1,7 @@
 /** Significant digits of a number. Spreadsheets change all further digits. */
 export const MAX_DIGITS = 15;
 
-/** Pads with zeros (`00000`), optionally with a language before it and sections after it. */
+/** A format that pads with zeros (`00000`), with an optional language before and sections after. */
 const PADDING = /^(?:\[\$-[^\]]*\])?(0+)(?:;|$)/;
 
 /**

@@ -65,7 +65,7 @@ export async function verifyClaim(deps: StaffDeps, claim: Claim): Promise<Verifi
   try {
     return await verifyOnce(deps, claim);
   } catch (failure) {
-    // An unknown person has no row to lock: a concurrent call was recorded first.
+    // An unknown person has no row to lock, so a concurrent call may record its result first.
     if (errnoOf(failure) !== DUPLICATE_KEY) throw failure;
     return verifyOnce(deps, claim);
   }

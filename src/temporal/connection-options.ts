@@ -17,7 +17,7 @@ export interface TemporalOptions {
 
 type SharedOptions = Pick<ConnectionOptions, 'address' | 'tls'> & { readonly apiKey?: string };
 
-/** Reads the files' current contents. */
+/** Returns the client's options, with the certificates as they are in the files now. */
 export function connectionOptions({ address, tls, apiKey }: TemporalOptions): SharedOptions {
   const base = { address, ...(apiKey === undefined ? {} : { apiKey }) };
   if (tls === null) return base;
@@ -47,7 +47,7 @@ export class CertificateRenewals {
     this.known = textOf(tls);
   }
 
-  /** False while the new files do not match yet. */
+  /** Returns true once for each change, after the new certificate and key match. */
   isDue(): boolean {
     if (this.tls === null || performance.now() - this.checkedAt < CHECK_EVERY_MS) return false;
     this.checkedAt = performance.now();

@@ -151,6 +151,7 @@ const PIECES_EVERY_MS = 600_000;
 const PIECE_PAUSE_MS = 50;
 
 export interface Piece {
+  /** The next piece begins after this id. */
   readonly at: Uuid;
   /** False if the piece has more work. */
   readonly isDone: boolean;

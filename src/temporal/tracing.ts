@@ -10,6 +10,7 @@ export interface TemporalTracing {
   readonly sinks: InjectedSinks<OpenTelemetrySinks>;
 }
 
+/** Returns the fields that a log line has when it is written by an activity. */
 export function activityOfLine(): object {
   const context = asyncLocalStorage.getStore();
   if (context === undefined) return {};

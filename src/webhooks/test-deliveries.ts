@@ -45,7 +45,7 @@ export class TestDeliveries {
     if (own.length >= MAX_IN_FLIGHT) throw tooMany();
     const now = this.deps.clock();
     const test = newTest(now);
-    // Throws now, because a test that cannot be signed is not promised.
+    // Throws before the response, which promises that the test is sent.
     openSecrets(this.deps.encryptionKeys, endpoint, now);
     const sending = this.deliver(endpoint, test, now)
       .catch(this.onFault)

@@ -21,7 +21,7 @@ export const HAS_EVENTS_AHEAD_SQL = `EXISTS (SELECT 1 FROM webhook_subscriptions
   JOIN event_heads h ON h.tenant_id=s.tenant_id AND h.type=s.type
   WHERE s.endpoint_id=e.id AND h.last_sequence>e.cursor_sequence AND h.last_sequence>=s.from_sequence)`;
 
-/** SQL condition: the dispatcher will examine the endpoint `e` in time, now or at its next probe. */
+/** SQL condition: `e` is due within the workflow's head start from now, or from its next probe. */
 export const inTimeSql = (now: Instant): string =>
   `COALESCE(e.next_due_at<=${column.time.literal(instant(now + WORKFLOW_HEAD_START_MS))}
     OR e.next_due_at<=e.probe_at + INTERVAL ${WORKFLOW_HEAD_START_MS * 1_000} MICROSECOND, FALSE)`;
@@ -29,7 +29,7 @@ export const inTimeSql = (now: Instant): string =>
 export interface EndpointCandidate {
   readonly id: Uuid;
   readonly tenantId: Uuid;
-  /** Null for due deliveries. If the cursor has moved since, another process has sent. */
+  /** Null if due deliveries were found. If it has moved since, another process has sent events. */
   readonly cursor: bigint | null;
   readonly isFailing: boolean;
   readonly isBusy: boolean;
@@ -40,8 +40,8 @@ export interface EndpointCandidate {
 const COLUMNS = 'e.id, e.tenant_id, e.cursor_sequence, e.failures_in_row, e.probe_at';
 
 /**
- * Includes busy endpoints, but not those whose next probe is due in time. Finds them by
- * subscription, because a tenant may have deleted any number.
+ * Returns endpoints with events ahead of the cursor, including busy ones, unless they become due at
+ * their next probe anyway. Starts from the subscriptions, because deleted endpoints have none.
  */
 export async function endpointsBehind(
   reader: Reader,

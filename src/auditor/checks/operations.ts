@@ -71,7 +71,7 @@ function checkApprovals(
     (isApproved && received < required) ||
     (isWaiting && received >= required);
   const isOwn = found.some(({ memberId }) => memberId === createdBy);
-  // The recorded approver prevents two approvals by one person.
+  // A unique key on `approver` prevents two approvals by one person, so it must name the member.
   const isMisnamed = found.some(
     ({ memberId, approver }) => approver !== (memberId === null ? SUPPORT : `member:${memberId}`),
   );

@@ -18,7 +18,7 @@ const BEGUN_TOO_OFTEN = 5;
 
 const IN_QUEUE = `status='validating' AND validation_run<${BEGUN_TOO_OFTEN}`;
 
-/** The last of the tenant's queued batches with a workflow; null if another one may get one. */
+/** Returns the last queued batch that has a workflow; null if one more batch may get one. */
 export async function lastWithWorkflow(
   reader: Reader,
   tenantId: Uuid,

@@ -95,7 +95,7 @@ export const eventRemovals = defineTable(
   {
     tenantId: column.uuid,
     removedThrough: column.bigint,
-    /** The `created_at` of that event. */
+    /** The `created_at` of the event at `removedThrough`. */
     removedUntil: column.time,
   },
   { key: ['tenantId'] },

@@ -4,7 +4,7 @@ import { defineTable, type RowOf } from '../table.js';
 const WORKFLOW_RESOURCE_TYPES = ['transfer', 'payout', 'bonus_batch', 'webhook_endpoint'] as const;
 export type WorkflowResourceType = (typeof WORKFLOW_RESOURCE_TYPES)[number];
 
-/** A resource whose workflow has yet to be notified. Deleted once Temporal knows. */
+/** Resources whose workflow must be started or signaled. A row is deleted once Temporal accepts. */
 export const outbox = defineTable(
   'outbox',
   {

@@ -39,7 +39,7 @@ export const accounts = defineTable(
     verifiedAt: column.nullable(column.time),
     /** Of the account's last entry; 0 before the first. */
     seq: column.bigint,
-    /** The last command that posted to the account, or a later change of its policy. */
+    /** When a command last posted to the account, or its policy changed if that was later. */
     lastPostedAt: column.time,
     createdAt: column.time,
   },
@@ -76,7 +76,7 @@ export const feeSchedules = defineTable(
 export type FeeScheduleRow = RowOf<typeof feeSchedules>;
 export type FeeKey = Pick<FeeScheduleRow, (typeof FEE_KEY)[number]>;
 
-/** Only the key of a larger object. */
+/** Returns the properties of the key alone. */
 export function feeKeyOf(schedule: FeeKey): FeeKey {
   return Object.fromEntries(FEE_KEY.map((property) => [property, schedule[property]])) as FeeKey;
 }
@@ -139,12 +139,13 @@ export const knownRecipients = defineTable(
   { key: ['tenantId', 'accountId'] },
 );
 
-/** How many people may still be named for the first time. */
+/** Budgets for naming people for the first time. */
 export const recipientBudgets = defineTable(
   'recipient_budgets',
   {
     /** `tenant/<id>` or `token/<key id>`. */
     name: column.ascii(60),
+    /** When the budget will be full again. Each use moves it later. */
     fullAt: column.time,
   },
   { key: ['name'] },

@@ -8,7 +8,7 @@ import { type SiteUrls, type Section, sectionOf, type SitePage } from './layout.
 /** The content of a generated page, without its path and description. */
 export type Generated = Pick<SitePage, 'title' | 'content' | 'sections'>;
 
-/** Has an anchor for each code, the target of every `doc_url`. */
+/** Returns the page of errors, with an anchor for each code, to which `doc_url` links. */
 export function errorsPage(urls: SiteUrls): Generated {
   const content = (): Html => html`
     <p>

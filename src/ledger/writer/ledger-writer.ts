@@ -102,7 +102,10 @@ export class LedgerWriter {
     return this.enqueue(kind, command, Symbol());
   }
 
-  /** Decides the commands in this order in one transaction. A lock or a bug may delay some. */
+  /**
+   * Decides the commands in this order, in one transaction unless a lock or an error moves some to
+   * a later one.
+   */
   submitTogether<C extends Command, Row extends { readonly id: Uuid }>(
     kind: CommandKind<C, Row>,
     commands: readonly C[],

@@ -54,7 +54,7 @@ export async function lockAndLoad(
       ? [[], ...(await transaction.all(reads))]
       : await transaction.all([lockSql(ids), ...reads], 'lock');
   if (integer.parse(moment?.is_closed) === 1)
-    throw new LedgerClosed('the database was put back to an earlier moment');
+    throw new LedgerClosed('the database was restored to an earlier moment');
   requested.forEach(({ table, rows }, index) => {
     for (const row of loaded[index] ?? [])
       rows.add(parseRow(table, row) as Record<string, unknown>);
