@@ -337,7 +337,8 @@ describe('at the support desk', () => {
     await own.pend({}, { key: `12345${randomUUID().slice(5)}` });
     for (const text of ['12,345.6', '12,345', '12345', '12345.67 COPM', key.slice(0, 12)])
       assert((await found({ text })).includes(`href="/transfers/${id}"`), text);
-    assert((await found({ text: 'quetzal ra' })).includes(`href="/accounts/${named.id}"`));
+    for (const text of ['quetzal ra', 'QUÉTZAL RAMIREZ'])
+      assert((await found({ text })).includes(`href="/accounts/${named.id}"`), text);
     assert.match(await found({ day: '2026-02-30' }), /Choose the day/);
   });
 
@@ -372,13 +373,26 @@ describe('at the support desk', () => {
     }
   });
 
-  it("a payout of the last days is found by its holder and by its rail's reference", async () => {
+  it("operations of the last days are found by any part of their description, and payouts by their holder and rail's reference, in any case and without accents", async () => {
     const paying = await openPayoutBank(api);
-    const id = await paying.pay('03');
+    const id = await paying.pay('03', { description: 'Nómina 12' });
+    const transfer = text((await own.pend({ raw: 3_456_789n, description: 'Pago de Año' })).id);
+    for (const [query, isFound] of [
+      [{ text: 'de ano' }, true],
+      [{ text: 'DE AÑO', amount: '34,567.89' }, true],
+      [{ text: 'de ano', amount: '34,567.88' }, false],
+      [{ text: 'de ano', day: '2020-01-01' }, false],
+      [{ text: 'de mes' }, false],
+    ] as const) {
+      const { text: shown } = await maria.get(`/search?${new URLSearchParams(query).toString()}`);
+      assert.equal(shown.includes(`href="/transfers/${transfer}"`), isFound, query.text + shown);
+    }
     await db.sql(`UPDATE payouts SET rail_reference='RAIL-77%' WHERE id=${idLiteral(id)}`);
     for (const [query, isFound] of [
       [{ text: 'Holder' }, true],
       [{ text: HOLDER.toUpperCase() }, true],
+      [{ text: 'maria holder nunez' }, true],
+      [{ text: 'nomina' }, true],
       [{ text: 'rail-77%' }, true],
       [{ text: 'RAIL_77' }, false],
       [{ text: HOLDER, day: '2020-01-01' }, false],

@@ -46,9 +46,10 @@ function searchForm({ text, amount, asset, day }: SearchQuery): Html {
   return html`<form class="stacked card" method="get" action="/search">
     <label
       >Id, name, alias, phone, reference, idempotency key or amount<span class="hint"
-        >The beginning of an id, name or reference is enough. Payouts of the day are also found by
-        their bank account's holder or their rail's reference. With an amount or a day, only what
-        matches both is shown. The id of a request (Svc-Request-Id) finds what it created</span
+        >The beginning of an id, name or reference is enough. Operations of the day are also found
+        by any part of their description, their bank account's holder or their rail's reference.
+        With an amount or a day, only what matches both is shown. The id of a request
+        (Svc-Request-Id) finds what it created</span
       >
       <input
         name="text"
@@ -126,12 +127,13 @@ async function withinDays(
       'wait',
       html`There may be more. <a href="/search?${on.toString()}">Continue the search</a>`,
     );
-  const days = query.day === '' && html`The last ${RECENT_DAYS} days were searched. `;
+  const days = query.day === '' ? `the last ${RECENT_DAYS} days` : query.day;
   return html`${await results(reader, now, found)}${more}
     <p class="soft">
-      ${days}Searched: transfers, payouts, batches by their total, and adjustments. For single
-      bonuses, pay-ins and the rows of batches, open their account. Descriptions and numbers of bank
-      accounts cannot be searched.
+      Searched: transfers, payouts, batches and adjustments of ${days}, by amount, description, bank
+      account's holder and rail's reference; ids, names and references of any day.
+      ${query.day === '' && 'For an older operation, choose its day. '}For single bonuses, pay-ins
+      and the rows of batches, open their account. Numbers of bank accounts cannot be searched.
     </p>`;
 }
 

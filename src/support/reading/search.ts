@@ -171,8 +171,7 @@ interface MadeWithin {
 interface OperationFilter {
   readonly amounts: readonly AmountRange[] | null;
   /**
-   * Ids of operations, or of their tenants or accounts, and a part of the reference of a payout's
-   * rail or of the name of its bank account's holder.
+   * Ids of operations, or of their tenants or accounts, and a part of a text of the operation.
    */
   readonly about: { readonly ids: readonly Uuid[]; readonly text: string } | null;
 }
@@ -184,6 +183,13 @@ const ABOUT = {
   batches: ['id', 'tenant_id', 'source_account_id'],
   adjustments: ['id', 'tenant_id', 'account_id'],
 } as const;
+/** Columns of which any part is found, in any case and without accents. */
+const TEXTS: Readonly<Record<keyof typeof ABOUT, string>> = {
+  transfers: 't.description',
+  payouts: "CONCAT_WS(' ', t.rail_reference, t.holder_name, t.description)",
+  batches: 't.description',
+  adjustments: 't.reason',
+};
 const OPERATIONS = Object.keys(ABOUT) as readonly (keyof typeof ABOUT)[];
 
 function filterSql(kind: keyof typeof ABOUT, { amounts, about }: OperationFilter): string {
@@ -194,10 +200,7 @@ function filterSql(kind: keyof typeof ABOUT, { amounts, about }: OperationFilter
   );
   const ids = about?.ids.map((id) => uuid.literal(id)).join(',') ?? '';
   const named = ids === '' ? [] : ABOUT[kind].map((column) => `t.${column} IN (${ids})`);
-  if (about !== null && kind === 'payouts')
-    named.push(
-      `LOWER(CONCAT_WS(' ', t.rail_reference, t.holder_name)) LIKE ${patternSql('%', about.text.toLowerCase())}`,
-    );
+  if (about !== null) named.push(likeSql(TEXTS[kind], '%', about.text));
   return [ranges, about && named]
     .map((some) => (some ? ` AND (${['FALSE', ...some].join(' OR ')})` : ''))
     .join('');
@@ -274,20 +277,37 @@ function beginsSql(columnName: string, text: string): string {
   return `${columnName} LIKE ${patternSql('', text)}`;
 }
 
+/** Compares without accents and case, for which no index helps. */
+function likeSql(textSql: string, before: '' | '%', text: string): string {
+  return `${textSql} COLLATE utf8mb4_general_ci LIKE ${patternSql(before, text)}`;
+}
+
 /** Returns a pattern for `LIKE` that matches what follows `before` and begins with the text. */
 function patternSql(before: '' | '%', text: string): string {
   return string.literal(`${before}${text.replace(/[\\%_]/g, '\\$&')}%`);
 }
 
-/** Returns the ids of accounts and tenants whose name begins with the text, in any of four cases. */
+const MARKS = ['', ...'\u0300\u0301\u0302\u0303\u0308\u0327'];
+
+/** Returns the letter in both cases, without and with each accent. */
+function variantsOf(letter: string): readonly string[] {
+  return [letter.toLowerCase(), letter.toUpperCase()]
+    .flatMap((one) => MARKS.map((mark) => `${one}${mark}`.normalize('NFC')))
+    .filter((one) => [...one].length === 1);
+}
+
+/**
+ * Returns the ids of accounts and tenants whose name begins with the text, without accents and case.
+ * The index on the name finds those with the first two letters in any form.
+ */
 async function idsNamedLike(reader: Reader, text: string): Promise<readonly Uuid[]> {
-  const lower = text.toLowerCase();
-  const titled = lower.replace(/(?<=^|\s)\S/g, (first) => first.toUpperCase());
-  const names = [...new Set([text, lower, titled, text.toUpperCase()])];
-  const like = names.map((name) => beginsSql('name', name)).join(' OR ');
+  const [first = '', second = ''] = text.normalize('NFD').replace(/\p{M}/gu, '');
+  const starts = variantsOf(first).flatMap((one) => variantsOf(second).map((two) => one + two));
+  const begins = starts.map((start) => beginsSql('name', start)).join(' OR ');
+  const like = `(${begins || 'FALSE'}) AND ${likeSql('name', '', text)}`;
   const rows = await reader.query(
     `(SELECT id FROM tenants WHERE ${like} LIMIT ${MAX_OF_EACH}) UNION ALL
-     (SELECT id FROM accounts FORCE INDEX (by_name) WHERE (${like}) AND type<>'system' LIMIT ${MAX_OF_EACH})`,
+     (SELECT id FROM accounts FORCE INDEX (by_name) WHERE ${like} AND type<>'system' LIMIT ${MAX_OF_EACH})`,
   );
   return rows.map((row) => uuid.parse(row.id));
 }
