@@ -38,7 +38,7 @@ header {
   display: flex; flex-wrap: wrap; gap: 0.5rem 1.5rem; align-items: center;
   padding-top: 0.75rem; padding-bottom: 0.75rem; border-bottom: 1px solid var(--line);
 }
-header nav { display: flex; gap: 1.25rem; }
+header nav { display: flex; flex-wrap: wrap; gap: 0 1.25rem; }
 header a { padding: 0.5rem 0; text-decoration: none; }
 header form { display: flex; gap: 0.5rem; align-items: center; }
 header form.find { flex: 1 1 18rem; max-width: 32rem; margin-left: auto; }
@@ -121,6 +121,10 @@ button.copy { min-height: 1.5rem; padding: 0 0.5rem; font-size: var(--small); }
 details { background: var(--card); border: 1px solid var(--line); border-radius: 0.5rem; margin-bottom: 0.6rem; }
 summary { cursor: pointer; font-weight: 600; padding: 0.7rem 1rem; }
 .keys details[data-key='a'] > summary::after { content: 'A'; float: right; color: var(--soft); border: 1px solid var(--line); border-radius: 0.25rem; padding: 0 0.4rem; font-size: var(--small); }
+.keys .links a[rel='next']::after { content: ' N'; color: var(--soft); font-size: var(--small); }
+.keys form.find::after { content: '/'; color: var(--soft); }
+footer { display: none; max-width: 90rem; margin: 0 auto; padding: 0 1.5rem 1.5rem; }
+.keys footer { display: block; }
 details > form, details > p { margin: 0; padding: 0 1rem 1rem; }
 details > p { padding-bottom: 0.75rem; }
 nav.pages { display: flex; gap: 0.75rem; margin-top: 1rem; }
@@ -149,7 +153,7 @@ nav.pages { display: flex; gap: 0.75rem; margin-top: 1rem; }
 }
 @media print {
   :root { color-scheme: light; --back: #fff; --text: #000; --soft: #333; --link: #000; }
-  header, nav, form, details, section:has(> details), .links, .copy, .skip { display: none; }
+  header, footer, nav, form, details, section:has(> details), .links, .copy, .skip { display: none; }
   main { max-width: none; padding: 0; }
   tr, li, .card { break-inside: avoid; }
 }
@@ -158,6 +162,7 @@ nav.pages { display: flex; gap: 0.75rem; margin-top: 1rem; }
 /** The only script: keyboard shortcuts and buttons that copy ids. Pages work without it. */
 const SCRIPT = `
 document.body.classList.add('keys');
+const isList = /^\\/(waiting\\/|$)/.test(location.pathname);
 const open = (selector) => document.querySelector(selector);
 addEventListener('keydown', (event) => {
   const isTyping = event.target.closest('input, select, textarea') !== null;
@@ -167,7 +172,7 @@ addEventListener('keydown', (event) => {
     if (form === null) return;
     form.open = true;
     form.querySelector('input:not([type=hidden])').focus();
-  } else if (event.key === 'n') open('a[rel=next]')?.click();
+  } else if (event.key === 'n') open(isList ? 'tbody a' : '.links a[rel=next]')?.click();
   else if (event.key === '/') open('input[type=search]')?.focus();
   else return;
   event.preventDefault();

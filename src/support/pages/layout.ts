@@ -41,13 +41,15 @@ export function documentOf(
           </div>
           ${content}
         </main>
+        ${person !== null && html`<footer class="soft">Keys: A approves or applies, N opens the next item, / searches.</footer>`}
       </body>
     </html> `.text;
 }
 
 function bar(person: SignedInPerson): Html {
   return html`<nav aria-label="Desk">
-      <a href="/">Needs attention</a><a href="/search">Search</a>
+      <a href="/">Needs attention</a><a href="/waiting/transfers">To approve</a>
+      <a href="/tenants">Tenants</a><a href="/search">Search</a>
     </nav>
     <form class="find" role="search" method="get" action="/search">
       <input
