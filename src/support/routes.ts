@@ -152,8 +152,7 @@ function addResourceKind<Resource>(
       const done = kind.actions.find(
         ({ verb }) => context.query.done === doneMark(person, kind.name, id, verb),
       );
-      const result = done?.done ?? null;
-      sendPage(context, await resourcePage(site, { kind, resource, person }, result));
+      sendPage(context, await resourcePage(site, { kind, resource, person }, done ?? null));
     }),
   );
   for (const list of kind.lists ?? [])

@@ -105,7 +105,7 @@ describe('what operators do for support', () => {
     );
     assert.match(
       text(shown.waits_for),
-      /^1 more approval, from support or from an approver, admin or owner .* other than creator/,
+      /^1 more approval: by support, or by a member of its account who may approve and did not create it/,
     );
     assert.match(String(shown.approvals), /^approver \(api\) at 20[-0-9T:.]+Z$/);
     const entries = z.array(z.string()).length(2).parse(shown.outbox);
@@ -127,7 +127,7 @@ describe('what operators do for support', () => {
     const id = await pend();
     const approve = ['transfers', 'approve', id, '--reason', 'ticket 2', '--yes'];
     const first = await one(...approve);
-    assert.match(text(first.waits_for), /^1 more approval, .*support has approved already/);
+    assert.match(text(first.waits_for), /^1 more approval: .*support has approved already/);
     await fails(1, /support has approved it already, and counts once/, ...approve);
     assert.equal((await own.read(id)).status, 'pending_approval');
     await one('transfers', 'cancel', id, '--reason', 'the end of a test', '--yes');

@@ -55,7 +55,11 @@ describe('at the support desk', () => {
     assert.equal((await own.read(id)).status, 'completed');
     const story = (await maria.get(location)).text;
     for (const told of [
-      ...['Approved. The status', 'Approved</strong>, by maria (support desk)', 'Ledger: '],
+      ...[
+        'Approved. 10,000.00 COPM moved to ',
+        'Approved</strong>, by maria (support desk)',
+        'Ledger: ',
+      ],
       ...['Event transfer.completed'],
     ])
       assert(story.includes(told), `${told} is missing in ${story}`);
@@ -73,7 +77,7 @@ describe('at the support desk', () => {
     const { name } = own.bank.tenant.tenant;
     const found = await list({ tenant: name, least: '76,543.21', asset: 'COPM' });
     assert(found.includes(`href="/transfers/${id}"`), found);
-    assert.match(found, /1 more approval from support or an approver other than creator/);
+    assert.match(found, /1 more approval: by support, or by a member who did not create it/);
     assert.match(found, /Expires in 59 min/);
     for (const [least, asset] of [
       ['76,543.22', 'COPM'],
@@ -250,6 +254,9 @@ describe('at the support desk', () => {
       assert.match(answer.text, text);
     }
     assert.equal((await paying.get(id)).status, 'failed');
+    const { text: failed } = await maria.get(page);
+    assert(failed.includes(' went back to ') && failed.includes('<summary>Correct the outcome'));
+    assert.match(failed, /Sent to the rail: .*Reported by the rail: failed</s);
   });
 
   it('a payout is resolved by two people, never by one, whatever they send', async () => {
@@ -261,9 +268,15 @@ describe('at the support desk', () => {
     const propose = { reason, outcome: 'completed', code: await desk.freshCode(maria.person) };
     assert.equal((await maria.act(page, 'propose', propose)).status, 303);
     const shown = (await maria.get(page)).text;
+    assert.match(shown, /a second person, who applies or rejects/);
+    assert.match(shown, /sent 1 time, asked 0 times, no answer/);
     assert.equal(findForm(shown, `${page}/apply`), null, 'the button of the second person');
     const sofia = await desk.staffed('sofia');
     const stolen = await sofia.form(page, 'apply');
+    assert.match(
+      (await sofia.get(page)).text,
+      /The outcome will be <strong>completed: the bank has paid it<\/strong>/,
+    );
     const code = await desk.freshCode(maria.person);
     assert.equal((await maria.post(`${page}/apply`, { ...stolen, reason, code })).status, 403);
     // Her own session and her own form, which the page does not show her: the act is made for the test.

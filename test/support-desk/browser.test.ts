@@ -150,7 +150,7 @@ describe('in a browser, the support desk', () => {
     await page.goto(`${desk.url}/waiting/transfers`);
     await picture(page, 'list');
     await page.goto(`${desk.url}/`);
-    await page.locator(`a[href="/transfers/${transferId}"]`).click();
+    await page.locator(`a[href="/transfers/${transferId}"]`).first().click();
     await assertFine(await plain.storageState(), [
       ...['/', '/search', '/search?text=%24ana', '/waiting/transfers?tenant=acme&least=1'],
       ...['/waiting/stuck', '/waiting/endpoints', '/waiting/batches', `/tenants/${tenantId}`],
@@ -192,7 +192,10 @@ describe('in a browser, the support desk', () => {
     await signIn(page, leo);
     await page.goto(`${desk.url}/payouts/${payoutId}`);
     await send(page, 'Apply the proposal', 'Seen on the statement too', leo, 'phone');
-    assert.match((await page.getByRole('status').textContent()) ?? '', /Applied\./);
+    assert.match(
+      (await page.getByRole('status').textContent()) ?? '',
+      /Applied: completed\. .* was paid to/,
+    );
     assert.equal((await rowOf(db, payoutId as Parameters<typeof rowOf>[1])).status, 'completed');
     await context.close();
   }
@@ -214,6 +217,10 @@ describe('in a browser, the support desk', () => {
     await page.keyboard.press('n');
     await page.waitForURL((url) => url.pathname !== `/transfers/${transferId}`);
     assert.match(new URL(page.url()).pathname, /^\/transfers\//);
+    await page.goto(`${desk.url}/`);
+    assert.equal(await page.locator('footer').isVisible(), true);
+    await page.keyboard.press('n');
+    await page.waitForURL(/\/transfers\//);
     assert.equal((await page.getByRole('button', { name: /^Copy / }).count()) > 0, true);
     await context.close();
   }

@@ -1,5 +1,6 @@
 import { newId, parseUuid, type Uuid } from '../../core/ids.js';
 import type { StaffActionName, StaffIdentity } from '../../staff/rules.js';
+import type { Names } from '../reading/transfers.js';
 import { DeskError } from '../failures.js';
 import { isMarkOf, markOf } from '../forms.js';
 import { html, type Html } from '../html.js';
@@ -19,8 +20,12 @@ export interface DeskAction<Resource> {
   readonly name: StaffActionName;
   readonly label: string;
   readonly explanation: string;
-  /** Sentences about what was done and comes next. */
-  readonly done: string;
+  /** Words that replace those above for this resource. */
+  readonly wordsFor?: (
+    resource: Resource,
+  ) => Partial<Record<'label' | 'explanation', string>> | undefined;
+  /** Sentences about what was done and comes next, for the resource as it is afterwards. */
+  readonly done: string | ((after: Resource, names: Names) => string);
   /** Set if the action ends or abandons something. */
   readonly isStop?: true;
   readonly fields?: (resource: Resource, given: URLSearchParams | null) => Html;

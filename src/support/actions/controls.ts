@@ -1,35 +1,68 @@
-import { APPROVAL_ACTIONS, type ApprovalAction } from '../../approvals/rules.js';
+import { APPROVAL_ACTIONS, type ApprovalAction, waitingOf } from '../../approvals/rules.js';
 import type { Approvals } from '../../approvals/service.js';
 import { performBatchAction } from '../../batches/control.js';
 import { CANCELABLE, isPaused, PAUSABLE } from '../../batches/rules.js';
+import { formatAmount } from '../../core/amount.js';
 import { ApiError } from '../../core/errors.js';
+import { counted } from '../../core/plural.js';
 import type { BonusBatch } from '../../db/entities/bonuses.js';
 import type { Transfer } from '../../db/entities/operations.js';
 import type { Payout } from '../../db/entities/payouts.js';
 import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
 import { type Operation, pause, resume, retryNow } from '../../webhooks/staff-actions.js';
 import type { DeskDeps } from '../deps.js';
+import { endText } from '../reading/payouts.js';
+import type { Names } from '../reading/transfers.js';
 import type { DeskAction } from './action.js';
 
 const APPROVAL_WORDS: Readonly<
-  Record<ApprovalAction, readonly [label: string, explanation: string, done: string]>
+  Record<ApprovalAction, readonly [label: string, explanation: string]>
 > = {
   approve: [
     'Approve',
-    'Records the approval of support. Support counts as one approver, whoever on the staff approves. The last approval moves the money.',
-    'Approved. The status shows whether another approval is needed.',
+    'Records the approval of support. Support counts as one approver, whoever on the staff approves.',
   ],
   reject: [
     'Reject',
     'Ends it against the wish of the requester. No money leaves the account. The tenant can read the reason.',
-    'Rejected. The money is available in its account again.',
   ],
   cancel: [
     'Cancel',
     'Ends it because the requester no longer wants it. No money leaves the account. The tenant can read the reason.',
-    'Canceled. The money is available in its account again.',
   ],
 };
+
+/** Returns how many approvals are missing. 0 if none is waited for. */
+function missingOf(row: Transfer | Payout): number {
+  const waiting = row.status === 'pending_approval' ? waitingOf(row) : null;
+  return waiting === null ? 0 : waiting.required - waiting.received;
+}
+
+function approvalText(row: Transfer | Payout): string {
+  const missing = missingOf(row) - 1;
+  const next =
+    missing > 0
+      ? `After yours, ${counted(missing, 'more approval')} must come from the account's members.`
+      : `Your approval moves ${formatAmount(row)} now.`;
+  return `${APPROVAL_WORDS.approve[1]} ${next}`;
+}
+
+function doneText(action: ApprovalAction, row: Transfer | Payout, names: Names): string {
+  const { status, sourceAccountId, rejectionCode, rejectionReason } = row;
+  const [sum, source] = [formatAmount(row), names.account(sourceAccountId)];
+  const back = `${sum} is available in ${source} again.`;
+  if (action !== 'approve') return `${action === 'reject' ? 'Rejected' : 'Canceled'}. ${back}`;
+  const missing = missingOf(row);
+  if (missing > 0)
+    return `Approved; ${counted(missing, 'more approval')} ${missing === 1 ? 'is' : 'are'} needed.`;
+  if (['rejected', 'canceled', 'failed', 'returned'].includes(status))
+    return `Approved, but then ${endText(status, endText(rejectionCode, rejectionReason))}. ${back}`;
+  if (!('holderName' in row))
+    return `Approved. ${sum} moved to ${names.account(row.destinationAccountId)}.`;
+  return status === 'completed'
+    ? `Approved. ${sum} was paid to ${row.holderName}.`
+    : `Approved. ${sum} goes to ${row.holderName}, and its rail reports when it is paid.`;
+}
 
 /** Returns the actions on a resource that waits. `rowOf` returns its row from the page's data. */
 export function approvalActions<Shown, Row extends Transfer | Payout>(
@@ -42,8 +75,10 @@ export function approvalActions<Shown, Row extends Transfer | Payout>(
     name: `${noun}.${action}` as const,
     label: APPROVAL_WORDS[action][0] + (action === 'cancel' ? ` the ${noun}` : ''),
     explanation: APPROVAL_WORDS[action][1],
-    done: APPROVAL_WORDS[action][2],
-    ...(action === 'approve' ? {} : { isStop: true as const }),
+    done: (after, names) => doneText(action, rowOf(after), names),
+    ...(action === 'approve'
+      ? { wordsFor: (shown) => ({ explanation: approvalText(rowOf(shown)) }) }
+      : { isStop: true as const }),
     isOpen: (shown) => {
       const { status } = rowOf(shown);
       return status === 'pending_approval' || (action === 'cancel' && status === 'approved');

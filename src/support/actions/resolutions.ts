@@ -1,3 +1,4 @@
+import { formatAmount } from '../../core/amount.js';
 import { ApiError, invalidField } from '../../core/errors.js';
 import { parseUuid } from '../../core/ids.js';
 import type { Reader } from '../../db/database.js';
@@ -14,6 +15,7 @@ import { proposeResolution, rejectResolution, type SeenPayout } from '../../payo
 import type { StaffIdentity } from '../../staff/rules.js';
 import { html, type Html } from '../html.js';
 import { options } from '../pages/layout.js';
+import { moneyText } from '../reading/payouts.js';
 import type { DeskAction } from './action.js';
 import { approvalActions } from './controls.js';
 
@@ -26,6 +28,12 @@ const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
   unchanged: 'unchanged: its status is correct, and it is no longer shown as stuck',
 };
 
+const CORRECTION = {
+  label: 'Correct the outcome',
+  explanation:
+    'For when the bank paid it although its rail reported that it failed. Ask the bank first. The money leaves the account again when a second person applies it.',
+};
+
 /** Actions of two people, each with a code, that decide a payout in place of its rail. */
 const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
   {
@@ -34,6 +42,7 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
     label: 'Propose the outcome',
     explanation:
       'Ask the bank first; never guess. No money moves until a second person applies the proposal.',
+    wordsFor: ({ payout }) => (payout.status === 'failed' ? CORRECTION : undefined),
     done: 'Proposed. A second person must apply it: it is on the start page under proposed outcomes.',
     fields: (seen, given) =>
       html`${stateField(seen)}${outcomeField(seen.payout, given?.get('outcome') ?? null)}`,
@@ -50,8 +59,9 @@ const RESOLUTION_ACTIONS: readonly DeskAction<SeenPayout>[] = [
     label: 'Apply the proposal',
     explanation:
       'Carries out the proposed outcome. Before money returns to the account, the rail must confirm that it will never pay.',
-    done: 'Applied. The status shows the outcome; if the rail must confirm it first, it follows.',
-    fields: proposalField,
+    done: ({ payout }, names) =>
+      `Applied: ${payout.status.replaceAll('_', ' ')}. ${moneyText(payout, names.account(payout.sourceAccountId)) ?? ''}`,
+    fields: (seen, given) => html`${proposedText(seen)}${proposalField(seen, given)}`,
     isOpen: ({ open }, by) => open !== undefined && open.proposedById !== by.id,
     run: async ({ database, release }, payout, { by, reason, form }) => {
       if (await isDecided(database.current, payout, form, 'applied', by)) return;
@@ -102,6 +112,14 @@ function withShownState(now: SeenPayout, form: URLSearchParams): SeenPayout {
   if (status === undefined || !Number.isSafeInteger(contradictions))
     throw new ApiError(invalidField(SHOWN_STATE, 'unknown'));
   return { ...now, payout: { ...now.payout, status }, contradictions };
+}
+
+/** Shows what a second person applies. */
+function proposedText({ payout, open }: SeenPayout): Html {
+  return html`<p>
+    The outcome will be <strong>${open && OUTCOME_WORDS[open.outcome]}</strong>. The amount is
+    ${formatAmount(payout)}.
+  </p>`;
 }
 
 function proposalField({ open }: SeenPayout, given: URLSearchParams | null): Html {

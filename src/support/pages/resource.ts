@@ -26,11 +26,11 @@ interface Stage<Resource> {
   readonly person: SignedInPerson;
 }
 
-/** `result` is that of the form that led to the page, or a text about what was done. */
+/** `result` is that of the form that led to the page, or the action that was performed. */
 export async function resourcePage<Resource>(
   site: Site,
   stage: Stage<Resource>,
-  result: FailedAction | string | null,
+  result: FailedAction | DeskAction<Resource> | null,
 ): Promise<Page> {
   const { kind, resource } = stage;
   const { reader } = site.database;
@@ -55,8 +55,11 @@ export async function resourcePage<Resource>(
     next !== null &&
       html`<a rel="next" href="${pathOf(kind.name, next)}">Next one that needs attention</a>`,
   ].filter((link) => link);
-  const forms = actionForms(stage, typeof result === 'string' ? null : result);
-  const content = html`${result !== null && resultNotice(result)}
+  const failed = result !== null && 'result' in result ? result : null;
+  const performed = result !== null && 'done' in result ? result.done : null;
+  const done = typeof performed === 'function' ? performed(resource, context.names) : performed;
+  const forms = actionForms(stage, failed);
+  const content = html`${done !== null && notice('good', done)}${failed && resultNotice(failed)}
     <div class="columns">
       <div class="side">
         <div class="card">${facts([...described.facts, ['Id', idText(id)]])}</div>
@@ -68,10 +71,9 @@ export async function resourcePage<Resource>(
       </div>
     </div>
     ${described.before}${lists}${history && historySections(history, timeZone)}${described.after}`;
-  const failed = result !== null && typeof result !== 'string';
   return {
     ...{ title: kind.titleOf(resource), beside: status, content },
-    status: failed ? statusOf(result) : 200,
+    status: failed ? statusOf(failed) : 200,
   };
 }
 
@@ -105,12 +107,11 @@ export function unknownPage<Resource>(
   return { title: action.label, content, status: statusOf(failed) };
 }
 
-function resultNotice(result: FailedAction | string): Html {
-  if (typeof result === 'string') return notice('good', result);
-  if (result.result.outcome === 'refused')
+function resultNotice({ result }: FailedAction): Html {
+  if (result.outcome === 'refused')
     return notice(
       'bad',
-      html`<p><strong>Nothing was changed:</strong> ${result.result.refusal.message}.</p>`,
+      html`<p><strong>Nothing was changed:</strong> ${result.refusal.message}.</p>`,
     );
   return notice(
     'wait',
@@ -147,8 +148,9 @@ function actionForm<Resource>(
         maxlength="7"
         title="Six digits"
     /></label>`;
-  const form = html`<summary>${action.label}</summary>
-    <p class="soft">${action.explanation}</p>
+  const { label, explanation } = { ...action, ...action.wordsFor?.(resource) };
+  const form = html`<summary>${label}</summary>
+    <p class="soft">${explanation}</p>
     <form class="stacked" method="post" action="${pathOfStage(stage)}/${action.verb}">
       ${tokenField(person.secret)}${field} ${action.fields?.(resource, given)}
       <label
@@ -159,7 +161,7 @@ function actionForm<Resource>(
         <input name="reason" required maxlength="140" value="${given?.get('reason') ?? ''}"
       /></label>
       ${code}
-      <div><button class="${action.isStop === true ? 'stop' : 'go'}">${action.label}</button></div>
+      <div><button class="${action.isStop === true ? 'stop' : 'go'}">${label}</button></div>
     </form>`;
   // The key that opens the form.
   const key = action.verb === 'approve' || action.verb === 'apply' ? 'a' : '';

@@ -88,7 +88,7 @@ const ROWS: { readonly [K in keyof Rows]: RowOf<Rows[K]> } = {
       ['Batch', plainLink('batches', id, batchTitle(batch))],
       ['Total', asset !== null && formatAmount({ raw, asset })],
       ['From', context.account(batch.sourceAccountId)],
-      ['Description', batch.description],
+      ['Description', batch.description && plainLink('batches', id, batch.description)],
       ['Status', batchStatus(batch)],
       ['Rows', batch.status === 'executing' && paymentsText(batch)],
       tenantFact(tenantId, context.tenant(tenantId)),
@@ -156,7 +156,7 @@ function operationRow(
     ['Amount', plainLink(path, id, formatAmount(operation), 'amount')],
     ['From', context.account(operation.sourceAccountId)],
     ['To', to],
-    ['Description', operation.description],
+    ['Description', operation.description && plainLink(path, id, operation.description)],
     ['Status', [tag(operation.status), html`<div>${needs(operation, context)}</div>`]],
     ['Due', urgency(operation, context)],
     tenantFact(tenantId, context.tenant(tenantId)),
@@ -176,9 +176,9 @@ function needs(operation: Transfer | Payout, context: Context): Content {
   const waiting = waitingOf(operation);
   if (waiting === null || waiting.status !== 'pending_approval') return null;
   if (isExpired(waiting, context.now)) return 'nothing: it has expired';
-  const people = `an approver other than ${context.person(operation.createdBy)}`;
-  const from = context.hasSupport(operation.id) ? people : `support or ${people}`;
-  return `${counted(waiting.required - waiting.received, 'more approval')} from ${from}`;
+  const people = 'by a member who did not create it';
+  const by = context.hasSupport(operation.id) ? people : `by support, or ${people}`;
+  return `${counted(waiting.required - waiting.received, 'more approval')}: ${by}`;
 }
 
 /** Shows when the operation expires, or how long it has been stuck. Returns null otherwise. */

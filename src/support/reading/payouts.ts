@@ -1,7 +1,9 @@
 import { isExpired, waitingOf } from '../../approvals/rules.js';
+import { formatAmount } from '../../core/amount.js';
 import { type Instant, toRfc3339 } from '../../core/instant.js';
 import { counted } from '../../core/plural.js';
 import type { Payout, PayoutRailEvent, PayoutResolution } from '../../db/entities/payouts.js';
+import { isUnfinished } from '../../payouts/rules.js';
 
 /** Returns the reason why a payout is stuck, as text. Returns null if it is not stuck. */
 export function stuckText({
@@ -66,9 +68,16 @@ export function payoutWaitsFor(payout: Payout, now: Instant): string {
     : `nothing: it is ${payout.status}`;
 }
 
+/** Returns where the money of a payout that has ended is. Returns null for another one. */
+export function moneyText(payout: Payout, source: string): string | null {
+  const sum = formatAmount(payout);
+  if (payout.status === 'completed') return `${sum} was paid to ${payout.holderName}.`;
+  return isUnfinished(payout) ? null : `${sum} went back to ${source}.`;
+}
+
 /** Returns a code in words, with its reason. Returns null without a code. */
 export function endText(code: string | null, reason: string | null = null): string | null {
   if (code === null) return null;
-  const words = code.replaceAll('_', ' ');
+  const words = code.replaceAll('_', ' ').replace('payin', 'pay-in');
   return reason === null || reason === '' ? words : `${words}: ${reason}`;
 }

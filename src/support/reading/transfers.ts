@@ -131,26 +131,21 @@ export async function readTransferDetails(
       channel,
       at: createdAt,
     })),
-    waitsFor: waitsFor(transfer, given, creator, at),
+    waitsFor: waitsFor(transfer, given, at),
     workflowId: waitingOf(transfer) === null ? null : transferWorkflowId(id),
     outbox: waiting,
   };
 }
 
 /** Returns a text about what the transfer is waiting for, for a customer. */
-function waitsFor(
-  transfer: Transfer,
-  given: readonly Approval[],
-  creator: string,
-  at: Instant,
-): string {
+function waitsFor(transfer: Transfer, given: readonly Approval[], at: Instant): string {
   const waiting = waitingOf(transfer);
   if (waiting === null || transfer.status !== 'pending_approval')
     return `nothing: it is ${transfer.status}`;
   if (isExpired(waiting, at)) return 'nothing: it has expired, and a worker ends it within seconds';
   const count = counted(waiting.required - waiting.received, 'more approval');
-  const people = `from an approver, admin or owner of its account other than ${creator}, who created it`;
+  const people = `by a member of its account who may approve and did not create it`;
   return given.some(({ approver }) => approver === SUPPORT)
-    ? `${count}, ${people}; support has approved already`
-    : `${count}, from support or ${people}`;
+    ? `${count}: ${people}; support has approved already`
+    : `${count}: by support, or ${people}`;
 }

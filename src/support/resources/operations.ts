@@ -1,4 +1,5 @@
 import { formatAmount } from '../../core/amount.js';
+import { counted } from '../../core/plural.js';
 import {
   type Adjustment,
   adjustments,
@@ -13,7 +14,7 @@ import {
 } from '../../db/entities/payouts.js';
 import { adjustmentResource } from '../../funding/schemas.js';
 import { readSeen, type SeenPayout } from '../../payouts/resolutions.js';
-import { transitionsOf } from '../../payouts/rules.js';
+import { isUnfinished, transitionsOf } from '../../payouts/rules.js';
 import { payoutResource } from '../../payouts/schemas.js';
 import { payoutWorkflowId } from '../../temporal/contracts.js';
 import { transferResource } from '../../transfers/schemas.js';
@@ -24,7 +25,13 @@ import { html } from '../html.js';
 import { railSection } from '../pages/history.js';
 import { amount, link, publicFacts, tag } from '../pages/layout.js';
 import { bankAccountText } from '../pages/rows.js';
-import { endText, payoutWaitsFor, resolutionLine, stuckText } from '../reading/payouts.js';
+import {
+  endText,
+  moneyText,
+  payoutWaitsFor,
+  resolutionLine,
+  stuckText,
+} from '../reading/payouts.js';
 import { line, type TimelineLine } from '../reading/timeline.js';
 import { readTransferDetails } from '../reading/transfers.js';
 import type { ResourceKind } from './resource-kind.js';
@@ -76,7 +83,7 @@ export const transferKind: ResourceKind<Transfer> = {
   },
 };
 
-const OPEN: readonly string[] = ['pending_approval', 'approved', 'in_progress'];
+const SECOND_PERSON = 'a second person, who applies or rejects the proposed outcome';
 
 export const payoutKind: ResourceKind<SeenPayout> = {
   name: 'payouts',
@@ -101,7 +108,12 @@ export const payoutKind: ResourceKind<SeenPayout> = {
     return {
       status: [tag(status), isStuck ? html` ${tag('stuck')}` : ''],
       facts: [
-        [isPending ? 'Needs' : 'Waits for', OPEN.includes(status) && payoutWaitsFor(payout, now)],
+        [
+          isPending ? 'Needs' : 'Waits for',
+          open ? SECOND_PERSON : isUnfinished(payout) && payoutWaitsFor(payout, now),
+        ],
+        ['Rail so far', status === 'in_progress' && railText(reports)],
+        ['Money', moneyText(payout, names.account(from))],
         ['Stuck since', time(payout.stuckSince)],
         ['Stuck because', stuckText(payout)],
         ['Proposed', open && resolutionLine(open)],
@@ -138,18 +150,42 @@ export const payoutKind: ResourceKind<SeenPayout> = {
   },
 };
 
+const REPORTS: Readonly<Record<PayoutRailEvent['kind'], string>> = {
+  submission: 'Sent to the rail',
+  inquiry: 'Asked the rail',
+  callback: 'Reported by the rail',
+  statement: 'Read in a statement',
+  resolution: 'Resolved by staff',
+  void: 'Asked the rail to cancel',
+};
+
+/** Returns what was sent or reported, such as "Sent to the rail: no answer". */
+function reportText({ kind, said, effect }: PayoutRailEvent): string {
+  if (effect === 'sent') return REPORTS[kind];
+  const answer = said === 'voided' ? 'confirmed' : (endText(said) ?? endText(effect) ?? '');
+  const isPlain = said === null || effect === 'applied' || effect === 'noted';
+  return `${REPORTS[kind]}: ${answer}${isPlain ? '' : ` (${endText(effect)})`}`;
+}
+
+/** Returns a text about a payout that its rail has, such as "sent once, asked 8 times". */
+function railText(reports: readonly PayoutRailEvent[]): string {
+  const asked = reports.filter(({ kind }) => kind === 'inquiry').length;
+  const sent = reports.filter(({ effect }) => effect === 'sent').length;
+  const answer = reports.some(({ said }) => said !== null) ? '' : ', no answer';
+  return `sent ${counted(sent, 'time')}, asked ${counted(asked, 'time')}${answer}`;
+}
+
 /** Returns a line for each report. The same report several times in a row is one line. */
 function reportLines(reports: readonly PayoutRailEvent[]): readonly TimelineLine[] {
   const runs: { text: string; last: PayoutRailEvent; count: number }[] = [];
   for (const last of reports) {
-    const { kind, said, effect } = last;
-    const text = `${endText(kind)}: ${endText(said) ?? 'no report'} (${endText(effect)})`;
+    const text = reportText(last);
     const run = runs.at(-1);
     if (run?.text === text) Object.assign(run, { last, count: run.count + 1 });
     else runs.push({ text, last, count: 1 });
   }
   return runs.map(({ text, last: { at, rail }, count }) =>
-    line(at, `Rail ${rail}`, null, count === 1 ? text : `${text}, ${count} times`),
+    line(at, count === 1 ? text : `${text}, ${count} times`, null, rail),
   );
 }
 
