@@ -5,7 +5,7 @@ import { ROOT } from './service-process.js';
 /** The bundled workflows that a worker loads. */
 const BUNDLE = 'dist/workflow-bundle.cjs';
 /** Where a workflow waits for approvals, in the bundle: with the module's own name of the SDK. */
-const WAITS = /await \(0,(\w+)\.condition\)\(\(\) ?=> ?front\.hasSignals, Math\./;
+const WAITS = /await \(0,(\w+)\.condition\)\(\(\) ?=> ?\w+\.hasSignals, Math\./;
 
 /** Copies this release into `folder`, with workflows that sleep before they wait for approvals, behind `patched()`. */
 export function changedRelease(folder: string): string {
