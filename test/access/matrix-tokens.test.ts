@@ -220,6 +220,7 @@ describe('a token', () => {
   it('a token is not needed to learn that a path is unknown or a method wrong', async () => {
     for (const path of [
       '/v1/unknown',
+      '/',
       '/v1',
       '/v1/transfers/',
       '/v1/Transfers',

@@ -67,10 +67,12 @@ describe('docs', () => {
       assert.equal((await get(`/docs/${path}`)).status, 404, path);
   });
 
-  it('the root leads to the docs', async () => {
-    const { status, headers } = await fetch(`${world.url}/`, { redirect: 'manual' });
-    assert.deepEqual([status, headers.get('location')], [302, '/docs']);
-    assert.equal((await call(`${world.url}/`, { method: 'POST' })).status, 404);
+  it('a browser at the root is led to the docs, a program gets the 404 of the API', async () => {
+    const at = (accept: string): Promise<Response> =>
+      fetch(`${world.url}/`, { redirect: 'manual', headers: { accept } });
+    const browser = await at('text/html,application/xhtml+xml,*/*;q=0.8');
+    assert.deepEqual([browser.status, browser.headers.get('location')], [302, '/docs']);
+    for (const accept of ['*/*', 'application/json']) assert.equal((await at(accept)).status, 404);
   });
 
   it('each reason for a wrong field is on the page of errors', async () => {

@@ -65,7 +65,9 @@ export class DocsSite {
     const { path } = exchange;
     const file = this.mayHave(path) ? this.assemble().files.get(path) : undefined;
     if (file !== undefined) this.send(context, path, file);
-    else if (path === '/' && isRead(exchange.method)) this.lead(context, this.base);
+    else if (path === '/' && isRead(exchange.method) && context.accepts('json', 'html') === 'html')
+      // Programs get the API's 404.
+      this.lead(context, this.base);
     else if (this.base === '' || !path.startsWith(`${this.base}/`)) await next();
     else if (path.endsWith('/') && this.assemble().files.has(path.slice(0, -1)))
       this.lead(context, path.slice(0, -1));
