@@ -150,7 +150,7 @@ export function untilDetails(
 
 /** Resolves when its workflow waits for nothing. */
 export function untilWell(temporal: TestTemporal, endpointId: string): Promise<true> {
-  return untilDetails(temporal, endpointId, /^(.*\n\n)?well/);
+  return untilDetails(temporal, endpointId, /^(.*\n\n)?nothing: new events are sent at once/);
 }
 
 /** Resolves when the workflow has ended by itself. */
