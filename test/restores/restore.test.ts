@@ -242,7 +242,11 @@ describe('a restore', () => {
       await db.sql(statement);
     assert.equal((await openRestore(db.database.reader))?.noticedBy, 'copy');
     const early = await ops('restore', 'finish', '--as', 'leo');
-    assert.deepEqual([early.code, /to which moment/.test(early.stderr)], [1, true], early.stderr);
+    assert.deepEqual(
+      [early.code, /the moment of the restore was not given/.test(early.stderr)],
+      [1, true],
+      early.stderr,
+    );
     assert.equal((await begin('--nothing-lost')).code, 0);
     const finished = await ops('restore', 'finish', '--as', 'leo');
     assert.equal(finished.code, 0, finished.stderr);
