@@ -137,7 +137,7 @@ export async function listMembers(
     own.map(({ id }) => id),
   );
   const counted = await reader.query(
-    `SELECT member_id, role, COUNT(*) AS accounts FROM member_roles WHERE member_id IN (${ids}) GROUP BY member_id, role`,
+    `SELECT member_id, role, COUNT(*) AS accounts FROM member_roles WHERE member_id IN (${ids}) GROUP BY member_id, role ORDER BY role`,
   );
   return own.map((member) => ({
     member,
