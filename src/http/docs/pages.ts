@@ -18,9 +18,9 @@ export function errorsPage(urls: SiteUrls): Generated {
     </p>
     ${codeBlock('{"error": {"code": "…", "message": "…", "doc_url": "…", "details": {}}}', 'json')}
     <p>
-      For a 4xx, correct the request. A 422 is a business rule. It binds the key, except
-      <code>quota_exceeded</code>: a new attempt needs a new key. A 503 means that the result is
-      unknown: repeat the same request with the same key (<a
+      For a 4xx, correct the request. A 422 is a business rule and binds the key, so a new attempt
+      needs a new key; only <code>quota_exceeded</code> leaves the key free. A 503 means that the
+      result is unknown: repeat the same request with the same key (<a
         href="${urls.page('/idempotency')}#what-binds-a-key"
         >how</a
       >).

@@ -3,7 +3,8 @@ import type { StaffActionName, StaffIdentity } from '../../staff/rules.js';
 import type { Names } from '../reading/transfers.js';
 import { DeskError } from '../failures.js';
 import { isMarkOf, markOf } from '../forms.js';
-import { html, type Html } from '../html.js';
+import type { Html } from '../html.js';
+import { hiddenField } from '../pages/layout.js';
 import type { DeskDeps, SignedInPerson } from '../deps.js';
 
 interface ActionRequest {
@@ -58,7 +59,7 @@ export function actionField(
   const id = newId();
   const made = `${id}.${markOf(secret, `${verb}/${subject}/${id}`)}`;
   const value = repeated === null ? made : (repeated.get(ACTION_FIELD) ?? '');
-  return html`<input type="hidden" name="${ACTION_FIELD}" value="${value}" />`;
+  return hiddenField(ACTION_FIELD, value);
 }
 
 /** Returns the action's id. Throws `DeskError` if the form is not one of this page. */

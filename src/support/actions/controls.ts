@@ -11,7 +11,7 @@ import type { Payout } from '../../db/entities/payouts.js';
 import type { WebhookEndpoint } from '../../db/entities/webhooks.js';
 import { type Operation, pause, resume, retryNow } from '../../webhooks/staff-actions.js';
 import type { DeskDeps } from '../deps.js';
-import { endText } from '../reading/payouts.js';
+import { endText, moneyText } from '../reading/payouts.js';
 import type { Names } from '../reading/transfers.js';
 import type { DeskAction } from './action.js';
 
@@ -59,9 +59,8 @@ function doneText(action: ApprovalAction, row: Transfer | Payout, names: Names):
     return `Approved, but then ${endText(status, endText(rejectionCode, rejectionReason))}. ${back}`;
   if (!('holderName' in row))
     return `Approved. ${sum} moved to ${names.account(row.destinationAccountId)}.`;
-  return status === 'completed'
-    ? `Approved. ${sum} was paid to ${row.holderName}.`
-    : `Approved. ${sum} goes to ${row.holderName}, and its rail reports when it is paid.`;
+  const paid = moneyText(row, source);
+  return `Approved. ${paid ?? `${sum} goes to ${row.holderName}, and its rail reports when it is paid.`}`;
 }
 
 /** Returns the actions on a resource that waits. `rowOf` returns its row from the page's data. */

@@ -14,7 +14,7 @@ import { ANOTHER_OPEN, outcomeRefusal } from '../../payouts/resolution-checks.js
 import { proposeResolution, rejectResolution, type SeenPayout } from '../../payouts/resolutions.js';
 import type { StaffIdentity } from '../../staff/rules.js';
 import { html, type Html } from '../html.js';
-import { options } from '../pages/layout.js';
+import { hiddenField, options } from '../pages/layout.js';
 import { moneyText } from '../reading/payouts.js';
 import type { DeskAction } from './action.js';
 import { approvalActions } from './controls.js';
@@ -98,11 +98,7 @@ const SHOWN_STATE = 'state';
 const PROPOSAL = 'resolution';
 
 function stateField({ payout, contradictions }: SeenPayout): Html {
-  return html`<input
-    type="hidden"
-    name="${SHOWN_STATE}"
-    value="${payout.status} ${contradictions}"
-  />`;
+  return hiddenField(SHOWN_STATE, `${payout.status} ${contradictions}`);
 }
 
 /** Returns the payout with the state that the page showed. Throws `ApiError` if the field is invalid. */
@@ -123,11 +119,7 @@ function proposedText({ payout, open }: SeenPayout): Html {
 }
 
 function proposalField({ open }: SeenPayout, given: URLSearchParams | null): Html {
-  return html`<input
-    type="hidden"
-    name="${PROPOSAL}"
-    value="${given?.get(PROPOSAL) ?? open?.id}"
-  />`;
+  return hiddenField(PROPOSAL, given?.get(PROPOSAL) ?? open?.id ?? '');
 }
 
 /** Returns the payout. Throws `ApiError` if its proposal is newer than the page showed. */

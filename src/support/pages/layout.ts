@@ -68,7 +68,11 @@ function bar(person: SignedInPerson): Html {
 }
 
 export function tokenField(secret: string): Html {
-  return html`<input type="hidden" name="${TOKEN_FIELD}" value="${formToken(secret)}" />`;
+  return hiddenField(TOKEN_FIELD, formToken(secret));
+}
+
+export function hiddenField(name: string, value: string): Html {
+  return html`<input type="hidden" name="${name}" value="${value}" />`;
 }
 
 export function notice(kind: 'good' | 'bad' | 'wait', content: Content): Html {

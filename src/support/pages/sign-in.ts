@@ -1,5 +1,5 @@
 import { html, type Html } from '../html.js';
-import { notice, type Page, tokenField } from './layout.js';
+import { hiddenField, notice, type Page, tokenField } from './layout.js';
 
 export interface SignInWays {
   readonly withCode: boolean;
@@ -23,7 +23,7 @@ export function signInPage(
 
 function codeForm(secret: string, next: string): Html {
   return html`<form class="stacked card" method="post" action="/sign-in">
-    ${tokenField(secret)}<input type="hidden" name="next" value="${next}" />
+    ${tokenField(secret)}${hiddenField('next', next)}
     <label
       >Name<input
         name="name"
