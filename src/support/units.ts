@@ -7,7 +7,7 @@ import {
   MAX_RAW,
   parseRaw,
 } from '../core/amount.js';
-import type { AmountRange } from './reading/search.js';
+import type { AmountRange } from './reading/operation-search.js';
 
 /** Parses `1500.00` to the smallest unit. Returns null for malformed text. */
 export function parseUnits(text: string, asset: Asset): bigint | null {

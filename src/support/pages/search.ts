@@ -4,17 +4,13 @@ import { type Instant, maxInstant, parseRfc3339, toRfc3339 } from '../../core/in
 import type { Reader } from '../../db/database.js';
 import { type Content, html, type Html } from '../html.js';
 import {
-  MAX_FOUND,
-  countFound,
-  findByText,
   findMadeAfter,
   findMadeWithin,
-  type SearchResult,
-  madeAt,
   RECENT_DAYS,
   recentWindow,
   windowsOf,
-} from '../reading/search.js';
+} from '../reading/operation-search.js';
+import { countFound, findByText, madeAt, MAX_FOUND, type SearchResult } from '../reading/search.js';
 import { amountsBeginning } from '../units.js';
 import { notice, options, type Page, section, time } from './layout.js';
 import { tableOf } from './rows.js';

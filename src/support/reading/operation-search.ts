@@ -1,0 +1,134 @@
+import type { Asset } from '../../core/amount.js';
+import { dayNamed } from '../../core/calendar.js';
+import { firstIdAt, timeOfId, type Uuid } from '../../core/ids.js';
+import { type Instant, instant } from '../../core/instant.js';
+import { string, uuid } from '../../db/columns.js';
+import type { Reader } from '../../db/database.js';
+import { columnList } from '../../db/statements.js';
+import { parseRow } from '../../db/table.js';
+import { findEach, likeSql, MAX_FOUND, type SearchResult } from './search.js';
+
+/** Finds operations by their time, and within it by amount and text, for which no index exists. */
+
+export interface AmountRange {
+  readonly asset: Asset;
+  readonly least: bigint;
+  readonly most: bigint;
+}
+
+/** Maximum of rows of a table that one search examines. */
+const MAX_EXAMINED = 200_000;
+
+/** A time span for the tenants of one time zone, or for all tenants if `timeZone` is null. */
+interface Window {
+  readonly from: Instant;
+  readonly to: Instant;
+  readonly timeZone: string | null;
+}
+
+/** Returns the day in each time zone of tenants, or an empty list for an invalid day. */
+export async function windowsOf(reader: Reader, day: string): Promise<readonly Window[]> {
+  const rows = await reader.query("SELECT time_zone FROM tenants UNION SELECT 'UTC'");
+  return rows.flatMap((row) => {
+    const timeZone = string.parse(row.time_zone);
+    const named = dayNamed(day, timeZone);
+    return named === null ? [] : [{ ...named, timeZone }];
+  });
+}
+
+/** Returns the SQL condition that the row `t` of tenant `o` was created in the window. */
+function withinSql({ from, to, timeZone }: Window): string {
+  const within = `t.id>=${uuid.literal(firstIdAt(from))} AND t.id<${uuid.literal(firstIdAt(to))}`;
+  return timeZone === null
+    ? `(${within})`
+    : `(${within} AND o.time_zone=${string.literal(timeZone)})`;
+}
+
+/** Returns the last days, for searches that name none. */
+export function recentWindow(now: Instant): Window {
+  return { from: instant(now - RECENT_DAYS * 86_400_000), to: instant(now + 1), timeZone: null };
+}
+export const RECENT_DAYS = 7;
+
+interface MadeWithin {
+  readonly found: SearchResult;
+  readonly stoppedAt: Instant | null;
+}
+
+/** Restricts operations. Null means any. */
+interface OperationFilter {
+  readonly amounts: readonly AmountRange[] | null;
+  /**
+   * Ids of operations, or of their tenants or accounts, and a part of a text of the operation.
+   */
+  readonly about: { readonly ids: readonly Uuid[]; readonly text: string } | null;
+}
+
+/** Columns with ids of the kinds whose rows have an amount. */
+const ABOUT = {
+  transfers: ['id', 'tenant_id', 'source_account_id', 'destination_account_id'],
+  payouts: ['id', 'tenant_id', 'source_account_id'],
+  batches: ['id', 'tenant_id', 'source_account_id'],
+  adjustments: ['id', 'tenant_id', 'account_id'],
+} as const;
+/** Columns of which any part is found, in any case and without accents. */
+const TEXTS: Readonly<Record<keyof typeof ABOUT, string>> = {
+  transfers: 't.description',
+  payouts: "CONCAT_WS(' ', t.rail_reference, t.holder_name, t.description)",
+  batches: 't.description',
+  adjustments: 't.reason',
+};
+const OPERATIONS = Object.keys(ABOUT) as readonly (keyof typeof ABOUT)[];
+
+function filterSql(kind: keyof typeof ABOUT, { amounts, about }: OperationFilter): string {
+  const sum = kind === 'batches' ? 'total_raw' : 'raw';
+  const ranges = amounts?.map(
+    ({ asset, least, most }) =>
+      `(t.asset=${string.literal(asset)} AND t.${sum} BETWEEN ${least} AND ${most})`,
+  );
+  const ids = about?.ids.map((id) => uuid.literal(id)).join(',') ?? '';
+  const named = ids === '' ? [] : ABOUT[kind].map((column) => `t.${column} IN (${ids})`);
+  if (about !== null) named.push(likeSql(TEXTS[kind], '%', about.text));
+  return [ranges, about && named]
+    .map((some) => (some ? ` AND (${['FALSE', ...some].join(' OR ')})` : ''))
+    .join('');
+}
+
+/** Returns operations created in these windows, oldest first. */
+export async function findMadeWithin(
+  reader: Reader,
+  windows: readonly Window[],
+  filter: OperationFilter,
+): Promise<MadeWithin> {
+  const from = instant(Math.min(...windows.map((window) => window.from)));
+  const to = instant(Math.max(...windows.map((window) => window.to)));
+  const first = uuid.literal(firstIdAt(from));
+  const stops: Instant[] = [];
+  const found = await findEach(OPERATIONS, async (table, kind) => {
+    const [last] = await reader.query(
+      `SELECT id FROM ${table.name} FORCE INDEX (PRIMARY) WHERE id>=${first} AND id<${uuid.literal(firstIdAt(to))}
+       ORDER BY id LIMIT 1 OFFSET ${MAX_EXAMINED}`,
+    );
+    const stop = last === undefined ? null : uuid.parse(last.id);
+    const rows = await reader.query(
+      `SELECT ${columnList(table, 't')} FROM ${table.name} t FORCE INDEX (PRIMARY)
+       STRAIGHT_JOIN tenants o ON o.id=t.tenant_id
+       WHERE t.id>=${first} AND t.id<${uuid.literal(stop ?? firstIdAt(to))}${filterSql(kind, filter)}
+       AND (${windows.map(withinSql).join(' OR ')}) ORDER BY t.id LIMIT ${MAX_FOUND + 1}`,
+    );
+    const items = rows.map((row) => parseRow(table, row));
+    const end = items[MAX_FOUND]?.id ?? stop;
+    if (end !== null) stops.push(instant(timeOfId(end)));
+    return items.slice(0, MAX_FOUND);
+  });
+  return { found, stoppedAt: stops.length === 0 ? null : instant(Math.min(...stops)) };
+}
+
+/** Time after a request within which its operation is created. */
+const REQUEST_MS = 10_000;
+
+/** Returns operations created right after a request arrived. */
+export async function findMadeAfter(reader: Reader, at: Instant): Promise<SearchResult> {
+  const window = { from: at, to: instant(at + REQUEST_MS), timeZone: null };
+  return (await findMadeWithin(reader, [window], { amounts: null, about: null })).found;
+}
