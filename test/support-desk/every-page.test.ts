@@ -290,6 +290,13 @@ describe('every page of the support desk', () => {
     });
   }
 
+  it('an endpoint without deliveries has no list of them on its page of the support desk', async () => {
+    const { bank } = await openGuarded(api);
+    const path = `/endpoints/${text((await register(bank, ['transfer.completed'])).id)}`;
+    assert(!(await page(path)).text.includes('Newest deliveries'));
+    assert.match((await page(`${path}/deliveries`)).text, /There are none here/);
+  });
+
   it('the support desk lists every tenant once, in the order of their names', async () => {
     await fill(1);
     const where = `t.name=(SELECT MIN(name) FROM (SELECT name FROM tenants) named)`;

@@ -147,7 +147,7 @@ export const endpointKind: ResourceKind<WebhookEndpoint> = {
             <p>Event ${idText(delivery.eventId)}</p>`,
           attemptTable({ url: '', delivery, attempts: delivery.attempts }, timeZone),
         ]);
-        return { rows, next: printPosition(next) };
+        return { rows: rows.length > 0 && rows, next: printPosition(next) };
       },
     },
   ],
