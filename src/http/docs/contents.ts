@@ -55,7 +55,7 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   '/batches#the-file': 'csv excel',
   '/payouts': 'withdraw withdrawal bank beneficiary',
   '/payouts#states': 'return chargeback dispute',
-  '/webhooks': 'callback notification',
+  '/webhooks': 'webhook callback notification',
   '/webhooks#answer-quickly': 'retries',
   '/webhooks#verify-before-you-read': 'signature hmac',
   '/events#the-catalogue': 'types',
