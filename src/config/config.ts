@@ -22,7 +22,7 @@ import {
 } from './values.js';
 import { AUDIT_VARIABLES, TRACING_VARIABLES } from './observability.js';
 import { gatewayOf } from '../payouts/rails/rail.js';
-import { isAllowedHost } from '../webhooks/allowed-hosts.js';
+import { isAllowedHost } from '../webhooks/address-guard.js';
 
 export { ConfigError, type Environment } from './environment.js';
 

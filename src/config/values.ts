@@ -14,7 +14,7 @@ import {
   type RailRoute,
 } from '../payouts/rails/rail.js';
 import { TASK_QUEUES, type TaskQueue } from '../temporal/contracts.js';
-import { parseAllowedHost } from '../webhooks/allowed-hosts.js';
+import { parseAllowedHost } from '../webhooks/address-guard.js';
 
 export const nonEmpty = z.string().min(1);
 export const count = (min: number, max: number): z.ZodType<number, string> =>

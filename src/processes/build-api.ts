@@ -142,10 +142,7 @@ export function buildWebhookParts(
   { notifier }: Pick<Bridge, 'notifier'>,
   observer: WebhookObserver = UNOBSERVED,
 ): WebhookDeps {
-  const store = new DeliveryStore(
-    { database, clock, notifier },
-    Math.ceil(config.MYSQL_TRANSACTION_CONNECTIONS / 4),
-  );
+  const store = new DeliveryStore({ database, clock, notifier });
   return {
     database,
     store,

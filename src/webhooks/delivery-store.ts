@@ -1,10 +1,9 @@
-import { FairQueue } from '../core/fair-queue.js';
 import type { Clock } from '../core/instant.js';
 import { Batcher } from '../core/batcher.js';
 import type { Database } from '../db/database.js';
 import type { OutboxRow } from '../db/entities/outbox.js';
 import { CommitUnknown, DatabaseUnavailable } from '../db/failures.js';
-import { transact } from '../db/transact.js';
+import { transactFor } from '../db/transact.js';
 import type { ClaimedEndpoint } from './endpoint-claims.js';
 import { readWork, type EventsToSend } from './event-reader.js';
 import { recoverSome } from './resend.js';
@@ -21,9 +20,8 @@ interface DeliveryStoreDeps {
   readonly notifier: { readonly notify: (notice: OutboxRow) => void };
 }
 
-/** Batches reads and writes of runs. Tenants take turns at work that cannot be batched. */
+/** Batches reads and writes of runs. */
 export class DeliveryStore {
-  private readonly turns: FairQueue;
   private readonly reads = new Batcher(
     { maxWeight: MAX_GROUP, concurrency: 2, mayRetryAlone },
     (claimed: readonly ClaimedEndpoint[]) =>
@@ -41,11 +39,8 @@ export class DeliveryStore {
 
   constructor(
     private readonly deps: DeliveryStoreDeps,
-    places: number,
     private readonly random: () => number = Math.random,
-  ) {
-    this.turns = new FairQueue(places);
-  }
+  ) {}
 
   read(claimed: ClaimedEndpoint): Promise<EventsToSend> {
     return this.reads.submit(claimed);
@@ -55,27 +50,16 @@ export class DeliveryStore {
   async store(results: RunResults): Promise<StoredResults | null> {
     const stored = await this.writes.submit(results);
     if (stored !== 'locked') return stored;
-    const [alone = null] = await this.inTurn(results.claim.tenantId, () =>
-      this.storeAll([results], true),
-    );
+    const [alone = null] = await this.storeAll([results], true);
     return alone === 'locked' ? null : alone;
   }
 
   /** Does a step of a recovery. Returns null if another run has the endpoint. */
   recover(claim: Claim): Promise<ClaimedEndpoint | null> {
     const { database, clock } = this.deps;
-    return this.inTurn(claim.tenantId, () =>
-      transact(database, (transaction) => recoverSome(transaction, claim, clock())),
+    return transactFor(claim.tenantId, database, (transaction) =>
+      recoverSome(transaction, claim, clock()),
     );
-  }
-
-  private async inTurn<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
-    const leave = await this.turns.enter(tenantId);
-    try {
-      return await work();
-    } finally {
-      leave();
-    }
   }
 
   private async storeAll(
@@ -83,7 +67,8 @@ export class DeliveryStore {
     mayWait: boolean,
   ): Promise<readonly (StoredResults | 'locked' | null)[]> {
     const { database, clock, notifier } = this.deps;
-    const { stored, notices } = await transact(database, (transaction) =>
+    const of = mayWait ? (results[0]?.claim.tenantId ?? null) : null;
+    const { stored, notices } = await transactFor(of, database, (transaction) =>
       storeResults(transaction, results, clock(), this.random, mayWait),
     );
     for (const notice of notices) notifier.notify(notice);

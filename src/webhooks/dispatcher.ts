@@ -5,26 +5,22 @@ import type { Instant } from '../core/instant.js';
 import { Pause } from '../core/pause.js';
 import { transact } from '../db/transact.js';
 import type { WebhookDeps } from './deps.js';
-import { claim, type ClaimedEndpoint } from './endpoint-claims.js';
-import { EndpointRun } from './endpoint-run.js';
-import { SlotChoice, EndpointSlots } from './endpoint-slots.js';
-import type { StoredResults } from './results.js';
 import {
+  claim,
+  type ClaimedEndpoint,
   type EndpointCandidate,
   endpointsBehind,
   endpointsDue,
   LogWatcher,
   makeDue,
-} from './work-finder.js';
+} from './endpoint-claims.js';
+import { EndpointRun } from './endpoint-run.js';
+import { ExpiringCache } from '../core/expiring-cache.js';
+import { PROMPT_MS } from './rules.js';
 
 /** Pauses after a round that claimed endpoints, and after one that did not. */
 const PAUSES = { busyMs: 25, idleMs: 100 };
-/** A round pauses for three times as long as its queries took, at most this. */
-const MAX_PAUSE_MS = 100;
-const PAUSE_FACTOR = 3;
 const FAILED_MS = 1_000;
-/** Between two queries for retries, probes and redeliveries while none is due. */
-const DUE_EVERY_MS = 250;
 const TENANTS_AT_ONCE = 128;
 const CLAIMED_AT_ONCE = 64;
 
@@ -40,10 +36,8 @@ export class WebhookDispatcher {
   private readonly running = new Map<Uuid, Promise<void>>();
   private readonly deps: WebhookDeps;
   private isDueFirst = false;
-  private dueSearchedAt = Number.NEGATIVE_INFINITY;
-  private searchMs = 0;
-  /** True if an endpoint that was just released has new events or due deliveries. */
-  private hasNewWork = false;
+  /** True if an endpoint was released since the round began. */
+  private hasReleased = false;
   private rounds: Promise<void> = Promise.resolve();
   private readonly rest = new Pause();
   private readonly idle = new Pause();
@@ -81,29 +75,27 @@ export class WebhookDispatcher {
     while (!this.stopping.signal.aborted) {
       let [restMs, idleMs] = [FAILED_MS, 0];
       try {
-        const { isBusy, searchMs } = await this.round();
-        // A single query may have been delayed, so the quicker of the last two counts.
-        const costMs = Math.min(searchMs, this.searchMs);
-        this.searchMs = searchMs;
-        restMs = Math.max(this.pauses.busyMs, Math.min(costMs * PAUSE_FACTOR, MAX_PAUSE_MS));
+        const isBusy = await this.round();
+        restMs = this.pauses.busyMs;
         idleMs = isBusy ? 0 : this.pauses.idleMs - restMs;
       } catch (fault) {
         this.deps.observer.failed(fault);
       }
       await this.rest.for(restMs);
-      if (idleMs > 0 && !this.hasNewWork) await this.idle.for(idleMs);
+      if (idleMs > 0 && !this.hasReleased) await this.idle.for(idleMs);
     }
   }
 
-  private async round(): Promise<{ readonly isBusy: boolean; readonly searchMs: number }> {
-    this.hasNewWork = false;
-    const began = performance.now();
+  /** Returns whether endpoints were chosen. */
+  private async round(): Promise<boolean> {
+    this.hasReleased = false;
     const choice = new SlotChoice(this.slots);
-    if (choice.isFull) return { isBusy: false, searchMs: 0 };
+    if (choice.isFull) return false;
+    const { reader } = this.deps.database;
     const now = this.deps.clock();
     const [tenantIds, due] = await Promise.all([
-      this.log.read(this.deps.database.reader, now),
-      this.due(now),
+      this.log.read(reader, now),
+      endpointsDue(reader, now),
     ]);
     // Due deliveries and new events have priority in alternate rounds, so that both progress.
     this.isDueFirst = !this.isDueFirst;
@@ -111,27 +103,16 @@ export class WebhookDispatcher {
       if (this.isDueFirst) choice.take(due);
       await this.takeBehind(tenantIds, choice, now);
       choice.take(due);
-      const searchMs = performance.now() - began;
       const chosen = choice.all;
       for (let from = 0; from < chosen.length; from += CLAIMED_AT_ONCE)
         if (!this.stopping.signal.aborted)
           await this.begin(chosen.slice(from, from + CLAIMED_AT_ONCE));
-      return { isBusy: chosen.length > 0, searchMs };
+      return chosen.length > 0;
     } catch (fault) {
       // Due endpoints stay due in the database; tenants with new events must be examined again.
       for (const tenantId of tenantIds) this.log.examine(tenantId);
       throw fault;
     }
-  }
-
-  private async due(now: Instant): Promise<readonly EndpointCandidate[]> {
-    const began = performance.now();
-    if (began - this.dueSearchedAt < DUE_EVERY_MS) return [];
-    const { healthy, failing } = this.slots.room;
-    const room = { healthy: healthy + this.slots.slowCount, failing };
-    const due = await endpointsDue(this.deps.database.reader, now, room);
-    if (due.length === 0) this.dueSearchedAt = began;
-    return due;
   }
 
   /** Chooses endpoints with new events, of the tenants that have waited longest first. */
@@ -182,26 +163,116 @@ export class WebhookDispatcher {
     const slot = this.slots.enter(tenantId);
     if (failuresInRow > 0 || this.slots.isSlow(id)) slot.becomesSlow();
     observer.sending(...this.slots.taken);
-    let stored: StoredResults | null = null;
     try {
-      stored = await new EndpointRun(this.deps, claimed, signal, () => slot.becomesSlow()).run();
+      await new EndpointRun(this.deps, claimed, signal, () => slot.becomesSlow()).run();
     } catch (fault) {
       observer.failed(fault);
     }
     slot.leave();
     observer.sending(...this.slots.taken);
     this.running.delete(id);
-    this.released(tenantId, stored);
+    // The run may have left new events or due deliveries.
+    this.log.examine(tenantId);
+    this.hasReleased = true;
+    this.idle.end();
+  }
+}
+
+const MAX_SLOW = 10_000;
+const SLOW_FOR_MS = 3_600_000;
+
+interface Slot {
+  readonly tenantId: Uuid;
+  isSlow: boolean;
+}
+
+/** Slots of running endpoints. Failing and slow ones have separate slots, shared fairly by tenants. */
+export class EndpointSlots {
+  private readonly slots = new Set<Slot>();
+  private readonly slowEndpoints = new ExpiringCache<true>(MAX_SLOW, SLOW_FOR_MS);
+
+  constructor(private readonly each: number) {}
+
+  get taken(): readonly [fast: number, slow: number] {
+    const slow = this.count(({ isSlow }) => isSlow);
+    return [this.slots.size - slow, slow];
   }
 
-  private released(tenantId: Uuid, stored: StoredResults | null): void {
-    // The run may have left due deliveries.
-    this.dueSearchedAt = Number.NEGATIVE_INFINITY;
-    const { nextDueAt } = stored?.state.endpoint ?? { nextDueAt: null };
-    const isDue = nextDueAt !== null && nextDueAt <= this.deps.clock();
-    if (stored !== null && !isDue && !this.log.isBeyond(tenantId, stored.state.head)) return;
-    this.log.examine(tenantId);
-    this.hasNewWork = true;
-    this.idle.end();
+  private count(isCounted: (slot: Slot) => boolean): number {
+    return [...this.slots].filter(isCounted).length;
+  }
+
+  /** Returns the free slots, fast and slow ones. */
+  get free(): readonly [fast: number, slow: number] {
+    const [fast, slow] = this.taken;
+    return [this.each - fast, this.each - slow];
+  }
+
+  isSlow(endpointId: Uuid): boolean {
+    return this.slowEndpoints.get(endpointId, performance.now()) === true;
+  }
+
+  attempted(endpointId: Uuid, durationMs: number): void {
+    if (durationMs < PROMPT_MS) this.slowEndpoints.delete(endpointId);
+    else this.slowEndpoints.set(endpointId, true, performance.now());
+  }
+
+  /** Returns the number of slow slots that the tenant has. */
+  heldBy(tenantId: Uuid): number {
+    return this.count((slot) => slot.isSlow && slot.tenantId === tenantId);
+  }
+
+  /** Takes a fast slot. `becomesSlow` moves it to the slow ones if one is free. */
+  enter(tenantId: Uuid): { becomesSlow(): void; leave(): void } {
+    const slot: Slot = { tenantId, isSlow: false };
+    this.slots.add(slot);
+    return {
+      becomesSlow: () => {
+        if (this.taken[1] < this.each) slot.isSlow = true;
+      },
+      leave: () => void this.slots.delete(slot),
+    };
+  }
+}
+
+export class SlotChoice {
+  private readonly healthy = new Map<Uuid, EndpointCandidate>();
+  private readonly slow = new Map<Uuid, EndpointCandidate>();
+  private readonly free: EndpointSlots['free'];
+
+  constructor(private readonly slots: EndpointSlots) {
+    this.free = slots.free;
+  }
+
+  get isFull(): boolean {
+    return this.healthy.size >= this.free[0];
+  }
+
+  get all(): readonly EndpointCandidate[] {
+    return [...this.healthy.values(), ...this.slow.values()];
+  }
+
+  has(id: Uuid): boolean {
+    return this.healthy.has(id) || this.slow.has(id);
+  }
+
+  /** Adds candidates, slow ones of the tenants with the fewest slow slots first. */
+  take(candidates: readonly EndpointCandidate[]): void {
+    const isSlow = ({ id, isFailing }: EndpointCandidate): boolean =>
+      isFailing || this.slots.isSlow(id);
+    for (const candidate of candidates)
+      if (!isSlow(candidate) && !this.isFull) this.healthy.set(candidate.id, candidate);
+    const slow = candidates.filter(isSlow);
+    const held = new Map<Uuid, number>();
+    for (const { tenantId } of this.slow.values())
+      held.set(tenantId, (held.get(tenantId) ?? 0) + 1);
+    const ranked = slow.map((candidate) => {
+      const { tenantId } = candidate;
+      const own = (held.get(tenantId) ?? 0) + 1;
+      held.set(tenantId, own);
+      return { candidate, rank: this.slots.heldBy(tenantId) + own };
+    });
+    for (const { candidate } of ranked.toSorted((a, b) => a.rank - b.rank))
+      if (this.slow.size < this.free[1]) this.slow.set(candidate.id, candidate);
   }
 }

@@ -14,17 +14,18 @@ import {
 } from '../db/entities/webhooks.js';
 import { deleteSql, insertSql, updateSql } from '../db/statements.js';
 import { transactFor } from '../db/transact.js';
-import { headOf } from '../events/positions.js';
+import { headOf } from '../events/log.js';
 import {
   assertManager,
   endpointAudit,
   findManaged,
   lockManaged,
   noticeOf,
+  readEndpoint,
+  type ShownEndpoint,
   updateEndpoint,
-} from './access.js';
+} from './endpoints.js';
 import type { WebhookDeps } from './deps.js';
-import { readEndpoint, type ShownEndpoint } from './queries.js';
 import { beginRecovery } from './resend.js';
 import { assertUrl, subscriptionsOf } from './registration.js';
 import { FAILING_MS, HEALTHY, PREVIOUS_SECRET_MS } from './rules.js';

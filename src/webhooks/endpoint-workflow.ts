@@ -14,7 +14,7 @@ import {
   type WebhookWorkflowInput,
 } from '../temporal/contracts.js';
 import { workflowResource } from '../temporal/workflow-resources.js';
-import { lockEndpointRow, updateEndpoint } from './access.js';
+import { lockEndpointRow, updateEndpoint } from './endpoints.js';
 import { earliestDue } from './endpoint-claims.js';
 import { nextDue } from './rules.js';
 import { describe, pause, resume, retryNow } from './staff-actions.js';

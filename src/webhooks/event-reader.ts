@@ -34,7 +34,7 @@ export interface EventsToSend {
 
 export function newDelivery(
   endpointId: Uuid,
-  event: { readonly id: Uuid; readonly type: string; readonly sequence: bigint },
+  event: { readonly id: Uuid; readonly type: string; readonly sequence: bigint | null },
   cause: WebhookDelivery['cause'],
   round: number,
   now: Instant,

@@ -16,13 +16,18 @@ import {
   webhookSubscriptions,
 } from '../db/entities/webhooks.js';
 import { insertSql, literal } from '../db/statements.js';
-import { headOf } from '../events/positions.js';
+import { headOf } from '../events/log.js';
 import type { CommandResult } from '../ledger/writer/types.js';
 import { findResults } from '../ledger/idempotency.js';
 import { type KeyedResult, writeKeyed } from '../ledger/keyed-writes.js';
-import { assertManager, endpointAudit, noticeOf } from './access.js';
+import {
+  assertManager,
+  endpointAudit,
+  noticeOf,
+  type ShownEndpoint,
+  withTypes,
+} from './endpoints.js';
 import type { WebhookDeps } from './deps.js';
-import { type ShownEndpoint, withTypes } from './queries.js';
 import { HEALTHY, MAX_ENDPOINTS } from './rules.js';
 import { sealSecret } from './secrets.js';
 import { newSecret } from './signing.js';

@@ -16,8 +16,8 @@ import {
 } from '../db/entities/webhooks.js';
 import { equalsSql, insertSql, literals, statement, updateSql } from '../db/statements.js';
 import { transactFor } from '../db/transact.js';
-import { firstSince, headOf } from '../events/positions.js';
-import { assertManager, endpointAudit, lockManaged, updateEndpoint } from './access.js';
+import { firstSince, headOf } from '../events/log.js';
+import { assertManager, endpointAudit, lockManaged, updateEndpoint } from './endpoints.js';
 import { CLAIM_MS, type ClaimedEndpoint, lockStates } from './endpoint-claims.js';
 import { isSubscribed, type LoggedEvent, MAX_SPAN, newDelivery, readLogs } from './event-reader.js';
 import type { Claim } from './results.js';

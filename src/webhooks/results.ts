@@ -9,7 +9,7 @@ import {
   webhookEndpoints,
 } from '../db/entities/webhooks.js';
 import { insertSql, statement, upsertSql } from '../db/statements.js';
-import { noticeOf } from './access.js';
+import { noticeOf } from './endpoints.js';
 import {
   CLAIM_MS,
   type ClaimedEndpoint,

@@ -18,7 +18,7 @@ import {
 } from '../http/route.js';
 import type { WebhookDeps } from './deps.js';
 import { change, remove, rotateSecret } from './endpoint-changes.js';
-import { listDeliveries, listEndpoints, readEndpoint } from './queries.js';
+import { listDeliveries, listEndpoints, readEndpoint } from './endpoints.js';
 import { recover, redeliver } from './resend.js';
 import { register } from './registration.js';
 import {

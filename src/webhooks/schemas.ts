@@ -15,7 +15,7 @@ import {
 import { z } from '../http/zod.js';
 import { type AddressGuard, MAX_URL_LENGTH } from './address-guard.js';
 import { FAILURE_REASONS } from './exchange.js';
-import type { ShownDelivery, ShownEndpoint } from './queries.js';
+import type { ShownDelivery, ShownEndpoint } from './endpoints.js';
 
 export { EventSchema } from '../events/schemas.js';
 

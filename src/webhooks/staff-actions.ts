@@ -11,10 +11,15 @@ import type { WebhookEndpoint } from '../db/entities/webhooks.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
 import { rowRefusal, type StaffActionName, type StaffIdentity } from '../staff/rules.js';
-import { endpointAudit, lockEndpoint, noticeOf, updateEndpoint } from './access.js';
+import {
+  endpointAudit,
+  lockEndpoint,
+  noticeOf,
+  type ShownEndpoint,
+  updateEndpoint,
+} from './endpoints.js';
 import { disable, enable } from './endpoint-changes.js';
 import { earliestDue, readState } from './endpoint-claims.js';
-import type { ShownEndpoint } from './queries.js';
 import { assertEnabled, assertRecoverable, beginRecovery, type RecoveryRange } from './resend.js';
 
 /**

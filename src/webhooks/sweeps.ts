@@ -8,9 +8,8 @@ import { parseRow } from '../db/table.js';
 import { transact } from '../db/transact.js';
 import { removeOldEvents } from '../events/retention.js';
 import { type Piece, pieceSweep, type Sweep } from '../temporal/sweeper.js';
-import { isFree, isHeld } from './endpoint-claims.js';
+import { freeSql, HAS_EVENTS_AHEAD_SQL, inTimeSql, isHeld, makeDue } from './endpoint-claims.js';
 import { ATTEMPTS_KEPT_MS, FAILING_MS } from './rules.js';
-import { freeSql, inTimeSql, makeDue, HAS_EVENTS_AHEAD_SQL } from './work-finder.js';
 
 const SLICE = 200;
 
@@ -26,7 +25,7 @@ export async function makeMissedDue(
   const { rows, last } = await readSlice(database.reader, now, after);
   const open = rows.filter(
     ({ endpoint, head }) =>
-      !isHeld(endpoint) && isFree(endpoint, now) && head > endpoint.cursorSequence,
+      !isHeld(endpoint) && (endpoint.leaseUntil ?? 0) <= now && head > endpoint.cursorSequence,
   );
   const idle = open.filter(({ isBehind }) => !isBehind);
   const missed = open.filter(({ isBehind, isInTime }) => isBehind && !isInTime);

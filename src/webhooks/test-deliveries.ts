@@ -11,8 +11,9 @@ import {
 } from '../db/entities/webhooks.js';
 import { insertSql } from '../db/statements.js';
 import { transact } from '../db/transact.js';
-import { findManaged, updateEndpoint } from './access.js';
+import { findManaged, updateEndpoint } from './endpoints.js';
 import type { WebhookDeps } from './deps.js';
+import { newDelivery } from './event-reader.js';
 import type { AttemptResult } from './exchange.js';
 import { isSuccess } from './rules.js';
 import { openSecrets } from './secrets.js';
@@ -80,18 +81,12 @@ export class TestDeliveries {
     const { database, clock } = this.deps;
     const now = clock();
     const success = isSuccess(result);
+    const event = { id: eventId, type: TEST_TYPE, sequence: null };
     const delivery: WebhookDelivery = {
-      endpointId: endpoint.id,
-      id: newId(),
-      eventId,
-      eventType: TEST_TYPE,
-      sequence: null,
-      cause: 'test',
-      round: 1,
+      ...newDelivery(endpoint.id, event, 'test', 1, createdAt),
       state: success ? 'delivered' : 'failed',
       steps: 1,
       nextAttemptAt: null,
-      createdAt,
       finishedAt: now,
     };
     await transact(database, async (transaction) => {

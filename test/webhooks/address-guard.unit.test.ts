@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
-import { parseAllowedHost } from '../../src/webhooks/allowed-hosts.js';
-import { isPublicAddress } from '../../src/webhooks/address-guard.js';
+import { isPublicAddress, parseAllowedHost } from '../../src/webhooks/address-guard.js';
 import {
   allow,
   closeAll,

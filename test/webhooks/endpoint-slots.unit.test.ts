@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { newId, type Uuid } from '../../src/core/ids.js';
-import { SlotChoice, EndpointSlots } from '../../src/webhooks/endpoint-slots.js';
+import { SlotChoice, EndpointSlots } from '../../src/webhooks/dispatcher.js';
 import { PROMPT_MS } from '../../src/webhooks/rules.js';
-import type { EndpointCandidate } from '../../src/webhooks/work-finder.js';
+import type { EndpointCandidate } from '../../src/webhooks/endpoint-claims.js';
 
 describe('the slots for endpoints', () => {
   const [large, small] = [newId(), newId()];

@@ -12,7 +12,7 @@ import {
 import { insertSql } from '../../src/db/statements.js';
 import { attemptRow } from '../../src/webhooks/sender.js';
 import { newDelivery } from '../../src/webhooks/event-reader.js';
-import { readDeliveries } from '../../src/webhooks/queries.js';
+import { readDeliveries } from '../../src/webhooks/endpoints.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import {
   answered,

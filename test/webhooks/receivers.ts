@@ -5,8 +5,12 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
-import { parseAllowedHost, type AllowedHost } from '../../src/webhooks/allowed-hosts.js';
-import { AddressGuard, type AddressGuardOptions } from '../../src/webhooks/address-guard.js';
+import {
+  AddressGuard,
+  type AddressGuardOptions,
+  type AllowedHost,
+  parseAllowedHost,
+} from '../../src/webhooks/address-guard.js';
 import type { AttemptResult } from '../../src/webhooks/exchange.js';
 import { Sender, type SenderOptions } from '../../src/webhooks/sender.js';
 

@@ -16,13 +16,17 @@ import {
 import { appendEvents } from '../../src/ledger/event-log.js';
 import { transact } from '../../src/db/transact.js';
 import { DeliveryStore } from '../../src/webhooks/delivery-store.js';
-import { claim, isHeld } from '../../src/webhooks/endpoint-claims.js';
+import {
+  claim,
+  endpointsBehind,
+  endpointsDue,
+  isHeld,
+} from '../../src/webhooks/endpoint-claims.js';
 import { EndpointRun } from '../../src/webhooks/endpoint-run.js';
 import type { StoredResults } from '../../src/webhooks/results.js';
 import { UNOBSERVED } from '../../src/webhooks/deps.js';
 import type { WebhookDeps } from '../../src/webhooks/deps.js';
 import { makeMissedDue } from '../../src/webhooks/sweeps.js';
-import { endpointsBehind, endpointsDue } from '../../src/webhooks/work-finder.js';
 import type { TestApi } from '../support/api.js';
 import { answered, type Bank, type Json, openBank, text } from '../support/bank.js';
 import type { TestDatabase } from '../support/database.js';
@@ -50,7 +54,7 @@ export function partsOf(
     observer: UNOBSERVED,
     ...changes,
   };
-  return { ...own, store: new DeliveryStore(own, 4, () => 0.5) };
+  return { ...own, store: new DeliveryStore(own, () => 0.5) };
 }
 
 /** A tenant with an endpoint of its own, which is told of verifications unless something else is said. */
@@ -181,7 +185,7 @@ export async function isDue(
 ): Promise<boolean> {
   const { reader } = core.database;
   const found = await Promise.all([
-    endpointsDue(reader, now, { healthy: 1_000, failing: 1_000 }),
+    endpointsDue(reader, now),
     endpointsBehind(reader, [account.tenantId], now),
   ]);
   const takes = found

@@ -16,7 +16,7 @@ import {
   retryNow,
 } from '../../webhooks/staff-actions.js';
 import { webhookWorkflowId } from '../../temporal/contracts.js';
-import { readDeliveries, type ShownDelivery } from '../../webhooks/queries.js';
+import { readDeliveries, type ShownDelivery } from '../../webhooks/endpoints.js';
 import { command, type CommandDefinition, group, type Ops, query } from '../command.js';
 import { findEndpoint, tenantIdOf } from '../finding.js';
 import { option, optional, text, time, wholeNumber } from '../inputs.js';

@@ -14,7 +14,7 @@ import {
 } from '../../db/entities/webhooks.js';
 import { columnList, literal, literals } from '../../db/statements.js';
 import { parseRow } from '../../db/table.js';
-import { eventsOf, gapsOf, sequencesWithin } from '../../events/positions.js';
+import { eventsOf, gapsOf, sequencesWithin } from '../../events/log.js';
 
 /** Finds entries and events, which have no index by resource, by the times of its changes. */
 

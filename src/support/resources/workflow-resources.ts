@@ -10,7 +10,7 @@ import {
 } from '../../db/entities/bonuses.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../../db/entities/webhooks.js';
 import { batchWorkflowId, webhookWorkflowId } from '../../temporal/contracts.js';
-import { readDeliveries } from '../../webhooks/queries.js';
+import { readDeliveries } from '../../webhooks/endpoints.js';
 import { describe } from '../../webhooks/staff-actions.js';
 import { BATCH_ACTIONS, ENDPOINT_ACTIONS } from '../actions/controls.js';
 import { type Content, html } from '../html.js';
