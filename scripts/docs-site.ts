@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ConfigError } from '../src/config/config.js';
-import { assembleSite } from '../src/http/docs/assembly.js';
+import { assembleSite } from '../src/http/docs/site.js';
 import type { SiteUrls } from '../src/http/docs/layout.js';
 import { describeApi } from './docs/openapi.js';
 

@@ -1,7 +1,7 @@
 import openapiTS, { astToString } from 'openapi-typescript';
 import { format, resolveConfig } from 'prettier';
 import ts from 'typescript';
-import { TAGS } from '../../src/http/openapi-tags.js';
+import { TAGS } from '../../src/http/openapi-document.js';
 import { serviceDocument } from './openapi.js';
 
 /** Generates the client's types, and a method for each operation, from the OpenAPI document. */

@@ -1,6 +1,6 @@
 import { format, resolveConfig } from 'prettier';
-import { EXAMPLE } from '../../src/http/examples.js';
-import { TAGS } from '../../src/http/openapi-tags.js';
+import { EXAMPLE } from '../../src/http/zod.js';
+import { TAGS } from '../../src/http/openapi-document.js';
 import { EXAMPLE_BASE_URL, serviceDocument } from './openapi.js';
 
 /**

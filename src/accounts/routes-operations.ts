@@ -1,8 +1,7 @@
 import type { Operation } from '../core/permissions.js';
-import type { Api } from '../http/api.js';
+import { type Api, pathId } from '../http/route.js';
 import { answerPage, type Cursors } from '../http/cursor.js';
-import { type OPERATION_QUERY, operationFilter } from '../http/operation-query.js';
-import { answers, named, pathId, permits, query, shows, summary } from '../http/route.js';
+import { type OPERATION_QUERY, operationFilter } from '../http/schemas.js';
 import type { z } from '../http/zod.js';
 import {
   type AccountOperation,
@@ -49,17 +48,14 @@ export function operationRoutes<Query extends OperationQuery, Row extends Accoun
     ...feature
   }: OperationRoutes<Query, Row>,
 ): void {
-  api.get(
-    `/v1/${nouns}`,
-    named(list.id),
-    permits(permission),
-    query(feature.query),
-    answers({ 200: feature.page }),
-    summary(
-      list.title,
-      `${list.order} With \`idempotency_key\`, what that key created; an empty list does not rule out that it appears later.`,
-    ),
-    (request) => {
+  api.get(`/v1/${nouns}`, {
+    operationId: list.id,
+    permits: permission,
+    query: feature.query,
+    answers: { 200: feature.page },
+    summary: list.title,
+    description: `${list.order} With \`idempotency_key\`, what that key created; an empty list does not rule out that it appears later.`,
+    handler: (request) => {
       const { caller, query } = request;
       const filters = { ...operationFilter(query), ...filter(query) };
       return answerPage(
@@ -69,18 +65,18 @@ export function operationRoutes<Query extends OperationQuery, Row extends Accoun
         present,
       );
     },
-  );
+  });
 
-  api.get(
-    `/v1/${nouns}/{id}`,
-    named(get.id),
-    permits(permission),
-    answers({ 200: schema }),
-    shows(example === undefined ? {} : { 200: example }),
-    summary(get.title, get.about),
-    async (request) => ({
+  api.get(`/v1/${nouns}/{id}`, {
+    operationId: get.id,
+    permits: permission,
+    answers: { 200: schema },
+    examples: example === undefined ? {} : { 200: example },
+    summary: get.title,
+    description: get.about,
+    handler: async (request) => ({
       status: 200,
       body: present(await readOperation(operations, reader, request.caller, pathId(request, 'id'))),
     }),
-  );
+  });
 }

@@ -1,17 +1,6 @@
 import { ApiError, invalidField, notFound } from '../core/errors.js';
-import type { Api } from '../http/api.js';
+import { type Api, pathId } from '../http/route.js';
 import { answerPage, cursorBinding, type Cursors } from '../http/cursor.js';
-import {
-  answers,
-  body,
-  limitedAs,
-  named,
-  pathId,
-  permits,
-  query,
-  refuses,
-  summary,
-} from '../http/route.js';
 import { assertAccountAllowed } from './access.js';
 import { readAlias, releaseAlias, setAlias } from './alias.js';
 import { Balances, type ReadingDeps, readPastBalances } from './balances.js';
@@ -51,14 +40,14 @@ function accountReadRoutes(
   { database: { reader }, clock }: ReadingDeps,
   cursors: Cursors,
 ) {
-  api.get(
-    '/v1/accounts',
-    named('listAccounts'),
-    permits('readAccount'),
-    query(AccountQuery),
-    answers({ 200: AccountPageSchema }),
-    summary('List accounts', "Those in which the token's member has a role, newest first."),
-    (request) => {
+  api.get('/v1/accounts', {
+    operationId: 'listAccounts',
+    permits: 'readAccount',
+    query: AccountQuery,
+    answers: { 200: AccountPageSchema },
+    summary: 'List accounts',
+    description: "Those in which the token's member has a role, newest first.",
+    handler: (request) => {
       const { type, status } = request.query;
       return answerPage(
         cursors,
@@ -67,68 +56,62 @@ function accountReadRoutes(
         accountResource.present,
       );
     },
-  );
+  });
 
-  api.get(
-    '/v1/accounts/{account_id}',
-    named('getAccount'),
-    permits('readAccount'),
-    answers({ 200: AccountSchema }),
-    summary('Read an account'),
-    async (request) => ({
+  api.get('/v1/accounts/{account_id}', {
+    operationId: 'getAccount',
+    permits: 'readAccount',
+    answers: { 200: AccountSchema },
+    summary: 'Read an account',
+    handler: async (request) => ({
       status: 200,
       body: accountResource.present(
         await readAccount(reader, request.caller, pathId(request, 'account_id')),
       ),
     }),
-  );
+  });
 
-  api.get(
-    '/v1/accounts/{account_id}/limits',
-    named('getLimits'),
-    permits('readLimits'),
-    answers({ 200: LimitsSchema }),
-    summary(
-      'Read the limits of an account',
-      'For a single operation, and for the month with the amount used.',
-    ),
-    async (request) => ({
+  api.get('/v1/accounts/{account_id}/limits', {
+    operationId: 'getLimits',
+    permits: 'readLimits',
+    answers: { 200: LimitsSchema },
+    summary: 'Read the limits of an account',
+    description: 'For a single operation, and for the month with the amount used.',
+    handler: async (request) => ({
       status: 200,
       body: await readLimits(reader, request.caller, pathId(request, 'account_id'), clock()),
     }),
-  );
+  });
 }
 
 function balanceAndMovementRoutes(api: Api, deps: ReadingDeps, cursors: Cursors): void {
   const { reader } = deps.database;
   const balances = new Balances(reader);
-  api.get(
-    '/v1/accounts/{account_id}/balances',
-    named('getBalances'),
-    permits('readAccount'),
-    query(BalancesQuery),
-    answers({ 200: BalancesAnswer }),
-    summary(
-      'Read the balances of an account',
+  api.get('/v1/accounts/{account_id}/balances', {
+    operationId: 'getBalances',
+    permits: 'readAccount',
+    query: BalancesQuery,
+    answers: { 200: BalancesAnswer },
+    summary: 'Read the balances of an account',
+    description:
       'Held funds are part of the total but cannot be spent. With `at`, the exact totals at a past moment, which never change.',
-    ),
-    async (request) => {
+    handler: async (request) => {
       const { caller, query: input } = request;
       const accountId = pathId(request, 'account_id');
       if (input.at !== undefined)
         return { status: 200, body: await readPastBalances(deps, caller, accountId, input.at) };
       return { status: 200, body: await balances.read(caller, accountId, deps.clock()) };
     },
-  );
+  });
 
-  api.get(
-    '/v1/accounts/{account_id}/movements',
-    named('listMovements'),
-    permits('readAccount'),
-    query(MovementQuery),
-    answers({ 200: MovementPageSchema }),
-    summary('List the movements of an account', 'Newest first.'),
-    async (request) => {
+  api.get('/v1/accounts/{account_id}/movements', {
+    operationId: 'listMovements',
+    permits: 'readAccount',
+    query: MovementQuery,
+    answers: { 200: MovementPageSchema },
+    summary: 'List the movements of an account',
+    description: 'Newest first.',
+    handler: async (request) => {
       const binding = cursorBinding(request);
       const { caller, query: input } = request;
       const filter = {
@@ -146,7 +129,7 @@ function balanceAndMovementRoutes(api: Api, deps: ReadingDeps, cursors: Cursors)
         page.nextBefore === null ? null : cursors.encode(binding, [page.nextBefore.toString()]);
       return { status: 200, body: { items: page.items.map(presentMovement), next_cursor: next } };
     },
-  );
+  });
 }
 
 interface IdentityDeps extends DeclarationDeps {
@@ -161,19 +144,16 @@ export function identityRoutes(api: Api, deps: IdentityDeps): void {
 
 function lookupRoute(api: Api, { database: { reader }, budget }: IdentityDeps): void {
   const aliases = new AliasLookup(reader);
-  api.get(
-    '/v1/accounts/lookup',
-    named('lookUpAccount'),
-    permits('lookUp'),
-    limitedAs('lookup'),
-    query(LookupQuery),
-    answers({ 200: LookupSchema }),
-    refuses('missing_query', 'not_found'),
-    summary(
-      'Look up a recipient',
-      'By exactly one of alias or phone; returns only what a sender needs.',
-    ),
-    async ({ caller, query: { alias, phone } }) => {
+  api.get('/v1/accounts/lookup', {
+    operationId: 'lookUpAccount',
+    permits: 'lookUp',
+    rateClass: 'lookup',
+    query: LookupQuery,
+    answers: { 200: LookupSchema },
+    refusals: ['missing_query', 'not_found'],
+    summary: 'Look up a recipient',
+    description: 'By exactly one of alias or phone; returns only what a sender needs.',
+    handler: async ({ caller, query: { alias, phone } }) => {
       // An empty text counts as absent.
       if ((alias === undefined) === (phone === undefined) || alias === '' || phone === '') {
         const message = 'exactly one of alias or phone is needed';
@@ -188,7 +168,7 @@ function lookupRoute(api: Api, { database: { reader }, budget }: IdentityDeps): 
       if (found === null) throw notFound();
       return { status: 200, body: found };
     },
-  );
+  });
 }
 
 function readPhone(text: string): string {
@@ -198,52 +178,46 @@ function readPhone(text: string): string {
 }
 
 function aliasRoutes(api: Api, deps: IdentityDeps): void {
-  api.put(
-    '/v1/accounts/{account_id}/alias',
-    named('setAlias'),
-    permits('manageAccount'),
-    body(AliasBody),
-    answers({ 200: AliasSchema }),
-    refuses('invalid_state', 'alias_reserved', 'alias_taken', 'alias_in_quarantine'),
-    summary(
-      'Set the alias of an account',
-      'Releases the previous one, which nobody can take for 90 days.',
-    ),
-    async (request) => {
+  api.put('/v1/accounts/{account_id}/alias', {
+    operationId: 'setAlias',
+    permits: 'manageAccount',
+    body: AliasBody,
+    answers: { 200: AliasSchema },
+    refusals: ['invalid_state', 'alias_reserved', 'alias_taken', 'alias_in_quarantine'],
+    summary: 'Set the alias of an account',
+    description: 'Releases the previous one, which nobody can take for 90 days.',
+    handler: async (request) => {
       const { caller, body: input } = request;
       const id = pathId(request, 'account_id');
       const { alias } = await setAlias(deps, id, input.alias, caller);
       return { status: 200, body: { account_id: id, alias } };
     },
-  );
+  });
 
-  api.delete(
-    '/v1/accounts/{account_id}/alias',
-    named('deleteAlias'),
-    permits('manageAccount'),
-    answers({ 204: null }),
-    refuses('invalid_state'),
-    summary('Release the alias of an account', 'Nobody can take it for 90 days.'),
-    async (request) => {
+  api.delete('/v1/accounts/{account_id}/alias', {
+    operationId: 'deleteAlias',
+    permits: 'manageAccount',
+    answers: { 204: null },
+    refusals: ['invalid_state'],
+    summary: 'Release the alias of an account',
+    description: 'Nobody can take it for 90 days.',
+    handler: async (request) => {
       await releaseAlias(deps, pathId(request, 'account_id'), request.caller);
       return { status: 204 };
     },
-  );
+  });
 }
 
 function verificationRoute(api: Api, deps: IdentityDeps): void {
-  api.put(
-    '/v1/accounts/{account_id}/verification',
-    named('declareVerification'),
-    permits('manageAccount'),
-    body(VerificationBody),
-    answers({ 200: VerificationSchema }),
-    refuses('invalid_state'),
-    summary(
-      'Declare the verification of an account',
-      'From then on the account can send. Declaring it again replaces the data.',
-    ),
-    async (request) => {
+  api.put('/v1/accounts/{account_id}/verification', {
+    operationId: 'declareVerification',
+    permits: 'manageAccount',
+    body: VerificationBody,
+    answers: { 200: VerificationSchema },
+    refusals: ['invalid_state'],
+    summary: 'Declare the verification of an account',
+    description: 'From then on the account can send. Declaring it again replaces the data.',
+    handler: async (request) => {
       const { caller, body: sent } = request;
       const id = pathId(request, 'account_id');
       const declared = {
@@ -256,5 +230,5 @@ function verificationRoute(api: Api, deps: IdentityDeps): void {
       };
       return { status: 200, body: await declareVerification(deps, id, declared, caller) };
     },
-  );
+  });
 }

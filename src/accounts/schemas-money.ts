@@ -1,6 +1,6 @@
 import { ASSETS } from '../core/amount.js';
 import { MOVEMENT_KINDS, RESOURCE_TYPES } from '../db/entities/ledger.js';
-import { EXAMPLE, exampled, exampledAs, exampleOf } from '../http/examples.js';
+import { EXAMPLE, exampled, exampledAs, exampleOf, z } from '../http/zod.js';
 import {
   AmountSchema,
   assetField,
@@ -12,7 +12,6 @@ import {
   rawSchema,
   uuidSchema,
 } from '../http/schemas.js';
-import { z } from '../http/zod.js';
 
 const accountId = uuidSchema.describe('The id of the account.');
 

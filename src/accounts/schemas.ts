@@ -1,7 +1,7 @@
 import { toRfc3339 } from '../core/instant.js';
 import { DOCUMENT_TYPES } from '../db/entities/identity.js';
 import { type Account, ACCOUNT_STATUSES } from '../db/entities/parties.js';
-import { EXAMPLE, exampled, exampledAs } from '../http/examples.js';
+import { EXAMPLE, exampled, exampledAs, z } from '../http/zod.js';
 import { defineResource, fieldsOf } from '../http/resource.js';
 import {
   countryField,
@@ -13,7 +13,6 @@ import {
   textField,
   uuidSchema,
 } from '../http/schemas.js';
-import { z } from '../http/zod.js';
 import { displayName, parseAlias } from './identifiers.js';
 import { DOCUMENT_NUMBER, MAX_LEGAL_NAME } from './verification.js';
 

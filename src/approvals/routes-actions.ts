@@ -1,18 +1,5 @@
 import type { Operation } from '../core/permissions.js';
-import { answerOf } from '../http/answer.js';
-import type { Api } from '../http/api.js';
-import {
-  answers,
-  body,
-  idempotentPerMember,
-  keyedPathId,
-  named,
-  pathId,
-  permits,
-  refuses,
-  shows,
-  summary,
-} from '../http/route.js';
+import { answerOf, type Api, keyedPathId, pathId } from '../http/route.js';
 import type { z } from '../http/zod.js';
 import type { Approvable } from './decide.js';
 import type { Approvals } from './service.js';
@@ -50,50 +37,47 @@ export function approvalRoutes<Row extends Approvable>(
   const ends = `Returns the ${noun} in its new state. If its time has run out, it ends as \`${expiredStatus}\` and the answer is 409.`;
   const shown = (row: Row) => ({ status: 200, body: present(row) });
 
-  api.post(
-    `${path}/approve`,
-    named(feature.approve),
-    permits(feature.approve),
-    idempotentPerMember,
-    answers({ 200: schema }),
-    shows({ 200: examples.approved }),
-    refuses('invalid_state'),
-    summary(
-      `Approve a ${noun}`,
-      `Whoever created it cannot approve it. At the last approval needed, the source is checked again: the ${noun} becomes \`${approvedStatus}\`, or \`rejected\` with the code of the rule that refused it. A second approval by the same member changes nothing. ${ends}`,
-    ),
-    async (request) =>
+  api.post(`${path}/approve`, {
+    operationId: feature.approve,
+    permits: feature.approve,
+    idempotent: 'member',
+    answers: { 200: schema },
+    examples: { 200: examples.approved },
+    refusals: ['invalid_state'],
+    summary: `Approve a ${noun}`,
+    description: `Whoever created it cannot approve it. At the last approval needed, the source is checked again: the ${noun} becomes \`${approvedStatus}\`, or \`rejected\` with the code of the rule that refused it. A second approval by the same member changes nothing. ${ends}`,
+    handler: async (request) =>
       answerOf(
         await approvals.approve(request.caller, keyedPathId(request, 'id'), request.idempotency),
         shown,
       ),
-  );
+  });
 
-  api.post(
-    `${path}/reject`,
-    named(feature.reject),
-    permits(feature.approve),
-    body(feature.rejectBody),
-    answers({ 200: schema }),
-    shows({ 200: examples.rejected }),
-    refuses('invalid_state'),
-    summary(`Reject a ${noun}`, `Whoever created it cannot reject it, but can cancel it. ${ends}`),
-    async (request) =>
+  api.post(`${path}/reject`, {
+    operationId: feature.reject,
+    permits: feature.approve,
+    body: feature.rejectBody,
+    answers: { 200: schema },
+    examples: { 200: examples.rejected },
+    refusals: ['invalid_state'],
+    summary: `Reject a ${noun}`,
+    description: `Whoever created it cannot reject it, but can cancel it. ${ends}`,
+    handler: async (request) =>
       answerOf(
         await approvals.end(request.caller, pathId(request, 'id'), 'reject', request.body.reason),
         shown,
       ),
-  );
+  });
 
-  api.post(
-    `${path}/cancel`,
-    named(feature.cancel),
-    permits(feature.cancel),
-    answers({ 200: schema }),
-    shows({ 200: examples.canceled }),
-    refuses('invalid_state'),
-    summary(`Cancel a ${noun}`, `${feature.canceling} ${ends}`),
-    async (request) =>
+  api.post(`${path}/cancel`, {
+    operationId: feature.cancel,
+    permits: feature.cancel,
+    answers: { 200: schema },
+    examples: { 200: examples.canceled },
+    refusals: ['invalid_state'],
+    summary: `Cancel a ${noun}`,
+    description: `${feature.canceling} ${ends}`,
+    handler: async (request) =>
       answerOf(await approvals.end(request.caller, pathId(request, 'id'), 'cancel', null), shown),
-  );
+  });
 }

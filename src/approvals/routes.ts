@@ -1,8 +1,7 @@
 import { type Asset, ASSETS } from '../core/amount.js';
 import { notFound } from '../core/errors.js';
 import { toRfc3339 } from '../core/instant.js';
-import type { Api } from '../http/api.js';
-import { answers, body, named, pathId, permits, refuses, summary } from '../http/route.js';
+import { type Api, pathId } from '../http/route.js';
 import {
   type AccountPolicy,
   DEFAULT_EXPIRY_S,
@@ -20,17 +19,14 @@ const PATH = '/v1/accounts/{account_id}/approval_policies/{asset}';
 export function approvalPolicyRoutes(api: Api, deps: PolicyDeps): void {
   const { database, clock } = deps;
   setPolicyRoute(api, deps);
-  api.get(
-    PATH,
-    named('getApprovalPolicy'),
-    permits('readLimits'),
-    answers({ 200: PolicySchema }),
-    refuses('not_found', 'authority_insufficient'),
-    summary(
-      'Read an approval policy',
-      'For one account and asset; 404 if nothing there needs approval.',
-    ),
-    async (request) => {
+  api.get(PATH, {
+    operationId: 'getApprovalPolicy',
+    permits: 'readLimits',
+    answers: { 200: PolicySchema },
+    refusals: ['not_found', 'authority_insufficient'],
+    summary: 'Read an approval policy',
+    description: 'For one account and asset; 404 if nothing there needs approval.',
+    handler: async (request) => {
       const policy = await readPolicy(
         deps,
         request.caller,
@@ -39,19 +35,17 @@ export function approvalPolicyRoutes(api: Api, deps: PolicyDeps): void {
       );
       return { status: 200, body: presentPolicy(policy) };
     },
-  );
+  });
 
-  api.delete(
-    PATH,
-    named('deleteApprovalPolicy'),
-    permits('manageAccount'),
-    answers({ 204: null }),
-    refuses('not_found', 'authority_insufficient', 'invalid_state'),
-    summary(
-      'Remove an approval policy',
+  api.delete(PATH, {
+    operationId: 'deleteApprovalPolicy',
+    permits: 'manageAccount',
+    answers: { 204: null },
+    refusals: ['not_found', 'authority_insufficient', 'invalid_state'],
+    summary: 'Remove an approval policy',
+    description:
       "New operations then need no approval, at once or after the tenant's delay, in which case GET shows when. Pending ones keep waiting.",
-    ),
-    async (request) => {
+    handler: async (request) => {
       const accountId = pathId(request, 'account_id');
       const removed = await removePolicy(
         database,
@@ -63,22 +57,20 @@ export function approvalPolicyRoutes(api: Api, deps: PolicyDeps): void {
       if (removed === null) throw notFound();
       return { status: 204 };
     },
-  );
+  });
 }
 
 function setPolicyRoute(api: Api, { database, clock }: PolicyDeps): void {
-  api.put(
-    PATH,
-    named('setApprovalPolicy'),
-    permits('manageAccount'),
-    body(PolicyBody),
-    answers({ 200: PolicySchema }),
-    refuses('not_found', 'authority_insufficient', 'invalid_state'),
-    summary(
-      'Set an approval policy',
+  api.put(PATH, {
+    operationId: 'setApprovalPolicy',
+    permits: 'manageAccount',
+    body: PolicyBody,
+    answers: { 200: PolicySchema },
+    refusals: ['not_found', 'authority_insufficient', 'invalid_state'],
+    summary: 'Set an approval policy',
+    description:
       'Amounts of `threshold` or more in this asset then need approvals to leave the account. Pending operations keep the policy they were created under. A batch whose total reaches the threshold, even of one row, does not wait for `approvals`: one member other than its uploader executes it. With `refuses_batches` such a batch is rejected when it is validated. If the tenant has a delay, whatever weakens the policy (a higher threshold, fewer approvals, a longer time, batches no longer refused) waits for it and is shown in `pending`; whatever makes it stricter takes effect at once. Setting the policy in force withdraws a pending change.',
-    ),
-    async (request) => {
+    handler: async (request) => {
       const {
         threshold,
         approvals,
@@ -99,7 +91,7 @@ function setPolicyRoute(api: Api, { database, clock }: PolicyDeps): void {
         body: presentPolicy(await setPolicy(database, clock, change, request.caller)),
       };
     },
-  );
+  });
 }
 
 function pathAsset({ params }: { readonly params: Readonly<Record<'asset', string>> }): Asset {

@@ -1,7 +1,7 @@
 import { amountJson, type Asset, ASSETS } from '../core/amount.js';
 import { MAX_REASON } from '../core/checked-text.js';
 import { type Instant, toRfc3339 } from '../core/instant.js';
-import { EXAMPLE, exampled } from '../http/examples.js';
+import { EXAMPLE, exampled, z } from '../http/zod.js';
 import { fieldsOf } from '../http/resource.js';
 import {
   AmountSchema,
@@ -12,7 +12,6 @@ import {
   textField,
   uuidSchema,
 } from '../http/schemas.js';
-import { z } from '../http/zod.js';
 import { DEFAULT_EXPIRY_S, MAX_APPROVALS, MAX_EXPIRY_S, MIN_EXPIRY_S } from './policies.js';
 import { batchRule } from './policy-rules.js';
 import { type ApprovalColumns, waitingOf } from './rules.js';

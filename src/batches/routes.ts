@@ -1,24 +1,15 @@
 import { ApiError, invalidField } from '../core/errors.js';
-import { answerOf } from '../http/answer.js';
-import type { Api } from '../http/api.js';
-import { answerPage, cursorBinding, type Cursors } from '../http/cursor.js';
-import { operationFilter } from '../http/operation-query.js';
 import {
-  answers,
-  answersFile,
-  idempotent,
-  idempotentPerMember,
+  answerOf,
+  type Api,
+  FILE_TYPES,
+  FileQuery,
   keyedPathId,
-  named,
   pathId,
-  permits,
-  query,
-  refuses,
-  shows,
-  summary,
-  upload,
+  tableFile,
 } from '../http/route.js';
-import { FILE_TYPES, FileQuery, tableFile } from '../http/table-files.js';
+import { answerPage, cursorBinding, type Cursors } from '../http/cursor.js';
+import { operationFilter } from '../http/schemas.js';
 import { FILE_FIELD, type UploadedFile } from '../http/upload.js';
 import { bytesOf } from '../spreadsheets/byte-source.js';
 import { recogniseFile } from '../spreadsheets/open-sheet.js';
@@ -62,17 +53,15 @@ export function batchRoutes(api: Api, batches: Batches, cursors: Cursors, baseUr
 }
 
 function listAndRead(api: Api, batches: Batches, cursors: Cursors, baseUrl: string): void {
-  api.get(
-    '/v1/bonus_batches',
-    named('listBonusBatches'),
-    permits('readBatches'),
-    query(BonusBatchQuery),
-    answers({ 200: BonusBatchPageSchema }),
-    summary(
-      'List batches',
+  api.get('/v1/bonus_batches', {
+    operationId: 'listBonusBatches',
+    permits: 'readBatches',
+    query: BonusBatchQuery,
+    answers: { 200: BonusBatchPageSchema },
+    summary: 'List batches',
+    description:
       'Newest first. With `idempotency_key`, what that key created; an empty list does not rule out that it appears later.',
-    ),
-    (request) => {
+    handler: (request) => {
       const { caller, query } = request;
       const filter = { ...operationFilter(query), status: query.status };
       return answerPage(
@@ -82,33 +71,30 @@ function listAndRead(api: Api, batches: Batches, cursors: Cursors, baseUrl: stri
         ({ batch, review }) => batchResource.present({ batch, baseUrl, review }),
       );
     },
-  );
+  });
 
-  api.get(
-    '/v1/bonus_batches/{batch_id}',
-    named('getBonusBatch'),
-    permits('readBatches'),
-    answers({ 200: BonusBatchSchema }),
-    summary(
-      'Read a batch',
-      'While it is `ready`, includes what a person reviews before money moves.',
-    ),
-    async (request) => {
+  api.get('/v1/bonus_batches/{batch_id}', {
+    operationId: 'getBonusBatch',
+    permits: 'readBatches',
+    answers: { 200: BonusBatchSchema },
+    summary: 'Read a batch',
+    description: 'While it is `ready`, includes what a person reviews before money moves.',
+    handler: async (request) => {
       const { batch, review } = await batches.read(request.caller, pathId(request, 'batch_id'));
       return { status: 200, body: batchResource.present({ batch, baseUrl, review }) };
     },
-  );
+  });
 }
 
 function rows(api: Api, batches: Batches, cursors: Cursors): void {
-  api.get(
-    '/v1/bonus_batches/{batch_id}/rows',
-    named('listBonusBatchRows'),
-    permits('readBatches'),
-    query(BonusBatchRowQuery),
-    answers({ 200: BonusBatchRowPageSchema }),
-    summary('List the rows of a batch', 'In file order, once the file is accepted.'),
-    async (request) => {
+  api.get('/v1/bonus_batches/{batch_id}/rows', {
+    operationId: 'listBonusBatchRows',
+    permits: 'readBatches',
+    query: BonusBatchRowQuery,
+    answers: { 200: BonusBatchRowPageSchema },
+    summary: 'List the rows of a batch',
+    description: 'In file order, once the file is accepted.',
+    handler: async (request) => {
       const binding = cursorBinding(request);
       const { caller, query } = request;
       const [seen] = query.cursor === undefined ? [] : cursors.decode(binding, query.cursor);
@@ -124,23 +110,21 @@ function rows(api: Api, batches: Batches, cursors: Cursors): void {
       const next = page.next === null ? null : cursors.encode(binding, [page.next.toString()]);
       return { status: 200, body: { items, next_cursor: next } };
     },
-  );
+  });
 }
 
 function execute(api: Api, batches: Batches, baseUrl: string): void {
-  api.post(
-    '/v1/bonus_batches/{batch_id}/execute',
-    named('executeBonusBatch'),
-    permits('executeBatch'),
-    idempotentPerMember,
-    answers({ 202: BonusBatchSchema }),
-    shows({ 202: BATCH_EXAMPLES.executing }),
-    refuses('invalid_state'),
-    summary(
-      'Execute a batch',
+  api.post('/v1/bonus_batches/{batch_id}/execute', {
+    operationId: 'executeBonusBatch',
+    permits: 'executeBatch',
+    idempotent: 'member',
+    answers: { 202: BonusBatchSchema },
+    examples: { 202: BATCH_EXAMPLES.executing },
+    refusals: ['invalid_state'],
+    summary: 'Execute a batch',
+    description:
       "From now on money leaves, row by row. If the funds cover the whole debit, they are held at once; if not, each row is tried in file order. From the source account's approval threshold up, a member other than the uploader must execute it.",
-    ),
-    async (request) => {
+    handler: async (request) => {
       const answer = await batches.execute(
         request.caller,
         keyedPathId(request, 'batch_id'),
@@ -151,46 +135,43 @@ function execute(api: Api, batches: Batches, baseUrl: string): void {
         body: batchResource.present({ batch, baseUrl, review: null }),
       }));
     },
-  );
+  });
 }
 
 function withdraw(api: Api, batches: Batches, baseUrl: string): void {
-  api.post(
-    '/v1/bonus_batches/{batch_id}/cancel',
-    named('cancelBonusBatch'),
-    permits('withdrawBatch'),
-    answers({ 200: BonusBatchSchema }),
-    shows({ 200: BATCH_EXAMPLES.withdrawn }),
-    refuses('invalid_state'),
-    summary(
-      'Withdraw a batch',
+  api.post('/v1/bonus_batches/{batch_id}/cancel', {
+    operationId: 'cancelBonusBatch',
+    permits: 'withdrawBatch',
+    answers: { 200: BonusBatchSchema },
+    examples: { 200: BATCH_EXAMPLES.withdrawn },
+    refusals: ['invalid_state'],
+    summary: 'Withdraw a batch',
+    description:
       'While it is `ready`, by its uploader, or an admin or owner of the source. It ends as `rejected` with `rejection` {code: "withdrawn"}, and pays nobody.',
-    ),
-    async (request) => {
+    handler: async (request) => {
       const answer = await batches.withdraw(request.caller, pathId(request, 'batch_id'));
       return answerOf(answer, (batch) => ({
         status: 200,
         body: batchResource.present({ batch, baseUrl, review: null }),
       }));
     },
-  );
+  });
 }
 
 function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
-  api.post(
-    '/v1/bonus_batches',
-    named('uploadBonusBatch'),
-    permits('createBonus'),
-    idempotent,
-    upload(UploadForm),
-    answers({ 201: BonusBatchSchema, 200: BonusBatchSchema }),
-    shows({ 201: BATCH_EXAMPLES.validating }),
-    refuses('not_found', 'quota_exceeded'),
-    summary(
-      'Upload a batch of bonuses',
+  api.post('/v1/bonus_batches', {
+    operationId: 'uploadBonusBatch',
+    permits: 'createBonus',
+    idempotent: 'tenant',
+    body: UploadForm,
+    hasFile: true,
+    answers: { 201: BonusBatchSchema, 200: BonusBatchSchema },
+    examples: { 201: BATCH_EXAMPLES.validating },
+    refusals: ['not_found', 'quota_exceeded'],
+    summary: 'Upload a batch of bonuses',
+    description:
       'An XLSX or CSV file of at most 10 MiB and 100,000 rows, laid out like `GET /v1/bonus_batches/template`. It is validated afterwards; no money moves until it is executed.',
-    ),
-    async ({ caller, body, file, idempotency }) => {
+    handler: async ({ caller, body, file, idempotency }) => {
       await assertReadable(file);
       const request = {
         sourceAccountId: body.source_account,
@@ -207,7 +188,7 @@ function uploadBatch(api: Api, batches: Batches, baseUrl: string): void {
         body: batchResource.present({ batch, baseUrl, review }),
       }));
     },
-  );
+  });
 }
 
 /** Throws 400 for a file of another kind. Validation finds all other problems. */
@@ -224,20 +205,18 @@ async function assertReadable({ pieces }: UploadedFile): Promise<void> {
 }
 
 function template(api: Api): void {
-  api.get(
-    '/v1/bonus_batches/template',
-    named('downloadBonusBatchTemplate'),
-    permits('readTemplate'),
-    query(FileQuery),
-    answersFile(...FILE_TYPES),
-    shows({ 200: FILE_EXAMPLES.template }),
-    summary(
-      'Download an empty file to fill in',
-      'With an example row. CSV, or XLSX with `format=xlsx`.',
-    ),
-    async ({ query: { format } }) =>
+  api.get('/v1/bonus_batches/template', {
+    operationId: 'downloadBonusBatchTemplate',
+    permits: 'readTemplate',
+    query: FileQuery,
+    answers: { 200: null },
+    fileTypes: FILE_TYPES,
+    examples: { 200: FILE_EXAMPLES.template },
+    summary: 'Download an empty file to fill in',
+    description: 'With an example row. CSV, or XLSX with `format=xlsx`.',
+    handler: async ({ query: { format } }) =>
       tableFile('bonuses', format, [format === 'xlsx' ? await templateXlsx() : templateCsv()]),
-  );
+  });
 }
 
 function report(
@@ -247,15 +226,16 @@ function report(
   operationId: string,
   what: string,
 ): void {
-  api.get(
-    `/v1/bonus_batches/{batch_id}/files/${name}`,
-    named(operationId),
-    permits('readBatches'),
-    query(FileQuery),
-    answersFile(...FILE_TYPES),
-    shows({ 200: FILE_EXAMPLES[name] }),
-    summary(`Download the ${name} file`, `${what} CSV, or XLSX with \`format=xlsx\`.`),
-    async (request) => {
+  api.get(`/v1/bonus_batches/{batch_id}/files/${name}`, {
+    operationId,
+    permits: 'readBatches',
+    query: FileQuery,
+    answers: { 200: null },
+    fileTypes: FILE_TYPES,
+    examples: { 200: FILE_EXAMPLES[name] },
+    summary: `Download the ${name} file`,
+    description: `${what} CSV, or XLSX with \`format=xlsx\`.`,
+    handler: async (request) => {
       const id = pathId(request, 'batch_id');
       const { format } = request.query;
       return tableFile(
@@ -264,5 +244,5 @@ function report(
         await batches.file(request.caller, id, name, format),
       );
     },
-  );
+  });
 }

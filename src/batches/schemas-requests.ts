@@ -7,18 +7,17 @@ import {
   type BonusBatch,
   type BonusBatchRow,
 } from '../db/entities/bonuses.js';
-import { EXAMPLE, exampled } from '../http/examples.js';
-import { KEYED_QUERY } from '../http/operation-query.js';
+import { EXAMPLE, exampled, z } from '../http/zod.js';
 import {
   AmountSchema,
   instantSchema,
+  KEYED_QUERY,
   PAGE_QUERY,
   pageSchema,
   textField,
   uuidField,
   uuidSchema,
 } from '../http/schemas.js';
-import { z } from '../http/zod.js';
 import {
   batchOfEventResource,
   type BatchOfEventSchema,

@@ -1,7 +1,7 @@
 import { amountJson, EXAMPLE_ASSET, formatAmount } from '../core/amount.js';
 import { toRfc3339 } from '../core/instant.js';
 import { type BonusBatch, BATCH_REJECTIONS, BATCH_STATUSES } from '../db/entities/bonuses.js';
-import { EXAMPLE } from '../http/examples.js';
+import { EXAMPLE, z } from '../http/zod.js';
 import { defineResource, fieldsOf } from '../http/resource.js';
 import {
   type AmountSchema,
@@ -10,7 +10,6 @@ import {
   rawSchema,
   uuidSchema,
 } from '../http/schemas.js';
-import { z } from '../http/zod.js';
 import type { EventDraft } from '../ledger/event-log.js';
 import type { EarlierPayments } from './earlier-payments.js';
 import { hasFile, isAccepted, isExecuted, pendingRows, totalDebit } from './rules.js';

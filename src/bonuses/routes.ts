@@ -1,16 +1,6 @@
 import { type OperationReader, operationRoutes } from '../accounts/routes-operations.js';
-import { answerOf } from '../http/answer.js';
-import type { Api } from '../http/api.js';
+import { answerOf, type Api, SPENDING_REFUSALS } from '../http/route.js';
 import type { Cursors } from '../http/cursor.js';
-import {
-  answers,
-  body,
-  idempotent,
-  named,
-  permits,
-  refusesSpending,
-  summary,
-} from '../http/route.js';
 import {
   BonusPageSchema,
   BonusQuery,
@@ -18,8 +8,7 @@ import {
   BonusSchema,
   CreateBonusBody,
 } from './schemas.js';
-import type { Bonuses } from './service.js';
-import { bonusList } from './service.js';
+import { type Bonuses, bonusList } from './service.js';
 
 export function bonusRoutes(
   api: Api,
@@ -47,19 +36,17 @@ export function bonusRoutes(
 }
 
 function create(api: Api, bonuses: Bonuses): void {
-  api.post(
-    '/v1/bonuses',
-    named('createBonus'),
-    permits('createBonus'),
-    idempotent,
-    body(CreateBonusBody),
-    answers({ 201: BonusSchema, 200: BonusSchema }),
-    refusesSpending,
-    summary(
-      'Pay a bonus',
+  api.post('/v1/bonuses', {
+    operationId: 'createBonus',
+    permits: 'createBonus',
+    idempotent: 'tenant',
+    body: CreateBonusBody,
+    answers: { 201: BonusSchema, 200: BonusSchema },
+    refusals: SPENDING_REFUSALS,
+    summary: 'Pay a bonus',
+    description:
       "Pays one person at once and itemises the fee. The recipient is an account of your tenant or network, named by exactly one of id, alias or phone. From the source account's approval threshold up it is refused: unlike a transfer or a batch, a bonus cannot wait for another member.",
-    ),
-    async ({ caller, requestId, body: input, idempotency }) => {
+    handler: async ({ caller, requestId, body: input, idempotency }) => {
       const request = {
         sourceAccountId: input.source_account,
         recipient: input.recipient,
@@ -73,5 +60,5 @@ function create(api: Api, bonuses: Bonuses): void {
         body: bonusResource.present(bonus),
       }));
     },
-  );
+  });
 }

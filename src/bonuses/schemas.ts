@@ -4,21 +4,20 @@ import { amountJson } from '../core/amount.js';
 import { MAX_DESCRIPTION, parsedText } from '../core/checked-text.js';
 import { toRfc3339 } from '../core/instant.js';
 import type { Bonus } from '../db/entities/bonuses.js';
-import { EXAMPLE, exampledAs } from '../http/examples.js';
-import { OPERATION_QUERY } from '../http/operation-query.js';
-import { defineResource, fieldsOf } from '../http/resource.js';
+import { EXAMPLE, exampledAs, z } from '../http/zod.js';
 import {
   amountField,
   AmountSchema,
   boundedOfAsset,
   instantSchema,
+  OPERATION_QUERY,
   optional,
   pageSchema,
   textField,
   uuidField,
   uuidSchema,
 } from '../http/schemas.js';
-import { z } from '../http/zod.js';
+import { defineResource, fieldsOf } from '../http/resource.js';
 import { MAX_REFERENCE } from './decide.js';
 
 function nameField(

@@ -1,22 +1,19 @@
-import type { Api } from '../http/api.js';
+import { type Api, pathId } from '../http/route.js';
 import { cursorBinding, type Cursors } from '../http/cursor.js';
-import { answers, named, pathId, permits, query, refuses, summary } from '../http/route.js';
 import { type EventDeps, presentGap, readEvent, readEvents } from './log.js';
 import { DESCRIBED_EVENTS, EventPageSchema, EventQuery, EventSchema } from './schemas.js';
 
 export function eventRoutes(api: Api, { reader }: EventDeps, cursors: Cursors): void {
   for (const event of DESCRIBED_EVENTS) api.tells(event);
-  api.get(
-    '/v1/events',
-    named('listEvents'),
-    permits('readEvents'),
-    query(EventQuery),
-    answers({ 200: EventPageSchema }),
-    summary(
-      'List the events of the tenant',
+  api.get('/v1/events', {
+    operationId: 'listEvents',
+    permits: 'readEvents',
+    query: EventQuery,
+    answers: { 200: EventPageSchema },
+    summary: 'List the events of the tenant',
+    description:
       'Newest first. With `order=asc` you follow the log upward: `next_cursor` is then never null; ask again with it for what came since. A cursor before `first_sequence` is 400 with the reason `expired`. `gaps` says where a restore of the service left sequences out.',
-    ),
-    async (request) => {
+    handler: async (request) => {
       const binding = cursorBinding(request);
       const { caller, query: input } = request;
       const filter = {
@@ -45,18 +42,17 @@ export function eventRoutes(api: Api, { reader }: EventDeps, cursors: Cursors): 
         },
       };
     },
-  );
+  });
 
-  api.get(
-    '/v1/events/{id}',
-    named('getEvent'),
-    permits('readEvents'),
-    answers({ 200: EventSchema }),
-    refuses('not_found'),
-    summary('Read an event'),
-    async (request) => {
+  api.get('/v1/events/{id}', {
+    operationId: 'getEvent',
+    permits: 'readEvents',
+    answers: { 200: EventSchema },
+    refusals: ['not_found'],
+    summary: 'Read an event',
+    handler: async (request) => {
       const text = await readEvent(reader, request.caller.tenantId, pathId(request, 'id'));
       return { status: 200, body: JSON.parse(text) as unknown };
     },
-  );
+  });
 }

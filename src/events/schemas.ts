@@ -3,7 +3,7 @@ import { BatchOfEventSchema } from '../batches/schemas.js';
 import { BATCH_EVENT_EXAMPLES } from '../batches/schemas-requests.js';
 import { API_VERSIONS } from '../core/versions.js';
 import { EVENT_TYPES, type EventType, isSubscribable } from '../db/entities/events.js';
-import { EXAMPLE, exampledAs, exampleOf } from '../http/examples.js';
+import { EXAMPLE, exampledAs, exampleOf, z } from '../http/zod.js';
 import {
   CREATED_AT_QUERY,
   instantSchema,
@@ -11,7 +11,6 @@ import {
   pageSchema,
   uuidSchema,
 } from '../http/schemas.js';
-import { z } from '../http/zod.js';
 import { PAYOUT_EXAMPLES, PayoutSchema } from '../payouts/schemas.js';
 import { TRANSFER_EXAMPLES, TransferSchema } from '../transfers/schemas.js';
 

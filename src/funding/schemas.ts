@@ -5,10 +5,9 @@ import {
   ADJUSTMENT_DIRECTIONS,
   ADJUSTMENT_STATUSES,
 } from '../db/entities/operations.js';
-import { EXAMPLE } from '../http/examples.js';
+import { EXAMPLE, z } from '../http/zod.js';
 import { defineResource, fieldsOf } from '../http/resource.js';
 import { AmountSchema, instantSchema, uuidSchema } from '../http/schemas.js';
-import { z } from '../http/zod.js';
 
 const ops = { ops: true } as const;
 const field = fieldsOf<Adjustment>();

@@ -1,9 +1,11 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import Router, { type RouterMiddleware } from '@koa/router';
 import { groupBy } from '../core/collections.js';
 import { notFound } from '../core/errors.js';
 import { methodNotAllowed } from './errors.js';
 import type { Exchange } from './exchange.js';
-import type { Route } from './route.js';
+import { readBody } from './request-body.js';
+import type { ApiAnswer, Route } from './route.js';
 
 export interface RequestState {
   exchange: Exchange;
@@ -43,6 +45,35 @@ function routerOf(routes: readonly Route[], answer: RouteHandler): Router<Reques
     router.register(route.path.replace(/\{(\w+)\}/g, ':$1'), [route.method], ({ state, params }) =>
       answer(state.exchange, route, params),
     );
+  return router;
+}
+
+/** A route for senders without a token, which are not tenants. `receive` verifies the sender. */
+export interface InboundRoute {
+  readonly path: string;
+  readonly pattern: RegExp;
+  readonly receive: (message: InboundMessage) => Promise<ApiAnswer>;
+}
+
+interface InboundMessage {
+  readonly path: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+const BODY_LIMIT_MS = 30_000;
+
+export function inboundRouter(routes: readonly InboundRoute[]): Router<RequestState> {
+  const router = new Router<RequestState>();
+  for (const { path: routeName, pattern, receive } of routes)
+    router.post(pattern, async ({ state: { exchange } }) => {
+      exchange.routeName = routeName;
+      const { request, response, path } = exchange;
+      const body = await readBody(request, response, BODY_LIMIT_MS);
+      const params = { ...pattern.exec(path)?.groups };
+      exchange.answer = await receive({ path, params, headers: request.headers, body });
+    });
   return router;
 }
 

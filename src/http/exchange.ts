@@ -59,7 +59,7 @@ export interface AnsweredRequest {
 export function answeredRequest(exchange: Exchange, status: number): AnsweredRequest | null {
   const { requestId: id, caller, route, params, code } = exchange;
   if (caller === null || route === null) return null;
-  const { operation, method } = route;
+  const { permits: operation, method } = route;
   const path = route.path.replace(/\{(\w+)\}/g, (name, param: string) => {
     const value = params[param]?.toLowerCase() ?? '';
     return isCanonicalUuid(value) ? value : name;

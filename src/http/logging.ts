@@ -1,4 +1,5 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
+import { currentTraceId } from '../core/trace.js';
 import { errnoOf } from '../db/failures.js';
 
 export type { Logger } from 'pino';
@@ -42,6 +43,12 @@ export function createLogging(
     return closeStream(stream);
   };
   return { logger: pino(options, lines), close };
+}
+
+/** Context of each line: the trace of the request or activity. */
+export function traceOfLine(): object {
+  const traceId = currentTraceId();
+  return traceId === null ? {} : { traceId };
 }
 
 /** The stream itself would measure all collected lines again for each new line. */

@@ -6,26 +6,20 @@ import {
   type ZodContentObject,
 } from '@asteasolutions/zod-to-openapi';
 import { ASSETS } from '../core/amount.js';
-import { ERROR_CODES, ERRORS, type ErrorCode, type ErrorEntry } from '../core/errors.js';
+import { ERRORS, type ErrorCode, type ErrorEntry } from '../core/errors.js';
 import { type Permission, PERMISSIONS } from '../core/permissions.js';
-import { API_VERSIONS, CURRENT_VERSION } from '../core/versions.js';
-import type { Api } from './api.js';
-import { ErrorWriter } from './errors.js';
-import { exampleOf } from './examples.js';
-import type { ApiDocument } from './openapi-document.js';
-import { TAGS, tagOf } from './openapi-tags.js';
-import { webhookOf } from './openapi-webhooks.js';
-import type { Route } from './route.js';
-import { amountField, AmountSchema, assetField, ErrorSchema, errorSchema } from './schemas.js';
+import { CURRENT_VERSION } from '../core/versions.js';
+import {
+  errorOf,
+  headerRefs,
+  RATE_HEADERS,
+  registerComponents,
+  SIGNATURE_HEADERS,
+} from './openapi-components.js';
+import { type ApiDocument, tagOf, TAGS } from './openapi-document.js';
+import type { Api, ApiEvent, Route } from './route.js';
 import { FILE_FIELD, MAX_FILE_BYTES } from './upload.js';
-import { z } from './zod.js';
-
-const SHARED = {
-  Asset: assetField,
-  Amount: AmountSchema,
-  AmountInput: amountField,
-  Error: ErrorSchema,
-};
+import { exampleOf, z } from './zod.js';
 
 /** Builds the OpenAPI 3.1 document from the steps and schemas of the routes. */
 export function openApiDocument(
@@ -34,21 +28,7 @@ export function openApiDocument(
   docsUrl: string,
 ): ApiDocument {
   const registry = new OpenAPIRegistry();
-  registry.registerComponent('securitySchemes', 'token', {
-    type: 'http',
-    scheme: 'bearer',
-    description:
-      'A live token of the tenant. The scopes listed for an operation are alternatives: any one of them is enough.',
-  });
-  for (const [name, header] of Object.entries(HEADERS))
-    registry.registerComponent('headers', name, header);
-  for (const [name, parameter] of Object.entries(PARAMETERS))
-    registry.registerComponent('parameters', name, parameter);
-  // Registered first, because a component takes its meaning from its first use.
-  for (const [name, schema] of Object.entries(SHARED)) registry.register(name, schema);
-  const errors = new ErrorWriter(docsUrl);
-  for (const code of ERROR_CODES)
-    registry.registerComponent('examples', code, errorExample(code, errors));
+  registerComponents(registry, docsUrl);
   for (const route of routes) registry.registerPath(pathOf(route));
   for (const event of events) registry.registerWebhook(webhookOf(event));
   const document: object = new OpenApiGeneratorV31(registry.definitions).generateDocument({
@@ -66,75 +46,6 @@ export function openApiDocument(
   return document as ApiDocument;
 }
 
-// Only a type has the index signature that extension fields require.
-type Header = {
-  readonly description: string;
-  readonly required?: boolean;
-  readonly schema: {
-    type: 'string' | 'integer';
-    format?: string;
-    pattern?: string;
-    enum?: string[];
-  };
-};
-
-function integerHeader(description: string): Header {
-  return { description, schema: { type: 'integer' } };
-}
-
-const HEADERS = {
-  'Svc-Request-Id': {
-    description: 'The unique id of the request. Quote it when you ask for help.',
-    required: true,
-    schema: { type: 'string', format: 'uuid' },
-  },
-  'RateLimit-Limit': integerHeader('The most requests the token may send at once.'),
-  'RateLimit-Remaining': integerHeader('How many requests the token may send now.'),
-  'RateLimit-Reset': integerHeader(
-    'Seconds until the token may send RateLimit-Limit requests at once again.',
-  ),
-  'Retry-After': integerHeader('Seconds to wait before retrying; at least 1.'),
-  'Content-Disposition': {
-    description: 'attachment, with the file name.',
-    schema: { type: 'string' },
-  },
-  'Svc-Idempotent-Replayed': {
-    description:
-      'Present and true if the key had been used before: this is its original result, and nothing happened this time.',
-    schema: { type: 'string', enum: ['true'] },
-  },
-} satisfies Record<string, Header>;
-
-const UUID_PATTERN =
-  '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
-
-const PARAMETERS = {
-  'Idempotency-Key': {
-    name: 'Idempotency-Key',
-    in: 'header',
-    required: true,
-    description:
-      'A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get.',
-    // Generators cannot send a header with a format.
-    schema: { type: 'string', pattern: UUID_PATTERN },
-  },
-  'Svc-Version': {
-    name: 'Svc-Version',
-    in: 'header',
-    required: false,
-    description: `The dated version of the API; by default ${CURRENT_VERSION}.`,
-    schema: { type: 'string', enum: [...API_VERSIONS] },
-  },
-} satisfies Record<string, Header & { readonly name: string; readonly in: 'header' }>;
-
-type Headers = NonNullable<ResponseConfig['headers']>;
-
-function headerRefs(...names: readonly (keyof typeof HEADERS)[]): Headers {
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
-}
-
-const RATE = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] as const;
-
 function pathOf(route: Route): RouteConfig {
   const query = route.query instanceof z.ZodObject ? { query: route.query } : {};
   const body =
@@ -150,7 +61,7 @@ function pathOf(route: Route): RouteConfig {
     description: [route.description, permissionText(route)]
       .filter((text) => text !== '')
       .join('\n\n'),
-    security: PERMISSIONS[route.operation].scopes.map((scope) => ({ token: [scope] })),
+    security: PERMISSIONS[route.permits].scopes.map((scope) => ({ token: [scope] })),
     'x-permission': permissionOf(route),
     parameters: [
       ...Array.from(route.path.matchAll(/\{(\w+)\}/g), ([, name = '']) => ({
@@ -192,13 +103,13 @@ function exampleField(example: unknown): { example?: unknown } {
 }
 
 /** For machines. (docs/contract.md, Roles and scopes) */
-function permissionOf({ operation }: Pick<Route, 'operation'>): object {
-  const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[operation];
-  return { operation, scopes, roles, role_in: roleIn, also: also ?? null };
+function permissionOf({ permits }: Pick<Route, 'permits'>): object {
+  const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[permits];
+  return { operation: permits, scopes, roles, role_in: roleIn, also: also ?? null };
 }
 
-function permissionText({ operation }: Pick<Route, 'operation'>): string {
-  const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[operation];
+function permissionText({ permits }: Pick<Route, 'permits'>): string {
+  const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[permits];
   const scope = `Scope: ${scopes.map((one) => `\`${one}\``).join(' or ')}.`;
   if (roles === null || roleIn === null) return scope;
   return `${scope} Role in ${roleIn}: ${[...roles, ...(also === undefined ? [] : [also])].join(', ')}.`;
@@ -227,7 +138,7 @@ function successes(route: Route): Record<string, ResponseConfig> {
           : (SUCCESS[Number(status)] ?? ''),
         headers: headerRefs(
           'Svc-Request-Id',
-          ...RATE,
+          ...RATE_HEADERS,
           ...(isKeyed ? (['Svc-Idempotent-Replayed'] as const) : []),
           ...(isFile ? (['Content-Disposition'] as const) : []),
         ),
@@ -257,7 +168,7 @@ export function codesOf(route: Route): ErrorCode[] {
     'rate_limited',
     'body_too_large',
   ]);
-  const { roles }: Permission = PERMISSIONS[route.operation];
+  const { roles }: Permission = PERMISSIONS[route.permits];
   if (route.body !== null) codes.add('missing_field').add('unsupported_media_type');
   if (route.idempotent === null) codes.add('internal_error');
   else codes.add('missing_idempotency_key').add('idempotency_key_reused');
@@ -284,7 +195,7 @@ function failure(status: number, codes: readonly ErrorCode[]): ResponseConfig {
   const rated = status === 429 ? (['Retry-After'] as const) : [];
   return {
     description: meanings.join('\n'),
-    headers: headerRefs('Svc-Request-Id', ...RATE, ...rated),
+    headers: headerRefs('Svc-Request-Id', ...RATE_HEADERS, ...rated),
     content: {
       'application/json': {
         schema: errorOf(codes),
@@ -296,20 +207,31 @@ function failure(status: number, codes: readonly ErrorCode[]): ResponseConfig {
   };
 }
 
-const errorSchemas = new Map<string, z.ZodType>();
-
-/** Returns the schema of errors with these codes; equal sets of codes share a component. */
-function errorOf(codes: readonly ErrorCode[]): z.ZodType {
-  const words = codes.map((code) =>
-    code.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase()),
-  );
-  const name = `${words.join('Or')}Error`;
-  const known = errorSchemas.get(name) ?? errorSchema(name, codes);
-  errorSchemas.set(name, known);
-  return known;
-}
-
-function errorExample(code: ErrorCode, errors: ErrorWriter): { summary: string; value: unknown } {
-  const { meaning, example }: ErrorEntry = ERRORS[code];
-  return { summary: meaning, value: JSON.parse(errors.text({ code, ...example })) as unknown };
+function webhookOf(event: ApiEvent): RouteConfig {
+  const { type, schema, example, summary, description, isSubscribable } = event;
+  return {
+    method: 'post',
+    path: type,
+    operationId: `receive${type.replace(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
+    tags: ['Events'],
+    summary,
+    description,
+    security: [],
+    'x-subscribable': isSubscribable,
+    // Generators treat components without an operation as unused.
+    parameters: SIGNATURE_HEADERS,
+    request: {
+      body: { required: true, content: { 'application/json': { schema, example } } },
+    },
+    responses: {
+      '2XX': {
+        description: 'Delivered. Only the status counts; it must arrive within 10 seconds.',
+      },
+      '410': { description: 'Disables the endpoint.' },
+      default: {
+        description:
+          'The delivery is tried again; after 429 or 503 with `Retry-After`, not before then.',
+      },
+    },
+  };
 }

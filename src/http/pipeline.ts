@@ -4,11 +4,10 @@ import { withTimeout } from '../core/pause.js';
 import type { Caller } from '../core/permissions.js';
 import { API_VERSIONS, type ApiVersion, CURRENT_VERSION } from '../core/versions.js';
 import { DatabaseUnavailable } from '../db/failures.js';
-import type { ClientAddresses } from './address.js';
-import type { Exchange } from './exchange.js';
 import {
   assertScope,
   type Authenticate,
+  type ClientAddresses,
   headerText,
   readIdempotencyKey,
   readToken,
@@ -16,9 +15,8 @@ import {
   type SingleHeader,
   unauthorized,
 } from './headers.js';
-import { readJson } from './json-body.js';
-import { check, refuseFor } from './problems.js';
-import { readQuery } from './query.js';
+import type { Exchange } from './exchange.js';
+import { check, readJson, readQuery, refuseFor } from './input.js';
 import type { RateLimits } from './rate-limit.js';
 import { announcesBody, assertJson, type BodyTimeouts, readBody } from './request-body.js';
 import type { ApiAnswer, Route } from './route.js';
@@ -66,7 +64,7 @@ export async function answerRequest(
   // Every response to a valid token shows its rate.
   const rate = deps.rateLimiter.take(route.rateClass, caller.tokenKeyId);
   exchange.rate = rate instanceof Promise ? await rate : rate;
-  assertScope(caller, route.operation);
+  assertScope(caller, route.permits);
   assertWithinRate(exchange.rate);
   const key = route.idempotent === null ? null : readIdempotencyKey(exchange.request, repeated);
   const version = checkHeaders(exchange, repeated);

@@ -1,6 +1,5 @@
 import { ASSETS } from '../core/amount.js';
-import { exampled } from './examples.js';
-import { z } from './zod.js';
+import { exampled, z } from './zod.js';
 
 /** Where staff see a field. Tenants see every field, in responses and events. */
 interface StaffView {

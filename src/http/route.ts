@@ -1,21 +1,19 @@
-/**
- * A route reads as a sentence: `api.post('/v1/transfers', named('createTransfer'), permits(…),
- * body(…), answers({ 201: TransferSchema }), refuses(…), summary(…), async ({ caller, body }) =>
- * …)`. Each step is a check and its description in the OpenAPI document. The order of the steps
- * does not matter: the checks run in the order of the contract. `upload(…)` in place of `body(…)`
- * gives `request.file`; `answersFile(…)` in place of `answers(…)` sends `file`.
- */
-import { type ErrorCode, notFound, SPENDING_CODES } from '../core/errors.js';
+import {
+  ApiError,
+  type ErrorCode,
+  notFound,
+  type Refusal,
+  SPENDING_CODES,
+} from '../core/errors.js';
 import type { Fingerprint } from '../core/fingerprint.js';
 import { newId, parseUuid, type Uuid } from '../core/ids.js';
 import type { Caller, Operation } from '../core/permissions.js';
 import type { ApiVersion } from '../core/versions.js';
 import type { RateClass } from './rate-limit.js';
 import type { UploadedFile } from './upload.js';
-import type { z } from './zod.js';
+import { z } from './zod.js';
 
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-export type Method = (typeof METHODS)[number];
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface ApiAnswer {
   readonly status: number;
@@ -37,17 +35,6 @@ interface Idempotency {
   readonly fingerprint: Fingerprint;
 }
 
-interface WithBody<S extends z.ZodType> {
-  readonly body: z.output<S>;
-}
-interface WithIdempotency {
-  readonly idempotency: Idempotency;
-}
-
-type ParamName<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
-  ? Name | ParamName<Rest>
-  : never;
-
 interface BaseRequest<Name extends string = never> {
   readonly caller: Caller;
   readonly requestId: Uuid;
@@ -64,115 +51,141 @@ export interface AnyRequest extends BaseRequest<string> {
   readonly idempotency: Idempotency | null;
 }
 
-export interface RouteParts {
+/** The checks of a route, which also describe it in OpenAPI. */
+interface RouteParts {
+  /** The name that clients use: a verb and a noun, such as `listTransfers`. */
   readonly operationId: string;
-  readonly operation: Operation | null;
+  /** Requires one of the operation's scopes; the feature checks the role. */
+  readonly permits: Operation;
+  /** By default `requests`, or `uploads` with a file. */
   readonly rateClass: RateClass;
-  /** Whether an Idempotency-Key is required, and whether it is also bound to the member. */
+  /**
+   * Requires an Idempotency-Key of the tenant, or one that is also bound to the member: another
+   * member with it gets 409. A fault of the service is answered with 503, never 500.
+   */
   readonly idempotent: 'tenant' | 'member' | null;
+  /** The schema of the JSON body. Use z.strictObject, so that an unknown field is refused. */
   readonly body: z.ZodType | null;
+  /** Requires a form with exactly one file, and text fields as in `body`. */
   readonly hasFile: boolean;
+  /** The schema of the query. Without it every parameter is unknown. */
   readonly query: z.ZodType | null;
+  /** The schemas of successful responses by status; null for no body. */
   readonly answers: Readonly<Record<number, z.ZodType | null>>;
+  /** The document's examples by status. */
   readonly examples: Readonly<Record<number, unknown>>;
-  /** The content types of a 200 response with a file; empty for JSON. */
+  /** The content types of a 200 response with a file (ApiAnswer.file); empty for JSON. */
   readonly fileTypes: readonly string[];
+  /** Codes with which the handler itself may refuse. */
   readonly refusals: readonly ErrorCode[];
   readonly summary: string;
+  /** Further explanation, in Markdown. */
   readonly description: string;
 }
 
 export interface Route extends RouteParts {
   readonly method: Method;
   readonly path: string;
-  readonly operation: Operation;
   readonly handler: (request: AnyRequest) => Promise<ApiAnswer>;
 }
 
-export interface Step<Adds = unknown> {
-  readonly parts: Partial<RouteParts>;
-  /** Never set. Only passes the type on to the handler's request. */
-  readonly adds?: Adds;
+const DEFAULTS = {
+  idempotent: null,
+  body: null,
+  hasFile: false,
+  query: null,
+  examples: {},
+  fileTypes: [],
+  refusals: [],
+} as const;
+
+type ParamName<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamName<Rest>
+  : never;
+
+/** `Part` of the request, unless the route does not declare it. */
+type If<Declared, Part> = [Declared] extends [never] ? unknown : Part;
+
+type RequestOf<Path extends string, Body, Query, Key, File> = BaseRequest<ParamName<Path>> & {
+  readonly body: z.output<Body>;
+  readonly query: z.output<Query>;
+} & If<Key, { readonly idempotency: Idempotency }> &
+  If<File, { readonly file: UploadedFile }>;
+
+interface Spec<Path extends string, Body, Query, Key, File>
+  extends
+    Pick<RouteParts, 'operationId' | 'permits' | 'answers' | 'summary'>,
+    Partial<Pick<RouteParts, 'rateClass' | 'examples' | 'fileTypes' | 'refusals'>> {
+  readonly description?: string | undefined;
+  readonly body?: Body;
+  readonly query?: Query;
+  readonly idempotent?: Key;
+  readonly hasFile?: File;
+  readonly handler: (request: RequestOf<Path, Body, Query, Key, File>) => Promise<ApiAnswer>;
 }
 
-type AddsOf<S> = S extends Step<infer Adds> ? (adds: Adds) => void : never;
-type AllAdds<Steps extends readonly Step[]> = [AddsOf<Steps[number]>] extends [never]
-  ? unknown
-  : AddsOf<Steps[number]> extends (adds: infer All) => void
-    ? All
-    : never;
-
-export type RequestOf<Path extends string, Steps extends readonly Step[]> = BaseRequest<
-  ParamName<Path>
-> &
-  AllAdds<Steps>;
-
-export type Handler<Request> = (request: Request) => Promise<ApiAnswer>;
-
-/** Sets the name that clients use: a verb and a noun, such as `listTransfers`. */
-export function named(operationId: string): Step {
-  return { parts: { operationId } };
+export interface ApiEvent {
+  readonly type: string;
+  readonly schema: z.ZodType;
+  readonly example: unknown;
+  readonly summary: string;
+  readonly description: string;
+  readonly isSubscribable: boolean;
 }
 
-/** Requires one of the operation's scopes; the feature checks the role. */
-export function permits(operation: Operation): Step {
-  return { parts: { operation } };
+/** The routes and events of the API. The checks run in the order of the contract. */
+export class Api {
+  readonly routes: Route[] = [];
+  readonly events: ApiEvent[] = [];
+
+  readonly get = this.adding('GET');
+  readonly post = this.adding('POST');
+  readonly put = this.adding('PUT');
+  readonly patch = this.adding('PATCH');
+  readonly delete = this.adding('DELETE');
+
+  tells(event: ApiEvent): void {
+    this.events.push(event);
+  }
+
+  /** Throws for a route that conflicts with another. */
+  private adding(method: Method) {
+    return <
+      Path extends string,
+      Body extends z.ZodType = z.ZodUndefined,
+      Query extends z.ZodType = z.ZodUndefined,
+      Key extends 'tenant' | 'member' = never,
+      File extends true = never,
+    >(
+      path: Path,
+      spec: Spec<Path, Body, Query, Key, File>,
+    ): void => {
+      const { operationId, hasFile, description = '' } = spec;
+      const other = this.routes.find(
+        (route) =>
+          route.operationId === operationId ||
+          (shapeOf(route.path) === shapeOf(path) &&
+            (route.method === method || route.path !== path)),
+      );
+      if (other !== undefined)
+        throw new Error(
+          `${method} ${path} conflicts with ${other.method} ${other.path} (${other.operationId})`,
+        );
+      const rateClass = hasFile ? 'uploads' : 'requests';
+      // The type of `spec` has compared the handler with what the route requests.
+      const handler = spec.handler as Route['handler'];
+      this.routes.push({ ...DEFAULTS, rateClass, ...spec, description, method, path, handler });
+    };
+  }
 }
 
-/** Requires an Idempotency-Key. A fault of the service is answered with 503, never 500. */
-export const idempotent: Step<WithIdempotency> = { parts: { idempotent: 'tenant' } };
-
-/** Requires a key that is bound to the member: another member with it gets 409. */
-export const idempotentPerMember: Step<WithIdempotency> = { parts: { idempotent: 'member' } };
-
-/** Sets the schema of the JSON body. Use z.strictObject, so that an unknown field is refused. */
-export function body<S extends z.ZodType>(schema: S): Step<WithBody<S>> {
-  return { parts: { body: schema } };
-}
-
-/** Requires a form with exactly one file and the schema's text fields. */
-export function upload<S extends z.ZodObject>(
-  schema: S,
-): Step<WithBody<S> & { readonly file: UploadedFile }> {
-  return { parts: { body: schema, hasFile: true, rateClass: 'uploads' } };
-}
-
-/** Sets the query parameters. Without this step every parameter is unknown. */
-export function query<S extends z.ZodType>(schema: S): Step<{ readonly query: z.output<S> }> {
-  return { parts: { query: schema } };
-}
-
-/** Documents the bodies of successful responses by status; null for none. */
-export function answers(schemas: Readonly<Record<number, z.ZodType | null>>): Step {
-  return { parts: { answers: schemas } };
-}
-
-/** Sets the document's example for a status, or for a text file. */
-export function shows(examples: Readonly<Record<number, unknown>>): Step {
-  return { parts: { examples } };
-}
-
-/** Declares that the 200 response is a file (ApiAnswer.file) of one of these content types. */
-export function answersFile(...contentTypes: readonly [string, ...string[]]): Step {
-  return { parts: { answers: { 200: null }, fileTypes: contentTypes } };
-}
-
-/** Declares codes with which the handler itself may refuse. */
-export function refuses(...codes: readonly ErrorCode[]): Step {
-  return { parts: { refusals: codes } };
+/** The router and OpenAPI treat two paths of one shape as one path. */
+function shapeOf(path: string): string {
+  return path.replace(/\{\w+\}/g, '{}');
 }
 
 /** The codes of every operation that takes money out of an account. */
-export const refusesSpending = refuses('not_found', ...SPENDING_CODES);
-
-export function limitedAs(rateClass: RateClass): Step {
-  return { parts: { rateClass } };
-}
-
-/** Sets a short name, and further explanation (Markdown). */
-export function summary(text: string, description = ''): Step {
-  return { parts: { summary: text, description } };
-}
+export const SPENDING_REFUSALS = ['not_found', ...SPENDING_CODES] as const;
 
 /** Returns the id in the path. Throws not_found if it is not a UUID. */
 export function pathId<Name extends string>(
@@ -190,4 +203,42 @@ export function keyedPathId<Name extends string>(
   name: Name,
 ): Uuid {
   return parseUuid(request.params[name]) ?? newId();
+}
+
+const REPLAYED: Readonly<Record<string, string>> = { 'Svc-Idempotent-Replayed': 'true' };
+
+/** The ledger's result of a command, declared here because `http` may not import the ledger. */
+interface LedgerResult<Resource> {
+  readonly outcome:
+    | { readonly done: true; readonly resource: Resource }
+    | { readonly done: false; readonly refusal: Refusal };
+  readonly replayed: boolean;
+}
+
+/** Returns the response to a command, marked if it is a replay. Throws a refusal. */
+export function answerOf<Resource>(
+  { outcome, replayed }: LedgerResult<Resource>,
+  present: (resource: Resource, replayed: boolean) => ApiAnswer,
+): ApiAnswer {
+  if (!outcome.done) throw new ApiError(outcome.refusal, replayed ? REPLAYED : {});
+  const response = present(outcome.resource, replayed);
+  return replayed ? { ...response, headers: { ...response.headers, ...REPLAYED } } : response;
+}
+
+const CONTENT_TYPES = {
+  csv: 'text/csv; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+} as const;
+export const FILE_TYPES = ['text/csv', CONTENT_TYPES.xlsx] as const;
+
+export const FileQuery = z.strictObject({ format: z.enum(['csv', 'xlsx']).default('csv') });
+
+/** `name` is without its ending. */
+export function tableFile(
+  name: string,
+  format: keyof typeof CONTENT_TYPES,
+  pieces: FileAnswer['pieces'],
+) {
+  const contentType = CONTENT_TYPES[format];
+  return { status: 200, file: { contentType, name: `${name}.${format}`, pieces } };
 }

@@ -5,8 +5,7 @@ import { ERROR_CODES } from '../core/errors.js';
 import { parseUuid } from '../core/ids.js';
 import { type Instant, parseRfc3339 } from '../core/instant.js';
 import { normaliseText, textFault } from '../core/text.js';
-import { EXAMPLE, exampledAs, exampleOf } from './examples.js';
-import { z } from './zod.js';
+import { EXAMPLE, exampledAs, exampleOf, z } from './zod.js';
 
 /** Fields of bodies, queries and responses. Each reports a problem with a stable reason. */
 
@@ -133,6 +132,39 @@ export const AMOUNT_QUERY = {
   'amount[gte]': rawField.optional().describe('Of this amount (`raw`) or more.'),
   'amount[lte]': rawField.optional().describe('Of this amount (`raw`) or less.'),
 };
+
+/** The filters of every list of operations, or of batches. */
+export const KEYED_QUERY = {
+  ...PAGE_QUERY,
+  ...CREATED_AT_QUERY,
+  source_account: uuidField.optional().describe('Paid from this account.'),
+  idempotency_key: uuidField
+    .optional()
+    .describe('Created under this `Idempotency-Key`: at most one item.'),
+};
+
+export const OPERATION_QUERY = {
+  ...KEYED_QUERY,
+  ...AMOUNT_QUERY,
+  request_id: uuidField
+    .optional()
+    .describe('Created by the request whose response had this `Svc-Request-Id`: at most one item.'),
+};
+
+type OperationQuery = Partial<z.output<z.ZodObject<typeof OPERATION_QUERY>>>;
+
+export function operationFilter(query: OperationQuery) {
+  return {
+    sourceAccountId: query.source_account,
+    from: query['created_at[gte]'],
+    to: query['created_at[lte]'],
+    idempotencyKey: query.idempotency_key,
+    requestId: query.request_id,
+    asset: query.asset,
+    least: query['amount[gte]'],
+    most: query['amount[lte]'],
+  };
+}
 
 /** Requires the asset with bounds on the amount. Reason: needed_with_amount. */
 export function boundedOfAsset<S extends z.ZodObject>(query: S): S {

@@ -1,20 +1,26 @@
 import Koa from 'koa';
 import type { Registry } from 'prom-client';
 import { ERRORS, LEDGER_UNAVAILABLE } from '../core/errors.js';
-import { ClientAddresses } from './address.js';
-import type { Api } from './api.js';
-import { assertWellFormed, dispatcher, refuseUnmatched, type RequestState } from './dispatch.js';
+import { traceEntry } from '../core/trace.js';
+import { ClientAddresses } from './headers.js';
+import type { Api } from './route.js';
+import {
+  assertWellFormed,
+  dispatcher,
+  type InboundRoute,
+  inboundRouter,
+  refuseUnmatched,
+  type RequestState,
+} from './dispatch.js';
 import { DocsSite } from './docs/site.js';
 import { type ErrorWriter, errorResponse } from './errors.js';
 import { answeredRequest, type AnsweredRequest, Exchange } from './exchange.js';
-import { type InboundRoute, inboundRouter } from './inbound.js';
 import { describeFault, type Logger } from './logging.js';
 import { HttpMetrics } from './metrics.js';
 import { openApiDocument } from './openapi.js';
 import { answerRequest, type PipelineDeps, takeRate } from './pipeline.js';
 import { BODY_TIMEOUTS, RequestAborted } from './request-body.js';
 import { sendFile, sendJson } from './send.js';
-import { tracedExchange } from './tracing.js';
 import { UploadSlots } from './upload-slots.js';
 
 interface ServiceOptions
@@ -84,6 +90,28 @@ export function createService(options: ServiceOptions): Service {
   app.use(inboundRouter(options.inbound ?? []).routes());
   app.use(refuseUnmatched);
   return { app, docs };
+}
+
+/** Runs a request in a span of its sender's trace, or of a new one. */
+function tracedExchange(exchange: Exchange, answer: () => Promise<number>): Promise<number> {
+  const { method, requestId, request } = exchange;
+  const attributes = { 'http.request.method': method, 'request.id': requestId };
+  return traceEntry(
+    { name: method, kind: 'server', attributes },
+    request.headers.traceparent,
+    async (span) => {
+      const status = await answer();
+      const { routeName, caller, code } = exchange;
+      span.updateName(`${method} ${routeName}`);
+      span.setAttributes({
+        'http.route': routeName,
+        'http.response.status_code': status,
+        ...(caller === null ? {} : { 'tenant.id': caller.tenantId, 'token.id': caller.tokenKeyId }),
+        ...(code === null ? {} : { 'error.type': code }),
+      });
+      return status;
+    },
+  );
 }
 
 async function answer(

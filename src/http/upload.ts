@@ -11,7 +11,7 @@ import {
   type Refusal,
 } from '../core/errors.js';
 import { headerText } from './headers.js';
-import { assertStructure } from './json-body.js';
+import { assertStructure } from './input.js';
 import {
   afterReading,
   assertPlain,

@@ -1,20 +1,9 @@
 import { ApiError, notFound } from '../core/errors.js';
 import { type OperationReader, operationRoutes } from '../accounts/routes-operations.js';
 import { approvalRoutes } from '../approvals/routes-actions.js';
-import { answerOf } from '../http/answer.js';
-import type { Api } from '../http/api.js';
+import { answerOf, type Api, SPENDING_REFUSALS } from '../http/route.js';
 import type { Cursors } from '../http/cursor.js';
-import type { InboundRoute } from '../http/inbound.js';
-import {
-  answers,
-  body,
-  idempotent,
-  named,
-  permits,
-  refusesSpending,
-  shows,
-  summary,
-} from '../http/route.js';
+import type { InboundRoute } from '../http/dispatch.js';
 import {
   CreatePayoutBody,
   PAYOUT_EXAMPLES,
@@ -60,20 +49,18 @@ export function payoutRoutes(
 }
 
 function create(api: Api, payouts: Payouts): void {
-  api.post(
-    '/v1/payouts',
-    named('createPayout'),
-    permits('createPayout'),
-    idempotent,
-    body(CreatePayoutBody),
-    answers({ 201: PayoutSchema, 202: PayoutSchema, 200: PayoutSchema }),
-    shows({ 202: PAYOUT_EXAMPLES.pending }),
-    refusesSpending,
-    summary(
-      'Pay out to a bank account',
+  api.post('/v1/payouts', {
+    operationId: 'createPayout',
+    permits: 'createPayout',
+    idempotent: 'tenant',
+    body: CreatePayoutBody,
+    answers: { 201: PayoutSchema, 202: PayoutSchema, 200: PayoutSchema },
+    examples: { 202: PAYOUT_EXAMPLES.pending },
+    refusals: SPENDING_REFUSALS,
+    summary: 'Pay out to a bank account',
+    description:
       "Holds the amount and its fee, and sends the amount over the operator's rail for the country. The response is 201 if the payout is `approved` and on its way, and 202 if the amount reaches the threshold of the source's approval policy, so that the payout waits until other members approve it. `400 invalid_field` with the reason `not_supported`: no rail pays out to this country.",
-    ),
-    async ({ caller, requestId, body: requested, idempotency }) => {
+    handler: async ({ caller, requestId, body: requested, idempotency }) => {
       const { destination } = requested;
       const request = {
         sourceAccountId: requested.source_account,
@@ -94,7 +81,7 @@ function create(api: Api, payouts: Payouts): void {
         body: payoutResource.present(payout),
       }));
     },
-  );
+  });
 }
 
 /** Members' actions on a payout before the rail has it. (docs/contract.md, Payouts) */

@@ -13,21 +13,20 @@ import {
   REJECTION,
   rejectionField,
 } from '../approvals/schemas.js';
-import { EXAMPLE, exampled } from '../http/examples.js';
-import { OPERATION_QUERY } from '../http/operation-query.js';
-import { defineResource, fieldsOf } from '../http/resource.js';
+import { EXAMPLE, exampled, z } from '../http/zod.js';
 import {
   amountField,
   boundedOfAsset,
   countryField,
   instantSchema,
+  OPERATION_QUERY,
   optional,
   pageSchema,
   textField,
   uuidField,
   uuidSchema,
 } from '../http/schemas.js';
-import { z } from '../http/zod.js';
+import { defineResource, fieldsOf } from '../http/resource.js';
 import { transitionsOf } from './rules.js';
 
 const HOLDER_NAME_LENGTH = 80;

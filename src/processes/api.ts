@@ -7,8 +7,7 @@ import {
 } from './build-api.js';
 import { readConfig } from '../config/config.js';
 import { assertLeastRights } from '../db/least-rights.js';
-import { createLogging, describeFault } from '../http/logging.js';
-import { traceOfLine } from '../http/tracing.js';
+import { createLogging, describeFault, traceOfLine } from '../http/logging.js';
 import {
   endOnSignals,
   endOnUncaught,

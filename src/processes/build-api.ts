@@ -14,7 +14,7 @@ import type { Caller } from '../core/permissions.js';
 import { poolMetrics, statementMetrics } from '../db/metrics.js';
 import { eventRoutes } from '../events/routes.js';
 import { createAdmin, createRegistry, Readiness } from '../http/admin.js';
-import { Api } from '../http/api.js';
+import { Api } from '../http/route.js';
 import { Cursors } from '../http/cursor.js';
 import type { DocsSite } from '../http/docs/site.js';
 import { ErrorWriter } from '../http/errors.js';

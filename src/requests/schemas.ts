@@ -1,10 +1,9 @@
 import { ERROR_CODES } from '../core/errors.js';
 import { toRfc3339 } from '../core/instant.js';
 import { KEY_RESOURCE_TYPES } from '../db/entities/ledger.js';
-import { EXAMPLE } from '../http/examples.js';
+import { EXAMPLE, z } from '../http/zod.js';
 import { defineResource, fieldsOf } from '../http/resource.js';
 import { instantSchema, uuidSchema } from '../http/schemas.js';
-import { z } from '../http/zod.js';
 import type { RequestResult } from './read-request.js';
 
 const field = fieldsOf<RequestResult>();

@@ -1,20 +1,5 @@
-import { answerOf } from '../http/answer.js';
-import type { Api } from '../http/api.js';
+import { answerOf, type Api, FILE_TYPES, FileQuery, pathId, tableFile } from '../http/route.js';
 import { answerPage, type Cursors } from '../http/cursor.js';
-import {
-  answers,
-  answersFile,
-  body,
-  idempotent,
-  named,
-  pathId,
-  permits,
-  query,
-  refuses,
-  shows,
-  summary,
-} from '../http/route.js';
-import { FILE_TYPES, FileQuery, tableFile } from '../http/table-files.js';
 import { StoredFiles } from '../spreadsheets/stored-files.js';
 import { createStatement, type CreateDeps } from './create-statement.js';
 import { listStatements, openStatement, readStatement } from './read-statements.js';
@@ -40,19 +25,17 @@ export function statementRoutes(
 }
 
 function create(api: Api, deps: CreateDeps, baseUrl: string): void {
-  api.post(
-    '/v1/statements',
-    named('createStatement'),
-    permits('readAccount'),
-    idempotent,
-    body(CreateStatementBody),
-    answers({ 201: StatementSchema, 200: StatementSchema }),
-    refuses('not_found', 'quota_exceeded'),
-    summary(
-      'Make a statement',
+  api.post('/v1/statements', {
+    operationId: 'createStatement',
+    permits: 'readAccount',
+    idempotent: 'tenant',
+    body: CreateStatementBody,
+    answers: { 201: StatementSchema, 200: StatementSchema },
+    refusals: ['not_found', 'quota_exceeded'],
+    summary: 'Make a statement',
+    description:
       "Of an account's movements in one asset over a period, with the balance before and after. The figures are final from the start; the files, CSV and XLSX, follow within seconds, those of long statements within minutes.",
-    ),
-    async ({ caller, requestId, body: input, idempotency }) => {
+    handler: async ({ caller, requestId, body: input, idempotency }) => {
       const { account_id: accountId, asset, from, to } = input;
       const answer = await createStatement(
         deps,
@@ -66,7 +49,7 @@ function create(api: Api, deps: CreateDeps, baseUrl: string): void {
         body: statementResource.present({ statement, baseUrl }),
       }));
     },
-  );
+  });
 }
 
 function listAndRead(
@@ -75,17 +58,14 @@ function listAndRead(
   cursors: Cursors,
   baseUrl: string,
 ): void {
-  api.get(
-    '/v1/statements',
-    named('listStatements'),
-    permits('readAccount'),
-    query(StatementQuery),
-    answers({ 200: StatementPageSchema }),
-    summary(
-      'List statements',
-      "Of the accounts in which the token's member has a role, newest first.",
-    ),
-    (request) =>
+  api.get('/v1/statements', {
+    operationId: 'listStatements',
+    permits: 'readAccount',
+    query: StatementQuery,
+    answers: { 200: StatementPageSchema },
+    summary: 'List statements',
+    description: "Of the accounts in which the token's member has a role, newest first.",
+    handler: (request) =>
       answerPage(
         cursors,
         request,
@@ -93,15 +73,14 @@ function listAndRead(
           listStatements(reader, request.caller, request.query.account_id, before, limit),
         (statement) => statementResource.present({ statement, baseUrl }),
       ),
-  );
+  });
 
-  api.get(
-    '/v1/statements/{statement_id}',
-    named('getStatement'),
-    permits('readAccount'),
-    answers({ 200: StatementSchema }),
-    summary('Read a statement'),
-    async (request) => {
+  api.get('/v1/statements/{statement_id}', {
+    operationId: 'getStatement',
+    permits: 'readAccount',
+    answers: { 200: StatementSchema },
+    summary: 'Read a statement',
+    handler: async (request) => {
       const statement = await readStatement(
         reader,
         request.caller,
@@ -109,23 +88,22 @@ function listAndRead(
       );
       return { status: 200, body: statementResource.present({ statement, baseUrl }) };
     },
-  );
+  });
 }
 
 function download(api: Api, { database: { reader } }: CreateDeps): void {
   const files = new StoredFiles();
-  api.get(
-    '/v1/statements/{statement_id}/file',
-    named('downloadStatement'),
-    permits('readAccount'),
-    query(FileQuery),
-    answersFile(...FILE_TYPES),
-    shows({ 200: STATEMENT_FILE_EXAMPLE }),
-    summary(
-      'Download a statement',
+  api.get('/v1/statements/{statement_id}/file', {
+    operationId: 'downloadStatement',
+    permits: 'readAccount',
+    query: FileQuery,
+    answers: { 200: null },
+    fileTypes: FILE_TYPES,
+    examples: { 200: STATEMENT_FILE_EXAMPLE },
+    summary: 'Download a statement',
+    description:
       'One line for the opening balance, one for each movement, oldest first, and one for the closing balance. CSV, or XLSX with `format=xlsx`. 404 unless the statement is ready.',
-    ),
-    async (request) => {
+    handler: async (request) => {
       const id = pathId(request, 'statement_id');
       const { format } = request.query;
       return tableFile(
@@ -134,5 +112,5 @@ function download(api: Api, { database: { reader } }: CreateDeps): void {
         await openStatement(reader, files, request.caller, id, format),
       );
     },
-  );
+  });
 }

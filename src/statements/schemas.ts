@@ -1,7 +1,7 @@
 import { amountJson } from '../core/amount.js';
 import { toRfc3339 } from '../core/instant.js';
 import { type Statement, STATEMENT_STATUSES } from '../db/entities/statements.js';
-import { EXAMPLE, exampled } from '../http/examples.js';
+import { EXAMPLE, exampled, z } from '../http/zod.js';
 import { defineResource, fieldsOf } from '../http/resource.js';
 import {
   AmountSchema,
@@ -13,7 +13,6 @@ import {
   uuidField,
   uuidSchema,
 } from '../http/schemas.js';
-import { z } from '../http/zod.js';
 import { STATEMENT_COLUMNS } from './lines.js';
 import { MAX_MOVEMENTS } from './rules.js';
 

@@ -4,7 +4,7 @@ import type { Registry } from 'prom-client';
 import { ApiError, ERRORS } from '../core/errors.js';
 import { newId, parseUuid, type Uuid } from '../core/ids.js';
 import { isUnavailable } from '../db/failures.js';
-import { ClientAddresses } from '../http/address.js';
+import { ClientAddresses } from '../http/headers.js';
 import { describeFault, type Logger } from '../http/logging.js';
 import { HttpMetrics } from '../http/metrics.js';
 import { RequestAborted } from '../http/request-body.js';

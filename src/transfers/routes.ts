@@ -1,18 +1,7 @@
 import { type OperationReader, operationRoutes } from '../accounts/routes-operations.js';
 import { approvalRoutes } from '../approvals/routes-actions.js';
-import { answerOf } from '../http/answer.js';
-import type { Api } from '../http/api.js';
+import { answerOf, type Api, SPENDING_REFUSALS } from '../http/route.js';
 import type { Cursors } from '../http/cursor.js';
-import {
-  answers,
-  body,
-  idempotent,
-  named,
-  permits,
-  refusesSpending,
-  shows,
-  summary,
-} from '../http/route.js';
 import type { TransferApprovals } from './approval-outcomes.js';
 import {
   CreateTransferBody,
@@ -24,8 +13,7 @@ import {
   transferResource,
   TransferSchema,
 } from './schemas.js';
-import type { Transfers } from './service.js';
-import { transferList } from './service.js';
+import { transferList, type Transfers } from './service.js';
 
 export function transferRoutes(
   api: Api,
@@ -68,25 +56,23 @@ export function transferApprovalRoutes(api: Api, approvals: TransferApprovals): 
 }
 
 function create(api: Api, transfers: Transfers): void {
-  api.post(
-    '/v1/transfers',
-    named('createTransfer'),
-    permits('createTransfer'),
-    idempotent,
-    body(CreateTransferBody),
-    answers({ 201: TransferSchema, 202: TransferSchema, 200: TransferSchema }),
-    shows({ 202: TRANSFER_EXAMPLES.pending }),
-    refusesSpending,
-    summary(
-      'Send a transfer',
+  api.post('/v1/transfers', {
+    operationId: 'createTransfer',
+    permits: 'createTransfer',
+    idempotent: 'tenant',
+    body: CreateTransferBody,
+    answers: { 201: TransferSchema, 202: TransferSchema, 200: TransferSchema },
+    examples: { 202: TRANSFER_EXAMPLES.pending },
+    refusals: SPENDING_REFUSALS,
+    summary: 'Send a transfer',
+    description:
       "Moves money from one of your accounts to an account of your tenant or of your network. If the amount reaches the threshold of the source's approval policy, the response is 202, and the amount is held until other members approve the transfer.",
-    ),
-    async ({ caller, requestId, body: input, idempotency }) => {
+    handler: async ({ caller, requestId, body: input, idempotency }) => {
       const answer = await transfers.create(caller, requestId, transferRequest(input), idempotency);
       return answerOf(answer, (transfer, replayed) => ({
         status: replayed ? 200 : transfer.status === 'completed' ? 201 : 202,
         body: transferResource.present(transfer),
       }));
     },
-  );
+  });
 }

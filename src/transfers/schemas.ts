@@ -7,19 +7,18 @@ import {
   REJECTION,
   rejectionField,
 } from '../approvals/schemas.js';
-import { EXAMPLE, exampled } from '../http/examples.js';
-import { OPERATION_QUERY } from '../http/operation-query.js';
-import { defineResource, fieldsOf } from '../http/resource.js';
+import { EXAMPLE, exampled, z } from '../http/zod.js';
 import {
   amountField,
   boundedOfAsset,
+  OPERATION_QUERY,
   optional,
   pageSchema,
   textField,
   uuidField,
   uuidSchema,
 } from '../http/schemas.js';
-import { z } from '../http/zod.js';
+import { defineResource, fieldsOf } from '../http/resource.js';
 import type { TransferRequest } from './rules.js';
 
 /** Source and destination differ. (docs/contract.md, Transfers) */

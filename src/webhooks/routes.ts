@@ -1,21 +1,7 @@
 import { toRfc3339 } from '../core/instant.js';
-import { answerOf } from '../http/answer.js';
-import type { Api } from '../http/api.js';
+import { answerOf, type Api, pathId } from '../http/route.js';
 import { answerPage, type Cursors } from '../http/cursor.js';
-import { exampleOf } from '../http/examples.js';
-import {
-  answers,
-  body,
-  idempotent,
-  limitedAs,
-  named,
-  pathId,
-  permits,
-  query,
-  refuses,
-  shows,
-  summary,
-} from '../http/route.js';
+import { exampleOf } from '../http/zod.js';
 import type { WebhookDeps } from './deps.js';
 import { change, remove, rotateSecret } from './endpoint-changes.js';
 import { listDeliveries, listEndpoints, readEndpoint } from './endpoints.js';
@@ -63,20 +49,18 @@ export function webhookRoutes(api: Api, { deps, tests }: Webhooks, cursors: Curs
 }
 
 function registerEndpoints(api: Api, deps: WebhookDeps): void {
-  api.post(
-    '/v1/webhook_endpoints',
-    named('createWebhookEndpoint'),
-    permits('manageWebhooks'),
-    idempotent,
-    body(registerEndpointBody(deps.sending.guard)),
-    answers({ 201: RegisteredEndpointSchema, 200: RegisteredEndpointSchema }),
-    shows({ 200: exampleOf(EndpointSchema) }),
-    refuses('too_many_endpoints'),
-    summary(
-      'Register a webhook endpoint',
+  api.post('/v1/webhook_endpoints', {
+    operationId: 'createWebhookEndpoint',
+    permits: 'manageWebhooks',
+    idempotent: 'tenant',
+    body: registerEndpointBody(deps.sending.guard),
+    answers: { 201: RegisteredEndpointSchema, 200: RegisteredEndpointSchema },
+    examples: { 200: exampleOf(EndpointSchema) },
+    refusals: ['too_many_endpoints'],
+    summary: 'Register a webhook endpoint',
+    description:
       'It receives every event of its types from now on. The answer holds the signing secret, this once only: a replay shows the endpoint without it (as registered, if it has been deleted since), and a lost secret must be rotated. At most 16 per tenant.',
-    ),
-    async ({ caller, body: { url, events: types }, idempotency, version: apiVersion }) => {
+    handler: async ({ caller, body: { url, events: types }, idempotency, version: apiVersion }) => {
       const answer = await register(deps, caller, { url, types, apiVersion }, idempotency);
       return answerOf(answer, ({ secretText, ...registered }, replayed) => ({
         status: replayed ? 200 : 201,
@@ -86,123 +70,111 @@ function registerEndpoints(api: Api, deps: WebhookDeps): void {
         },
       }));
     },
-  );
+  });
 }
 
 function readEndpoints(api: Api, { database: { reader } }: WebhookDeps, cursors: Cursors): void {
-  api.get(
-    '/v1/webhook_endpoints',
-    named('listWebhookEndpoints'),
-    permits('manageWebhooks'),
-    query(PageQuery),
-    answers({ 200: EndpointPageSchema }),
-    summary('List the webhook endpoints', 'Newest first.'),
-    (request) =>
+  api.get('/v1/webhook_endpoints', {
+    operationId: 'listWebhookEndpoints',
+    permits: 'manageWebhooks',
+    query: PageQuery,
+    answers: { 200: EndpointPageSchema },
+    summary: 'List the webhook endpoints',
+    description: 'Newest first.',
+    handler: (request) =>
       answerPage(
         cursors,
         request,
         (before, limit) => listEndpoints(reader, request.caller, before, limit),
         endpointResource.present,
       ),
-  );
+  });
 
-  api.get(
-    '/v1/webhook_endpoints/{id}',
-    named('getWebhookEndpoint'),
-    permits('manageWebhooks'),
-    answers({ 200: EndpointSchema }),
-    summary('Read a webhook endpoint'),
-    async (request) => ({
+  api.get('/v1/webhook_endpoints/{id}', {
+    operationId: 'getWebhookEndpoint',
+    permits: 'manageWebhooks',
+    answers: { 200: EndpointSchema },
+    summary: 'Read a webhook endpoint',
+    handler: async (request) => ({
       status: 200,
       body: endpointResource.present(
         await readEndpoint(reader, request.caller, pathId(request, 'id')),
       ),
     }),
-  );
+  });
 }
 
 function changeEndpoints(api: Api, deps: WebhookDeps): void {
-  api.patch(
-    '/v1/webhook_endpoints/{id}',
-    named('updateWebhookEndpoint'),
-    permits('manageWebhooks'),
-    body(changeEndpointBody(deps.sending.guard)),
-    answers({ 200: EndpointSchema }),
-    summary(
-      'Change a webhook endpoint',
+  api.patch('/v1/webhook_endpoints/{id}', {
+    operationId: 'updateWebhookEndpoint',
+    permits: 'manageWebhooks',
+    body: changeEndpointBody(deps.sending.guard),
+    answers: { 200: EndpointSchema },
+    summary: 'Change a webhook endpoint',
+    description:
       'Deliveries still to be made go to a new `url`. Those of a removed type end; an added type starts with the next event. An endpoint that is enabled again gets whatever has not been delivered since 5 days before it was disabled.',
-    ),
-    async (request) => {
+    handler: async (request) => {
       const { events: types, ...changes } = request.body;
       const id = pathId(request, 'id');
       const changed = await change(deps, request.caller, id, { ...changes, types });
       return { status: 200, body: endpointResource.present(changed) };
     },
-  );
+  });
 
-  api.delete(
-    '/v1/webhook_endpoints/{id}',
-    named('deleteWebhookEndpoint'),
-    permits('manageWebhooks'),
-    answers({ 204: null }),
-    summary(
-      'Delete a webhook endpoint',
-      'Nothing more is sent to it. Deleting it again is not an error.',
-    ),
-    async (request) => {
+  api.delete('/v1/webhook_endpoints/{id}', {
+    operationId: 'deleteWebhookEndpoint',
+    permits: 'manageWebhooks',
+    answers: { 204: null },
+    summary: 'Delete a webhook endpoint',
+    description: 'Nothing more is sent to it. Deleting it again is not an error.',
+    handler: async (request) => {
       await remove(deps, request.caller, pathId(request, 'id'));
       return { status: 204 };
     },
-  );
+  });
 
-  api.post(
-    '/v1/webhook_endpoints/{id}/rotate_secret',
-    named('rotateWebhookSecret'),
-    permits('manageWebhooks'),
-    answers({ 200: RotatedEndpointSchema }),
-    summary(
-      'Rotate the signing secret',
+  api.post('/v1/webhook_endpoints/{id}/rotate_secret', {
+    operationId: 'rotateWebhookSecret',
+    permits: 'manageWebhooks',
+    answers: { 200: RotatedEndpointSchema },
+    summary: 'Rotate the signing secret',
+    description:
       'The new secret signs within 5 seconds, and is shown only here. For 24 hours `Svc-Signature-Previous` carries a signature made with the previous one.',
-    ),
-    async (request) => {
+    handler: async (request) => {
       const { endpoint, secret } = await rotateSecret(deps, request.caller, pathId(request, 'id'));
       return { status: 200, body: { ...endpointResource.present(endpoint), secret } };
     },
-  );
+  });
 }
 
 function sendTests(api: Api, tests: TestDeliveries): void {
-  api.post(
-    '/v1/webhook_endpoints/{id}/test',
-    named('testWebhookEndpoint'),
-    permits('manageWebhooks'),
-    limitedAs('redeliver'),
-    answers({ 202: TestSchema }),
-    refuses('rate_limited'),
-    summary(
-      'Send a test',
+  api.post('/v1/webhook_endpoints/{id}/test', {
+    operationId: 'testWebhookEndpoint',
+    permits: 'manageWebhooks',
+    rateClass: 'redeliver',
+    answers: { 202: TestSchema },
+    refusals: ['rate_limited'],
+    summary: 'Send a test',
+    description:
       'A signed body of type `webhook.test`, sent at once and only once, even to a disabled endpoint. The outcome is among the deliveries; its `event_id` is the `id` returned here.',
-    ),
-    async (request) => ({
+    handler: async (request) => ({
       status: 202,
       body: await tests.send(request.caller, pathId(request, 'id')),
     }),
-  );
+  });
 }
 
 function sendAgain(api: Api, deps: WebhookDeps): void {
-  api.post(
-    '/v1/webhook_endpoints/{id}/recover',
-    named('recoverWebhookEndpoint'),
-    permits('manageWebhooks'),
-    body(RecoverBody),
-    answers({ 202: RecoverySchema }),
-    refuses('invalid_state'),
-    summary(
-      'Recover what was missed',
+  api.post('/v1/webhook_endpoints/{id}/recover', {
+    operationId: 'recoverWebhookEndpoint',
+    permits: 'manageWebhooks',
+    body: RecoverBody,
+    answers: { 202: RecoverySchema },
+    refusals: ['invalid_state'],
+    summary: 'Recover what was missed',
+    description:
       'Sends again every event since then, of the subscribed types, that this endpoint has not answered with 2xx.',
-    ),
-    async (request) => {
+    handler: async (request) => {
       const { since } = request.body;
       const range = await recover(deps, request.caller, pathId(request, 'id'), since);
       const sequences = {
@@ -211,37 +183,33 @@ function sendAgain(api: Api, deps: WebhookDeps): void {
       };
       return { status: 202, body: { since: toRfc3339(since), ...sequences } };
     },
-  );
+  });
 
-  api.post(
-    '/v1/events/{id}/redeliver',
-    named('redeliverEvent'),
-    permits('manageWebhooks'),
-    limitedAs('redeliver'),
-    answers({ 200: EventSchema }),
-    summary(
-      'Deliver an event again',
+  api.post('/v1/events/{id}/redeliver', {
+    operationId: 'redeliverEvent',
+    permits: 'manageWebhooks',
+    rateClass: 'redeliver',
+    answers: { 200: EventSchema },
+    summary: 'Deliver an event again',
+    description:
       'To every enabled endpoint subscribed to its type, signed like the original and with the same event id.',
-    ),
-    async (request) => {
+    handler: async (request) => {
       const text = await redeliver(deps, request.caller, pathId(request, 'id'));
       return { status: 200, body: JSON.parse(text) as unknown };
     },
-  );
+  });
 }
 
 function deliveries(api: Api, { database: { reader } }: WebhookDeps, cursors: Cursors): void {
-  api.get(
-    '/v1/webhook_endpoints/{id}/deliveries',
-    named('listWebhookDeliveries'),
-    permits('manageWebhooks'),
-    query(PageQuery),
-    answers({ 200: DeliveryPageSchema }),
-    summary(
-      'List the deliveries to a webhook endpoint',
+  api.get('/v1/webhook_endpoints/{id}/deliveries', {
+    operationId: 'listWebhookDeliveries',
+    permits: 'manageWebhooks',
+    query: PageQuery,
+    answers: { 200: DeliveryPageSchema },
+    summary: 'List the deliveries to a webhook endpoint',
+    description:
       'Newest first, each with its attempts, at most 200 of them a page: so a page may have fewer items than `limit`. Kept for 30 days.',
-    ),
-    (request) =>
+    handler: (request) =>
       answerPage(
         cursors,
         request,
@@ -249,5 +217,5 @@ function deliveries(api: Api, { database: { reader } }: WebhookDeps, cursors: Cu
           listDeliveries(reader, request.caller, pathId(request, 'id'), before, limit),
         deliveryResource.present,
       ),
-  );
+  });
 }

@@ -2,7 +2,7 @@ import { toRfc3339 } from '../core/instant.js';
 import { API_VERSIONS } from '../core/versions.js';
 import { SUBSCRIBABLE_TYPES } from '../db/entities/events.js';
 import { DELIVERY_CAUSES, DELIVERY_STATES, DISABLED_REASONS } from '../db/entities/webhooks.js';
-import { EXAMPLE, exampled, exampledAs } from '../http/examples.js';
+import { EXAMPLE, exampled, exampledAs, z } from '../http/zod.js';
 import { defineResource, fieldsOf } from '../http/resource.js';
 import {
   instantField,
@@ -12,7 +12,6 @@ import {
   pageSchema,
   uuidSchema,
 } from '../http/schemas.js';
-import { z } from '../http/zod.js';
 import { type AddressGuard, MAX_URL_LENGTH } from './address-guard.js';
 import { FAILURE_REASONS } from './exchange.js';
 import type { ShownDelivery, ShownEndpoint } from './endpoints.js';

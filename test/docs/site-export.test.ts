@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describeApi } from '../../scripts/docs/openapi.js';
-import { assembleSite } from '../../src/http/docs/assembly.js';
+import { assembleSite } from '../../src/http/docs/site.js';
 import { filesUnder } from '../operating/pages.js';
 import { linksOf } from './links.js';
 

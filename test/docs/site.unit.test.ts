@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describeApi } from '../../scripts/docs/openapi.js';
 import { type Permission, PERMISSIONS } from '../../src/core/permissions.js';
-import { assembleSite } from '../../src/http/docs/assembly.js';
+import { assembleSite } from '../../src/http/docs/site.js';
 import { ALIASES, CONTENTS, KEYWORDS } from '../../src/http/docs/contents.js';
 import type { SiteUrls } from '../../src/http/docs/layout.js';
 import type { Route } from '../../src/http/route.js';
 import { codesOf } from '../../src/http/openapi.js';
 import type { ApiDocument } from '../../src/http/openapi-document.js';
-import { bodyExample } from '../../src/http/docs/reference/example.js';
+import { bodyExample } from '../../src/http/docs/reference/schema.js';
 import { markdownPage } from '../../src/http/docs/markdown-page.js';
 import { FAILURE_REASONS } from '../../src/webhooks/exchange.js';
 import { filesUnder } from '../operating/pages.js';
@@ -164,7 +164,7 @@ describe('the reference', () => {
     it(`the reference shows of ${route.method} ${route.path} its scopes and its roles`, () => {
       const article = articles.get(operation.operationId) ?? '';
       assert.ok(article.includes(`<b>${route.method}</b> <code>${route.path}</code>`), article);
-      const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[route.operation];
+      const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[route.permits];
       const [needs = ''] = /<p class="needs">[\s\S]*?<\/p>/.exec(article) ?? [];
       const words = Array.from(needs.matchAll(/<code>(\w+)<\/code>/g), ([, word]) => word);
       assert.deepEqual(words, [...scopes, ...(roles ?? [])]);

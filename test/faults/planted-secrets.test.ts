@@ -4,7 +4,7 @@ import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { VERIFICATION } from '../access/matrix-endpoints.js';
-import { EXAMPLE } from '../../src/http/examples.js';
+import { EXAMPLE } from '../../src/http/zod.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import {
   answered,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ERROR_CODES, ERRORS, NOT_FOUND } from '../../src/core/errors.js';
 import { CommitUnknown, DatabaseUnavailable, TransactionRetryable } from '../../src/db/failures.js';
-import { answerOf } from '../../src/http/answer.js';
+import { answerOf } from '../../src/http/route.js';
 import { call, callerWith, eventually, startWorld, TENANT, type World } from './support.js';
 import { A_KEY, failingRoutes, refusing } from './routes.js';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { notFound } from '../../src/core/errors.js';
 import { DatabaseUnavailable } from '../../src/db/failures.js';
-import type { Api } from '../../src/http/api.js';
-import { answersFile, type FileAnswer, named, permits, summary } from '../../src/http/route.js';
+import { type Api, type FileAnswer } from '../../src/http/route.js';
 import { uploadRoute } from './forms.js';
 import {
   call,
@@ -37,18 +36,18 @@ describe('file answers', () => {
   after(() => world.server.stop(0));
 
   function fileRoute(api: Api): void {
-    api.get(
-      '/v1/file',
-      named('downloadFile'),
-      permits('readTransfers'),
-      answersFile('text/csv'),
-      summary('Get a file'),
-      () =>
+    api.get('/v1/file', {
+      operationId: 'downloadFile',
+      permits: 'readTransfers',
+      answers: { 200: null },
+      fileTypes: ['text/csv'],
+      summary: 'Get a file',
+      handler: () =>
         Promise.resolve({
           status: 200,
           file: { contentType: TYPE, name, pieces },
         }),
-    );
+    });
     uploadRoute(() => {})(api);
   }
 

@@ -1,6 +1,5 @@
 import { z } from '../../src/http/zod.js';
-import { answers, idempotent, named, permits, summary, upload } from '../../src/http/route.js';
-import type { Api } from '../../src/http/api.js';
+import type { Api } from '../../src/http/route.js';
 import { optional, textField, uuidField, uuidSchema } from '../../src/http/schemas.js';
 
 /** Multipart forms as clients send them, and a route that takes one. */
@@ -46,20 +45,20 @@ export function uploadRoute(seen: (request: unknown) => unknown): (api: Api) => 
     description: optional(textField({ max: 140 })),
   });
   return (api) =>
-    api.post(
-      '/v1/bonus_batches',
-      named('uploadThing'),
-      permits('createTransfer'),
-      idempotent,
-      upload(form),
-      answers({
+    api.post('/v1/bonus_batches', {
+      operationId: 'uploadThing',
+      permits: 'createTransfer',
+      idempotent: 'tenant',
+      body: form,
+      hasFile: true,
+      answers: {
         201: z.object({ id: uuidSchema }).openapi('Uploaded'),
         200: z.object({ id: uuidSchema }),
-      }),
-      summary('Upload a thing'),
-      async (request) => {
+      },
+      summary: 'Upload a thing',
+      handler: async (request) => {
         await seen(request);
         return { status: 201, body: { id: request.requestId } };
       },
-    );
+    });
 }

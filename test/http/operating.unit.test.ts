@@ -3,11 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Gauge, type Registry } from 'prom-client';
 import { registerGauges } from '../../src/core/meters.js';
 import { createAdmin, createRegistry, type Fitness, Readiness } from '../../src/http/admin.js';
-import type { Api } from '../../src/http/api.js';
+import type { Api } from '../../src/http/route.js';
 import { ErrorWriter } from '../../src/http/errors.js';
 import { createLogging, describeFault } from '../../src/http/logging.js';
 import { listen, type RunningServer } from '../../src/http/node-server.js';
-import { answers, named, permits, summary } from '../../src/http/route.js';
 import { thingRoutes } from './routes.js';
 import {
   call,
@@ -29,14 +28,13 @@ describe('a client that reads nothing of its answer', () => {
     const text = 'x'.repeat(16 * part);
     const world = await startWorld({
       routes: (api: Api) =>
-        api.get(
-          '/v1/long',
-          named('getLong'),
-          permits('readTransfers'),
-          answers({ 200: null }),
-          summary('Long'),
-          () => Promise.resolve({ status: 200, body: { text } }),
-        ),
+        api.get('/v1/long', {
+          operationId: 'getLong',
+          permits: 'readTransfers',
+          answers: { 200: null },
+          summary: 'Long',
+          handler: () => Promise.resolve({ status: 200, body: { text } }),
+        }),
       timeouts: { headersMs: 1_000, requestMs: 1_000, keepAliveMs: 5_000, stalledMs: 1_000 },
     });
     const asking = rawHead('GET /v1/long HTTP/1.1', 'Connection: close');
@@ -218,18 +216,17 @@ describe('stopping', () => {
     });
     world = await startWorld({
       routes: (api: Api) =>
-        api.get(
-          '/v1/slow',
-          named('getSlowly'),
-          permits('readTransfers'),
-          answers({ 200: null }),
-          summary('Wait'),
-          async () => {
+        api.get('/v1/slow', {
+          operationId: 'getSlowly',
+          permits: 'readTransfers',
+          answers: { 200: null },
+          summary: 'Wait',
+          handler: async () => {
             handled += 1;
             await gate;
             return { status: 200, body: 'done' };
           },
-        ),
+        }),
     });
   });
 

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { answers, named, permits, summary } from '../../src/http/route.js';
 import {
   callerWith,
   call,
@@ -118,14 +117,13 @@ describe('order of checks', () => {
     const other = await startWorld({
       routes: (api) => {
         for (const [index, path] of paths.entries())
-          api.get(
-            path,
-            named(`getRoute${index}`),
-            permits('readTransfers'),
-            answers({ 200: null }),
-            summary('Tell the route'),
-            () => Promise.resolve({ status: 200, body: path }),
-          );
+          api.get(path, {
+            operationId: `getRoute${index}`,
+            permits: 'readTransfers',
+            answers: { 200: null },
+            summary: 'Tell the route',
+            handler: () => Promise.resolve({ status: 200, body: path }),
+          });
       },
     });
     for (const path of paths) {

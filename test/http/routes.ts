@@ -1,20 +1,6 @@
 import { ApiError } from '../../src/core/errors.js';
-import type { Api } from '../../src/http/api.js';
+import { type AnyRequest, type Api, pathId } from '../../src/http/route.js';
 import { Cursors, cursorBinding } from '../../src/http/cursor.js';
-import {
-  type AnyRequest,
-  answers,
-  body,
-  idempotent,
-  idempotentPerMember,
-  limitedAs,
-  named,
-  pathId,
-  permits,
-  query,
-  refuses,
-  summary,
-} from '../../src/http/route.js';
 import {
   amountField,
   AmountSchema,
@@ -60,43 +46,40 @@ export const A_KEY = '0d9c1f7e-9f1b-4c1a-8a57-3f6a2f1d5b11';
 export function thingRoutes(seen: (request: unknown) => void = () => {}): (api: Api) => void {
   const cursors = new Cursors(KEYS);
   return (api) => {
-    api.post(
-      '/v1/transfers',
-      named('createThing'),
-      permits('createTransfer'),
-      idempotent,
-      body(CreateTransfer),
-      answers({ 201: ThingSchema, 200: ThingSchema }),
-      refuses('not_found', 'insufficient_funds'),
-      summary('Send a thing'),
-      (request) => {
+    api.post('/v1/transfers', {
+      operationId: 'createThing',
+      permits: 'createTransfer',
+      idempotent: 'tenant',
+      body: CreateTransfer,
+      answers: { 201: ThingSchema, 200: ThingSchema },
+      refusals: ['not_found', 'insufficient_funds'],
+      summary: 'Send a thing',
+      handler: (request) => {
         seen(request);
         return Promise.resolve({
           status: 201,
           body: { id: request.requestId, amount: VALID_BODY.amount },
         });
       },
-    );
-    api.post(
-      '/v1/transfers/{id}/approve',
-      named('approveThing'),
-      permits('createTransfer'),
-      idempotentPerMember,
-      answers({ 200: ThingSchema }),
-      summary('Approve a thing'),
-      (request) => {
+    });
+    api.post('/v1/transfers/{id}/approve', {
+      operationId: 'approveThing',
+      permits: 'createTransfer',
+      idempotent: 'member',
+      answers: { 200: ThingSchema },
+      summary: 'Approve a thing',
+      handler: (request) => {
         seen(request);
         return Promise.resolve({ status: 200, body: { id: pathId(request, 'id') } });
       },
-    );
-    api.get(
-      '/v1/transfers',
-      named('listThings'),
-      permits('readTransfers'),
-      query(ThingQuery),
-      answers({ 200: pageSchema('ThingPage', ThingSchema) }),
-      summary('List things'),
-      (request) => {
+    });
+    api.get('/v1/transfers', {
+      operationId: 'listThings',
+      permits: 'readTransfers',
+      query: ThingQuery,
+      answers: { 200: pageSchema('ThingPage', ThingSchema) },
+      summary: 'List things',
+      handler: (request) => {
         seen(request);
         const binding = cursorBinding(request);
         const { cursor } = request.query;
@@ -106,35 +89,32 @@ export function thingRoutes(seen: (request: unknown) => void = () => {}): (api: 
           body: { items: [], next_cursor: cursors.encode(binding, position) },
         });
       },
-    );
-    api.get(
-      '/v1/transfers/{id}',
-      named('getThing'),
-      permits('readTransfers'),
-      answers({ 200: ThingSchema }),
-      summary('Read a thing'),
-      (request) => {
+    });
+    api.get('/v1/transfers/{id}', {
+      operationId: 'getThing',
+      permits: 'readTransfers',
+      answers: { 200: ThingSchema },
+      summary: 'Read a thing',
+      handler: (request) => {
         seen(request);
         return Promise.resolve({ status: 200, body: { id: pathId(request, 'id') } });
       },
-    );
-    api.get(
-      '/v1/accounts/lookup',
-      named('lookUpThing'),
-      permits('readAccount'),
-      limitedAs('lookup'),
-      answers({ 200: ThingSchema }),
-      summary('Look a thing up'),
-      () => Promise.resolve({ status: 200, body: {} }),
-    );
-    api.delete(
-      '/v1/transfers/{id}',
-      named('deleteThing'),
-      permits('createTransfer'),
-      answers({ 204: null }),
-      summary('Drop a thing'),
-      () => Promise.resolve({ status: 204 }),
-    );
+    });
+    api.get('/v1/accounts/lookup', {
+      operationId: 'lookUpThing',
+      permits: 'readAccount',
+      rateClass: 'lookup',
+      answers: { 200: ThingSchema },
+      summary: 'Look a thing up',
+      handler: () => Promise.resolve({ status: 200, body: {} }),
+    });
+    api.delete('/v1/transfers/{id}', {
+      operationId: 'deleteThing',
+      permits: 'createTransfer',
+      answers: { 204: null },
+      summary: 'Drop a thing',
+      handler: () => Promise.resolve({ status: 204 }),
+    });
   };
 }
 
@@ -142,9 +122,14 @@ export function thingRoutes(seen: (request: unknown) => void = () => {}): (api: 
 export function failingRoutes(fault: () => unknown): (api: Api) => void {
   const fail = (): Promise<never> => Promise.reject(fault());
   return (api) => {
-    const answering = [permits('createTransfer'), answers({ 200: null }), summary('Fail')] as const;
-    api.get('/v1/fail', named('getFailure'), ...answering, fail);
-    api.post('/v1/fail', named('createFailure'), ...answering, idempotent, fail);
+    const failing = {
+      permits: 'createTransfer',
+      answers: { 200: null },
+      summary: 'Fail',
+      handler: fail,
+    } as const;
+    api.get('/v1/fail', { operationId: 'getFailure', ...failing });
+    api.post('/v1/fail', { operationId: 'createFailure', idempotent: 'tenant', ...failing });
   };
 }
 

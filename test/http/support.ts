@@ -5,7 +5,7 @@ import type { Keyring } from '../../src/core/fingerprint.js';
 import { asUuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { type Caller, SCOPES } from '../../src/core/permissions.js';
-import { Api } from '../../src/http/api.js';
+import { Api } from '../../src/http/route.js';
 import type { Authenticate } from '../../src/http/headers.js';
 import { ErrorWriter } from '../../src/http/errors.js';
 import { listen, type RunningServer, type ServerTimeouts } from '../../src/http/node-server.js';

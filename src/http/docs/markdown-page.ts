@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import markdownIt, { type Token } from 'markdown-it';
-import { codeBlock, tabs } from './code.js';
+import { breakable, codeBlock, Html, tabs } from './html.js';
 import { CONTENTS, type Listed } from './contents.js';
-import { breakable, Html } from './html.js';
 import type { SiteUrls, Section, SitePage } from './layout.js';
 
 const ROOT = new URL('../../../../', import.meta.url);

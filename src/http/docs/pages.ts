@@ -1,8 +1,7 @@
 import { ERROR_CODES, ERRORS, type ErrorCode, type ErrorEntry } from '../../core/errors.js';
 import { type Operation, type Permission, PERMISSIONS } from '../../core/permissions.js';
 import type { Route } from '../route.js';
-import { codeBlock } from './code.js';
-import { breakable, html, type Html, NOTHING, prose } from './html.js';
+import { breakable, codeBlock, html, type Html, NOTHING, prose } from './html.js';
 import { type SiteUrls, type Section, sectionOf, type SitePage } from './layout.js';
 
 /** The content of a generated page, without its path and description. */
@@ -92,7 +91,7 @@ function permissionCells(
 ): Html[] {
   const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[operation];
   const calls = routes
-    .filter((route) => route.operation === operation)
+    .filter((route) => route.permits === operation)
     .map((route) => html`<br />${callLink(route)}`);
   return [
     html`${operation}${calls}`,

@@ -1,57 +1,79 @@
 import { ERRORS, type ErrorEntry } from '../../../core/errors.js';
 import { type Permission, PERMISSIONS } from '../../../core/permissions.js';
 import { codesOf } from '../../openapi.js';
-import type { Route } from '../../route.js';
-import { codeBlock, tabs } from '../code.js';
-import { breakable, html, type Html, joinHtml, NOTHING, prose } from '../html.js';
-import { renderMarkdown } from '../markdown-page.js';
 import {
   type ApiDocument,
   type Content,
   type DescribedOperation,
   type Parameter,
   refName,
+  type Schema,
+  type Schemas,
 } from '../../openapi-document.js';
-import { fieldList, type FieldLinks, fieldRow } from './fields.js';
+import type { Route } from '../../route.js';
+import { breakable, codeBlock, html, type Html, joinHtml, NOTHING, prose, tabs } from '../html.js';
+import { renderMarkdown } from '../markdown-page.js';
 import { samplesOf } from './samples.js';
+import { mergeAlternatives, resolveSchema } from './schema.js';
 
 export interface Call {
   readonly route: Route;
   readonly operation: DescribedOperation;
 }
 
+/** How fields are listed. */
+export interface FieldView {
+  readonly schemas: Schemas;
+  /** Returns the page of a component. Undefined if its fields are listed where it is used. */
+  readonly object: (name: string) => string | undefined;
+  /** Replaces `object` for fields that are one of several objects. */
+  readonly union?: (name: string) => string | undefined;
+  /** Marks fields that may be absent, instead of required ones. */
+  readonly isResponse?: boolean;
+}
+
 interface Context {
   readonly document: ApiDocument;
-  readonly links: FieldLinks;
+  /** The view of the page of objects. */
+  readonly view: FieldView;
   readonly errors: string;
 }
 
 /** Fields of every object are listed where it is used. */
-export const NO_LINKS: FieldLinks = { object: () => undefined };
+function unlinked({ components: { schemas } }: ApiDocument): FieldView {
+  return { schemas, object: () => undefined };
+}
+
+/** As `unlinked`, but a field that is one of several objects links to them. */
+export function responseView({ document, view }: Omit<Context, 'errors'>): FieldView {
+  return { ...unlinked(document), union: view.object, isResponse: true };
+}
 
 export function callArticle({ route, operation }: Call, context: Context): Html {
   const { operationId, summary } = operation;
-  const { schemas } = context.document.components;
+  const { document } = context;
   const body = Object.values(operation.requestBody?.content ?? {})[0]?.schema;
-  const samples = samplesOf(route, operation, schemas).map(({ name, language, text }) => ({
-    id: `${operationId}-${name.toLowerCase()}`,
-    label: name,
-    content: codeBlock(text, language),
-  }));
+  const samples = samplesOf(route, operation, document.components.schemas).map(
+    ({ name, language, text }) => ({
+      id: `${operationId}-${name.toLowerCase()}`,
+      label: name,
+      content: codeBlock(text, language),
+    }),
+  );
   return html`<article id="${operationId}" class="operation">
     <h2><a href="#${operationId}">${summary}</a></h2>
     <p class="call"><b>${route.method}</b> <code>${breakable(route.path)}</code></p>
     <div class="text">
       ${renderMarkdown(route.description)} ${needs(route)}
-      ${parameters('path', 'In the path', operation, context)}
-      ${parameters('query', 'Query', operation, context)}
+      ${parameters('path', 'In the path', operation, document)}
+      ${parameters('query', 'Query', operation, document)}
       ${
         body === undefined
           ? NOTHING
           : html`<h3>Body</h3>
-              ${fieldList(body, schemas, NO_LINKS)}`
+              ${fieldList(body, unlinked(document))}`
       }
-      ${parameters('header', 'Headers', operation, context)}
+      ${parameters('header', 'Headers', operation, document)}
       <h3>Responses</h3>
       ${responses(operation, context)} ${errors(route, context)}
     </div>
@@ -61,8 +83,8 @@ export function callArticle({ route, operation }: Call, context: Context): Html 
   </article>`;
 }
 
-function needs({ operation }: Route): Html {
-  const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[operation];
+function needs({ permits }: Route): Html {
+  const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[permits];
   const words = (list: readonly string[]): Html =>
     joinHtml(
       list.map((one) => html`<code>${one}</code>`),
@@ -84,16 +106,15 @@ function parameters(
   kind: 'path' | 'query' | 'header',
   title: string,
   operation: DescribedOperation,
-  { document }: Context,
+  document: ApiDocument,
 ): Html {
-  const { schemas, parameters: shared } = document.components;
   const own = operation.parameters
-    .map((given) => shared[refName(given) ?? ''] ?? given)
+    .map((given) => document.components.parameters[refName(given) ?? ''] ?? given)
     .filter((parameter) => parameter.in === kind);
   const row = ({ name = '', required = false, description, schema = {} }: Parameter): Html =>
     fieldRow(
       { name, schema, isRequired: required, text: description ?? schema.description ?? '' },
-      { schemas, links: NO_LINKS },
+      unlinked(document),
     );
   return own.length === 0
     ? NOTHING
@@ -102,12 +123,12 @@ function parameters(
 }
 
 /** Lists the fields of each body once, under all its statuses. */
-function responses(operation: DescribedOperation, { document, links }: Context): Html {
+function responses(operation: DescribedOperation, context: Context): Html {
   const groups = new Map<string, { heads: Html[]; content: Content }>();
   for (const [status, { description, content = {} }] of successes(operation)) {
     const kinds = Object.entries(content).map(([type, { schema = {} }]) => {
       const name = refName(schema) ?? '';
-      const href = links.object(name);
+      const href = context.view.object(name);
       return href === undefined ? html`<code>${type}</code>` : html`<a href="${href}">${name}</a>`;
     });
     const shape = JSON.stringify(Object.values(content).map(({ schema }) => schema));
@@ -118,11 +139,8 @@ function responses(operation: DescribedOperation, { document, links }: Context):
     groups.set(shape, group);
   }
   return html`${Array.from(groups.values(), ({ heads, content }) => {
-    const fields = fieldList(
-      content['application/json']?.schema ?? {},
-      document.components.schemas,
-      { ...NO_LINKS, union: links.object, isResponse: true },
-    );
+    const schema = content['application/json']?.schema ?? {};
+    const fields = fieldList(schema, responseView(context));
     const list =
       fields === NOTHING
         ? NOTHING
@@ -176,4 +194,113 @@ function errors(route: Route, { errors: page }: Context): Html {
     <summary>Errors (${rows.length})</summary>
     <dl>${rows}</dl>
   </details>`;
+}
+
+/** Fields of nested objects have dotted names. */
+export function fieldList(schema: Schema, view: FieldView): Html {
+  const rows = fieldRows(schema, view, '');
+  return rows.length === 0 ? NOTHING : html`<dl>${rows}</dl>`;
+}
+
+function fieldRows(given: Schema, view: FieldView, prefix: string): Html[] {
+  const { schemas } = view;
+  const { properties = {}, required = [] } = mergeAlternatives(given, schemas);
+  return Object.entries(properties).flatMap(([own, schema]) => {
+    const name = `${prefix}${own}`;
+    const whole = resolveSchema(schema, schemas);
+    const text = schema.description ?? whole.description ?? '';
+    const row = fieldRow({ name, schema, isRequired: required.includes(own), text }, view);
+    const inner = mergeAlternatives(whole.items ?? whole, schemas);
+    const isElsewhere =
+      linkOf(whole.items ?? schema, view) !== undefined || unionOf(schema).length > 1;
+    return isElsewhere || inner.properties === undefined
+      ? [row]
+      : [row, ...fieldRows(inner, view, whole.items === undefined ? `${name}.` : `${name}[].`)];
+  });
+}
+
+interface Row {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly isRequired: boolean;
+  readonly text: string;
+}
+
+function fieldRow({ name, schema, isRequired, text }: Row, view: FieldView): Html {
+  const { isResponse = false } = view;
+  const mark = isRequired ? 'required' : 'may be absent';
+  return html`<div>
+    <dt>
+      <code>${breakable(name)}</code>
+      <span class="type">${typeOf(schema, view)}</span
+      >${isRequired === isResponse ? NOTHING : html` <span class="must">${mark}</span>`}
+    </dt>
+    <dd>${text === '' ? NOTHING : renderMarkdown(text)}</dd>
+  </div>`;
+}
+
+/** Returns the component with a page of its own that a schema refers to. */
+function linkOf(schema: Schema, view: FieldView): Html | undefined {
+  const parts = [schema, ...(schema.allOf ?? []), ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
+  const name = parts.map(refName).find((one) => one !== undefined);
+  const href = name === undefined ? undefined : view.object(name);
+  return href === undefined ? undefined : html`<a href="${href}">${name ?? ''}</a>`;
+}
+
+/** Returns `string, uuid`, `completed or expired`, `Amount or null`. */
+export function typeOf(schema: Schema, view: FieldView): Html {
+  const refs = unionOf(schema);
+  if (refs.length > 1)
+    return joinHtml(
+      refs.map((name) => {
+        const href = (view.union ?? view.object)(name);
+        return href === undefined ? html`${name}` : html`<a href="${href}">${name}</a>`;
+      }),
+      ' or ',
+    );
+  const link = linkOf(schema, view);
+  const orNull = isNullable(schema) ? html` or null` : NOTHING;
+  if (link !== undefined) return html`${link}${orNull}`;
+  const whole = resolveSchema(schema, view.schemas);
+  if (whole.items !== undefined) return html`list of ${typeOf(whole.items, view)}${orNull}`;
+  const values = whole.enum ?? (whole.const === undefined ? [] : [whole.const]);
+  if (values.length > 0) {
+    const words = values
+      .filter((value) => value !== null)
+      .map(
+        (value) =>
+          html`<code
+            >${breakable(typeof value === 'string' ? value : JSON.stringify(value))}</code
+          >`,
+      );
+    return html`${joinHtml(words, ', ')}${orNull}`;
+  }
+  return html`${simpleType(whole) || 'object'}${orNull}`;
+}
+
+function unionOf({ oneOf, anyOf = [] }: Schema): string[] {
+  return (oneOf ?? anyOf).flatMap((one) => refName(one) ?? []);
+}
+
+function typesOf({ type }: Schema): readonly string[] {
+  return typeof type === 'string' ? [type] : (type ?? []);
+}
+
+function isNullable(schema: Schema): boolean {
+  const parts = [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
+  return parts.some((part) => typesOf(part).includes('null'));
+}
+
+function simpleType(schema: Schema): string {
+  const { format, minimum, maximum, maxLength, pattern = '' } = schema;
+  const names = typesOf(schema).filter((name) => name !== 'null');
+  const range =
+    minimum === undefined || maximum === undefined ? undefined : `${minimum} to ${maximum}`;
+  const length = maxLength === undefined ? undefined : `at most ${maxLength} characters`;
+  // A pattern that begins with ^[^ excludes characters that are never typed; that of a UUID is long.
+  const isReadable = pattern !== '' && !pattern.startsWith('^[^') && pattern.length < 60;
+  const characters = format === undefined && isReadable ? `matches ${pattern}` : undefined;
+  return [names.join(' or '), format, range, length, characters]
+    .filter((part) => part !== undefined)
+    .join(', ');
 }

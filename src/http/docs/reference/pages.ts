@@ -1,12 +1,23 @@
-import type { ApiDocument, DescribedOperation, Schema } from '../../openapi-document.js';
-import { titleOf } from '../../openapi-tags.js';
+import {
+  type ApiDocument,
+  type DescribedOperation,
+  type Schema,
+  titleOf,
+} from '../../openapi-document.js';
 import type { Route } from '../../route.js';
 import { breakable, html, type Html, NOTHING } from '../html.js';
 import { type SiteUrls, sectionOf, type SitePage } from '../layout.js';
 import type { Generated } from '../pages.js';
 import { renderMarkdown } from '../markdown-page.js';
-import { type Call, callArticle, NO_LINKS } from './article.js';
-import { fieldList, type FieldLinks, resolveSchema, typeOf } from './fields.js';
+import {
+  type Call,
+  callArticle,
+  fieldList,
+  type FieldView,
+  responseView,
+  typeOf,
+} from './article.js';
+import { resolveSchema } from './schema.js';
 
 /** Pages for each tag of the OpenAPI document, for objects, and for webhook deliveries. */
 
@@ -23,7 +34,7 @@ interface Group {
 
 export class Reference {
   private readonly groups: readonly Group[];
-  private readonly links: FieldLinks;
+  private readonly view: FieldView;
 
   constructor(
     routes: readonly Route[],
@@ -45,7 +56,8 @@ export class Reference {
       calls: calls.filter((call) => tagOf(call) === tag),
     })).filter(({ calls: own }) => own.length > 0);
     const responseObjects = this.responseObjectNames();
-    this.links = {
+    this.view = {
+      schemas: document.components.schemas,
       object: (name) => (responseObjects.has(name) ? `${urls.page(OBJECTS)}#${name}` : undefined),
       isResponse: true,
     };
@@ -96,8 +108,8 @@ export class Reference {
   }
 
   private groupPage({ tag, path, description, calls }: Group): SitePage {
-    const { document, links, urls } = this;
-    const context = { document, links, errors: urls.page('/conceptos/errores') };
+    const { document, view, urls } = this;
+    const context = { document, view, errors: urls.page('/conceptos/errores') };
     const content = (): Html =>
       html`${description === '' ? NOTHING : renderMarkdown(description)}
       ${calls.map((call) => callArticle(call, context))}`;
@@ -133,9 +145,8 @@ export class Reference {
   private objectsPage(): SitePage {
     const { schemas } = this.document.components;
     const objects = Object.entries(schemas).filter(
-      ([name]) => this.links.object(name) !== undefined,
+      ([name]) => this.view.object(name) !== undefined,
     );
-    const within = { schemas, links: this.links };
     const content = (): Html =>
       html`<p>The objects in responses. A field that may be null is always present.</p>
         ${objects.map(
@@ -143,7 +154,7 @@ export class Reference {
             html`<article id="${name}">
               <h2><a href="#${name}">${name}</a></h2>
               ${schema.description === undefined ? NOTHING : renderMarkdown(schema.description)}
-              ${resolveSchema(schema, schemas).properties === undefined ? html`<p>${typeOf(schema, within)}</p>` : fieldList(schema, schemas, this.links)}
+              ${resolveSchema(schema, schemas).properties === undefined ? html`<p>${typeOf(schema, this.view)}</p>` : fieldList(schema, this.view)}
             </article>`,
         )}`;
     const sections = objects.map(([name, { properties = {} }]) =>
@@ -153,7 +164,8 @@ export class Reference {
   }
 
   private deliveriesPage(): SitePage {
-    const { webhooks = {}, components } = this.document;
+    const { document, view } = this;
+    const { webhooks = {}, components } = document;
     const deliveries = Object.entries(webhooks).flatMap(([name, { post }]) =>
       post === undefined ? [] : [{ name, post }],
     );
@@ -172,9 +184,9 @@ export class Reference {
         <p>${post.summary === '' ? '' : `${post.summary}.`}</p>
         ${
           data === undefined
-            ? fieldList(schema, schemas, this.links)
+            ? fieldList(schema, view)
             : html`<p>
-                <code>data.object</code>: ${typeOf(data, { schemas, links: this.links })}.
+                <code>data.object</code>: ${typeOf(data, view)}.
                 ${post['x-subscribable'] ? '' : 'Only in the log: no webhook is sent.'}
               </p>`
         }
@@ -187,7 +199,7 @@ export class Reference {
           <a href="${this.urls.page('/webhooks')}">how to verify it</a>.
         </p>
         <h2 id="event"><a href="#event">Every event</a></h2>
-        ${events.length === 0 ? NOTHING : fieldList(envelope, schemas, { ...NO_LINKS, union: this.links.object, isResponse: true })}
+        ${events.length === 0 ? NOTHING : fieldList(envelope, responseView({ document, view }))}
         ${deliveries.map(article)}`;
     const sections = [
       sectionOf('event', 'Every event', 'envelope id type sequence data'),

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { EXAMPLE_ASSET } from '../../../core/amount.js';
-import { EXAMPLE, exampleOf } from '../../examples.js';
+import { EXAMPLE, exampleOf } from '../../zod.js';
 import type { Route } from '../../route.js';
 import { FILE_FIELD } from '../../upload.js';
 import type { DescribedOperation, Schema, Schemas } from '../../openapi-document.js';
-import { AN_ID, bodyExample } from './example.js';
-import { resolveSchema } from './fields.js';
+import { AN_ID, bodyExample, resolveSchema } from './schema.js';
 
 export interface Sample {
   readonly name: 'curl' | 'TypeScript' | 'Python' | 'Go';
@@ -20,12 +19,22 @@ interface Request {
   readonly query: Readonly<Record<string, string>>;
   readonly body: { readonly value: unknown; readonly schema: Schema } | null;
   readonly form: Readonly<Record<string, string>> | null;
+  readonly isKeyed: boolean;
   readonly isFile: boolean;
+  /** False for a 204. */
+  readonly hasResult: boolean;
   readonly schemas: Schemas;
 }
 
 const FILE = 'payroll.csv';
 const KEY_ADVICE = 'Store it with the order; repeat the request with the same key.';
+
+type Line = string | readonly string[] | false | null;
+
+/** Joins the lines, without those that are false or null. */
+function lines(all: readonly Line[], end = '\n'): string {
+  return all.flatMap((line) => (line === false || line === null ? [] : line)).join(end);
+}
 
 export function samplesOf(route: Route, operation: DescribedOperation, schemas: Schemas): Sample[] {
   const request = requestOf(route, operation, schemas);
@@ -57,7 +66,9 @@ function requestOf(route: Route, operation: DescribedOperation, schemas: Schemas
           Object.entries(texts.parse(example)).filter(([key]) => key !== FILE_FIELD),
         )
       : null,
+    isKeyed: route.idempotent !== null,
     isFile: route.fileTypes.length > 0,
+    hasResult: !Object.keys(route.answers).includes('204'),
   };
 }
 
@@ -66,25 +77,27 @@ function pathValue(name: string): string {
   return name === 'account_id' ? EXAMPLE.source : AN_ID;
 }
 
-function curl({ route, path, body, form, isFile }: Request): string {
+function curl({ route, path, body, form, isKeyed, isFile }: Request): string {
   const isPlain = route.method === 'GET' || (route.method === 'POST' && route.body !== null);
   const json = body === null ? '' : JSON.stringify(body.value, null, 2);
-  const lines = [
-    `curl ${isPlain ? '' : `-X ${route.method} `}"$SVC_URL${path}"`,
-    '-H "Authorization: Bearer $SVC_TOKEN"',
-    ...(route.idempotent === null ? [] : ['-H "Idempotency-Key: $key"']),
-    ...(body === null ? [] : [`--json '${json.replaceAll("'", String.raw`'\''`)}'`]),
-    ...Object.entries(form ?? {}).map(([name, value]) => `-F '${name}=${value}'`),
-    ...(form === null ? [] : [`-F ${FILE_FIELD}=@${FILE}`]),
-    ...(isFile ? ['-o file.csv'] : []),
-  ];
-  const key = route.idempotent === null ? '' : 'key=$(uuidgen)\n';
-  return key + lines.join(' \\\n  ');
+  const call = lines(
+    [
+      `curl ${isPlain ? '' : `-X ${route.method} `}"$SVC_URL${path}"`,
+      '-H "Authorization: Bearer $SVC_TOKEN"',
+      isKeyed && '-H "Idempotency-Key: $key"',
+      body && `--json '${json.replaceAll("'", String.raw`'\''`)}'`,
+      Object.entries(form ?? {}).map(([name, value]) => `-F '${name}=${value}'`),
+      form && `-F ${FILE_FIELD}=@${FILE}`,
+      isFile && '-o file.csv',
+    ],
+    ' \\\n  ',
+  );
+  return `${isKeyed ? 'key=$(uuidgen)\n' : ''}${call}`;
 }
 
-function typeScript({ route, ids, query, body, form, isFile, schemas }: Request): string {
+function typeScript(request: Request): string {
+  const { route, ids, query, body, form, isKeyed, isFile, hasResult, schemas } = request;
   const { operationId: id } = route;
-  const isKeyed = route.idempotent !== null;
   const fields = Object.entries(form ?? {}).map(
     ([name, value]) => `  ${name}: ${quoted(value)},\n`,
   );
@@ -96,22 +109,20 @@ function typeScript({ route, ids, query, body, form, isFile, schemas }: Request)
     ...(isKeyed ? ['{ idempotencyKey: key }'] : []),
   ].join(', ');
   const call = `client.${id}(${passed})`;
-  const hasResult = !Object.keys(route.answers).includes('204');
-  const last = id.startsWith('list')
-    ? `for await (const one of ${call}) console.log(one);`
-    : hasResult
-      ? `const result = await ${call};\nconsole.log(${isFile ? 'await result.text()' : 'result'});`
-      : `await ${call};`;
-  return [
+  const isList = id.startsWith('list');
+  return lines([
     "import { MoneyClient } from 'money-movement-client';",
-    ...(form === null ? [] : ["import { readFile } from 'node:fs/promises';"]),
+    form && "import { readFile } from 'node:fs/promises';",
     '',
     "const { SVC_URL: baseUrl = '', SVC_TOKEN: token = '' } = process.env;",
     'const client = new MoneyClient({ baseUrl, token });',
-    ...(isKeyed ? [`// ${KEY_ADVICE}`, 'const key = crypto.randomUUID();'] : []),
-    ...(form === null ? [] : [`const file = await readFile('${FILE}');`]),
-    last,
-  ].join('\n');
+    isKeyed && [`// ${KEY_ADVICE}`, 'const key = crypto.randomUUID();'],
+    form && `const file = await readFile('${FILE}');`,
+    isList
+      ? `for await (const one of ${call}) console.log(one);`
+      : `${hasResult ? 'const result = ' : ''}await ${call};`,
+    !isList && hasResult && `console.log(${isFile ? 'await result.text()' : 'result'});`,
+  ]);
 }
 
 /** Returns a TypeScript literal; amounts are bigint. */
@@ -138,43 +149,36 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`\'`)}'`;
 }
 
-function python({ route, path, body, form, isFile }: Request): string {
-  const isKeyed = route.idempotent !== null;
-  const data = body === null ? null : pythonLiteral(body.value);
-  const hasJson = !isFile && !Object.keys(route.answers).includes('204');
-  const headers = [
-    '"Authorization": "Bearer " + os.environ["SVC_TOKEN"]',
-    ...(isKeyed ? ['"Idempotency-Key": key'] : []),
-    ...(body === null ? [] : ['"Content-Type": "application/json"']),
-    ...(form === null ? [] : ['"Content-Type": "multipart/form-data; boundary=" + boundary']),
-  ];
-  return [
-    ...(hasJson || body !== null ? ['import json'] : []),
+function python({ route, path, body, form, isKeyed, isFile, hasResult }: Request): string {
+  const hasJson = !isFile && hasResult;
+  return lines([
+    (hasJson || body !== null) && 'import json',
     'import os',
     'import urllib.error',
     'import urllib.request',
-    ...(isKeyed ? ['import uuid'] : []),
+    isKeyed && 'import uuid',
     '',
-    ...(isKeyed ? [`# ${KEY_ADVICE}`, 'key = str(uuid.uuid4())'] : []),
-    ...(data === null ? [] : [`body = ${data}`]),
-    ...(form === null ? [] : pythonForm(form)),
+    isKeyed && [`# ${KEY_ADVICE}`, 'key = str(uuid.uuid4())'],
+    body && `body = ${pythonLiteral(body.value)}`,
+    form && pythonForm(form),
     'request = urllib.request.Request(',
     `    os.environ["SVC_URL"] + "${path}",`,
     `    method="${route.method}",`,
-    `    headers={\n${headers.map((one) => `        ${one},\n`).join('')}    },`,
-    ...(body === null ? [] : ['    data=json.dumps(body).encode(),']),
-    ...(form === null ? [] : ['    data=body,']),
+    '    headers={',
+    '        "Authorization": "Bearer " + os.environ["SVC_TOKEN"],',
+    isKeyed && '        "Idempotency-Key": key,',
+    body && '        "Content-Type": "application/json",',
+    form && '        "Content-Type": "multipart/form-data; boundary=" + boundary,',
+    '    },',
+    body && '    data=json.dumps(body).encode(),',
+    form && '    data=body,',
     ')',
     'try:',
     '    with urllib.request.urlopen(request) as response:',
-    hasJson
-      ? '        print(json.load(response))'
-      : isFile
-        ? '        print(response.read().decode())'
-        : '        print(response.status)',
+    `        print(${hasJson ? 'json.load(response)' : isFile ? 'response.read().decode()' : 'response.status'})`,
     'except urllib.error.HTTPError as error:',
     '    print(error.code, error.read().decode())',
-  ].join('\n');
+  ]);
 }
 
 function pythonLiteral(value: unknown): string {
@@ -204,57 +208,52 @@ function pythonForm(form: Readonly<Record<string, string>>): string[] {
   ];
 }
 
-function go({ route, path, body, form }: Request): string {
-  const isKeyed = route.idempotent !== null;
+function go({ route, path, body, form, isKeyed }: Request): string {
   const json = body === null ? '' : JSON.stringify(body.value, null, 2);
-  const imports = [
-    ...(form === null ? [] : ['bytes']),
-    ...(isKeyed ? ['crypto/rand'] : []),
-    ...['fmt', 'io', 'log'],
-    ...(form === null ? [] : ['mime/multipart']),
-    ...['net/http', 'os'],
-    ...(body === null ? [] : ['strings']),
-  ];
   const sent = form !== null ? '&form' : body === null ? 'nil' : 'body';
   const type = form !== null ? 'writer.FormDataContentType()' : '"application/json"';
-  return [
-    'package main\n',
-    `import (\n${imports.map((name) => `\t"${name}"\n`).join('')})\n`,
+  const fatal = ['\tif err != nil {', '\t\tlog.Fatal(err)', '\t}'];
+  return lines([
+    'package main',
+    '',
+    'import (',
+    form && '\t"bytes"',
+    isKeyed && '\t"crypto/rand"',
+    ['\t"fmt"', '\t"io"', '\t"log"'],
+    form && '\t"mime/multipart"',
+    ['\t"net/http"', '\t"os"'],
+    body && '\t"strings"',
+    ')',
+    '',
     'func main() {',
-    ...(isKeyed
-      ? [
-          `\t// ${KEY_ADVICE}`,
-          '\tid := make([]byte, 16)',
-          '\trand.Read(id)',
-          '\tkey := fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])',
-        ]
-      : []),
-    ...(form === null ? [] : goForm(form)),
-    ...(body === null ? [] : [`\tbody := strings.NewReader(\`${json}\`)`]),
+    isKeyed && [
+      `\t// ${KEY_ADVICE}`,
+      '\tid := make([]byte, 16)',
+      '\trand.Read(id)',
+      '\tkey := fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])',
+    ],
+    form && [
+      '\tvar form bytes.Buffer',
+      '\twriter := multipart.NewWriter(&form)',
+      ...Object.entries(form).map(([name, value]) => `\twriter.WriteField("${name}", "${value}")`),
+      `\tcontent, err := os.ReadFile("${FILE}")`,
+      ...fatal,
+      `\tpart, err := writer.CreateFormFile("${FILE_FIELD}", "${FILE}")`,
+      ...fatal,
+      '\tpart.Write(content)',
+      '\twriter.Close()',
+    ],
+    body && `\tbody := strings.NewReader(\`${json}\`)`,
     `\trequest, err := http.NewRequest("${route.method}", os.Getenv("SVC_URL")+"${path}", ${sent})`,
-    ...['\tif err != nil {', '\t\tlog.Fatal(err)', '\t}'],
+    fatal,
     '\trequest.Header.Set("Authorization", "Bearer "+os.Getenv("SVC_TOKEN"))',
-    ...(isKeyed ? ['\trequest.Header.Set("Idempotency-Key", key)'] : []),
-    ...(sent === 'nil' ? [] : [`\trequest.Header.Set("Content-Type", ${type})`]),
+    isKeyed && '\trequest.Header.Set("Idempotency-Key", key)',
+    sent !== 'nil' && `\trequest.Header.Set("Content-Type", ${type})`,
     '\tresponse, err := http.DefaultClient.Do(request)',
-    ...['\tif err != nil {', '\t\tlog.Fatal(err)', '\t}'],
+    fatal,
     '\tdefer response.Body.Close()',
     '\tresult, err := io.ReadAll(response.Body)',
     '\tfmt.Println(response.Status, string(result), err)',
     '}',
-  ].join('\n');
-}
-
-function goForm(form: Readonly<Record<string, string>>): string[] {
-  return [
-    '\tvar form bytes.Buffer',
-    '\twriter := multipart.NewWriter(&form)',
-    ...Object.entries(form).map(([name, value]) => `\twriter.WriteField("${name}", "${value}")`),
-    `\tcontent, err := os.ReadFile("${FILE}")`,
-    ...['\tif err != nil {', '\t\tlog.Fatal(err)', '\t}'],
-    `\tpart, err := writer.CreateFormFile("${FILE_FIELD}", "${FILE}")`,
-    ...['\tif err != nil {', '\t\tlog.Fatal(err)', '\t}'],
-    '\tpart.Write(content)',
-    '\twriter.Close()',
-  ];
+  ]);
 }

@@ -1,0 +1,171 @@
+import { isUtf8 } from 'node:buffer';
+import { ApiError, fieldRefusal, type FieldProblem, invalidField } from '../core/errors.js';
+import type { z } from './zod.js';
+
+const DEEPEST = 8;
+/** Many times the values of any valid body. More would occupy the thread for milliseconds. */
+const MAX_VALUES = 1_000;
+const [QUOTE, BACKSLASH, COMMA] = Buffer.from('"\\,');
+
+/** Throws invalid_field: not JSON, too deep, too many values, a forbidden name. */
+export function readJson(bytes: Buffer): unknown {
+  const value = parse(bytes);
+  assertStructure(value);
+  return value;
+}
+
+function parse(bytes: Buffer): unknown {
+  // Decoding would replace invalid UTF-8.
+  if (!isUtf8(bytes)) throw new ApiError(invalidField('', 'not_utf8'));
+  if (bytes.length > 2 * MAX_VALUES && separators(bytes) >= MAX_VALUES)
+    throw new ApiError(invalidField('', 'too_many_values'));
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw new ApiError(invalidField('', 'not_json'));
+  }
+}
+
+function separators(json: Buffer): number {
+  let count = 0;
+  let isText = false;
+  for (let at = 0; at < json.length; at += 1) {
+    const byte = json[at];
+    if (byte === QUOTE) isText = !isText;
+    else if (byte === BACKSLASH) at += 1;
+    else if (byte === COMMA && !isText) count += 1;
+  }
+  return count;
+}
+
+/** Names that reach into JavaScript's own objects in careless code. */
+const FORBIDDEN: readonly string[] = ['__proto__', 'constructor'];
+
+/** Throws 400 `invalid_field` if the value is too deep or has a forbidden name. */
+export function assertStructure(value: unknown, level = 1, path = ''): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (level > DEEPEST) throw new ApiError(invalidField(path, 'nested_too_deep'));
+  for (const [name, inner] of Object.entries(value)) {
+    const field = path === '' ? name : `${path}.${name}`;
+    if (!Array.isArray(value) && FORBIDDEN.includes(name))
+      throw new ApiError(invalidField(field, 'forbidden_name'));
+    assertStructure(inner, level + 1, field);
+  }
+}
+
+interface QueryText {
+  /** Without a prototype, because a parameter may have any name. */
+  readonly values: Readonly<Record<string, string>>;
+  readonly problems: readonly FieldProblem[];
+}
+
+const EMPTY: QueryText = { values: Object.freeze({}), problems: [] };
+
+/** Repeated names, and text that is not percent-encoded UTF-8, are problems. */
+export function readQuery(search: string): QueryText {
+  if (search === '') return EMPTY;
+  const values: Record<string, string> = Object.create(null);
+  const problems: FieldProblem[] = [];
+  for (const pair of search.split('&')) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const rawName = equals < 0 ? pair : pair.slice(0, equals);
+    const name = decode(rawName);
+    const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
+    if (name === null || value === null)
+      problems.push({
+        code: 'invalid_field',
+        field: name ?? rawName,
+        reason: 'malformed_encoding',
+      });
+    else if (name in values)
+      problems.push({ code: 'invalid_field', field: name, reason: 'repeated' });
+    else values[name] = value;
+  }
+  return { values, problems };
+}
+
+/** Decodes as forms do; a leading `+` stays, for `?phone=+57…`. Null if malformed. */
+function decode(text: string): string | null {
+  if (!/[%+]/.test(text)) return text;
+  try {
+    return decodeURIComponent(text.replace(/(?!^)\+/g, ' '));
+  } catch {
+    return null;
+  }
+}
+
+type Issue = z.core.$ZodRawIssue;
+
+const ASKING: z.core.ParseContext<z.core.$ZodIssue> = { reportInput: true, error: reasonOf };
+
+type Checked<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly FieldProblem[] };
+
+export function check<S extends z.ZodType>(schema: S, input: unknown): Checked<z.output<S>> {
+  const result = schema.safeParse(input, ASKING);
+  if (result.success) return { ok: true, value: result.data };
+  const { issues } = result.error;
+  const misplaced = new Set(issues.filter(({ code }) => code === 'invalid_type').map(pathOf));
+  // zod also checks the length of values of a wrong type.
+  const rest = issues.filter(
+    (issue) => issue.code === 'invalid_type' || !misplaced.has(pathOf(issue)),
+  );
+  return { ok: false, problems: rest.flatMap(problemsOf) };
+}
+
+/** Throws the 400 that lists the problems; `message` replaces that of the first problem. */
+export function refuseFor(problems: readonly FieldProblem[], message?: string): never {
+  const [first, ...rest] = problems;
+  if (first === undefined) throw new TypeError('a refusal needs a problem');
+  const refusal = fieldRefusal([first, ...rest]);
+  throw new ApiError(message === undefined ? refusal : { ...refusal, message });
+}
+
+function pathOf({ path }: z.core.$ZodIssue): string {
+  return path.map(String).join('.');
+}
+
+function problemsOf(issue: z.core.$ZodIssue): FieldProblem[] {
+  const field = pathOf(issue);
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({
+      code: 'invalid_field',
+      field: field === '' ? key : `${field}.${key}`,
+      reason: 'unknown',
+    }));
+  // A null field counts as missing. A null item of a list does not.
+  const isListed = typeof issue.path.at(-1) === 'number';
+  if (
+    (issue.input === undefined || issue.input === null) &&
+    !isListed &&
+    issue.code !== 'custom' &&
+    field !== ''
+  )
+    return [{ code: 'missing_field', field, reason: 'required' }];
+  return [{ code: 'invalid_field', field, reason: issue.message }];
+}
+
+/** Reasons by the kind of the value that is too big or too small; else `out_of_range`. */
+const SIZE_REASONS: Readonly<Record<string, Readonly<Record<'too_big' | 'too_small', string>>>> = {
+  string: { too_big: 'too_long', too_small: 'too_short' },
+  array: { too_big: 'too_many', too_small: 'too_few' },
+};
+
+/** Returns the reason if the field's own schema gives none. */
+function reasonOf(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `not_${/^[aeiou]/.test(issue.expected) ? 'an' : 'a'}_${issue.expected}`;
+    case 'invalid_value':
+      return `not_one_of: ${issue.values.map(String).join(', ')}`;
+    case 'too_big':
+    case 'too_small':
+      return SIZE_REASONS[issue.origin]?.[issue.code] ?? 'out_of_range';
+    case 'unrecognized_keys':
+      return 'unknown';
+    default:
+      return 'malformed';
+  }
+}

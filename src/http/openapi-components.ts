@@ -1,0 +1,136 @@
+import type { OpenAPIRegistry, ResponseConfig } from '@asteasolutions/zod-to-openapi';
+import { ERROR_CODES, ERRORS, type ErrorCode, type ErrorEntry } from '../core/errors.js';
+import { API_VERSIONS, CURRENT_VERSION } from '../core/versions.js';
+import { ErrorWriter } from './errors.js';
+import { amountField, AmountSchema, assetField, ErrorSchema, errorSchema } from './schemas.js';
+import type { z } from './zod.js';
+
+const SHARED = {
+  Asset: assetField,
+  Amount: AmountSchema,
+  AmountInput: amountField,
+  Error: ErrorSchema,
+};
+
+/** Registers what operations share, so that the document describes it once. */
+export function registerComponents(registry: OpenAPIRegistry, docsUrl: string): void {
+  registry.registerComponent('securitySchemes', 'token', {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      'A live token of the tenant. The scopes listed for an operation are alternatives: any one of them is enough.',
+  });
+  for (const [name, header] of Object.entries(HEADERS))
+    registry.registerComponent('headers', name, header);
+  for (const [name, parameter] of Object.entries(PARAMETERS))
+    registry.registerComponent('parameters', name, parameter);
+  // Registered first, because a component takes its meaning from its first use.
+  for (const [name, schema] of Object.entries(SHARED)) registry.register(name, schema);
+  const errors = new ErrorWriter(docsUrl);
+  for (const code of ERROR_CODES)
+    registry.registerComponent('examples', code, errorExample(code, errors));
+}
+
+function errorExample(code: ErrorCode, errors: ErrorWriter): { summary: string; value: unknown } {
+  const { meaning, example }: ErrorEntry = ERRORS[code];
+  return { summary: meaning, value: JSON.parse(errors.text({ code, ...example })) as unknown };
+}
+
+// Only a type has the index signature that extension fields require.
+type Header = {
+  readonly description: string;
+  readonly required?: boolean;
+  readonly schema: {
+    type: 'string' | 'integer';
+    format?: string;
+    pattern?: string;
+    enum?: string[];
+  };
+};
+
+function integerHeader(description: string): Header {
+  return { description, schema: { type: 'integer' } };
+}
+
+const HEADERS = {
+  'Svc-Request-Id': {
+    description: 'The unique id of the request. Quote it when you ask for help.',
+    required: true,
+    schema: { type: 'string', format: 'uuid' },
+  },
+  'RateLimit-Limit': integerHeader('The most requests the token may send at once.'),
+  'RateLimit-Remaining': integerHeader('How many requests the token may send now.'),
+  'RateLimit-Reset': integerHeader(
+    'Seconds until the token may send RateLimit-Limit requests at once again.',
+  ),
+  'Retry-After': integerHeader('Seconds to wait before retrying; at least 1.'),
+  'Content-Disposition': {
+    description: 'attachment, with the file name.',
+    schema: { type: 'string' },
+  },
+  'Svc-Idempotent-Replayed': {
+    description:
+      'Present and true if the key had been used before: this is its original result, and nothing happened this time.',
+    schema: { type: 'string', enum: ['true'] },
+  },
+} satisfies Record<string, Header>;
+
+const UUID_PATTERN =
+  '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
+
+const PARAMETERS = {
+  'Idempotency-Key': {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: true,
+    description:
+      'A UUID: a new one for a new operation, the same one to repeat a request whose answer you did not get.',
+    // Generators cannot send a header with a format.
+    schema: { type: 'string', pattern: UUID_PATTERN },
+  },
+  'Svc-Version': {
+    name: 'Svc-Version',
+    in: 'header',
+    required: false,
+    description: `The dated version of the API; by default ${CURRENT_VERSION}.`,
+    schema: { type: 'string', enum: [...API_VERSIONS] },
+  },
+} satisfies Record<string, Header & { readonly name: string; readonly in: 'header' }>;
+
+type Headers = NonNullable<ResponseConfig['headers']>;
+
+export function headerRefs(...names: readonly (keyof typeof HEADERS)[]): Headers {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+export const RATE_HEADERS = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] as const;
+
+/** (docs/contract.md, Webhook signature) */
+export const SIGNATURE_HEADERS = Object.entries({
+  'Svc-Signature':
+    'HMAC-SHA256 of the raw body in lowercase hexadecimal, keyed with the secret as shown.',
+  'Svc-Signature-Previous': 'The same with the previous secret, for 24 hours after a rotation.',
+  'webhook-id': "Standard Webhooks: the event's id, the same on every attempt.",
+  'webhook-timestamp': 'Standard Webhooks: the time of this attempt, in Unix seconds.',
+  'webhook-signature':
+    'Standard Webhooks: `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`; two of them after a rotation.',
+}).map(([name, description]) => ({
+  name,
+  in: 'header' as const,
+  required: name !== 'Svc-Signature-Previous',
+  description,
+  schema: { type: 'string' as const },
+}));
+
+const errorSchemas = new Map<string, z.ZodType>();
+
+/** Returns the schema of errors with these codes; equal sets of codes share a component. */
+export function errorOf(codes: readonly ErrorCode[]): z.ZodType {
+  const words = codes.map((code) =>
+    code.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase()),
+  );
+  const name = `${words.join('Or')}Error`;
+  const known = errorSchemas.get(name) ?? errorSchema(name, codes);
+  errorSchemas.set(name, known);
+  return known;
+}
