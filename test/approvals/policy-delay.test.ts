@@ -1,20 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { listAuditRows, operatorActor, parseDetails } from '../../src/access/audit-log.js';
-import {
-  MAX_POLICY_DELAY_S,
-  removePolicy,
-  setPolicy,
-  setPolicyDelay,
-} from '../../src/approvals/policies.js';
+import { MAX_POLICY_DELAY_S, setPolicyDelay } from '../../src/approvals/policies.js';
 import { recordEffective } from '../../src/approvals/policy-change.js';
 import { ApiError } from '../../src/core/errors.js';
 import { newId } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
-import { approvalPolicies } from '../../src/db/entities/approvals.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
-import { answered, type Bank, type Json, LEAST, object, text } from '../support/bank.js';
+import { answered, type Bank, type Json, LEAST, object } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';
 import { describedApi } from '../support/described.js';
 import { type GuardedBank, openGuarded } from '../support/guarded.js';
@@ -160,22 +154,14 @@ describe('the delay of a weaker approval policy', () => {
     const other = { ...LAX, threshold: (11n * LEAST).toString() };
     assert.equal(object(answered(await put(other), 200).json.pending).effective_at, at(DELAY_S));
     later(2);
+    // A change that waits keeps its instant, whatever the tenant's delay is by then.
+    await delay(null);
+    assert.equal(object((await get()).pending).effective_at, at(DELAY_S - 2));
+    await delay(DELAY_S);
     assert.equal((await get()).threshold, STRICT.threshold);
     assert.equal(answered(await put(STRICT), 200).json.pending, null);
     later(10 * DELAY_S);
     assert.deepEqual(await get(), shown(STRICT, null));
-    answered(await send(LEAST), 202);
-  });
-
-  it("the delay of a weaker approval policy does not change with the tenant's delay once a change waits", async () => {
-    await put(STRICT);
-    const effectiveAt = at(DELAY_S);
-    await put(LAX);
-    for (const seconds of [1, MAX_POLICY_DELAY_S, null]) {
-      await delay(seconds);
-      assert.equal(object((await get()).pending).effective_at, effectiveAt);
-    }
-    later(2);
     answered(await send(LEAST), 202);
   });
 
@@ -206,33 +192,6 @@ describe('the delay of a weaker approval policy', () => {
         ['maria', { seconds: 60, before: 0 }],
       ],
     );
-  });
-
-  it('the delay of a weaker approval policy holds for operators too', async () => {
-    await put(STRICT);
-    const change = {
-      accountId: account.id,
-      asset: 'COPM',
-      threshold: 10n * LEAST,
-      approvals: 2,
-      expiresInS: 60,
-      refusesBatches: false,
-    } as const;
-    const set = await setPolicy(db.database, () => now, change, operatorActor('maria'));
-    assert.deepEqual(
-      [set.threshold, set.expiresInS, set.pending?.policy?.threshold],
-      [LEAST, 60, 10n * LEAST],
-    );
-    answered(await send(LEAST), 202);
-    const removed = await removePolicy(
-      db.database,
-      () => now,
-      account.id,
-      'COPM',
-      operatorActor('maria'),
-    );
-    assert.equal(removed?.current?.threshold, LEAST);
-    answered(await send(LEAST), 202);
   });
 
   it('the delay of a weaker approval policy leaves a line for the request, for its taking effect and for its withdrawal', async () => {
@@ -275,26 +234,9 @@ describe('the delay of a weaker approval policy', () => {
     ]);
   });
 
-  it('the delay of a weaker approval policy is over by the decision’s own instant, whatever the clock of whoever decides next', async () => {
-    await put(STRICT);
-    await put(LAX);
-    later(DELAY_S);
-    const effectiveAt = now;
-    assert.equal(await recordEffective({ database: db.database, clock: () => now }, 100), 1);
-    assert.equal(await recordEffective({ database: db.database, clock: () => now }, 100), 0);
-    const [row] = await db.database.reader.select(approvalPolicies, { accountId: account.id });
-    assert.deepEqual(
-      [row?.threshold, row?.effectiveAt, row?.requestedBy],
-      [10n * LEAST, null, null],
-    );
-    now = instant(now - 3_000);
-    const { json } = answered(await send(LEAST), 201);
-    assert(Date.parse(text(json.created_at)) >= effectiveAt);
-  });
-
   it('the delay of a weaker approval policy lets no transfer that races the change pass before its instant, whichever comes first', async () => {
     now = instant(START + 86_400_000);
-    for (let round = 0; round < 10; round += 1) {
+    for (let round = 0; round < 4; round += 1) {
       await delay(null);
       await put({ ...STRICT, threshold: '0' });
       await delay(DELAY_S);

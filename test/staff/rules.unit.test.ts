@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Secret } from 'otpauth';
 import { newId } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import { STAFF_RIGHTS, type StaffRight } from '../../src/db/entities/staff.js';
@@ -12,7 +13,9 @@ import {
   STAFF_ACTIONS,
   type StaffActionName,
   type StaffChannel,
+  foldedName,
 } from '../../src/staff/rules.js';
+import { codeAt, newFactor, STEP_MS, stepOf } from '../../src/staff/authenticator.js';
 
 const NOW = instant(1_800_000_000_000);
 const ACTS = Object.keys(STAFF_ACTIONS) as StaffActionName[];
@@ -55,17 +58,20 @@ const byPeople = (act: string): boolean =>
   OF_TWO.test(act) || act === 'transfer.approve' || act === 'payout.approve';
 
 describe('what one of the staff may do', () => {
-  for (const act of ACTS)
-    it(`what one of the staff may do: ${act} asks for the right to ${NEEDS[act]}${byPeople(act) ? ', and is done by people alone' : ''}`, () => {
+  it('what one of the staff may do is what docs/contract.md says, and what needs two people or approves is done by people alone', () => {
+    assert.deepEqual(ACTS.toSorted(), Object.keys(NEEDS).sort());
+    for (const act of ACTS)
       for (const right of STAFF_RIGHTS) {
         const may = (kind: 'person' | 'service'): boolean =>
           actionRefusal(act, { name: 'ana', kind, rights: [right] }) === null;
+        const isRight = right === NEEDS[act];
         assert.deepEqual(
           [may('person'), may('service')],
-          [right === NEEDS[act], right === NEEDS[act] && !byPeople(act)],
+          [isRight, isRight && !byPeople(act)],
+          `${act} with ${right}`,
         );
       }
-    });
+  });
 
   it('a staff action asks for a code in every signal, if it needs two people, and where money moves at the support desk', () => {
     const asking = (door: StaffChannel): readonly string[] =>
@@ -110,5 +116,92 @@ describe('the pause after wrong codes in a row', () => {
     assert.equal(isLocked({ lockedUntil: until }, instant(until - 1)), true);
     assert.equal(isLocked({ lockedUntil: until }, until), false);
     assert.equal(isLocked({ lockedUntil: null }, NOW), false);
+  });
+});
+
+/** The same to whoever reads it quickly. */
+const LOOK_ALIKES: Readonly<Record<string, string>> = {
+  'upper case': 'MARIA',
+  'an accent': 'María',
+  'an accent of its own character': 'Mari\u0301a',
+  'full width': 'ＭＡＲＩＡ',
+  'a Cyrillic а': 'mari\u0430',
+  'Cyrillic letters alone': 'м\u0430ri\u0430',
+  'a space of no width': 'ma\u200bria',
+  'a soft hyphen': 'ma\u00adria',
+  'spaces around': '  maria ',
+  'mathematical letters': '𝐦𝐚𝐫𝐢𝐚',
+};
+
+describe('the folded name of one of the staff', () => {
+  it('the folded name of one of the staff is the same for names that look alike', () => {
+    for (const [what, name] of Object.entries(LOOK_ALIKES))
+      assert.equal(foldedName(name), foldedName('maria'), what);
+  });
+
+  it('the folded name of one of the staff keeps people apart who are called differently', () => {
+    const names = 'maria marta mario maria.c mariana ana josé joan'.split(' ');
+    assert.equal(new Set(names.map(foldedName)).size, names.length);
+  });
+
+  it('the folded name of one of the staff treats consecutive spaces as one, folds to itself, and is empty if there is nothing to read', () => {
+    assert.equal(foldedName('Ana  \t María'), foldedName('ana maria'));
+    for (const name of ['', ' ', '\u200b', '\u0301']) assert.equal(foldedName(name), '');
+    for (const name of [...Object.values(LOOK_ALIKES), 'Ana María', 'Łukasz', 'Ñandú 7'])
+      assert.equal(foldedName(foldedName(name)), foldedName(name), name);
+  });
+});
+
+const KEYS = [{ id: 'test', secret: Buffer.alloc(32, 7) }] as const;
+const PERSON = { id: newId(), name: 'maria' };
+
+describe("an authenticator's code", () => {
+  // RFC 6238, Appendix B: SHA-1 with the secret "12345678901234567890"; of eight digits the last six are those of six.
+  const secret = Secret.fromLatin1('12345678901234567890').base32;
+  it("an authenticator's code is as RFC 6238 has it", () => {
+    for (const [seconds, eight] of [
+      [59, '94287082'],
+      [1_111_111_109, '07081804'],
+      [1_234_567_890, '89005924'],
+      [20_000_000_000, '65353130'],
+    ] as const)
+      assert.equal(codeAt(secret, instant(seconds * 1_000)), eight.slice(2));
+  });
+
+  const factor = newFactor(KEYS, PERSON);
+  const at = instant(1_800_000_000_000 + 10_000);
+  const step = BigInt(Math.floor(at / STEP_MS));
+
+  it("an authenticator's code is found with its step of the clock: this one, the one before and the one after, and no other", () => {
+    for (const [steps, expected] of [
+      [-2, null],
+      [-1, step - 1n],
+      [0, step],
+      [1, step + 1n],
+      [2, null],
+    ] as const) {
+      const code = codeAt(factor.secret, instant(at + steps * STEP_MS));
+      assert.equal(
+        stepOf(KEYS, PERSON.id, factor.sealed, code, at),
+        expected,
+        `${steps} steps away`,
+      );
+    }
+  });
+
+  it("an authenticator's code is of the secret that is sealed for this person: in the place of another it cannot be opened", () => {
+    assert.throws(() => stepOf(KEYS, newId(), factor.sealed, codeAt(factor.secret, at), at));
+  });
+
+  it("an authenticator's code is read by an app from the address, which is of this service, this name and this secret", () => {
+    const { protocol, host, pathname, searchParams } = new URL(factor.url);
+    assert.deepEqual([protocol, host], ['otpauth:', 'totp']);
+    assert.match(decodeURIComponent(pathname), /maria$/);
+    assert.deepEqual(
+      ['secret', 'algorithm', 'digits', 'period'].map((name) => searchParams.get(name)),
+      [factor.secret, 'SHA1', '6', '30'],
+    );
+    assert.equal(factor.secret.length, 32);
+    assert(!factor.sealed.bytes.includes(factor.secret));
   });
 });

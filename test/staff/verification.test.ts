@@ -98,11 +98,6 @@ describe('a claim of one of the staff', () => {
     assert.match(said(await verify({ channel: 'ops' })), /is locked until/);
   });
 
-  it('a claim of one of the staff accepts a code as authenticators show it, with a space', async () => {
-    const code = codeOf(ana, now);
-    assert.equal(said(await verify({ code: ` ${code.slice(0, 3)} ${code.slice(3)}` })), 'verified');
-  });
-
   it('a claim of one of the staff is judged for the moment at which it came, 10 minutes ago at most', async () => {
     const [receivedAt, code] = [now, codeOf(ana, now)];
     now = instant(BEGAN + 10 * MINUTE_MS + 1);
@@ -110,14 +105,6 @@ describe('a claim of one of the staff', () => {
     now = instant(BEGAN + 10 * MINUTE_MS);
     assert.equal(said(await verify({ receivedAt: now, code })), 'the code is wrong');
     assert.equal(said(await verify({ receivedAt, code })), 'verified');
-  });
-
-  it('a claim of one of the staff is refused if the time of its arrival is unknown', async () => {
-    assert.match(
-      said(await verify({ receivedAt: null })),
-      /the time at which it arrived is unknown/,
-    );
-    assert.equal((await rowOf(ana)).failedCodes, 0);
   });
 
   it('a claim of one of the staff accepts a code once: for anything else it counts as used, wherever it is given, though it is still shown', async () => {
@@ -139,32 +126,24 @@ describe('a claim of one of the staff', () => {
     assert.equal((await rowOf(ana)).failedCodes, 1);
   });
 
-  for (const [what, changes, words, actor] of [
-    ['nobody is named', { name: null }, /no actor was named/, ''],
-    ['a name of spaces is given', { name: '  ' }, /no actor was named/, ''],
-    ['a name is given that turns what follows', { name: 'Ana\u202e' }, /no actor was named/, ''],
-    [
-      'somebody is named whom nobody knows',
-      { name: 'Mallory' },
-      /^Mallory is not active staff$/,
-      'Mallory',
-    ],
-    ['what is asked is at fault', { fault: 'no reason was given' }, /^no reason was given$/, null],
-    ['no code is given', { code: null }, /no code was given/, null],
-    ['an empty code is given', { code: '' }, /no code was given/, null],
-  ] as const)
-    it(`a claim of one of the staff is refused if ${what}: recorded once, and no code is used up or counted`, async () => {
-      const { name } = ana;
+  it('a claim of one of the staff without a name, a reason or a code is refused and recorded, and no code is used up or counted', async () => {
+    for (const [changes, words, actor] of [
+      [{ name: null }, /no actor was named/, ''],
+      [{ name: 'Ana\u202e' }, /no actor was named/, ''],
+      [{ name: 'Mallory' }, /^Mallory is not active staff$/, 'Mallory'],
+      [{ fault: 'no reason was given' }, /^no reason was given$/, null],
+      [{ code: null }, /no code was given/, null],
+      [{ code: '' }, /no code was given/, null],
+    ] as const) {
       assert.match(said(await verify(changes)), words);
-      const [line, ...more] = await lines();
-      assert.deepEqual(
-        [line?.channel, line?.actorClaimed, more.length],
-        ['support', actor ?? name, 0],
-      );
+      const line = (await lines()).at(-1);
+      assert.deepEqual([line?.channel, line?.actorClaimed], ['support', actor ?? ana.name]);
       assert.match(line!.details, /"refused":/);
-      assert.equal((await rowOf(ana)).failedCodes, 0);
-      assert.equal(said(await verify()), 'verified');
-    });
+    }
+    assert.equal((await lines()).length, 6);
+    assert.equal((await rowOf(ana)).failedCodes, 0);
+    assert.equal(said(await verify()), 'verified');
+  });
 
   it('a claim of one of the staff is refused without the right, for a person who is no longer active, and for a service', async () => {
     const bob = await hire(db.database, ['cancel']);
@@ -209,15 +188,6 @@ describe('a claim of one of the staff', () => {
     assert.equal((await rowOf(ana)).failedCodes, 0);
   });
 
-  it('a claim of one of the staff counts a used code as a wrong one, so that nobody can try old ones endlessly', async () => {
-    await verify();
-    for (let count = 1; count <= 5; count += 1) {
-      assert.equal(said(await verify()), 'the code was used before');
-      assert.equal((await rowOf(ana)).failedCodes, count);
-    }
-    assert.match(said(await verify()), /is locked until/);
-  });
-
   it('a code that is claimed twenty times at once counts once', async () => {
     const all = await Promise.all(Array.from({ length: 20 }, () => verify()));
     const words = all.map(said);
@@ -235,43 +205,32 @@ describe('a claim of one of the staff', () => {
     assert.equal((await lines()).length, 19);
   });
 
-  it('a claim of one of the staff with one purpose twenty times at once has one result, recorded once', async () => {
-    for (const [one, words] of [
-      [claim(), 'verified'],
-      [claim({ code: wrongCode(ana, now) }), 'the code is wrong'],
-      [claim({ name: 'Mallory' }), 'Mallory is not active staff'],
-      [claim({ name: null }), 'no actor was named'],
-    ] as const) {
-      const all = await Promise.all(Array.from({ length: 20 }, () => verifyClaim(deps, one)));
-      assert.deepEqual([...new Set(all.map(said))], [words]);
-    }
-    assert.equal((await lines()).length, 3);
-  });
-
   it('a claim of one of the staff never succeeds with wrong codes, however many', async () => {
-    await wrongCodesCampaign({ db, codes: 300 });
+    await wrongCodesCampaign({ db, codes: 100 });
   });
 
   describe('whose answer was lost', () => {
-    for (const fate of ['cut_before', 'cut_after'] as const)
-      for (const isRight of [true, false])
-        it(`a claim whose answer was lost returns its result, ${isRight ? 'right' : 'wrong'}, when it is repeated: ${fate} COMMIT`, async () => {
-          now = systemClock();
-          const proxy = await Proxy.open(db.url);
-          const database = openDatabase(proxy.through(db.url));
-          const one = claim(isRight ? {} : { code: wrongCode(ana, now) });
-          proxy.fateOf = (data) => (isCommit(data) ? fate : 'pass');
-          await assert.rejects(verifyClaim({ ...deps, database }, one));
-          assert.equal(proxy.cuts, 1);
-          proxy.fateOf = () => 'pass';
-          const again = await verifyClaim({ ...deps, database }, one);
-          assert.equal(said(again), isRight ? 'verified' : 'the code is wrong');
-          assert.equal((await rowOf(ana)).failedCodes, isRight ? 0 : 1);
-          assert.equal((await lines()).length, isRight ? 0 : 1);
-          // For anything else it is used up all the same.
-          assert.equal(said(await verify()), isRight ? 'the code was used before' : 'verified');
-          await database.close();
-          await proxy.close();
-        });
+    for (const [fate, isRight] of [
+      ['cut_before', true],
+      ['cut_after', false],
+    ] as const)
+      it(`a claim whose answer was lost returns its result, ${isRight ? 'right' : 'wrong'}, when it is repeated: ${fate} COMMIT`, async () => {
+        now = systemClock();
+        const proxy = await Proxy.open(db.url);
+        const database = openDatabase(proxy.through(db.url));
+        const one = claim(isRight ? {} : { code: wrongCode(ana, now) });
+        proxy.fateOf = (data) => (isCommit(data) ? fate : 'pass');
+        await assert.rejects(verifyClaim({ ...deps, database }, one));
+        assert.equal(proxy.cuts, 1);
+        proxy.fateOf = () => 'pass';
+        const again = await verifyClaim({ ...deps, database }, one);
+        assert.equal(said(again), isRight ? 'verified' : 'the code is wrong');
+        assert.equal((await rowOf(ana)).failedCodes, isRight ? 0 : 1);
+        assert.equal((await lines()).length, isRight ? 0 : 1);
+        // For anything else it is used up all the same.
+        assert.equal(said(await verify()), isRight ? 'the code was used before' : 'verified');
+        await database.close();
+        await proxy.close();
+      });
   });
 });

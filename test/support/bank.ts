@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { addMember } from '../../src/access/members.js';
+import { type PolicyChange, setPolicy } from '../../src/approvals/policies.js';
 import type { Amount, Asset } from '../../src/core/amount.js';
+import { systemClock } from '../../src/core/instant.js';
 import type { Scope } from '../../src/core/permissions.js';
 import type { Account, Member, Tenant } from '../../src/db/entities/parties.js';
 import type { RequestOptions, TestAnswer, TestApi } from './api.js';
@@ -9,6 +13,7 @@ import {
   makeAccount,
   makeTenant,
   makeToken,
+  TEST_ACTOR,
   type TestTenant,
   type WantedAccount,
 } from './world.js';
@@ -34,7 +39,11 @@ export interface Bank {
   readonly token: string;
   account(wanted?: WantedAccount): Promise<Account>;
   fund(account: Account, amount: Amount): Promise<void>;
+  /** A new member without a role. */
+  member(name?: string): Promise<Member>;
   issue(member: Member, scopes?: readonly Scope[]): Promise<string>;
+  /** One approval from LEAST of COPM on, within an hour, unless something else is given. */
+  guard(account: Pick<Account, 'id'>, change?: Partial<PolicyChange>): Promise<unknown>;
   request(method: string, path: string, options?: RequestOptions): Promise<TestAnswer>;
   get(path: string): Promise<TestAnswer>;
   /** POST /v1/transfers, whatever it answers. */
@@ -62,7 +71,14 @@ export async function openBank(api: TestApi, wanted: Partial<Tenant> = {}): Prom
     token,
     account: (account) => makeAccount(deps, tenant, account),
     fund: (account, amount) => fund(deps, account, amount),
+    member: (name = randomUUID()) =>
+      addMember(database, systemClock, tenant.tenant.id, name, TEST_ACTOR),
     issue,
+    guard: ({ id: accountId }, change) => {
+      const usual = { asset: 'COPM', threshold: LEAST, approvals: 1 } as const;
+      const policy = { accountId, ...usual, expiresInS: 3_600, refusesBatches: false, ...change };
+      return setPolicy(database, systemClock, policy, TEST_ACTOR);
+    },
     request,
     get: (path) => request('GET', path),
     send,

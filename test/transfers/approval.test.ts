@@ -1,16 +1,30 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { startTestApi, type TestAnswer } from '../support/api.js';
-import { answered, idLiteral, LEAST, list, text } from '../support/bank.js';
+import { type Instant, instant, systemClock } from '../../src/core/instant.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
+import { answered, idLiteral, LEAST, list, object, text } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';
 import { describedApi } from '../support/described.js';
-import { EXPIRES_IN_S, type GuardedBank, openGuarded, THRESHOLD } from '../support/guarded.js';
+import {
+  approvalsOf,
+  EXPIRES_IN_S,
+  type GuardedBank,
+  openGuarded,
+  THRESHOLD,
+} from '../support/guarded.js';
+
+const ROUNDS = 5;
 
 const db = await testDatabase();
-const api = await describedApi(await startTestApi(db));
 
 describe('POST /v1/transfers that needs approval', () => {
+  let api: TestApi;
   let own: GuardedBank;
+  let now: Instant | null = null;
+
+  before(async () => {
+    api = await describedApi(await startTestApi(db, {}, { clock: () => now ?? systemClock() }));
+  });
 
   beforeEach(async () => {
     own = await openGuarded(api);
@@ -38,64 +52,42 @@ describe('POST /v1/transfers that needs approval', () => {
   });
 
   it('POST /v1/transfers that needs approval holds the amount and uses its share of the month at once; nothing moves and there is no event', async () => {
-    const before = await own.money();
+    const { available } = await own.money();
     const { id } = await own.pend();
-    assert.deepEqual(await own.money(), {
-      available: before.available - THRESHOLD,
-      held: THRESHOLD,
-    });
+    assert.deepEqual(await own.money(), { available: available - THRESHOLD, held: THRESHOLD });
     assert.equal(await own.used(), THRESHOLD);
     assert.equal(await own.bank.available(own.receiver), 0n);
     assert.deepEqual(await own.events(id), []);
-    const { json } = answered(
-      await own.bank.get(`/v1/accounts/${own.guarded.id}/movements?kind=transfer_out`),
-      200,
-    );
-    assert.deepEqual(json.items, []);
-    const [hold] = await db.sql(
-      `SELECT raw, remaining FROM holds WHERE resource_id=${idLiteral(text(id))}`,
-    );
-    assert.deepEqual(Object.values(hold ?? {}), [THRESHOLD.toString(), THRESHOLD.toString()]);
+    const movements = `/v1/accounts/${own.guarded.id}/movements?kind=transfer_out`;
+    assert.deepEqual(answered(await own.bank.get(movements), 200).json.items, []);
   });
 
-  it('POST /v1/transfers that needs approval writes one entry for its workflow in the same transaction; an instant one writes none', async () => {
-    const entries = (): Promise<Record<string, unknown>[]> =>
-      db.sql(`SELECT LOWER(HEX(resource_id)) AS id, resource_type AS type FROM outbox
-              WHERE tenant_id=${idLiteral(own.guarded.tenantId)}`);
-    await own.bank.sent({ from: own.guarded, to: own.receiver, raw: THRESHOLD - 1n });
-    assert.deepEqual(await entries(), []);
-    const { id } = await own.pend();
-    assert.deepEqual(await entries(), [{ id: text(id).replaceAll('-', ''), type: 'transfer' }]);
-  });
-
-  it('what is held cannot be spent, and counts against the month', async () => {
+  it('what is held cannot be spent, and counts against the month until it is given back', async () => {
     const person = await own.account({ type: 'person', funds: { COPM: 6_000_000_000n } });
     await own.setPolicy({ accountId: person.id, threshold: LEAST });
     const maximum = 1_200_000_000n;
-    for (let count = 0; count < 4; count += 1) await own.pend({ from: person, raw: maximum });
-    const send = (raw: bigint): Promise<TestAnswer> =>
-      own.bank.send({ from: person, to: own.receiver, raw });
+    const made: unknown[] = [];
+    for (let count = 0; count < 4; count += 1)
+      made.push((await own.pend({ from: person, raw: maximum })).id);
+    const send = (raw: bigint): Promise<TestAnswer> => own.send({ from: person, raw });
     const refused = answered(await send(maximum), 422, 'monthly_limit_exceeded');
     assert.equal(refused.details?.used, (4n * maximum).toString());
+    answered(await own.act('cancel', made[0], 'creator'), 200);
+    answered(await send(maximum), 202);
     const poor = await own.account({ funds: { COPM: THRESHOLD + LEAST } });
     await own.setPolicy({ accountId: poor.id });
     await own.pend({ from: poor });
-    const short = answered(
-      await own.bank.send({ from: poor, to: own.receiver, raw: LEAST + 1n }),
-      422,
-      'insufficient_funds',
-    );
-    assert.deepEqual(short.details, {
+    const short = await own.send({ from: poor, raw: LEAST + 1n });
+    assert.deepEqual(answered(short, 422, 'insufficient_funds').details, {
       available: LEAST.toString(),
       requested: (LEAST + 1n).toString(),
     });
-    await own.bank.sent({ from: poor, to: own.receiver, raw: LEAST });
+    answered(await own.send({ from: poor, raw: LEAST }), 201);
   });
 
   it('POST /v1/transfers that needs approval is refused by a rule at once, and not held: 422 comes before the wait', async () => {
     const before = await own.money();
-    const send = (raw: bigint): Promise<TestAnswer> =>
-      own.bank.send({ from: own.guarded, to: own.receiver, raw }, { token: own.tokens.creator });
+    const send = (raw: bigint): Promise<TestAnswer> => own.send({ raw });
     answered(await send(before.available + 1n), 422, 'insufficient_funds');
     answered(await send(10n ** 15n), 422, 'above_per_operation_limit');
     await db.change(`UPDATE accounts SET status='frozen' WHERE id=${idLiteral(own.guarded.id)}`);
@@ -107,17 +99,84 @@ describe('POST /v1/transfers that needs approval', () => {
   it('POST /v1/transfers that needs approval repeated with its key answers 200, a replay, with the transfer in its current state', async () => {
     const key = randomUUID();
     const first = await own.pend({}, { key });
-    const again = async (): Promise<TestAnswer> => {
-      const wanted = { from: own.guarded, to: own.receiver, raw: THRESHOLD };
-      const answer = answered(await own.bank.send(wanted, { key, token: own.tokens.creator }), 200);
+    const again = async (): Promise<unknown> => {
+      const answer = answered(await own.send({}, { key }), 200);
       assert(isReplay(answer));
-      return answer;
+      return answer.json;
     };
-    assert.deepEqual((await again()).json, first);
+    assert.deepEqual(await again(), first);
     await own.setPolicy({ threshold: THRESHOLD + 1n });
-    assert.deepEqual((await again()).json, first);
+    assert.deepEqual(await again(), first);
     const { json: done } = answered(await own.act('approve', first.id, 'approver'), 200);
-    assert.deepEqual((await again()).json, done);
+    assert.deepEqual(await again(), done);
     assert.equal(await own.bank.available(own.receiver), THRESHOLD);
+  });
+
+  it('three simultaneous approvers of a transfer that needs two: the last approval is one, and money moves once', async () => {
+    await own.setPolicy({ approvals: 2 });
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { id } = await own.pend();
+      const answers = await Promise.all(
+        (['approver', 'second', 'third'] as const).map((person) => own.act('approve', id, person)),
+      );
+      const statuses = answers.map(({ code, json }) => String(code ?? json.status)).sort();
+      assert.deepEqual(statuses, ['completed', 'invalid_state', 'pending_approval']);
+      assert.equal((await own.events(id)).length, 1);
+    }
+    assert.equal((await own.money()).held, 0n);
+    assert.equal(await own.bank.available(own.receiver), BigInt(ROUNDS) * THRESHOLD);
+  });
+
+  it('one member who approves 20 times at once counts once, with new keys and with one key', async () => {
+    await own.setPolicy({ approvals: 2 });
+    for (const key of [undefined, randomUUID()]) {
+      const { id } = await own.pend();
+      const options = key === undefined ? {} : { key };
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => own.act('approve', id, 'approver', options)),
+      );
+      for (const answer of answers)
+        assert.equal(object(answered(answer, 200).json.approval).received, 1);
+      assert.equal(answers.filter(isReplay).length, key === undefined ? 0 : 19);
+    }
+  });
+
+  it('two sweepers and a timer expire each of 60 waiting transfers once, in groups, those that expired first before the others', async () => {
+    const approvals = approvalsOf(api);
+    const pend = (count: number): Promise<unknown[]> =>
+      Promise.all(Array.from({ length: count }, async () => (await own.pend()).id));
+    now = instant(Date.parse('2037-01-10T12:00:00.000Z'));
+    // Whatever other tests left is over by now.
+    while ((await approvals.expireDue(500)) > 0);
+    own = await openGuarded(api);
+    const before = await own.money();
+    const late = await pend(30);
+    await own.setPolicy({ expiresInS: 60 });
+    const early = await pend(30);
+    const statuses = async (ids: readonly unknown[]): Promise<unknown> => [
+      ...new Set(await Promise.all(ids.map(async (id) => (await own.row(id)).status))),
+    ];
+    now = instant(now + EXPIRES_IN_S * 1_000);
+    assert.equal(await approvals.expireDue(30), 30);
+    assert.deepEqual(
+      [await statuses(early), await statuses(late)],
+      [['expired'], ['pending_approval']],
+    );
+    const sweep = async (): Promise<void> => {
+      while (
+        (await approvalsOf(api)
+          .expireDue(10)
+          .catch(() => 10)) === 10
+      );
+    };
+    const timers = late.slice(0, 10).map((id) => approvals.expire(text(id)));
+    await Promise.all([sweep(), sweep(), ...timers]);
+    assert.deepEqual(await statuses(late), ['expired']);
+    const [log] = await db.sql(
+      `SELECT COUNT(*) AS events, COUNT(DISTINCT resource_id) AS ids FROM events
+       WHERE tenant_id=${idLiteral(own.guarded.tenantId)} AND type='transfer.expired'`,
+    );
+    assert.deepEqual(log, { events: '60', ids: '60' });
+    assert.deepEqual([await own.money(), await own.used()], [before, 0n]);
   });
 });

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { ASSETS } from '../../src/core/amount.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestAnswer } from '../support/api.js';
@@ -80,11 +79,11 @@ describe('POST /v1/transfers: a malformed request', () => {
     'amount.asset',
   ];
 
-  for (const field of REQUIRED)
-    it(`POST /v1/transfers: a malformed request without ${field}, or with null for it, is 400 missing_field {field: "${field}"}`, async () => {
+  it('POST /v1/transfers: a malformed request without a required field, or with null for it, is 400 missing_field {field}', async () => {
+    for (const field of REQUIRED)
       for (const value of [undefined, null])
         assertProblem(await post(changed(field, value)), 'missing_field', field, 'required');
-    });
+  });
 
   const UUID = 'not_a_uuid';
   const MALFORMED: readonly (readonly [field: string, value: unknown, reason: string])[] = [
@@ -117,10 +116,10 @@ describe('POST /v1/transfers: a malformed request', () => {
     ['amount.scale', 2, 'unknown'],
   ];
 
-  for (const [field, value, reason] of MALFORMED)
-    it(`POST /v1/transfers: a malformed request with ${field} ${JSON.stringify(value)} is 400 invalid_field {reason: "${reason}"}`, async () => {
+  it('POST /v1/transfers: a malformed request is 400 invalid_field {field, reason}', async () => {
+    for (const [field, value, reason] of MALFORMED)
       assertProblem(await post(changed(field, value)), 'invalid_field', field, reason);
-    });
+  });
 
   it('POST /v1/transfers: a malformed request whose destination is its source is 400 same_as_source, however the ids are spelled', async () => {
     for (const id of [payer.id, payer.id.toUpperCase()])
@@ -130,54 +129,5 @@ describe('POST /v1/transfers: a malformed request', () => {
         'destination.account_id',
         'same_as_source',
       );
-  });
-
-  it('POST /v1/transfers: a malformed request is answered with every problem at once; the first one leads', async () => {
-    const body = {
-      destination: { type: 'card', account_id: 'x' },
-      amount: { raw: 1.5 },
-      description: 'a\tb',
-      memo: '',
-    };
-    const answer = answered(await post(body), 400, 'missing_field');
-    const invalid = (field: string, reason: string): Json => ({
-      code: 'invalid_field',
-      field,
-      reason,
-    });
-    const missing = (field: string): Json => ({ code: 'missing_field', field, reason: 'required' });
-    assert.deepEqual(answer.details, {
-      field: 'source_account',
-      errors: [
-        missing('source_account'),
-        invalid('destination.type', 'not_one_of: account'),
-        invalid('destination.account_id', UUID),
-        invalid('amount.raw', 'not_an_integer_string'),
-        missing('amount.asset'),
-        invalid('description', 'control_character'),
-        invalid('memo', 'unknown'),
-      ],
-    });
-  });
-
-  it('POST /v1/transfers: a malformed request without Idempotency-Key is 400 missing_idempotency_key, and with anything but a UUID 400 invalid_field', async () => {
-    answered(await post(good, { key: null }), 400, 'missing_idempotency_key');
-    for (const key of ['x', '', randomUUID().slice(1), `${randomUUID()}, ${randomUUID()}`])
-      assertProblem(await post(good, { key }), 'invalid_field', 'Idempotency-Key', 'not_a_uuid');
-  });
-
-  it('POST /v1/transfers: a malformed request has a request id and an Error object whatever was wrong with it', async () => {
-    for (const answer of [
-      await post('{'),
-      await post(good, { key: null }),
-      await post(good, { headers: { 'content-type': 'text/plain' } }),
-      await post('x'.repeat(70_000)),
-      await bank.request('DELETE', '/v1/transfers'),
-      await bank.request('POST', '/v1/transfers/', { body: good }),
-      await bank.request('POST', '/V1/transfers', { body: good }),
-    ]) {
-      assert.match(answer.headers.get('svc-request-id') ?? '', /^[0-9a-f-]{36}$/);
-      assert.equal(typeof answer.code, 'string', answer.text);
-    }
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { addMember, grantRole } from '../../src/access/members.js';
+import { grantRole } from '../../src/access/members.js';
 import { type Instant, instant, toRfc3339 } from '../../src/core/instant.js';
 import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
@@ -56,11 +56,13 @@ describe('GET /v1/transfers', () => {
   const at = (offset: number): string => toRfc3339(instant(START + offset));
   const ids = (items: readonly Json[]): unknown[] => items.map(({ id }) => id);
 
-  it('GET /v1/transfers lists newest first; next_cursor is null on the last page', async () => {
+  it('GET /v1/transfers lists every transfer once, newest first, whatever the limit; next_cursor is null on the last page', async () => {
     const { json } = answered(await bank.get('/v1/transfers?limit=30'), 200);
     assert.deepEqual(Object.keys(json).sort(), ['items', 'next_cursor']);
     assert.equal(json.next_cursor, null);
     assert.deepEqual(json.items, sorted(made));
+    for (const limit of [1, 7, 29, 100])
+      assert.deepEqual(await walk(bank, `/v1/transfers?limit=${limit}`), sorted(made));
   });
 
   /** Newest first; within a millisecond by id. */
@@ -68,20 +70,6 @@ describe('GET /v1/transfers', () => {
     const order = ({ created_at: created, id }: Json): string => `${text(created)} ${text(id)}`;
     return [...transfers].sort((a, b) => (order(a) < order(b) ? 1 : -1));
   }
-
-  it('GET /v1/transfers has 25 on a page by default, and 1 to 100 with a limit', async () => {
-    assert.equal(list((await bank.get('/v1/transfers')).json.items).length, 25);
-    for (const limit of [1, 7, 100])
-      assert.equal(
-        list((await bank.get(`/v1/transfers?limit=${limit}`)).json.items).length,
-        Math.min(limit, 30),
-      );
-  });
-
-  for (const limit of [1, 7, 29])
-    it(`GET /v1/transfers gives every transfer once when it is walked by ${limit}`, async () => {
-      assert.deepEqual(await walk(bank, `/v1/transfers?limit=${limit}`), sorted(made));
-    });
 
   it('GET /v1/transfers filters by source_account', async () => {
     for (const { id } of accounts) {
@@ -107,27 +95,6 @@ describe('GET /v1/transfers', () => {
         answered(await bank.get(`/v1/transfers?status=${status}`), 200).json.items,
         [],
       );
-  });
-
-  it('GET /v1/transfers filters by inclusive bounds of created_at, to the millisecond', async () => {
-    for (const [from, to, count] of [
-      [0, 9, 30],
-      [3, 3, 3],
-      [4, 6, 9],
-      [9, 20, 3],
-      [10, 20, 0],
-      [5, 4, 0],
-    ] as const) {
-      const query = `created_at[gte]=${at(from)}&created_at[lte]=${at(to)}`;
-      const items = await walk(bank, `/v1/transfers?${query}&limit=4`);
-      const expected = made.filter(
-        ({ created_at: created }) => text(created) >= at(from) && text(created) <= at(to),
-      );
-      assert.deepEqual([items.length, ids(items)], [count, ids(sorted(expected))]);
-    }
-    // The same moment in another offset.
-    const query = `created_at[gte]=${encodeURIComponent('2032-05-01T07:00:00.009-05:00')}`;
-    assert.equal(list((await bank.get(`/v1/transfers?${query}`)).json.items).length, 3);
   });
 
   it('GET /v1/transfers finds what an idempotency key made, and nothing for one that made nothing', async () => {
@@ -164,6 +131,15 @@ describe('GET /v1/transfers', () => {
     const query = `source_account=${accounts[0]!.id}&limit=2`;
     const cursor = text((await bank.get(`/v1/transfers?${query}`)).json.next_cursor);
     answered(await bank.get(`/v1/transfers?${query}&cursor=${cursor}`), 200);
+    const since = (time: string) =>
+      `/v1/transfers?limit=1&created_at[gte]=${encodeURIComponent(time)}`;
+    const dated = answered(await bank.get(since(at(3))), 200).json;
+    // The same moment in another offset is the same filter.
+    const again = withQuery(
+      since('2032-05-01T07:00:00.003-05:00'),
+      `cursor=${text(dated.next_cursor)}`,
+    );
+    answered(await bank.get(again), 200);
     const stranger = await openBank(api);
     const refused: readonly (readonly [Bank, string])[] = [
       [stranger, `/v1/transfers?${query}`],
@@ -184,35 +160,8 @@ describe('GET /v1/transfers', () => {
     }
   });
 
-  it('GET /v1/transfers gives no transfer twice and skips no earlier one, while new ones are made', async () => {
-    const own = await openBank(api);
-    const [from, to] = [
-      await own.account({ funds: { COPM: 1_000n * LEAST } }),
-      await own.account(),
-    ];
-    const old = [];
-    for (let index = 0; index < 20; index += 1) old.push(await own.sent({ from, to, raw: LEAST }));
-    const seen: Json[] = [];
-    let cursor: unknown = null;
-    do {
-      const page = await own.get(
-        cursor === null ? '/v1/transfers?limit=3' : `/v1/transfers?limit=3&cursor=${text(cursor)}`,
-      );
-      seen.push(...list(answered(page, 200).json.items));
-      cursor = page.json.next_cursor;
-      await own.sent({ from, to, raw: LEAST });
-    } while (cursor !== null);
-    assert.deepEqual(ids(seen).sort(), ids(old).sort());
-  });
-
   it('GET /v1/transfers omits what the member has no role in: a role in source or destination shows a transfer', async () => {
-    const member = await addMember(
-      db.database,
-      systemClock,
-      bank.tenant.tenant.id,
-      'reader',
-      TEST_ACTOR,
-    );
+    const member = await bank.member('reader');
     const token = await bank.issue(member, ['read']);
     const reader: Pick<Bank, 'get'> = { get: (path) => bank.request('GET', path, { token }) };
     assert.deepEqual(await walk(reader, '/v1/transfers'), []);
@@ -235,16 +184,10 @@ describe('GET /v1/transfers', () => {
     assert.deepEqual((await reader.get(`/v1/transfers?idempotency_key=${key}`)).json.items, []);
   });
 
-  describe('/{id}', () => {
-    it('GET /v1/transfers/{id} answers the transfer as it was created', async () => {
-      for (const transfer of made.slice(0, 5)) {
-        const id = text(transfer.id);
-        assert.deepEqual(answered(await bank.get(`/v1/transfers/${id}`), 200).json, transfer);
-        assert.deepEqual(
-          answered(await bank.get(`/v1/transfers/${id.toUpperCase()}`), 200).json,
-          transfer,
-        );
-      }
-    });
+  it('GET /v1/transfers/{id} answers the transfer as it was created, by an id in any case', async () => {
+    const [transfer] = made;
+    const id = text(transfer?.id);
+    for (const own of [id, id.toUpperCase()])
+      assert.deepEqual(answered(await bank.get(`/v1/transfers/${own}`), 200).json, transfer);
   });
 });

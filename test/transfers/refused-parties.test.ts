@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { addMember, grantRole } from '../../src/access/members.js';
+import { grantRole } from '../../src/access/members.js';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { systemClock } from '../../src/core/instant.js';
 import { accounts, type Account, SYSTEM_ROLES } from '../../src/db/entities/parties.js';
@@ -75,86 +75,46 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
     answered(await one.send({ from, to: await other.account(), raw: LEAST }), 404, 'not_found');
   });
 
-  it('POST /v1/transfers: who may pay from where to where answers 404 before 403: a foreign account reveals nothing about roles', async () => {
-    const nobody = await bank.issue(
-      await addMember(db.database, systemClock, bank.tenant.tenant.id, randomUUID(), TEST_ACTOR),
-    );
-    answered(
-      await bank.send({ from: payer, to: foreign, raw: LEAST }, { token: nobody }),
-      404,
-      'not_found',
-    );
-    answered(
-      await bank.send({ from: foreign, to: payer, raw: LEAST }, { token: nobody }),
-      404,
-      'not_found',
-    );
-  });
-
-  it('POST /v1/transfers: who may pay from where to where answers 403 before 422: without the right nothing is revealed about limits and funds', async () => {
-    const nobody = await bank.issue(
-      await addMember(db.database, systemClock, bank.tenant.tenant.id, randomUUID(), TEST_ACTOR),
-    );
-    for (const raw of [0n, LEAST, 10n ** 18n])
-      answered(
-        await bank.send({ from: payer, to: receiver, raw }, { token: nobody }),
-        403,
-        'authority_insufficient',
-      );
-  });
-
-  it('POST /v1/transfers: who may pay from where to where lets nobody pay for being owner of the destination', async () => {
-    const member = await addMember(
-      db.database,
-      systemClock,
-      bank.tenant.tenant.id,
-      randomUUID(),
-      TEST_ACTOR,
-    );
-    await grantRole(db.database, systemClock, member, receiver.id, 'owner', TEST_ACTOR);
+  it('POST /v1/transfers: who may pay from where to where answers 404 before 403 before 422: without the right nothing is revealed about other accounts, limits and funds', async () => {
+    const member = await bank.member();
     const token = await bank.issue(member);
-    const answer = await bank.send({ from: payer, to: receiver, raw: LEAST }, { token });
-    answered(answer, 403, 'authority_insufficient');
+    answered(
+      await bank.send({ from: payer, to: foreign, raw: LEAST }, { token }),
+      404,
+      'not_found',
+    );
+    answered(
+      await bank.send({ from: foreign, to: payer, raw: LEAST }, { token }),
+      404,
+      'not_found',
+    );
+    // Nobody may pay for being owner of the destination.
+    await grantRole(db.database, systemClock, member, receiver.id, 'owner', TEST_ACTOR);
+    for (const raw of [0n, LEAST, 10n ** 18n]) {
+      const answer = await bank.send({ from: payer, to: receiver, raw }, { token });
+      answered(answer, 403, 'authority_insufficient');
+    }
   });
 
   it('POST /v1/transfers: who may pay from where to where binds no key by a 400, a 403, a 404 or a 409: the same key acts once the cause is gone', async () => {
     const own = await openBank(api);
-    const member = await addMember(
-      db.database,
-      systemClock,
-      own.tenant.tenant.id,
-      'clerk',
-      TEST_ACTOR,
-    );
+    const member = await own.member();
     const token = await own.issue(member);
     const [from, to] = [await own.account({ funds: { COPM: 10n * LEAST } }), await own.account()];
     const key = randomUUID();
+    const send = (raw: bigint | string): ReturnType<Bank['send']> =>
+      own.send({ from, to, raw }, { key, token });
     await setStatus(db, to, 'closed');
-    answered(await own.send({ from, to, raw: 'x' }, { key, token }), 400, 'invalid_field');
-    answered(await own.send({ from, to, raw: LEAST }, { key, token }), 404, 'not_found');
+    answered(await send('x'), 400, 'invalid_field');
+    answered(await send(LEAST), 404, 'not_found');
     await setStatus(db, to, 'active');
-    answered(
-      await own.send({ from, to, raw: LEAST }, { key, token }),
-      403,
-      'authority_insufficient',
-    );
+    answered(await send(LEAST), 403, 'authority_insufficient');
     // Another body under the key: still nothing is bound to it.
-    answered(
-      await own.send({ from, to, raw: LEAST + 1n }, { key, token }),
-      403,
-      'authority_insufficient',
-    );
+    answered(await send(LEAST + 1n), 403, 'authority_insufficient');
     await grantRole(db.database, systemClock, member, from.id, 'operator', TEST_ACTOR);
-    const made = answered(await own.send({ from, to, raw: LEAST }, { key, token }), 201);
-    answered(
-      await own.send({ from, to, raw: LEAST + 1n }, { key, token }),
-      409,
-      'idempotency_key_reused',
-    );
-    assert.equal(
-      answered(await own.send({ from, to, raw: LEAST }, { key, token }), 200).json.id,
-      made.json.id,
-    );
+    const made = answered(await send(LEAST), 201);
+    answered(await send(LEAST + 1n), 409, 'idempotency_key_reused');
+    assert.equal(answered(await send(LEAST), 200).json.id, made.json.id);
   });
 
   it('POST /v1/transfers: who may pay from where to where answers the key before all that: what a used key is asked again is a replay or 409, never 404 or 403', async () => {
@@ -162,9 +122,7 @@ describe('POST /v1/transfers: who may pay from where to where', () => {
     const [from, to] = [await own.account({ funds: { COPM: 10n * LEAST } }), await own.account()];
     const key = randomUUID();
     answered(await own.send({ from, to, raw: LEAST }, { key }), 201);
-    const nobody = await own.issue(
-      await addMember(db.database, systemClock, own.tenant.tenant.id, 'nobody', TEST_ACTOR),
-    );
+    const nobody = await own.issue(await own.member());
     answered(await own.send({ from, to, raw: LEAST }, { key, token: nobody }), 200);
     answered(
       await own.send({ from, to: foreign, raw: LEAST }, { key }),
