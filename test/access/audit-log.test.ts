@@ -47,26 +47,23 @@ describe('the audit log', () => {
     return fresh.map((act) => [act.action, act.subjectType, act.subjectId, parseDetails(act)]);
   }
 
-  for (const statement of [
-    'UPDATE audit_log SET actor=0x61',
-    'DELETE FROM audit_log',
-    'TRUNCATE audit_log',
-  ])
-    it(`the audit log refuses the service's own user ${statement.split(' ')[0] ?? ''}`, async () => {
+  it("the audit log can be neither changed, emptied nor removed by the service's own user", async () => {
+    for (const statement of [
+      'UPDATE audit_log SET actor=0x61',
+      'DELETE FROM audit_log',
+      'TRUNCATE audit_log',
+    ])
       await assert.rejects(
         db.database.withTransaction((transaction) => transaction.execute(statement)),
         (failure) => errnoOf(failure) === DENIED,
       );
-    });
+  });
 
   it('the audit log shows who acted, by which means, when, and for which tenant, newest first', async () => {
     const { id } = await bank.account();
     const before = clock();
-    await freezeAccount({ database: db.database, clock }, id, DECIDED);
-    await unfreezeAccount({ database: db.database, clock }, id, {
-      actor: operatorActor('bob'),
-      reason: null,
-    });
+    await freezeAccount(db.deps, id, DECIDED);
+    await unfreezeAccount(db.deps, id, { actor: operatorActor('bob'), reason: null });
     const [newest, older] = await acts(2);
     assert.deepEqual(
       [
@@ -89,13 +86,8 @@ describe('the audit log', () => {
     answered(await bank.request('PUT', `${path}/alias`, { body: { alias: '$audited.api' } }), 200);
     answered(await bank.request('DELETE', `${path}/alias`), 204);
     const declared = {
-      ...{
-        type: 'person',
-        legal_name: 'Ana Pérez',
-        document_type: 'CC',
-        document_number: '1020304051',
-        country: 'CO',
-      },
+      ...{ type: 'person', legal_name: 'Ana Pérez', document_type: 'CC', country: 'CO' },
+      document_number: '1020304051',
     };
     for (let count = 0; count < 2; count += 1)
       answered(await bank.request('PUT', `${path}/verification`, { body: declared }), 200);
@@ -116,7 +108,7 @@ describe('the audit log', () => {
       name: 'Zenobia Quijano',
       phone: '+573175550999',
     });
-    await setAlias({ database: db.database, clock }, id, '$zenobia', ACTOR);
+    await setAlias(db.deps, id, '$zenobia', ACTOR);
     const declared = {
       ...{
         type: 'person',
@@ -127,7 +119,7 @@ describe('the audit log', () => {
       document_number: '7766554433',
     };
     answered(await bank.request('PUT', `/v1/accounts/${id}/verification`, { body: declared }), 200);
-    await closeAccount({ database: db.database, clock }, id, DECIDED);
+    await closeAccount(db.deps, id, DECIDED);
     const all = JSON.stringify(await acts());
     for (const secret of ['enobia', 'uijano', '3175550999', '7766554433'])
       assert.ok(!all.includes(secret), secret);
@@ -139,44 +131,29 @@ describe('the audit log', () => {
     const member = await addMember(database, clock, tenantId, 'clerk', ACTOR);
     const grant = (role: 'viewer' | 'admin') =>
       grantRole(database, clock, member, accountId, role, ACTOR);
-    assert.deepEqual(await added(() => grant('viewer')), [
+    const granted = (role: string, previous: string | null): unknown => [
+      ...['role.grant', 'member', member.id, { account_id: accountId, role, previous }],
+    ];
+    const remove = () => removeRole(database, clock, member, accountId, ACTOR);
+    const removed = { account_id: accountId, accounts: 1 };
+    for (const [work, ...lines] of [
+      [() => grant('viewer'), granted('viewer', null)],
+      [() => grant('viewer')],
+      [() => grant('admin'), granted('admin', 'viewer')],
+      [remove, ['role.remove', 'member', member.id, removed]],
+      [remove],
       [
-        'role.grant',
-        'member',
-        member.id,
-        { account_id: accountId, role: 'viewer', previous: null },
+        () => grantRoleEverywhere(database, clock, member, 'viewer', ACTOR),
+        ['role.grant_everywhere', 'member', member.id, { role: 'viewer', accounts: 1 }],
       ],
-    ]);
-    assert.deepEqual(await added(() => grant('viewer')), []);
-    assert.deepEqual(await added(() => grant('admin')), [
-      [
-        'role.grant',
-        'member',
-        member.id,
-        { account_id: accountId, role: 'admin', previous: 'viewer' },
-      ],
-    ]);
-    assert.deepEqual(await added(() => removeRole(database, clock, member, accountId, ACTOR)), [
-      ['role.remove', 'member', member.id, { account_id: accountId, accounts: 1 }],
-    ]);
-    assert.deepEqual(await added(() => removeRole(database, clock, member, accountId, ACTOR)), []);
-    assert.deepEqual(
-      await added(() => grantRoleEverywhere(database, clock, member, 'viewer', ACTOR)),
-      [['role.grant_everywhere', 'member', member.id, { role: 'viewer', accounts: 1 }]],
-    );
+    ] as const)
+      assert.deepEqual(await added(work), lines);
 
-    const wanted = {
-      name: 'server',
-      scopes: ['read', 'lookup'],
-      expiresAt: null,
-      cidrs: ['10.0.0.0/8'],
-    } as const;
+    const scopes = ['read', 'lookup'] as const;
+    const wanted = { name: 'server', scopes, expiresAt: null, cidrs: ['10.0.0.0/8'] };
     const { token, text } = await issueToken(database, clock, member, wanted, ACTOR);
     const described = {
-      member_id: member.id,
-      scopes: 'read,lookup',
-      cidrs: '10.0.0.0/8',
-      expires_at: null,
+      ...{ member_id: member.id, scopes: 'read,lookup', cidrs: '10.0.0.0/8', expires_at: null },
     };
     const [issued] = await acts(1);
     assert.deepEqual([issued?.action, issued?.subjectId], ['token.issue', token.keyId]);
@@ -195,7 +172,6 @@ describe('the audit log', () => {
   });
 
   it('the audit log has every action about accounts, limits and fees', async () => {
-    const { database } = db;
     const opening = {
       tenantId,
       type: 'person',
@@ -204,59 +180,51 @@ describe('the audit log', () => {
       phone: null,
       grants: [],
     } as const;
-    const { id } = await openAccount({ database, clock }, opening, ACTOR);
+    const { id } = await openAccount(db.deps, opening, ACTOR);
     const [opened] = await acts(1);
     assert.deepEqual(
       [opened?.action, opened?.subjectId, opened?.actorClaimed],
       ['account.open', id, 'maria'],
     );
     const limits = { accountId: id, asset: 'COPM', maximum: 500_000n } as const;
-    assert.deepEqual(await added(() => setAccountLimits({ database, clock }, limits, ACTOR)), [
+    const terms = { operation: 'payout', flatRaw: 1n, basisPoints: 2n, floorRaw: 3n } as const;
+    const schedule = feeSchedule({ tenantId, ...terms });
+    const priced = { operation: 'payout', asset: 'COPM' };
+    for (const [work, ...line] of [
       [
-        'limits.set',
-        'account',
-        id,
+        () => setAccountLimits(db.deps, limits, ACTOR),
+        ...['limits.set', 'account', id],
         { asset: 'COPM', minimum: null, maximum: '500000', month: null },
       ],
-    ]);
-    assert.deepEqual(
-      await added(() => clearAccountLimits({ database, clock }, id, 'COPM', ACTOR)),
-      [['limits.clear', 'account', id, { asset: 'COPM' }]],
-    );
-    assert.deepEqual(await added(() => setFeeAccount({ database, clock }, tenantId, id, ACTOR)), [
-      ['tenant.set_fee_account', 'tenant', tenantId, { account_id: id, previous: null }],
-    ]);
-    const schedule = feeSchedule({
-      tenantId,
-      operation: 'payout',
-      flatRaw: 1n,
-      basisPoints: 2n,
-      floorRaw: 3n,
-    });
-    const details = {
-      operation: 'payout',
-      asset: 'COPM',
-      flat: '1',
-      basis_points: '2',
-      floor: '3',
-      cap: null,
-    };
-    assert.deepEqual(await added(() => setFeeSchedule({ database, clock }, schedule, ACTOR)), [
-      ['fees.set', 'tenant', tenantId, details],
-    ]);
-    assert.deepEqual(await added(() => removeFeeSchedule({ database, clock }, schedule, ACTOR)), [
-      ['fees.remove', 'tenant', tenantId, { operation: 'payout', asset: 'COPM' }],
-    ]);
+      [
+        () => clearAccountLimits(db.deps, id, 'COPM', ACTOR),
+        ...['limits.clear', 'account', id, { asset: 'COPM' }],
+      ],
+      [
+        () => setFeeAccount(db.deps, tenantId, id, ACTOR),
+        ...['tenant.set_fee_account', 'tenant', tenantId, { account_id: id, previous: null }],
+      ],
+      [
+        () => setFeeSchedule(db.deps, schedule, ACTOR),
+        ...['fees.set', 'tenant', tenantId],
+        { ...priced, flat: '1', basis_points: '2', floor: '3', cap: null },
+      ],
+      [
+        () => removeFeeSchedule(db.deps, schedule, ACTOR),
+        ...['fees.remove', 'tenant', tenantId, priced],
+      ],
+    ] as const)
+      assert.deepEqual(await added(work), [line]);
     const { id: closing } = await openAccount(
-      { database, clock },
+      db.deps,
       { ...opening, alias: '$audited.closing' },
       ACTOR,
     );
-    assert.deepEqual(await added(() => closeAccount({ database, clock }, closing, DECIDED)), [
+    assert.deepEqual(await added(() => closeAccount(db.deps, closing, DECIDED)), [
       ['alias.release', 'account', closing, {}],
       ['account.close', 'account', closing, { reason: 'ticket 118' }],
     ]);
-    assert.deepEqual(await added(() => closeAccount({ database, clock }, closing, DECIDED)), []);
+    assert.deepEqual(await added(() => closeAccount(db.deps, closing, DECIDED)), []);
   });
 
   it('the audit log has every action about the reserved list', async () => {
@@ -265,10 +233,10 @@ describe('the audit log', () => {
       (await listAuditRows(db.database.reader, { subjectId: alias }, 10)).map(
         ({ action, tenantId: of }) => [action, of],
       );
-    await reserveAlias({ database: db.database, clock }, alias, ACTOR);
-    await reserveAlias({ database: db.database, clock }, alias, ACTOR);
-    await unreserveAlias({ database: db.database, clock }, alias, ACTOR);
-    await unreserveAlias({ database: db.database, clock }, alias, ACTOR);
+    await reserveAlias(db.deps, alias, ACTOR);
+    await reserveAlias(db.deps, alias, ACTOR);
+    await unreserveAlias(db.deps, alias, ACTOR);
+    await unreserveAlias(db.deps, alias, ACTOR);
     assert.deepEqual(await ofAlias(), [
       ['alias.unreserve', null],
       ['alias.reserve', null],
@@ -279,17 +247,8 @@ describe('the audit log', () => {
     const deps = { database: db.database, writer: api.core.writer };
     const { id: accountId } = await bank.account();
     const amount = { raw: 700n, asset: 'COPM' } as const;
-    const payIn = () =>
-      recordPayIn(deps, {
-        ...{
-          tenantId,
-          accountId,
-          amount,
-          reference: 'wire-1',
-          description: 'for Ana',
-          by: someone('maria'),
-        },
-      });
+    const wire = { tenantId, accountId, amount, reference: 'wire-1', by: someone('maria') };
+    const payIn = () => recordPayIn(deps, { ...wire, description: 'for Ana' });
     const { resource: recorded } = await payIn();
     const [act] = await acts(1);
     const money = { account_id: accountId, asset: 'COPM', raw: '700' };
@@ -333,8 +292,8 @@ describe('the audit log', () => {
   it('the audit log has nothing about refused actions', async () => {
     const { id } = await bank.account({ funds: { COPM: 1n } });
     const before = await acts();
-    await assert.rejects(closeAccount({ database: db.database, clock }, id, DECIDED));
-    await assert.rejects(setAlias({ database: db.database, clock }, id, '$admin', ACTOR));
+    await assert.rejects(closeAccount(db.deps, id, DECIDED));
+    await assert.rejects(setAlias(db.deps, id, '$admin', ACTOR));
     answered(
       await bank.request('PUT', `/v1/accounts/${id}/alias`, { body: { alias: '$banco' } }),
       422,

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { serviceDocument } from '../../scripts/docs/openapi.js';
-import { addMember } from '../../src/access/members.js';
 import { addTenant } from '../../src/access/tenants.js';
 import { issueToken } from '../../src/access/tokens.js';
 import { openAccount } from '../../src/accounts/opening.js';
@@ -75,42 +74,24 @@ describe('a text that hides or turns what is read', () => {
 
   it('a text that hides or turns what is read is refused in every name and reason that operators give', async () => {
     const { database, writer } = api.core;
-    const tenantId = bank.tenant.tenant.id;
-    const { owner } = bank.tenant;
+    const deps = { database, clock, writer };
+    const { tenant, owner } = bank.tenant;
     const amount = { raw: 1n, asset: 'COPM' } as const;
-    const money = {
-      tenantId,
-      accountId: payer.id,
-      amount,
-      reference: 'hidden',
-      by: someone('maria'),
-    };
-    const opening = {
-      tenantId,
-      type: 'person',
-      name: TURNED,
-      alias: null,
-      phone: null,
-      grants: [],
-    } as const;
-    const wanted = { name: TURNED, scopes: ['read'], expiresAt: null, cidrs: [] } as const;
+    const place = { tenantId: tenant.id, accountId: payer.id, amount };
+    const money = { ...place, reference: 'hidden', by: someone('maria') } as const;
+    const reason = { actor: TEST_ACTOR, reason: TURNED };
+    const named = { tenantId: tenant.id, type: 'person', name: TURNED, alias: null } as const;
+    const token = { name: TURNED, scopes: ['read'], expiresAt: null, cidrs: [] } as const;
+    const home = { name: TURNED, network: null, timeZone: 'America/Bogota' };
     const doors: Readonly<Record<string, () => Promise<unknown>>> = {
-      tenant: () =>
-        addTenant(
-          database,
-          clock,
-          { name: TURNED, network: null, timeZone: 'America/Bogota' },
-          TEST_ACTOR,
-        ),
-      member: () => addMember(database, clock, tenantId, TURNED, TEST_ACTOR),
+      tenant: () => addTenant(database, clock, home, TEST_ACTOR),
+      member: () => bank.member(TURNED),
       staff: () => addStaff(database, { name: TURNED, rights: ['approve'] }),
-      token: () => issueToken(database, clock, owner, wanted, TEST_ACTOR),
-      account: () => openAccount({ database, clock }, opening, TEST_ACTOR),
-      freeze: () =>
-        freezeAccount({ database, clock }, payer.id, { actor: TEST_ACTOR, reason: TURNED }),
-      payIn: () => recordPayIn({ database, writer }, { ...money, description: TURNED }),
-      adjustment: () =>
-        proposeAdjustment({ database, writer }, { ...money, direction: 'in', reason: TURNED }),
+      token: () => issueToken(database, clock, owner, token, TEST_ACTOR),
+      account: () => openAccount(deps, { ...named, phone: null, grants: [] }, TEST_ACTOR),
+      freeze: () => freezeAccount(deps, payer.id, reason),
+      payIn: () => recordPayIn(deps, { ...money, description: TURNED }),
+      adjustment: () => proposeAdjustment(deps, { ...money, direction: 'in', reason: TURNED }),
     };
     for (const [door, knock] of Object.entries(doors))
       await assert.rejects(
@@ -130,9 +111,7 @@ describe('a text that hides or turns what is read', () => {
       const ran = await run(
         'src/ops/main.js',
         ['accounts', 'list', '--tenant', tenant.tenant.tenant.id, ...args],
-        {
-          MYSQL_URL: db.url,
-        },
+        { MYSQL_URL: db.url },
       );
       assert.equal(ran.code, 0, ran.stderr);
       assert.doesNotMatch(ran.stdout, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
@@ -141,17 +120,6 @@ describe('a text that hides or turns what is read', () => {
     assert.match(await shown(), /Ana \\u202eMP\\u001b\[2J\\u009b/);
     const names = (JSON.parse(await shown('--json')) as Json[]).map(({ name }) => text(name));
     assert.ok(names.includes(stored), names.join());
-  });
-
-  it('a text that hides or turns what is read that is an argument is escaped in the message about it', async () => {
-    const ran = await run('src/ops/main.js', ['accounts', 'list', '--tenant', TURNED], {
-      MYSQL_URL: db.url,
-    });
-    assert.equal(ran.code, 1);
-    assert.match(ran.stderr, /Ana \\u202eMP/);
-    const unknown = await run('src/ops/main.js', [`--${TURNED}`], { MYSQL_URL: db.url });
-    assert.equal(unknown.code, 2);
-    assert.match(unknown.stderr, /Ana \\u202eMP/);
   });
 });
 

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { addMember } from '../../src/access/members.js';
 import { systemClock } from '../../src/core/instant.js';
 import {
   type Operation,
@@ -26,36 +25,23 @@ import {
   text,
   transferBody,
 } from '../support/bank.js';
-import { TEST_ACTOR } from '../support/world.js';
 
-/** What a request names: all of one tenant. */
-export interface Target {
+/** The transfer that waits, the ready batch and the request are of nobody who is asked for here. */
+export const TARGET_IDS = [
+  ...(['transferId', 'pendingId', 'bonusId', 'payoutId', 'eventId', 'requestId'] as const),
+  ...(['batchId', 'rejectedBatchId', 'readyBatchId', 'statementId'] as const),
+  ...(['webhookId', 'spareWebhookId'] as const),
+];
+export type TargetIds = Readonly<Record<(typeof TARGET_IDS)[number], string>>;
+
+/** What a request names: all of one tenant, and of `account`. */
+export interface Target extends TargetIds {
   readonly account: Pick<Account, 'id'>;
   /** Where a transfer goes. */
   readonly other: Pick<Account, 'id'>;
-  readonly transferId: string;
-  /** A transfer of `account` that waits for approval, and that nobody who is asked for here created. */
-  readonly pendingId: string;
-  readonly bonusId: string;
-  /** A batch of `account` that is completed, and one that was rejected. */
-  readonly batchId: string;
-  /** A payout of `account` that was canceled. */
-  readonly payoutId: string;
-  readonly rejectedBatchId: string;
-  /** A batch of `account` that is ready, and that nobody who is asked for here uploaded. */
-  readonly readyBatchId: string;
-  readonly eventId: string;
-  /** Of `account`. */
   readonly alias: string;
   /** Makes what an endpoint uses up, for its next request; nothing where the target is not there. */
   readonly renew?: (what: NonNullable<Endpoint['usesUp']>) => Promise<Partial<Target>>;
-  readonly webhookId: string;
-  /** One that may be deleted. */
-  readonly spareWebhookId: string;
-  /** Of `account`, with its files. */
-  readonly statementId: string;
-  /** Of a request by somebody who is not asked for here. */
-  readonly requestId: string;
 }
 
 /** An endpoint as docs/contract.md has it (Roles and scopes): written out, so that a changed right is seen. */
@@ -84,55 +70,36 @@ export interface Endpoint {
 
 const EVERY = ROLES;
 const MANAGERS = ['admin', 'owner'] as const;
+const PAYERS = ['operator', 'admin', 'owner'] as const;
+const APPROVERS = ['approver', 'admin', 'owner'] as const;
 
-function read(
-  path: string,
-  ask: (target: Target) => string,
-): Pick<Endpoint, 'route' | 'status' | 'ask'> {
-  return { route: `GET ${path}`, status: 200, ask: (target) => ({ path: ask(target) }) };
-}
+type Right = Pick<Endpoint, 'operation' | 'scopes' | 'roles'>;
+const right = (
+  operation: Operation,
+  scopes: readonly Scope[],
+  roles: readonly Role[] | null,
+): Right => ({ operation, scopes, roles });
 
-const ofAccount = { operation: 'readAccount', scopes: ['read'], roles: EVERY } as const;
-const ofTransfers = {
-  operation: 'readTransfers',
-  scopes: ['read', 'transfers'],
-  roles: EVERY,
-} as const;
-const ofBonuses = { operation: 'readBonuses', scopes: ['read', 'bonuses'], roles: EVERY } as const;
-const ofBatches = { operation: 'readBatches', scopes: ['read', 'bonuses'], roles: EVERY } as const;
-const ofPayouts = { operation: 'readPayouts', scopes: ['read', 'payouts'], roles: EVERY } as const;
-const ofEvents = { operation: 'readEvents', scopes: ['read', 'webhooks'], roles: null } as const;
-const ofLimits = { operation: 'readLimits', scopes: ['read', 'transfers'], roles: EVERY } as const;
-const ofManagers = { operation: 'manageAccount', scopes: ['transfers'], roles: MANAGERS } as const;
-
-const ofApprovers = {
-  operation: 'approveTransfer',
-  scopes: ['transfers'],
-  roles: ['approver', 'admin', 'owner'],
-} as const;
+const ofAccount = right('readAccount', ['read'], EVERY);
+const ofTransfers = right('readTransfers', ['read', 'transfers'], EVERY);
+const ofBonuses = right('readBonuses', ['read', 'bonuses'], EVERY);
+const ofBatches = right('readBatches', ['read', 'bonuses'], EVERY);
+const ofPayouts = right('readPayouts', ['read', 'payouts'], EVERY);
+const ofEvents = right('readEvents', ['read', 'webhooks'], null);
+const ofLimits = right('readLimits', ['read', 'transfers'], EVERY);
+const ofManagers = right('manageAccount', ['transfers'], MANAGERS);
+const ofApprovers = right('approveTransfer', ['transfers'], APPROVERS);
+const ofWebhooks = right('manageWebhooks', ['webhooks'], MANAGERS);
+const toPayBonuses = right('createBonus', ['bonuses'], PAYERS);
+const toApprovePayouts = right('approvePayout', ['payouts'], APPROVERS);
 
 const POLICY_PATH = '/v1/accounts/{account_id}/approval_policies/{asset}';
 /** In DUSD, so that transfers of COPM go through at once. */
 const POLICY = { threshold: '0', approvals: 1 } as const;
-const ofWebhooks = { operation: 'manageWebhooks', scopes: ['webhooks'], roles: MANAGERS } as const;
-
 const WEBHOOK = { url: 'https://example.com/hook', events: ['transfer.completed'] } as const;
-
-function webhook(
-  method: string,
-  path: string,
-  status: number,
-  body?: unknown,
-): Pick<Endpoint, 'route' | 'status' | 'ask'> {
-  return {
-    route: `${method} /v1/webhook_endpoints/{id}${path}`,
-    status,
-    ask: ({ webhookId }) => ({ path: `/v1/webhook_endpoints/${webhookId}${path}`, body }),
-  };
-}
-
 /** Nobody validates it here. */
 const PAYROLL = Buffer.from('recipient,amount,asset\n');
+const IN_VAIN = { status: 409, code: 'invalid_state' } as const;
 
 export const VERIFICATION = {
   type: 'business',
@@ -142,310 +109,145 @@ export const VERIFICATION = {
   country: 'CO',
 } as const;
 
+interface Asking extends Partial<Omit<Endpoint, 'route' | 'ask' | keyof Right>> {
+  /** What of the target the path names beside an account and an asset. */
+  readonly id?: keyof Target;
+  /** Whose id is the account's; `account` unless said. */
+  readonly in?: 'account' | 'other';
+  readonly query?: (target: Target) => string;
+  readonly body?: (target: Target) => unknown;
+  readonly form?: (target: Target) => FormData;
+}
+
+/** A request to the path of its route, with what the target has in place of the parameters. */
+function to(route: string, of: Right, asking: Asking = {}): Endpoint {
+  const { id, in: account = 'account', query, body, form, ...more } = asking;
+  const path = (target: Target): string =>
+    route
+      .replace(/^\w+ /, '')
+      .replace('{account_id}', target[account].id)
+      .replace('{asset}', 'DUSD')
+      .replace(/\{\w+\}/, id === undefined ? '' : text(target[id]));
+  const ask: Endpoint['ask'] = (target) => ({
+    path: path(target) + (query?.(target) ?? ''),
+    ...(body === undefined ? {} : { body: body(target) }),
+    ...(form === undefined ? {} : { form: form(target) }),
+  });
+  return { route, status: 200, ...of, ...more, ask };
+}
+
+const webhook = (route: string, asking: Asking = {}): Endpoint =>
+  to(route.replace(' ', ' /v1/webhook_endpoints/{id}'), ofWebhooks, { id: 'webhookId', ...asking });
+const ofLeast = { raw: LEAST.toString(), asset: 'COPM' } as const;
+
 /** Every endpoint that there is. */
 export const ENDPOINTS: readonly Endpoint[] = [
-  { ...read('/v1/accounts', () => '/v1/accounts'), ...ofAccount, isList: true },
-  {
-    ...read('/v1/accounts/{account_id}', ({ account }) => `/v1/accounts/${account.id}`),
-    ...ofAccount,
-  },
-  {
-    ...read(
-      '/v1/accounts/{account_id}/balances',
-      ({ account }) => `/v1/accounts/${account.id}/balances`,
-    ),
-    ...ofAccount,
-  },
-  {
-    ...read(
-      '/v1/accounts/{account_id}/movements',
-      ({ account }) => `/v1/accounts/${account.id}/movements`,
-    ),
-    ...ofAccount,
-  },
-  {
-    ...read(
-      '/v1/accounts/{account_id}/limits',
-      ({ account }) => `/v1/accounts/${account.id}/limits`,
-    ),
-    ...ofLimits,
-  },
-  {
-    ...read(POLICY_PATH, ({ account }) => `/v1/accounts/${account.id}/approval_policies/DUSD`),
-    ...ofLimits,
-  },
-  {
-    route: `PUT ${POLICY_PATH}`,
-    status: 200,
-    ask: ({ account }) => ({
-      path: `/v1/accounts/${account.id}/approval_policies/DUSD`,
-      body: POLICY,
-    }),
-    ...ofManagers,
-  },
-  {
-    route: `DELETE ${POLICY_PATH}`,
-    status: 204,
-    usesUp: 'policy',
-    // Of another account, so that the policy of `account` stays.
-    ask: ({ other }) => ({ path: `/v1/accounts/${other.id}/approval_policies/DUSD` }),
-    ...ofManagers,
-  },
-  {
-    ...read(
-      '/v1/accounts/lookup',
-      ({ alias }) => `/v1/accounts/lookup?alias=${encodeURIComponent(alias)}`,
-    ),
-    operation: 'lookUp',
-    scopes: ['lookup'],
-    roles: null,
-  },
-  {
-    route: 'PUT /v1/accounts/{account_id}/alias',
-    status: 200,
-    ask: ({ account, alias }) => ({ path: `/v1/accounts/${account.id}/alias`, body: { alias } }),
-    ...ofManagers,
-  },
-  {
-    route: 'DELETE /v1/accounts/{account_id}/alias',
-    status: 204,
-    // Of another account, so that the alias stays where it is.
-    ask: ({ other }) => ({ path: `/v1/accounts/${other.id}/alias` }),
-    ...ofManagers,
-  },
-  {
-    route: 'PUT /v1/accounts/{account_id}/verification',
-    status: 200,
-    ask: ({ account }) => ({ path: `/v1/accounts/${account.id}/verification`, body: VERIFICATION }),
-    ...ofManagers,
-  },
-  {
-    route: 'POST /v1/transfers',
-    operation: 'createTransfer',
-    scopes: ['transfers'],
-    roles: ['operator', 'admin', 'owner'],
+  to('GET /v1/accounts', ofAccount, { isList: true }),
+  to('GET /v1/accounts/{account_id}', ofAccount),
+  to('GET /v1/accounts/{account_id}/balances', ofAccount),
+  to('GET /v1/accounts/{account_id}/movements', ofAccount),
+  to('GET /v1/accounts/{account_id}/limits', ofLimits),
+  to(`GET ${POLICY_PATH}`, ofLimits),
+  to(`PUT ${POLICY_PATH}`, ofManagers, { body: () => POLICY }),
+  // Of another account, so that the policy of `account` stays.
+  to(`DELETE ${POLICY_PATH}`, ofManagers, { in: 'other', status: 204, usesUp: 'policy' }),
+  to('GET /v1/accounts/lookup', right('lookUp', ['lookup'], null), {
+    query: ({ alias }) => `?alias=${encodeURIComponent(alias)}`,
+  }),
+  to('PUT /v1/accounts/{account_id}/alias', ofManagers, { body: ({ alias }) => ({ alias }) }),
+  // Of another account, so that the alias stays where it is.
+  to('DELETE /v1/accounts/{account_id}/alias', ofManagers, { in: 'other', status: 204 }),
+  to('PUT /v1/accounts/{account_id}/verification', ofManagers, { body: () => VERIFICATION }),
+  to('POST /v1/transfers', right('createTransfer', ['transfers'], PAYERS), {
     status: 201,
-    ask: ({ account, other }) => ({
-      path: '/v1/transfers',
-      body: transferBody({ from: account, to: other, raw: LEAST }),
-    }),
-  },
-  { ...read('/v1/transfers', () => '/v1/transfers'), ...ofTransfers, isList: true },
-  {
-    ...read('/v1/transfers/{id}', ({ transferId }) => `/v1/transfers/${transferId}`),
-    ...ofTransfers,
-  },
-  {
-    route: 'POST /v1/transfers/{id}/approve',
-    usesUp: 'pending transfer',
-    status: 200,
-    ask: ({ pendingId }) => ({ path: `/v1/transfers/${pendingId}/approve` }),
-    ...ofApprovers,
-  },
-  {
-    route: 'POST /v1/transfers/{id}/reject',
-    usesUp: 'pending transfer',
-    status: 200,
-    ask: ({ pendingId }) => ({
-      path: `/v1/transfers/${pendingId}/reject`,
-      body: { reason: 'not agreed' },
-    }),
-    ...ofApprovers,
-  },
-  {
-    route: 'POST /v1/transfers/{id}/cancel',
-    usesUp: 'pending transfer',
-    operation: 'cancelTransfer',
-    scopes: ['transfers'],
-    // And the creator, who is asked for in the tests of approvals.
-    roles: MANAGERS,
-    status: 200,
-    ask: ({ pendingId }) => ({ path: `/v1/transfers/${pendingId}/cancel` }),
-  },
-  {
-    route: 'POST /v1/bonuses',
-    operation: 'createBonus',
-    scopes: ['bonuses'],
-    roles: ['operator', 'admin', 'owner'],
+    body: ({ account, other }) => transferBody({ from: account, to: other, raw: LEAST }),
+  }),
+  to('GET /v1/transfers', ofTransfers, { isList: true }),
+  to('GET /v1/transfers/{id}', ofTransfers, { id: 'transferId' }),
+  to('POST /v1/transfers/{id}/approve', ofApprovers, {
+    ...{ id: 'pendingId', usesUp: 'pending transfer' },
+  }),
+  to('POST /v1/transfers/{id}/reject', ofApprovers, {
+    ...{ id: 'pendingId', usesUp: 'pending transfer', body: () => ({ reason: 'not agreed' }) },
+  }),
+  // And the creator, who is asked for in the tests of approvals.
+  to('POST /v1/transfers/{id}/cancel', right('cancelTransfer', ['transfers'], MANAGERS), {
+    ...{ id: 'pendingId', usesUp: 'pending transfer' },
+  }),
+  to('POST /v1/bonuses', toPayBonuses, {
     status: 201,
-    ask: ({ account, other }) => ({
-      path: '/v1/bonuses',
-      body: {
-        source_account: account.id,
-        recipient: { account_id: other.id },
-        amount: { raw: LEAST.toString(), asset: 'COPM' },
-      },
+    body: ({ account, other }) => ({
+      source_account: account.id,
+      recipient: { account_id: other.id },
+      amount: ofLeast,
     }),
-  },
-  { ...read('/v1/bonuses', () => '/v1/bonuses'), ...ofBonuses, isList: true },
-  { ...read('/v1/bonuses/{id}', ({ bonusId }) => `/v1/bonuses/${bonusId}`), ...ofBonuses },
-  { ...read('/v1/bonus_batches', () => '/v1/bonus_batches'), ...ofBatches, isList: true },
-  {
-    ...read('/v1/bonus_batches/{batch_id}', ({ batchId }) => `/v1/bonus_batches/${batchId}`),
-    ...ofBatches,
-  },
-  {
-    ...read(
-      '/v1/bonus_batches/{batch_id}/rows',
-      ({ batchId }) => `/v1/bonus_batches/${batchId}/rows`,
-    ),
-    ...ofBatches,
-  },
-  {
-    route: 'POST /v1/bonus_batches',
-    operation: 'createBonus',
-    scopes: ['bonuses'],
-    roles: ['operator', 'admin', 'owner'],
+  }),
+  to('GET /v1/bonuses', ofBonuses, { isList: true }),
+  to('GET /v1/bonuses/{id}', ofBonuses, { id: 'bonusId' }),
+  to('GET /v1/bonus_batches', ofBatches, { isList: true }),
+  to('GET /v1/bonus_batches/{batch_id}', ofBatches, { id: 'batchId' }),
+  to('GET /v1/bonus_batches/{batch_id}/rows', ofBatches, { id: 'batchId' }),
+  to('POST /v1/bonus_batches', toPayBonuses, {
     status: 201,
-    ask: ({ account }) => ({
-      path: '/v1/bonus_batches',
-      form: formOf(PAYROLL, { source_account: account.id }),
-    }),
-  },
-  {
-    ...read('/v1/bonus_batches/template', () => '/v1/bonus_batches/template'),
-    operation: 'readTemplate',
-    scopes: ['read', 'bonuses'],
-    roles: null,
-  },
-  {
-    ...read(
-      '/v1/bonus_batches/{batch_id}/files/errors',
-      ({ rejectedBatchId: id }) => `/v1/bonus_batches/${id}/files/errors`,
-    ),
-    ...ofBatches,
-  },
-  {
-    ...read(
-      '/v1/bonus_batches/{batch_id}/files/result',
-      ({ batchId: id }) => `/v1/bonus_batches/${id}/files/result`,
-    ),
-    ...ofBatches,
-  },
-  {
-    route: 'POST /v1/bonus_batches/{batch_id}/execute',
-    operation: 'executeBatch',
-    scopes: ['bonuses'],
-    roles: ['approver', 'admin', 'owner'],
-    status: 409,
-    code: 'invalid_state',
-    ask: ({ batchId }) => ({ path: `/v1/bonus_batches/${batchId}/execute` }),
-  },
-  {
-    route: 'POST /v1/bonus_batches/{batch_id}/cancel',
-    usesUp: 'ready batch',
-    operation: 'withdrawBatch',
-    scopes: ['bonuses'],
-    // And the uploader, who is asked for in the tests of withdrawals.
-    roles: MANAGERS,
-    status: 200,
-    ask: ({ readyBatchId }) => ({ path: `/v1/bonus_batches/${readyBatchId}/cancel` }),
-  },
-  {
-    route: 'POST /v1/payouts',
-    operation: 'createPayout',
-    scopes: ['payouts'],
-    roles: ['operator', 'admin', 'owner'],
+    form: ({ account }) => formOf(PAYROLL, { source_account: account.id }),
+  }),
+  to('GET /v1/bonus_batches/template', right('readTemplate', ['read', 'bonuses'], null)),
+  to('GET /v1/bonus_batches/{batch_id}/files/errors', ofBatches, { id: 'rejectedBatchId' }),
+  to('GET /v1/bonus_batches/{batch_id}/files/result', ofBatches, { id: 'batchId' }),
+  to('POST /v1/bonus_batches/{batch_id}/execute', right('executeBatch', ['bonuses'], APPROVERS), {
+    id: 'batchId',
+    ...IN_VAIN,
+  }),
+  // And the uploader, who is asked for in the tests of withdrawals.
+  to('POST /v1/bonus_batches/{batch_id}/cancel', right('withdrawBatch', ['bonuses'], MANAGERS), {
+    ...{ id: 'readyBatchId', usesUp: 'ready batch' },
+  }),
+  to('POST /v1/payouts', right('createPayout', ['payouts'], PAYERS), {
     status: 201,
-    ask: ({ account }) => ({ path: '/v1/payouts', body: payoutBody({ from: account }) }),
-  },
-  { ...read('/v1/payouts', () => '/v1/payouts'), ...ofPayouts, isList: true },
-  { ...read('/v1/payouts/{id}', ({ payoutId }) => `/v1/payouts/${payoutId}`), ...ofPayouts },
-  ...(['approve', 'reject'] as const).map((action): Endpoint => ({
-    route: `POST /v1/payouts/{id}/${action}`,
-    operation: 'approvePayout',
-    scopes: ['payouts'],
-    roles: ['approver', 'admin', 'owner'],
-    status: 409,
-    code: 'invalid_state',
-    ask: ({ payoutId }) => ({
-      path: `/v1/payouts/${payoutId}/${action}`,
-      ...(action === 'reject' ? { body: { reason: 'no' } } : {}),
-    }),
-  })),
-  {
-    route: 'POST /v1/payouts/{id}/cancel',
-    operation: 'cancelPayout',
-    scopes: ['payouts'],
-    roles: MANAGERS,
-    status: 409,
-    code: 'invalid_state',
-    ask: ({ payoutId }) => ({ path: `/v1/payouts/${payoutId}/cancel` }),
-  },
-  {
-    route: 'POST /v1/statements',
+    body: ({ account }) => payoutBody({ from: account }),
+  }),
+  to('GET /v1/payouts', ofPayouts, { isList: true }),
+  to('GET /v1/payouts/{id}', ofPayouts, { id: 'payoutId' }),
+  to('POST /v1/payouts/{id}/approve', toApprovePayouts, { id: 'payoutId', ...IN_VAIN }),
+  to('POST /v1/payouts/{id}/reject', toApprovePayouts, {
+    ...{ id: 'payoutId', ...IN_VAIN, body: () => ({ reason: 'no' }) },
+  }),
+  to('POST /v1/payouts/{id}/cancel', right('cancelPayout', ['payouts'], MANAGERS), {
+    ...{ id: 'payoutId', ...IN_VAIN },
+  }),
+  to('POST /v1/statements', ofAccount, {
     // Nobody's account is old enough; that is said to those who may know of it.
-    status: 400,
-    code: 'invalid_field',
-    ask: ({ account }) => ({
-      path: '/v1/statements',
-      body: {
-        account_id: account.id,
-        asset: 'COPM',
-        from: '2020-01-01T00:00:00Z',
-        to: '2020-02-01T00:00:00Z',
-      },
+    ...{ status: 400, code: 'invalid_field' },
+    body: ({ account }) => ({
+      ...{ account_id: account.id, asset: 'COPM' },
+      ...{ from: '2020-01-01T00:00:00Z', to: '2020-02-01T00:00:00Z' },
     }),
-    ...ofAccount,
-  },
-  { ...read('/v1/statements', () => '/v1/statements'), ...ofAccount, isList: true },
-  {
-    ...read('/v1/statements/{statement_id}', ({ statementId }) => `/v1/statements/${statementId}`),
-    ...ofAccount,
-  },
-  {
-    ...read(
-      '/v1/statements/{statement_id}/file',
-      ({ statementId }) => `/v1/statements/${statementId}/file`,
-    ),
-    ...ofAccount,
-  },
-  {
-    ...read('/v1/requests/{request_id}', ({ requestId }) => `/v1/requests/${requestId}`),
-    operation: 'readRequests',
-    scopes: SCOPES,
-    roles: null,
+  }),
+  to('GET /v1/statements', ofAccount, { isList: true }),
+  to('GET /v1/statements/{statement_id}', ofAccount, { id: 'statementId' }),
+  to('GET /v1/statements/{statement_id}/file', ofAccount, { id: 'statementId' }),
+  to('GET /v1/requests/{request_id}', right('readRequests', SCOPES, null), {
     // Of the own member alone, which the tests of requests ask for.
-    status: 404,
-    code: 'not_found',
-  },
-  { ...read('/v1/events', () => '/v1/events'), ...ofEvents },
-  { ...read('/v1/events/{id}', ({ eventId }) => `/v1/events/${eventId}`), ...ofEvents },
-  {
-    route: 'POST /v1/events/{id}/redeliver',
-    status: 200,
-    ask: ({ eventId }) => ({ path: `/v1/events/${eventId}/redeliver` }),
-    ...ofWebhooks,
-  },
-  {
-    route: 'POST /v1/webhook_endpoints',
-    status: 201,
-    ask: () => ({ path: '/v1/webhook_endpoints', body: WEBHOOK }),
-    namesNothing: true,
-    ...ofWebhooks,
-  },
-  { ...read('/v1/webhook_endpoints', () => '/v1/webhook_endpoints'), ...ofWebhooks },
-  { ...webhook('GET', '', 200), ...ofWebhooks },
-  { ...webhook('PATCH', '', 200, WEBHOOK), ...ofWebhooks },
-  { ...webhook('POST', '/rotate_secret', 200), ...ofWebhooks },
-  { ...webhook('POST', '/test', 202), ...ofWebhooks },
-  { ...webhook('GET', '/deliveries', 200), ...ofWebhooks },
-  {
-    route: 'POST /v1/webhook_endpoints/{id}/recover',
+    ...{ id: 'requestId', status: 404, code: 'not_found' },
+  }),
+  to('GET /v1/events', ofEvents),
+  to('GET /v1/events/{id}', ofEvents, { id: 'eventId' }),
+  to('POST /v1/events/{id}/redeliver', ofWebhooks, { id: 'eventId' }),
+  to('POST /v1/webhook_endpoints', ofWebhooks, {
+    ...{ status: 201, body: () => WEBHOOK, namesNothing: true },
+  }),
+  to('GET /v1/webhook_endpoints', ofWebhooks),
+  webhook('GET '),
+  webhook('PATCH ', { body: () => WEBHOOK }),
+  webhook('POST /rotate_secret'),
+  webhook('POST /test', { status: 202 }),
+  webhook('GET /deliveries'),
+  webhook('POST /recover', {
     status: 202,
-    ask: ({ webhookId }) => ({
-      path: `/v1/webhook_endpoints/${webhookId}/recover`,
-      // A little ago by any clock of a test.
-      body: { since: new Date(Date.now() - 1_000).toISOString() },
-    }),
-    ...ofWebhooks,
-  },
-  {
-    route: 'DELETE /v1/webhook_endpoints/{id}',
-    status: 204,
-    ask: ({ spareWebhookId }) => ({ path: `/v1/webhook_endpoints/${spareWebhookId}` }),
-    ...ofWebhooks,
-  },
+    // A little ago by any clock of a test.
+    body: () => ({ since: new Date(Date.now() - 1_000).toISOString() }),
+  }),
+  webhook('DELETE ', { id: 'spareWebhookId', status: 204 }),
 ];
 
 export function methodOf({ route }: Pick<Endpoint, 'route'>): string {
@@ -457,16 +259,9 @@ export async function makeTarget(
   bank: Bank,
   wanted: Parameters<Bank['account']>[0] = {},
 ): Promise<Target> {
-  const { database } = bank.api.core;
   const { id: tenantId } = bank.tenant.tenant;
   const alias = `$a${tenantId.slice(-12)}`;
-  const maker = await addMember(
-    database,
-    systemClock,
-    tenantId,
-    'who makes what waits',
-    TEST_ACTOR,
-  );
+  const maker = await bank.member('who makes what waits');
   const token = await bank.issue(maker);
   const roles = [{ memberId: maker.id, role: 'operator' as const }, ...(wanted.roles ?? [])];
   const funds = { COPM: 1_000n * LEAST, DUSD: 1_000n * LEAST };
@@ -522,31 +317,16 @@ async function storedStatement(bank: Bank, { id: accountId, tenantId }: Account)
   const id = newId();
   const now = systemClock();
   const content = Buffer.from('created_at\r\n');
-  const counts = {
-    entryCount: 0,
-    movementCount: 0,
-    filesRun: 1,
-    csvBytes: content.length,
-    xlsxBytes: content.length,
-  };
-  const figures = { openingRaw: 0n, closingRaw: 0n, ...counts } as const;
-  const times = { fromAt: now, toAt: now, createdAt: now, madeAt: now, leaseUntil: null };
-  const owned = {
-    id,
-    tenantId,
-    accountId,
-    asset: 'COPM',
-    status: 'ready',
-    createdBy: bank.tenant.owner.id,
+  const statement = {
+    ...({ id, tenantId, accountId, asset: 'COPM', status: 'ready' } as const),
+    ...{ openingRaw: 0n, closingRaw: 0n, entryCount: 0, movementCount: 0, filesRun: 1 },
+    ...{ csvBytes: content.length, xlsxBytes: content.length, createdBy: bank.tenant.owner.id },
+    ...{ fromAt: now, toAt: now, createdAt: now, madeAt: now, leaseUntil: null },
   } as const;
   await bank.api.core.database.withTransaction(async (transaction) => {
-    await transaction.execute(insertSql(statements, [{ ...owned, ...figures, ...times }]));
-    const files = (['csv', 'xlsx'] as const).map((format) => ({
-      ownerId: id,
-      format,
-      number: 0,
-      content,
-    }));
+    await transaction.execute(insertSql(statements, [statement]));
+    const piece = { ownerId: id, number: 0, content };
+    const files = (['csv', 'xlsx'] as const).map((format) => ({ ...piece, format }));
     await transaction.execute(insertSql(generatedFilePieces, files));
   });
   return id;

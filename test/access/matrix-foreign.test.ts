@@ -2,9 +2,17 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../src/core/ids.js';
 import { startTestApi, type TestAnswer } from '../support/api.js';
-import { answered, type Bank, LEAST, list, openBank, transferBody, walk } from '../support/bank.js';
+import { answered, type Bank, LEAST, list, openBank, walk } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';
-import { ENDPOINTS, makeTarget, methodOf, renewed, type Target } from './matrix-endpoints.js';
+import {
+  ENDPOINTS,
+  makeTarget,
+  methodOf,
+  renewed,
+  type Target,
+  TARGET_IDS,
+  type TargetIds,
+} from './matrix-endpoints.js';
 
 const db = await testDatabase();
 const api = await startTestApi(db);
@@ -35,21 +43,8 @@ describe("another tenant's resources", () => {
   }
 
   const missing = (): Target => ({
-    account: { id: newId() },
-    other: { id: newId() },
-    transferId: randomUUID(),
-    pendingId: randomUUID(),
-    bonusId: randomUUID(),
-    batchId: randomUUID(),
-    payoutId: randomUUID(),
-    rejectedBatchId: randomUUID(),
-    readyBatchId: randomUUID(),
-    eventId: randomUUID(),
-    alias: `$x${randomUUID().slice(-12)}`,
-    webhookId: randomUUID(),
-    spareWebhookId: randomUUID(),
-    statementId: randomUUID(),
-    requestId: randomUUID(),
+    ...{ account: { id: newId() }, other: { id: newId() }, alias: `$x${randomUUID().slice(-12)}` },
+    ...(Object.fromEntries(TARGET_IDS.map((name) => [name, randomUUID()])) as TargetIds),
   });
 
   /** All that may be seen of the foreign tenant by itself. */
@@ -87,16 +82,41 @@ describe("another tenant's resources", () => {
       assert.deepEqual(await everything(), before);
     });
 
-  it("GET /v1/accounts/lookup finds none of another tenant's aliases", async () => {
-    const lookUp = async (alias: string): Promise<unknown> => {
-      const answer = await bank.request(
-        'GET',
-        `/v1/accounts/lookup?alias=${encodeURIComponent(alias)}`,
-      );
-      return visible(answered(answer, 404, 'not_found'));
-    };
-    assert.deepEqual(await lookUp(foreign.alias), await lookUp(missing().alias));
-  });
+  for (const endpoint of ENDPOINTS.filter(
+    ({ route, status }) => /^POST/.test(route) && status === 201,
+  ))
+    it(`another tenant's idempotency key reveals nothing and is free here: ${endpoint.route}, in either direction`, async () => {
+      const sides = [
+        { of: bank, target: own },
+        { of: stranger, target: foreign },
+      ] as const;
+      for (const [one, other] of [sides, [sides[1], sides[0]]] as const) {
+        const key = randomUUID();
+        const create = async ({ of, target }: (typeof sides)[number]): Promise<unknown> => {
+          const { path, ...asked } = endpoint.ask(target);
+          const answer = answered(await of.request('POST', path, { ...asked, key }), 201);
+          assert.equal(answer.headers.get('svc-idempotent-replayed'), null);
+          return answer.json.id;
+        };
+        // Endpoints are not listed by a key.
+        const found = async ({ of }: (typeof sides)[number], ...ids: unknown[]): Promise<void> => {
+          if (endpoint.namesNothing === true) return;
+          const path = `${endpoint.route.replace('POST ', '')}?idempotency_key=${key}`;
+          const { items } = answered(await of.get(path), 200).json;
+          assert.deepEqual(
+            list(items).map(({ id }) => id),
+            ids,
+          );
+        };
+        const made = await create(one);
+        await found(one, made);
+        await found(other);
+        const theirs = await create(other);
+        assert.notEqual(theirs, made);
+        await found(one, made);
+        await found(other, theirs);
+      }
+    });
 
   it("another tenant's resources are in no list, whatever they are filtered by", async () => {
     const empty = { items: [], next_cursor: null };
@@ -121,21 +141,5 @@ describe("another tenant's resources", () => {
     const { id } = stranger.tenant.tenant;
     for (const own of [account.id, transferId, pendingId, bonusId, batchId, eventId, webhookId, id])
       assert(!seen.includes(own));
-  });
-
-  it("another tenant's resources are not paid from, though they can be paid to within the network", async () => {
-    const before = await stranger.available(foreign.account);
-    const theft = transferBody({ from: foreign.account, to: own.account, raw: LEAST });
-    answered(await bank.request('POST', '/v1/transfers', { body: theft }), 404, 'not_found');
-    await bank.sent({ from: own.account, to: foreign.account, raw: LEAST });
-    assert.equal(await stranger.available(foreign.account), before + LEAST);
-  });
-
-  it("another tenant's idempotency keys reveal nothing: the same key is free here", async () => {
-    const key = randomUUID();
-    await stranger.sent({ from: foreign.account, to: foreign.other, raw: LEAST }, { key });
-    answered(await bank.send({ from: own.account, to: own.other, raw: LEAST }, { key }), 201);
-    const [transfer] = list((await bank.get(`/v1/transfers?idempotency_key=${key}`)).json.items);
-    assert.equal(transfer?.source_account, own.account.id);
   });
 });

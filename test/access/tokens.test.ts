@@ -3,7 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import {
+  hashOfToken,
   issueToken,
+  keyIdOf,
+  newToken,
   listTokens,
   revokeToken,
   rotateToken,
@@ -190,17 +193,26 @@ describe('a token', () => {
     assert.deepEqual(await stateOf(rotate(expiring.token.keyId)), ['invalid_state', 'expired']);
     assert.deepEqual(await stateOf(rotate('a'.repeat(16))), ['not_found', undefined]);
   });
+});
 
-  it('a token rotated twice at the same time has one successor', async () => {
-    for (let round = 0; round < 10; round += 1) {
-      const { token } = await issue({ name: `raced ${round}` });
-      const ends = await Promise.allSettled([rotate(token.keyId), rotate(token.keyId)]);
-      assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, 1);
-      const own = await listTokens(db.database.reader, bank.tenant.tenant.id);
-      assert.equal(
-        own.filter(({ name, revokedAt }) => name === token.name && revokedAt === null).length,
-        1,
-      );
-    }
+describe('the form of a token', () => {
+  it('the form of a token is svc_live_, the key id and at least 160 random bits, and its hash does not contain it', () => {
+    const { keyId, text } = newToken();
+    const [, , id, secret = ''] = text.split('_');
+    assert.ok(text.startsWith('svc_live_'));
+    assert.equal(id, keyId);
+    assert.equal(keyIdOf(text), keyId);
+    assert.ok(!hashOfToken(text).toString('latin1').includes(text.slice(-40)));
+    assert.match(secret, /^[a-z2-7]+$/);
+    assert.ok(secret.length * 5 >= 160);
+  });
+
+  it('the form of a token is that of no text that was changed', () => {
+    const { text } = newToken();
+    for (const spoiled of [
+      ...[text.replace('svc_live_', 'svc_test_'), text.slice(0, -1), `${text}a`, `${text}\n`],
+      ...[text.toUpperCase(), `${text.slice(0, -1)}1`, text.slice(0, 26)],
+    ])
+      assert.equal(keyIdOf(spoiled), null, spoiled);
   });
 });

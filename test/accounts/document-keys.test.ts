@@ -12,8 +12,8 @@ import { newId, type Uuid } from '../../src/core/ids.js';
 import { seal, unseal } from '../../src/core/secret-box.js';
 import { verifications } from '../../src/db/entities/identity.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, type Bank, openBank } from '../support/bank.js';
-import { freshDatabase, type TestDatabase } from '../support/database.js';
+import { type Bank, openBank } from '../support/bank.js';
+import { ownDatabase, type TestDatabase } from '../support/database.js';
 import { assertLedgerSound } from '../support/world.js';
 
 const ACTOR = operatorActor('maria');
@@ -22,24 +22,14 @@ describe('document numbers', () => {
   let db: TestDatabase;
   let api: TestApi;
   let bank: Bank;
-  const lines: string[] = [];
   const key = (id: string): SecretKey => ({ id, secret: randomBytes(32) });
   const [older, old, current] = [key('older'), key('old'), key('current')];
 
   // Of its own: rotation takes every document number of the database.
   before(async () => {
-    const adminUrl = process.env.TEST_MYSQL_ADMIN_URL;
-    assert.ok(adminUrl, 'TEST_MYSQL_ADMIN_URL is not set');
-    db = await freshDatabase(
-      adminUrl,
-      `money_keys_${process.env.MOCHA_WORKER_ID ?? '0'}_${process.pid}`,
-    );
+    db = await ownDatabase('keys');
     const ENCRYPTION_KEYS = `old:${old.secret.toString('base64')}`;
-    api = await startTestApi(
-      db,
-      { ENCRYPTION_KEYS, LOG_LEVEL: 'debug' },
-      { log: { write: (line) => void lines.push(line) } },
-    );
+    api = await startTestApi(db, { ENCRYPTION_KEYS });
     bank = await openBank(api);
   });
   after(async () => {
@@ -76,58 +66,10 @@ describe('document numbers', () => {
     onProgress: (done: number, total: number) => void = () => undefined,
   ) => DOCUMENT_NUMBERS.rotate({ ...db.deps, encryptionKeys: keys, onProgress }, ACTOR);
 
-  it('document numbers are in clear text in no table, log, error, metric or event', async () => {
-    const { id } = await bank.account({ type: 'person', isVerified: false });
-    const number = newNumber();
-    const body = {
-      type: 'person',
-      legal_name: 'Zoé Planted',
-      document_type: 'CC',
-      document_number: number,
-      country: 'CO',
-    };
-    const put = (changes: object) =>
-      bank.request('PUT', `/v1/accounts/${id}/verification`, { body: { ...body, ...changes } });
-    const said = [
-      answered(await put({}), 200).text,
-      answered(await put({ type: 'business' }), 400, 'invalid_field').text,
-      answered(await put({ document_number: `${number}-${'9'.repeat(20)}` }), 400, 'invalid_field')
-        .text,
-      answered(await bank.get('/v1/events'), 200).text,
-      answered(await bank.get(`/v1/accounts/${id}`), 200).text,
-      await (await fetch(`${api.adminUrl}/metrics`)).text(),
-      lines.join('\n'),
-    ];
-    const tables = await db.sql(
-      'SELECT table_name AS name FROM information_schema.tables WHERE table_schema=DATABASE()',
-    );
-    assert.ok(tables.length > 15);
-    for (const { name } of tables) {
-      const rows = (await db.sql(`SELECT * FROM ${String(name)}`)).map((row) =>
-        Object.values(row).map((value) =>
-          Buffer.isBuffer(value) ? value.toString('latin1') : String(value),
-        ),
-      );
-      said.push(JSON.stringify(rows));
-      if (name !== 'verifications')
-        assert.ok(!JSON.stringify(rows).includes('Zoé Planted'), `the name is in ${String(name)}`);
-    }
-    assert.ok(lines.length > 0);
-    for (const text of said) {
-      assert.ok(!text.includes(number), text.slice(0, 300));
-      assert.ok(!text.includes(Buffer.from(number).toString('base64').slice(0, -2)));
-    }
-    assert.equal(await opened([old], id), number);
-  });
-
-  it('document numbers sealed twice give different bytes', () => {
-    const [one, two] = [seal([old], '1020304050', 'a'), seal([old], '1020304050', 'a')];
-    assert.notDeepEqual(one.bytes, two.bytes);
-  });
-
   it('document numbers open only with their own account, complete and under their own key', async () => {
     const { id, number } = await declared([old]);
     const sealed = seal([old], number, sealContext(id));
+    assert.notDeepEqual(seal([old], number, sealContext(id)).bytes, sealed.bytes);
     assert.equal(unseal([current, old], sealed, sealContext(id)), number);
     assert.throws(() => unseal([old], sealed, sealContext(newId())));
     assert.throws(() => unseal([current], sealed, sealContext(id)), { name: 'UnknownKey' });

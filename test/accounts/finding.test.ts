@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { ASSETS } from '../../src/core/amount.js';
-import { setPolicy } from '../../src/approvals/policies.js';
-import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
+import { type Instant, instant, toRfc3339 } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import {
@@ -14,10 +13,8 @@ import {
   openBank,
   text,
   walk,
-  withQuery,
 } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';
-import { TEST_ACTOR } from '../support/world.js';
 import { payoutBody } from '../payouts/support.js';
 
 const NO_ASSET = `not_one_of: ${ASSETS.join(', ')}`;
@@ -102,11 +99,11 @@ describe('the lists of operations', () => {
     ],
   ];
   for (const name of LISTS)
-    for (const [query, keep] of AMOUNTS)
-      it(`the lists of operations: ${name} are found by ${query.replace(/[0-9]{6,}/g, 'x')}`, async () => {
-        await finds(name, query, keep);
-        await finds(name, `${query}&source_account=${payer.id}`, keep);
-      });
+    it(`the lists of operations: ${name} are found by asset, amount, time and source`, async () => {
+      for (const [query, keep] of AMOUNTS) await finds(name, query, keep);
+      const [query, keep] = AMOUNTS[3]!;
+      await finds(name, `${query}&source_account=${payer.id}`, keep);
+    });
 
   it('the lists of operations can be filtered by destination', async () => {
     for (const { id } of others) {
@@ -134,15 +131,7 @@ describe('the lists of operations', () => {
 
   it('the lists of operations filtered by destination also show what waits for approval', async () => {
     const [to] = others;
-    const policy = {
-      accountId: payer.id,
-      asset: 'DUSD' as const,
-      threshold: 77n * LEAST,
-      approvals: 1,
-      expiresInS: 600,
-      refusesBatches: false,
-    };
-    await setPolicy(db.database, systemClock, policy, TEST_ACTOR);
+    await bank.guard(payer, { asset: 'DUSD', threshold: 77n * LEAST });
     const pendingAnswer = await bank.send({
       from: payer,
       to: to!,
@@ -155,24 +144,21 @@ describe('the lists of operations', () => {
     answered(await bank.request('POST', `/v1/transfers/${text(pending.id)}/cancel`), 200);
   });
 
-  for (const [query, field, reason] of [
-    ['amount[gte]=1', 'asset', 'needed_with_amount'],
-    ['amount[lte]=1', 'asset', 'needed_with_amount'],
-    ['asset=EUR', 'asset', NO_ASSET],
-    ['asset=COPM&amount[gte]=1.5', 'amount[gte]', 'not_an_integer_string'],
-    ['asset=COPM&amount[gte]=-1', 'amount[gte]', 'not_an_integer_string'],
-    ['asset=COPM&amount[gte]=01', 'amount[gte]', 'not_an_integer_string'],
-    ['asset=COPM&amount[lte]=9223372036854775808', 'amount[lte]', 'out_of_range'],
-    ['asset=COPM&amount[lte]=1e3', 'amount[lte]', 'not_an_integer_string'],
-    ['request_id=x', 'request_id', 'not_a_uuid'],
-    ['amount=1', 'amount', 'unknown'],
-  ] as const)
-    it(`the lists of operations refuse ${query}`, async () => {
+  it('the lists of operations refuse an amount without an asset, and malformed filters', async () => {
+    for (const [query, field, reason] of [
+      ['amount[gte]=1', 'asset', 'needed_with_amount'],
+      ['asset=EUR', 'asset', NO_ASSET],
+      ['asset=COPM&amount[gte]=1.5', 'amount[gte]', 'not_an_integer_string'],
+      ['asset=COPM&amount[gte]=01', 'amount[gte]', 'not_an_integer_string'],
+      ['asset=COPM&amount[lte]=9223372036854775808', 'amount[lte]', 'out_of_range'],
+      ['request_id=x', 'request_id', 'not_a_uuid'],
+      ['amount=1', 'amount', 'unknown'],
+    ] as const)
       for (const name of LISTS) {
         const { details } = answered(await bank.get(`/v1/${name}?${query}`), 400, 'invalid_field');
         assert.deepEqual([details?.field, details?.reason], [field, reason]);
       }
-    });
+  });
 
   it('the lists of operations refuse an impossible destination, and one of another list', async () => {
     for (const path of [
@@ -186,19 +172,6 @@ describe('the lists of operations', () => {
       'bonus_batches?asset=COPM',
     ])
       answered(await bank.get(`/v1/${path}`), 400, 'invalid_field');
-  });
-
-  it('the lists of operations bind a cursor to every filter', async () => {
-    const path = `/v1/transfers?asset=COPM&amount[gte]=${least}&limit=1`;
-    const { json } = answered(await bank.get(path), 200);
-    const cursor = `cursor=${text(json.next_cursor)}`;
-    answered(await bank.get(withQuery(path, cursor)), 200);
-    for (const other of [
-      `/v1/transfers?asset=COPM&amount[gte]=${least + 1n}&limit=1`,
-      `/v1/transfers?asset=COPM&amount[lte]=${least}&limit=1`,
-      `/v1/transfers?asset=COPM&amount[gte]=${least}&destination_account=${payer.id}&limit=1`,
-    ])
-      answered(await bank.get(withQuery(other, cursor)), 400, 'invalid_field');
   });
 
   it('the lists of operations show nothing of another tenant, whatever the filter', async () => {

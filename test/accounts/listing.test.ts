@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { addMember, grantRole, removeRole } from '../../src/access/members.js';
 import { closeAccount, freezeAccount } from '../../src/accounts/status.js';
-import { systemClock } from '../../src/core/instant.js';
-import { ROLES } from '../../src/core/permissions.js';
-import { type Account, accounts, type Member } from '../../src/db/entities/parties.js';
+import { type Account, accounts } from '../../src/db/entities/parties.js';
 import { startTestApi } from '../support/api.js';
-import { answered, idLiteral, type Json, list, openBank, text, walk } from '../support/bank.js';
+import { answered, idLiteral, type Json, openBank, text, walk } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';
 import { TEST_ACTOR } from '../support/world.js';
 
@@ -36,37 +33,13 @@ describe('the accounts of a tenant', () => {
   const newest = (...indexes: readonly number[]): string[] =>
     indexes.map((index) => opened[index]!.id);
   const all = (): string[] => newest(8, 7, 6, 5, 4, 3, 2, 1, 0);
-  const member = (name: string): Promise<Member> =>
-    addMember(db.database, systemClock, bank.tenant.tenant.id, name, TEST_ACTOR);
-  const grant = (to: Member, account: Account, role: (typeof ROLES)[number]): Promise<void> =>
-    grantRole(db.database, systemClock, to, account.id, role, TEST_ACTOR);
 
-  it('the accounts of a tenant are listed newest first, closed ones too, system accounts never', async () => {
-    assert.deepEqual(idsOf(await walk(bank, '/v1/accounts?limit=100')), all());
-  });
-
-  for (const limit of [1, 2, 4, 9])
-    it(`the accounts of a tenant appear once each in pages of ${limit}`, async () => {
+  it('the accounts of a tenant are listed newest first and once each, whatever the size of a page, closed ones too, system accounts never', async () => {
+    for (const limit of [1, 4, 9, 100])
       assert.deepEqual(idsOf(await walk(bank, `/v1/accounts?limit=${limit}`)), all());
-    });
-
-  it('the accounts of a tenant end with a next_cursor of null, even if the last page is full', async () => {
     const { json } = answered(await bank.get('/v1/accounts?limit=9'), 200);
-    assert.deepEqual(
-      [Object.keys(json).sort(), json.next_cursor],
-      [['items', 'next_cursor'], null],
-    );
-  });
-
-  it('the accounts of a tenant opened meanwhile are on no later page', async () => {
-    const first = answered(await bank.get('/v1/accounts?limit=5'), 200).json;
-    const own = await openBank(api);
-    await own.account();
-    const extra = await bank.account();
-    const cursor = text(first.next_cursor);
-    const second = answered(await bank.get(`/v1/accounts?limit=5&cursor=${cursor}`), 200).json;
-    assert.deepEqual(idsOf(list(second.items)), newest(3, 2, 1, 0));
-    await removeRole(db.database, systemClock, bank.tenant.owner, extra.id, TEST_ACTOR);
+    const fields = Object.keys(json).sort();
+    assert.deepEqual([fields, json.next_cursor], [['items', 'next_cursor'], null]);
   });
 
   it('the accounts of a tenant can be narrowed by type and by status', async () => {
@@ -79,12 +52,13 @@ describe('the accounts of a tenant', () => {
     );
   });
 
-  const WRONG = 'type=system status=open limit=0 limit=101 limit=x cursor=x name=a type=';
-  for (const query of WRONG.split(' '))
-    it(`the accounts of a tenant with ${query} is 400 invalid_field`, async () => {
+  it('the accounts of a tenant with a wrong filter are 400 invalid_field', async () => {
+    const wrong = 'type=system status=open limit=0 limit=101 limit=x cursor=x name=a type=';
+    for (const query of wrong.split(' ')) {
       const { details } = answered(await bank.get(`/v1/accounts?${query}`), 400, 'invalid_field');
       assert.equal(details?.field, query.split('=')[0]);
-    });
+    }
+  });
 
   it('a cursor is valid only for its own filters and tenant', async () => {
     const cursor = text(answered(await bank.get('/v1/accounts?limit=2'), 200).json.next_cursor);
@@ -97,32 +71,6 @@ describe('the accounts of a tenant', () => {
       assert.equal(answered(refused, 400, 'invalid_field').details?.field, 'cursor');
     answered(await bank.get(`/v1/accounts?limit=7&cursor=${cursor}`), 200);
   });
-
-  it('the accounts of a tenant in which the member has no role are not in the list, and are 403 individually', async () => {
-    const clerk = await member('clerk');
-    const token = await bank.issue(clerk);
-    assert.deepEqual((await bank.request('GET', '/v1/accounts', { token })).json, {
-      items: [],
-      next_cursor: null,
-    });
-    await grant(clerk, opened[4]!, 'viewer');
-    await grant(clerk, opened[6]!, 'operator');
-    const listed = answered(await bank.request('GET', '/v1/accounts', { token }), 200).json;
-    assert.deepEqual(idsOf(list(listed.items)), newest(6, 4));
-    answered(await bank.request('GET', `/v1/accounts/${opened[4]!.id}`, { token }), 200);
-    const others = [await bank.request('GET', `/v1/accounts/${opened[5]!.id}`, { token })];
-    await removeRole(db.database, systemClock, clerk, opened[4]!.id, TEST_ACTOR);
-    others.push(await bank.request('GET', `/v1/accounts/${opened[4]!.id}`, { token }));
-    for (const refused of others) answered(refused, 403, 'authority_insufficient');
-  });
-
-  for (const role of ROLES)
-    it(`the accounts of a tenant are shown to a member who is ${role}`, async () => {
-      const one = await member(`reader ${role}`);
-      await grant(one, opened[7]!, role);
-      const token = await bank.issue(one, ['read']);
-      answered(await bank.request('GET', `/v1/accounts/${opened[7]!.id}`, { token }), 200);
-    });
 
   it('the accounts of a tenant are shown individually in full, in the form of the list', async () => {
     const phone = '+573145550123';

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
-import { addMember } from '../../src/access/members.js';
 import { setFeeAccount } from '../../src/accounts/fee.js';
-import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
+import { type Instant, instant, toRfc3339 } from '../../src/core/instant.js';
 import { entries } from '../../src/db/entities/ledger.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { approveAdjustment, proposeAdjustment, recordPayIn } from '../../src/funding/service.js';
@@ -122,10 +120,10 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     assert.deepEqual([...kinds].sort(), KINDS.filter((kind) => kind !== 'bonus_in').sort());
   });
 
-  for (const limit of [1, 2, 3, 10, 25, 99, 100])
-    it(`GET /v1/accounts/{account_id}/movements gives every movement once in pages of ${limit}`, async () => {
+  it('GET /v1/accounts/{account_id}/movements gives every movement once, whatever the size of a page', async () => {
+    for (const limit of [1, 3, 99, 100])
       assert.deepEqual(await walk(bank, path(payer, `limit=${limit}`)), all);
-    });
+  });
 
   it('GET /v1/accounts/{account_id}/movements has pages of 25 by default; next_cursor is null on the last page', async () => {
     const first = answered(await bank.get(path(payer)), 200).json;
@@ -155,69 +153,35 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     [`created_at[lte]=${at(-1)}`, () => false],
   ];
 
-  for (const [query, keep] of FILTERS)
-    it(`GET /v1/accounts/{account_id}/movements filters by ${query}, page after page`, async () => {
-      const expected = all.filter(keep);
-      for (const limit of [3, 100])
-        assert.deepEqual(await walk(bank, path(payer, `${query}&limit=${limit}`)), expected);
-    });
-
-  it('GET /v1/accounts/{account_id}/movements accepts every pair of filters, and all four together', async () => {
-    const combined = async (some: readonly Filter[]): Promise<void> => {
+  it('GET /v1/accounts/{account_id}/movements accepts each filter, every pair of them, and all four together, page after page', async () => {
+    const combined = async (...some: readonly Filter[]): Promise<void> => {
       const query = some.map(([one]) => one).join('&');
       const expected = all.filter((one) => some.every(([, keep]) => keep(one)));
-      assert.deepEqual(await walk(bank, path(payer, `${query}&limit=4`)), expected, query);
+      assert.deepEqual(await walk(bank, path(payer, `${query}&limit=9`)), expected, query);
     };
     const parameter = ([query]: Filter): string => query.split('=')[0]!;
-    for (const [index, one] of FILTERS.entries())
+    for (const [index, one] of FILTERS.entries()) {
+      await combined(one);
       for (const other of FILTERS.slice(index + 1))
-        if (parameter(one) !== parameter(other)) await combined([one, other]);
+        if (parameter(one) !== parameter(other)) await combined(one, other);
+    }
     const [copm, , ...rest] = FILTERS;
     const bounds = rest.slice(KINDS.length, KINDS.length + 2);
-    for (const kind of rest.slice(0, KINDS.length)) await combined([copm!, kind, ...bounds]);
-  });
-
-  it('GET /v1/accounts/{account_id}/movements has bounds that are inclusive to the millisecond, in any notation of the time', async () => {
-    const count = async (query: string): Promise<number> =>
-      (await walk(bank, path(payer, `${query}&limit=100`))).length;
-    const within = (from: number, to: number): number =>
-      all.filter((one) => text(one.created_at) >= at(from) && text(one.created_at) <= at(to))
-        .length;
-    assert.equal(await count(`created_at[gte]=${at(5)}&created_at[lte]=${at(5)}`), within(5, 5));
-    assert(within(5, 5) > 0);
-    const finer = (offset: number): string => at(offset).replace('Z', '000001Z');
-    assert.equal(await count(`created_at[gte]=${finer(5)}&created_at[lte]=${at(6)}`), within(6, 6));
-    assert.equal(await count(`created_at[gte]=${at(5)}&created_at[lte]=${finer(5)}`), within(5, 5));
-    const bogota = encodeURIComponent('2032-05-01T07:00:00.005-05:00');
-    assert.equal(await count(`created_at[gte]=${bogota}&created_at[lte]=${bogota}`), within(5, 5));
-    assert.equal(await count(`created_at[gte]=${at(6)}&created_at[lte]=${at(5)}`), 0);
+    for (const kind of rest.slice(0, KINDS.length)) await combined(copm!, kind, ...bounds);
   });
 
   it('GET /v1/accounts/{account_id}/movements names the counterparty as others see it: a person abbreviated, a business by its trade name', async () => {
+    const partyOf = (one?: Json): unknown[] => {
+      const { account_id: id, tenant, alias, display_name: name, type } = object(one?.counterparty);
+      assert.equal(tenant, bank.tenant.tenant.id);
+      return [id, alias, name, type];
+    };
     const out = all.find(({ kind }) => kind === 'transfer_out');
-    assert.deepEqual(out?.counterparty, {
-      account_id: person.id,
-      tenant: bank.tenant.tenant.id,
-      alias: '$ana',
-      display_name: 'Ana M. P.',
-      type: 'person',
-    });
+    assert.deepEqual(partyOf(out), [person.id, '$ana', 'Ana M. P.', 'person']);
     const [seen] = list((await bank.get(path(person, 'kind=transfer_in&limit=1'))).json.items);
-    assert.deepEqual(seen?.counterparty, {
-      account_id: payer.id,
-      tenant: bank.tenant.tenant.id,
-      alias: '$ferreteria',
-      display_name: 'Ferretería Núñez',
-      type: 'business',
-    });
+    assert.deepEqual(partyOf(seen), [payer.id, '$ferreteria', 'Ferretería Núñez', 'business']);
     const fee = all.find(({ kind }) => kind === 'fee_out');
-    assert.deepEqual(object(fee?.counterparty), {
-      account_id: fees.id,
-      tenant: bank.tenant.tenant.id,
-      alias: null,
-      display_name: 'Fees',
-      type: 'business',
-    });
+    assert.deepEqual(partyOf(fee), [fees.id, null, 'Fees', 'business']);
   });
 
   it('GET /v1/accounts/{account_id}/movements has a counterparty without account for pay-ins and adjustments, of the type system', async () => {
@@ -266,17 +230,6 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
     );
   });
 
-  it('a fee is related to what was charged, has the same instant, and comes after it', async () => {
-    const fee = all.findIndex(({ kind }) => kind === 'fee_out');
-    const charged = all[fee + 1];
-    assert.equal(charged?.kind, 'transfer_out');
-    for (const field of ['related', 'created_at', 'description'])
-      assert.deepEqual(all[fee]?.[field], charged[field]);
-    assert.deepEqual(all[fee]?.amount, { raw: '11', asset: 'DUSD' });
-    const kinds = new Set((await walk(bank, path(fees))).map(({ kind }) => kind));
-    assert.deepEqual(kinds, new Set(['adjustment_in']));
-  });
-
   it('GET /v1/accounts/{account_id}/movements gives no movement twice and skips no earlier one, while new ones are made', async () => {
     const [from, to] = [
       await bank.account({ funds: { COPM: 100n * LEAST } }),
@@ -309,19 +262,5 @@ describe('GET /v1/accounts/{account_id}/movements', () => {
       const refused = await bank.get(path(account, `${query}cursor=${cursor}`));
       assert.equal(answered(refused, 400, 'invalid_field').details?.field, 'cursor');
     }
-  });
-
-  it('GET /v1/accounts/{account_id}/movements answers 404 for a foreign or missing account alike, and 403 without a role in it', async () => {
-    const stranger = await openBank(api);
-    const texts = [];
-    for (const id of [randomUUID(), payer.id, 'x'])
-      texts.push(
-        answered(await stranger.get(`/v1/accounts/${id}/movements`), 404, 'not_found').text,
-      );
-    assert.equal(new Set(texts).size, 1);
-    const { id: tenantId } = bank.tenant.tenant;
-    const nobody = await addMember(db.database, systemClock, tenantId, 'nobody', TEST_ACTOR);
-    const token = await bank.issue(nobody);
-    answered(await bank.request('GET', path(payer), { token }), 403, 'authority_insufficient');
   });
 });

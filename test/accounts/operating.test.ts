@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { ASSETS } from '../../src/core/amount.js';
-import { setAlias } from '../../src/accounts/alias.js';
 import { listAccounts, readAccountDetails } from '../../src/accounts/directory.js';
 import { listFeeSchedules, removeFeeSchedule, setFeeAccount } from '../../src/accounts/fee.js';
 import { type NewAccount, openAccount } from '../../src/accounts/opening.js';
@@ -9,11 +8,9 @@ import { ApiError } from '../../src/core/errors.js';
 import { newId } from '../../src/core/ids.js';
 import { balances } from '../../src/db/entities/ledger.js';
 import { accounts, tenants } from '../../src/db/entities/parties.js';
-import { updateSql } from '../../src/db/statements.js';
 import { testDatabase } from '../support/database.js';
 import {
   feeSchedule,
-  fund,
   makeAccount,
   makeTenant,
   openWriter,
@@ -87,51 +84,32 @@ describe('accounts as operators manage them', () => {
     assert.deepEqual(members, [{ name: 'owner', role: 'admin' }]);
   });
 
-  it('an alias belongs to one account of the tenant, in whatever case it is written', async () => {
-    await open({ alias: '$taken' });
+  it('an alias and a phone belong to one account of the tenant, in whatever way they are written, and may be used in another tenant', async () => {
+    const other = await makeTenant(test.database);
+    const both = { alias: '$taken', phone: '3005550002' };
+    await open(both);
+    await open({ ...both, tenantId: other.tenant.id });
     assert.equal((await refusalOf(open({ alias: '$TAKEN' })))[0], 'alias_taken');
-  });
-
-  it('a phone belongs to one account of the tenant, in whatever way it is written', async () => {
-    await open({ phone: '3005550002' });
     const refused = await refusalOf(open({ phone: '+57 300 555 0002' }));
     assert.deepEqual(refused, ['invalid_field', 'phone', 'taken']);
   });
 
-  it('the same alias and phone may be used in another tenant', async () => {
-    const other = await makeTenant(test.database);
-    const both = { alias: '$shared', phone: '3005550003' };
-    await open(both);
-    await open({ ...both, tenantId: other.tenant.id });
-  });
-
-  it('of two simultaneous openings with one alias, one wins and the other is refused', async () => {
-    const outcomes = await Promise.allSettled(
-      Array.from({ length: 8 }, () => open({ alias: '$race' })),
-    );
-    const lost = outcomes.filter((one) => one.status === 'rejected');
-    const codes = lost.map(({ reason }) => reason instanceof ApiError && reason.refusal.code);
-    assert.deepEqual(codes, Array(7).fill('alias_taken'));
-  });
-
-  for (const [what, wanted, refusal] of [
-    ['a malformed alias', { alias: '$a' }, ['invalid_field', 'alias', 'malformed']],
-    ['a malformed phone', { phone: '12' }, ['invalid_field', 'phone', 'malformed']],
-    ['no name', { name: ' ' }, ['invalid_field', 'name', 'too_short']],
-    ['a tenant that is not there', { tenantId: newId() }, ['not_found', undefined, undefined]],
-    [
-      'a member that is not there',
-      { grants: [{ memberId: newId(), role: 'owner' }] },
-      ['not_found', undefined, undefined],
-    ],
-  ] as const)
-    it(`an account is not opened with ${what}`, async () =>
-      assert.deepEqual(await refusalOf(open(wanted)), refusal));
-
-  it('a member of another tenant gets no role', async () => {
+  it('an account is not opened with a malformed alias or phone, no name, or a tenant or member that is not there', async () => {
     const { owner } = await makeTenant(test.database);
-    const opened = open({ grants: [{ memberId: owner.id, role: 'owner' }] });
-    assert.deepEqual(await refusalOf(opened), ['not_found', undefined, undefined]);
+    for (const [wanted, refusal] of [
+      [{ alias: '$a' }, ['invalid_field', 'alias', 'malformed']],
+      [{ phone: '12' }, ['invalid_field', 'phone', 'malformed']],
+      [{ name: ' ' }, ['invalid_field', 'name', 'too_short']],
+      [{ tenantId: newId() }, ['not_found', undefined, undefined]],
+      ...[newId(), owner.id].map(
+        (memberId) =>
+          [
+            { grants: [{ memberId, role: 'owner' as const }] },
+            ['not_found', undefined, undefined],
+          ] as const,
+      ),
+    ] as const)
+      assert.deepEqual(await refusalOf(open(wanted)), refusal);
   });
 
   it('a frozen account can be unfrozen; doing either twice changes nothing', async () => {
@@ -142,35 +120,6 @@ describe('accounts as operators manage them', () => {
     assert.equal((await unfreezeAccount(test.deps, id, DECIDED)).changed, true);
     assert.equal((await unfreezeAccount(test.deps, id, DECIDED)).changed, false);
     assert.equal(await statusOf(id), 'active');
-  });
-
-  it('freezing an account waits for a posting that holds the account, and loses none of it', async () => {
-    const account = await makeAccount(deps(), world, { funds: { COPM: 5n } });
-    const both = deps();
-    await Promise.all([
-      freezeAccount(test.deps, account.id, DECIDED),
-      ...Array.from({ length: 20 }, () => fund(both, account, { raw: 1n, asset: 'COPM' })),
-      setAlias(test.deps, account.id, '$meanwhile', TEST_ACTOR),
-    ]);
-    const stored = await test.database.reader.find(accounts, { id: account.id });
-    assert.deepEqual([stored?.status, stored?.alias, stored?.seq], ['frozen', '$meanwhile', 21n]);
-  });
-
-  it('freezing an account decides by its state once its row is free, not by an earlier one', async () => {
-    const { id } = await open();
-    let release: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => (release = resolve));
-    const closing = test.database.withTransaction(async (transaction) => {
-      await transaction.execute(updateSql(accounts, { status: 'closed' }, { id }));
-      await held;
-    });
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    const freezing = refusalOf(freezeAccount(test.deps, id, DECIDED));
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    release();
-    await closing;
-    assert.equal((await freezing)[0], 'invalid_state');
-    assert.equal(await statusOf(id), 'closed');
   });
 
   it('a system account is not found', async () => {
@@ -212,13 +161,14 @@ describe('accounts as operators manage them', () => {
     assert.equal(await remove(), false);
   });
 
-  for (const [what, changes, field] of [
-    ['a cap below its floor', { floorRaw: 2n, capRaw: 1n }, 'cap'],
-    ['more than the whole amount', { basisPoints: 10_001n }, 'basis_points'],
-    ['more than 64 bits', { flatRaw: 2n ** 63n }, 'flat'],
-  ] as const)
-    it(`a fee with ${what} is refused`, async () => {
+  it('a fee with a cap below its floor, more than the whole amount or more than 64 bits is refused', async () => {
+    for (const [changes, field] of [
+      [{ floorRaw: 2n, capRaw: 1n }, 'cap'],
+      [{ basisPoints: 10_001n }, 'basis_points'],
+      [{ flatRaw: 2n ** 63n }, 'flat'],
+    ] as const) {
       const setting = setFee(test.database, { tenantId: world.tenant.id, ...changes });
       assert.deepEqual((await refusalOf(setting)).slice(0, 2), ['invalid_field', field]);
-    });
+    }
+  });
 });

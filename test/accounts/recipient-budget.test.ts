@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { RECIPIENTS_FULL_AFTER_MS, RecipientBudget } from '../../src/accounts/recipient-budget.js';
-import { readConfig } from '../../src/config/config.js';
-import { ApiError } from '../../src/core/errors.js';
 import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { keyIdOf } from '../../src/access/tokens.js';
 import { setQuotas } from '../../src/access/quotas.js';
 import { batchServiceOf, csvOf, formOf, UNWATCHED } from '../batches/support.js';
-import { startTestApi, type TestAnswer, type TestApi, testEnvironment } from '../support/api.js';
+import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import { answered, type Bank, LEAST, openBank, text } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';
 import { TEST_ACTOR } from '../support/world.js';
@@ -17,9 +13,7 @@ import { TestClock } from '../webhooks/support.js';
 const DAY = 86_400_000;
 const MIN = LEAST.toString();
 /** Small budgets. */
-const SIZES = {
-  NEW_RECIPIENTS: '10/15',
-};
+const SIZES = { NEW_RECIPIENTS: '10/15' };
 
 const db = await testDatabase();
 
@@ -145,29 +139,6 @@ describe('the budget of new recipients', () => {
     refused(await lookUp(nobody()));
   });
 
-  it('the budget of new recipients is charged for as many as it covers if a file has more: uploaded again, the file costs the rest', async () => {
-    const names = await Promise.all(Array.from({ length: 18 }, () => newAlias()));
-    assert.deepEqual(await validated(names), ['rejected', 'rate_limited']);
-    for (const name of names.slice(0, 10)) answered(await lookUp(name), 200);
-    clock.pass(10 * DAY);
-    assert.deepEqual(await validated(names), ['ready']);
-  });
-
-  it('the budget of new recipients is charged once for names that belong to nobody, however often the validation of a file begins again', async () => {
-    const form = formOf(csvOf([[nobody(), MIN, 'COPM', null, null]]), { source_account: payer.id });
-    const batchId = text(
-      answered(await bank.request('POST', '/v1/bonus_batches', { form }), 201).json.id,
-    ) as Uuid;
-    const asking = { tenantId: bank.tenant.tenant.id, tokenKeyId: keyIdOf(bank.token) };
-    for (let times = 0; times < 3; times += 1)
-      await api.core.recipientBudget.charge(asking, [null, null, null, null], {
-        batchId,
-        row: 900,
-      });
-    await spend(6);
-    refused(await lookUp(nobody()));
-  });
-
   it('the budget of new recipients refuses before revealing anything: a new customer and nobody get the same answer on every route', async () => {
     await spend(10);
     const same = (answer: TestAnswer): string =>
@@ -179,18 +150,6 @@ describe('the budget of new recipients', () => {
     ] as const)
       assert.equal(same(refused(await ask(known))), same(refused(await ask(unknown))));
     assert.deepEqual(await validated([await newAlias()]), await validated([nobody()]));
-  });
-
-  it('the budget of new recipients counts a new person once, however often a payroll is corrected, and each name of a file once', async () => {
-    const names = [await newAlias(), await newPhone(), await newAlias(), await newPhone()];
-    for (let times = 0; times < 4; times += 1)
-      assert.deepEqual(await validated(names, '1.5'), [
-        'rejected',
-        ...names.map(() => 'invalid_field'),
-      ]);
-    assert.deepEqual(await validated([...names, ...names]), ['ready']);
-    await spend(6);
-    refused(await lookUp(nobody()));
   });
 
   it('the budget of new recipients is that of a token, and of all tokens of its tenant together, in every process', async () => {
@@ -234,21 +193,5 @@ describe('the budget of new recipients', () => {
     const statuses = (await attack).map(({ status }) => status);
     assert.equal(statuses.filter((status) => status === 404).length, 10);
     assert.equal(statuses.filter((status) => status === 429).length, 90);
-  });
-
-  it('the budget of new recipients lets 100,000 new employees pass on their first day, unless something else is set', async () => {
-    const config = readConfig(testEnvironment(db.url));
-    const budget = new RecipientBudget(db.database, clock.now, {
-      ...config.NEW_RECIPIENTS,
-      fullAfterMs: RECIPIENTS_FULL_AFTER_MS,
-    });
-    const asking = { tenantId: bank.tenant.tenant.id, tokenKeyId: `payroll-${aNumber()}` };
-    const charge = (names: number): Promise<void> =>
-      budget.charge(asking, Array<null>(names).fill(null));
-    for (let left = 100_000; left > 0; left -= 900) await charge(Math.min(left, 900));
-    await assert.rejects(
-      charge(900),
-      (failure) => failure instanceof ApiError && failure.refusal.code === 'rate_limited',
-    );
   });
 });
