@@ -60,14 +60,6 @@ describe('the MySQL URL', () => {
 });
 
 describe('TLS with MySQL', () => {
-  it('TLS with MySQL is off unless it is switched on', () => {
-    assert.equal(mysqlTls(read({ MYSQL_TLS_CA: authority.cert })), null);
-    assert.equal(
-      mysqlTls(read({ MYSQL_TLS: 'on', MYSQL_TLS_CA: authority.cert }))?.ca?.(),
-      authority.cert,
-    );
-  });
-
   it('TLS with MySQL requires names instead of addresses, for which no certificate is checked', () => {
     const faults = faultsOf({ MYSQL_TLS: 'on', MYSQL_URL: 'mysql://a:b@10.0.0.1,two/money' });
     assert.match(faults, /MYSQL_URL: with MYSQL_TLS 10\.0\.0\.1 must be a name/);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ConfigError, readConfig, VARIABLES } from '../../src/config/config.js';
+import { ConfigError, readConfig } from '../../src/config/config.js';
 
 const KEY = Buffer.alloc(32, 7).toString('base64');
 /** All that has no default. */
@@ -62,21 +62,6 @@ describe('the configuration', () => {
     );
   });
 
-  it('the configuration treats an empty variable as not set', () => {
-    assert.equal(readConfig({ ...required(), ...LEAST, PORT: '' }).PORT, 8080);
-  });
-
-  it('the configuration keeps old keys after the first', () => {
-    const config = readConfig({ ...required(), ...LEAST, CURSOR_KEYS: `new:${KEY},old:${KEY}` });
-    assert.deepEqual(
-      config.CURSOR_KEYS.map((key) => [key.id, key.secret.length]),
-      [
-        ['new', 32],
-        ['old', 32],
-      ],
-    );
-  });
-
   it('the configuration accepts the address of a Redis, and never shows its password', () => {
     assert.equal(readConfig({ ...required(), ...LEAST }).REDIS_URL, undefined);
     for (const url of ['redis://127.0.0.1:6379', 'rediss://user:s3cret@cache.example/2'])
@@ -103,11 +88,6 @@ describe('the configuration', () => {
       );
   });
 
-  it('the configuration says of every variable what it means', () => {
-    for (const [name, schema] of Object.entries(VARIABLES))
-      assert((schema.description ?? '').length > 10, name);
-  });
-
   it('the configuration limits the rates that are set, at once in the usual proportion, and leaves the others as they are', () => {
     const ratesOf = (RATE_LIMITS: string) =>
       readConfig({ ...required(), ...LEAST, RATE_LIMITS }).RATE_LIMITS;
@@ -128,19 +108,6 @@ describe('the configuration', () => {
       assert.deepEqual(
         faultsOf({ ...required(), ...LEAST, RATE_LIMITS: wrong }),
         ['RATE_LIMITS'],
-        wrong,
-      );
-  });
-
-  it('the configuration limits the new recipients of a token and of a tenant', () => {
-    const recipientsOf = (NEW_RECIPIENTS: string) =>
-      readConfig({ ...required(), ...LEAST, NEW_RECIPIENTS }).NEW_RECIPIENTS;
-    assert.deepEqual(recipientsOf(''), { ofToken: 100_000, ofTenant: 200_000 });
-    assert.deepEqual(recipientsOf('10/15'), { ofToken: 10, ofTenant: 15 });
-    for (const wrong of ['10', '0/15', '10/x'])
-      assert.deepEqual(
-        faultsOf({ ...required(), ...LEAST, NEW_RECIPIENTS: wrong }),
-        ['NEW_RECIPIENTS'],
         wrong,
       );
   });

@@ -82,21 +82,4 @@ describe('a concurrency limit', () => {
     shares.take('c');
     assert.throws(() => shares.take('a'), LimitReached);
   });
-
-  it('a concurrency limit reports how many requests of the tenant it has refused since the last one that it admitted', () => {
-    const shares = new ConcurrencyLimit(1, 3);
-    const before = (tenant: string): number => {
-      try {
-        shares.take(tenant);
-      } catch (failure) {
-        if (failure instanceof LimitReached) return failure.before;
-      }
-      return assert.fail('it was not refused');
-    };
-    const [first] = [shares.take('a'), shares.take('b')];
-    assert.deepEqual([before('a'), before('a'), before('b'), before('a')], [0, 1, 0, 2]);
-    first();
-    shares.take('a');
-    assert.equal(before('a'), 0);
-  });
 });

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { asUuid, newId, parseUuid, timeOfId } from '../../src/core/ids.js';
-import { uuid } from '../../src/db/columns.js';
 
 describe('an id', () => {
   it('an id is a UUID of version 7, no two the same', () => {
@@ -9,16 +7,6 @@ describe('an id', () => {
     for (const id of ids)
       assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     assert.equal(new Set(ids).size, ids.length);
-  });
-
-  it('an id sorts after those of every earlier millisecond', async () => {
-    let before = newId();
-    for (let count = 0; count < 20; count += 1) {
-      await sleep(2);
-      const id = newId();
-      assert(id > before);
-      before = id;
-    }
   });
 
   it('an id sorts after those made before it, even within a millisecond', () => {
@@ -54,23 +42,10 @@ describe('an id', () => {
   it('an id is not read from anything else', () => {
     const id = newId();
     for (const text of [
-      '',
-      'x',
-      id.slice(1),
-      `${id}0`,
-      `{${id}}`,
-      `urn:uuid:${id}`,
-      id.replaceAll('-', ''),
-      ` ${id}`,
-      `${id}\n`,
-      id.replace('-', '_'),
+      ...['', 'x', id.slice(1), `${id}0`, `{${id}}`, `urn:uuid:${id}`, id.replaceAll('-', '')],
+      ...[` ${id}`, `${id}\n`, id.replace('-', '_')],
     ])
       assert.equal(parseUuid(text), null, text);
     assert.throws(() => asUuid('x'), TypeError);
-  });
-
-  it('an id survives the database column', () => {
-    const id = newId();
-    assert.equal(uuid.parse(Buffer.from(uuid.literal(id).slice(2, -1), 'hex')), id);
   });
 });

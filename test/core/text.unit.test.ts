@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { normaliseText, textFault, withEscapes } from '../../src/core/text.js';
+import { textFault, withEscapes } from '../../src/core/text.js';
 
 describe('text', () => {
   it('text is counted in code points', () => {
@@ -11,23 +11,10 @@ describe('text', () => {
     assert.equal(textFault('🙂🙂', { min: 2, max: 5 }), null);
   });
 
-  it('text may be empty unless it must not', () => {
-    assert.equal(textFault('', { max: 5 }), null);
-    assert.equal(textFault('', { min: 1, max: 5 }), 'too_short');
-  });
-
   it('text with control characters, line separators or lone surrogates is refused', () => {
     for (const text of [
-      'a\u0000b',
-      'a\nb',
-      'a\tb',
-      '\u007f',
-      '\u0085',
-      '\u2028',
-      '\u2029',
-      '\ud800',
-      'a\udc00b',
-      '\udc00\ud800',
+      ...['a\u0000b', 'a\nb', 'a\tb', '\u007f', '\u0085', '\u2028', '\u2029'],
+      ...['\ud800', 'a\udc00b', '\udc00\ud800'],
     ])
       assert.equal(textFault(text, { max: 10 }), 'control_character', JSON.stringify(text));
   });
@@ -64,15 +51,16 @@ describe('text', () => {
     'a noncharacter': 'Ana\u{1ffff}',
   };
 
-  for (const [what, text] of Object.entries(HIDING))
-    it(`text with ${what} is refused, and shown with its escape`, () => {
-      assert.equal(textFault(text, { max: 20 }), 'format_character');
+  it('text with what hides or moves is refused, and shown with its escape', () => {
+    for (const [what, text] of Object.entries(HIDING)) {
+      assert.equal(textFault(text, { max: 20 }), 'format_character', what);
       const shown = withEscapes(text);
       assert.match(shown, /^(Ana?|\\u|[\u0600-\u0fff])/);
       assert.notEqual(shown, text);
       assert.equal(textFault(shown, { max: 60 }), null);
       assert.equal(JSON.parse(`"${shown}"`), text, 'a program reads the same text');
-    });
+    }
+  });
 
   it('text may contain what shapes the letters and emoji next to it', () => {
     for (const text of [
@@ -93,22 +81,5 @@ describe('text', () => {
       assert.equal(textFault(text, { max: 20 }), null, JSON.stringify(text));
       assert.equal(withEscapes(text), text);
     }
-  });
-
-  it('text of 100,000 characters is checked in a moment, whatever it holds', () => {
-    for (const piece of [
-      '\u0645\u200c',
-      '👩\u200d',
-      'a\u200d',
-      '\u180b',
-      '葛\u{e0100}',
-      '🏴\u{e0067}',
-    ])
-      assert.notEqual(withEscapes(piece.repeat(50_000)), '');
-  });
-
-  it('text is brought to NFC, so that what looks the same is the same', () => {
-    assert.equal(normaliseText('Jose\u0301'), 'José');
-    assert.equal(normaliseText('Jose\u0301').length, 4);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
-import { admitsAddress, parseRanges } from '../../src/core/address-ranges.js';
+import { admitsAddress, normaliseRange, parseRanges } from '../../src/core/address-ranges.js';
 import { ClientAddresses } from '../../src/http/headers.js';
 import { call, callerWith, rawHead, sendRaw, startWorld } from './support.js';
 import { thingRoutes } from './routes.js';
@@ -70,5 +70,31 @@ describe('client addresses', () => {
     await sendRaw(world.port, rawHead('GET /v1/transfers HTTP/1.1', ...claimed, ...added));
     await world.server.stop(0);
     assert.equal(seen, '203.0.113.9');
+  });
+});
+
+describe('the address ranges of a token', () => {
+  it('the address ranges of a token are stored in one form, and what is none is refused', () => {
+    for (const [given, stored] of [
+      ['10.1.2.3/8', '10.0.0.0/8'],
+      ['203.0.113.7', '203.0.113.7/32'],
+      ['2001:db8::1/32', '2001:db8::/32'],
+      ['::1', '::1/128'],
+    ] as const)
+      assert.equal(normaliseRange(given), stored);
+    for (const given of [
+      ...['', '10', '10.0.0.0/', '10.0.0.0/33', '10.0.0.0/8/8', '0x7f.1', '010.0.0.1'],
+      ...['acme.example', 'fe80::1%eth0', '::ffff:10.0.0.0/104', '10.0.0.0/-1', '10.0.0.0/1e1'],
+    ])
+      assert.equal(normaliseRange(given), null, given);
+  });
+
+  it('the address ranges of a token admit only what lies within', () => {
+    const ranges = parseRanges('10.0.0.0/8,2001:db8::/32');
+    for (const inside of ['10.0.0.0', '10.255.255.255', '::ffff:10.1.1.1', '2001:db8:1::1'])
+      assert.ok(admitsAddress(ranges, inside), inside);
+    const others = '11.0.0.0 9.255.255.255 ::ffff:11.1.1.1 2001:db9::1 ::a00:1 localhost';
+    for (const outside of ['', ...others.split(' ')])
+      assert.ok(!admitsAddress(ranges, outside), outside);
   });
 });

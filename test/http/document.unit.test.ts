@@ -5,19 +5,8 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { serviceDocument } from '../../scripts/docs/openapi.js';
 import { ERROR_CODES } from '../../src/core/errors.js';
-import { type Operation, type Permission, PERMISSIONS } from '../../src/core/permissions.js';
 import { EVENT_TYPES, SUBSCRIBABLE_TYPES } from '../../src/db/entities/events.js';
 import { type Json, object } from '../support/bank.js';
-
-/** The verbs that an operation's name may begin with, by its method; what is POSTed may be any action. */
-const VERBS: Readonly<Record<string, RegExp>> = {
-  get: /^(?:get|list|download|lookUp)[A-Z]/,
-  put: /^(?:set|declare)[A-Z]/,
-  patch: /^update[A-Z]/,
-  delete: /^delete[A-Z]/,
-  post: /^[a-z]+[A-Z]/,
-};
-const ACTS = /\/(approve|reject|cancel|execute|redeliver|recover|test|rotate_secret)$/;
 
 /**
  * Advice that does not fit: there is no licence to name, the server is a name for examples, and clients use what no single operation
@@ -50,49 +39,6 @@ describe('the OpenAPI document of the service', () => {
         operation: object(operation),
       })),
     );
-  });
-
-  it('the OpenAPI document of the service names every operation once, in camelCase, by a verb that fits its method', () => {
-    const names = operations.map(({ operation }) => String(operation.operationId));
-    assert.ok(names.length > 40);
-    for (const { method, path, operation } of operations) {
-      const name = String(operation.operationId);
-      assert.match(name, /^[a-z]+(?:[A-Z][a-z]+)*$/, `${method} ${path}`);
-      assert.match(name, VERBS[method] ?? /^$/, `${method} ${path}`);
-      const act = ACTS.exec(path)?.[1]?.split('_')[0];
-      if (act !== undefined) assert.ok(name.startsWith(act), `${path} ${name}`);
-    }
-    const hooks = Object.values(webhooks).map((one) =>
-      String(object(object(one).post).operationId),
-    );
-    assert.equal(new Set([...names, ...hooks]).size, names.length + hooks.length);
-  });
-
-  it('the OpenAPI document of the service has its parts in the order in which they are read, and each operation in one of them', () => {
-    const tags = (document.tags as Json[]).map(({ name }) => name);
-    assert.deepEqual(tags.slice(0, 2), ['Accounts', 'Transfers']);
-    for (const { path, operation } of operations) {
-      const [tag, ...others] = operation.tags as string[];
-      assert.ok(tags.includes(tag) && others.length === 0, `${path} ${tag}`);
-    }
-  });
-
-  it('the OpenAPI document of the service says which scopes and roles each operation requires, for machines and for people', () => {
-    for (const { path, operation } of operations) {
-      const said = object(operation['x-permission']);
-      const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[said.operation as Operation];
-      assert.deepEqual(
-        said,
-        { operation: said.operation, scopes, roles, role_in: roleIn, also: also ?? null },
-        path,
-      );
-      assert.deepEqual(
-        operation.security,
-        scopes.map((scope) => ({ token: [scope] })),
-      );
-      for (const word of [...scopes, ...(roles ?? [])])
-        assert.ok(String(operation.description).includes(word), path);
-    }
   });
 
   it('the OpenAPI document of the service has a webhook for every type of event, with its own schema, and one for tests', () => {

@@ -44,10 +44,6 @@ describe('headers', () => {
   const get = (...lines: readonly string[]): Promise<string> =>
     sendRaw(world.port, rawHead('GET /v1/transfers HTTP/1.1', ...lines, 'Connection: close'));
 
-  it('the plain request of the tests of headers passes', async () => {
-    assert.match(await post(), /^HTTP\/1.1 201 /);
-  });
-
   it('Authorization given twice is 401, the same token twice too', async () => {
     for (const name of ['Authorization', 'AUTHORIZATION']) {
       const answer = await post(`${name}: Bearer ${TOKEN}`);
@@ -115,23 +111,21 @@ describe('headers', () => {
   const keyed = (key: string): ReturnType<typeof call> =>
     postJson(`${world.url}/v1/transfers`, VALID_BODY, { 'idempotency-key': key });
 
-  for (const key of [
-    ...['', 'abc', `${A_KEY}0`, A_KEY.replaceAll('-', ''), `{${A_KEY}}`],
-    ...[`"${A_KEY}`, `""${A_KEY}""`, '""'],
-  ])
-    it(`the idempotency key "${key}" is malformed`, async () => {
+  it('an idempotency key is a UUID in any case, in quotation marks or not; anything else is malformed', async () => {
+    for (const key of [
+      ...['', 'abc', `${A_KEY}0`, A_KEY.replaceAll('-', ''), `{${A_KEY}}`],
+      ...[`"${A_KEY}`, `""${A_KEY}""`, '""'],
+    ]) {
       const answer = await keyed(key);
-      assert.equal(answer.status, 400);
+      assert.equal(answer.status, 400, key);
       const { code, details } = answer.json().error;
       assert.deepEqual([code, details?.field], ['invalid_field', 'Idempotency-Key']);
-    });
-
-  for (const key of [`"${A_KEY}"`, `"${A_KEY.toUpperCase()}"`, A_KEY.toUpperCase()])
-    it(`the idempotency key ${key} is ${A_KEY}`, async () => {
-      const answer = await keyed(key);
-      assert.equal(answer.status, 201, answer.text);
+    }
+    for (const key of [`"${A_KEY}"`, `"${A_KEY.toUpperCase()}"`, A_KEY.toUpperCase()]) {
+      assert.equal((await keyed(key)).status, 201, key);
       assert.equal(asRequest(seen.pop()).idempotency?.key, A_KEY);
-    });
+    }
+  });
 
   it('a malformed idempotency key is ignored if no key is required', async () => {
     const answer = await call(`${world.url}/v1/transfers`, { headers: { 'idempotency-key': 'x' } });

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   bodyOfRaw,
   call,
-  callerWith,
   eventually,
   opened,
   rawHead,
@@ -37,8 +36,8 @@ describe('malformed HTTP', () => {
   });
   after(() => world.server.stop(0));
 
-  function assertRefused(answer: string, status = 400): void {
-    assert.match(answer, new RegExp(`^HTTP/1.1 ${status} `), answer.slice(0, 200));
+  function assertRefused(answer: string, status = 400, what = ''): void {
+    assert.match(answer, new RegExp(`^HTTP/1.1 ${status} `), `${what} ${answer.slice(0, 200)}`);
     assert.match(answer, /svc-request-id: [0-9a-f]{8}-[0-9a-f]{4}-7/i);
     assert.match(answer, /content-type: application\/json/i);
     const { error } = bodyOfRaw(answer);
@@ -69,11 +68,12 @@ describe('malformed HTTP', () => {
     ],
     ['the greeting of TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
   ];
-  for (const [name, text] of MALFORMED)
-    it(`malformed HTTP: ${name} is answered 400 with an Error object`, async () => {
-      assertRefused(await sendRaw(world.port, text));
+  it('malformed HTTP is answered 400 with an Error object', async () => {
+    for (const [name, text] of MALFORMED) {
+      assertRefused(await sendRaw(world.port, text), 400, name);
       await assertAlive();
-    });
+    }
+  });
 
   it('headers that are too long are 400, and the client gets to read it', async () => {
     const answer = await sendRaw(
@@ -108,90 +108,31 @@ describe('malformed HTTP', () => {
     await eventually('nothing is in flight', () => world.server.inFlight() === 0);
   });
 
-  describe('of which the body comes late', () => {
-    let patient: World;
-    /** Resolves where a request asks for its token's caller. */
-    let asked: () => void = () => undefined;
-    let known: Promise<void> = Promise.resolve();
-    const lines: string[] = [];
-
-    before(async () => {
-      patient = await startWorld({
-        routes: (api) => thingRoutes()(api),
-        bodyTimeouts: { jsonMs: 2_000, uploadMs: 2_000 },
-        log: (line) => void lines.push(line),
-        authenticate: async () => {
-          asked();
-          await known;
-          return callerWith();
-        },
-      });
+  it("what arrives after the answer is discarded, so that the connection's next request is answered", async () => {
+    const patient = await startWorld({
+      routes: (api) => thingRoutes()(api),
+      bodyTimeouts: { jsonMs: 500, uploadMs: 500 },
     });
-    after(() => patient.server.stop(0));
-
-    const head = (bytes: number): string => posting(`Content-Length: ${bytes}`);
-
-    it("what arrives after the answer is discarded, so that the connection's next request is answered", async () => {
-      const socket = await opened(patient.port);
-      socket.write(`${head(60_000)}{"a":`);
-      assert.match(await readUntil(socket, /not_received_in_time[^}]*\}/), /^HTTP\/1.1 400 /);
-      // Piece by piece, as a slow network brings it: more than the server holds of what nobody reads.
-      for (let sent = 5; sent < 60_000; sent += 5_000) {
-        socket.write(' '.repeat(Math.min(5_000, 60_000 - sent)));
-        await sleep(5);
-      }
-      socket.write(rawHead('GET /v1/transfers HTTP/1.1', 'Connection: close'));
-      assert.match(await readAll(socket), /^HTTP\/1.1 200 /);
-    });
-
-    it('a request whose body arrives late is answered if it arrived in time while the process stood still', async () => {
-      const body = JSON.stringify(VALID_BODY);
-      const socket = await opened(patient.port);
-      socket.write(head(body.length));
-      await sleep(50);
-      socket.write(body);
-      standStill(2_500);
-      assert.match(await readUntil(socket, /\}\s*$/), /^HTTP\/1.1 201 /);
-      socket.destroy();
-    });
-
-    it('a request whose body arrives late is abandoned at once if its client has gone before it was requested', async () => {
-      let answer: () => void = () => undefined;
-      known = new Promise((resolve) => (answer = resolve));
-      const asking = new Promise<void>((resolve) => (asked = resolve));
-      const socket = await opened(patient.port);
-      socket.write(head(100));
-      await asking;
-      socket.destroy();
-      await eventually('the connection is closed', () => patient.server.inFlight() === 0);
-      answer();
-      await eventually(
-        'it is told',
-        () => lines.some((line) => line.includes('"status":499')),
-        1_500,
-      );
-    });
+    const socket = await opened(patient.port);
+    socket.write(`${posting('Content-Length: 60000')}{"a":`);
+    assert.match(await readUntil(socket, /not_received_in_time[^}]*\}/), /^HTTP\/1.1 400 /);
+    // Piece by piece, as a slow network brings it: more than the server holds of what nobody reads.
+    for (let sent = 5; sent < 60_000; sent += 5_000) {
+      socket.write(' '.repeat(Math.min(5_000, 60_000 - sent)));
+      await sleep(5);
+    }
+    socket.write(rawHead('GET /v1/transfers HTTP/1.1', 'Connection: close'));
+    assert.match(await readAll(socket), /^HTTP\/1.1 200 /);
+    await patient.server.stop(0);
   });
 
-  describe('that arrives in time while the process stands still', () => {
-    it('malformed HTTP without the end of its headers is answered if it arrived in time while the process stood still', async () => {
-      const socket = await opened(world.port);
-      socket.write('GET /v1/transfers HTTP/1.1\r\nHost: a\r\n');
-      await sleep(50);
-      socket.write(`Authorization: Bearer ${TOKEN}\r\nConnection: close\r\n\r\n`);
-      standStill(1_500);
-      assert.match(await readAll(socket), /^HTTP\/1.1 200 /);
-    });
-
-    it('malformed HTTP without the end of its body is answered if it arrived in time while the process stood still', async () => {
-      const body = JSON.stringify(VALID_BODY);
-      const socket = await opened(world.port);
-      socket.write(posting(`Content-Length: ${body.length}`, 'Connection: close'));
-      await sleep(50);
-      socket.write(body);
-      standStill(1_500);
-      assert.match(await readAll(socket), /^HTTP\/1.1 201 /);
-    });
+  it('malformed HTTP without the end of its headers is answered if it arrived in time while the process stood still', async () => {
+    const socket = await opened(world.port);
+    socket.write('GET /v1/transfers HTTP/1.1\r\nHost: a\r\n');
+    await sleep(50);
+    socket.write(`Authorization: Bearer ${TOKEN}\r\nConnection: close\r\n\r\n`);
+    standStill(1_500);
+    assert.match(await readAll(socket), /^HTTP\/1.1 200 /);
   });
 
   it('garbage after a request does not replace its answer', async () => {
@@ -235,17 +176,6 @@ describe('malformed HTTP', () => {
       assert.match(await sendRaw(world.port, text), /^HTTP\/1.1 201 /);
     });
 
-    it('a slow body within its time is taken', async () => {
-      const socket = await opened(world.port);
-      const answer = readAll(socket);
-      socket.write(head(`Content-Length: ${body.length}`, 'Connection: close'));
-      for (let from = 0; from < body.length; from += 64) {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        socket.write(body.slice(from, from + 64));
-      }
-      assert.match(await answer, /^HTTP\/1.1 201 /);
-    });
-
     it('a body in chunks beyond 64 KiB is 413, which a client that keeps sending gets to read', async () => {
       const text = `${head('Transfer-Encoding: chunked')}${chunk(' '.repeat(40_000)).repeat(10)}`;
       const answer = await sendRaw(world.port, text);
@@ -276,37 +206,10 @@ describe('malformed HTTP', () => {
       assert.deepEqual(faults, []);
     });
 
-    it('an endless body is cut off', async () => {
-      const patient = await startWorld({ routes: thingRoutes() });
-      const socket = await opened(patient.port);
-      const ended = readAll(socket, 10_000);
-      socket.write(head('Transfer-Encoding: chunked'));
-      const feed = setInterval(() => {
-        if (socket.writable && socket.writableLength === 0) socket.write(chunk('x'.repeat(60_000)));
-      }, 2);
-      assert.match(await ended, /^HTTP\/1.1 413 /);
-      clearInterval(feed);
-      assert.ok(
-        socket.bytesWritten < 32_000_000,
-        'after a bounded number of bytes, not after a time',
-      );
-      await patient.server.stop(0);
-    });
-
     it('a large body after a 401 does not keep the connection', async () => {
       const text = `${head('Content-Length: 3000000').replace(TOKEN, 'wrong')}${' '.repeat(300_000)}`;
       const answer = await sendRaw(world.port, text, 6_000);
       assert.match(answer, /^HTTP\/1.1 401 [^]*connection: close/i);
-    });
-
-    it('a small body after a 401 keeps the connection for the next request', async () => {
-      const first = head(`Content-Length: ${body.length}`).replace(TOKEN, 'wrong') + body;
-      const answer = await sendRaw(
-        world.port,
-        first + rawHead('GET /v1/transfers HTTP/1.1', 'Connection: close'),
-      );
-      const statuses = [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
-      assert.deepEqual(statuses, ['401', '200']);
     });
 
     it('a client that asks first is told to continue only if its body is wanted', async () => {

@@ -5,26 +5,16 @@ import { registerGauges } from '../../src/core/meters.js';
 import { createAdmin, createRegistry, type Fitness, Readiness } from '../../src/http/admin.js';
 import type { Api } from '../../src/http/route.js';
 import { ErrorWriter } from '../../src/http/errors.js';
-import { createLogging, describeFault } from '../../src/http/logging.js';
 import { listen, type RunningServer } from '../../src/http/node-server.js';
 import { thingRoutes } from './routes.js';
-import {
-  call,
-  eventually,
-  opened,
-  rawHead,
-  readAll,
-  startWorld,
-  UUID_PATTERN,
-  type World,
-} from './support.js';
+import { call, eventually, opened, rawHead, startWorld, UUID_PATTERN } from './support.js';
 
 /** `timeout check` of deploy/haproxy. */
 const BALANCER_MS = 2_000;
 
 describe('a client that reads nothing of its answer', () => {
   it('a client that reads nothing of its answer loses its connection, and one that reads slowly gets all of it', async () => {
-    const part = 4 * 1024 * 1024;
+    const part = 2 * 1024 * 1024;
     const text = 'x'.repeat(16 * part);
     const world = await startWorld({
       routes: (api: Api) =>
@@ -35,7 +25,7 @@ describe('a client that reads nothing of its answer', () => {
           summary: 'Long',
           handler: () => Promise.resolve({ status: 200, body: { text } }),
         }),
-      timeouts: { headersMs: 1_000, requestMs: 1_000, keepAliveMs: 5_000, stalledMs: 1_000 },
+      timeouts: { headersMs: 1_000, requestMs: 1_000, keepAliveMs: 5_000, stalledMs: 500 },
     });
     const asking = rawHead('GET /v1/long HTTP/1.1', 'Connection: close');
     const [silent, slow] = [await opened(world.port), await opened(world.port)];
@@ -46,7 +36,7 @@ describe('a client that reads nothing of its answer', () => {
     // A part that still went out prolongs the silent one's time: it may take more than twice `stalledMs`.
     for (let read = 1; world.server.inFlight() === 2; read += 1) {
       assert.ok(read * part < text.length, 'the silent one is still there');
-      await sleep(400);
+      await sleep(200);
       slow.resume();
       await eventually('it has a part', () => received > read * part);
       slow.pause();
@@ -122,12 +112,6 @@ describe('the admin port', () => {
         ? Promise.reject(new Error('away'))
         : Promise.resolve({ planted_a: 1, planted_b: 2 });
     });
-    new Gauge({
-      name: 'planted_hanging',
-      help: 'h',
-      registers: [registry],
-      collect: () => new Promise(() => undefined),
-    });
     let reads = 0;
     let isAway = false;
     const before = await call(`${url}/metrics`);
@@ -135,16 +119,18 @@ describe('the admin port', () => {
     assert.match(before.text, /^planted_b 2$/m);
     assert.equal(reads, 1, 'what one reading answers is read once');
     isAway = true;
+    new Gauge({
+      ...{ name: 'planted_hanging', help: 'h', registers: [registry] },
+      collect: () => new Promise(() => undefined),
+    });
     const { status, text } = await call(`${url}/metrics`);
     assert.equal(status, 200);
     assert.equal(text.includes('planted_a 1'), false, 'an old figure would pass for a new one');
     assert.match(text, /process_cpu_seconds_total/);
-    assert.match(text, /^metrics_unread_total\{metric="planted_hanging"\} 1$/m);
     registry.removeSingleMetric('planted_hanging');
-    assert.match(
-      (await call(`${url}/metrics`)).text,
-      /^metrics_unread_total\{metric="planted_a"\} 1$/m,
-    );
+    const next = (await call(`${url}/metrics`)).text;
+    for (const metric of ['planted_a', 'planted_hanging'])
+      assert.match(next, new RegExp(`^metrics_unread_total\\{metric="${metric}"\\} 1$`, 'm'));
     registry.removeSingleMetric('planted_a');
     registry.removeSingleMetric('planted_b');
   });
@@ -173,115 +159,5 @@ describe('request metrics', () => {
     assert.match(text, /route="\/docs",status="200"\} 1/);
     assert.equal(text.includes('secret-path'), false);
     assert.equal(text.includes('018f0000'), false);
-  });
-});
-
-describe('logging', () => {
-  it("a line is JSON with the service's name, and lines below the level are dropped", () => {
-    const lines: string[] = [];
-    const { logger } = createLogging('info', 'api', { write: (line) => void lines.push(line) });
-    logger.debug('quiet');
-    logger.info({ requestId: 'x' }, 'answered');
-    assert.equal(lines.length, 1);
-    const line = JSON.parse(lines[0] ?? '') as Record<string, unknown>;
-    assert.deepEqual([line['service'], line['requestId'], line['msg']], ['api', 'x', 'answered']);
-  });
-
-  it('a fault is described by kind, number and place, never by a text that may quote data', () => {
-    const fault = Object.assign(new Error("Duplicate entry 'Ana' for key"), {
-      errno: 1062,
-      sql: 'INSERT Ana',
-    });
-    const told = describeFault(fault);
-    assert.equal(JSON.stringify(told).includes('Ana'), false);
-    assert.equal(told.errno, 1062);
-    assert.match(told.stack, /operating\.unit\.test/);
-    assert.equal(
-      describeFault(new TypeError('x is not a function')).message,
-      'x is not a function',
-    );
-    assert.equal(describeFault('Ana').name, 'string');
-  });
-});
-
-describe('stopping', () => {
-  let world: World;
-  let release: () => void = () => {};
-  let handled = 0;
-
-  beforeEach(async () => {
-    handled = 0;
-    const gate = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    world = await startWorld({
-      routes: (api: Api) =>
-        api.get('/v1/slow', {
-          operationId: 'getSlowly',
-          permits: 'readTransfers',
-          answers: { 200: null },
-          summary: 'Wait',
-          handler: async () => {
-            handled += 1;
-            await gate;
-            return { status: 200, body: 'done' };
-          },
-        }),
-    });
-  });
-
-  const asked = async (): Promise<{ answer: Promise<string> }> => {
-    const socket = await opened(world.port);
-    const answer = readAll(socket);
-    socket.write(rawHead('GET /v1/slow HTTP/1.1'));
-    await eventually('the request is in its handler', () => handled === 1);
-    return { answer };
-  };
-
-  it('a request that a stopping process has accepted is answered with Connection: close, and then nothing is open', async () => {
-    const { answer } = await asked();
-    const stopped = world.server.stop(5_000);
-    await assert.rejects(opened(world.port));
-    release();
-    assert.match(await answer, /^HTTP\/1.1 200 [\s\S]*connection: close[\s\S]*"done"$/i);
-    await stopped;
-    assert.equal(world.server.inFlight(), 0);
-  });
-
-  it('idle connections, used or never used, do not delay stopping', async () => {
-    release();
-    const unused = await opened(world.port);
-    const used = await opened(world.port);
-    used.write(rawHead('GET /v1/slow HTTP/1.1'));
-    await new Promise((resolve) => used.once('data', resolve));
-    const began = performance.now();
-    await world.server.stop(15_000);
-    assert.ok(performance.now() - began < 10_000, 'long before the grace is over');
-    unused.destroy();
-    used.destroy();
-  });
-
-  it('a request whose rest arrives while it stops is answered', async () => {
-    release();
-    const socket = await opened(world.port);
-    const answer = readAll(socket);
-    const text = rawHead('GET /v1/slow HTTP/1.1');
-    socket.write(text.slice(0, 40));
-    // After a moment in which the process stood still, timers come before what has arrived: the second finds it read.
-    for (const ms of [30, 30]) await new Promise((resolve) => setTimeout(resolve, ms));
-    const stopped = world.server.stop(5_000);
-    socket.write(text.slice(40));
-    assert.match(await answer, /^HTTP\/1.1 200 [\s\S]*connection: close/i);
-    await stopped;
-  });
-
-  it('requests that hang after the grace period of a stopping process are cut off', async () => {
-    const { answer } = await asked();
-    const began = performance.now();
-    await world.server.stop(100);
-    const elapsedMs = performance.now() - began;
-    assert.ok(elapsedMs >= 90 && elapsedMs < 10_000, `${elapsedMs}`);
-    assert.equal(await answer, '');
-    release();
   });
 });

@@ -7,12 +7,11 @@ import {
   rawHead,
   sendRaw,
   startWorld,
-  TENANT,
   TOKEN,
   UUID_PATTERN,
   type World,
 } from './support.js';
-import { A_KEY, asRequest, thingRoutes, VALID_BODY } from './routes.js';
+import { thingRoutes } from './routes.js';
 
 const CALLERS: Readonly<Record<string, ReturnType<typeof callerWith>>> = {
   [TOKEN]: callerWith(),
@@ -102,35 +101,12 @@ describe('order of checks', () => {
       assert.match(await raw(`GET ${target}`), new RegExp(`^HTTP/1\\.1 ${status} `), target);
   });
 
-  for (const path of [
-    ...['/v1/Transfers', '/v1/transfers/', '/v1//transfers', '/v1/transfers%2F', '/'],
-    ...['/v1/transfers/a/b'],
-  ])
-    it(`paths match exactly: ${path} is 404`, async () => {
-      assert.equal((await call(`${world.url}${path}`)).status, 404);
-    });
-
-  it('a fixed segment is found before a parameter, whichever of the two was given first', async () => {
-    const paths = [
-      ...['/v1/things/{id}', '/v1/things/fixed', '/v1/others/fixed', '/v1/others/{id}'],
-    ] as const;
-    const other = await startWorld({
-      routes: (api) => {
-        for (const [index, path] of paths.entries())
-          api.get(path, {
-            operationId: `getRoute${index}`,
-            permits: 'readTransfers',
-            answers: { 200: null },
-            summary: 'Tell the route',
-            handler: () => Promise.resolve({ status: 200, body: path }),
-          });
-      },
-    });
-    for (const path of paths) {
-      const answer = await call(`${other.url}${path.replace('{id}', 'x')}`);
-      assert.equal(answer.json<string>(), path);
-    }
-    await other.server.stop(0);
+  it('paths match exactly: any other is 404', async () => {
+    for (const path of [
+      ...['/v1/Transfers', '/v1/transfers/', '/v1//transfers', '/v1/transfers%2F', '/'],
+      ...['/v1/transfers/a/b'],
+    ])
+      assert.equal((await call(`${world.url}${path}`)).status, 404, path);
   });
 
   const REFUSED_TOKENS: readonly [name: string, authorization: string | null][] = [
@@ -140,21 +116,14 @@ describe('order of checks', () => {
     ['two words', `Bearer ${TOKEN} more`],
     ['a token that is not known', 'Bearer svc_live_key1_wrong'],
   ];
-  for (const [name, authorization] of REFUSED_TOKENS)
-    it(`401 unauthorized for ${name}, before anything about the body`, async () => {
+  it('401 unauthorized for a missing, malformed or unknown token comes before anything about the body', async () => {
+    for (const [name, authorization] of REFUSED_TOKENS) {
       const answer = await postJson(`${world.url}/v1/transfers?x=1`, '{', { authorization });
-      assert.equal(answer.status, 401);
+      assert.equal(answer.status, 401, name);
       assert.equal(answer.json().error.code, 'unauthorized');
       assert.equal(answer.headers.get('www-authenticate'), 'Bearer');
       assert.equal(answer.headers.get('ratelimit-limit'), null);
-    });
-
-  it('a test token is told that the sandbox is not available yet', async () => {
-    const answer = await call(`${world.url}/v1/transfers`, {
-      headers: { authorization: 'Bearer svc_test_a_b' },
-    });
-    assert.equal(answer.status, 401);
-    assert.match(answer.json().error.message, /sandbox is not available yet/);
+    }
   });
 
   it('401 insufficient_scope comes before the idempotency header, with the rate headers of a valid token', async () => {
@@ -165,14 +134,6 @@ describe('order of checks', () => {
     assert.equal(answer.json().error.code, 'insufficient_scope');
     assert.match(answer.json().error.message, /transfers/);
     assert.equal(answer.headers.get('ratelimit-limit'), '1000');
-  });
-
-  it('one of several scopes is enough, and the scheme is read in any case', async () => {
-    for (const authorization of ['Bearer svc_live_reader_x', `bEARER ${TOKEN}`])
-      assert.equal(
-        (await call(`${world.url}/v1/transfers`, { headers: { authorization } })).status,
-        200,
-      );
   });
 
   it('429 comes after the scope and before everything about the request', async () => {
@@ -209,20 +170,6 @@ describe('order of checks', () => {
     assert.equal(answer.text, unknown.text);
   });
 
-  it('what passes reaches the handler whole', async () => {
-    const answer = await postJson(`${world.url}/v1/transfers`, VALID_BODY, {
-      'idempotency-key': A_KEY.toUpperCase(),
-    });
-    assert.equal(answer.status, 201);
-    const request = asRequest(seen[0]);
-    assert.equal(request.caller.tenantId, TENANT);
-    assert.equal(request.idempotency?.key, A_KEY);
-    assert.equal(request.version, '2026-11-01');
-    assert.deepEqual(request.body, { ...VALID_BODY, amount: { raw: 150000n, asset: 'COPM' } });
-    assert.equal(answer.headers.get('svc-request-id'), request.requestId);
-    assert.match(request.requestId, UUID_PATTERN);
-  });
-
   it('every answer has its own request id and the static security headers', async () => {
     const answers = [
       await call(`${world.url}/v1/transfers`, { headers: { 'svc-request-id': 'mine' } }),
@@ -251,11 +198,5 @@ describe('order of checks', () => {
     assert.equal(head.status, 200);
     assert.equal(head.text, '');
     assert.equal(head.headers.get('content-length'), got.headers.get('content-length'));
-  });
-
-  it('a path id is taken in any case and percent-encoded', async () => {
-    const answer = await call(`${world.url}/v1/transfers/%3018F0000-0000-7000-8000-0000000000FF`);
-    assert.deepEqual(answer.json(), { id: '018f0000-0000-7000-8000-0000000000ff' });
-    assert.equal((await call(`${world.url}/v1/transfers/%zz`)).status, 404);
   });
 });

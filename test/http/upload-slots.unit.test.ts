@@ -29,13 +29,6 @@ describe('the slots of uploads', () => {
   const lost = (all: readonly UploadSlot[]): number[] =>
     all.flatMap((slot, at) => (slot.lost.aborted ? [at] : []));
 
-  it('the slots of uploads are sixteen, and four of a tenant', async () => {
-    const own = await take('a', 4);
-    assert.equal(await isFull('a'), true);
-    own[0]!.leave();
-    assert.equal(await isFull('a'), false);
-  });
-
   it('the slots of uploads are waited for in order of arrival, and nobody waits for slots that only another tenant may not have', async () => {
     slots = new UploadSlots(() => now, 60_000);
     const own = await take('a', 4);
@@ -51,17 +44,6 @@ describe('the slots of uploads', () => {
     (await waiting[0]!).leave();
     await waiting[1];
     assert.deepEqual(admitted, ['first', 'second']);
-  });
-
-  it('a upload who waits gets the slot of an upload that has become slow meanwhile', async () => {
-    slots = new UploadSlots(() => now, 60_000);
-    const all = await Promise.all(
-      Array.from({ length: 16 }, (_, at) => slots.take(`tenant ${at}`)),
-    );
-    const waiting = slots.take('honest');
-    now = 10_000;
-    await waiting;
-    assert.equal(lost(all).length, 1);
   });
 
   it('when all slots are taken, a new upload gets the slowest slot of a tenant that has at least two more', async () => {
@@ -95,14 +77,5 @@ describe('the slots of uploads', () => {
     assert.equal(await isFull('honest'), true);
     all[0]!.leave();
     assert.equal(await isFull('honest'), false);
-  });
-
-  it('a lost slot is released once', async () => {
-    const all = await fourOfEach('a', 'b', 'c', 'd');
-    assert.equal(await isFull('honest'), false);
-    for (const at of lost(all)) all[at]!.leave();
-    now = 1_000;
-    for (const slot of all) slot.arrived();
-    assert.equal(await isFull('other'), true);
   });
 });

@@ -71,17 +71,6 @@ describe('the request log', () => {
     assert(!(await isRemembered({ id, resourceId: id, status: 201, code: null })));
   });
 
-  it('the request log is written in statements of many requests, once', async () => {
-    const { log, statements } = openLog();
-    for (let index = 0; index < 1_200; index += 1) log.note(refused());
-    await Promise.all([log.write(), log.write()]);
-    await log.write();
-    assert.deepEqual(
-      statements.map((sql) => sql.split("'POST'").length - 1),
-      [500, 500, 200],
-    );
-  });
-
   it('the request log waits while the database is away, and keeps its newest requests, and no request fails', async () => {
     const { log, statements, state, forgotten } = openLog();
     state.isAway = true;
