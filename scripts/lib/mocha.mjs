@@ -33,7 +33,6 @@ const LONGEST = [
   'test/spreadsheets/bombs',
   'test/faults/',
   'test/payouts/hanging-rail',
-  'test/payouts/rails-campaign',
   'test/temporal/',
   'test/client/programs',
   'test/batches/crashes',

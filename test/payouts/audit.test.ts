@@ -77,11 +77,6 @@ const DAMAGES: Damages<Victims> = {
       ],
       ['payout_rail_word'],
     ],
-  'a closed account that has money': [
-    ({ completed }) =>
-      `UPDATE accounts SET status='closed' WHERE id=(SELECT source_account_id FROM payouts WHERE id=${idLiteral(completed)})`,
-    ['closed_balance'],
-  ],
   'a failed payout of which the rail said that it was paid': [
     ({ failed }) => said(failed, 'callback', 'completed', 'duplicate'),
     ['payout_rail_word'],
@@ -110,12 +105,6 @@ const DAMAGES: Damages<Victims> = {
     ({ paidAfterAll }) => said(paidAfterAll, 'callback', 'voided', 'settled', 'NULL'),
     ['payout_rail_word'],
   ],
-  'an event that tells of another amount than was paid': [
-    ({ completed }) =>
-      `UPDATE events SET body=REPLACE(body, '"raw":"${LEAST}"', '"raw":"${LEAST + 1n}"')
-       WHERE resource_id=${idLiteral(completed)} AND type='payout.completed'`,
-    ['event_body'],
-  ],
   'another amount of a failed payout than its event tells, and than was held': [
     ({ failed }) => change('raw=raw+1', failed),
     ['event_body', 'event_body', 'operation_hold'],
@@ -141,10 +130,6 @@ const DAMAGES: Damages<Victims> = {
   'a resolution that one person proposed and applied under two names': [
     () => 'UPDATE payout_resolutions SET decided_by_id=proposed_by_id',
     ['operation_people'],
-  ],
-  'a resolution that was applied at no time': [
-    () => 'UPDATE payout_resolutions SET decided_at=NULL',
-    ['payout_rail_word', 'payout_rail_word'],
   ],
   'a payout that was paid after all and never failed': [
     ({ paidAfterAll }) => change('failed_at=NULL', paidAfterAll),

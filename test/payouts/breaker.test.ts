@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
+import { freezeAccount, unfreezeAccount } from '../../src/accounts/status.js';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
-import { type RailBreaker, railBreakers } from '../../src/db/entities/rails.js';
-import { insertSql } from '../../src/db/statements.js';
-import { RailRecovery, recoverySweeps } from '../../src/payouts/recovery.js';
-import { newBreaker, RESUMES_AFTER_MS } from '../../src/payouts/breaker.js';
-import { type Rail, RailSilent } from '../../src/payouts/rails/rail.js';
-import type { Sweeper } from '../../src/temporal/sweeper.js';
+import { outbox } from '../../src/db/entities/outbox.js';
+import { railBreakers } from '../../src/db/entities/rails.js';
+import { RESUMES_AFTER_MS } from '../../src/payouts/breaker.js';
 import { startTestApi } from '../support/api.js';
-import { idLiteral, LEAST } from '../support/bank.js';
+import { answered, idLiteral, LEAST } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';
-import { sweeperOf } from '../support/sweepers.js';
-import { until } from '../support/temporal.js';
-import { balanceOf } from '../support/world.js';
+import { balanceOf, TEST_ACTOR } from '../support/world.js';
 import { ScriptedRail, say } from './scripted-rail.js';
 import {
   assertSameStory,
@@ -23,6 +19,8 @@ import {
   rowOf,
   saidOf,
 } from './support.js';
+
+const DECIDED = { actor: TEST_ACTOR, reason: null };
 
 const db = await testDatabase();
 const api = await startTestApi(db);
@@ -160,95 +158,6 @@ describe('a rail that does not answer', () => {
     assert.equal((await breaker()).state, 'closed');
   });
 
-  it('a rail that does not answer is tried by another worker if the one that tried it died', async () => {
-    const { rail, submissions, breakers, recovery } = over(...silent(3), say('accepted'));
-    for (const id of await pay(3)) await submissions.submit(id);
-    later(1_001);
-    assert.equal(await breakers.claimProbe('simulated'), true);
-    await recovery.probeDue('simulated');
-    assert.equal(rail.asked.length, 0, 'its lease is another worker’s');
-    later(30_001);
-    await recovery.probeDue('simulated');
-    assert.equal(rail.asked.length, 1);
-    assert.equal((await breaker()).state, 'closed');
-  });
-
-  it('a rail that does not answer does not keep anybody from canceling what waits for it', async () => {
-    const { submissions, queue } = over(...silent(3));
-    const ids = await pay(4);
-    for (const id of ids.slice(0, 3)) await submissions.submit(id);
-    const waiting = ids[3]!;
-    assert.equal((await queue.submit(waiting)).isHeld, true);
-    assert.equal((await own.act('cancel', waiting, own.bank.token)).status, 200);
-    const { payout, isHeld } = await queue.submit(waiting);
-    assert.deepEqual([isHeld, payout.status], [false, 'canceled']);
-    await assertSameStory(own, waiting);
-  });
-
-  describe('beside another', () => {
-    const HANGING = 'http:hanging';
-    let release: () => void;
-    let hanging: Promise<void>;
-    let sweeper: Sweeper;
-    let isTried = false;
-    const told: string[] = [];
-    let stuck: Uuid;
-    let other: Uuid;
-
-    beforeEach(() => {
-      hanging = new Promise((resolve) => (release = resolve));
-    });
-    afterEach(async () => {
-      release();
-      await sweeper.stop();
-    });
-
-    const write = (rail: string, changes: Partial<RailBreaker>): Promise<unknown> =>
-      db.change(insertSql(railBreakers, [{ ...newBreaker(rail, now()), ...changes }]));
-    /** One that hangs, and whose payouts nobody can be told of; beside it one that answers. */
-    const sweepBoth = () => {
-      const hang = async (): Promise<never> => {
-        isTried = true;
-        await hanging;
-        throw new RailSilent('late');
-      };
-      const rails = new Map<string, Rail>([
-        [HANGING, { submit: hang, status: hang, void: hang }],
-        ['simulated', new ScriptedRail(say('completed'))],
-      ]);
-      const add = async (resources: readonly { readonly resourceId: Uuid }[]): Promise<void> => {
-        told.push(...resources.map(({ resourceId }) => resourceId));
-        if (resources.some(({ resourceId }) => resourceId === stuck)) await hanging;
-      };
-      const recovery = new RailRecovery({ ...railsOf(db, { rails }), outbox: { add } });
-      const sweeps = recoverySweeps(recovery, rails.keys());
-      ({ sweeper } = sweeperOf(db.database, sweeps));
-      sweeper.start();
-    };
-    const payOverBoth = async (): Promise<void> => {
-      [stuck, other] = (await pay(2)) as [Uuid, Uuid];
-      await db.change(`UPDATE payouts SET rail='${HANGING}' WHERE id=${idLiteral(stuck)}`);
-    };
-
-    it('a rail that does not answer does not keep another from being tried while it hangs itself', async () => {
-      await payOverBoth();
-      await write(HANGING, { state: 'open', probeAt: now() });
-      sweepBoth();
-      await until('it is tried', () => isTried);
-      await write('simulated', { state: 'open', probeAt: now() });
-      await until('the other answers', async () => (await breaker()).state === 'closed');
-    });
-
-    it('a rail that does not answer does not keep payouts that wait for another from being notified', async () => {
-      await payOverBoth();
-      await write(HANGING, { wakeAt: now() });
-      sweepBoth();
-      await until('it is told', () => told.includes(stuck));
-      await write('simulated', { wakeAt: now() });
-      await until('the other is told', () => told.includes(other));
-    });
-  });
-
   it('a rail that does not answer leaves its payouts approved: they are raised, until they are handed over or canceled', async () => {
     const { stuck, submissions } = over(say('completed'));
     const [handed, canceled] = await pay(2);
@@ -265,5 +174,68 @@ describe('a rail that does not answer', () => {
       `SELECT stuck_since FROM payouts WHERE id IN (${[handed!, canceled!].map(idLiteral).join(',')})`,
     );
     assert.deepEqual(rows, [{ stuck_since: null }, { stuck_since: null }]);
+  });
+});
+
+describe('a payout of a frozen account', () => {
+  let own: PayoutBank;
+  let id: Uuid;
+
+  beforeEach(async () => {
+    await forgetRails(db);
+    own = await openPayoutBank(api);
+    id = await own.pay();
+  });
+
+  const freeze = () => freezeAccount(db.deps, own.source.id, DECIDED);
+  const unfreeze = () => unfreezeAccount(db.deps, own.source.id, DECIDED);
+  const told = () => db.database.reader.select(outbox, { resourceType: 'payout', resourceId: id });
+  const over = (...words: ConstructorParameters<typeof ScriptedRail>) => {
+    const rail = new ScriptedRail(...words);
+    return { rail, ...railsOf(db, { rail }) };
+  };
+
+  it('a payout of a frozen account that was approved before is not handed to its rail, and can be canceled', async () => {
+    const { rail, queue } = over(say('completed'));
+    await freeze();
+    for (let times = 0; times < 2; times += 1) {
+      const { payout, isHeld, isFrozen } = await queue.submit(id);
+      assert.deepEqual(
+        [payout.status, payout.attempts, isHeld, isFrozen],
+        ['approved', 0, true, true],
+      );
+    }
+    assert.equal(rail.given.length, 0);
+    assert.equal((await balanceOf(db.database, own.source.id)).held, LEAST);
+    answered(await own.act('cancel', id, own.bank.token), 200);
+    assert.equal((await balanceOf(db.database, own.source.id)).held, 0n);
+    await assertSameStory(own, id);
+  });
+
+  it('a payout of a frozen account is handed over when the account may send again, and its workflow is told at once', async () => {
+    const { rail, queue } = over(say('completed'));
+    await freeze();
+    await queue.submit(id);
+    const before = (await told()).length;
+    await unfreeze();
+    assert.equal((await told()).length, before + 1);
+    const { payout, isHeld } = await queue.submit(id);
+    assert.deepEqual([payout.status, isHeld, rail.given.length], ['completed', false, 1]);
+    await assertSameStory(own, id);
+  });
+
+  it('a payout of a frozen account that was handed over before is asked about, and not given again before the account may send', async () => {
+    const { rail, queue } = over('silent', null, null, say('completed'));
+    await queue.submit(id);
+    await freeze();
+    const { payout, isHeld, isFrozen } = await queue.poll(id);
+    assert.deepEqual([payout.status, isHeld, isFrozen], ['in_progress', true, true]);
+    assert.deepEqual([rail.given.length, rail.asked.length], [1, 1]);
+    const before = (await told()).length;
+    await unfreeze();
+    assert.equal((await told()).length, before + 1);
+    assert.equal((await queue.poll(id)).payout.status, 'completed');
+    assert.deepEqual([rail.given.length, rail.asked.length], [2, 2]);
+    await assertSameStory(own, id);
   });
 });

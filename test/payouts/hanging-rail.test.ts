@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { QUERIES, type WaitingState } from '../../src/temporal/contracts.js';
-import { HangingGateway, hangingRail, twoRails } from '../campaigns/hanging-rail.js';
+import { railsCampaign } from '../campaigns/rails.js';
+import { HangingGateway, twoRails } from '../campaigns/hanging-rail.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { BankGateway } from '../support/bank-gateway.js';
 import { testDatabase } from '../support/database.js';
@@ -22,19 +23,7 @@ const db = await testDatabase();
 const temporal = await testTemporal();
 
 describe('a rail that hangs', () => {
-  it('a rail that hangs delays only its own payouts, and pays each of them once when it answers again', async () => {
-    const counts = { payouts: 30, measured: 4, approvals: 2 };
-    await hangingRail({
-      db,
-      temporal,
-      ...counts,
-      silence: 'close',
-      isTimed: false,
-      worker: 'here',
-    });
-  });
-
-  it('a rail that hangs leaves its payouts approved: staff can cancel one by a signal, and the others are paid later', async () => {
+  it('a rail that hangs delays no payout of another rail; its own stay approved, staff can cancel one by a signal, and the others are paid once it answers', async () => {
     await db.change('DELETE FROM rail_breakers');
     const [well, hanging] = [
       new BankGateway('well', TEST_KEYRING),
@@ -57,6 +46,7 @@ describe('a rail that hangs', () => {
         return row !== undefined && row.state !== 'closed';
       });
       const held = [await own.pay(undefined, HANGING), await own.pay(undefined, HANGING)] as const;
+      const beside = await own.pay();
       const stateOf = (id: string) =>
         workflowOf(temporal, id)
           .query<WaitingState | null>(QUERIES.state)
@@ -71,6 +61,7 @@ describe('a rail that hangs', () => {
         // One of them may have been handed over to see whether the rail answers.
         assert(status === 'approved' ? attempts === 0 : attempts === 1, `${status} ${attempts}`);
       }
+      await untilStatus(own, beside, ['completed']);
       const last = await own.pay(undefined, HANGING);
       await until('it is held', async () => (await stateOf(last))?.isHeld);
       await workflowOf(temporal, last).signal('cancel', await newSignature(db.database));
@@ -88,5 +79,19 @@ describe('a rail that hangs', () => {
       well.stop();
       hanging.stop();
     }
+  });
+});
+
+describe('a rail that loses, delays, repeats, reorders and contradicts', () => {
+  it('a rail that loses, delays, repeats, reorders and contradicts agrees with the ledger except for what is raised, whatever operators decide, statements say, and however the worker dies', async () => {
+    await railsCampaign({
+      db,
+      temporal,
+      payouts: 40,
+      kills: 1,
+      longestMs: 3_000,
+      settlingMs: 5_000,
+      seed: 12,
+    });
   });
 });

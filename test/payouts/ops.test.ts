@@ -8,7 +8,7 @@ import { openSecrets } from '../../src/payouts/secrets.js';
 import { type Ran, run, TEST_KEYS } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
 import { startTestApi } from '../support/api.js';
-import { idLiteral, type Json, LEAST } from '../support/bank.js';
+import { type Json, LEAST } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';
 import { balanceOf } from '../support/world.js';
 import {
@@ -94,19 +94,6 @@ describe('the operators of payouts', () => {
     assert.equal(code, 2, stderr);
   });
 
-  it('the operators of payouts close the breaker of a rail that answers what they ask', async () => {
-    await db.change('DELETE FROM rail_breakers');
-    const id = await own.pay('04');
-    await railsOf(db, { breaker: { opensAfter: 1, probeAfterMs: 600_000 } }).submissions.submit(id);
-    await db.change(
-      `UPDATE simulated_rail_payments SET acted_at=acted_at-INTERVAL 10 SECOND WHERE payment_key=${idLiteral(id)}`,
-    );
-    await json('payouts', 'retry', id);
-    assert.equal((await rowOf(db, id)).status, 'completed');
-    const rails = (await json('rails')) as unknown as Json[];
-    assert.equal(rails.find(({ rail }) => rail === 'simulated')?.state, 'closed');
-  });
-
   it('the operators of payouts see what is stuck and why, without a secret', async () => {
     const id = await silent();
     await railsOf(db).stuck.flagSilent(-1_000, 1_000);
@@ -154,31 +141,6 @@ describe('the operators of payouts', () => {
     await assertSameStory(own, id);
   });
 
-  it('the operators of payouts resolve as failed or returned, and take a proposal back', async () => {
-    const [failed, done] = [await silent(), await own.pay()];
-    await railsOf(db).submissions.submit(done);
-    await propose(failed, 'completed', 'a slip');
-    await decide(failed, 'reject', 'maria');
-    await propose(failed, 'failed', 'never arrived');
-    assert.equal((await decide(failed, 'approve', 'leo')).status, 'failed');
-    await refused(
-      /cannot be resolved as failed/,
-      ...RESOLVE,
-      done,
-      '--outcome',
-      'failed',
-      '--reason',
-      'x',
-    );
-    await propose(done, 'returned', 'came back');
-    assert.equal((await decide(done, 'approve', 'leo')).status, 'returned');
-    for (const id of [failed, done]) await assertSameStory(own, id);
-    assert.deepEqual(await balanceOf(db.database, own.source.id), {
-      available: 10_000n * LEAST,
-      held: 0n,
-    });
-  });
-
   it('the operators of payouts see what a rail said against what is known, ask it again, and settle that it was paid after all', async () => {
     const id = await own.pay('01');
     const { submissions, callbacks } = railsOf(db);
@@ -200,25 +162,6 @@ describe('the operators of payouts', () => {
       held: 0n,
     });
     await assertSameStory(own, id);
-  });
-
-  it('the operators of payouts are told until when nothing can be given back over a rail that cannot void', async () => {
-    const id = await silent();
-    await db.change(`UPDATE payouts SET rail='http:gone' WHERE id=${idLiteral(id)}`);
-    await propose(id, 'failed', 'never arrived');
-    const { attemptedAt } = await rowOf(db, id);
-    assert(attemptedAt !== null);
-    const until = (seconds: number) =>
-      new RegExp(`before ${new Date(attemptedAt + seconds * 1_000).toISOString()}`);
-    const approve = [...RESOLVE, id, '--approve', '--as', 'leo', '--yes'];
-    assert.match((await ops(approve)).stderr, until(86_400));
-    assert.match((await ops(approve, { PAYOUT_RAIL_QUIET_S: 'gone=3600' })).stderr, until(3_600));
-    await db.change(
-      `UPDATE payouts SET attempted_at=attempted_at - INTERVAL 1 HOUR WHERE id=${idLiteral(id)}`,
-    );
-    const { code, stderr } = await ops(approve, { PAYOUT_RAIL_QUIET_S: 'gone=3600' });
-    assert.equal(code, 0, stderr);
-    assert.equal((await rowOf(db, id)).status, 'failed');
   });
 
   it('the operators of payouts ask the rail at once, and decide what waits for approval', async () => {

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
-import type { Uuid } from '../../src/core/ids.js';
 import { type Clock, instant, systemClock } from '../../src/core/instant.js';
 import { SCENARIOS } from '../../src/payouts/rails/simulated.js';
 import type { Rail } from '../../src/payouts/rails/rail.js';
 import { cancelRacing } from '../campaigns/payouts.js';
-import { stuckSweep } from '../../src/payouts/flag.js';
-import { type TestApi } from '../support/api.js';
-import { answered, idLiteral, LEAST, object } from '../support/bank.js';
+import { answered, LEAST, object } from '../support/bank.js';
 import { type TestDatabase } from '../support/database.js';
 import { balanceOf } from '../support/world.js';
 import { say, ScriptedRail } from './scripted-rail.js';
@@ -14,12 +11,10 @@ import {
   assertSameStory,
   charge,
   HOLDER,
-  openPayoutBank,
   paidTimes,
   type PayoutBank,
   railsOf,
   usePayouts,
-  resolve,
   rowOf,
   saidOf,
   statusesOf,
@@ -27,9 +22,8 @@ import {
 
 describe('an approved payout', () => {
   let db: TestDatabase;
-  let api: TestApi;
   let own: PayoutBank;
-  usePayouts((opened) => void ({ db, api, own } = opened));
+  usePayouts((opened) => void ({ db, own } = opened));
 
   it('an approved payout is durably in progress before the rail hears of it, and the rail gets everything under its id', async () => {
     const id = await own.pay(undefined, { description: 'for the shop' });
@@ -143,8 +137,9 @@ describe('an approved payout', () => {
     const rail = new ScriptedRail('silent', 'silent', 'silent', say('accepted'), say('completed'));
     const { submissions } = railsOf(db, { rail });
     assert.equal((await submissions.submit(id)).payout.status, 'in_progress');
-    for (let asked = 0; asked < 3; asked += 1)
-      assert.equal((await submissions.poll(id)).payout.status, 'in_progress');
+    // Submitted again, it is asked about.
+    for (const turn of ['submit', 'poll', 'poll'] as const)
+      assert.equal((await submissions[turn](id)).payout.status, 'in_progress');
     assert.equal((await submissions.poll(id)).payout.status, 'completed');
     assert.equal(rail.given.length, 1);
     assert.deepEqual(
@@ -172,22 +167,6 @@ describe('an approved payout', () => {
     assert.deepEqual([status, stuckReason], ['in_progress', 'contradiction']);
   });
 
-  it('an approved payout known to the rail before it was handed over, and denied later: it is submitted again only if that was settled', async () => {
-    for (const isSettled of [false, true]) {
-      const id = await own.pay();
-      const rail = new ScriptedRail('silent', null, 'silent');
-      const rails = railsOf(db, { rail });
-      const callback = { key: id, ...say('accepted'), callbackId: `early-${id}` };
-      assert.equal(await rails.callbacks.report('simulated', callback), 'conflict');
-      if (isSettled) await resolve(rails, db, id, 'unchanged');
-      await rails.submissions.submit(id);
-      await rails.submissions.poll(id);
-      assert.equal(rail.given.length, isSettled ? 2 : 1);
-      const { status, stuckReason } = await rowOf(db, id);
-      assert.deepEqual([status, stuckReason], ['in_progress', isSettled ? null : 'contradiction']);
-    }
-  });
-
   it('an approved payout silent for too long: it is raised once, until its outcome is known', async () => {
     const id = await own.pay();
     const rail = new ScriptedRail('silent', say('completed'));
@@ -208,41 +187,28 @@ describe('an approved payout', () => {
     );
   });
 
-  it('an approved payout without progress for too long: it is raised, whatever keeps older ones of another account from it', async () => {
-    const other = await openPayoutBank(api);
-    const [stopped, alike, silent, waiting] = [
-      await own.pay(),
-      await own.pay(),
-      await other.pay(),
-      await other.pay(),
-    ];
-    const { stuck, submissions, writer } = railsOf(db, { rail: new ScriptedRail() });
-    const dated = (id: Uuid, set: string) =>
-      db.change(`UPDATE payouts SET ${set} WHERE id=${idLiteral(id)}`);
-    for (const id of [stopped, alike, silent]) {
-      await submissions.submit(id);
-      await dated(id, `submitted_at='${id === silent ? '2021' : '2020'}-01-01'`);
+  it('an approved payout that was completed and came back is found returned by asking, even without a callback', async () => {
+    const rail = new ScriptedRail(say('completed'), say('completed'), say('returned'));
+    let now: Clock = systemClock;
+    const { submissions, poller } = railsOf(db, { rail, clock: () => now() });
+    await db.change('UPDATE payouts SET ask_at=NULL WHERE ask_at IS NOT NULL');
+    const id = await own.pay();
+    await submissions.submit(id);
+    for (const [hours, status] of [
+      [1, 'completed'],
+      [2, 'returned'],
+    ] as const) {
+      const { askAt, endedAt } = await rowOf(db, id);
+      assert.equal(askAt! - endedAt!, hours * 3_600_000);
+      now = () => instant(askAt! - 1);
+      assert.equal(await poller.pollDue('simulated', 10), 0);
+      now = () => askAt!;
+      assert.equal(await poller.pollDue('simulated', 10), 1);
+      assert.equal((await rowOf(db, id)).status, status);
     }
-    await dated(waiting, `approved_at='2021-01-01'`);
-    const postedAt = (by: string) =>
-      db.change(
-        `UPDATE accounts SET last_posted_at=last_posted_at${by} WHERE id=${idLiteral(own.source.id)}`,
-      );
-    await postedAt('+INTERVAL 1 HOUR');
-    const reasonsOf = (ids: readonly Uuid[]) =>
-      Promise.all(ids.map(async (id) => (await rowOf(db, id)).stuckReason));
-    await assert.rejects(stuck.flagSilent(60_000, 2), /ledger/);
-    assert.deepEqual(await reasonsOf([stopped, alike, silent, waiting]), [
-      null,
-      null,
-      'no_outcome',
-      null,
-    ]);
-    const deps = { database: db.database, writer, clock: systemClock };
-    const sweep = stuckSweep(deps, { in_progress: 60_000, approved: 60_000 });
-    await assert.rejects(sweep.run(new AbortController().signal), /ledger/);
-    assert.deepEqual(await reasonsOf([stopped, waiting]), [null, 'no_outcome']);
-    await postedAt('-INTERVAL 1 HOUR');
+    assert.equal((await rowOf(db, id)).askAt, null);
+    assert.equal((await balanceOf(db.database, own.source.id)).available, 10_000n * LEAST);
+    await assertSameStory(own, id);
   });
 
   it('an approved payout on a rail that is no longer configured: it waits, and says why', async () => {

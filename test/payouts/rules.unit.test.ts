@@ -3,7 +3,6 @@ import { asUuid } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
 import type { Payout } from '../../src/db/entities/payouts.js';
 import { chooseRail, failureCode, FAILURES } from '../../src/payouts/rails/rail.js';
-import { scenarioFor, SCENARIOS } from '../../src/payouts/rails/simulated.js';
 import { railHeaders, verify, WINDOW_S } from '../../src/payouts/rails/signing.js';
 import { endOfNumber, nextInstant, nextPoll, transitionsOf } from '../../src/payouts/rules.js';
 
@@ -143,23 +142,10 @@ describe('the rail of a payout', () => {
     assert.equal(chooseRail(routes, { ...tenant, name: 'globex' }, 'CO'), 'b');
     assert.equal(chooseRail(routes, { ...tenant, name: 'globex' }, 'US'), 'a');
     assert.equal(chooseRail([route(tenant.id, 'CO', 'e')], tenant, 'CO'), 'e');
-  });
-
-  it('the rail of a payout is none if no route fits', () => {
-    assert.equal(chooseRail([], tenant, 'CO'), null);
     assert.equal(
       chooseRail([route('acme', 'US', 'a'), route('globex', '*', 'b')], tenant, 'CO'),
       null,
     );
-  });
-});
-
-describe('the table of endings', () => {
-  it('the table of endings has each ending and each name once, and one scenario for all other numbers', () => {
-    assert.equal(new Set(SCENARIOS.map(({ ending }) => ending)).size, SCENARIOS.length);
-    assert.equal(new Set(SCENARIOS.map(({ name }) => name)).size, SCENARIOS.length);
-    for (const { ending, name } of SCENARIOS)
-      assert.equal(scenarioFor(`1234${ending ?? '99'}`).name, name);
   });
 });
 

@@ -233,15 +233,7 @@ export function saidOf(
   return database.reader.select(payoutRailEvents, { payoutId }, { orderBy: ['id'] });
 }
 
-/** Makes the lines of a payout as if they were not committed yet, and visible again. */
-export function supersedeSql(id: Uuid, superseded: boolean): string {
-  const own = `WHERE payout_key=${idLiteral(id)}`;
-  return superseded
-    ? `INSERT INTO payout_superseded_lines SELECT statement_id, number, rail, payout_key FROM payout_statement_lines ${own}`
-    : `DELETE FROM payout_superseded_lines ${own}`;
-}
-
-export const FORGOTTEN_RAIL = 'http:of-another-test';
+const FORGOTTEN_RAIL = 'http:of-another-test';
 
 /** Every rail is as never asked, and no earlier payout is the simulated one's. */
 export async function forgetRails(db: TestDatabase): Promise<void> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { SCENARIOS } from '../../src/payouts/rails/simulated.js';
 import { QUERIES, type WaitingState } from '../../src/temporal/contracts.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, LEAST, object } from '../support/bank.js';
+import { LEAST, object } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';
 import { serving, temporalEnvironment, testTemporal, until } from '../support/temporal.js';
 import { startTestWorker } from '../support/temporal-worker.js';
@@ -16,7 +16,6 @@ import {
   paidTimes,
   type PayoutBank,
   rowOf,
-  saidOf,
   statusesOf,
   untilStatus,
   workflowOf,
@@ -84,23 +83,6 @@ describe('the workflow of a payout', () => {
     await workflowOf(temporal, ids[open]!).terminate('of a test');
   });
 
-  it('the workflow of a payout waits for approvals as a transfer does: through the API, and by staff signals', async () => {
-    await own.guard(2);
-    const id = await own.pend();
-    await untilWaiting(id);
-    answered(await own.act('approve', id), 200);
-    await workflowOf(temporal, id).signal('approve', await newSignature(db.database));
-    const shown = await untilStatus(own, id, ['completed']);
-    assert.deepEqual(statusesOf(shown), [
-      'pending_approval',
-      'approved',
-      'in_progress',
-      'completed',
-    ]);
-    await untilEnded(id);
-    await assertSameStory(own, id);
-  });
-
   it('the workflow of a payout refuses staff actions that are no longer possible, and says so', async () => {
     const id = await own.pay('03');
     await untilStatus(own, id, ['in_progress']);
@@ -109,16 +91,6 @@ describe('the workflow of a payout', () => {
     assert.match(refusal, /cancel by Ana .*: it is in_progress, and can no longer be canceled/);
     assert.equal((await rowOf(db, id)).status, 'in_progress');
     await workflowOf(temporal, id).terminate('of a test');
-  });
-
-  it('the workflow of a payout ends with a rejection, and nothing reaches the rail', async () => {
-    await own.guard(1);
-    const id = await own.pend();
-    await untilWaiting(id);
-    answered(await own.act('reject', id), 200);
-    await untilEnded(id);
-    assert.deepEqual(await saidOf(db, id), []);
-    assert.deepEqual(await paidTimes(db, [id]), [0]);
   });
 
   it('the workflow of a payout ends as canceled when nobody approves in time', async () => {
