@@ -1,26 +1,20 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { asUuid, newId, type Uuid } from '../../src/core/ids.js';
+import { type Uuid } from '../../src/core/ids.js';
 import { instant } from '../../src/core/instant.js';
-import { eventCounters, eventHeads } from '../../src/db/entities/events.js';
-import type { Database } from '../../src/db/database.js';
 import type { OutboxRow } from '../../src/db/entities/outbox.js';
-import {
-  type WebhookEndpoint,
-  webhookEndpoints,
-  webhookSubscriptions,
-} from '../../src/db/entities/webhooks.js';
-import { DatabaseUnavailable } from '../../src/db/failures.js';
-import { insertSql, updateSql } from '../../src/db/statements.js';
+import { webhookEndpoints } from '../../src/db/entities/webhooks.js';
+import { updateSql } from '../../src/db/statements.js';
 import type { WebhookDeps } from '../../src/webhooks/deps.js';
-import { MAX_ENDPOINTS, WORKFLOW_HEAD_START_MS } from '../../src/webhooks/rules.js';
 import { WebhookDispatcher } from '../../src/webhooks/dispatcher.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered } from '../support/bank.js';
+import { answered, openBank } from '../support/bank.js';
 import { openDatabase, ownDatabase, type TestDatabase } from '../support/database.js';
-import { answeredWith, failedWith, FakeReceiver, Gate } from '../support/receiver.js';
+import { failedWith, FakeReceiver, Gate } from '../support/receiver.js';
 import {
+  claimAndRun,
   deliveriesOf,
+  dispatched,
   emit,
   endpointOf,
   eventIds,
@@ -31,11 +25,9 @@ import {
   noticesOf,
   partsOf,
   statesOf,
+  TestClock,
   until,
 } from './support.js';
-
-const NOW = instant(Date.now());
-const LATER = instant(Date.now() + 3_600_000);
 
 describe('the dispatcher of a worker', () => {
   let db: TestDatabase;
@@ -95,47 +87,6 @@ describe('the dispatcher of a worker', () => {
       ),
     );
 
-  /** Endpoints of tenants of their own, so many, that have news. An index has these tenants before all others. */
-  async function standBefore(
-    like: Hooked,
-    count: number,
-    as: Partial<WebhookEndpoint>,
-  ): Promise<void> {
-    const [endpoint, now] = [await endpointOf(api, like.id), instant(Date.now())];
-    const some = newId().slice(-4);
-    const tenantOf = (at: number): Uuid =>
-      asUuid(`00000000-${some}-7000-8000-${String(at).padStart(12, '0')}`);
-    const [type, lastSequence] = ['account.verified', 1n] as const;
-    const tenantIds = Array.from({ length: Math.ceil(count / MAX_ENDPOINTS) }, (_, at) =>
-      tenantOf(at),
-    );
-    const ahead = tenantIds.flatMap((tenantId) =>
-      Array.from({ length: MAX_ENDPOINTS }, (): WebhookEndpoint => ({
-        ...endpoint,
-        id: newId(),
-        tenantId,
-        ...as,
-      })),
-    );
-    const subscribed = ahead.map(({ id: endpointId, tenantId }) => ({
-      endpointId,
-      tenantId,
-      type,
-      fromSequence: 0n,
-    }));
-    await db.change(insertSql(webhookEndpoints, ahead));
-    await db.change(insertSql(webhookSubscriptions, subscribed));
-    const heads = tenantIds.map((tenantId) => ({ tenantId, type, lastSequence }));
-    await db.change(insertSql(eventHeads, heads));
-    const counters = tenantIds.map((tenantId) => ({
-      tenantId,
-      lastSequence,
-      lastAt: now,
-      restores: 0,
-    }));
-    await db.change(insertSql(eventCounters, counters));
-  }
-
   it('the dispatcher of a worker sends events straight from the log, each once, in order, signed, and tells no workflow', async () => {
     const own = await Promise.all([hooked(api), hooked(api), hooked(api)]);
     const before = await Promise.all(own.map(({ id }) => noticesOf(api, id)));
@@ -178,71 +129,6 @@ describe('the dispatcher of a worker', () => {
     assert.deepEqual(failures, []);
   });
 
-  it('the dispatcher of a worker looks again as soon as an endpoint is left with more to send, without waiting for the next look', async () => {
-    const own = await hooked(api);
-    const gate = new Gate();
-    receiver.reply = () => gate.reply();
-    await emit(api, own, 1);
-    // After a look that finds nothing they would wait for an hour.
-    begin(100, {}, 3_600_000);
-    await until('the first is on its way', () => arrivedAt(own).length === 1);
-    await emit(api, own, 1);
-    // For the look that finds the endpoint busy.
-    await sleep(150);
-    receiver.reply = () => 200;
-    gate.open(200);
-    await until('the second arrives', () => arrivedAt(own).length === 2);
-  });
-
-  it('the dispatcher of a worker sends up to 24 new events, eight at a time, before anything is written about them', async () => {
-    const own = await hooked(api);
-    await emit(api, own, 24);
-    let [now, most] = [0, 0];
-    let written: unknown;
-    receiver.reply = async () => {
-      most = Math.max(most, (now += 1));
-      if (arrivedAt(own).length === 24) written = await statesOf(api, own.id);
-      else await sleep(2);
-      now -= 1;
-      return 200;
-    };
-    begin();
-    await until('all arrive', () => arrivedAt(own).length === 24);
-    await untilLeft(own);
-    assert.deepEqual([most, written, await statesOf(api, own.id)], [8, {}, { delivered: 24 }]);
-    assert.deepEqual(arrivedAt(own), await ids(own));
-  });
-
-  it('the dispatcher of a worker begins no more of the new events once one has failed', async () => {
-    const own = await hooked(api);
-    await emit(api, own, 20);
-    receiver.reply = () => 500;
-    begin();
-    await until('it is probed', async () => (await endpointOf(api, own.id)).probeAt !== null);
-    await untilLeft(own);
-    assert.equal(arrivedAt(own).length, 8);
-    assert.deepEqual(await statesOf(api, own.id), { retrying: 8 });
-    assert.equal((await endpointOf(api, own.id)).cursorSequence, 8n);
-  });
-
-  it('the dispatcher of a worker stores what was begun when time is up, and goes on with the rest: each arrives once', async () => {
-    const own = await hooked(api);
-    await emit(api, own, 24);
-    receiver.reply = async () => {
-      await sleep(800);
-      return 200;
-    };
-    begin();
-    await until(
-      'some stand in the table untried',
-      async () => ((await statesOf(api, own.id)).pending ?? 0) > 0,
-    );
-    await until('all arrive', () => arrivedAt(own).length === 24);
-    await untilLeft(own);
-    assert.deepEqual(arrivedAt(own), await ids(own));
-    assert.deepEqual(await statesOf(api, own.id), { delivered: 24 });
-  });
-
   it('the dispatcher of a worker reaches others, and the same endpoint too, while a delivery hangs, however few slots there are', async () => {
     const [stuck, own] = [await hooked(api), await hooked(api)];
     const gate = new Gate();
@@ -270,24 +156,6 @@ describe('the dispatcher of a worker', () => {
     assert.equal(arrivedAt(stuck).length, 3);
   });
 
-  it('the dispatcher of a worker leaves what failed to its workflow, which is told once, with a head start', async () => {
-    const own = await hooked(api);
-    const before = await noticesOf(api, own.id);
-    receiver.reply = () => 500;
-    begin();
-    await emit(api, own, 1);
-    await until('it is told', () => toldOf(own).length > 0);
-    const [delivery] = await deliveriesOf(api, own.id);
-    const { waitsUntil, nextDueAt } = await endpointOf(api, own.id);
-    assert.deepEqual([delivery?.state, waitsUntil], ['retrying', delivery?.nextAttemptAt]);
-    assert.equal(nextDueAt, (waitsUntil ?? 0) + WORKFLOW_HEAD_START_MS);
-    await emit(api, own, 1);
-    await until('the second fails', async () => (await statesOf(api, own.id)).retrying === 2);
-    await untilLeft(own);
-    assert.deepEqual([toldOf(own).length, await noticesOf(api, own.id)], [1, before + 1]);
-    assert.equal((await endpointOf(api, own.id)).waitsUntil, waitsUntil);
-  });
-
   it('the dispatcher of a worker retries what the workflow has not, tells it again if that fails, and of the end', async () => {
     const own = await hooked(api);
     receiver.reply = () => 500;
@@ -311,67 +179,6 @@ describe('the dispatcher of a worker', () => {
     const { waitsUntil, nextDueAt, failuresInRow } = await endpointOf(api, own.id);
     assert.deepEqual([waitsUntil, nextDueAt, failuresInRow], [null, null, 0]);
   });
-
-  it('the dispatcher of a worker leaves a probed endpoint alone except for the probe: events wait for it', async () => {
-    const own = await hooked(api);
-    receiver.reply = () => 500;
-    begin();
-    await emit(api, own, 6);
-    await until('it is probed', async () => (await endpointOf(api, own.id)).probeAt !== null);
-    await untilLeft(own);
-    const tried = arrivedAt(own).length;
-    await emit(api, own, 3);
-    await sleep(400);
-    assert.equal(arrivedAt(own).length, tried);
-    // As if nothing waited but what comes now.
-    const is = `X'${own.id.replaceAll('-', '')}'`;
-    await db.change(
-      `UPDATE webhook_deliveries SET state='ended', next_attempt_at=NULL, finished_at=created_at WHERE endpoint_id=${is}`,
-    );
-    await db.change(
-      `UPDATE webhook_endpoints SET next_due_at=NULL, waits_until=NULL WHERE id=${is}`,
-    );
-    await emit(api, own, 1);
-    await until(
-      'its time is noted',
-      async () => (await endpointOf(api, own.id)).nextDueAt !== null,
-    );
-    receiver.reply = () => 200;
-    await until('all come with the probe', () => arrivedAt(own).length === tried + 4);
-  });
-
-  it('the dispatcher of a worker sends events to a probed endpoint with its next probe, however late its retry is', async () => {
-    const own = await hooked(api);
-    const [probeAt, later] = [instant(Date.now() + 3_000), instant(Date.now() + 86_400_000)];
-    const probed = {
-      failuresInRow: 5,
-      failingSince: instant(Date.now()),
-      probeAt,
-      nextDueAt: later,
-    };
-    await db.change(updateSql(webhookEndpoints, probed, { id: own.id }));
-    begin();
-    await emit(api, own, 1);
-    await until(
-      'its time is noted',
-      async () => (await endpointOf(api, own.id)).nextDueAt === probeAt,
-    );
-    assert.equal(arrivedAt(own).length, 0);
-    await until('it comes', () => arrivedAt(own).length === 1);
-    assert(Date.now() >= probeAt);
-  });
-
-  for (const [what, as] of [
-    ['that wait for their probes', { failuresInRow: 5, failingSince: NOW, probeAt: LATER }],
-    ['that other processes send to', { leaseUntil: LATER }],
-  ] as const)
-    it(`the dispatcher of a worker reaches a tenant with new events despite any number of endpoints ${what}`, async () => {
-      const [like, own] = [await hooked(api), await hooked(api)];
-      await standBefore(like, 600, { ...as, nextDueAt: 'probeAt' in as ? LATER : NOW });
-      begin();
-      await emit(api, own, 1);
-      await until('it arrives', () => arrivedAt(own).length === 1);
-    });
 
   it('the dispatcher of a worker reaches healthy endpoints that are due, while any number of failing ones wait for room', async () => {
     const [stuck, own, ...failing] = await Promise.all(
@@ -404,114 +211,19 @@ describe('the dispatcher of a worker', () => {
     );
   });
 
-  it('the dispatcher of a worker reaches healthy endpoints while any number of endpoints answer with 200, but slowly', async () => {
-    const [gate, [own, ...slow]] = [
-      new Gate(),
-      await Promise.all(Array.from({ length: 7 }, () => hooked(api))),
-    ];
-    assert(own !== undefined);
-    receiver.reply = ({ url }) => (url === own.url ? 200 : answeredWith(200, { durationMs: 900 }));
-    begin(2);
-    await Promise.all(slow.map((one) => emit(api, one, 1)));
-    await until('each was slow once', () => slow.every((one) => arrivedAt(one).length === 1));
-    await Promise.all(slow.map(untilLeft));
-    receiver.reply = ({ url }) => (url === own.url ? 200 : gate.reply());
-    await Promise.all(slow.map((one) => emit(api, one, 1)));
-    await until(
-      'they hang in every slot that they may take',
-      () => slow.flatMap(arrivedAt).length === slow.length + 2,
-    );
-    await emit(api, own, 1);
-    await until('the healthy one has its event', () => arrivedAt(own).length === 1);
-    receiver.reply = () => 200;
-    gate.open(200);
-    await until('the others have theirs', () => slow.every((one) => arrivedAt(one).length === 2));
-  });
-
-  it('the dispatcher of a worker sends new events though something is always due: by turns, however few slots there are', async () => {
-    const [own, ...due] = await Promise.all(Array.from({ length: 9 }, () => hooked(api)));
-    assert(own !== undefined);
-    let isOver = false;
-    const keepDue = async (): Promise<void> => {
-      while (!isOver) await Promise.all(due.map((one) => overdue(one, 0)));
-    };
-    const keeping = keepDue();
+  it('the dispatcher of a worker sends an event again that is redelivered while its first delivery is in flight', async () => {
+    const own = await hooked(api);
+    const gate = new Gate();
+    receiver.reply = () => gate.reply();
     begin(1);
     await emit(api, own, 1);
-    await until('it arrives', () => arrivedAt(own).length === 1).finally(() => (isOver = true));
-    await keeping;
-  });
-
-  it('the dispatcher of a worker sends an event again that is redelivered while a run is at its endpoint', async () => {
-    const own = await hooked(api);
-    begin();
-    await emit(api, own, 1);
-    await until('it arrives', () => arrivedAt(own).length === 1);
-    await untilLeft(own);
-    const gate = new Gate();
-    receiver.reply = () => gate.reply();
-    await emit(api, own, 1);
-    await until('the second is on its way', () => arrivedAt(own).length === 2);
-    const [first] = await ids(own);
+    await until('it is on its way', () => arrivedAt(own).length === 1);
     await redeliver(own);
     receiver.reply = () => 200;
     gate.open(200);
-    await until(
-      'the first came again',
-      () => arrivedAt(own).filter((id) => id === first).length === 2,
-    );
-  });
-
-  for (const [what, isExpired] of [
-    ['its first delivery is in flight, or not stored yet', false],
-    ['a run whose claim has expired may still store its first delivery', true],
-  ] as const)
-    it(`the dispatcher of a worker sends an event again that is redelivered while ${what}`, async () => {
-      const own = await hooked(api);
-      const gate = new Gate();
-      receiver.reply = () => gate.reply();
-      // Nobody else can begin.
-      begin(1);
-      await emit(api, own, 1);
-      await until('it is on its way', () => arrivedAt(own).length === 1);
-      if (isExpired) await expireLease(db, own.id);
-      await redeliver(own);
-      receiver.reply = () => 200;
-      gate.open(200);
-      await until('it comes again', () => arrivedAt(own).length >= 2);
-      await untilLeft(own);
-      if (!isExpired) assert.deepEqual(await statesOf(api, own.id), { delivered: 2 });
-    });
-
-  it('the dispatcher of a worker sends an event again that is redelivered while its redelivery is in flight', async () => {
-    const own = await hooked(api);
-    begin();
-    await emit(api, own, 1);
-    await until('it arrives', () => arrivedAt(own).length === 1);
+    await until('it comes again', () => arrivedAt(own).length >= 2);
     await untilLeft(own);
-    const gate = new Gate();
-    receiver.reply = () => gate.reply();
-    await redeliver(own);
-    await until('it is on its way', () => arrivedAt(own).length === 2);
-    await redeliver(own);
-    receiver.reply = () => 200;
-    gate.open(200);
-    await until('it comes once more', () => arrivedAt(own).length === 3);
-    await untilLeft(own);
-    assert.deepEqual(await statesOf(api, own.id), { delivered: 3 });
-  });
-
-  it('the dispatcher of a worker sends what it had chosen when the database failed', async () => {
-    const own = await hooked(api);
-    await emit(api, own, 1);
-    const flaky = Object.create(api.core.database) as Database;
-    flaky.withTransaction = () => {
-      Reflect.deleteProperty(flaky, 'withTransaction');
-      return Promise.reject(new DatabaseUnavailable('away for a moment'));
-    };
-    begin(10, { database: flaky });
-    await until('it arrives', () => arrivedAt(own).length === 1);
-    assert.equal(failures.length, 1);
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 2 });
   });
 
   it('the dispatcher of a worker that dies before it has stored is followed by another: the same id, the same bytes, nothing skipped', async () => {
@@ -556,5 +268,85 @@ describe('the dispatcher of a worker', () => {
     await until('both come', () => arrivedAt(quick).length + arrivedAt(stuck).length === 4);
     await untilLeft(quick);
     assert.deepEqual([await statesOf(api, quick.id), toldOf(quick)], [{ delivered: 1 }, []]);
+  });
+
+  it('a run of the dispatcher sends every event since the registration once, as the log has it, signed with the secret', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 250);
+    const result = await dispatched(partsOf(api, receiver), own.id);
+    assert.deepEqual(result, { ended: 'idle', attempts: 250 });
+    const got = receiver.at(own.url);
+    assert.deepEqual(
+      got.map(({ id }) => id),
+      await eventIds(api, own.account.tenantId),
+    );
+    const bodies = new Map(
+      (
+        await db.sql(
+          `SELECT id, body FROM events WHERE tenant_id=X'${own.account.tenantId.replaceAll('-', '')}'`,
+        )
+      ).map((row) => [(row.id as Buffer).toString('hex'), String(row.body)]),
+    );
+    for (const { id, body, headers } of got) {
+      assert.equal(body, bodies.get(id.replaceAll('-', '')));
+      assert(isSigned(own, headers, body));
+    }
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 250 });
+    const { cursorSequence, leaseUntil, lastSuccessAt } = await endpointOf(api, own.id);
+    assert.deepEqual([cursorSequence, leaseUntil, lastSuccessAt === null], [250n, null, false]);
+  });
+
+  it('a run of the dispatcher keeps its claim while an attempt is in flight', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 1);
+    const gate = new Gate();
+    receiver.reply = () => gate.reply();
+    const clock = new TestClock();
+    const parts = partsOf(api, receiver, { clock: clock.now });
+    const running = claimAndRun(parts, own.id);
+    await until('it is on its way', () => receiver.at(own.url).length === 1);
+    for (let times = 0; times < 3; times += 1) {
+      clock.pass(4_000);
+      await until('the claim is extended', async () => {
+        const { leaseUntil } = await endpointOf(api, own.id);
+        return leaseUntil !== null && leaseUntil > clock.now() + 4_000;
+      });
+      assert.equal(await claimAndRun(parts, own.id), null);
+    }
+    gate.open(200);
+    assert.equal((await running)?.isReleased, true);
+    assert.equal(receiver.at(own.url).length, 1);
+  });
+
+  it('a run of the dispatcher that was overtaken by another can write nothing', async () => {
+    const own = await hooked(api);
+    await emit(api, own, 4);
+    const gate = new Gate();
+    receiver.reply = () => gate.reply();
+    const abandoned = dispatched(partsOf(api, receiver), own.id);
+    await until('the first sends', () => receiver.at(own.url).length === 4);
+    receiver.reply = () => 200;
+    await until('another run has sent them', async () => {
+      await expireLease(db, own.id);
+      return (await dispatched(partsOf(api, receiver), own.id)).attempts === 4;
+    });
+    const before = [await endpointOf(api, own.id), await deliveriesOf(api, own.id)];
+    gate.open(500);
+    assert.deepEqual(await abandoned, { ended: 'taken_over', attempts: 4 });
+    assert.deepEqual([await endpointOf(api, own.id), await deliveriesOf(api, own.id)], before);
+    assert.deepEqual(await statesOf(api, own.id), { delivered: 4 });
+  });
+
+  it('a run of the dispatcher skips events that nobody subscribed to without writing a row, and starts at the head of the log', async () => {
+    const bank = await openBank(api);
+    const account = await bank.account();
+    await emit(api, { account }, 5);
+    const own = { ...(await hooked(api, ['payout.failed'], bank)), account };
+    await emit(api, own, 3_000, 'transfer.rejected');
+    await emit(api, own, 2, 'payout.failed');
+    await emit(api, own, 1, 'payout.completed');
+    assert.equal((await dispatched(partsOf(api, receiver), own.id)).attempts, 2);
+    assert.equal((await deliveriesOf(api, own.id)).length, 2);
+    assert.equal((await endpointOf(api, own.id)).cursorSequence, 3_008n);
   });
 });

@@ -3,12 +3,13 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import ts from 'typescript';
 import { newSecret, signatureHeaders } from '../../src/webhooks/signing.js';
+import { freePorts } from '../support/service-process.js';
 import { closeAll, NEVER, senderWith } from './receivers.js';
 
 const READY_MS = 60_000;
@@ -100,15 +101,6 @@ function isHere(tool: string): boolean {
   });
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return address !== null && typeof address === 'object' ? address.port : 0;
-}
-
 class DocumentedReceiver {
   readonly secret = newSecret();
   private readonly folder = mkdtempSync(join(tmpdir(), 'receiver-'));
@@ -121,7 +113,7 @@ class DocumentedReceiver {
     const source = sourceOf(language);
     writeFileSync(file, source);
     language.prepare?.(source, this.folder);
-    const port = await freePort();
+    const [port = 0] = await freePorts(1);
     this.url = `http://127.0.0.1:${port}/`;
     const [program, ...args] = language.command(file, port);
     const env = { ...process.env, WEBHOOK_SECRET: this.secret, PORT: port.toString() };

@@ -51,13 +51,4 @@ describe('the slots for endpoints', () => {
     slots.attempted(slow.id, PROMPT_MS - 1);
     assert.deepEqual(chosen(slots, [slow]), [slow]);
   });
-
-  it('the slots for endpoints leave an endpoint where it is while every slow slot is taken', () => {
-    const slots = new EndpointSlots(1);
-    enterSlow(slots, large);
-    const slot = enterSlow(slots, small);
-    assert.deepEqual(slots.taken, [1, 1]);
-    slot.leave();
-    assert.deepEqual(slots.taken, [0, 1]);
-  });
 });

@@ -17,7 +17,6 @@ import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import {
   answered,
   type Bank,
-  idLiteral,
   type Json,
   list,
   object,
@@ -124,21 +123,25 @@ describe('webhook endpoints', () => {
     assert.equal((await bank.get(`${PATH}/${text(id)}`)).json.url, url);
   });
 
-  it('webhook endpoints are refused with every problem of the request at once, the first one leading', async () => {
+  it('the host of a webhook endpoint is looked up only for a member who may register or change the endpoint', async () => {
+    const token = await bank.issue(
+      await addMember(db.database, systemClock, bank.tenant.tenant.id, 'no manager', TEST_ACTOR),
+    );
+    const stranger = await openBank(api);
+    await stranger.account();
     const { id } = answered(await post(good()), 201).json;
-    const body = { url: 'http://example.com/hook', events: [], colour: 'red' };
-    for (const answer of [
-      await post(body),
-      await bank.request('PATCH', `${PATH}/${text(id)}`, { body }),
-    ]) {
-      const { details } = answered(answer, 400, 'invalid_field');
-      assert.deepEqual([details?.field, details?.reason], ['url', 'https_only']);
-      assert.deepEqual(details?.errors, [
-        { code: 'invalid_field', field: 'url', reason: 'https_only' },
-        { code: 'invalid_field', field: 'events', reason: 'too_few' },
-        { code: 'invalid_field', field: 'colour', reason: 'unknown' },
-      ]);
-    }
+    const [path, body] = [`${PATH}/${text(id)}`, { url: newUrl() }];
+    receiver.resolved.length = 0;
+    for (const [answer, status, code] of [
+      [await bank.request('POST', PATH, { body: good(), token }), 403, 'authority_insufficient'],
+      [await bank.request('PATCH', path, { body, token }), 403, 'authority_insufficient'],
+      [await bank.request('PATCH', `${PATH}/${randomUUID()}`, { body }), 404, 'not_found'],
+      [await stranger.request('PATCH', path, { body }), 404, 'not_found'],
+    ] as const)
+      answered(answer, status, code);
+    assert.deepEqual(receiver.resolved, []);
+    answered(await bank.request('PATCH', path, { body }), 200);
+    assert.equal(receiver.resolved.length, 1);
   });
 
   it('webhook endpoints are sixteen at most; the refusal binds its key, a deleted one makes room', async () => {
@@ -192,43 +195,6 @@ describe('webhook endpoints', () => {
       assert.deepEqual(answers.map(({ status }) => status).sort(), [...Array(99).fill(200), 201]);
       assert.equal(answers.filter(({ json }) => 'secret' in json).length, 1);
       assert.equal(new Set(answers.map(({ json }) => json.id)).size, 1);
-    });
-
-    it('webhook endpoints that are registered by one key that a transfer has used are refused, and the other way round', async () => {
-      const [from, to] = [
-        await bank.account({ funds: { COPM: 1_000_000n } }),
-        await bank.account(),
-      ];
-      const [used, own] = [randomUUID(), randomUUID()];
-      await bank.sent({ from, to, raw: 100_000n }, { key: used });
-      answered(await post(good(), used), 409, 'idempotency_key_reused');
-      answered(await post(good(), own), 201);
-      answered(
-        await bank.send({ from, to, raw: 100_000n }, { key: own }),
-        409,
-        'idempotency_key_reused',
-      );
-    });
-
-    it('webhook endpoints that are registered by one key leave no key where nothing was registered', async () => {
-      const [key, body] = [randomUUID(), good()];
-      answered(await post({ ...body, url: 'http://x' }, key), 400, 'invalid_field');
-      const nobody = await addMember(
-        db.database,
-        systemClock,
-        bank.tenant.tenant.id,
-        'without a role',
-        TEST_ACTOR,
-      );
-      const token = await bank.issue(nobody);
-      answered(
-        await bank.request('POST', PATH, { token, body, key }),
-        403,
-        'authority_insufficient',
-      );
-      answered(await post(body, key), 201);
-      // What the key has made is shown to whoever has it, the body and the scope.
-      answered(await bank.request('POST', PATH, { token, body, key }), 200);
     });
   });
 
@@ -366,17 +332,16 @@ describe('webhook endpoints', () => {
       gate.open(200);
     });
 
-    it('tests and redeliveries of webhooks have a separate rate for each token: sixty a minute', async () => {
-      const limited = await startTestApi(db, { RATE_LIMITS: 'redeliver=60' });
+    it('tests and redeliveries of webhooks have a separate rate for each token', async () => {
+      const limited = await startTestApi(db, { RATE_LIMITS: 'redeliver=2' });
       const path = `/v1/events/${randomUUID()}/redeliver`;
       const ask = (): Promise<TestAnswer> => limited.request('POST', path, { token: bank.token });
-      const first = await ask();
-      assert.deepEqual([first.status, first.headers.get('ratelimit-limit')], [404, '60']);
-      const statuses = (await Promise.all(Array.from({ length: 70 }, ask))).map(
-        ({ status }) => status,
+      const answers = [await ask(), await ask(), await ask()];
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [404, 404, 429],
       );
-      const passed = statuses.filter((status) => status === 404).length;
-      assert(passed >= 59 && passed <= 61, `${passed} passed`);
+      assert.equal(answers[0]!.headers.get('ratelimit-limit'), '2');
       answered(await limited.request('GET', '/v1/events', { token: bank.token }), 200);
       await limited.stop();
     });
@@ -424,75 +389,5 @@ describe('webhook endpoints', () => {
     assert.equal(shown.flatMap(({ attempts }) => list(attempts)).length, tried.length);
     const { items } = await readDeliveries(db.database.reader, endpointId, null, 100);
     assert.equal(items.length, made.length, 'operators, who have no cursor, see all');
-  });
-
-  it('webhook endpoints keep their secrets sealed: none is in any table, answer or line of the log', async () => {
-    const lines: string[] = [];
-    const logged = await startTestApi(
-      db,
-      { LOG_LEVEL: 'debug' },
-      { receiver, log: { write: (line) => void lines.push(line) } },
-    );
-    const request = (
-      ...[method, path, options]: Parameters<Bank['request']>
-    ): Promise<TestAnswer> => logged.request(method, path, { token: bank.token, ...options });
-    const made = answered(await request('POST', PATH, { body: good() }), 201).json;
-    const rotated = answered(
-      await request('POST', `${PATH}/${text(made.id)}/rotate_secret`),
-      200,
-    ).json;
-    const secrets = [text(made.secret), text(rotated.secret)];
-    answered(await request('POST', `${PATH}/${text(made.id)}/test`), 202);
-    await logged.webhooks.tests.settled();
-    const said = [
-      lines.join('\n'),
-      (await request('GET', `${PATH}/${text(made.id)}`)).text,
-      (await request('GET', `${PATH}/${text(made.id)}/deliveries`)).text,
-      await (await fetch(`${logged.adminUrl}/metrics`)).text(),
-    ];
-    const tables = await db.sql(
-      `SELECT table_name AS name FROM information_schema.tables WHERE table_schema='${db.name}'`,
-    );
-    for (const { name } of tables)
-      for (const row of await db.sql(`SELECT * FROM ${String(name)}`))
-        said.push(
-          Object.values(row)
-            .map((value) => (Buffer.isBuffer(value) ? value.toString('latin1') : String(value)))
-            .join('|'),
-        );
-    assert(lines.length > 3 && said.length > 50);
-    for (const secret of secrets)
-      for (const part of [
-        secret.slice(6),
-        Buffer.from(secret.slice(6), 'base64').toString('latin1'),
-      ])
-        assert(said.every((one) => !one.includes(part)));
-    await logged.stop();
-  });
-
-  it('webhook endpoints of a tenant are managed by an admin or owner of any of its accounts', async () => {
-    const member = await addMember(
-      db.database,
-      systemClock,
-      bank.tenant.tenant.id,
-      'admin of one',
-      TEST_ACTOR,
-    );
-    const token = await bank.issue(member, ['webhooks']);
-    const ask = async (): Promise<number> => (await bank.request('GET', PATH, { token })).status;
-    assert.equal(await ask(), 403);
-    await bank.account({ roles: [{ memberId: member.id, role: 'operator' }] });
-    assert.equal(await ask(), 403);
-    await bank.account({ roles: [{ memberId: member.id, role: 'admin' }] });
-    assert.equal(await ask(), 200);
-    // A role in another tenant's account is none here.
-    const stranger = await openBank(api);
-    const account = await stranger.account();
-    await db.change(`DELETE FROM member_roles WHERE member_id=${idLiteral(member.id)}`);
-    await db.change(
-      `INSERT INTO member_roles VALUES (${idLiteral(account.id)}, ${idLiteral(member.id)}, 'owner')`,
-    );
-    assert.equal(await ask(), 403);
-    await db.change(`DELETE FROM member_roles WHERE member_id=${idLiteral(member.id)}`);
   });
 });

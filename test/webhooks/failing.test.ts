@@ -122,15 +122,6 @@ describe('an endpoint that fails', () => {
     assert.equal(await isDue(own), true);
   });
 
-  it('an endpoint that fails does not delay new deliveries by its retries', async () => {
-    let fails = 2;
-    const own = await failing(3, () => ((fails -= 1) >= 0 ? 503 : 200));
-    assert.deepEqual(await statesOf(api, own.id), { retrying: 2, delivered: 1 });
-    await emit(api, own, 5);
-    receiver.reply = () => 200;
-    assert.equal((await run(own.id)).attempts, 5);
-  });
-
   it('an endpoint that fails is asked again no sooner than its Retry-After says', async () => {
     const own = await failing(1, () => answeredWith(429, { retryAfterMs: 3_600 * SECOND }));
     const [seconds] = await dueIn(own);
@@ -161,19 +152,6 @@ describe('an endpoint that fails', () => {
     clock.pass(400 * SECOND);
     await run(own.id);
     assert.deepEqual(await statesOf(api, own.id), { delivered: 20 });
-  });
-
-  it("an endpoint that fails is tried at once on an operator's request", async () => {
-    const own = await failing(6);
-    receiver.reply = () => 200;
-    assert.equal((await run(own.id)).attempts, 0);
-    const ana = proven(
-      await addStaff(api.core.database, { name: 'who retries', rights: ['pause'] }),
-    );
-    await retryNow(api.core, own.id, ana);
-    assert.equal(await isDue(own), true);
-    await run(own.id);
-    assert.deepEqual(await statesOf(api, own.id), { delivered: 6 });
   });
 
   it('an endpoint that fails is retried at once, once for each action: a repeated action hurries nothing that has failed since', async () => {

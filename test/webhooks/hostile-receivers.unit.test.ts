@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
 import type { AttemptResult } from '../../src/webhooks/exchange.js';
 import {
   closeAll,
@@ -69,7 +67,7 @@ describe('an attempt ends in time at a receiver that', () => {
   afterEach(closeAll);
 
   for (const [what, speak] of Object.entries(HANGING))
-    it(what, async () => {
+    it(`an attempt ends in time at a receiver that ${what}, and leaves no connection behind`, async () => {
       const receiver = await tcpReceiver(speak);
       const hangs = async (timeoutMs: number): Promise<void> => {
         const result = await timed(send(senderWith({ timeoutMs }), receiver.url));
@@ -78,60 +76,39 @@ describe('an attempt ends in time at a receiver that', () => {
         assertTook(result.durationMs, timeoutMs);
       };
       await Promise.all([hangs(200), hangs(600)]);
+      await sleep(50);
+      assert.equal(receiver.open(), 0);
     });
 
-  it('an attempt ends in time at a receiver that never accepts the connection', async () => {
-    // A thread that listens and then stands still, with a backlog that others have filled.
-    const thread = new Worker(
-      `const { parentPort } = require('node:worker_threads');
-       const server = require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
-         parentPort.postMessage(server.address().port);
-         setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0), 50);
-       });`,
-      { eval: true },
-    );
-    const [port] = (await once(thread, 'message')) as [number];
-    await sleep(200);
-    const filling = Array.from({ length: 8 }, () =>
-      connect(port, '127.0.0.1').on('error', () => undefined),
-    );
-    try {
-      await sleep(200);
-      const result = await timed(send(senderWith({ timeoutMs: 300 }), `http://127.0.0.1:${port}/`));
+  for (const [what, attempt] of [
+    [
+      'reads no byte of a long request',
+      async () => {
+        const receiver = await listening(createServer((socket) => socket.pause()));
+        return timed(send(senderWith({ timeoutMs: 300 }), receiver.url, 'x'.repeat(20_000_000)));
+      },
+    ],
+    [
+      'begins a TLS handshake and does not continue',
+      async () => {
+        const { url } = await tcpReceiver(() => undefined);
+        return timed(send(senderWith({ timeoutMs: 300 }), url.replace('http:', 'https:')));
+      },
+    ],
+    [
+      'has name servers that do not answer',
+      () => {
+        const guard = guardWith({ resolve: () => new Promise(() => undefined) });
+        const sender = senderWith({ guard, timeoutMs: 300 });
+        return timed(send(sender, 'https://hooks.acme.example/'));
+      },
+    ],
+  ] as const)
+    it(`an attempt ends in time at a receiver that ${what}`, async () => {
+      const result = await attempt();
       assertFailed(result, 'timeout');
       assertTook(result.tookMs, 300);
-    } finally {
-      filling.forEach((socket) => socket.destroy());
-      await thread.terminate();
-    }
-  });
-
-  it('an attempt ends in time at a receiver that accepts the connection but reads no byte of a long request', async () => {
-    const receiver = await listening(createServer((socket) => socket.pause()));
-    const result = await timed(
-      send(senderWith({ timeoutMs: 300 }), receiver.url, 'x'.repeat(20_000_000)),
-    );
-    assertFailed(result, 'timeout');
-    assertTook(result.tookMs, 300);
-  });
-
-  it('an attempt ends in time at a receiver that begins a TLS handshake and does not continue', async () => {
-    const receiver = await tcpReceiver(() => undefined);
-    const result = await timed(
-      send(senderWith({ timeoutMs: 300 }), receiver.url.replace('http:', 'https:')),
-    );
-    assertFailed(result, 'timeout');
-    assertTook(result.tookMs, 300);
-  });
-
-  it('an attempt ends in time at a receiver that has name servers that do not answer', async () => {
-    const guard = guardWith({ resolve: () => new Promise(() => undefined) });
-    const result = await timed(
-      send(senderWith({ guard, timeoutMs: 300 }), 'https://hooks.acme.example/'),
-    );
-    assertFailed(result, 'timeout');
-    assertTook(result.tookMs, 300);
-  });
+    });
 
   it('an attempt ends in time at a receiver that drips its answer: the status counts, with as much of the body as arrived', async () => {
     const receiver = await tcpReceiver((socket) =>
@@ -187,14 +164,6 @@ describe('an attempt ends in time at a receiver that', () => {
       assert.ok((socket?.bytesWritten ?? Infinity) < 32_000_000);
     });
 
-  it('an attempt ends in time at a receiver that sends headers without an end', async () => {
-    const receiver = await tcpReceiver((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\n');
-      flood(socket, Buffer.from(`x-a: ${'b'.repeat(1_000)}\r\n`));
-    });
-    assertFailed(await send(senderWith(), receiver.url), 'invalid_answer');
-  });
-
   for (const [what, answer] of [
     ['garbage', '\u0000\u0001garbage\r\n\r\n'],
     ['another protocol', '220 mail.acme.example ESMTP\r\n'],
@@ -206,14 +175,6 @@ describe('an attempt ends in time at a receiver that', () => {
       const receiver = await tcpReceiver((socket) => socket.write(answer));
       assertFailed(await send(senderWith(), receiver.url), 'invalid_answer');
     });
-
-  it('an attempt ends in time at a receiver that answers garbage in a chunk: the status counts', async () => {
-    const receiver = await tcpReceiver((socket) =>
-      socket.write('HTTP/1.1 202 OK\r\ntransfer-encoding: chunked\r\n\r\nzzzz\r\n'),
-    );
-    const result = await send(senderWith(), receiver.url);
-    assert.ok(result.outcome === 'answered' && result.status === 202, JSON.stringify(result));
-  });
 
   it('an attempt ends in time at a receiver that answers 101: it is not a success, and no other protocol is spoken', async () => {
     const receiver = await tcpReceiver((socket) =>
@@ -229,30 +190,8 @@ describe('an attempt ends in time at a receiver that', () => {
     'closes in the middle of the headers': (socket) => socket.end('HTTP/1.1 200 OK\r\nx-a'),
   };
   for (const [what, speak] of Object.entries(ENDINGS))
-    it(what, async () => {
+    it(`an attempt ends in time at a receiver that ${what}`, async () => {
       const receiver: Listener = await tcpReceiver(speak);
       assertFailed(await send(senderWith(), receiver.url), 'connection');
     });
-
-  it('an attempt ends in time at a receiver that answers before it has read the request, and closes', async () => {
-    const receiver = await tcpReceiver((socket) =>
-      socket.end('HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\n\r\n'),
-    );
-    const result = await send(senderWith(), receiver.url, 'x'.repeat(100_000));
-    // Whether the answer or the reset is seen first is for the network to say.
-    assert.ok(
-      result.outcome === 'answered' ? result.status === 413 : result.reason === 'connection',
-    );
-  });
-
-  it('an attempt ends in time at a receiver that leaves no connection behind, whatever it did', async () => {
-    const sender = senderWith({ timeoutMs: 200 });
-    const receivers = await Promise.all(Object.values(HANGING).map((speak) => tcpReceiver(speak)));
-    await Promise.all(receivers.map(({ url }) => send(sender, url)));
-    await sleep(100);
-    assert.deepEqual(
-      receivers.map(({ open }) => open()),
-      receivers.map(() => 0),
-    );
-  });
 });

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { SCHEDULE_MS } from '../../src/webhooks/rules.js';
 import { removeOldAttempts } from '../../src/webhooks/sweeps.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral, openBank } from '../support/bank.js';
@@ -14,7 +13,6 @@ import {
   type Hooked,
   hooked,
   isDue,
-  makeAllMissedDue,
   partsOf,
   statesOf,
   TestClock,
@@ -141,35 +139,6 @@ describe('a recovery', () => {
     assert.equal((await endpointOf(api, own.id)).recoverAfter, null);
   });
 
-  it('a recovery sends a type that was exchanged for another though the cursor is moved over it without a run', async () => {
-    const own = await hooked(api);
-    await emit(api, own, 3, 'payout.failed');
-    await change(own, { events: ['payout.failed'] });
-    answered(await recover(own, 60 * MINUTE), 202);
-    await makeAllMissedDue(api, clock.now());
-    assert.equal((await endpointOf(api, own.id)).cursorSequence, 3n);
-    assert.equal(await due(own), true);
-    await run(own.id);
-    assert.deepEqual(await arrived(own), [1, 2, 3]);
-  });
-
-  it('a recovery requested again with less while it runs goes through everything first requested', async () => {
-    const own = await hooked(api);
-    await emit(api, own, 30);
-    clock.pass(10 * MINUTE);
-    await emit(api, own, 5);
-    await run(own.id);
-    await db.change(
-      `UPDATE webhook_deliveries SET state='failed' WHERE endpoint_id=${idLiteral(own.id)}`,
-    );
-    receiver.received.length = 0;
-    answered(await recover(own, 60 * MINUTE), 202);
-    const second = answered(await recover(own, MINUTE), 202).json;
-    assert.deepEqual([second.from_sequence, second.to_sequence], [31, 35]);
-    await run(own.id);
-    assert.equal((await arrived(own)).length, 35);
-  });
-
   it('a recovery requested while a delivery is in flight, even twice, does not send that again', async () => {
     const own = await hooked(api);
     await emit(api, own, 2);
@@ -186,57 +155,6 @@ describe('a recovery', () => {
     await running;
     assert.deepEqual(await arrived(own), [1, 2]);
     assert.deepEqual(await statesOf(api, own.id), { delivered: 2 });
-  });
-
-  it('a recovery requested while a delivery is in its last attempt sends that again if it fails', async () => {
-    const own = await hooked(api);
-    receiver.reply = () => 500;
-    await emit(api, own, 1);
-    await run(own.id);
-    const last = `steps=${SCHEDULE_MS.length - 1}, next_attempt_at='2020-01-01'`;
-    await db.change(`UPDATE webhook_deliveries SET ${last} WHERE endpoint_id=${idLiteral(own.id)}`);
-    const gate = new Gate();
-    receiver.reply = () => gate.reply();
-    const running = run(own.id);
-    await until('it is on its way', () => receiver.at(own.url).length === 2);
-    receiver.reply = () => 200;
-    for (let times = 0; times < 2; times += 1) answered(await recover(own, 60 * MINUTE), 202);
-    await until(
-      'it was gone through',
-      async () => (await endpointOf(api, own.id)).recoverAfter === null,
-    );
-    gate.open(500);
-    await running;
-    assert.deepEqual(await arrived(own), [1, 1, 1]);
-    assert.deepEqual(await statesOf(api, own.id), { failed: 1, delivered: 1 });
-  });
-
-  it('a recovery still goes back to before the registration if the endpoint is disabled and enabled meanwhile', async () => {
-    const bank = await openBank(api);
-    const account = await bank.account();
-    await emit(api, { account }, 3);
-    const own = { ...(await hooked(api, ['account.verified'], bank)), account };
-    await emit(api, own, 1);
-    answered(await recover(own, 60 * MINUTE), 202);
-    await change(own, { status: 'disabled' });
-    await change(own, { status: 'enabled' });
-    await run(own.id);
-    assert.deepEqual(await arrived(own), [1, 2, 3, 4]);
-  });
-
-  it('a recovery does not resend a delivered event whose row grew old meanwhile', async () => {
-    const own = await hooked(api);
-    await emit(api, own, 3);
-    await run(own.id);
-    clock.pass(30 * DAY - MINUTE);
-    answered(await recover(own, 30 * DAY - MINUTE / 2), 202);
-    clock.pass(2 * MINUTE);
-    await tidy();
-    await run(own.id);
-    assert.deepEqual(await arrived(own), [1, 2, 3]);
-    await tidy();
-    // Nothing looks at them any more.
-    assert.deepEqual(await statesOf(api, own.id), {});
   });
 
   describe('by enabling', () => {

@@ -39,16 +39,20 @@ describe('a delivery', () => {
     assert.equal(headers['webhook-signature'], STANDARD_SIGNATURE);
   });
 
-  it('a delivery carries the lowercase hexadecimal HMAC-SHA256 of its bytes, keyed with the secret as shown', () => {
-    // openssl dgst -sha256 -hmac whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
-    assert.equal(
-      signatureHeaders(STANDARD)['Svc-Signature'],
-      createHmac('sha256', Buffer.from(STANDARD.secret, 'utf8'))
-        .update(STANDARD.body)
-        .digest()
-        .toString('hex'),
-    );
-    assert.match(signatureHeaders(STANDARD)['Svc-Signature']!, /^[0-9a-f]{64}$/);
+  it('a delivery carries the lowercase hexadecimal HMAC-SHA256 of its bytes, whatever they are, keyed with the secret as shown', () => {
+    for (const body of [
+      STANDARD.body,
+      Buffer.alloc(0),
+      Buffer.from([0, 255, 128, 10]),
+      Buffer.from(' 🦄 ‮ \\u0000 \n'),
+      Buffer.alloc(300_000, 'x'),
+    ]) {
+      const headers = signatureHeaders({ ...STANDARD, body });
+      // openssl dgst -sha256 -hmac whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+      const hmac = createHmac('sha256', Buffer.from(STANDARD.secret, 'utf8')).update(body);
+      assert.equal(headers['Svc-Signature'], hmac.digest('hex'));
+      assert.deepEqual(problemsOf({ body, headers }, STANDARD.secret), GOOD);
+    }
   });
 
   it('a delivery has no header of an old secret when there is none', () =>
@@ -71,32 +75,6 @@ describe('a delivery', () => {
     assert.equal(current, signatureHeaders({ ...STANDARD, secret: OTHER })['webhook-signature']);
     assert.deepEqual([previous, more], [STANDARD_SIGNATURE, []]);
   });
-
-  it('a delivery signs the bytes, whatever they are', () => {
-    const bodies = [
-      Buffer.alloc(0),
-      Buffer.from([0, 255, 128, 10]),
-      Buffer.from('🦄 ‮ \\u0000'),
-      Buffer.alloc(300_000, 'x'),
-    ];
-    for (const body of bodies)
-      assert.deepEqual(
-        problemsOf({ body, headers: signatureHeaders({ ...STANDARD, body }) }, STANDARD.secret),
-        GOOD,
-      );
-  });
-
-  it('a delivery cannot be signed with something that is not a secret', () => {
-    for (const secret of [
-      '',
-      'whsec_',
-      'whsec_?',
-      'secret',
-      'WHSEC_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-      'whsec_MfKQ9',
-    ])
-      assert.throws(() => signatureHeaders({ ...STANDARD, secret }), TypeError, secret);
-  });
 });
 
 describe('a new secret', () => {
@@ -110,65 +88,32 @@ describe('a new secret', () => {
   });
 });
 
-describe('a receiver', () => {
-  const delivery = { body: STANDARD.body, headers: signatureHeaders(STANDARD) };
-
-  it('a receiver finds nothing wrong with a delivery of ours', () =>
-    assert.deepEqual(problemsOf(delivery, STANDARD.secret), GOOD));
-
-  it('a receiver accepts a delivery during a rotation with the new secret and with the old one', () => {
-    const headers = signatureHeaders({
-      ...STANDARD,
-      secret: OTHER,
-      previousSecret: STANDARD.secret,
-    });
+describe('a receiver of webhooks', () => {
+  it('a receiver of webhooks accepts a delivery during a rotation with the new secret and with the old one', () => {
+    const rotated = { ...STANDARD, secret: OTHER, previousSecret: STANDARD.secret };
+    const headers = signatureHeaders(rotated);
     for (const secret of [OTHER, STANDARD.secret])
       assert.deepEqual(problemsOf({ body: STANDARD.body, headers }, secret), GOOD);
   });
 
-  for (const [what, received] of Object.entries({
-    'a changed body': { ...delivery, body: Buffer.from('{"test": 2432232315}') },
-    'a body written anew': { ...delivery, body: Buffer.from('{"test":2432232314}') },
-    'another secret': { ...delivery, headers: signatureHeaders({ ...STANDARD, secret: OTHER }) },
-    'no signature at all': { ...delivery, headers: {} },
-  }))
-    it(`a receiver refuses ${what} by both signatures`, () => {
-      const problems = problemsOf(received, STANDARD.secret);
-      assert.ok(
-        problems['Svc-Signature'] !== null && problems['webhook-signature'] !== null,
-        JSON.stringify(problems),
-      );
-    });
-
-  for (const [header, value] of [
-    ['Svc-Signature', ''],
-    ['Svc-Signature', signatureHeaders(STANDARD)['Svc-Signature']!.toUpperCase()],
-    ['Svc-Signature', 'é'.repeat(32)],
-    ['webhook-signature', STANDARD_SIGNATURE.replace('v1,', 'v2,')],
-    ['webhook-signature', STANDARD_SIGNATURE.slice(3)],
-    ['webhook-id', 'msg_other'],
-    ['webhook-timestamp', '1614265331'],
-    ['webhook-timestamp', '1614265330.0'],
-    ['webhook-timestamp', ''],
-  ] as const)
-    it(`a receiver says which signature fails when ${header} is ${JSON.stringify(value)}`, () => {
-      const problems = problemsOf(
-        { ...delivery, headers: { ...delivery.headers, [header]: value } },
-        STANDARD.secret,
-      );
-      const [failing, other] =
-        header === 'Svc-Signature'
-          ? ['Svc-Signature', 'webhook-signature']
-          : ['webhook-signature', 'Svc-Signature'];
-      assert.equal(typeof problems[failing], 'string');
-      assert.equal(problems[other], null);
-    });
-
-  it('a receiver refuses a delivery from another time, five minutes being the limit', () => {
-    const at = (nowS: number): string | null =>
-      problemsOf(delivery, STANDARD.secret, nowS)['webhook-signature']!;
-    for (const away of [0, 300, -300]) assert.equal(at(STANDARD.timestampS + away), null);
+  it('a receiver of webhooks says which signature fails, and refuses a delivery of another time, five minutes being the limit', () => {
+    const headers = signatureHeaders(STANDARD);
+    const failing = (change: object, nowS = STANDARD.timestampS): string[] => {
+      const received = { body: STANDARD.body, headers: { ...headers, ...change } };
+      const found = problemsOf(received, STANDARD.secret, nowS);
+      return Object.keys(found).filter((header) => found[header] !== null);
+    };
+    assert.deepEqual(failing({ 'Svc-Signature': '' }), ['Svc-Signature']);
+    for (const change of [
+      { 'webhook-signature': STANDARD_SIGNATURE.replace('v1,', 'v2,') },
+      { 'webhook-id': 'msg_other' },
+      { 'webhook-timestamp': '1614265331' },
+      { 'webhook-timestamp': '' },
+    ])
+      assert.deepEqual(failing(change), ['webhook-signature'], JSON.stringify(change));
+    for (const away of [0, 300, -300])
+      assert.deepEqual(failing({}, STANDARD.timestampS + away), []);
     for (const away of [301, -301])
-      assert.match(at(STANDARD.timestampS + away) ?? '', /301 s away/);
+      assert.deepEqual(failing({}, STANDARD.timestampS + away), ['webhook-signature']);
   });
 });

@@ -8,7 +8,6 @@ import {
   allow,
   closeAll,
   guardWith,
-  httpReceiver,
   listening,
   type Listener,
   send,
@@ -126,11 +125,5 @@ describe('a delivery over TLS', () => {
       ciphers: 'ALL@SECLEVEL=0',
     });
     assertTls(await send(trusting(), `https://${NAME}:${receiver.port}/`), /EPROTO|ERR_SSL/);
-  });
-
-  it('a delivery over TLS fails as TLS at a receiver that speaks only HTTP', async () => {
-    const receiver = await httpReceiver();
-    assertTls(await send(trusting(), `https://${NAME}:${receiver.port}/`), /ERR_SSL|EPROTO/);
-    assert.equal(receiver.requests.length, 0);
   });
 });
