@@ -2,19 +2,13 @@ import assert from 'node:assert/strict';
 import { setFeeAccount } from '../../src/accounts/fee.js';
 import { closeAccount } from '../../src/accounts/status.js';
 import { formatAmount } from '../../src/core/amount.js';
-import { newId, timeOfId } from '../../src/core/ids.js';
 import { instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
-import { uuid } from '../../src/db/columns.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
-import { deactivateStaff } from '../../src/staff/people.js';
-import { bonuses } from '../../src/db/entities/bonuses.js';
-import { planRefund } from '../../src/funding/fee-refunds.js';
-import { BatchWorld, payroll } from '../batches/support.js';
 import { type Ran, run } from '../ops/ops.js';
 import { SignedInPeople } from '../ops/signed-in.js';
 import { startTestApi } from '../support/api.js';
 import { answered, LEAST, object, openBank } from '../support/bank.js';
-import { heldUp, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { balanceOf, setFee, TEST_ACTOR } from '../support/world.js';
 
 const WRONG = LEAST;
@@ -222,20 +216,6 @@ describe('a refund of wrong fees', () => {
     assert.equal(await suspense(), 0n);
   });
 
-  it('a refund of wrong fees covers all that was charged by then, when it is proposed again after more has been charged', async () => {
-    await overcharged(1);
-    shown(await propose('fees-7'));
-    await overcharged(1);
-    const before = await available(from);
-    assert.equal(shown(await propose('fees-7')).operations, 2);
-    assert.equal(shown(await approve('fees-7', 'leo')).posted, 2);
-    await overcharged(1);
-    assert.equal(shown(await propose('fees-7')).operations, 3);
-    assert.equal(shown(await approve('fees-7', 'leo')).posted, 1);
-    assert.equal(await available(from), before - LEAST - WRONG + 3n * (WRONG - RIGHT));
-    assert.equal(await suspense(), 0n);
-  });
-
   it('a refund of wrong fees goes back into the fee account if the payer has closed theirs', async () => {
     const gone = await bank.account({ funds: { COPM: LEAST + WRONG } });
     await overcharged(1, gone);
@@ -252,66 +232,6 @@ describe('a refund of wrong fees', () => {
     assert.equal(again.closed_accounts, 1);
     shown(await approve('fees-8', 'leo'));
     assert.equal(await available(fees), kept - (WRONG - RIGHT));
-    assert.equal(await suspense(), 0n);
-  });
-
-  it('a refund of wrong fees is posted no further by somebody who is deactivated meanwhile, and goes on by another', async () => {
-    await overcharged(2);
-    shown(await propose('fees-9'));
-    const zoe = await people.signIn('zoe', ['adjust']);
-    const { code, stderr } = await heldUp(
-      db,
-      `SELECT id FROM accounts WHERE id=${uuid.literal(fees.id)}`,
-      () => approve('fees-9', 'zoe'),
-      () => deactivateStaff(db.database, systemClock, zoe, TEST_ACTOR),
-    );
-    assert.deepEqual([code, /the session of zoe has ended/.test(stderr)], [1, true], stderr);
-    // Only what had begun.
-    assert.deepEqual(await referencesUnder('fees-9', 'posted'), [`fees-9.${fees.id}`]);
-    assert.equal(shown(await approve('fees-9', 'leo')).posted, 2);
-    assert.equal(await suspense(), 0n);
-  });
-
-  it("a refund of wrong fees covers what was charged up to the last moment asked for, though a batch's bonuses get their ids only after they are dated", async () => {
-    let at = systemClock();
-    const world = await BatchWorld.open(db, { clock: () => at });
-    const [source, receiver] = [
-      await world.account({ funds: { COPM: 10n * LEAST } }),
-      await world.account(),
-    ];
-    const { id: tenantId } = world.tenant.tenant;
-    await world.account({ alias: '$ana' });
-    await setFeeAccount(db.deps, tenantId, receiver.id, TEST_ACTOR);
-    await setFee(db.database, { tenantId, operation: 'bonus', flatRaw: WRONG });
-    at = systemClock();
-    await world.pay(await world.executed(source, payroll([['$ana', LEAST.toString(), 'COPM']])));
-    await setFee(db.database, { tenantId, operation: 'bonus', flatRaw: RIGHT });
-    const wanted = {
-      tenantId,
-      operation: 'bonus',
-      asset: 'COPM',
-      reference: 'fees-20',
-      reason: 'too much',
-    } as const;
-    const planned = async (from: number, to: number): Promise<number> =>
-      (await planRefund(db.database.reader, { ...wanted, from: instant(from), to: instant(to) }))
-        .operations;
-    const [bonus] = await db.database.reader.select(bonuses, { tenantId });
-    assert(bonus?.createdAt === at && timeOfId(bonus.id) > at);
-    assert.deepEqual(
-      [await planned(at - 1, at - 1), await planned(at, at), await planned(at + 1, at + 1)],
-      [0, 1, 0],
-    );
-  });
-
-  it('a refund of wrong fees covers what was charged after the clock of the process had been hours ahead and was set back', async () => {
-    const { now } = Date;
-    Date.now = () => now() + 6 * 3_600_000;
-    newId();
-    Date.now = now;
-    await overcharged(1);
-    assert.equal(shown(await propose('fees-21')).operations, 1);
-    shown(await approve('fees-21', 'leo'));
     assert.equal(await suspense(), 0n);
   });
 

@@ -103,14 +103,6 @@ describe('a refund of fees with a forged proposal', () => {
     );
     assert.equal(code, 0, stderr);
   };
-  /** Approving names it and posts nothing; once it is rejected, the rest is posted. */
-  const isRefusedAlone = async (reference: string, posted: number): Promise<void> => {
-    await assertRefused(new RegExp(`^.*${reference} does not belong to ${name}`, 'm'));
-    await reject(reference);
-    const { code, stdout, stderr } = await approve();
-    assert.equal(code, 0, stderr);
-    assert.equal(object(JSON.parse(stdout)).posted, posted);
-  };
   const assertRefused = async (why: RegExp): Promise<void> => {
     const { code, stderr } = await approve();
     assert.deepEqual([code, why.test(stderr)], [1, true], stderr);
@@ -130,56 +122,36 @@ describe('a refund of fees with a forged proposal', () => {
     assert.equal(await own.bank.available(victim), LEAST);
   });
 
-  it('a refund of fees with a forged proposal gives no more back for an operation than its fee', async () => {
-    await charged();
-    await propose();
-    const dear = await charged();
-    await forge(fees, { direction: 'out', raw: FEE + 1n, reference: `${name}.${fees.id}.2` });
-    await forge(payer, { direction: 'in', raw: FEE + 1n, reference: `fee-refund.${dear}` });
-    await assertRefused(new RegExp(`fee-refund.${dear} does not belong to ${name}`));
-    await reject(`${name}.${fees.id}.2`);
-    await isRefusedAlone(`fee-refund.${dear}`, 1);
-  });
-
-  it('a refund of fees with a forged proposal gives nothing back for an operation that has not paid its fee', async () => {
-    await charged();
-    await propose();
-    const waiting = text((await own.pend()).id);
-    await forge(own.guarded, { direction: 'in', raw: 1n, reference: `fee-refund.${waiting}` });
-    await isRefusedAlone(`fee-refund.${waiting}`, 1);
-  });
-
-  it('a refund of fees with a forged proposal gives nothing to anybody but the payer', async () => {
-    await charged();
-    await propose();
-    const foreign = await charged();
-    await forge(own.receiver, { direction: 'in', raw: FEE, reference: `fee-refund.${foreign}` });
-    await isRefusedAlone(`fee-refund.${foreign}`, 1);
-  });
-
-  it('a refund of fees with a forged proposal gives nothing back twice for one operation', async () => {
-    const operation = await charged();
-    await propose();
-    await forge(payer, { direction: 'in', raw: FEE, reference: `fee-refund.${operation}.2` });
-    await isRefusedAlone(`fee-refund.${operation}.2`, 1);
-  });
-
-  it('a refund of fees with a forged proposal comes out of the account that got the fee, not out of another fee account', async () => {
-    const first = await charged();
-    const before = fees;
-    fees = await own.bank.account({ funds: { COPM: LEAST } });
-    await setFeeAccount(db.deps, own.bank.tenant.tenant.id, fees.id, TEST_ACTOR);
-    const second = await charged();
-    await forge(fees, { direction: 'out', raw: FEE + 1n, reference: `${name}.${fees.id}` });
-    await forge(before, { direction: 'out', raw: FEE - 1n, reference: `${name}.${before.id}` });
-    for (const operation of [first, second])
-      await forge(payer, { direction: 'in', raw: FEE, reference: `fee-refund.${operation}` });
-    await assertRefused(/propose it again first \(invalid_state\)/);
-    await propose();
-    assert.equal((await approve()).code, 0);
-    assert.equal(await own.bank.available(before), LEAST);
-    assert.equal(await own.bank.available(fees), LEAST);
-  });
+  for (const [what, make] of [
+    [
+      'gives no more back for an operation than its fee',
+      async () => [payer, FEE + 1n, await charged()],
+    ],
+    [
+      'gives nothing back for an operation that has not paid its fee',
+      async () => [own.guarded, 1n, text((await own.pend()).id)],
+    ],
+    ['gives nothing to anybody but the payer', async () => [own.receiver, FEE, await charged()]],
+    [
+      'gives nothing back twice for one operation',
+      async (first) => Promise.resolve([payer, FEE, `${first}.2`]),
+    ],
+  ] as const satisfies readonly (readonly [
+    string,
+    (first: string) => Promise<readonly [Account, bigint, string]>,
+  ])[])
+    it(`a refund of fees with a forged proposal ${what}`, async () => {
+      const first = await charged();
+      await propose();
+      const [account, raw, operation] = await make(first);
+      const reference = `fee-refund.${operation}`;
+      await forge(account, { direction: 'in', raw, reference });
+      await assertRefused(new RegExp(`^.*${reference} does not belong to ${name}`, 'm'));
+      await reject(reference);
+      const { code, stdout, stderr } = await approve();
+      assert.equal(code, 0, stderr);
+      assert.equal(object(JSON.parse(stdout)).posted, 1);
+    });
 
   it('a refund of fees with a forged proposal is proposed by its own command: another proposal is refused its references', async () => {
     const operation = await charged();

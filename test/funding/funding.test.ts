@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '../../src/core/errors.js';
 import { MAX_RAW } from '../../src/core/amount.js';
-import { events } from '../../src/db/entities/events.js';
 import { type Adjustment, payIns } from '../../src/db/entities/operations.js';
 import { type Account, accounts } from '../../src/db/entities/parties.js';
 import {
@@ -84,17 +83,6 @@ describe('pay-ins and adjustments', () => {
     assert.deepEqual([await available(), await systemHas('pay_in')], [100n, -100n]);
   });
 
-  it('a pay-in makes no event', async () => {
-    await payIn();
-    assert.deepEqual(await test.database.reader.select(events, { tenantId: world.tenant.id }), []);
-  });
-
-  it('an amount above 2^53 arrives to the last unit', async () => {
-    await payIn({ amount: { raw: 9_007_199_254_740_993n, asset: 'COPM' } });
-    await payIn({ amount: { raw: 9_007_199_254_740_993n, asset: 'COPM' } });
-    assert.equal(await available(), 18_014_398_509_481_986n);
-  });
-
   it('the same reference with the same content moves money once, whoever repeats it', async () => {
     const first = await payIn({ reference: 'wire-1' });
     const second = await payIn({ reference: 'wire-1', by: someone('mary') });
@@ -126,32 +114,14 @@ describe('pay-ins and adjustments', () => {
       assert.equal(await available(), 100n);
     });
 
-  it('a pay-in and an adjustment do not share a reference', async () => {
-    await payIn({ reference: 'both' });
-    assert.equal(await codeOf(propose({ reference: 'both' })), 'idempotency_key_reused');
-  });
-
-  it('two tenants may use the same reference', async () => {
-    await payIn({ reference: 'wire-3' });
-    const other = await makeTenant(test.database);
-    const theirs = await makeAccount(deps, other);
-    const { replayed } = await payIn({
-      reference: 'wire-3',
-      tenantId: other.tenant.id,
-      accountId: theirs.id,
-    });
-    assert.equal(replayed, false);
-  });
-
-  for (const reference of ['', 'a b', 'a/post', 'ñ', 'a'.repeat(65), 'a\n'])
-    it(`${JSON.stringify(reference.slice(0, 10))} is not a reference`, async () =>
-      assert.equal(await codeOf(payIn({ reference })), 'invalid_field'));
-
-  for (const raw of [0n, -1n])
-    it(`an amount of ${raw} is refused`, async () => {
+  it('a pay-in is refused if its reference is not a short word or its amount is not positive, and so is an adjustment', async () => {
+    for (const reference of ['', 'a b', 'a/post', 'ñ', 'a'.repeat(65), 'a\n'])
+      assert.equal(await codeOf(payIn({ reference })), 'invalid_field', reference);
+    for (const raw of [0n, -1n]) {
       assert.equal(await codeOf(payIn({ amount: { raw, asset: 'COPM' } })), 'invalid_field');
       assert.equal(await codeOf(propose({ amount: { raw, asset: 'COPM' } })), 'invalid_field');
-    });
+    }
+  });
 
   it('what would go beyond 64 bits is refused, and its reference stays free', async () => {
     await payIn();
@@ -163,10 +133,15 @@ describe('pay-ins and adjustments', () => {
     assert.equal(await codeOf(payIn({ amount: { raw: 1n, asset: 'COPM' } })), 'invalid_field');
   });
 
-  it('nothing reaches an account of another tenant', async () => {
+  it('nothing reaches an account of another tenant, or of the system', async () => {
     const other = await makeTenant(test.database);
     assert.equal(await codeOf(payIn({ tenantId: other.tenant.id })), 'not_found');
     assert.equal(await codeOf(propose({ tenantId: other.tenant.id })), 'not_found');
+    const [system] = await test.database.reader.select(accounts, {
+      tenantId: world.tenant.id,
+      systemRole: 'pay_in',
+    });
+    assert.equal(await codeOf(payIn({ accountId: system!.id })), 'not_found');
   });
 
   it('the pay-in is stored with who recorded it', async () => {
@@ -230,17 +205,6 @@ describe('pay-ins and adjustments', () => {
     assert.equal(await codeOf(approveAdjustment(deps, resource, someone('mary'))), 'invalid_state');
     assert.equal((await rejectAdjustment(deps, resource, someone('mary'))).replayed, true);
     assert.equal(await available(), 0n);
-  });
-
-  it('the database itself refuses a posting by one person', async () => {
-    const { resource }: { resource: Adjustment } = await propose();
-    const id = resource.id.replaceAll('-', '');
-    for (const decidedBy of ["'bob'", 'NULL'])
-      await assert.rejects(
-        test.sql(
-          `UPDATE adjustments SET status='posted', decided_by=${decidedBy} WHERE id=X'${id}'`,
-        ),
-      );
   });
 
   it('the list of pay-ins and adjustments is newest first and can be narrowed', async () => {

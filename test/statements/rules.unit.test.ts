@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict';
 import { ApiError } from '../../src/core/errors.js';
-import { instant } from '../../src/core/instant.js';
-import { assertNotTooLong, assertPeriod, MAX_MOVEMENTS } from '../../src/statements/rules.js';
+import { assertNotTooLong, MAX_MOVEMENTS } from '../../src/statements/rules.js';
 
 describe('what a statement may be of', () => {
-  it('a statement may be of a period that does not end before it begins; one moment is one', () => {
-    assertPeriod({ from: instant(5), to: instant(5) });
-    assert.throws(() => assertPeriod({ from: instant(5), to: instant(4) }), ApiError);
-  });
-
   it('a statement may have as many movements as a spreadsheet program can open, and not one more', () => {
     assertNotTooLong(BigInt(MAX_MOVEMENTS));
     assert.throws(

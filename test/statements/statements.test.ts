@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { EventEmitter, once } from 'node:events';
 import { parse } from 'csv-parse/sync';
 import ExcelJS from 'exceljs';
 import { addMember } from '../../src/access/members.js';
 import { setQuotas } from '../../src/access/quotas.js';
 import { type Instant, instant, systemClock, toRfc3339 } from '../../src/core/instant.js';
-import type { Database } from '../../src/db/database.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { StatementMaker } from '../../src/statements/statement-maker.js';
 import { removeOldFiles } from '../../src/statements/sweeps.js';
+import { statementsCampaign } from '../campaigns/statements.js';
 import { startTestApi, type TestAnswer, type TestApi } from '../support/api.js';
 import {
   answered,
@@ -212,32 +211,6 @@ describe('statements', () => {
     assert.equal((await statementOf(bank, early.id)).movements, 0);
   });
 
-  it('statements of thousands of movements are written apart, and agree to the last', async () => {
-    const account = await bank.account();
-    await payIn(account, 2_500);
-    now = instant(START + 2 * HOUR_MS);
-    const { id, closing_balance: closing } = await made({
-      account,
-      from: at(0),
-      to: instant(now - 15_000),
-    });
-    await makeStatements(api);
-    const lines = await linesOf(id);
-    assert.deepEqual(
-      [lines.length, lines.at(-1)?.[4], object(closing).raw],
-      [2_503, '2500', '2500'],
-    );
-    assert.equal((await sheetOf(id)).length, 2_503);
-  });
-
-  /** So many pay-ins of one each. */
-  async function payIn(account: Account, count: number): Promise<void> {
-    for (let paid = 0; paid < count; paid += 500)
-      await Promise.all(
-        Array.from({ length: 500 }, () => bank.fund(account, { raw: 1n, asset: 'COPM' })),
-      );
-  }
-
   it('statements are made once for a key', async () => {
     const key = randomUUID();
     const answers = await Promise.all(
@@ -256,47 +229,24 @@ describe('statements', () => {
     );
   });
 
-  const WRONG: readonly (readonly [string, () => Json, string, string])[] = [
-    [
-      'an end before its begin',
-      () => ({ from: toRfc3339(at(5)), to: toRfc3339(at(4)) }),
-      'to',
-      'before_from',
-    ],
-    ['an end in the future', () => ({ to: toRfc3339(instant(now + 1)) }), 'to', 'in_the_future'],
-    [
-      'an end that is not settled',
-      () => ({ to: toRfc3339(instant(now - 14_999)) }),
-      'to',
-      'too_recent',
-    ],
-    [
-      'an end before the opening',
-      () => ({ from: toRfc3339(instant(0)), to: toRfc3339(instant(1)) }),
-      'to',
-      'before_opening',
-    ],
-    ['a begin that is no date-time', () => ({ from: '2032-05-01' }), 'from', 'not_a_date_time'],
-    ['an asset that there is not', () => ({ asset: 'EUR' }), 'asset', 'not_one_of: COPM, DUSD'],
-    ['an account that is no id', () => ({ account_id: 'x' }), 'account_id', 'not_a_uuid'],
-    ['a field that there is not', () => ({ format: 'csv' }), 'format', 'unknown'],
-  ];
-  for (const [what, changed, field, reason] of WRONG)
-    it(`statements are refused for ${what}`, async () => {
-      const body = {
-        account_id: payer.id,
-        asset: 'COPM',
-        from: toRfc3339(at(0)),
-        to: toRfc3339(at(9)),
-        ...changed(),
-      };
-      const { details } = answered(
-        await bank.request('POST', '/v1/statements', { body }),
-        400,
-        'invalid_field',
-      );
+  it('statements are refused for a period, an asset or an account that is not possible', async () => {
+    for (const [changed, field, reason] of [
+      [{ from: toRfc3339(at(5)), to: toRfc3339(at(4)) }, 'to', 'before_from'],
+      [{ to: toRfc3339(instant(now + 1)) }, 'to', 'in_the_future'],
+      [{ to: toRfc3339(instant(now - 14_999)) }, 'to', 'too_recent'],
+      [{ from: toRfc3339(instant(0)), to: toRfc3339(instant(1)) }, 'to', 'before_opening'],
+      [{ from: '2032-05-01' }, 'from', 'not_a_date_time'],
+      [{ asset: 'EUR' }, 'asset', 'not_one_of: COPM, DUSD'],
+      [{ account_id: 'x' }, 'account_id', 'not_a_uuid'],
+      [{ format: 'csv' }, 'format', 'unknown'],
+    ] as const) {
+      const whole = { from: toRfc3339(at(0)), to: toRfc3339(at(9)) };
+      const body = { account_id: payer.id, asset: 'COPM', ...whole, ...changed };
+      const answer = await bank.request('POST', '/v1/statements', { body });
+      const { details } = answered(answer, 400, 'invalid_field');
       assert.deepEqual([details?.field, details?.reason], [field, reason]);
-    });
+    }
+  });
 
   it('statements of an account do not exist for another tenant, and for a member without a role in the account', async () => {
     const { id } = await made();
@@ -425,53 +375,6 @@ describe('statements', () => {
     assert((await linesOf(id)).length > 3);
   });
 
-  it('statements that another process has made meanwhile keep their files when the frozen one resumes', async () => {
-    await makeStatements(api);
-    const { id } = await made();
-    const { database } = api.core;
-    const makerOver = (own: Database): StatementMaker =>
-      new StatementMaker({ database: own, clock: () => now }, 'short');
-    const { signal } = new AbortController();
-    const moments = new EventEmitter();
-    const [claimed, goesOn] = [once(moments, 'claimed'), once(moments, 'goes on')];
-    // It stands still behind its claim, before it takes away what an earlier making has left.
-    const slow = Object.create(database, {
-      withTransaction: {
-        value: async (...given: Parameters<Database['withTransaction']>): Promise<unknown> => {
-          const answer = await database.withTransaction(...given);
-          moments.emit('claimed');
-          await goesOn;
-          return answer;
-        },
-      },
-    }) as Database;
-    const stopped = makerOver(slow).makeNext(signal);
-    await claimed;
-    now = instant(now + 70_000);
-    assert.equal(await makerOver(database).makeNext(signal), true);
-    assert.equal((await statementOf(bank, id)).status, 'ready');
-    moments.emit('goes on');
-    await stopped;
-    assert((await linesOf(id)).length > 3);
-    const [row] = await db.sql(
-      `SELECT files_run, status FROM statements WHERE id=${idLiteral(text(id))}`,
-    );
-    assert.deepEqual([Number(row?.files_run), row?.status], [1, 'ready']);
-  });
-
-  it('statements that two processes claim at once are made by one of them', async () => {
-    await makeStatements(api);
-    const { id } = await made();
-    const { database } = api.core;
-    const makers = Array.from(
-      { length: 4 },
-      () => new StatementMaker({ database, clock: () => now }, 'short'),
-    );
-    const { signal } = new AbortController();
-    await Promise.all(makers.map((maker) => maker.makeNext(signal)));
-    const [row] = await db.sql(
-      `SELECT files_run, status FROM statements WHERE id=${idLiteral(text(id))}`,
-    );
-    assert.deepEqual([Number(row?.files_run), row?.status], [1, 'ready']);
-  });
+  it('statements that are asked for while money moves agree with the balances read at their moments', () =>
+    statementsCampaign({ db, accounts: 20, statements: 24, clients: 4, speed: 20 }));
 });
