@@ -1,4 +1,3 @@
-import type { Failpoints } from '../core/failpoints.js';
 import type { Database, Transaction } from '../db/database.js';
 import { type BonusBatch, bonusBatchStorage } from '../db/entities/bonuses.js';
 import { CommitUnknown, DatabaseUnavailable, TransactionRetryable } from '../db/failures.js';
@@ -30,15 +29,13 @@ const OWNER: FileOwner = {
 
 interface BatchFilesDeps {
   readonly database: Database;
-  readonly failpoints: Failpoints;
 }
 
 export class BatchFiles {
   private readonly generator: FileGenerator;
 
   constructor(private readonly deps: BatchFilesDeps) {
-    const onStored = (): void => deps.failpoints.pass('after_file_stored');
-    this.generator = new FileGenerator({ database: deps.database, owner: OWNER, onStored });
+    this.generator = new FileGenerator({ database: deps.database, owner: OWNER });
   }
 
   generate(kind: BatchFile, batch: BonusBatch, signal: AbortSignal): Promise<GeneratedFiles> {

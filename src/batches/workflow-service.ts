@@ -2,7 +2,6 @@ import type { Registry } from 'prom-client';
 import type { RecipientBudget } from '../accounts/recipient-budget.js';
 import type { ConcurrencyLimit } from '../core/concurrency-limit.js';
 import { existing } from '../core/errors.js';
-import type { Failpoints } from '../core/failpoints.js';
 import { asUuid, type Uuid } from '../core/ids.js';
 import { metersOf } from '../core/meters.js';
 import type { DatabaseDeps } from '../db/database.js';
@@ -25,7 +24,6 @@ export interface BatchWorkflowDeps extends DatabaseDeps {
   readonly baseUrl: string;
   readonly notifier: Pick<OutboxNotifier, 'notify'>;
   readonly sheets: Pick<SheetReaders, 'rows'>;
-  readonly failpoints: Failpoints;
   /** Limits of batches at a time, per tenant and in total. */
   readonly limits: { readonly validating: ConcurrencyLimit; readonly paying: ConcurrencyLimit };
   readonly onRows?: (step: RowStep, rows: number) => void;

@@ -8,13 +8,11 @@ export const LEDGER_FAILPOINTS = [
 export const OUTBOX_FAILPOINTS = ['before_outbox_start', 'after_outbox_start'] as const;
 export const RAIL_FAILPOINTS = ['before_rail_call', 'after_rail_call'] as const;
 export const WEBHOOK_FAILPOINTS = ['before_send', 'after_send'] as const;
-const FILE_FAILPOINTS = ['after_file_stored'] as const;
 export const FAILPOINTS = [
   ...LEDGER_FAILPOINTS,
   ...OUTBOX_FAILPOINTS,
   ...RAIL_FAILPOINTS,
   ...WEBHOOK_FAILPOINTS,
-  ...FILE_FAILPOINTS,
 ] as const;
 export type Failpoint = (typeof FAILPOINTS)[number];
 

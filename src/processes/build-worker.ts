@@ -147,7 +147,7 @@ function buildWorkerServices(
   sheets: SheetReaders,
   logger: Logger,
 ): WorkerServices {
-  const { clock, database, writer, writers, failpoints, recipientBudget } = core;
+  const { clock, database, writer, writers, recipientBudget } = core;
   const { client, outbox, relay, notifier } = bridge;
   // Separate writers, so that rows of batches do not delay approvals and payouts.
   const payoutDeps = { ...core, writer: writers.add('payouts') };
@@ -160,7 +160,6 @@ function buildWorkerServices(
     baseUrl: config.BASE_URL,
     notifier,
     sheets,
-    failpoints,
     limits: batchLimits,
     onRows: rowMetrics(core.registry),
   });

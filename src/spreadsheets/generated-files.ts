@@ -55,7 +55,6 @@ type PiecesToStore = Pick<GeneratedFiles, 'ownerId' | 'attempt' | 'rest'>;
 interface FileGeneratorDeps {
   readonly database: Database;
   readonly owner: FileOwner;
-  readonly onStored?: () => void;
 }
 
 /** Calls may be repeated, late or concurrent. */
@@ -87,7 +86,7 @@ export class FileGenerator {
     paths: TablePaths,
     signal: AbortSignal,
   ): Promise<GeneratedFiles> {
-    const { database, owner, onStored } = this.deps;
+    const { database, owner } = this.deps;
     const bytes = { csv: 0, xlsx: 0 };
     let attempt: number | null = null;
     let rest: Piece[] = [];
@@ -104,7 +103,6 @@ export class FileGenerator {
         attempt = await transact(database, (transaction) =>
           storePieces(transaction, owner, pieces),
         );
-        onStored?.();
         rest = [];
       }
     }

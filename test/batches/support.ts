@@ -14,7 +14,6 @@ import {
 import type { Account, FeeScheduleRow, Member } from '../../src/db/entities/parties.js';
 import { setFeeAccount } from '../../src/accounts/fee.js';
 import { RecipientBudget } from '../../src/accounts/recipient-budget.js';
-import { Failpoints } from '../../src/core/failpoints.js';
 import { ConcurrencyLimit } from '../../src/core/concurrency-limit.js';
 import { BatchExecution, type PaymentEnd } from '../../src/batches/execution.js';
 import { BatchFiles } from '../../src/batches/files.js';
@@ -115,7 +114,6 @@ export function batchServiceOf(
     baseUrl: BASE_URL,
     notifier: NOBODY,
     sheets: SHEETS,
-    failpoints: new Failpoints(null),
     limits,
     recipientBudget: boundless(database),
   };
@@ -124,7 +122,7 @@ export function batchServiceOf(
 
 /** Makes the files of batches as a worker does. */
 export function fileMaker(database: Database): BatchFiles {
-  return new BatchFiles({ database, failpoints: new Failpoints(null) });
+  return new BatchFiles({ database });
 }
 
 /** What validates the tests' own kind of files. */

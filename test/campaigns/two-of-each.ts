@@ -150,9 +150,8 @@ const COMMITS = ['before_commit', 'after_commit'] as const;
 const OF_API = endsAt([...OUTBOX_FAILPOINTS, ...LEDGER_FAILPOINTS], 2);
 
 /**
- * All failpoints but that of files in several pieces (test/faults/batch-kills.test.ts), those around the COMMIT also where only
- * batches post. What Temporal repeats latest comes first. By its later sends, a sender is in the midst of the log. Each worker serves
- * only what reaches its failpoint, since every queue delays its start.
+ * All failpoints, those around the COMMIT also where only batches post. What Temporal repeats latest comes first. By its later sends, a
+ * sender is in the midst of the log. Each worker serves only what reaches its failpoint, since every queue delays its start.
  */
 const ofWorker = (rest: number): readonly End[] => [
   ...endsAt(['after_commit'], 1, serving('batches')),

@@ -1,21 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Account } from '../../src/db/entities/parties.js';
-import { refuse } from '../../src/ledger/writer/types.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, object, text } from '../support/bank.js';
-import { openDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import { openGuarded } from '../support/guarded.js';
-import { move, reserve, settle, testKind } from '../support/kinds.js';
 import { type Fate, isCommit, Proxy } from '../support/proxy.js';
-import {
-  assertLedgerSound,
-  makeAccount,
-  makeTenant,
-  openWriter,
-  type WatchedWriter,
-} from '../support/world.js';
+import { assertLedgerSound } from '../support/world.js';
 
 const db = await testDatabase();
 
@@ -95,69 +85,4 @@ describe('a COMMIT that was never answered', () => {
       answered(await lost, 503, 'ledger_unavailable');
     });
   });
-
-  describe('of a group', () => {
-    let safe: WatchedWriter;
-    let payer: Account;
-    let receiver: Account;
-    let shaky: WatchedWriter;
-    let close: () => Promise<void>;
-
-    before(async () => {
-      safe = openWriter(db.database);
-      const tenant = await makeTenant(db.database);
-      const deps = { database: db.database, writer: safe.writer };
-      payer = await makeAccount(deps, tenant, { funds: { COPM: 1_000n } });
-      receiver = await makeAccount(deps, tenant);
-      const database = openDatabase(proxy.through(db.url));
-      shaky = openWriter(database, { commandTimeoutMs: 2_000 });
-      close = () => database.close();
-    });
-    after(() => close());
-
-    it('a group that was committed by an unanswered COMMIT gives every answer, even that of a command that bound no key', async () => {
-      const cut = fateOfNextCommit('cut_after');
-      const unbound = move({
-        from: payer,
-        to: receiver,
-        raw: 1n,
-        spoil: () => refuse({ code: 'invalid_state', message: 'not now' }, false),
-      });
-      const [moved, refused] = await Promise.all([
-        shaky.writer.submit(testKind, move({ from: payer, to: receiver, raw: 1n })),
-        shaky.writer.submit(testKind, unbound),
-        cut,
-      ]);
-      assert(moved.outcome.done && !moved.replayed);
-      assert(!refused.outcome.done);
-      assert.equal(refused.outcome.refusal.code, 'invalid_state');
-    });
-
-    it('a group that was rolled back at an unanswered COMMIT gives no answer, though the resource is the one that it would have changed', async () => {
-      const held = await safe.writer.submit(
-        testKind,
-        reserve({ from: payer, to: receiver, raw: 5n }),
-      );
-      assert(held.outcome.done);
-      const reject = settle(held.outcome.resource, 'rejected');
-      const complete = { ...settle(held.outcome.resource, 'completed'), ...pick(reject) };
-      const cut = fateOfNextCommit('cut_before');
-      const lost = shaky.writer.submit(testKind, reject);
-      await cut;
-      await sleep(20);
-      const elsewhere = await safe.writer.submit(testKind, complete);
-      assert(elsewhere.outcome.done && elsewhere.outcome.resource.status === 'completed');
-      const told = await lost;
-      assert(told.outcome.done && told.replayed);
-      assert.equal(told.outcome.resource.status, 'completed');
-    });
-  });
 });
-
-/** The name and content of a request, which two processes can decide at different times and so differently. */
-function pick({
-  key,
-  fingerprint,
-}: ReturnType<typeof settle>): Pick<ReturnType<typeof settle>, 'key' | 'fingerprint'> {
-  return { key, fingerprint };
-}

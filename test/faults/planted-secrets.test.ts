@@ -63,6 +63,12 @@ describe('what is secret or personal in a request', () => {
     return answer;
   };
 
+  const declared = (what: string): object => ({
+    ...VERIFICATION,
+    legal_name: plant(`${what} legal name`),
+    document_number: plant(`${what} document`, 'D-'),
+  });
+
   async function goodRequests(): Promise<void> {
     const name = plant('a name', 'Zoe ');
     const phone = `+57${plantPhone()}`;
@@ -75,12 +81,7 @@ describe('what is secret or personal in a request', () => {
       }),
       201,
     );
-    const declared = {
-      ...VERIFICATION,
-      legal_name: plant('a legal name'),
-      document_number: plant('a document', 'D-'),
-    };
-    answered(await ask('PUT', `/v1/accounts/${to.id}/verification`, { body: declared }), 200);
+    answered(await ask('PUT', `/v1/accounts/${to.id}/verification`, { body: declared('a') }), 200);
     answered(await ask('GET', `/v1/accounts/lookup?phone=${encodeURIComponent(phone)}`), 200);
     answered(
       await ask('GET', `/v1/accounts/${from.id}`, { headers: { 'x-note': plant('a header') } }),
@@ -125,45 +126,34 @@ describe('what is secret or personal in a request', () => {
     const [from, to] = [await bank.account(), await bank.account()];
     const body = (what: string): object =>
       transferBody({ from, to, raw: LEAST, description: plant(`the description of ${what}`) });
-    await ask('POST', '/v1/transfers', { body: body('what has no funds') });
     const key = randomUUID();
-    await ask('POST', '/v1/transfers', { body: body('a first body'), key });
-    await ask('POST', '/v1/transfers', { body: body('a second body'), key });
-    await ask('POST', '/v1/transfers', {
-      body: `{"description":"${plant('JSON that is cut off')}`,
-    });
-    await ask('POST', '/v1/transfers', { body: `${plant('what is no JSON')} {}` });
-    await ask('POST', '/v1/transfers', {
-      body: { ...body('an unknown field'), colour: plant('an unknown value') },
-    });
-    await ask('POST', '/v1/transfers', { body: { source_account: plant('a malformed id') } });
-    await ask('POST', '/v1/transfers', {
-      body: { amount: { raw: plant('an amount'), asset: plant('an asset') } },
-    });
-    await ask('POST', '/v1/transfers', {
-      body: { description: `${plant('a control character')}\u0000` },
-    });
-    await ask('POST', '/v1/transfers', {
-      body: { description: plant('a long text').padEnd(200, 'x') },
-    });
-    await ask('POST', '/v1/transfers', {
-      body: body('a bad key'),
-      key: plant('an idempotency key'),
-    });
-    await ask('POST', '/v1/transfers', {
-      body: body('another type'),
-      headers: { 'content-type': `text/${plant('a content type')}` },
-    });
-    await ask('POST', '/v1/transfers', {
-      body: body('a version'),
-      headers: { 'svc-version': plant('a version') },
-    });
-    await ask('POST', '/v1/transfers', { body: plant('what is too large').padEnd(70_000, 'x') });
-    await ask('GET', `/v1/accounts/lookup?phone=${plant('a malformed phone')}`);
-    await ask('GET', `/v1/accounts/lookup?alias=${plant('a malformed alias')}`);
-    await ask('GET', `/v1/transfers?limit=${plant('a limit')}&cursor=${plant('a cursor')}`);
-    await ask('GET', `/v1/transfers/${plant('an id in a path')}`);
-    await ask('GET', `/v1/${plant('a path')}?x=${plant('the query of an unknown path')}`);
+    for (const sent of [
+      { body: body('what has no funds') },
+      { body: body('a first body'), key },
+      { body: body('a second body'), key },
+      { body: `{"description":"${plant('JSON that is cut off')}` },
+      { body: `${plant('what is no JSON')} {}` },
+      { body: { ...body('an unknown field'), colour: plant('an unknown value') } },
+      { body: { source_account: plant('a malformed id') } },
+      { body: { amount: { raw: plant('an amount'), asset: plant('an asset') } } },
+      { body: { description: `${plant('a control character')}\u0000` } },
+      { body: { description: plant('a long text').padEnd(200, 'x') } },
+      { body: body('a bad key'), key: plant('an idempotency key') },
+      {
+        body: body('another type'),
+        headers: { 'content-type': `text/${plant('a content type')}` },
+      },
+      { body: body('a version'), headers: { 'svc-version': plant('a version') } },
+      { body: plant('what is too large').padEnd(70_000, 'x') },
+    ])
+      await ask('POST', '/v1/transfers', sent);
+    for (const path of [
+      ...['phone', 'alias'].map((by) => `accounts/lookup?${by}=${plant(`a malformed ${by}`)}`),
+      `transfers?limit=${plant('a limit')}&cursor=${plant('a cursor')}`,
+      `transfers/${plant('an id in a path')}`,
+      `${plant('a path')}?x=${plant('the query of an unknown path')}`,
+    ])
+      await ask('GET', `/v1/${path}`);
     await ask('DELETE', `/v1/events?x=${plant('the query of a wrong method')}`);
   }
 
@@ -255,13 +245,8 @@ describe('what is secret or personal in a request', () => {
         'ledger_unavailable',
       );
       answered(await ask('GET', '/v1/transfers'), 500, 'internal_error');
-      const declared = {
-        ...VERIFICATION,
-        legal_name: plant('the name of a fault'),
-        document_number: plant('the document of a fault', 'D-'),
-      };
       answered(
-        await ask('PUT', `/v1/accounts/${to.id}/verification`, { body: declared }),
+        await ask('PUT', `/v1/accounts/${to.id}/verification`, { body: declared('a faulty') }),
         500,
         'internal_error',
       );
@@ -312,22 +297,4 @@ describe('what is secret or personal in a request', () => {
       assert.deepEqual(found, [], `found in the ${where}`);
     }
   });
-
-  it('what is secret or personal in a request is in the database only where it belongs: of a token, only its hash', async () => {
-    const dump = await db.sql('SELECT * FROM tokens');
-    const keys = await db.sql('SELECT * FROM idempotency_keys');
-    const text = JSON.stringify([dump, keys].map((rows) => rows.map(readable)));
-    const found = [...planted].filter(([, value]) => text.includes(value));
-    assert.deepEqual(found, []);
-  });
-
-  /** Bytes as text, so that they can be searched. */
-  function readable(row: Readonly<Record<string, unknown>>): Record<string, string> {
-    return Object.fromEntries(
-      Object.entries(row).map(([name, value]) => [
-        name,
-        Buffer.isBuffer(value) ? value.toString('latin1') : String(value),
-      ]),
-    );
-  }
 });

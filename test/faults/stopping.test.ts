@@ -57,34 +57,4 @@ describe('a process that is told to stop', () => {
     assert.equal(await bank.available(to), LEAST * BigInt(told.size));
     await assertLedgerSound(db.database);
   });
-
-  it('a process that is told to stop first says that it is stopping, and serves until its balancer has noticed', async () => {
-    const delayMs = 2_000;
-    const bank = await openBank(healthy);
-    const [from, to] = [
-      await bank.account({ funds: { COPM: 100n * LEAST } }),
-      await bank.account(),
-    ];
-    const api = await ApiProcess.start(db.url, { ...PATIENT, STOP_DELAY_MS: delayMs.toString() });
-    const toldAt = performance.now();
-    const stopped = api.stop();
-    let served = 0;
-    // Another connection each time, as of somebody new.
-    const headers = { connection: 'close' };
-    while (performance.now() - toldAt < 500) {
-      const options = {
-        token: bank.token,
-        body: transferBody({ from, to, raw: LEAST }),
-        key: randomUUID(),
-        headers,
-      };
-      answered(await request(api.baseUrl, 'POST', '/v1/transfers', options), 201);
-      served += 1;
-      const ready = await fetch(`${api.adminUrl}/readyz`);
-      assert.deepEqual([ready.status, await ready.text()], [503, 'stopping\n']);
-    }
-    assert.equal(await stopped, 0);
-    assert.ok(performance.now() - toldAt >= delayMs && served > 0);
-    await assertLedgerSound(db.database);
-  });
 });

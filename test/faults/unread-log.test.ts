@@ -10,7 +10,7 @@ import { freePorts } from '../support/service-process.js';
 
 const SERVER = join(fileURLToPath(import.meta.url), '../../../src/processes/api.js');
 /** More lines than a pipe takes when nobody reads it. */
-const REQUESTS = 1_500;
+const REQUESTS = 600;
 
 describe('a log that nobody reads', () => {
   it('a log that nobody reads holds up neither answers nor the end of the process', async () => {

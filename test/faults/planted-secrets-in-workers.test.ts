@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { randomBytes, randomInt } from 'node:crypto';
+import { VERIFICATION } from '../access/matrix-endpoints.js';
+import { asUuid, type Uuid } from '../../src/core/ids.js';
+import { transferWorkflowId, webhookWorkflowId } from '../../src/temporal/contracts.js';
+import type { Account } from '../../src/db/entities/parties.js';
+import { request, startTestApi, type TestAnswer } from '../support/api.js';
+import { ApiProcess } from '../support/api-process.js';
+import { answered, idLiteral, LEAST, text, transferBody } from '../support/bank.js';
+import { ownDatabase, type TestDatabase } from '../support/database.js';
+import { HttpReceiver } from '../support/http-receiver.js';
+import { keptByTemporal } from '../support/kept-by-temporal.js';
+import {
+  newNamespace,
+  serving,
+  sharedAddress,
+  temporalEnvironment,
+  type TestTemporal,
+  until,
+  untilEnded,
+  untilWaiting,
+} from '../support/temporal.js';
+import {
+  type GuardedBank,
+  moveExpiry,
+  newSignature,
+  openGuardedBank,
+  REASON,
+  sendSignal,
+} from '../support/temporal-world.js';
+import { readHook, signalHook } from '../support/webhook-world.js';
+import { WorkerProcess } from '../support/worker-process.js';
+import { assertLedgerSound } from '../support/world.js';
+
+const ENDPOINTS = '/v1/webhook_endpoints';
+const WANTED = { events: ['transfer.completed'] };
+
+describe('what is secret or personal, in a worker and in Temporal', () => {
+  const planted = new Map<string, string>();
+  const answers: string[] = [];
+  let db: TestDatabase;
+  let temporal: TestTemporal;
+  let receiver: HttpReceiver;
+  let guarded: GuardedBank;
+  let payer: Account;
+  let person: Account;
+  let api: ApiProcess;
+  let worker: WorkerProcess;
+
+  /** A value that occurs nowhere else, to be searched for. */
+  function plant(what: string, prefix = ''): string {
+    const value = randomBytes(9).toString('hex');
+    planted.set(what, value);
+    return prefix + value;
+  }
+
+  before(async () => {
+    db = await ownDatabase('planted');
+    temporal = await newNamespace(sharedAddress(), 'planted');
+    receiver = await new HttpReceiver().open();
+    const set = await startTestApi(db);
+    guarded = await openGuardedBank(set, { tenant: { name: plant('the tenant', 'T ') } });
+    payer = await guarded.bank.account({ funds: { COPM: 100n * LEAST } });
+    const alias = plant('an alias', '$a').slice(0, 20);
+    const phone = `300${randomInt(1_000_000, 9_999_999)}`;
+    planted.set('an alias', alias).set('a phone', phone);
+    const name = plant('a name', 'Zoe ');
+    person = await guarded.bank.account({ name, phone: `+57${phone}`, alias });
+    await set.stop();
+    const logged = { LOG_LEVEL: 'debug', WEBHOOK_ALLOWED_HOSTS: 'http://127.0.0.1:*' };
+    api = await ApiProcess.start(db.url, {
+      ...{ ...temporalEnvironment(temporal), ...logged },
+      WEBHOOK_PROXY_URL: `http://egress:${plant('the password of the egress proxy')}@127.0.0.1:1`,
+    });
+    const served = { ...serving('approvals', 'webhooks'), ...logged };
+    worker = await WorkerProcess.start(db.url, temporal, served);
+    planted.set('the token', guarded.bank.token.slice(-40));
+    planted.set('the password of MySQL', new URL(db.url).password);
+  });
+  after(async () => {
+    await Promise.all([api.kill(), worker.kill(), receiver.close()]);
+    await db.remove();
+  });
+
+  const ask = async (
+    method: string,
+    path: string,
+    body?: object,
+    token = guarded.bank.token,
+  ): Promise<TestAnswer> => {
+    const answer = await request(api.baseUrl, method, path, { token, body });
+    answers.push(answer.text);
+    return answer;
+  };
+  /** Fails if a planted value is in one of these, in the logs or in the metrics. */
+  const assertHidden = async (more: Readonly<Record<string, string>>): Promise<void> => {
+    const places = {
+      'the log of the worker': worker.output,
+      'the log of the API': api.output,
+      'metrics of the worker': await worker.metrics(),
+      'metrics of the API': await api.metrics(),
+      ...more,
+    };
+    for (const [place, found] of Object.entries(places))
+      assert.deepEqual(
+        [...planted]
+          .filter(([what]) => place !== 'the tables' || what !== 'the query of a URL')
+          .filter(([, value]) => found.toLowerCase().includes(value.toLowerCase()))
+          .map(([what]) => what),
+        [],
+        `found in ${place}`,
+      );
+    await assertLedgerSound(db.database);
+  };
+
+  it('signing secrets and credentials in URLs of webhook endpoints are in no log, metric, history, error or table, even when we fail', async () => {
+    for (const url of [
+      `https://user:${plant('credentials in a URL')}@example.com/`,
+      `https://10.0.0.1/?token=${plant('the query of a private address')}`,
+      `ftp://example.com/${plant('the path of another scheme')}`,
+      `https://${plant('what is no URL')} /`,
+    ])
+      answered(await ask('POST', ENDPOINTS, { url, ...WANTED }), 400, 'invalid_field');
+    const url = receiver.url(`/hook?token=${plant('the query of a URL')}`);
+    const { json: endpoint } = answered(await ask('POST', ENDPOINTS, { url, ...WANTED }), 201);
+    const id = text(endpoint.id);
+    const rotated = answered(await ask('POST', `${ENDPOINTS}/${id}/rotate_secret`), 200);
+    // The answers that show a secret, or the URL, are as they should be.
+    answers.length = 0;
+    const bare = (secret: unknown): string => text(secret).replace('whsec_', '');
+    planted.set('the first secret', bare(endpoint.secret));
+    planted.set('the second secret', bare(rotated.json.secret));
+    planted.set('the key that seals them', Buffer.alloc(32, 7).toString('base64'));
+
+    const body = transferBody({ from: payer, to: guarded.target, raw: LEAST });
+    const transfer = (): Promise<TestAnswer> => ask('POST', '/v1/transfers', body);
+    receiver.reply = () => 500;
+    answered(await transfer(), 201);
+    await until('it has come', () => receiver.arrived.length === 1);
+    answered(await ask('POST', `${ENDPOINTS}/${id}/test`), 202);
+    await until('the proxy has failed', async () => {
+      const own = `endpoint_id=${idLiteral(id)} AND failure IS NOT NULL`;
+      return (await db.sql(`SELECT 1 FROM webhook_attempts WHERE ${own}`)).length > 0;
+    });
+    await signalHook(temporal, id, 'retry_now', await newSignature(db.database));
+    await db.sql('RENAME TABLE webhook_attempts TO gone_attempts');
+    answered(await transfer(), 201);
+    await until('a sender has failed', () => worker.output.includes('sending webhooks failed'));
+    const during = await keptByTemporal(temporal, [webhookWorkflowId(id)]);
+    await db.sql('RENAME TABLE gone_attempts TO webhook_attempts');
+    receiver.reply = () => 200;
+    await until('it goes on', async () => (await readHook(db, asUuid(id))).lastSuccessAt !== null);
+    await ask('GET', `${ENDPOINTS}/${id}/deliveries`);
+    const kept = await keptByTemporal(temporal, [webhookWorkflowId(id)]);
+    assert(kept.includes(id), 'the histories cannot be read');
+    await assertHidden({
+      ...{ 'Temporal during a fault': during, Temporal: kept },
+      ...{ answers: answers.join('\n'), 'the tables': await tables() },
+    });
+  });
+
+  it('personal data of a pending transfer is in no history, memo, search attribute, log line or metric: names, phones, documents, descriptions, reasons', async () => {
+    const { source, target, approvers } = guarded;
+    const declared = {
+      ...VERIFICATION,
+      legal_name: plant('a legal name'),
+      document_number: plant('a document', 'D-'),
+    };
+    answered(await ask('PUT', `/v1/accounts/${target.id}/verification`, declared), 200);
+    const pend = async (): Promise<Uuid> => {
+      const description = plant(`description ${planted.size}`);
+      const body = transferBody({ from: source, to: person, raw: LEAST, description });
+      const id = asUuid(text(answered(await ask('POST', '/v1/transfers', body), 202).json.id));
+      await untilWaiting(temporal, id);
+      return id;
+    };
+    const act = (index: number, action: string, body?: object, token?: string) =>
+      ask('POST', `/v1/transfers/${ids[index]}/${action}`, body, token);
+    const ids = [await pend(), await pend(), await pend(), await pend(), await pend()] as const;
+    answered(await act(0, 'approve', undefined, approvers[0]), 200);
+    const reason = plant("a member's reason");
+    answered(await act(1, 'reject', { reason }, approvers[0]), 200);
+    await sendSignal(temporal, ids[2], 'approve', { actor: 'Mallory', reason: REASON });
+    await sendSignal(temporal, ids[2], 'approve', await newSignature(db.database));
+    await moveExpiry(db, ids[3], Date.now());
+    answered(await act(4, 'cancel'), 200);
+    for (const id of ids) await untilEnded(temporal, id);
+    const kept = await keptByTemporal(temporal, ids.map(transferWorkflowId));
+    assert(kept.includes(REASON) && kept.includes(source.id), 'the histories cannot be read');
+    assert.match(await worker.metrics(), /temporal_workflow_completed/);
+    await assertHidden({ Temporal: kept });
+  });
+
+  async function tables(): Promise<string> {
+    const names = 'endpoints deliveries attempts'.split(' ').map((name) => `webhook_${name}`);
+    const rows = await Promise.all(
+      [...names, 'idempotency_keys', 'audit_log'].map((table) => db.sql(`SELECT * FROM ${table}`)),
+    );
+    const readable = (value: unknown): string =>
+      Buffer.isBuffer(value) ? value.toString('latin1') : String(value);
+    return rows
+      .flatMap((some) => some.flatMap((row) => Object.values(row).map(readable)))
+      .join('\n');
+  }
+});
