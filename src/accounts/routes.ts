@@ -46,7 +46,7 @@ function accountReadRoutes(
     query: AccountQuery,
     answers: { 200: AccountPageSchema },
     summary: 'List accounts',
-    description: "Those in which the token's member has a role, newest first.",
+    description: "The accounts in which the token's member has a role, newest first.",
     handler: (request) => {
       const { type, status } = request.query;
       return answerPage(
@@ -76,7 +76,7 @@ function accountReadRoutes(
     permits: 'readLimits',
     answers: { 200: LimitsSchema },
     summary: 'Read the limits of an account',
-    description: 'For a single operation, and for the month with the amount used.',
+    description: 'The limits of a single operation and of the month, with the amount used.',
     handler: async (request) => ({
       status: 200,
       body: await readLimits(reader, request.caller, pathId(request, 'account_id'), clock()),
@@ -152,7 +152,8 @@ function lookupRoute(api: Api, { database: { reader }, budget }: IdentityDeps): 
     answers: { 200: LookupSchema },
     refusals: ['missing_query', 'not_found'],
     summary: 'Look up a recipient',
-    description: 'By exactly one of alias or phone; returns only what a sender needs.',
+    description:
+      'Finds an account by exactly one of alias and phone. Returns only what a payer needs to recognise the recipient.',
     handler: async ({ caller, query: { alias, phone } }) => {
       // An empty text counts as absent.
       if ((alias === undefined) === (phone === undefined) || alias === '' || phone === '') {

@@ -126,8 +126,8 @@ export const MovementPageSchema = pageSchema('MovementPage', MovementSchema);
 export const MovementQuery = z.strictObject({
   ...PAGE_QUERY,
   ...CREATED_AT_QUERY,
-  asset: assetField.optional().describe('In this asset.'),
-  kind: z.enum(MOVEMENT_KINDS).optional().describe('Of this kind.'),
+  asset: assetField.optional().describe('Only movements in this asset.'),
+  kind: z.enum(MOVEMENT_KINDS).optional().describe('Only movements of this kind.'),
 });
 
 export const LimitsSchema = z

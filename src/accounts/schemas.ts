@@ -78,8 +78,8 @@ export const AccountPageSchema = pageSchema('AccountPage', AccountSchema);
 
 export const AccountQuery = z.strictObject({
   ...PAGE_QUERY,
-  type: z.enum(['person', 'business']).optional().describe('Of this type.'),
-  status: z.enum(ACCOUNT_STATUSES).optional().describe('Now in this status.'),
+  type: z.enum(['person', 'business']).optional().describe('Only accounts of this type.'),
+  status: z.enum(ACCOUNT_STATUSES).optional().describe('Only accounts in this status.'),
 });
 
 /** The handler checks that exactly one is given, for which there is an error code. */

@@ -34,7 +34,7 @@ export function approvalRoutes<Row extends Approvable>(
   }: ApprovalRoutes<Row>,
 ): void {
   const path = `/v1/${noun}s/{id}` as const;
-  const ends = `Returns the ${noun} in its new state. If its time has run out, it ends as \`${expiredStatus}\` and the answer is 409.`;
+  const ends = `Returns the ${noun} in its new state. If it has expired by then, it ends as \`${expiredStatus}\` and the response is 409.`;
   const shown = (row: Row) => ({ status: 200, body: present(row) });
 
   api.post(`${path}/approve`, {
@@ -45,7 +45,7 @@ export function approvalRoutes<Row extends Approvable>(
     examples: { 200: examples.approved },
     refusals: ['invalid_state'],
     summary: `Approve a ${noun}`,
-    description: `Whoever created it cannot approve it. At the last approval needed, the source is checked again: the ${noun} becomes \`${approvedStatus}\`, or \`rejected\` with the code of the rule that refused it. A second approval by the same member changes nothing. ${ends}`,
+    description: `The creator cannot approve it. At the last approval needed, the source is checked again: the ${noun} becomes \`${approvedStatus}\`, or \`rejected\` with the code of the rule that refused it. A second approval by the same member changes nothing. ${ends}`,
     handler: async (request) =>
       answerOf(
         await approvals.approve(request.caller, keyedPathId(request, 'id'), request.idempotency),
@@ -61,7 +61,7 @@ export function approvalRoutes<Row extends Approvable>(
     examples: { 200: examples.rejected },
     refusals: ['invalid_state'],
     summary: `Reject a ${noun}`,
-    description: `Whoever created it cannot reject it, but can cancel it. ${ends}`,
+    description: `The creator cannot reject it, but can cancel it. ${ends}`,
     handler: async (request) =>
       answerOf(
         await approvals.end(request.caller, pathId(request, 'id'), 'reject', request.body.reason),

@@ -25,7 +25,7 @@ export function approvalPolicyRoutes(api: Api, deps: PolicyDeps): void {
     answers: { 200: PolicySchema },
     refusals: ['not_found', 'authority_insufficient'],
     summary: 'Read an approval policy',
-    description: 'For one account and asset; 404 if nothing there needs approval.',
+    description: 'The policy of one account and asset. 404 if it has none.',
     handler: async (request) => {
       const policy = await readPolicy(
         deps,

@@ -78,7 +78,8 @@ function listAndRead(api: Api, batches: Batches, cursors: Cursors, baseUrl: stri
     permits: 'readBatches',
     answers: { 200: BonusBatchSchema },
     summary: 'Read a batch',
-    description: 'While it is `ready`, includes what a person reviews before money moves.',
+    description:
+      'While the batch is `ready`, the response includes what a person reviews before money moves.',
     handler: async (request) => {
       const { batch, review } = await batches.read(request.caller, pathId(request, 'batch_id'));
       return { status: 200, body: batchResource.present({ batch, baseUrl, review }) };
@@ -147,7 +148,7 @@ function withdraw(api: Api, batches: Batches, baseUrl: string): void {
     refusals: ['invalid_state'],
     summary: 'Withdraw a batch',
     description:
-      'While it is `ready`, by its uploader, or an admin or owner of the source. It ends as `rejected` with `rejection` {code: "withdrawn"}, and pays nobody.',
+      'Withdraws a `ready` batch: its uploader can do this, and an admin or owner of the source. The batch ends as `rejected` with `rejection` {code: "withdrawn"}, and pays no one.',
     handler: async (request) => {
       const answer = await batches.withdraw(request.caller, pathId(request, 'batch_id'));
       return answerOf(answer, (batch) => ({
@@ -213,7 +214,7 @@ function template(api: Api): void {
     fileTypes: FILE_TYPES,
     examples: { 200: FILE_EXAMPLES.template },
     summary: 'Download an empty file to fill in',
-    description: 'With an example row. CSV, or XLSX with `format=xlsx`.',
+    description: 'A file with the columns and an example row. CSV, or XLSX with `format=xlsx`.',
     handler: async ({ query: { format } }) =>
       tableFile('bonuses', format, [format === 'xlsx' ? await templateXlsx() : templateCsv()]),
   });

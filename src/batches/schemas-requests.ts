@@ -91,12 +91,12 @@ export const BonusBatchRowPageSchema = pageSchema('BonusBatchRowPage', BonusBatc
 
 export const BonusBatchQuery = z.strictObject({
   ...KEYED_QUERY,
-  status: z.enum(BATCH_STATUSES).optional().describe('Now in this state.'),
+  status: z.enum(BATCH_STATUSES).optional().describe('Only batches in this state.'),
 });
 
 export const BonusBatchRowQuery = z.strictObject({
   ...PAGE_QUERY,
-  status: z.enum(BATCH_ROW_STATUSES).optional().describe('Now in this state.'),
+  status: z.enum(BATCH_ROW_STATUSES).optional().describe('Only rows in this state.'),
 });
 
 export const UploadForm = z

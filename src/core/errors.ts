@@ -18,7 +18,7 @@ export const ERRORS = {
     status: 400,
     meaning: 'A required field of the body is absent or null.',
     remedy:
-      'Add the field named by details.field; details.errors lists all problems of the request, up to 50.',
+      'Add the field named by `details.field`; `details.errors` lists all problems of the request, up to 50.',
     example: {
       message: 'amount is required',
       details: {
@@ -31,7 +31,7 @@ export const ERRORS = {
     status: 400,
     meaning: 'A field, parameter or header is malformed, unknown or out of range.',
     remedy:
-      'Correct the field named by details.field, for the reason in details.reason; details.errors lists all problems, up to 50.',
+      'Correct the field named by `details.field`, for the reason in `details.reason`; `details.errors` lists all problems, up to 50.',
     reasons: FIELD_REASONS,
     example: {
       message:
@@ -46,7 +46,7 @@ export const ERRORS = {
   missing_query: {
     status: 400,
     meaning: 'A lookup needs exactly one of alias and phone.',
-    remedy: 'Send one of the two, and only one.',
+    remedy: 'Send exactly one of the two.',
     example: { message: 'exactly one of alias or phone is needed' },
   },
   missing_idempotency_key: {
@@ -72,7 +72,7 @@ export const ERRORS = {
   authority_insufficient: {
     status: 403,
     meaning: "The member's role in the account does not allow this operation.",
-    remedy: 'Have a member with the required role in that account do it.',
+    remedy: 'Use the token of a member with the required role in that account.',
     example: { message: 'the role of this member in the account does not allow it' },
   },
   not_found: {
@@ -98,7 +98,7 @@ export const ERRORS = {
     status: 409,
     meaning: 'The operation is not possible in the current state of the resource.',
     remedy:
-      'details.current is the current state; details.allowed lists the states in which the operation is possible.',
+      '`details.current` is the current state; `details.allowed` lists the states in which the operation is possible.',
     example: {
       message: 'not possible in the state completed',
       details: { current: 'completed', allowed: ['pending_approval'] },
@@ -112,7 +112,7 @@ export const ERRORS = {
   },
   unsupported_media_type: {
     status: 415,
-    meaning: 'The Content-Type is not the one this operation reads.',
+    meaning: 'This operation does not read this Content-Type.',
     remedy:
       'Send application/json in UTF-8, or multipart/form-data if the request includes a file.',
     example: { message: 'the Content-Type must be application/json' },
@@ -122,7 +122,7 @@ export const ERRORS = {
     meaning:
       'The account may receive but not send: it has no declared verification, or it is frozen or closed.',
     remedy:
-      'Declare its verification, or ask the operator why it is frozen. details.reason says which.',
+      'Declare its verification, or ask the operator why it is frozen. `details.reason` says which.',
     example: {
       message: 'the account has no declared verification',
       details: { reason: 'not_verified' },
@@ -131,7 +131,7 @@ export const ERRORS = {
   below_minimum: {
     status: 422,
     meaning: 'The amount is below the minimum for a single operation.',
-    remedy: 'Send at least details.minimum.',
+    remedy: 'Send at least `details.minimum`.',
     example: {
       message: 'the amount is under the minimum',
       details: { minimum: '100000', requested: '50000', asset: EXAMPLE_ASSET },
@@ -140,7 +140,7 @@ export const ERRORS = {
   above_per_operation_limit: {
     status: 422,
     meaning: 'The amount is above the maximum for a single operation.',
-    remedy: 'Send at most details.maximum, or ask the operator for a higher limit.',
+    remedy: 'Send at most `details.maximum`, or ask the operator for a higher limit.',
     example: {
       message: 'the amount is over the maximum of one operation',
       details: { maximum: '1200000000', requested: '1500000000', asset: EXAMPLE_ASSET },
@@ -149,7 +149,7 @@ export const ERRORS = {
   monthly_limit_exceeded: {
     status: 422,
     meaning: "The account's allowance for the month does not cover the amount.",
-    remedy: 'Wait until details.resets_at, send less, or ask the operator for a higher limit.',
+    remedy: 'Wait until `details.resets_at`, send less, or ask the operator for a higher limit.',
     example: {
       message: "the month's allowance does not cover the amount",
       details: { used: '4900000000', limit: '5000000000', resets_at: '2026-12-01T05:00:00.000Z' },
@@ -186,7 +186,7 @@ export const ERRORS = {
   too_many_endpoints: {
     status: 422,
     meaning: 'The tenant already has the maximum number of webhook endpoints.',
-    remedy: 'Delete one that you no longer use.',
+    remedy: 'Delete an endpoint that you no longer use.',
     example: { message: 'the tenant has 16 webhook endpoints' },
   },
   quota_exceeded: {
@@ -194,7 +194,7 @@ export const ERRORS = {
     meaning:
       'The tenant has as many batches, rows, files or statements as it may store, or a statement would have too many movements.',
     remedy:
-      'Make room in the quota that details.quota names, choose a shorter period, or ask the operator for more. This error does not bind the key: repeat the request with the same key.',
+      'Make room in the quota that `details.quota` names, choose a shorter period, or ask the operator for more. This error does not bind the key: repeat the request with the same key.',
     example: {
       message: 'the tenant has as many open batches as it may have',
       details: { quota: 'open_batches', used: '100', limit: '100' },
@@ -216,7 +216,7 @@ export const ERRORS = {
   ledger_unavailable: {
     status: 503,
     meaning: 'The ledger did not answer. Whether the operation happened is not known.',
-    remedy: 'Repeat the same request with the same Idempotency-Key: only that tells what happened.',
+    remedy: 'Repeat the same request with the same Idempotency-Key: only that returns the outcome.',
     example: {
       message:
         'the ledger did not answer, so the result is unknown; only repeating the same request with the same Idempotency-Key tells what happened',

@@ -23,11 +23,12 @@ function eventSchema(type: EventType, resource: z.ZodType) {
       api_version: z.enum(API_VERSIONS).describe('The version that the body is written in.'),
       created_at: instantSchema.describe('When it happened.'),
       sequence: z.number().int().openapi({
-        description: 'Gapless per tenant except for the `gaps` of the list, in commit order.',
+        description:
+          'The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list.',
       }),
       restores: z.number().int().optional().openapi({
         description:
-          'How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list.',
+          'How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list.',
       }),
       data: z.object({ object: resource }).openapi({ description: 'The resource at that moment.' }),
     })
@@ -172,7 +173,7 @@ exampledAs(EventSchema, AN_EVENT);
 export const EventQuery = z.strictObject({
   ...PAGE_QUERY,
   ...CREATED_AT_QUERY,
-  type: z.enum(EVENT_TYPES).optional().describe('Of this type.'),
+  type: z.enum(EVENT_TYPES).optional().describe('Only events of this type.'),
   order: z
     .enum(['asc', 'desc'])
     .default('desc')

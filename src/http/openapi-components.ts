@@ -109,7 +109,8 @@ export const RATE_HEADERS = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimi
 export const SIGNATURE_HEADERS = Object.entries({
   'Svc-Signature':
     'HMAC-SHA256 of the raw body in lowercase hexadecimal, keyed with the secret as shown.',
-  'Svc-Signature-Previous': 'The same with the previous secret, for 24 hours after a rotation.',
+  'Svc-Signature-Previous':
+    'The signature with the previous secret, for 24 hours after a rotation.',
   'webhook-id': "Standard Webhooks: the event's id, the same on every attempt.",
   'webhook-timestamp': 'Standard Webhooks: the time of this attempt, in Unix seconds.',
   'webhook-signature':

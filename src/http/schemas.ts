@@ -128,9 +128,11 @@ export const rawSchema = z
 
 /** Inclusive bounds on an operation's amount; `boundedOfAsset` requires the asset. */
 export const AMOUNT_QUERY = {
-  asset: assetField.optional().describe('In this asset. Needed with bounds on the amount.'),
-  'amount[gte]': rawField.optional().describe('Of this amount (`raw`) or more.'),
-  'amount[lte]': rawField.optional().describe('Of this amount (`raw`) or less.'),
+  asset: assetField
+    .optional()
+    .describe('Only amounts in this asset. Required with a bound on the amount.'),
+  'amount[gte]': rawField.optional().describe('Only amounts (`raw`) of at least this.'),
+  'amount[lte]': rawField.optional().describe('Only amounts (`raw`) of at most this.'),
 };
 
 /** The filters of every list of operations, or of batches. */

@@ -98,7 +98,7 @@ export function payoutApprovalRoutes(api: Api, approvals: PayoutApprovals): void
     approvedStatus: 'approved',
     expiredStatus: 'canceled',
     canceling:
-      'By its creator, or an admin or owner of the source, while it is `pending_approval` or `approved`: once it is `in_progress`, the money may have left.',
+      'The creator, an admin or an owner of the source can cancel it while it is `pending_approval` or `approved`. Once it is `in_progress`, the money may have left.',
   });
 }
 

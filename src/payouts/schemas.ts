@@ -215,7 +215,7 @@ export const PayoutPageSchema = pageSchema('PayoutPage', PayoutSchema);
 export const PayoutQuery = boundedOfAsset(
   z.strictObject({
     ...OPERATION_QUERY,
-    status: z.enum(PAYOUT_STATUSES).optional().describe('Now in this state.'),
+    status: z.enum(PAYOUT_STATUSES).optional().describe('Only payouts in this state.'),
     bank_code: bankAccount.bank_code.optional().describe('Paid to the bank with this code.'),
     account_number_end: z
       .string()

@@ -15,7 +15,7 @@ export function requestRoutes(
     answers: { 200: requestResource.schema },
     summary: 'Read what became of a request',
     description:
-      'By the `Svc-Request-Id` in the headers of its response, which errors have too. If no response arrived, repeat the request with the same `Idempotency-Key` instead. Shows requests by the same member that changed something or were meant to, or that failed because of a fault of the service. Kept for 30 days, and readable within a second or two of the response. The token needs a scope that the request itself accepts.',
+      'Finds a request by the `Svc-Request-Id` of its response; errors have one, too. If no response arrived, repeat the request with the same `Idempotency-Key` instead. Shows requests by the same member that changed something or were meant to, or that failed because of a fault of the service. Kept for 30 days, and readable within a second or two of the response. The token needs a scope that the request itself accepts.',
     handler: async (request) => ({
       status: 200,
       body: requestResource.present(await read(request.caller, pathId(request, 'request_id'))),

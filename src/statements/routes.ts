@@ -64,7 +64,7 @@ function listAndRead(
     query: StatementQuery,
     answers: { 200: StatementPageSchema },
     summary: 'List statements',
-    description: "Of the accounts in which the token's member has a role, newest first.",
+    description: "The statements of accounts in which the token's member has a role, newest first.",
     handler: (request) =>
       answerPage(
         cursors,

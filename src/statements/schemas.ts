@@ -127,5 +127,5 @@ export const StatementPageSchema = pageSchema('StatementPage', StatementSchema);
 
 export const StatementQuery = z.strictObject({
   ...PAGE_QUERY,
-  account_id: uuidField.optional().describe('Of this account.'),
+  account_id: uuidField.optional().describe('Only statements of this account.'),
 });

@@ -51,7 +51,7 @@ export function transferApprovalRoutes(api: Api, approvals: TransferApprovals): 
     present: transferResource.present,
     approvedStatus: 'completed',
     expiredStatus: 'expired',
-    canceling: 'By its creator, or an admin or owner of the source.',
+    canceling: 'The creator, an admin or an owner of the source can cancel it.',
   });
 }
 

@@ -122,7 +122,7 @@ export const TransferPageSchema = pageSchema('TransferPage', TransferSchema);
 export const TransferQuery = boundedOfAsset(
   z.strictObject({
     ...OPERATION_QUERY,
-    status: z.enum(TRANSFER_STATUSES).optional().describe('Now in this state.'),
+    status: z.enum(TRANSFER_STATUSES).optional().describe('Only transfers in this state.'),
     destination_account: uuidField.optional().describe('Paid to this account.'),
   }),
 );

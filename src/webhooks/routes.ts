@@ -59,7 +59,7 @@ function registerEndpoints(api: Api, deps: WebhookDeps): void {
     refusals: ['too_many_endpoints'],
     summary: 'Register a webhook endpoint',
     description:
-      'It receives every event of its types from now on. The answer holds the signing secret, this once only: a replay shows the endpoint without it (as registered, if it has been deleted since), and a lost secret must be rotated. At most 16 per tenant.',
+      'The endpoint receives every event of its types from now on. The response shows the signing secret, only this once: a replay omits it (and shows a deleted endpoint as registered). If you lose the secret, rotate it. At most 16 per tenant.',
     handler: async ({ caller, body: { url, events: types }, idempotency, version: apiVersion }) => {
       const answer = await register(deps, caller, { url, types, apiVersion }, idempotency);
       return answerOf(answer, ({ secretText, ...registered }, replayed) => ({
@@ -173,7 +173,7 @@ function sendAgain(api: Api, deps: WebhookDeps): void {
     refusals: ['invalid_state'],
     summary: 'Recover what was missed',
     description:
-      'Sends again every event since then, of the subscribed types, that this endpoint has not answered with 2xx.',
+      'Sends again every event of the subscribed types since then that this endpoint has not answered with 2xx.',
     handler: async (request) => {
       const { since } = request.body;
       const range = await recover(deps, request.caller, pathId(request, 'id'), since);
@@ -192,7 +192,7 @@ function sendAgain(api: Api, deps: WebhookDeps): void {
     answers: { 200: EventSchema },
     summary: 'Deliver an event again',
     description:
-      'To every enabled endpoint subscribed to its type, signed like the original and with the same event id.',
+      'Sends the event again to every enabled endpoint that subscribes to its type, with the same id and a fresh signature.',
     handler: async (request) => {
       const text = await redeliver(deps, request.caller, pathId(request, 'id'));
       return { status: 200, body: JSON.parse(text) as unknown };

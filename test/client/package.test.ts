@@ -33,12 +33,14 @@ console.log(answer);
 
 describe('the packed client', () => {
   let folder: string;
+  let packed: string;
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'packed-'));
     await run('npm', ['pack', './packages/client', '--pack-destination', folder], { cwd: ROOT });
     const [file] = readdirSync(folder);
     assert.ok(file !== undefined, 'nothing was packed');
+    packed = join(folder, file);
     writeFileSync(join(folder, 'package.json'), JSON.stringify(PROJECT));
     await run('npm', ['install', '--offline', '--no-audit', '--no-fund', `./${file}`], {
       cwd: folder,
@@ -47,6 +49,12 @@ describe('the packed client', () => {
   after(() => rmSync(folder, { recursive: true }));
 
   const installed = (): string => join(folder, 'node_modules/money-movement-client');
+
+  it('the site offers the client as it is packed now (npm run docs:client writes it)', async () => {
+    const contents = (file: string) => run('tar', ['-xOzf', file], { maxBuffer: 1 << 24 });
+    const offered = await contents(join(ROOT, 'docs/site/money-movement-client.tgz'));
+    assert.equal(offered.stdout, (await contents(packed)).stdout);
+  });
 
   it('the packed client contains what it needs, and nothing of the service', () => {
     assert.deepEqual(readdirSync(installed()).sort(), ['README.md', 'dist', 'package.json']);

@@ -20,7 +20,7 @@ export function blocksOf(page: string): Block[] {
   for (let at = 0; at + 2 < parts.length; at += 3)
     blocks.push({
       before: parts[at] ?? '',
-      language: parts[at + 1] ?? '',
+      language: parts[at + 1]?.split(' ')[0] ?? '',
       text: parts[at + 2] ?? '',
     });
   return blocks;

@@ -136,22 +136,24 @@ describe('in a browser, the docs', () => {
     const results = page.getByRole('search').getByRole('link');
     for (const [title, words] of Object.entries({
       'A first transfer': ['api key', 'sandbox', 'quickstart', 'whoami', 'transfer'],
-      Concepts: ['pay-in', 'top up', 'topup', 'deposit', 'currency', 'metadata'],
+      Concepts: ['pay-in', 'top up', 'topup', 'deposit', 'currencies', 'metadata'],
       'Concepts › Giving money back': ['refund', 'reverse'],
+      'Concepts › Who opens accounts': ['create account', 'onboarding'],
+      'Statements and reports › Other reports': ['movements', 'balance'],
       'Conventions › Pages': ['pagination'],
       Conventions: ['sort', 'sorting', 'filter', 'date range', 'timezone', 'contact'],
       'Idempotency and unknown results': ['idempotency', 'duplicate', 'retry', 'timeout'],
-      'Receiving webhooks': ['webhook retry', 'callback', 'hmac'],
+      'Receiving webhooks': ['webhook', 'webhook retry', 'callback', 'hmac'],
       'Clients and tools': ['sdk', 'install', 'ngrok', 'local development'],
       'Payroll from a file': ['payroll', 'excel', 'bulk'],
       Payouts: ['withdraw', 'bank account', 'beneficiary', 'chargeback'],
       'Statements and reports': ['statement', 'export', 'report'],
       Events: ['event types', 'polling'],
       Reference: ['openapi', 'swagger'],
-      Errors: ['error codes'],
+      Errors: ['error codes', 'error 422'],
       Limits: ['rate limit', 'pricing', '429'],
       Versions: ['deprecation'],
-      'Permissions › Authentication': ['authentication'],
+      'Authentication and permissions': ['authentication', '401'],
     }))
       for (const word of words) {
         await page.getByRole('searchbox').fill(word);

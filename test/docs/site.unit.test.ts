@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
 import { describeApi } from '../../scripts/docs/openapi.js';
 import { type Permission, PERMISSIONS } from '../../src/core/permissions.js';
 import { assembleSite } from '../../src/http/docs/site.js';
@@ -92,6 +93,16 @@ describe('the site', () => {
       );
   });
 
+  it('the site shows the requests of its guides in all languages of the reference', () => {
+    for (const { file, path } of CONTENTS.flatMap((chapter) => chapter.pages)) {
+      if (!existsSync(file)) continue;
+      const text = html.get(URLS.page(path)) ?? '';
+      for (const [, id] of readFileSync(file, 'utf8').matchAll(/^```sh (\w+)$/gm))
+        for (const name of ['curl', 'typescript', 'python', 'go'])
+          assert.ok(text.includes(`for="${id}-${name}"`), `${file} ${id} ${name}`);
+    }
+  });
+
   it('the site explains each reason for a webhook without a response', () => {
     const text = html.get('/docs/webhooks')?.replaceAll('<wbr />', '') ?? '';
     for (const reason of FAILURE_REASONS)
@@ -100,7 +111,10 @@ describe('the site', () => {
 
   it('the site cannot be made with a page that links to what is not on it', () => {
     const listed = { path: '/x', file: 'docs/architecture.md', description: '' };
-    assert.throws(() => markdownPage(listed, URLS, api.baseUrl), /which is not on the site/);
+    assert.throws(
+      () => markdownPage(listed, URLS, api.baseUrl, { inAllLanguages: (_, command) => command }),
+      /which is not on the site/,
+    );
   });
 });
 

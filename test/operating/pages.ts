@@ -40,7 +40,7 @@ export function shellBlocks(page: string, heading?: string): string[] {
   const text = readFileSync(page, 'utf8');
   const part =
     heading === undefined ? text : (text.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '');
-  return Array.from(part.matchAll(/^```sh\n([\s\S]*?)^```$/gm), ([, block = '']) => block);
+  return Array.from(part.matchAll(/^```sh(?: \w+)?\n([\s\S]*?)^```$/gm), ([, block = '']) => block);
 }
 
 /** The rows of the tables of a page, each cell without its marks of code. */

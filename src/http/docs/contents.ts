@@ -2,8 +2,8 @@
 const CHAPTERS = {
   'Get started': {
     '': 'what the service does, and where to start',
-    '/concepts': 'accounts, members, networks, and how money enters',
     '/first-transfer': 'from a token to money that has moved',
+    '/concepts': 'accounts, members, networks, and how money enters',
     '/idempotency': 'repeat a request safely, and learn its outcome',
     '/clients': 'a typed client, deliveries on your machine, Postman',
     '/going-live': 'what to check before the first real payment',
@@ -26,7 +26,7 @@ const CHAPTERS = {
   'Look up': {
     '/reference': 'every operation, with its fields, its errors and samples in four languages',
     '/conceptos/errores': 'every code, what it means and what to do',
-    '/permissions': 'the scope and the role that an operation needs',
+    '/permissions': 'tokens, and the scope and the role that an operation needs',
     '/limits': 'amounts, months, fees, rates and quotas',
     '/conventions': 'amounts, times, text, pages and cursors',
     '/versions': 'how the API changes, and how it does not',
@@ -36,16 +36,16 @@ const CHAPTERS = {
 
 /** Further words by which the search finds a page, or a section of it by its anchor. */
 export const KEYWORDS: Readonly<Record<string, string>> = {
-  '/concepts': 'currency glossary user customer metadata',
+  '/concepts': 'currency currencies glossary user customer metadata',
   '/concepts#giving-money-back': 'refund reverse undo',
-  '/concepts#who-opens-accounts': 'onboarding',
+  '/concepts#who-opens-accounts': 'onboarding create open account',
   '/concepts#how-money-enters-and-leaves': 'deposit pay in payin cash in top up topup fund',
-  '/first-transfer': 'sandbox test mode quickstart getting started',
+  '/first-transfer': 'sandbox test mode quickstart getting started hello world',
   '/first-transfer#your-token': 'api key log in login',
   '/first-transfer#your-accounts': 'whoami',
-  '/idempotency': 'duplicate double payment',
+  '/idempotency': 'duplicate double payment exactly once',
   '/idempotency#when-you-do-not-know': 'retry timeout',
-  '/clients#the-typed-client': 'sdk library install node javascript',
+  '/clients#the-typed-client': 'sdk library install npm node javascript download',
   '/clients#deliveries-on-your-own-machine': 'localhost local development tunnel ngrok',
   '/going-live': 'production launch checklist sandbox',
   '/accounts': 'wallet',
@@ -61,9 +61,10 @@ export const KEYWORDS: Readonly<Record<string, string>> = {
   '/events#the-catalogue': 'types',
   '/events#follow-the-log': 'polling stream',
   '/statements': 'report export download history',
+  '/statements#other-reports': 'movements balance',
   '/reconciliation': 'bookkeeping accounting reconcile audit',
   '/reference': 'openapi swagger curl python go',
-  '/conceptos/errores': 'error codes',
+  '/conceptos/errores': 'error codes status http 400 404 409 422 503',
   '/permissions#authentication': 'authorization access bearer 401 403 ip allowlist',
   '/limits#fees': 'pricing',
   '/limits#requests': 'throttling rate limit 429',

@@ -76,14 +76,14 @@ function loadHighlighter(): Highlighter {
   return highlighter;
 }
 
-interface Tab {
+export interface Tab {
   readonly id: string;
   readonly label: string;
   readonly content: Html;
 }
 
 /** Shows one of at most five alternatives, without JavaScript. */
-export function tabs(name: string, legend: string, all: readonly Tab[]): Html {
+export function tabs(name: string, legend: Html | string, all: readonly Tab[]): Html {
   const choices = all.map(
     ({ id, label }, index) =>
       html`<input

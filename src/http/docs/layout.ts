@@ -108,6 +108,6 @@ function neighbours(urls: SiteUrls, menu: readonly MenuChapter[], page: SitePage
       ? NOTHING
       : html`<a rel="${rel}" href="${urls.page(to.path)}"><small>${word}</small> ${to.title}</a>`;
   return html`<nav class="neighbours" aria-label="Neighbours">
-    ${link(all[at - 1], 'prev', 'Before')} ${link(all[at + 1], 'next', 'Next')}
+    ${link(all[at - 1], 'prev', 'Previous')} ${link(all[at + 1], 'next', 'Next')}
   </nav>`;
 }

@@ -35,8 +35,18 @@ rules.heading_open = (tokens, index) => {
 rules.heading_close = (tokens, index) => `</a></${tokens[index]?.tag}>\n`;
 rules.code_inline = (tokens, index) =>
   `<code>${breakable(tokens[index]?.content ?? '').text}</code>`;
-rules.fence = (tokens, index) =>
-  codeBlock(tokens[index]?.content ?? '', LANGUAGES[tokens[index]?.info ?? ''] ?? '').text;
+rules.fence = (tokens, index, _options, env) => {
+  const [language = '', operationId] = tokens[index]?.info.split(' ') ?? [];
+  const block = codeBlock(tokens[index]?.content ?? '', LANGUAGES[language] ?? '');
+  const samples = env?.samples as CallSamples | undefined;
+  if (operationId === undefined || samples === undefined) return block.text;
+  return samples.inAllLanguages(operationId, block).text;
+};
+
+export interface CallSamples {
+  /** Shows the command of a guide, such as one of `sh createTransfer`, beside samples in programs. */
+  readonly inAllLanguages: (operationId: string, command: Html) => Html;
+}
 
 export function renderMarkdown(text: string): Html {
   return new Html(markdown.render(text));
@@ -47,6 +57,7 @@ export function markdownPage(
   { path, description, file }: Listed,
   urls: SiteUrls,
   baseUrl: string,
+  samples: CallSamples,
 ): SitePage {
   const tokens = markdown.parse(readPart(file).toString('utf8'), {});
   const [opening, inline] = tokens;
@@ -58,7 +69,7 @@ export function markdownPage(
   rest.forEach((token) => rewriteLinks(token, context));
   labelCells(rest);
   const sections = sectionsOf(rest, file);
-  const content = (): Html => new Html(renderTokens(rest));
+  const content = (): Html => new Html(renderTokens(rest, samples));
   return { path, title: inline.content, description, content, sections };
 }
 
@@ -104,9 +115,9 @@ function frameNotes(tokens: readonly Token[]): void {
 }
 
 /** Renders programs in several languages as tabs. */
-function renderTokens(tokens: readonly Token[]): string {
+function renderTokens(tokens: readonly Token[], samples: CallSamples): string {
   const render = (some: readonly Token[]): string =>
-    markdown.renderer.render([...some], markdown.options, {});
+    markdown.renderer.render([...some], markdown.options, { samples });
   const starts = tokens.flatMap(({ type, tag }, at) =>
     type === 'heading_open' && (tag === 'h2' || tag === 'h3') ? [at] : [],
   );

@@ -1,7 +1,7 @@
 import { ERROR_CODES, ERRORS, type ErrorCode, type ErrorEntry } from '../../core/errors.js';
 import { type Operation, type Permission, PERMISSIONS } from '../../core/permissions.js';
 import type { Route } from '../route.js';
-import { breakable, codeBlock, html, type Html, NOTHING, prose } from './html.js';
+import { breakable, codeBlock, html, type Html, joinHtml, NOTHING, prose } from './html.js';
 import { type SiteUrls, type Section, sectionOf, type SitePage } from './layout.js';
 
 /** The content of a generated page, without its path and description. */
@@ -9,13 +9,15 @@ export type Generated = Pick<SitePage, 'title' | 'content' | 'sections'>;
 
 /** Returns the page of errors, with an anchor for each code, to which `doc_url` links. */
 export function errorsPage(urls: SiteUrls): Generated {
+  const code = 'insufficient_funds';
+  const { message, details } = ERRORS[code].example;
+  const doc_url = `https://…${urls.page('/conceptos/errores')}#${code}`;
   const content = (): Html => html`
     <p>
-      Every error has this shape. <code>code</code> is stable and for machines,
-      <code>message</code> is for people, and <code>details</code> holds the rule's data, if there
-      is any.
+      Every error has this shape. Your program decides by <code>code</code>, which never changes;
+      <code>message</code> is for people. <code>details</code> is absent if the error has none.
     </p>
-    ${codeBlock('{"error": {"code": "…", "message": "…", "doc_url": "…", "details": {}}}', 'json')}
+    ${codeBlock(JSON.stringify({ error: { code, message, doc_url, details } }, null, 2), 'json')}
     <p>
       For a 4xx, correct the request. A 422 is a business rule and binds the key, so a new attempt
       needs a new key; only <code>quota_exceeded</code> leaves the key free. A 503 means that the
@@ -50,13 +52,13 @@ function reasonsTable(reasons: NonNullable<ErrorEntry['reasons']>): Html {
 function errorSection(code: ErrorCode): Section {
   const { status, meaning, remedy, reasons = {} }: ErrorEntry = ERRORS[code];
   const text = [status, meaning, remedy, ...Object.entries(reasons).flat()].join(' ');
-  return sectionOf(code, code, text);
+  return sectionOf(code, code, text.replaceAll('`', ''));
 }
 
 const AUTHENTICATION = [
-  'Every request carries a token in the header `Authorization: Bearer svc_live_…`. Your operator issues it to one member and shows it once. On your request it works only until a certain day, or only from your IP addresses. Protect it like a password; a lost token can be revoked within 5 seconds.',
+  'Every request carries a token in the header `Authorization: Bearer svc_live_…`. Your operator issues it to one member and shows it once. Ask for one that expires on a certain day, or that works only from your IP addresses. Protect it like a password. If you lose it, have your operator revoke it: within 5 seconds it moves no more money.',
   'A token that is missing, wrong, expired, revoked or used from another address gets 401 `unauthorized`.',
-  'A token has scopes, and its member has one role in each account. Without the scope you get 401 `insufficient_scope`, with the scope that is missing, and without the role 403 `authority_insufficient`. Lists omit whatever the member may not see.',
+  'A token has scopes, and its member has one role in each account. Without the scope you get 401 `insufficient_scope`, whose message names the scope, and without the role 403 `authority_insufficient`. Lists omit what the member may not see.',
 ];
 
 export function permissionsPage(
@@ -81,7 +83,7 @@ export function permissionsPage(
     sectionOf('authentication', 'Authentication', AUTHENTICATION.join(' ').replaceAll('`', '')),
     sectionOf('operations', 'Operations', text),
   ];
-  return { title: 'Permissions', content, sections };
+  return { title: 'Authentication and permissions', content, sections };
 }
 
 function permissionCells(
@@ -90,11 +92,9 @@ function permissionCells(
   callLink: (route: Route) => Html,
 ): Html[] {
   const { scopes, roles, roleIn, also }: Permission = PERMISSIONS[operation];
-  const calls = routes
-    .filter((route) => route.permits === operation)
-    .map((route) => html`<br />${callLink(route)}`);
+  const calls = routes.filter((route) => route.permits === operation).map(callLink);
   return [
-    html`${operation}${calls}`,
+    joinHtml(calls, '<br />'),
     html`${scopes.join(', ')}`,
     html`${roleIn ?? '–'}`,
     html`${[...(roles ?? ['–']), ...(also === undefined ? [] : [also])].join(', ')}`,

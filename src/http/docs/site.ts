@@ -59,7 +59,7 @@ export function assembleSite(deps: SiteDeps) {
     const { path, description } = listed;
     const page = generated[path];
     return page === undefined
-      ? markdownPage(listed, urls, baseUrl)
+      ? markdownPage(listed, urls, baseUrl, reference)
       : { path, description, ...page };
   };
   const menu: MenuChapter[] = CONTENTS.map(({ title, pages }) => ({
@@ -79,6 +79,10 @@ export function assembleSite(deps: SiteDeps) {
       ['site.js', new SiteFile(JS, () => readPart('docs/site/site.js'))],
       ['colours.js', new SiteFile(JS, () => readPart('docs/site/colours.js'))],
       ['postman.json', new SiteFile(JSON_TEXT, () => readPart('docs/postman.json'))],
+      [
+        'money-movement-client.tgz',
+        new SiteFile('application/gzip', () => readPart('docs/site/money-movement-client.tgz')),
+      ],
       ['icon.svg', new SiteFile('image/svg+xml', () => readPart('docs/site/icon.svg'))],
       [
         'minisearch.js',

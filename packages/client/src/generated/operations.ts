@@ -9,7 +9,7 @@ import type { BodyOf, FormOf, ParamOf, QueryOf, ResultOf } from '../shapes.js';
 export class Operations extends Calls {
   /**
    * List accounts.
-   * Those in which the token's member has a role, newest first.
+   * The accounts in which the token's member has a role, newest first.
    * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
    */
   listAccounts(
@@ -43,7 +43,7 @@ export class Operations extends Calls {
 
   /**
    * Read the limits of an account.
-   * For a single operation, and for the month with the amount used.
+   * The limits of a single operation and of the month, with the amount used.
    * Scope: `read` or `transfers`. Role in the account: viewer, operator, approver, admin, owner.
    */
   getLimits(
@@ -107,7 +107,7 @@ export class Operations extends Calls {
 
   /**
    * Look up a recipient.
-   * By exactly one of alias or phone; returns only what a sender needs.
+   * Finds an account by exactly one of alias and phone. Returns only what a payer needs to recognise the recipient.
    * Scope: `lookup`.
    */
   lookUpAccount(
@@ -253,7 +253,7 @@ export class Operations extends Calls {
 
   /**
    * Approve a transfer.
-   * Whoever created it cannot approve it. At the last approval needed, the source is checked again: the transfer becomes `completed`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the transfer in its new state. If its time has run out, it ends as `expired` and the answer is 409.
+   * The creator cannot approve it. At the last approval needed, the source is checked again: the transfer becomes `completed`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the transfer in its new state. If it has expired by then, it ends as `expired` and the response is 409.
    * Scope: `transfers`. Role in source: approver, admin, owner, not the creator.
    */
   approveTransfer(
@@ -273,7 +273,7 @@ export class Operations extends Calls {
 
   /**
    * Reject a transfer.
-   * Whoever created it cannot reject it, but can cancel it. Returns the transfer in its new state. If its time has run out, it ends as `expired` and the answer is 409.
+   * The creator cannot reject it, but can cancel it. Returns the transfer in its new state. If it has expired by then, it ends as `expired` and the response is 409.
    * Scope: `transfers`. Role in source: approver, admin, owner, not the creator.
    */
   rejectTransfer(
@@ -295,7 +295,7 @@ export class Operations extends Calls {
 
   /**
    * Cancel a transfer.
-   * By its creator, or an admin or owner of the source. Returns the transfer in its new state. If its time has run out, it ends as `expired` and the answer is 409.
+   * The creator, an admin or an owner of the source can cancel it. Returns the transfer in its new state. If it has expired by then, it ends as `expired` and the response is 409.
    * Scope: `transfers`. Role in source: admin, owner, the creator.
    */
   cancelTransfer(
@@ -338,7 +338,7 @@ export class Operations extends Calls {
 
   /**
    * Read an approval policy.
-   * For one account and asset; 404 if nothing there needs approval.
+   * The policy of one account and asset. 404 if it has none.
    * Scope: `read` or `transfers`. Role in the account: viewer, operator, approver, admin, owner.
    */
   getApprovalPolicy(
@@ -468,7 +468,7 @@ export class Operations extends Calls {
 
   /**
    * Read a batch.
-   * While it is `ready`, includes what a person reviews before money moves.
+   * While the batch is `ready`, the response includes what a person reviews before money moves.
    * Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
    */
   getBonusBatch(
@@ -530,7 +530,7 @@ export class Operations extends Calls {
 
   /**
    * Withdraw a batch.
-   * While it is `ready`, by its uploader, or an admin or owner of the source. It ends as `rejected` with `rejection` {code: "withdrawn"}, and pays nobody.
+   * Withdraws a `ready` batch: its uploader can do this, and an admin or owner of the source. The batch ends as `rejected` with `rejection` {code: "withdrawn"}, and pays no one.
    * Scope: `bonuses`. Role in source: admin, owner, the uploader.
    */
   cancelBonusBatch(
@@ -550,7 +550,7 @@ export class Operations extends Calls {
 
   /**
    * Download an empty file to fill in.
-   * With an example row. CSV, or XLSX with `format=xlsx`.
+   * A file with the columns and an example row. CSV, or XLSX with `format=xlsx`.
    * Scope: `read` or `bonuses`.
    */
   downloadBonusBatchTemplate(
@@ -662,7 +662,7 @@ export class Operations extends Calls {
 
   /**
    * Approve a payout.
-   * Whoever created it cannot approve it. At the last approval needed, the source is checked again: the payout becomes `approved`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the payout in its new state. If its time has run out, it ends as `canceled` and the answer is 409.
+   * The creator cannot approve it. At the last approval needed, the source is checked again: the payout becomes `approved`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the payout in its new state. If it has expired by then, it ends as `canceled` and the response is 409.
    * Scope: `payouts`. Role in source: approver, admin, owner, not the creator.
    */
   approvePayout(
@@ -682,7 +682,7 @@ export class Operations extends Calls {
 
   /**
    * Reject a payout.
-   * Whoever created it cannot reject it, but can cancel it. Returns the payout in its new state. If its time has run out, it ends as `canceled` and the answer is 409.
+   * The creator cannot reject it, but can cancel it. Returns the payout in its new state. If it has expired by then, it ends as `canceled` and the response is 409.
    * Scope: `payouts`. Role in source: approver, admin, owner, not the creator.
    */
   rejectPayout(
@@ -704,7 +704,7 @@ export class Operations extends Calls {
 
   /**
    * Cancel a payout.
-   * By its creator, or an admin or owner of the source, while it is `pending_approval` or `approved`: once it is `in_progress`, the money may have left. Returns the payout in its new state. If its time has run out, it ends as `canceled` and the answer is 409.
+   * The creator, an admin or an owner of the source can cancel it while it is `pending_approval` or `approved`. Once it is `in_progress`, the money may have left. Returns the payout in its new state. If it has expired by then, it ends as `canceled` and the response is 409.
    * Scope: `payouts`. Role in source: admin, owner, the creator.
    */
   cancelPayout(
@@ -755,7 +755,7 @@ export class Operations extends Calls {
 
   /**
    * Deliver an event again.
-   * To every enabled endpoint subscribed to its type, signed like the original and with the same event id.
+   * Sends the event again to every enabled endpoint that subscribes to its type, with the same id and a fresh signature.
    * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   redeliverEvent(
@@ -775,7 +775,7 @@ export class Operations extends Calls {
 
   /**
    * Register a webhook endpoint.
-   * It receives every event of its types from now on. The answer holds the signing secret, this once only: a replay shows the endpoint without it (as registered, if it has been deleted since), and a lost secret must be rotated. At most 16 per tenant.
+   * The endpoint receives every event of its types from now on. The response shows the signing secret, only this once: a replay omits it (and shows a deleted endpoint as registered). If you lose the secret, rotate it. At most 16 per tenant.
    * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   createWebhookEndpoint(
@@ -918,7 +918,7 @@ export class Operations extends Calls {
 
   /**
    * Recover what was missed.
-   * Sends again every event since then, of the subscribed types, that this endpoint has not answered with 2xx.
+   * Sends again every event of the subscribed types since then that this endpoint has not answered with 2xx.
    * Scope: `webhooks`. Role in any account of the tenant: admin, owner.
    */
   recoverWebhookEndpoint(
@@ -983,7 +983,7 @@ export class Operations extends Calls {
 
   /**
    * List statements.
-   * Of the accounts in which the token's member has a role, newest first.
+   * The statements of accounts in which the token's member has a role, newest first.
    * Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
    */
   listStatements(
@@ -1045,7 +1045,7 @@ export class Operations extends Calls {
 
   /**
    * Read what became of a request.
-   * By the `Svc-Request-Id` in the headers of its response, which errors have too. If no response arrived, repeat the request with the same `Idempotency-Key` instead. Shows requests by the same member that changed something or were meant to, or that failed because of a fault of the service. Kept for 30 days, and readable within a second or two of the response. The token needs a scope that the request itself accepts.
+   * Finds a request by the `Svc-Request-Id` of its response; errors have one, too. If no response arrived, repeat the request with the same `Idempotency-Key` instead. Shows requests by the same member that changed something or were meant to, or that failed because of a fault of the service. Kept for 30 days, and readable within a second or two of the response. The token needs a scope that the request itself accepts.
    * Scope: `read` or `lookup` or `transfers` or `bonuses` or `payouts` or `webhooks`.
    */
   getRequest(

@@ -60,7 +60,7 @@ export interface paths {
     put?: never;
     /**
      * Approve a transfer
-     * @description Whoever created it cannot approve it. At the last approval needed, the source is checked again: the transfer becomes `completed`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the transfer in its new state. If its time has run out, it ends as `expired` and the answer is 409.
+     * @description The creator cannot approve it. At the last approval needed, the source is checked again: the transfer becomes `completed`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the transfer in its new state. If it has expired by then, it ends as `expired` and the response is 409.
      *
      *     Scope: `transfers`. Role in source: approver, admin, owner, not the creator.
      */
@@ -82,7 +82,7 @@ export interface paths {
     put?: never;
     /**
      * Reject a transfer
-     * @description Whoever created it cannot reject it, but can cancel it. Returns the transfer in its new state. If its time has run out, it ends as `expired` and the answer is 409.
+     * @description The creator cannot reject it, but can cancel it. Returns the transfer in its new state. If it has expired by then, it ends as `expired` and the response is 409.
      *
      *     Scope: `transfers`. Role in source: approver, admin, owner, not the creator.
      */
@@ -104,7 +104,7 @@ export interface paths {
     put?: never;
     /**
      * Cancel a transfer
-     * @description By its creator, or an admin or owner of the source. Returns the transfer in its new state. If its time has run out, it ends as `expired` and the answer is 409.
+     * @description The creator, an admin or an owner of the source can cancel it. Returns the transfer in its new state. If it has expired by then, it ends as `expired` and the response is 409.
      *
      *     Scope: `transfers`. Role in source: admin, owner, the creator.
      */
@@ -176,7 +176,7 @@ export interface paths {
     put?: never;
     /**
      * Approve a payout
-     * @description Whoever created it cannot approve it. At the last approval needed, the source is checked again: the payout becomes `approved`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the payout in its new state. If its time has run out, it ends as `canceled` and the answer is 409.
+     * @description The creator cannot approve it. At the last approval needed, the source is checked again: the payout becomes `approved`, or `rejected` with the code of the rule that refused it. A second approval by the same member changes nothing. Returns the payout in its new state. If it has expired by then, it ends as `canceled` and the response is 409.
      *
      *     Scope: `payouts`. Role in source: approver, admin, owner, not the creator.
      */
@@ -198,7 +198,7 @@ export interface paths {
     put?: never;
     /**
      * Reject a payout
-     * @description Whoever created it cannot reject it, but can cancel it. Returns the payout in its new state. If its time has run out, it ends as `canceled` and the answer is 409.
+     * @description The creator cannot reject it, but can cancel it. Returns the payout in its new state. If it has expired by then, it ends as `canceled` and the response is 409.
      *
      *     Scope: `payouts`. Role in source: approver, admin, owner, not the creator.
      */
@@ -220,7 +220,7 @@ export interface paths {
     put?: never;
     /**
      * Cancel a payout
-     * @description By its creator, or an admin or owner of the source, while it is `pending_approval` or `approved`: once it is `in_progress`, the money may have left. Returns the payout in its new state. If its time has run out, it ends as `canceled` and the answer is 409.
+     * @description The creator, an admin or an owner of the source can cancel it while it is `pending_approval` or `approved`. Once it is `in_progress`, the money may have left. Returns the payout in its new state. If it has expired by then, it ends as `canceled` and the response is 409.
      *
      *     Scope: `payouts`. Role in source: admin, owner, the creator.
      */
@@ -240,7 +240,7 @@ export interface paths {
     };
     /**
      * Read an approval policy
-     * @description For one account and asset; 404 if nothing there needs approval.
+     * @description The policy of one account and asset. 404 if it has none.
      *
      *     Scope: `read` or `transfers`. Role in the account: viewer, operator, approver, admin, owner.
      */
@@ -350,7 +350,7 @@ export interface paths {
     };
     /**
      * Read a batch
-     * @description While it is `ready`, includes what a person reviews before money moves.
+     * @description While the batch is `ready`, the response includes what a person reviews before money moves.
      *
      *     Scope: `read` or `bonuses`. Role in source: viewer, operator, approver, admin, owner.
      */
@@ -418,7 +418,7 @@ export interface paths {
     put?: never;
     /**
      * Withdraw a batch
-     * @description While it is `ready`, by its uploader, or an admin or owner of the source. It ends as `rejected` with `rejection` {code: "withdrawn"}, and pays nobody.
+     * @description Withdraws a `ready` batch: its uploader can do this, and an admin or owner of the source. The batch ends as `rejected` with `rejection` {code: "withdrawn"}, and pays no one.
      *
      *     Scope: `bonuses`. Role in source: admin, owner, the uploader.
      */
@@ -438,7 +438,7 @@ export interface paths {
     };
     /**
      * Download an empty file to fill in
-     * @description With an example row. CSV, or XLSX with `format=xlsx`.
+     * @description A file with the columns and an example row. CSV, or XLSX with `format=xlsx`.
      *
      *     Scope: `read` or `bonuses`.
      */
@@ -504,7 +504,7 @@ export interface paths {
     };
     /**
      * List accounts
-     * @description Those in which the token's member has a role, newest first.
+     * @description The accounts in which the token's member has a role, newest first.
      *
      *     Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
      */
@@ -546,7 +546,7 @@ export interface paths {
     };
     /**
      * Read the limits of an account
-     * @description For a single operation, and for the month with the amount used.
+     * @description The limits of a single operation and of the month, with the amount used.
      *
      *     Scope: `read` or `transfers`. Role in the account: viewer, operator, approver, admin, owner.
      */
@@ -612,7 +612,7 @@ export interface paths {
     };
     /**
      * Look up a recipient
-     * @description By exactly one of alias or phone; returns only what a sender needs.
+     * @description Finds an account by exactly one of alias and phone. Returns only what a payer needs to recognise the recipient.
      *
      *     Scope: `lookup`.
      */
@@ -684,7 +684,7 @@ export interface paths {
     };
     /**
      * List statements
-     * @description Of the accounts in which the token's member has a role, newest first.
+     * @description The statements of accounts in which the token's member has a role, newest first.
      *
      *     Scope: `read`. Role in the account: viewer, operator, approver, admin, owner.
      */
@@ -754,7 +754,7 @@ export interface paths {
     };
     /**
      * Read what became of a request
-     * @description By the `Svc-Request-Id` in the headers of its response, which errors have too. If no response arrived, repeat the request with the same `Idempotency-Key` instead. Shows requests by the same member that changed something or were meant to, or that failed because of a fault of the service. Kept for 30 days, and readable within a second or two of the response. The token needs a scope that the request itself accepts.
+     * @description Finds a request by the `Svc-Request-Id` of its response; errors have one, too. If no response arrived, repeat the request with the same `Idempotency-Key` instead. Shows requests by the same member that changed something or were meant to, or that failed because of a fault of the service. Kept for 30 days, and readable within a second or two of the response. The token needs a scope that the request itself accepts.
      *
      *     Scope: `read` or `lookup` or `transfers` or `bonuses` or `payouts` or `webhooks`.
      */
@@ -826,7 +826,7 @@ export interface paths {
     put?: never;
     /**
      * Register a webhook endpoint
-     * @description It receives every event of its types from now on. The answer holds the signing secret, this once only: a replay shows the endpoint without it (as registered, if it has been deleted since), and a lost secret must be rotated. At most 16 per tenant.
+     * @description The endpoint receives every event of its types from now on. The response shows the signing secret, only this once: a replay omits it (and shows a deleted endpoint as registered). If you lose the secret, rotate it. At most 16 per tenant.
      *
      *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
      */
@@ -924,7 +924,7 @@ export interface paths {
     put?: never;
     /**
      * Recover what was missed
-     * @description Sends again every event since then, of the subscribed types, that this endpoint has not answered with 2xx.
+     * @description Sends again every event of the subscribed types since then that this endpoint has not answered with 2xx.
      *
      *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
      */
@@ -946,7 +946,7 @@ export interface paths {
     put?: never;
     /**
      * Deliver an event again
-     * @description To every enabled endpoint subscribed to its type, signed like the original and with the same event id.
+     * @description Sends the event again to every enabled endpoint that subscribes to its type, with the same id and a fresh signature.
      *
      *     Scope: `webhooks`. Role in any account of the tenant: admin, owner.
      */
@@ -1005,9 +1005,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
       sequence: number;
-      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1118,9 +1118,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
       sequence: number;
-      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1149,9 +1149,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
       sequence: number;
-      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1180,9 +1180,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
       sequence: number;
-      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1328,9 +1328,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
       sequence: number;
-      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1359,9 +1359,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
       sequence: number;
-      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1390,9 +1390,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
       sequence: number;
-      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1421,9 +1421,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
       sequence: number;
-      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1452,9 +1452,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
       sequence: number;
-      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1483,9 +1483,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
       sequence: number;
-      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1602,9 +1602,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
       sequence: number;
-      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1633,9 +1633,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
       sequence: number;
-      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1664,9 +1664,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
       sequence: number;
-      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -1695,9 +1695,9 @@ export interface components {
        * @example 2026-11-01T14:05:00.000Z
        */
       created_at: string;
-      /** @description Gapless per tenant except for the `gaps` of the list, in commit order. */
+      /** @description The number of the event in the tenant, in commit order, without gaps except those in `gaps` of the list. */
       sequence: number;
-      /** @description How often the log had been restored to an earlier moment by then; absent if never. Where it grows, see the `gaps` of the list. */
+      /** @description How many times the log had been restored to an earlier moment; absent if never. When it grows, read `gaps` of the list. */
       restores?: number;
       /** @description The resource at that moment. */
       data: {
@@ -3008,15 +3008,15 @@ export interface operations {
         source_account?: string;
         /** @description Created under this `Idempotency-Key`: at most one item. */
         idempotency_key?: string;
-        /** @description In this asset. Needed with bounds on the amount. */
+        /** @description Only amounts in this asset. Required with a bound on the amount. */
         asset?: components['schemas']['Asset'];
-        /** @description Of this amount (`raw`) or more. */
+        /** @description Only amounts (`raw`) of at least this. */
         'amount[gte]'?: bigint;
-        /** @description Of this amount (`raw`) or less. */
+        /** @description Only amounts (`raw`) of at most this. */
         'amount[lte]'?: bigint;
         /** @description Created by the request whose response had this `Svc-Request-Id`: at most one item. */
         request_id?: string;
-        /** @description Now in this state. */
+        /** @description Only transfers in this state. */
         status?: 'pending_approval' | 'completed' | 'rejected' | 'expired';
         /** @description Paid to this account. */
         destination_account?: string;
@@ -3447,15 +3447,15 @@ export interface operations {
         source_account?: string;
         /** @description Created under this `Idempotency-Key`: at most one item. */
         idempotency_key?: string;
-        /** @description In this asset. Needed with bounds on the amount. */
+        /** @description Only amounts in this asset. Required with a bound on the amount. */
         asset?: components['schemas']['Asset'];
-        /** @description Of this amount (`raw`) or more. */
+        /** @description Only amounts (`raw`) of at least this. */
         'amount[gte]'?: bigint;
-        /** @description Of this amount (`raw`) or less. */
+        /** @description Only amounts (`raw`) of at most this. */
         'amount[lte]'?: bigint;
         /** @description Created by the request whose response had this `Svc-Request-Id`: at most one item. */
         request_id?: string;
-        /** @description Now in this state. */
+        /** @description Only payouts in this state. */
         status?:
           | 'pending_approval'
           | 'approved'
@@ -4122,11 +4122,11 @@ export interface operations {
         source_account?: string;
         /** @description Created under this `Idempotency-Key`: at most one item. */
         idempotency_key?: string;
-        /** @description In this asset. Needed with bounds on the amount. */
+        /** @description Only amounts in this asset. Required with a bound on the amount. */
         asset?: components['schemas']['Asset'];
-        /** @description Of this amount (`raw`) or more. */
+        /** @description Only amounts (`raw`) of at least this. */
         'amount[gte]'?: bigint;
-        /** @description Of this amount (`raw`) or less. */
+        /** @description Only amounts (`raw`) of at most this. */
         'amount[lte]'?: bigint;
         /** @description Created by the request whose response had this `Svc-Request-Id`: at most one item. */
         request_id?: string;
@@ -4350,7 +4350,7 @@ export interface operations {
         source_account?: string;
         /** @description Created under this `Idempotency-Key`: at most one item. */
         idempotency_key?: string;
-        /** @description Now in this state. */
+        /** @description Only batches in this state. */
         status?:
           'validating' | 'ready' | 'rejected' | 'executing' | 'completed' | 'partially_failed';
       };
@@ -4658,7 +4658,7 @@ export interface operations {
         limit?: number;
         /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
-        /** @description Now in this state. */
+        /** @description Only rows in this state. */
         status?: 'pending' | 'paid' | 'failed';
       };
       header?: {
@@ -4960,9 +4960,9 @@ export interface operations {
         limit?: number;
         /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
-        /** @description Of this type. */
+        /** @description Only accounts of this type. */
         type?: 'person' | 'business';
-        /** @description Now in this status. */
+        /** @description Only accounts in this status. */
         status?: 'active' | 'frozen' | 'closed';
       };
       header?: {
@@ -5145,9 +5145,9 @@ export interface operations {
         'created_at[gte]'?: string;
         /** @description Created at this moment or earlier. */
         'created_at[lte]'?: string;
-        /** @description In this asset. */
+        /** @description Only movements in this asset. */
         asset?: components['schemas']['Asset'];
-        /** @description Of this kind. */
+        /** @description Only movements of this kind. */
         kind?:
           | 'transfer_in'
           | 'transfer_out'
@@ -5366,7 +5366,7 @@ export interface operations {
         limit?: number;
         /** @description The `next_cursor` of the previous page, with the same filters. Without it, the first page. */
         cursor?: string;
-        /** @description Of this account. */
+        /** @description Only statements of this account. */
         account_id?: string;
       };
       header?: {
@@ -5644,7 +5644,7 @@ export interface operations {
         'created_at[gte]'?: string;
         /** @description Created at this moment or earlier. */
         'created_at[lte]'?: string;
-        /** @description Of this type. */
+        /** @description Only events of this type. */
         type?:
           | 'transfer.completed'
           | 'transfer.rejected'

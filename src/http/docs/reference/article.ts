@@ -11,7 +11,17 @@ import {
   type Schemas,
 } from '../../openapi-document.js';
 import type { Route } from '../../route.js';
-import { breakable, codeBlock, html, type Html, joinHtml, NOTHING, prose, tabs } from '../html.js';
+import {
+  breakable,
+  codeBlock,
+  html,
+  type Html,
+  joinHtml,
+  NOTHING,
+  prose,
+  type Tab,
+  tabs,
+} from '../html.js';
 import { renderMarkdown } from '../markdown-page.js';
 import { samplesOf } from './samples.js';
 import { mergeAlternatives, resolveSchema } from './schema.js';
@@ -49,17 +59,21 @@ export function responseView({ document, view }: Omit<Context, 'errors'>): Field
   return { ...unlinked(document), union: view.object, isResponse: true };
 }
 
-export function callArticle({ route, operation }: Call, context: Context): Html {
+/** Returns the request of an operation in each language. */
+export function sampleTabs({ route, operation }: Call, schemas: Schemas): Tab[] {
+  return samplesOf(route, operation, schemas).map(({ name, language, text }) => ({
+    id: `${route.operationId}-${name.toLowerCase()}`,
+    label: name,
+    content: codeBlock(text, language),
+  }));
+}
+
+export function callArticle(call: Call, context: Context): Html {
+  const { route, operation } = call;
   const { operationId, summary } = operation;
   const { document } = context;
   const body = Object.values(operation.requestBody?.content ?? {})[0]?.schema;
-  const samples = samplesOf(route, operation, document.components.schemas).map(
-    ({ name, language, text }) => ({
-      id: `${operationId}-${name.toLowerCase()}`,
-      label: name,
-      content: codeBlock(text, language),
-    }),
-  );
+  const samples = sampleTabs(call, document.components.schemas);
   return html`<article id="${operationId}" class="operation">
     <h2><a href="#${operationId}">${summary}</a></h2>
     <p class="call"><b>${route.method}</b> <code>${breakable(route.path)}</code></p>

@@ -1,11 +1,12 @@
 import {
   type ApiDocument,
+  type Content,
   type DescribedOperation,
   type Schema,
   titleOf,
 } from '../../openapi-document.js';
 import type { Route } from '../../route.js';
-import { breakable, html, type Html, NOTHING } from '../html.js';
+import { breakable, codeBlock, html, type Html, NOTHING, tabs } from '../html.js';
 import { type SiteUrls, sectionOf, type SitePage } from '../layout.js';
 import type { Generated } from '../pages.js';
 import { renderMarkdown } from '../markdown-page.js';
@@ -15,9 +16,10 @@ import {
   fieldList,
   type FieldView,
   responseView,
+  sampleTabs,
   typeOf,
 } from './article.js';
-import { resolveSchema } from './schema.js';
+import { bodyExample, resolveSchema } from './schema.js';
 
 /** Pages for each tag of the OpenAPI document, for objects, and for webhook deliveries. */
 
@@ -66,17 +68,18 @@ export class Reference {
   home(): Generated {
     const content = (): Html =>
       html`<p>
-          All bodies are JSON, except uploads, which are multipart forms, and files. Every request
-          carries a token, every response its <code>Svc-Request-Id</code>. For machines there is
-          <a href="${this.urls.openApi}">openapi.json</a> (OpenAPI 3.1). See also the
-          <a href="${this.urls.page(OBJECTS)}">objects</a> in responses, and the
-          <a href="${this.urls.page(DELIVERIES)}">deliveries</a> to your endpoints.
+          Every request carries a
+          <a href="${this.urls.page('/permissions')}#authentication">token</a>, every response a
+          <code>Svc-Request-Id</code>. Bodies are JSON, except for uploads and downloaded files. See
+          also the <a href="${this.urls.page(OBJECTS)}">objects</a> in responses, the
+          <a href="${this.urls.page(DELIVERIES)}">deliveries</a> to your endpoints, and
+          <a href="${this.urls.openApi}">openapi.json</a> (OpenAPI 3.1) for machines.
         </p>
         <p>
-          The samples read the address, with <code>/v1</code>, from <code>SVC_URL</code> and the
-          token from <code>SVC_TOKEN</code>. Replace the ids by yours. They are complete: TypeScript
-          needs <a href="${this.urls.page('/clients')}">our client</a>, Python (3) and Go (1.20)
-          nothing else.
+          The samples are complete programs. They read the address, with <code>/v1</code>, from
+          <code>SVC_URL</code> and the token from <code>SVC_TOKEN</code>. Replace ids and aliases by
+          yours. TypeScript needs <a href="${this.urls.page('/clients')}">our client</a>; Python 3
+          and Go 1.20 need nothing else.
         </p>
         ${this.groups.map(
           ({ tag, path, description, calls }) =>
@@ -97,6 +100,17 @@ export class Reference {
       this.objectsPage(),
     ];
   }
+
+  /** Shows a guide's command beside the samples of the same operation in other languages. */
+  readonly inAllLanguages = (operationId: string, command: Html): Html => {
+    const call = this.groups
+      .flatMap(({ calls }) => calls)
+      .find(({ route }) => route.operationId === operationId);
+    if (call === undefined) return command;
+    const [curl, ...programs] = sampleTabs(call, this.document.components.schemas);
+    const all = curl === undefined ? [] : [{ ...curl, content: command }, ...programs];
+    return tabs(`${operationId}-language`, this.callLink(call.route), all);
+  };
 
   /** Links `GET /v1/transfers/{id}` to its description. */
   callLink(route: Route): Html {
@@ -144,9 +158,9 @@ export class Reference {
 
   private objectsPage(): SitePage {
     const { schemas } = this.document.components;
-    const objects = Object.entries(schemas).filter(
-      ([name]) => this.view.object(name) !== undefined,
-    );
+    const objects = Object.entries(schemas)
+      .filter(([name]) => this.view.object(name) !== undefined)
+      .sort(([a], [b]) => a.localeCompare(b));
     const content = (): Html =>
       html`<p>The objects in responses. A field that may be null is always present.</p>
         ${objects.map(
@@ -169,8 +183,9 @@ export class Reference {
     const deliveries = Object.entries(webhooks).flatMap(([name, { post }]) =>
       post === undefined ? [] : [{ name, post }],
     );
-    const schemaOf = ({ requestBody }: DescribedOperation): Schema =>
-      Object.values(requestBody?.content ?? {})[0]?.schema ?? {};
+    const mediaOf = ({ requestBody }: DescribedOperation): Content[string] =>
+      Object.values(requestBody?.content ?? {})[0] ?? {};
+    const schemaOf = (post: DescribedOperation): Schema => mediaOf(post).schema ?? {};
     const { schemas } = components;
     const events = deliveries.filter(
       ({ post }) => 'data' in (resolveSchema(schemaOf(post), schemas).properties ?? {}),
@@ -190,6 +205,10 @@ export class Reference {
                 ${post['x-subscribable'] ? '' : 'Only in the log: no webhook is sent.'}
               </p>`
         }
+        <details>
+          <summary>Example</summary>
+          ${codeBlock(JSON.stringify(bodyExample(mediaOf(post), schemas), null, 2), 'json')}
+        </details>
       </article>`;
     };
     const content = (): Html =>
