@@ -10,11 +10,11 @@ import { newRestore, openRestore } from '../../src/restores/begin-restore.js';
 import { RollbackGuard } from '../../src/restores/rollback-guard.js';
 import { TemporalClient } from '../../src/temporal/client.js';
 import { AUDIT_SCHEDULE_ID } from '../../src/temporal/contracts.js';
+import { RowCopier } from '../campaigns/restored-copies.js';
 import { SignedInPeople } from '../ops/signed-in.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { type Bank, idLiteral, LEAST, openBank, transferBody } from '../support/bank.js';
 import { type TestDatabase, testDatabase } from '../support/database.js';
-import { PrivateMysql } from '../support/private-mysql.js';
 import {
   newNamespace,
   serving,
@@ -25,8 +25,6 @@ import {
 } from '../support/temporal.js';
 import { startTestWorker, type TestWorker } from '../support/temporal-worker.js';
 import { assertLedgerSound } from '../support/world.js';
-import { ReplicaPair } from './replica-pair.js';
-import { Snapshot } from './snapshot.js';
 
 const CLIENTS = 2;
 /** Between two requests of a client: without it, clients take the processors from what is tested. */
@@ -49,7 +47,6 @@ class BusyService {
     private readonly accounts: readonly [Account, Account],
   ) {}
 
-  /** `url` may name several servers; `db` is on the server that takes writes. */
   static async start(db: TestDatabase, url = db.url): Promise<BusyService> {
     const setUp = await startTestApi(db);
     const bank = await openBank(setUp);
@@ -129,6 +126,40 @@ class BusyService {
   }
 }
 
+/** A consistent copy of a database's tables on the same server, taken while it is in use. */
+class Snapshot {
+  private constructor(
+    private readonly db: TestDatabase,
+    private readonly copier: RowCopier,
+  ) {}
+
+  static async take(db: TestDatabase): Promise<Snapshot> {
+    const copier = new RowCopier(db, db.adminUrl);
+    await copier.prepare();
+    await copier.moment();
+    return new Snapshot(db, copier);
+  }
+
+  /** Puts the copies in the tables' places at one moment. Connections and grants stay as they are. */
+  async putBack(): Promise<void> {
+    const { db } = this;
+    const tables = await db.sql(
+      `SELECT table_name AS name FROM information_schema.tables WHERE table_schema='${db.name}'`,
+    );
+    await db.sql(`CREATE DATABASE ${db.name}_lost`);
+    const moves = tables.flatMap(({ name }) => [
+      `${db.name}.\`${String(name)}\` TO ${db.name}_lost.\`${String(name)}\``,
+      `${db.name}_copy.\`${String(name)}\` TO ${db.name}.\`${String(name)}\``,
+    ]);
+    await db.sql(`RENAME TABLE ${moves.join(', ')}`);
+  }
+
+  async remove(): Promise<void> {
+    await this.copier.remove();
+    await this.db.sql(`DROP DATABASE IF EXISTS ${this.db.name}_lost`);
+  }
+}
+
 async function countOf(db: TestDatabase): Promise<number> {
   const [row] = await db.sql('SELECT COUNT(*) AS n FROM ledger_transactions');
   return Number(row?.n);
@@ -161,53 +192,24 @@ describe('a ledger that is put back to a snapshot under clients', () => {
     await assertLedgerSound(db.database);
   });
 
-  for (const restarted of [false, true])
-    it(`a ledger that is put back to a snapshot under clients is closed ${restarted ? 'by processes that start' : 'while processes run'}, although postings followed, and stays open once a restore is finished`, async () => {
-      await service.goesOn(db);
-      const snapshot = await Snapshot.take(db);
-      await service.goesOn(db);
-      if (restarted) await service.stopAll();
-      await snapshot.putBack();
-      if (restarted) await service.startAll();
-      await assertCloses(service, db);
-      const reason = ['--reason', 'a test', '--nothing-lost'];
-      for (const args of [
-        ['begin', ...reason, '--as', 'maria'],
-        ['finish', '--as', 'leo'],
-      ]) {
-        const { code, stderr } = await people.ops('restore', ...args);
-        assert.equal(code, 0, stderr);
-      }
-      await service.goesOn(db);
-      await service.check();
-      assert.equal(await openRestore(db.database.current), undefined);
-      await snapshot.remove();
-    });
-});
-
-describe('a replica that lacks the last transactions', () => {
-  let pair: ReplicaPair;
-  let service: BusyService;
-
-  before(async function () {
-    if (!PrivateMysql.isPossible) this.skip();
-    pair = await ReplicaPair.start();
-    service = await BusyService.start(pair.source, pair.url);
-  });
-  after(async () => {
-    await service.stop();
-    await assertLedgerSound(pair.replica.database);
-    await pair.remove();
-  });
-
-  it('a replica that lacks the last transactions is closed before anything is posted to it when it is promoted under clients', async () => {
-    await pair.caughtUp();
-    await pair.stopReplicating();
-    await service.goesOn(pair.source);
-    const count = await countOf(pair.replica);
-    await pair.promote();
-    await assertCloses(service, pair.replica);
-    assert.equal(await countOf(pair.replica), count);
+  it('a ledger that is put back to a snapshot under clients is closed while processes run, although postings followed, and stays open once a restore is finished', async () => {
+    await service.goesOn(db);
+    const snapshot = await Snapshot.take(db);
+    await service.goesOn(db);
+    await snapshot.putBack();
+    await assertCloses(service, db);
+    const reason = ['--reason', 'a test', '--nothing-lost'];
+    for (const args of [
+      ['begin', ...reason, '--as', 'maria'],
+      ['finish', '--as', 'leo'],
+    ]) {
+      const { code, stderr } = await people.ops('restore', ...args);
+      assert.equal(code, 0, stderr);
+    }
+    await service.goesOn(db);
+    await service.check();
+    assert.equal(await openRestore(db.database.current), undefined);
+    await snapshot.remove();
   });
 });
 
