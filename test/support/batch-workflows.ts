@@ -103,7 +103,7 @@ export async function batchDetails(temporal: TestTemporal, id: string): Promise<
 }
 
 /** Undefined when there is none. */
-export async function batchWorkflowStatus(
+async function batchWorkflowStatus(
   temporal: TestTemporal,
   id: string,
 ): Promise<string | undefined> {

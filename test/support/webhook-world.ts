@@ -4,12 +4,7 @@ import { defineSearchAttributeKey } from '@temporalio/common';
 import { asUuid, type Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { type WebhookEndpoint, webhookEndpoints } from '../../src/db/entities/webhooks.js';
-import {
-  type EndpointView,
-  type EndpointActionSignal,
-  QUERIES,
-  webhookWorkflowId,
-} from '../../src/temporal/contracts.js';
+import { type EndpointActionSignal, webhookWorkflowId } from '../../src/temporal/contracts.js';
 import type { TestApi } from './api.js';
 import { answered, type Bank, type Json, LEAST, object, openBank, text, walk } from './bank.js';
 import type { TestDatabase } from './database.js';
@@ -109,15 +104,8 @@ export async function hookStatus(
   }
 }
 
-export function hookState(
-  temporal: TestTemporal,
-  endpointId: string,
-): Promise<EndpointView | null> {
-  return hookWorkflow(temporal, endpointId).query<EndpointView | null>(QUERIES.state);
-}
-
 /** The words that the UI shows as current details. */
-export async function hookDetails(temporal: TestTemporal, endpointId: string): Promise<string> {
+async function hookDetails(temporal: TestTemporal, endpointId: string): Promise<string> {
   const metadata = await hookWorkflow(temporal, endpointId).query<object>(
     '__temporal_workflow_metadata',
   );

@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
 import type { Uuid } from '../../src/core/ids.js';
-import { systemClock } from '../../src/core/instant.js';
 import { outbox as outboxTable, type OutboxRow } from '../../src/db/entities/outbox.js';
 import { insertSql } from '../../src/db/statements.js';
-import { Outbox } from '../../src/temporal/outbox.js';
 import { transferWorkflowResource } from '../../src/transfers/workflow-resource.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered, idLiteral } from '../support/bank.js';
-import { openDatabase, testDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
 import {
   connectTemporal,
   namespaceName,
-  newNamespace,
   registerNamespace,
   serving,
   sharedAddress,
@@ -125,38 +122,6 @@ describe('the outbox', () => {
     await assertEnds(db, new Map(ids.map((id) => [id, 'completed'])));
   });
 
-  it('the outbox gives each entry to one of two sweepers that claim at the same time', async () => {
-    await worker.stop();
-    const guarded = await bankOf(cutOff);
-    const transfer = await readTransfer(db, await guarded.pend());
-    const rows = Array.from({ length: 60 }, () => outboxRow(transfer));
-    await write(rows);
-    const others = [openDatabase(db.url), openDatabase(db.url)];
-    const sweepers = others.map((database) => new Outbox(database, systemClock));
-    const claimed: OutboxRow[] = [];
-    const sweep = async (own: Outbox): Promise<void> => {
-      for (;;) {
-        const found = await own.claim(7);
-        if (found.length === 0) return;
-        claimed.push(...found);
-      }
-    };
-    await Promise.all([...sweepers, ...sweepers].map(sweep));
-    await Promise.all(others.map((database) => database.close()));
-    const ids = claimed.map(({ id }) => id);
-    assert.equal(new Set(ids).size, ids.length, 'an entry was given twice');
-    assert.deepEqual(
-      rows.filter(({ id }) => !ids.includes(id)),
-      [],
-    );
-    // Whoever claimed them has died, and its time is over.
-    await worker.bridge.outbox.releaseUntried(claimed).catch(() => undefined);
-    worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
-    await worker.bridge.outbox.releaseUntried(claimed);
-    await untilWaiting(temporal, transfer.id);
-    await until('its entries are gone', () => isEmpty(transfer.id));
-  });
-
   it('the outbox keeps what Temporal refuses with the reason, at growing intervals, and it gets through once accepted', async () => {
     const late = connectTemporal(sharedAddress(), namespaceName('late'));
     const own = await startTestApi(db, temporalEnvironment(AWAY));
@@ -187,34 +152,29 @@ describe('the outbox', () => {
     }
   });
 
-  it('the outbox shows how many entries wait and how old the oldest is, and says when Temporal is away', async () => {
+  it('a transfer whose time is over is ended by the sweeper while Temporal is away, which the worker says; its workflow ends when Temporal is back', async () => {
+    const guarded = await bankOf(api);
+    const ids = await guarded.pendMany(3);
+    for (const id of ids) await untilWaiting(temporal, id);
     await worker.stop();
-    const away = await startTestWorker(db, AWAY, {
-      environment: serving('approvals'),
-      polls: false,
-    });
+    const environment = serving('approvals');
+    const alone = await startTestWorker(db, AWAY, { environment, polls: false });
     try {
-      const { pend } = await bankOf(cutOff);
-      const id = await pend();
-      const read = async (): Promise<string> => (await fetch(`${away.adminUrl}/metrics`)).text();
-      await until('a round has met it', async () =>
-        /^outbox_unavailable_total [1-9]/m.test(await read()),
-      );
-      assert.match(await read(), /^outbox_entries [1-9]/m);
-      await until('it grows older', async () =>
-        /^outbox_oldest_seconds (?!0$)[\d.]+$/m.test(await read()),
-      );
-      const [row] = await outboxOf(db, id);
+      for (const id of ids) await moveExpiry(db, id, Date.now() + 300);
+      for (const id of ids)
+        await until('it is expired', async () => endOf(await readTransfer(db, id)) === 'expired');
+      const [row] = await outboxOf(db, ids[0]!);
       assert.deepEqual([row?.attempts, row?.lastError], [0, null], 'what is away refuses nothing');
-      assert.equal((await fetch(`${away.adminUrl}/readyz`)).status, 503);
-      assert.equal((await fetch(`${away.adminUrl}/livez`)).status, 200);
-      await away.stop();
-      const [due] = await outboxOf(db, id);
-      assert.equal(due?.dueAt, due?.createdAt, 'it is due at once');
+      assert.equal((await fetch(`${alone.adminUrl}/readyz`)).status, 503);
+      assert.equal((await fetch(`${alone.adminUrl}/livez`)).status, 200);
+      const metrics = await (await fetch(`${alone.adminUrl}/metrics`)).text();
+      assert.match(metrics, /^outbox_entries [1-9]/m);
     } finally {
-      await away.stop();
-      worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
+      await alone.stop();
+      worker = await startTestWorker(db, temporal, { environment });
     }
+    for (const id of ids) await untilEnded(temporal, id);
+    await assertEnds(db, new Map(ids.map((id) => [id, 'expired'])));
   });
 
   describe('and what is no longer in it', () => {
@@ -246,60 +206,6 @@ describe('the outbox', () => {
       assert.equal(endOf(await readTransfer(db, lost)), 'completed');
     });
 
-    it('a waiting resource without an outbox entry continues with an empty Temporal beside the database', async () => {
-      const guarded = await bankOf(api);
-      const ids = await guarded.pendMany(3);
-      for (const id of ids) await untilWaiting(temporal, id);
-      await worker.stop();
-      const empty = await newNamespace(sharedAddress(), 'empty');
-      const beside = await startTestWorker(db, empty, { environment: serving('approvals') });
-      try {
-        await sweepOf(beside);
-        for (const id of ids) await untilWaiting(empty, id);
-        await moveExpiry(db, ids[0]!, Date.now());
-        const reached = await startTestApi(db, temporalEnvironment(empty));
-        answered(
-          await reached.request('POST', `/v1/transfers/${ids[1]!}/cancel`, {
-            token: guarded.bank.token,
-          }),
-          200,
-        );
-        await reached.stop();
-        for (const id of ids.slice(0, 2)) await untilEnded(empty, id);
-        await assertEnds(
-          db,
-          new Map([
-            [ids[0]!, 'expired'],
-            [ids[1]!, 'canceled'],
-            [ids[2]!, 'pending_approval'],
-          ]),
-        );
-      } finally {
-        await beside.stop();
-        worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
-      }
-    });
-
-    it('a waiting resource without an outbox entry is left alone if its workflow runs and shows its status', async () => {
-      const { pend } = await bankOf(api);
-      const id = await pend();
-      await untilWaiting(temporal, id);
-      await until('its entry is gone', () => isEmpty(id));
-      await until('all workflows show their status', async () => (await sweepOf(worker)) === 0);
-      assert.deepEqual(await outboxOf(db, id), []);
-    });
-
-    it('a waiting resource without an outbox entry ends with the next reconciliation if its workflow runs on after its end', async () => {
-      const guarded = await bankOf(api);
-      const id = await guarded.pend();
-      await untilWaiting(temporal, id);
-      await actUnseen('cancel', id, guarded.bank.token);
-      await until('its workflow ends', async () => {
-        await sweepOf(worker);
-        return (await workflowStatus(temporal, id)) === 'COMPLETED';
-      });
-    });
-
     it('a waiting resource without an outbox entry is read again by every workflow after a restore, even if its status is the same', async () => {
       const guarded = await openGuardedBank(api, { approvals: 2 });
       const id = await guarded.pend();
@@ -314,20 +220,6 @@ describe('the outbox', () => {
       await until('it has read it', async () => (await untilWaiting(temporal, id)).received === 1);
       const rows = await db.database.reader.query('SELECT 1 FROM restores WHERE told_at IS NULL');
       assert.equal(rows.length, 0);
-    });
-
-    it('a waiting resource without an outbox entry is not announced again while it has an entry, even a dead letter', async () => {
-      await worker.stop();
-      const { pend } = await bankOf(cutOff);
-      const id = await pend();
-      await db.sql(
-        `UPDATE outbox SET dead_at=NOW(3), due_at='9999-01-01' WHERE resource_id=${idLiteral(id)}`,
-      );
-      worker = await startTestWorker(db, temporal, { environment: serving('approvals') });
-      await sweepOf(worker);
-      assert.equal((await outboxOf(db, id)).length, 1);
-      assert.equal(await worker.bridge.outbox.release({ resourceId: id }), 1);
-      await untilWaiting(temporal, id);
     });
   });
 });

@@ -8,11 +8,8 @@ import { Relay } from '../../src/temporal/relay.js';
 import type { WorkflowResource } from '../../src/temporal/workflow-resources.js';
 import { transferWorkflowResource } from '../../src/transfers/workflow-resource.js';
 import { startTestApi, type TestApi } from '../support/api.js';
-import { answered, idLiteral } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';
 import {
-  namespaceName,
-  sharedAddress,
   temporalEnvironment,
   type TestTemporal,
   testTemporal,
@@ -120,39 +117,5 @@ describe('an entry of the outbox that cannot be relayed', () => {
     await mended.relay.relay(await outbox.claim(10));
     assert.equal(mended.seen.relayed, 1);
     assert.equal(await workflowStatus(temporal, poisoned), 'RUNNING');
-  });
-
-  it('an entry of the outbox that cannot be relayed does not become one if nothing gets through: there is no such namespace, however often it is tried', async () => {
-    const id = await bank.pend();
-    const nowhere = clientTo({ address: sharedAddress(), namespace: namespaceName('nowhere') });
-    const { relay, seen } = relayOver(transferWorkflowResource, nowhere);
-    for (let tries = 0; tries <= MAX_TRIES; tries += 1) await relay.relay(await claimAll());
-    await nowhere.close();
-    assert.deepEqual([seen.refused.length, seen.died.length], [MAX_TRIES + 1, 0]);
-    assert.equal((await outboxOf(db, id))[0]?.deadAt, null);
-  });
-
-  it('an entry of the outbox that cannot be relayed is claimed after every entry that has been due for longer', async () => {
-    const ids = await bank.pendMany(3);
-    for (const [index, id] of ids.entries())
-      await db.sql(
-        `UPDATE outbox SET due_at='2026-01-0${3 - index}' WHERE resource_id=${idLiteral(id)}`,
-      );
-    const claimed = [];
-    for (let count = 0; count < 3; count += 1) claimed.push(...(await outbox.claim(1)));
-    assert.deepEqual(
-      claimed.map(({ resourceId }) => resourceId),
-      ids.toReversed(),
-    );
-  });
-
-  it('an entry of the outbox that cannot be relayed is announced once for all entries about one resource', async () => {
-    const id = await bank.pend();
-    answered(await bank.act('cancel', id), 200);
-    const rows = await claimAll();
-    assert.equal(rows.length, 2);
-    const { relay, seen } = relayOver(transferWorkflowResource);
-    await relay.relay(rows);
-    assert.deepEqual([seen.relayed, (await outboxOf(db, id)).length], [2, 0]);
   });
 });

@@ -30,7 +30,7 @@ import { playPayouts } from './scenarios-payouts.js';
 import { playWebhooks } from './scenarios-webhooks.js';
 
 const FOLDER = join(ROOT, 'test/histories');
-/** `RECORD_HISTORIES=2 npm test -- test/temporal/replay.test.ts -g transfer` writes those of version 2 (test/histories/README.md). */
+/** `RECORD_HISTORIES=2 npm test -- test/temporal/replay.test.ts -g 'a transfer that waits'` writes those of version 2 (test/histories/README.md). */
 const RECORD = process.env.RECORD_HISTORIES;
 
 /** Who ran it, and where, is nobody's business. */
@@ -104,7 +104,7 @@ describe('a current history', () => {
     await worker.stop();
   });
 
-  it('a current history replays, whichever way its transfer went', async () => {
+  it('a transfer that waits ends as its members, staff or time decide, and its current history replays', async () => {
     const [one, two] = [await openGuardedBank(api), await openGuardedBank(api, { approvals: 2 })];
     await replayAndRecord(await playTransfers({ db, temporal, one, two, sign }));
   });

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Uuid } from '../../src/core/ids.js';
 import { batchWorkflowId } from '../../src/temporal/contracts.js';
@@ -102,6 +103,15 @@ const WAYS: Readonly<Record<string, (stage: Stage) => Promise<Uuid>>> = {
   },
 };
 
+const WITHDRAWN = /^Withdrawn before it was executed\. Nothing is waited for\.$/;
+/** What the UI shows at the end. */
+const DETAILS: Readonly<Record<string, RegExp>> = {
+  rejected: /^Rejected: 1 of 1 row.* Nothing is waited for\.$/,
+  completed: /^The batch is completed: 3 of 3 rows paid, 0 failed\. Nothing is waited for\.$/,
+  'withdrawn-by-api': WITHDRAWN,
+  'withdrawn-by-signal': WITHDRAWN,
+};
+
 /** Every way, each gone by a batch of its own, one after the other: a signal shall come before the last row is paid. */
 export async function playBatches(stage: BatchStage): Promise<readonly Played[]> {
   const payroll = await openPayrollBank(stage.api);
@@ -109,6 +119,7 @@ export async function playBatches(stage: BatchStage): Promise<readonly Played[]>
   for (const [way, go] of Object.entries(WAYS)) {
     const id = await go({ ...stage, payroll });
     await untilBatchEnded(stage.temporal, id);
+    assert.match(await batchDetails(stage.temporal, id), DETAILS[way] ?? /./);
     played.push({ workflow: 'bonusBatch', way, workflowId: batchWorkflowId(id) });
   }
   return played;

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { Uuid } from '../../src/core/ids.js';
 import { transferWorkflowId, type WorkflowType } from '../../src/temporal/contracts.js';
 import { answered } from '../support/bank.js';
@@ -11,6 +12,7 @@ import {
 } from '../support/temporal.js';
 import {
   approvalsOf,
+  assertEnds,
   type GuardedBank,
   moveExpiry,
   REASON,
@@ -54,56 +56,74 @@ async function byApi(stage: Stage, action: 'approve' | 'reject' | 'cancel'): Pro
   return id;
 }
 
-const WAYS: Readonly<Record<string, (stage: Stage) => Promise<Uuid>>> = {
-  'approved-by-signal': (stage) => bySignal(stage, 'approve'),
-  'rejected-by-signal': (stage) => bySignal(stage, 'reject'),
-  'canceled-by-signal': (stage) => bySignal(stage, 'cancel'),
-  'approved-by-api': (stage) => byApi(stage, 'approve'),
-  'rejected-by-api': (stage) => byApi(stage, 'reject'),
-  'canceled-by-api': (stage) => byApi(stage, 'cancel'),
-  // No sweeper runs on the stage.
-  'expired-by-timer': async (stage) => {
-    const id = await waiting(stage, stage.one);
-    await moveExpiry(stage.db, id, Date.now() + 500);
-    await stage.temporal.client.workflow.getHandle(`transfer/${id}`).signal('changed');
-    return id;
-  },
-  'refused-signals': async (stage) => {
-    const { temporal, one } = stage;
-    const id = await waiting(stage, one);
-    await sendSignal(temporal, id, 'approve');
-    await sendSignal(temporal, id, 'approve', { actor: 'Mallory', reason: REASON });
-    await sendSignal(temporal, id, 'cancel', { ...(await stage.sign()), reason: 'x'.repeat(200) });
-    await until('they are refused', async () =>
-      (await stateOf(temporal, id))?.lastRefusal?.includes('no reason'),
-    );
-    await sendSignal(temporal, id, 'reject', await stage.sign());
-    return id;
-  },
-  // Nobody tells its workflow, which looks by itself.
-  'looked-again': async (stage) => {
-    const id = await waiting(stage, stage.one);
-    const { tenant, owner } = stage.one.bank.tenant;
-    const caller = { tenantId: tenant.id, memberId: owner.id, tokenKeyId: '', scopes: [] };
-    await approvalsOf(stage.db).end(caller, id, 'cancel', null);
-    return id;
-  },
-  'two-approvals': async (stage) => {
-    const { temporal, two } = stage;
-    const id = await waiting(stage, two);
-    await sendSignal(temporal, id, 'approve', await stage.sign());
-    await until('one is counted', async () => (await stateOf(temporal, id))?.received === 1);
-    answered(await two.act('approve', id), 200);
-    return id;
-  },
-};
+/** Each way with the end that it comes to. */
+const WAYS: Readonly<Record<string, readonly [end: string, go: (stage: Stage) => Promise<Uuid>]>> =
+  {
+    'approved-by-signal': ['completed', (stage) => bySignal(stage, 'approve')],
+    'rejected-by-signal': ['rejected', (stage) => bySignal(stage, 'reject')],
+    'canceled-by-signal': ['canceled', (stage) => bySignal(stage, 'cancel')],
+    'approved-by-api': ['completed', (stage) => byApi(stage, 'approve')],
+    'rejected-by-api': ['rejected', (stage) => byApi(stage, 'reject')],
+    'canceled-by-api': ['canceled', (stage) => byApi(stage, 'cancel')],
+    // No sweeper runs on the stage.
+    'expired-by-timer': [
+      'expired',
+      async (stage) => {
+        const id = await waiting(stage, stage.one);
+        await moveExpiry(stage.db, id, Date.now() + 500);
+        await stage.temporal.client.workflow.getHandle(`transfer/${id}`).signal('changed');
+        return id;
+      },
+    ],
+    'refused-signals': [
+      'rejected',
+      async (stage) => {
+        const { temporal, one } = stage;
+        const id = await waiting(stage, one);
+        const late = { ...(await stage.sign()), reason: 'x'.repeat(200) };
+        await sendSignal(temporal, id, 'approve');
+        await sendSignal(temporal, id, 'approve', { actor: 'Mallory', reason: REASON });
+        await sendSignal(temporal, id, 'cancel', late);
+        await until('they are refused', async () =>
+          (await stateOf(temporal, id))?.lastRefusal?.includes('no reason'),
+        );
+        await sendSignal(temporal, id, 'reject', await stage.sign());
+        return id;
+      },
+    ],
+    // Nobody tells its workflow, which looks by itself.
+    'looked-again': [
+      'canceled',
+      async (stage) => {
+        const id = await waiting(stage, stage.one);
+        const { tenant, owner } = stage.one.bank.tenant;
+        const caller = { tenantId: tenant.id, memberId: owner.id, tokenKeyId: '', scopes: [] };
+        await approvalsOf(stage.db).end(caller, id, 'cancel', null);
+        return id;
+      },
+    ],
+    'two-approvals': [
+      'completed',
+      async (stage) => {
+        const { temporal, two } = stage;
+        const id = await waiting(stage, two);
+        await sendSignal(temporal, id, 'approve', await stage.sign());
+        await until('one is counted', async () => (await stateOf(temporal, id))?.received === 1);
+        answered(await two.act('approve', id), 200);
+        return id;
+      },
+    ],
+  };
 
 /** Every way, each gone by a transfer of its own. */
 export function playTransfers(stage: Stage): Promise<readonly Played[]> {
   return Promise.all(
-    Object.entries(WAYS).map(async ([way, go]) => {
+    Object.entries(WAYS).map(async ([way, [end, go]]) => {
       const id = await go(stage);
       await untilEnded(stage.temporal, id);
+      await assertEnds(stage.db, new Map([[id, end]]));
+      const { waitingFor } = (await stateOf(stage.temporal, id)) ?? {};
+      assert.match(waitingFor ?? '', /^The transfer is \w+\. Nothing is waited for\.$/);
       return { workflow: 'transfer', way, workflowId: transferWorkflowId(id) } as const;
     }),
   );

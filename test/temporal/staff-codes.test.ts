@@ -109,14 +109,19 @@ describe("a signal's code", () => {
     assert.deepEqual(await refusals(id), []);
   });
 
-  it("a signal's code is wrong if it is right only when the worker looks", async () => {
-    const [ana, id] = [await hire(db.database), await pending()];
+  it("a signal's code is wrong if it is right only when the worker looks, and too old after ten minutes", async () => {
+    const [ana, bob, id] = [await hire(db.database), await hire(db.database), await pending()];
     await lookedAtLater(id, 5, {
       ...signatureOf(ana),
       code: codeOf(ana, instant(systemClock() + 5 * MINUTE_MS)),
     });
     await until('it is refused', async () => (await refusals(id)).length === 1);
-    assert.deepEqual(await refusals(id), ['the code is wrong']);
+    await lookedAtLater(id, 11, signatureOf(bob));
+    await until('it is refused', async () => (await refusals(id)).length === 2);
+    assert.deepEqual(await refusals(id), [
+      'the code is wrong',
+      'the code is older than 10 minutes: ask again',
+    ]);
     await assertEnds(db, new Map([[id, 'pending_approval']]));
   });
 

@@ -95,27 +95,6 @@ describe('a sweep that several worker processes know', () => {
     await proxy.close();
   });
 
-  it('a sweep that several worker processes know ends in a process that cannot renew its lease, before another process has it', async () => {
-    const proxy = await Proxy.open(db.url);
-    let signal: AbortSignal | undefined;
-    const run = async (given: AbortSignal): Promise<boolean> => {
-      signal = given;
-      await until('its round is to end', () => given.aborted);
-      return true;
-    };
-    const cutOff = open([{ name: 'one', everyMs: 50, run }], proxy.through(db.url));
-    await until('it sweeps', () => signal !== undefined);
-    const other = open([idle('one')]);
-    proxy.stall();
-    await until('its round is to end', () => signal?.aborted);
-    assert.deepEqual(await held(other), []);
-    await until('its round has ended', () => cutOff.swept.length > 0);
-    assert.deepEqual([cutOff.lost, cutOff.swept], [['one'], ['one']]);
-    proxy.resume();
-    await cutOff.sweeper.stop();
-    await proxy.close();
-  });
-
   it('a sweep that several worker processes know is not continued by a process that was frozen until its lease had expired', async () => {
     let rounds = 0;
     const run = async (): Promise<boolean> => {
@@ -146,15 +125,6 @@ describe('a sweep that several worker processes know', () => {
     await until('it sweeps', () => NAMES.every((name) => own.swept.includes(name)));
   });
 
-  it('a sweep that several worker processes know goes on at once while more is left, and else after its pause', async () => {
-    let rounds = 0;
-    const run = (): Promise<boolean> => Promise.resolve((rounds += 1) < 4);
-    open([{ name: 'busy', everyMs: 3_600_000, run }]);
-    await until('it has ended', () => rounds === 4);
-    await sleep(200);
-    assert.equal(rounds, 4);
-  });
-
   it('a sweep that several worker processes know is repeated after a failure, and stops no other', async () => {
     const failing: Sweep = { ...idle('one'), run: () => Promise.reject(new Error('a bug')) };
     const own = open([failing, idle('two')]);
@@ -164,29 +134,6 @@ describe('a sweep that several worker processes know', () => {
     assert.deepEqual(
       [new Set(own.failed), new Set(own.swept)],
       [new Set(['one']), new Set(['two'])],
-    );
-  });
-
-  it('a sweep that several worker processes know starts no sweep before the database clock could be read', async () => {
-    let failures = 2;
-    const own = open([idle('one')], db.url, () =>
-      failures-- > 0 ? Promise.reject(new Error('not yet')) : Promise.resolve(),
-    );
-    await until('the sweep has run', () => own.swept.length > 0);
-    assert.ok(failures < 0);
-    assert.deepEqual(own.failed, []);
-  });
-
-  it('a sweep that several worker processes know is done by every process if it says so, even if no lease can be had', async () => {
-    const sweeps: Sweep[] = [{ ...idle('in each'), inEach: true }];
-    const both = [open(sweeps), open(sweeps)];
-    await until('both have done it', () => both.every(({ swept }) => swept.length > 5));
-    await Promise.all(both.map(({ sweeper }) => sweeper.stop()));
-    const before = both.map(({ swept }) => swept.length);
-    await sleep(200);
-    assert.deepEqual(
-      both.map(({ swept }) => swept.length),
-      before,
     );
   });
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SecureContextOptions } from 'node:tls';
@@ -19,8 +18,6 @@ import { TlsFront } from '../support/tls-front.js';
 import { WorkerProcess } from '../support/worker-process.js';
 
 const NAME = 'temporal.example';
-const YESTERDAY = new Date(Date.now() - 86_400_000);
-const BEFORE = new Date(Date.now() - 2 * 86_400_000);
 const RENEWED_MS = 30_000;
 
 const temporal = await testTemporal();
@@ -74,19 +71,12 @@ describe('TLS with Temporal', () => {
   it('TLS with Temporal works for whoever trusts the authority and has a certificate', () =>
     ask(material(authority, client)));
 
-  it('a server of Temporal signed by another authority, with another name or an expired certificate is refused', async () => {
+  it('a server of Temporal signed by another authority or with another name is refused', async () => {
     await assert.rejects(ask(material(next, client)), TemporalUnavailable);
     await assert.rejects(
       ask({ ...material(authority, client), serverName: undefined }),
       TemporalUnavailable,
     );
-    front.become(contextOf(authority, { notBefore: BEFORE, notAfter: YESTERDAY }));
-    await assert.rejects(ask(material(authority, client)), TemporalUnavailable);
-  });
-
-  it('Temporal refuses the service without a certificate of its own, or without TLS', async () => {
-    await assert.rejects(ask(material(authority)), TemporalUnavailable);
-    await assert.rejects(ask(null), TemporalUnavailable);
   });
 
   const fileOf = (what: string): string => join(folder, `${what}.pem`);
@@ -96,26 +86,6 @@ describe('TLS with Temporal', () => {
     await writeFile(fileOf('certificate'), own.cert);
     await writeFile(fileOf('key'), own.key);
   }
-
-  it('certificates for TLS with Temporal that are renewed on both sides, even by another authority, are picked up by a running client', async () => {
-    await write(authority, client);
-    const [ca, certificate, key] = ['ca', 'certificate', 'key'].map(
-      (what) => () => readFileSync(fileOf(what), 'utf8'),
-    );
-    const { namespace } = temporal;
-    const tls = { ca, certificate, key, serverName: NAME };
-    const running = new TemporalClient({ address: `127.0.0.1:${front.port}`, namespace, tls });
-    try {
-      await running.notifyWorkflow('transfer/nobody');
-      front.become(contextOf(next));
-      await write(next, renewed);
-      await until('the client has the renewed certificates', () => answers(running), {
-        limitMs: RENEWED_MS,
-      });
-    } finally {
-      await running.close();
-    }
-  });
 
   it('renewed certificates for TLS with Temporal are picked up by running workers', async () => {
     await write(authority, client);
@@ -144,13 +114,3 @@ describe('TLS with Temporal', () => {
     }
   });
 });
-
-async function answers(client: TemporalClient): Promise<boolean> {
-  try {
-    await client.notifyWorkflow('transfer/nobody');
-    return true;
-  } catch (failure) {
-    assert(failure instanceof TemporalUnavailable);
-    return false;
-  }
-}

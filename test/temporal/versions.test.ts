@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Uuid } from '../../src/core/ids.js';
 import { transferWorkflowId } from '../../src/temporal/contracts.js';
-import { replayOpen } from '../../development/replay-histories.js';
 import { startTestApi, type TestApi } from '../support/api.js';
 import { answered } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';
@@ -103,26 +102,6 @@ describe('workers that tell Temporal which release they are', () => {
     assert.equal(await buildOf(other!), '1');
     assert.deepEqual([await failedTasks(one!), await failedTasks(other!)], [0, 0]);
     await first.stop();
-    await assertLedgerSound(db.database);
-  });
-
-  it('workers that tell Temporal which release they are are checked before a release: what is open there replays on it', async () => {
-    const worker = await workerOf('3');
-    await makeCurrent('3');
-    await guarded
-      .pendMany(3)
-      .then((ids) => Promise.all(ids.map((id) => untilWaiting(temporal, id))));
-    const options = { address: temporal.address, namespace: temporal.namespace, tls: null };
-    const replayed = await until('they are listed', async () => {
-      const found = await replayOpen(options, 2);
-      return found[0]?.what === 'of 3 open workflows transfer' ? found : null;
-    });
-    assert.equal(replayed[0]?.histories, 2);
-    assert.deepEqual(
-      replayed.flatMap(({ failures }) => failures),
-      [],
-    );
-    await worker.stop();
     await assertLedgerSound(db.database);
   });
 });

@@ -95,6 +95,7 @@ describe('a signal to a workflow that is busy', () => {
       ['webhooks', activities(['checkEndpoint'], ['actOnEndpoint'])],
       ['batches', activities(['readBatch', 'validateBatch', 'payBatch'], ['actOnBatch'])],
       ['approvals', activities(['readTransfer'], ['actOnTransfer'])],
+      ['payouts', activities(['readPayout', 'askRail'], [])],
     ];
     workers = new TemporalWorkers(
       {
@@ -131,11 +132,14 @@ describe('a signal to a workflow that is busy', () => {
     type: WorkflowType,
     taskQueue: TaskQueue,
     stepsOf: (id: string) => readonly Step[],
-  ): Promise<{ calls: string[]; acts: unknown[]; result: unknown }> {
+  ): Promise<{ id: string; calls: string[]; acts: unknown[]; result: unknown }> {
     const id = newId();
     const script: Script = { steps: [...stepsOf(id)], calls: [] };
     scripts.set(id, script);
-    const input = { resourceId: id, tenantId: newId(), batchId: id, endpointId: id };
+    const input = {
+      ...{ resourceId: id, tenantId: newId(), batchId: id, endpointId: id },
+      ...{ polling: { firstMs: 50, longestMs: 300 }, summary: 'of a test', lookAgainMs: 3_600_000 },
+    };
     // One that looks no more would wait for ever.
     const options = {
       workflowId: id,
@@ -147,7 +151,7 @@ describe('a signal to a workflow that is busy', () => {
     const result: unknown = await handle.result();
     assert.deepEqual(script.steps, [], 'steps were left');
     const acts = script.calls.flatMap(([, asked]) => (typeof asked === 'object' ? [asked] : []));
-    return { calls: script.calls.map(([name]) => name), acts, result };
+    return { id, calls: script.calls.map(([name]) => name), acts, result };
   }
 
   it('a signal to a workflow that is busy is noticed: news of an endpoint while its workflow is looking makes it look again', async () => {
@@ -158,27 +162,6 @@ describe('a signal to a workflow that is busy', () => {
         meanwhile: changed(id),
       },
       { call: 'checkEndpoint', answers: over, meanwhile: changed(id) },
-      { call: 'checkEndpoint', answers: over },
-    ]);
-    assert.equal(calls.length, 3);
-  });
-
-  it('a signal to a workflow that is busy is noticed: what staff ask of an endpoint meanwhile is done before it rests or ends', async () => {
-    const { calls } = await run('webhookEndpoint', 'webhooks', (id) => [
-      {
-        call: 'checkEndpoint',
-        answers: over,
-        meanwhile: async () => {
-          await signal(id, 'retry_now', { actor: 'ana', reason: 'why' });
-          await until('it is asked for', () => scripts.get(id)!.calls.length === 2);
-        },
-      },
-      // Still asked for when the look has ended long since.
-      {
-        call: 'actOnEndpoint',
-        answers: null,
-        meanwhile: () => new Promise((resolve) => setTimeout(resolve, 500)),
-      },
       { call: 'checkEndpoint', answers: over },
     ]);
     assert.equal(calls.length, 3);
@@ -196,34 +179,6 @@ describe('a signal to a workflow that is busy', () => {
       { call: 'readBatch', answers: batchIn('completed') },
     ]);
     assert.deepEqual(result, batchIn('completed'));
-  });
-
-  it('a signal to a workflow that is busy is noticed: what staff ask of a batch while it is being paid is seen when paying has ended', async () => {
-    const paid: BatchPayment = { state: batchIn('executing', { isPaused: true }), end: 'paused' };
-    const { acts } = await run('bonusBatch', 'batches', (id) => [
-      { call: 'readBatch', answers: batchIn('executing') },
-      {
-        call: 'payBatch',
-        answers: paid,
-        meanwhile: async () => {
-          await signal(id, 'resume', { actor: 'ana', reason: 'why' });
-          await until('it is asked for', () => scripts.get(id)!.calls.length === 3);
-        },
-      },
-      { call: 'actOnBatch', answers: null },
-      { call: 'readBatch', answers: batchIn('completed') },
-    ]);
-    assert.equal(acts.length, 1);
-  });
-
-  it('a signal to a workflow that is busy is noticed: a change while what waits for approval is read makes the workflow read it again', async () => {
-    const { calls, result } = await run('transfer', 'approvals', (id) => [
-      { call: 'readTransfer', answers: waiting(), meanwhile: changed(id) },
-      { call: 'readTransfer', answers: waiting(), meanwhile: changed(id) },
-      { call: 'readTransfer', answers: waiting('completed') },
-    ]);
-    assert.equal(calls.length, 3);
-    assert.equal((result as ApprovalState).status, 'completed');
   });
 
   it('a signal to a workflow that is busy is handled in order: several staff actions in turn, including those of the same person', async () => {
@@ -274,5 +229,31 @@ describe('a signal to a workflow that is busy', () => {
       ['approve', 'cancel'],
     );
     assert.match((result as { lastRefusal: string }).lastRefusal, /cancel by ana: it is completed/);
+  });
+
+  it('the workflow of a batch that lapsed says so', async () => {
+    const lapsed = batchIn('rejected', { rejection: 'lapsed' });
+    const { id } = await run('bonusBatch', 'batches', () => [
+      { call: 'readBatch', answers: lapsed },
+    ]);
+    const { currentDetails } = await temporal.client.workflow
+      .getHandle(id)
+      .query<{ currentDetails?: string }>('__temporal_workflow_metadata');
+    assert.equal(currentDetails, 'Lapsed: nobody executed it in time. Nothing is waited for.');
+  });
+
+  it('the workflow of a payout asks its rail after the shortest pause, twice that, four times that, and then after the longest each time', async () => {
+    const asked = { call: 'askRail', answers: waiting('in_progress') };
+    const { id } = await run('payout', 'payouts', () => [
+      { call: 'readPayout', answers: waiting('in_progress') },
+      ...Array.from({ length: 5 }, () => asked),
+      { call: 'askRail', answers: waiting('completed') },
+    ]);
+    const { events } = await temporal.client.workflow.getHandle(id).fetchHistory();
+    const pauses = (events ?? []).flatMap(({ timerStartedEventAttributes: timer }) => {
+      const { seconds, nanos } = timer?.startToFireTimeout ?? {};
+      return timer ? [Number(seconds ?? 0) * 1_000 + (nanos ?? 0) / 1_000_000] : [];
+    });
+    assert.deepEqual(pauses, [50, 100, 200, 300, 300, 300]);
   });
 });

@@ -22,8 +22,6 @@ import {
   assertGenuine,
   type HookedBank,
   hookAttributes,
-  hookDetails,
-  hookState,
   hookStatus,
   hookWorkflow,
   openHookedBank,
@@ -33,14 +31,13 @@ import {
   transfersAt,
   untilArrived,
   untilDetails,
-  untilHookEnded,
   untilWell,
 } from '../support/webhook-world.js';
 import { assertLedgerSound } from '../support/world.js';
 import { forgetCodes } from '../support/staff.js';
 
 /** Tests that need an endpoint which waits. */
-const WAITING = 5;
+const WAITING = 2;
 
 /** The resources of the reconciliation, without other endpoints. */
 function onlyThis({ id }: HookedBank): WorkflowResource {
@@ -93,13 +90,6 @@ describe('the workflow of a webhook endpoint', () => {
     return signatureOf(ana);
   };
   const open = (): Promise<HookedBank> => openHookedBank(api, receiver);
-  const statusOf = async ({ id, bank }: HookedBank): Promise<unknown[]> => {
-    const { status, disabled_reason: reason } = answered(
-      await bank.get(`/v1/webhook_endpoints/${id}`),
-      200,
-    ).json;
-    return [status, reason];
-  };
   const untilDelivered = (own: HookedBank): Promise<unknown> =>
     until('it is delivered', async () => (await readHook(db, own.id)).lastSuccessAt !== null);
   /** What was done to it, without its own doings. */
@@ -130,10 +120,9 @@ describe('the workflow of a webhook endpoint', () => {
   it('the workflow of a webhook endpoint exists from registration, and hears nothing of events that arrive, signed, as they stand in the log', async () => {
     const own = await open();
     await untilWell(temporal, own.id);
-    const { type, workflowId, taskQueue, historyLength } = await hookWorkflow(
-      temporal,
-      own.id,
-    ).describe();
+    const described = await hookWorkflow(temporal, own.id).describe();
+    const { type, workflowId, taskQueue, historyLength } = described;
+    assert.equal(await described.staticSummary(), 'Deliveries to a webhook endpoint');
     assert.deepEqual(
       [type, workflowId, taskQueue],
       ['webhookEndpoint', webhookWorkflowId(own.id), 'webhooks'],
@@ -151,77 +140,6 @@ describe('the workflow of a webhook endpoint', () => {
     assert.match(String(headers['webhook-signature']), /^v1,/);
     await assertGenuine(receiver, own);
     assert.equal(receiver.at(own.path).length, 1);
-  });
-
-  it('the workflow of a webhook endpoint is found by its tenant, its endpoint and its status, and holds nothing but ids and states', async () => {
-    const own = waiting();
-    const { tenant } = own.bank.tenant;
-    assert.deepEqual(await hookAttributes(temporal, own.id), [
-      tenant.id,
-      own.id,
-      undefined,
-      'enabled',
-    ]);
-    const described = await hookWorkflow(temporal, own.id).describe();
-    assert.equal(await described.staticSummary(), 'Deliveries to a webhook endpoint');
-    const state = await hookState(temporal, own.id);
-    assert.deepEqual([state?.status, state?.isPaused], ['enabled', false]);
-    const query = `TenantId="${tenant.id}" AND BusinessStatus="enabled"`;
-    await until(
-      'it is found',
-      async () => (await temporal.client.workflow.count(query)).count === 1,
-    );
-  });
-
-  it('the workflow of a webhook endpoint repeats an attempt that was answered 500, with the same id and bytes, and says what it is waiting for', async () => {
-    const own = waiting();
-    const said = await hookDetails(temporal, own.id);
-    await signalHook(temporal, own.id, 'retry_now', await sign());
-    await until('it was tried at once', () => receiver.at(own.path).length === 3);
-    receiver.reply = () => 200;
-    await until(
-      'it says until when it waits now',
-      async () => (await hookDetails(temporal, own.id)) !== said,
-    );
-    await untilDetails(temporal, own.id, /^waiting until .* to retry 1 delivery$/);
-    await signalHook(temporal, own.id, 'retry_now', await sign());
-    // Its workflow waits for nothing as soon as a sender has it on its way.
-    await until('it was tried at once again', () => receiver.at(own.path).length === 4);
-    await untilWell(temporal, own.id);
-    const all = receiver.at(own.path);
-    assert.deepEqual(
-      [
-        all.length,
-        new Set(all.map(({ id }) => id)).size,
-        new Set(all.map(({ body }) => body)).size,
-      ],
-      [4, 1, 1],
-    );
-    await assertGenuine(receiver, own);
-    const act = ['temporal', ana.name, 'webhook.retry_now', { reason: REASON }];
-    assert.deepEqual(await actsOf(own), [act, act]);
-  });
-
-  it('the workflow of a webhook endpoint is told when its endpoint begins to fail and when it is well again, and of no event in between', async () => {
-    const own = await open();
-    await untilWell(temporal, own.id);
-    const signals = async (): Promise<number> => {
-      const { events } = await hookWorkflow(temporal, own.id).fetchHistory();
-      return (events ?? []).filter(
-        ({ workflowExecutionSignaledEventAttributes: signal }) => signal instanceof Object,
-      ).length;
-    };
-    const before = await signals();
-    receiver.reply = ({ path }) => (path === own.path ? 500 : 200);
-    const first = await own.send();
-    await untilDetails(temporal, own.id, /^waiting until .* to retry 1 delivery$/);
-    receiver.reply = () => 200;
-    const others = await own.sendMany(5);
-    await untilArrived(receiver, own.path, [first, ...others]);
-    await untilWell(temporal, own.id);
-    // That it begins; its own look finds that it is over.
-    assert((await signals()) - before <= 2);
-    assert.equal(new Set(transfersAt(receiver, own.path)).size, 6);
   });
 
   it('the workflow of a webhook endpoint sends nothing between a pause and a resume by signals, then all that waited, and exists all the while', async () => {
@@ -266,69 +184,6 @@ describe('the workflow of a webhook endpoint', () => {
     answer(200);
     await untilDelivered(own);
     assert.equal(receiver.at(own.path).length, 1);
-  });
-
-  it('the workflow of a webhook endpoint recovers what came while the receiver was down', async () => {
-    const own = await open();
-    const since = new Date(Date.now() - 1_000).toISOString();
-    await receiver.close();
-    const missed = await own.sendMany(3);
-    await untilDetails(temporal, own.id, /^waiting until .* to retry 3 deliveries/);
-    const failed = async (): Promise<number> =>
-      Number(
-        (
-          await db.sql(
-            `SELECT COUNT(*) AS n FROM webhook_attempts WHERE failure IS NOT NULL AND endpoint_id=X'${own.id.replaceAll('-', '')}'`,
-          )
-        )[0]!.n,
-      );
-    await until('each was tried twice', async () => (await failed()) >= 5);
-    await receiver.open();
-    answered(
-      await own.bank.request('POST', `/v1/webhook_endpoints/${own.id}/recover`, {
-        body: { since },
-      }),
-      202,
-    );
-    await untilArrived(receiver, own.path, missed);
-    await untilWell(temporal, own.id);
-    await assertGenuine(receiver, own);
-  });
-
-  it('the workflow of a webhook endpoint says that its endpoint is disabled when the receiver answers 410, and is well when it is enabled again', async () => {
-    const own = await open();
-    receiver.reply = ({ path }) => (path === own.path ? 410 : 200);
-    const transfer = await own.send();
-    await until(
-      'it is disabled',
-      async () => (await statusOf(own)).join() === 'disabled,answered_410',
-    );
-    await untilDetails(temporal, own.id, /^disabled because its receiver answered 410 Gone since/);
-    assert.equal((await hookAttributes(temporal, own.id))[3], 'disabled');
-    const later = await own.send();
-    receiver.reply = () => 200;
-    const body = { status: 'enabled' };
-    answered(await own.bank.request('PATCH', `/v1/webhook_endpoints/${own.id}`, { body }), 200);
-    await untilArrived(receiver, own.path, [transfer, later]);
-    await until('both are delivered', async () => {
-      const { items } = answered(
-        await own.bank.get(`/v1/webhook_endpoints/${own.id}/deliveries`),
-        200,
-      ).json;
-      return (
-        (items as { status: string }[]).filter(({ status }) => status === 'delivered').length === 2
-      );
-    });
-    await untilWell(temporal, own.id);
-  });
-
-  it('the workflow of a webhook endpoint ends when its paused endpoint is deleted', async () => {
-    const own = waiting();
-    await signalHook(temporal, own.id, 'pause', await sign());
-    await untilDetails(temporal, own.id, /^paused/);
-    assert.equal((await own.bank.request('DELETE', `/v1/webhook_endpoints/${own.id}`)).status, 204);
-    await untilHookEnded(temporal, own.id);
-    assert.equal(await hookDetails(temporal, own.id), 'deleted');
   });
 
   it('the workflow of a webhook endpoint ends when canceled by hand, and the next thing it must be told starts it again', async () => {

@@ -6,26 +6,19 @@ import { testDatabase } from '../support/database.js';
 import {
   detailsOf,
   serving,
-  stateOf,
   temporalEnvironment,
   testTemporal,
   until,
-  untilEnded,
   untilWaiting,
   workflowOf,
-  workflowStatus,
 } from '../support/temporal.js';
 import { startTestWorker, sdkWarnings } from '../support/temporal-worker.js';
 import {
-  assertEnds,
   assertMonths,
   type GuardedBank,
-  newSignature,
   openGuardedBank,
   outboxOf,
   readTransfer,
-  REASON,
-  sendSignal,
 } from '../support/temporal-world.js';
 
 const db = await testDatabase();
@@ -97,20 +90,6 @@ describe('the workflow of a pending transfer', () => {
     );
   });
 
-  it('the workflow of a pending transfer names its activities and its timer in its history', async () => {
-    const id = await guarded.pend();
-    await untilWaiting(temporal, id);
-    const summaries = await until('its timer runs', async () => {
-      const { events = [] } = await workflowOf(temporal, id).fetchHistory();
-      const found = (events ?? []).flatMap(({ userMetadata }) => {
-        const data = userMetadata?.summary?.data;
-        return data ? [String(JSON.parse(Buffer.from(data).toString()))] : [];
-      });
-      return found.at(-1) === 'Regular check for changes' && found;
-    });
-    assert.ok(summaries.includes('Read the transfer'), summaries.join());
-  });
-
   it('the workflow of a pending transfer is found by its tenant and its business status, which follows its transfer', async () => {
     const own = await openGuardedBank(api);
     const ids = await own.pendMany(2);
@@ -134,59 +113,6 @@ describe('the workflow of a pending transfer', () => {
       'the rejected one is found as rejected',
       async () => (await find('rejected')).join() === second,
     );
-  });
-
-  for (const [action, end, status] of [
-    ['approve', 'completed', 'completed'],
-    ['reject', 'rejected', 'rejected'],
-    ['cancel', 'canceled', 'rejected'],
-  ] as const) {
-    it(`the workflow of a pending transfer ends when the API has settled it: ${action}`, async () => {
-      const id = await guarded.pend();
-      await untilWaiting(temporal, id);
-      assert.equal(answered(await guarded.act(action, id), 200).json.status, status);
-      await untilEnded(temporal, id);
-      assert.equal(
-        (await stateOf(temporal, id))?.waitingFor,
-        `The transfer is ${status}. Nothing is waited for.`,
-      );
-      await assertEnds(db, new Map([[id, end]]));
-    });
-
-    it(`the workflow of a pending transfer settles it when active staff signal ${action}, and ends; whoever asks later finds it so`, async () => {
-      const id = await guarded.pend();
-      await untilWaiting(temporal, id);
-      await sendSignal(temporal, id, action, await newSignature(db.database));
-      await untilEnded(temporal, id);
-      await assertEnds(db, new Map([[id, end]]));
-      const { status: found } = (await guarded.bank.get(`/v1/transfers/${id}`)).json;
-      assert.equal(found, status);
-    });
-  }
-
-  it('the workflow of a pending transfer needs two members for two approvals, and hears of each', async () => {
-    const own = await openGuardedBank(api, { approvals: 2 });
-    const id = await own.pend();
-    await untilWaiting(temporal, id);
-    answered(await own.act('approve', id, own.approvers[0]), 200);
-    await until(
-      'the workflow knows of one',
-      async () => (await stateOf(temporal, id))?.received === 1,
-    );
-    answered(await own.act('approve', id, own.approvers[1]), 200);
-    await untilEnded(temporal, id);
-    await assertEnds(db, new Map([[id, 'completed']]));
-  });
-
-  it('the workflow of a pending transfer is told of a signal that comes when all is settled: its workflow is gone', async () => {
-    const id = await guarded.pend();
-    await untilWaiting(temporal, id);
-    answered(await guarded.act('cancel', id), 200);
-    await untilEnded(temporal, id);
-    await assert.rejects(sendSignal(temporal, id, 'approve', { actor: 'x', reason: REASON }), {
-      name: 'WorkflowNotFoundError',
-    });
-    assert.equal(await workflowStatus(temporal, id), 'COMPLETED');
   });
 
   it('the workflow of a pending transfer made the SDK warn of nothing', () =>
