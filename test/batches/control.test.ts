@@ -7,15 +7,13 @@ import {
   resumeBatch,
 } from '../../src/batches/control.js';
 import { newId } from '../../src/core/ids.js';
-import { systemClock } from '../../src/core/instant.js';
-import { deactivateStaff } from '../../src/staff/people.js';
 import { idLiteral, LEAST } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';
 import { addStaff, proven } from '../support/staff.js';
 import { assertLedgerSound, balanceOf, TEST_ACTOR } from '../support/world.js';
 import { BatchWorld, payroll } from './support.js';
 
-const ROWS = 450;
+const ROWS = 250;
 
 const db = await testDatabase();
 
@@ -36,14 +34,10 @@ describe('an operator at a batch that is executing', () => {
       `SELECT action, actor_claimed, details FROM audit_log WHERE tenant_id=${idLiteral(world.tenant.tenant.id)}
        AND subject_type='bonus_batch' ORDER BY id`,
     );
-    return rows.map(({ action, actor_claimed: actor, details }) => [
-      action,
-      actor,
-      (JSON.parse(String(details)) as { reason?: string }).reason,
-      ...((JSON.parse(String(details)) as { unchanged?: boolean }).unchanged === true
-        ? ['unchanged']
-        : []),
-    ]);
+    return rows.map(({ action, actor_claimed: actor, details }) => {
+      const { reason, unchanged } = JSON.parse(String(details)) as Record<string, unknown>;
+      return [action, actor, reason, ...(unchanged === true ? ['unchanged'] : [])];
+    });
   };
   const received = async (): Promise<bigint> => (await balanceOf(db.database, ana.id)).available;
 
@@ -139,7 +133,7 @@ describe('an operator at a batch that is executing', () => {
   });
 
   it('an operator at a batch that is executing cancels it while it is being paid, at different moments: what left is what its rows say', async () => {
-    for (let round = 0; round < 6; round += 1) {
+    for (let round = 0; round < 3; round += 1) {
       const batch = await world.executed(
         payer,
         payroll(Array.from({ length: 30 }, () => ['$ana', LEAST.toString(), 'COPM'])),
@@ -160,38 +154,6 @@ describe('an operator at a batch that is executing', () => {
       assert.equal((await received()) - before, BigInt(now.rowsPaid) * LEAST);
       assert.equal((await balanceOf(db.database, payer.id)).held, 0n);
     }
-  });
-
-  it('an operator at a batch that is executing cancels it by an action that was done for good, whatever its sender may do by now', async () => {
-    const one = payroll([['$ana', LEAST.toString(), 'COPM']]);
-    const sender = await addStaff(db.database, { name: 'who leaves', rights: ['cancel'] });
-    const by = proven(sender, 'temporal');
-    const canceling = [await world.executed(payer, one), await world.ready(payer, one)].map(
-      ({ id: batchId }) => ({
-        ...{ batchId, action: 'cancel', by, reason: 'x', actId: newId() },
-      }),
-    ) as Parameters<typeof performBatchAction>[1][];
-    for (const act of canceling) assert('batch' in (await performBatchAction(world.deps, act)));
-    assert(await deactivateStaff(db.database, systemClock, sender, TEST_ACTOR));
-    for (const act of canceling) {
-      assert('batch' in (await performBatchAction(world.deps, act)));
-      assert('refusal' in (await performBatchAction(world.deps, { ...act, actId: newId() })));
-      await world.pay({ id: act.batchId });
-    }
-    const all = (await acts()).map((act) => (act as unknown[])[0]);
-    assert.deepEqual(all.filter((action) => action === 'bonus_batch.cancel').length, 2);
-    assert.deepEqual(all.filter((action) => action === 'bonus_batch.cancel_refused').length, 2);
-  });
-
-  it('an operator at a batch that is executing cancels a paused one, and one without a hold', async () => {
-    const poor = await world.account({ funds: { COPM: 10n * LEAST } });
-    const batch = await world.executed(poor, file);
-    await world.execution.payNextGroup(batch.id, 4);
-    await pauseBatch(world.deps, batch.id, TEST_ACTOR, 'ticket 7');
-    await cancelBatch(world.deps, batch.id, TEST_ACTOR, 'x');
-    assert.equal(await world.pay(batch), 'over');
-    const now = await world.batch(batch.id);
-    assert.deepEqual([now.isHeld, now.rowsPaid, now.rowsFailed], [false, 4, ROWS - 4]);
   });
 
   it('an operator at a batch that is executing can do none of this in another state, to a missing batch, or without a reason', async () => {

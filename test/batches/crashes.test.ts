@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import type { Account } from '../../src/db/entities/parties.js';
+import { brokenFileCampaign } from '../campaigns/broken-files.js';
 import { batchCuts } from '../campaigns/batch-cuts.js';
 import { idLiteral, LEAST } from '../support/bank.js';
-import { testDatabase } from '../support/database.js';
+import { openDatabase, testDatabase } from '../support/database.js';
+import { isCommit, Proxy } from '../support/proxy.js';
 import { balanceOf } from '../support/world.js';
-import { BatchWorld, payroll } from './support.js';
+import { BatchWorld, codeOf, payroll, resourceOf } from './support.js';
+
+const FILE = payroll([['$ana', LEAST.toString(), 'COPM']]);
 
 const db = await testDatabase();
 
@@ -27,12 +32,12 @@ describe('a batch whose payment is interrupted', () => {
 
   it('a batch whose payment is interrupted and that several pay at the same time pays each row once', async () => {
     const { world, ana, payer } = await open();
-    const batch = await world.executed(payer, fileOf(500));
+    const batch = await world.executed(payer, fileOf(250));
     const others = [await BatchWorld.open(db), await BatchWorld.open(db)];
     const ends = await Promise.all([world, ...others].map((one) => one.pay(batch)));
     while ((await world.pay(batch)) !== 'over') continue;
     assert(ends.every((end) => end === 'over' || end === 'unavailable'));
-    assert.equal((await balanceOf(db.database, ana.id)).available, sumOf(500));
+    assert.equal((await balanceOf(db.database, ana.id)).available, sumOf(250));
     assert.deepEqual(await world.events(), ['bonus_batch.ready', 'bonus_batch.completed']);
   });
 
@@ -52,6 +57,41 @@ describe('a batch whose payment is interrupted', () => {
 
   it('a batch whose payment is interrupted by cut connections and cut-off calls, again and again, is paid once and to the last unit', async () => {
     // The short form; `npm run prove -- batch-cuts` pays 20,000 rows.
-    await batchCuts({ db, rows: 2_500, every: 4, settled: 200 });
+    await batchCuts({ db, rows: 1_500, every: 2, settled: 100 });
+  });
+});
+
+describe('an upload whose answer is lost', () => {
+  for (const fate of ['cut_before', 'cut_after'] as const)
+    it(`an upload whose answer is lost, its COMMIT ${fate}: nothing is said that is not so, and the same key makes one batch`, async () => {
+      const proxy = await Proxy.open(db.url);
+      const database = openDatabase(proxy.through(db.url));
+      const shaky = await BatchWorld.open(db, { database, timeoutMs: 1_000 });
+      const from = await shaky.account();
+      proxy.fateOf = (data) => (isCommit(data) ? fate : 'pass');
+      const key = randomUUID();
+      const first = await shaky.upload(from, FILE, key);
+      const answer = fate === 'cut_before' ? 'ledger_unavailable' : undefined;
+      assert.deepEqual([codeOf(first), first.replayed], [answer, false]);
+      proxy.fateOf = () => 'pass';
+      const again = resourceOf(await shaky.upload(from, FILE, key));
+      const [count] = await db.sql(
+        `SELECT COUNT(*) AS n FROM bonus_batches WHERE source_account_id=${idLiteral(from.id)}`,
+      );
+      assert.equal(Number(count!.n), 1);
+      if (first.outcome.done) assert.equal(first.outcome.resource.id, again.id);
+      await database.close();
+      await proxy.close();
+    });
+});
+
+/** `npm run prove -- broken-files` has ten thousand. */
+const FILES = 90;
+
+describe('broken files', () => {
+  it(`broken files of zip, XML and CSV end as 400 or rejected, all ${FILES} of them`, async () => {
+    const { ends } = await brokenFileCampaign(db, { seed: 15, files: FILES, maxMs: 60_000 });
+    for (const end of ['zip 400', 'zip rejected', 'xml rejected', 'csv rejected'])
+      assert((ends.get(end) ?? 0) > 0, `none is ${end}`);
   });
 });

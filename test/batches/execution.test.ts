@@ -7,23 +7,10 @@ import { setPolicy } from '../../src/approvals/policies.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { bonuses } from '../../src/db/entities/bonuses.js';
 import type { Account } from '../../src/db/entities/parties.js';
-import { holds } from '../../src/db/entities/ledger.js';
-import { outbox } from '../../src/db/entities/outbox.js';
 import { idLiteral, LEAST, setStatus } from '../support/bank.js';
-import { BatchExecution } from '../../src/batches/execution.js';
-import type { LedgerWriter } from '../../src/ledger/writer/ledger-writer.js';
 import { testDatabase } from '../support/database.js';
-import { assertLedgerSound, balanceOf, feeSchedule, fund, TEST_ACTOR } from '../support/world.js';
-import {
-  BASE_URL,
-  BatchWorld,
-  codeOf,
-  fileMaker,
-  payroll,
-  resourceOf,
-  UNWATCHED,
-  type WantedCell,
-} from './support.js';
+import { assertLedgerSound, balanceOf, feeSchedule, TEST_ACTOR } from '../support/world.js';
+import { BatchWorld, codeOf, payroll, resourceOf, type WantedCell } from './support.js';
 
 type Rows = readonly (readonly WantedCell[])[];
 
@@ -87,29 +74,6 @@ describe('the execution of a batch', () => {
       ],
     );
     assert.deepEqual(await world.events(), ['bonus_batch.ready', 'bonus_batch.completed']);
-  });
-
-  it('the execution of a batch is put off by nothing that began no execution: refusals and repetitions of a key', async () => {
-    const payer = await source(3n * LEAST);
-    const [stranger, key] = [
-      await addMember(db.database, systemClock, world.tenant.tenant.id, 'Stranger', TEST_ACTOR),
-      randomUUID(),
-    ];
-    const first = await world.ready(payer, pays(LEAST));
-    const second = await world.ready(payer, pays(LEAST));
-    resourceOf(await world.execute(first, world.tenant.owner, key));
-    const others = Array.from({ length: 20 }, async () => {
-      assert.equal(codeOf(await world.execute(second, stranger)), 'authority_insufficient');
-      resourceOf(await world.execute(first, world.tenant.owner, key));
-      assert.equal(codeOf(await world.execute(first)), 'invalid_state');
-    });
-    // While they are still being decided, too.
-    resourceOf(await world.execute(second));
-    await Promise.all(others);
-    const told = await db.database.reader.select(outbox, { resourceId: [first.id, second.id] });
-    const delays = new Set(told.map(({ dueAt, createdAt }) => dueAt - createdAt));
-    assert.deepEqual([told.length, delays.size], [4, 1], 'the one is told as soon as the other');
-    for (const batch of [first, second]) assert.equal(await world.pay(batch), 'over');
   });
 
   it('the execution of a batch holds the whole debit at once if the funds cover it, and each row spends its share', async () => {
@@ -200,28 +164,16 @@ describe('the execution of a batch', () => {
     assert.deepEqual(await world.rows(batch.id), rows);
   });
 
-  for (const [why, spoil] of [
-    ['frozen', (payer: Account) => setStatus(db, payer, 'frozen')],
-    [
-      'not verified',
-      (payer: Account) =>
-        db.change(`UPDATE accounts SET verified_at=NULL WHERE id=${idLiteral(payer.id)}`),
-    ],
-  ] as const)
-    it(`the execution of a batch of a source that is ${why} fails every row with capability_cannot_send and gives the hold back`, async () => {
-      const payer = await source(10n * LEAST);
-      const batch = await world.executed(payer, pays(LEAST, LEAST));
-      await spoil(payer);
-      assert.equal(await world.pay(batch), 'over');
-      assert.deepEqual(
-        (await world.rows(batch.id)).map(({ code }) => code),
-        ['capability_cannot_send', 'capability_cannot_send'],
-      );
-      assert.deepEqual(await balanceOf(db.database, payer.id), {
-        available: 10n * LEAST,
-        held: 0n,
-      });
-    });
+  it('the execution of a batch of a source that is frozen fails every row with capability_cannot_send and gives the hold back', async () => {
+    const payer = await source(10n * LEAST);
+    const batch = await world.executed(payer, pays(LEAST, LEAST));
+    await setStatus(db, payer, 'frozen');
+    assert.equal(await world.pay(batch), 'over');
+    const codes = (await world.rows(batch.id)).map(({ code }) => code);
+    assert.deepEqual(codes, ['capability_cannot_send', 'capability_cannot_send']);
+    const { available, held } = await balanceOf(db.database, payer.id);
+    assert.deepEqual([available, held], [10n * LEAST, 0n]);
+  });
 
   it('the execution of a batch pays whom the row named at validation, whatever happens to the alias', async () => {
     const payer = await source(10n * LEAST);
@@ -248,27 +200,6 @@ describe('the execution of a batch', () => {
     await world.pay(batch);
     await assert.rejects(close, /its balances are not zero/);
     assert.deepEqual([await available(old), await available(other)], [700n, 0n]);
-  });
-
-  it('the execution of a batch pays at most a hundred rows in one transaction, one group at a time', async () => {
-    const payer = await source(1_000n * LEAST);
-    const { watched, deps } = world;
-    const writer = Object.create(watched.writer) as LedgerWriter;
-    let [underWay, most] = [0, 0];
-    writer.submitTogether = async (kind, commands) => {
-      most = Math.max(most, (underWay += 1));
-      const answers = await watched.writer.submitTogether(kind, commands);
-      underWay -= 1;
-      return answers;
-    };
-    const files = fileMaker(db.database);
-    const execution = new BatchExecution({ ...deps, writer, baseUrl: BASE_URL, files });
-    const batch = await world.executed(payer, pays(...Array.from({ length: 250 }, () => LEAST)));
-    await watched.writer.idle();
-    watched.groups.length = 0;
-    assert.equal(await execution.pay(batch.id, UNWATCHED), 'over');
-    await watched.writer.idle();
-    assert.deepEqual([watched.groups, most], [[100, 100, 50], 1]);
   });
 
   it('the execution of a batch counts each row in the month in which it is paid', async () => {
@@ -302,131 +233,76 @@ describe('the execution of a batch', () => {
     ]);
   });
 
-  it('the execution of a batch fails a row that would make its recipient richer than a balance can be', async () => {
-    const network = `net-${randomUUID()}`;
-    const other = await BatchWorld.open(db);
-    for (const { tenant } of [world, other])
-      await db.sql(
-        `UPDATE tenants SET network='${network}' WHERE id=${idLiteral(tenant.tenant.id)}`,
-      );
-    const rich = await other.account();
-    await fund(other.deps, rich, { raw: 9_223_372_036_854_775_807n - LEAST + 1n, asset: 'COPM' });
+  it('executing a batch is 409 invalid_state {current, allowed: ["ready"]} from every state but ready', async () => {
     const payer = await source(10n * LEAST);
-    const batch = await world.paid(payer, payroll([[rich.id, LEAST.toString(), 'COPM']]));
-    assert.deepEqual(
-      (await world.rows(batch.id)).map(({ code }) => code),
-      ['invalid_field'],
+    const open = await world.uploaded(payer, pays(LEAST));
+    const rejected = await world.validated(payer, payroll([['$nobody', '1', 'COPM']]));
+    const executing = await world.executed(payer, pays(LEAST));
+    const completed = await world.paid(payer, pays(LEAST));
+    for (const [batch, current] of [
+      [open, 'validating'],
+      [rejected, 'rejected'],
+      [executing, 'executing'],
+      [completed, 'completed'],
+    ] as const) {
+      const { outcome } = await world.execute(batch);
+      assert(!outcome.done);
+      assert.deepEqual(
+        [outcome.refusal.code, outcome.refusal.details],
+        ['invalid_state', { current, allowed: ['ready'] }],
+      );
+    }
+  });
+
+  it('executing a batch replays for the same member and key, as the batch is now; another member with the key is 409, and so are other keys, also at the same time', async () => {
+    const payer = await source(10n * LEAST);
+    const batch = await world.ready(payer, pays(LEAST));
+    const other = await addMember(db.database, systemClock, payer.tenantId, 'other', TEST_ACTOR);
+    await grantRole(db.database, systemClock, other, payer.id, 'approver', TEST_ACTOR);
+    const key = randomUUID();
+    assert.equal(
+      resourceOf(await world.execute(batch, world.tenant.owner, key)).status,
+      'executing',
     );
-    assert.deepEqual(await balanceOf(db.database, payer.id), { available: 10n * LEAST, held: 0n });
+    assert.equal(codeOf(await world.execute(batch, other, key)), 'idempotency_key_reused');
+    await world.pay(batch);
+    const again = await world.execute(batch, world.tenant.owner, key);
+    assert.deepEqual([again.replayed, resourceOf(again).status], [true, 'completed']);
+    const next = await world.ready(payer, pays(LEAST));
+    const codes = (await Promise.all([1, 2, 3].map(() => world.execute(next)))).map(codeOf);
+    assert.deepEqual(codes.sort(), ['invalid_state', 'invalid_state', undefined]);
+    await world.pay(next);
+    assert.equal(await available(ana), 2n * LEAST);
   });
 
-  describe('execute', () => {
-    it('executing a batch is 409 invalid_state {current, allowed: ["ready"]} from every state but ready', async () => {
-      const payer = await source(10n * LEAST);
-      const open = await world.uploaded(payer, pays(LEAST));
-      const rejected = await world.validated(payer, payroll([['$nobody', '1', 'COPM']]));
-      const executing = await world.executed(payer, pays(LEAST));
-      const completed = await world.paid(payer, pays(LEAST));
-      for (const [batch, current] of [
-        [open, 'validating'],
-        [rejected, 'rejected'],
-        [executing, 'executing'],
-        [completed, 'completed'],
-      ] as const) {
-        const { outcome } = await world.execute(batch);
-        assert(!outcome.done);
-        assert.deepEqual(
-          [outcome.refusal.code, outcome.refusal.details],
-          ['invalid_state', { current, allowed: ['ready'] }],
-        );
-      }
+  it('executing a batch is for approvers, admins and owners; where a policy says so, not for the uploader', async () => {
+    const guarded = await BatchWorld.open(db);
+    await guarded.account({ alias: '$ana' });
+    const { id } = guarded.tenant.tenant;
+    const member = await addMember(db.database, systemClock, id, 'second', TEST_ACTOR);
+    const payer = await guarded.account({
+      funds: { COPM: 10n * LEAST },
+      roles: [{ memberId: member.id, role: 'operator' }],
     });
-
-    it('executing a batch replays for the same member and key, as the batch is now; another member with the key is 409', async () => {
-      const payer = await source(10n * LEAST);
-      const batch = await world.ready(payer, pays(LEAST));
-      const other = await addMember(
-        db.database,
-        systemClock,
-        world.tenant.tenant.id,
-        'other',
-        TEST_ACTOR,
-      );
-      await grantRole(db.database, systemClock, other, payer.id, 'approver', TEST_ACTOR);
-      const key = randomUUID();
-      assert.equal(
-        resourceOf(await world.execute(batch, world.tenant.owner, key)).status,
-        'executing',
-      );
-      assert.equal(codeOf(await world.execute(batch, other, key)), 'idempotency_key_reused');
-      await world.pay(batch);
-      const again = await world.execute(batch, world.tenant.owner, key);
-      assert.deepEqual([again.replayed, resourceOf(again).status], [true, 'completed']);
-      assert.equal(await available(ana), LEAST);
-    });
-
-    it('executing a batch twice at the same time is one 202; the other is a replay under the same key, else 409', async () => {
-      const payer = await source(100n * LEAST);
-      for (let round = 0; round < 5; round += 1) {
-        const batch = await world.ready(payer, pays(LEAST));
-        const key = randomUUID();
-        const same = await Promise.all(
-          [1, 2, 3].map(() => world.execute(batch, world.tenant.owner, key)),
-        );
-        assert.deepEqual(same.map(({ replayed }) => replayed).sort(), [false, true, true]);
-        const next = await world.ready(payer, pays(LEAST));
-        const codes = (await Promise.all([1, 2, 3].map(() => world.execute(next)))).map(codeOf);
-        assert.deepEqual(codes.filter((code) => code === undefined).length, 1);
-        assert.deepEqual(codes.filter((code) => code === 'invalid_state').length, 2);
-        await Promise.all([world.pay(batch), world.pay(next)]);
-      }
-      assert.equal(await available(ana), 10n * LEAST);
-    });
-
-    it('executing a batch is for approvers, admins and owners; where a policy says so, not for the uploader', async () => {
-      const guarded = await BatchWorld.open(db);
-      await guarded.account({ alias: '$ana' });
-      const member = await addMember(
-        db.database,
-        systemClock,
-        guarded.tenant.tenant.id,
-        'second',
-        TEST_ACTOR,
-      );
-      const payer = await guarded.account({
-        funds: { COPM: 10n * LEAST },
-        roles: [{ memberId: member.id, role: 'operator' }],
-      });
-      const policy = {
-        accountId: payer.id,
-        asset: 'COPM',
-        threshold: 2n * LEAST,
-        approvals: 1,
-        expiresInS: 3_600,
-        refusesBatches: false,
-      } as const;
-      await setPolicy(db.database, systemClock, policy, TEST_ACTOR);
-      const [small, large] = [
-        await guarded.ready(payer, pays(2n * LEAST - 1n)),
-        await guarded.ready(payer, pays(LEAST, LEAST)),
-      ];
-      assert.equal(codeOf(await guarded.execute(small, member)), 'authority_insufficient');
-      assert.equal(codeOf(await guarded.execute(small)), undefined);
-      assert.equal(codeOf(await guarded.execute(large)), 'authority_insufficient');
-      await grantRole(db.database, systemClock, member, payer.id, 'approver', TEST_ACTOR);
-      assert.equal(codeOf(await guarded.execute(large, member)), undefined);
-      await Promise.all([guarded.pay(small), guarded.pay(large)]);
-      assert.equal((await guarded.batch(large.id)).executedBy, member.id);
-    });
-  });
-
-  it('an account that pays or receives fees of an executing batch is not closed', async () => {
-    const payer = await world.account();
-    const batch = await world.executed(payer, pays(LEAST));
-    const close = () => closeAccount(db.deps, payer.id, { actor: TEST_ACTOR, reason: 'x' });
-    await assert.rejects(close, /is executing/);
-    await world.pay(batch, UNWATCHED);
-    assert.equal((await close()).changed, true);
-    assert.equal(await db.database.reader.find(holds, { resourceId: batch.id }), undefined);
+    const policy = {
+      accountId: payer.id,
+      asset: 'COPM',
+      threshold: 2n * LEAST,
+      approvals: 1,
+      expiresInS: 3_600,
+      refusesBatches: false,
+    } as const;
+    await setPolicy(db.database, systemClock, policy, TEST_ACTOR);
+    const [small, large] = [
+      await guarded.ready(payer, pays(2n * LEAST - 1n)),
+      await guarded.ready(payer, pays(LEAST, LEAST)),
+    ];
+    assert.equal(codeOf(await guarded.execute(small, member)), 'authority_insufficient');
+    assert.equal(codeOf(await guarded.execute(small)), undefined);
+    assert.equal(codeOf(await guarded.execute(large)), 'authority_insufficient');
+    await grantRole(db.database, systemClock, member, payer.id, 'approver', TEST_ACTOR);
+    assert.equal(codeOf(await guarded.execute(large, member)), undefined);
+    await Promise.all([guarded.pay(small), guarded.pay(large)]);
+    assert.equal((await guarded.batch(large.id)).executedBy, member.id);
   });
 });

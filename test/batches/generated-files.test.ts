@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { generateMissing } from '../../src/batches/execution.js';
-import { openSheet } from '../../src/spreadsheets/open-sheet.js';
-import { bytesOf } from '../../src/spreadsheets/byte-source.js';
-import { removeOldRows } from '../../src/batches/sweeps.js';
 import { pauseBatch, cancelBatch } from '../../src/batches/control.js';
 import type { Uuid } from '../../src/core/ids.js';
-import { instant, systemClock } from '../../src/core/instant.js';
+import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi } from '../support/api.js';
 import { answered, idLiteral, type Json, LEAST, object, openBank } from '../support/bank.js';
@@ -102,21 +99,6 @@ describe('the files that a batch gives back', () => {
     assert.notEqual((await urls(id)).result_url, null);
   });
 
-  it('the files that a batch gives back are of many problems the same in both formats, and whole', async () => {
-    const { id } = await rejected(1_500);
-    const lines = (await download(id, 'errors')).trimEnd().split('\r\n');
-    const { bytes } = await bank.get(`/v1/bonus_batches/${id}/files/errors?format=xlsx`);
-    let rows = 0;
-    for await (const _ of openSheet(bytesOf([bytes]))) rows += 1;
-    assert.equal(lines.length, 1 + 1_500 * 3);
-    assert.equal(rows, lines.length);
-    const stored = await db.sql(
-      `SELECT SUM(LENGTH(content)) AS bytes, MAX(LENGTH(content)) AS most FROM generated_file_pieces WHERE owner_id=${idLiteral(id)} AND format='csv'`,
-    );
-    assert.equal(Number(stored[0]?.bytes), Buffer.byteLength(lines.join('\r\n')) + 2);
-    assert.equal(Number(stored[0]?.most), 65_536);
-  });
-
   it('the files that a batch gives back are made by the sweeper for a batch that ended without, and have no address until then', async () => {
     const [{ id: refused }, done] = [await rejected(), await paid()];
     const before = [await download(refused, 'errors'), await download(done, 'result')];
@@ -127,63 +109,5 @@ describe('the files that a batch gives back', () => {
     await makeAll();
     assert.notEqual((await urls(refused)).errors_url, null);
     assert.deepEqual([await download(refused, 'errors'), await download(done, 'result')], before);
-  });
-
-  it('the files that a batch gives back that cannot be written do not keep the batch from ending without them, and the sweeper makes them', async () => {
-    const id = await executed();
-    const { TMPDIR } = process.env;
-    process.env.TMPDIR = '/nowhere';
-    await served.pay(id).finally(() => {
-      if (TMPDIR === undefined) delete process.env.TMPDIR;
-      else process.env.TMPDIR = TMPDIR;
-    });
-    const { status, files } = await shown(id);
-    assert.deepEqual([status, object(files).result_url], ['completed', null]);
-    await makeAll();
-    assert.equal((await download(id, 'result')).trimEnd().split('\r\n').length, 3);
-  });
-
-  it('the files that a batch gives back are made once, however many make them at a time', async () => {
-    const id = await paid();
-    const before = await download(id, 'result');
-    await forget(id);
-    await Promise.all([makeAll(), makeAll(), makeAll()]);
-    assert.equal(await download(id, 'result'), before);
-  });
-
-  it('the files that a batch gives back are removed with the rows and problems, and so are their addresses', async () => {
-    const [{ id: refused }, done] = [await rejected(), await paid()];
-    for (const ended of ['unpaid', 'paid'] as const) {
-      let after: Uuid | null = null;
-      do
-        after = await removeOldRows(
-          db.database,
-          systemClock,
-          ended,
-          instant(Date.now() + 86_400_000),
-          after,
-        );
-      while (after !== null);
-    }
-    for (const [id, name] of [
-      [refused, 'errors'],
-      [done, 'result'],
-    ] as const) {
-      assert.deepEqual(await urls(id), { errors_url: null, result_url: null });
-      answered(await bank.get(`/v1/bonus_batches/${id}/files/${name}`), 404, 'not_found');
-    }
-    await makeAll();
-    const [left] = await db.sql(
-      `SELECT COUNT(*) AS n FROM generated_file_pieces WHERE owner_id IN (${idLiteral(refused)},${idLiteral(done)})`,
-    );
-    assert.equal(Number(left?.n), 0);
-  });
-
-  it('the files that a batch gives back with a missing piece are cut off, and never look whole', async () => {
-    const { id } = await rejected(1_500);
-    await db.sql(
-      `DELETE FROM generated_file_pieces WHERE owner_id=${idLiteral(id)} AND format='csv' AND number=1`,
-    );
-    await assert.rejects(bank.get(`/v1/bonus_batches/${id}/files/errors`));
   });
 });

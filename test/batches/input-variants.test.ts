@@ -37,10 +37,6 @@ const tabs: Problem = [
   '  unreadable_file',
   /separated by tabs: save the file as CSV with commas or semicolons/,
 ];
-const lineBreak = (column: string): Problem => [
-  `2 ${column} invalid_field`,
-  new RegExp(`^${column} has a line break`),
-];
 const phone = (written: string): string => csv(`${written},100000,COPM,x,`);
 
 /** The workbook that each producer wrote from the same five rows. */
@@ -50,233 +46,101 @@ const PRODUCED: Expected = [
   ['4 description invalid_field', /^description has a line break/],
   badPhone(5),
 ];
+const lineBreakIn = (column: string, row: string): [string, string, Expected] => [
+  ...([`a line break in ${column}`, csv(row)] as const),
+  [[`2 ${column} invalid_field`, new RegExp(`^${column} has a line break`)]],
+];
+const inTabs = csv(ROW).replaceAll(',', '\t');
+const inBars = csv(ROW).replaceAll(',', '|');
+const inSemicolons = csv(ROW).replaceAll(',', ';');
+const bars: Problem = ['  unreadable_file', /separated by vertical bars \(\|\)/];
+const notUtf8: Problem = ['  bad_encoding', /not UTF-8/];
+const missing = (row: number, code: string): Problem[] =>
+  ['recipient', 'amount', 'asset'].map((column) => [`${row} ${column} ${code}`, /./]);
+const FEW = 'recipient,amount,asset,note\n';
 
 const VARIANTS: readonly (readonly [title: string, file: string | Buffer, expected: Expected])[] = [
-  // Phones
   ['pandas: a phone in a column with an empty cell', sample('phone_dot_zero.csv'), [badPhone()]],
   ['pandas to_csv: a phone without + as a float', phone('573001112236.0'), [badPhone()]],
-  ['pandas to_csv: two digits after the point', phone('60123456.75'), [badPhone()]],
   ['Excel in Spanish: a decimal comma between semicolons', semicolons('60123456,75'), [badPhone()]],
-  ['Excel: a quoted decimal comma', phone('"60123456,75"'), [badPhone()]],
   ['Excel: an exponent', phone('3.9333E+11'), [badPhone()]],
   ['LibreOffice in Spanish: an exponent with a comma', semicolons('3,9333E+11'), [badPhone()]],
-  ['Excel: an exponent without a point', phone('573001112236E0'), [badPhone()]],
-  ['Excel: a format with two decimals', phone('+39333123456.00'), [badPhone()]],
-  [
-    'LibreOffice in Spanish: thousands and decimals',
-    semicolons('573.001.112.236,00'),
-    [badPhone()],
-  ],
-  ['Excel in English: thousands and decimals', phone('"573,001,112,236.00"'), [badPhone()]],
-  ['Excel: the format "0."', phone('573001112236.'), [badPhone()]],
-  ['a space before the point', phone('+39333123456 .0'), [badPhone()]],
-  ['full-width digits and point', phone('＋３９３３３１２３４５６．０'), [badPhone()]],
-  ['Arabic digits and a point', phone('+٣٩٣٣٣١٢٣٤٥٦.٠'), [badPhone()]],
-  ['points between groups of which the last is zero', phone('+39.333.123.456.00'), [badPhone()]],
-  [
-    'points between groups of which the last has one digit',
-    phone('+39.333.123.456.0'),
-    [badPhone()],
-  ],
   ['points between groups of two or more digits', phone('300.111.22.33'), 'ready'],
-  ['points between groups with a country code', phone('+57.300.111.22.33'), 'ready'],
   ['Excel in Spanish: thousands in a phone', semicolons('573.001.112.233'), 'ready'],
-  ['spaces, brackets and dashes', phone('+57 (300) 111-22-33'), 'ready'],
   ['Arabic digits', phone('٣٠٠١١١٢٢٣٣'), 'ready'],
 
   // Rows longer than the header
   ['an unquoted decimal comma in the amount', sample('ragged_1.csv'), [beyond('RG-1')]],
-  [
-    'an unquoted decimal comma shifts 00 into the reference',
-    csv('$dora,1500000,00,COPM,Bono,R-1').replace(
-      HEADER,
-      'recipient,amount,reference,asset,description',
-    ),
-    [beyond('R-1')],
-  ],
-  [
-    'an unquoted thousands separator',
-    'recipient,asset,amount\n$dora,COPM,100,000\n',
-    [beyond('000'), ['2 amount below_minimum', /minimum/]],
-  ],
-  [
-    'an unquoted comma in the description',
-    'recipient,amount,asset,description\n$dora,100000,COPM,Pago, noviembre\n',
-    [beyond(' noviembre')],
-  ],
-  [
-    'an unquoted semicolon in the description',
-    'recipient;amount;asset;description\n$dora;100000;COPM;Pago;noviembre\n',
-    [beyond('noviembre')],
-  ],
+  ['an unquoted comma', `${FEW}$dora,100000,COPM,Pago, noviembre\n`, [beyond(' noviembre')]],
   ['CRLF line ends', csv(`${ROW},x`).replaceAll('\n', '\r\n'), [beyond('x')]],
-  ['CR line ends', csv(`${ROW},x`).replaceAll('\n', '\r'), [beyond('x')]],
-  ['a byte order mark', `\ufeff${csv(`${ROW},x`)}`, [beyond('x')]],
-  ['no line end after the last row', csv(`${ROW},x`).trimEnd(), [beyond('x')]],
-  ['a quoted value beyond the header', csv(`${ROW},"x"`), [beyond('x')]],
-  [
-    'quoted names in the header',
-    `"recipient","amount","asset"\n$dora,100000,COPM,x\n`,
-    [beyond('x')],
-  ],
-  ['a blank before the value', csv(`${ROW}, ,x`), [beyond('x')]],
-  [
-    'blanks at the end of the header',
-    `recipient,amount,asset,, \n$dora,100000,COPM,,x\n`,
-    [beyond('x')],
-  ],
-  [
-    'a value in a row that is otherwise empty',
-    csv(ROW, ',,,,,x'),
-    [
-      beyond('x', 3),
-      ...['recipient', 'amount', 'asset'].map((column): Problem => [
-        `3 ${column} missing_field`,
-        /empty/,
-      ]),
-    ],
-  ],
+  ['only such a value', csv(ROW, ',,,,,x'), [beyond('x', 3), ...missing(3, 'missing_field')]],
   ['blank lines before the row', csv('', '', `${ROW},x`), [beyond('x', 4)]],
   ['several such rows', csv(`${ROW},x`, ROW, `${ROW},y`), [beyond('x'), beyond('y', 4)]],
   ['a formula beyond the header', csv(`${ROW},=1+1`), [beyond('=1+1')]],
-  ['a sep= line before', `sep=;\n${csv(`${ROW},x`).replaceAll(',', ';')}`, [beyond('x')]],
   ['blank values after the header', csv(`${ROW},,,`), 'ready'],
-  ['spaces after the header', csv(`${ROW}, ,\t, `), 'ready'],
   ['quoted blanks after the header', csv(`${ROW},""," "`), 'ready'],
   ['a quoted comma', csv('$dora,100000,COPM,"Pago, noviembre",'), 'ready'],
+  ['a value under a column that is ignored', `${FEW}$dora,100000,COPM,x\n`, 'ready'],
   [
-    'a value under a column that the service ignores',
-    'recipient,amount,asset,note\n$dora,100000,COPM,x\n',
-    'ready',
-  ],
-  ['UTF-16', Buffer.from(`\ufeff${csv(`${ROW},x`)}`, 'utf16le'), [['  bad_encoding', /not UTF-8/]]],
-  [
-    'more than 100 columns',
+    '100 columns more',
     csv(`${ROW}${',x'.repeat(100)}`),
-    [['  too_many_columns', /row 2 has more than 100 columns/]],
+    [['  too_many_columns', /row 2 has more/]],
   ],
 
   // All three in workbooks
   ...['openpyxl', 'xlsxwriter', 'pandas', 'sheetjs', 'exceljs', 'libreoffice'].map(
-    (producer) =>
-      [
-        `${producer}: phones, a cell under no header and a line break`,
-        sample(`${producer}.xlsx`),
-        PRODUCED,
-      ] as const,
+    (by) => [`${by}: phones, more cells, line breaks`, sample(`${by}.xlsx`), PRODUCED] as const,
   ),
 
   // What the file is
   ['Excel: a sep=; line', sample('sep_line.csv'), 'ready'],
   ...['SEP=;\n', '"sep=;"\r\n', 'sep=;;;;;\n', '\ufeffsep=;\n', 'Sep=; \r'].map(
-    (line) =>
-      [
-        `the first line ${JSON.stringify(line)}`,
-        `${line}${csv(ROW).replaceAll(',', ';')}`,
-        'ready',
-      ] as const,
+    (line) => [`a line ${JSON.stringify(line)}`, `${line}${inSemicolons}`, 'ready'] as const,
   ),
   ['a sep=, line', `sep=,\n${csv(ROW)}`, 'ready'],
   ['a sep= line without a separator', `sep=\n${csv(ROW)}`, 'ready'],
-  [
-    'a sep=; line before commas',
-    `sep=;\n${csv(ROW)}`,
-    [
-      ['1 recipient missing_column', /"recipient,amount,ass…"|has "recipient/],
-      ['1 amount missing_column', /./],
-      ['1 asset missing_column', /./],
-    ],
-  ],
-  ['a sep= line that names a tab', `sep=\t\n${csv(ROW).replaceAll(',', '\t')}`, [tabs]],
-  [
-    'a sep=| line',
-    `sep=|\n${csv(ROW).replaceAll(',', '|')}`,
-    [['  unreadable_file', /separated by vertical bars \(\|\)/]],
-  ],
+  ['a sep=; line before commas', `sep=;\n${csv(ROW)}`, missing(1, 'missing_column')],
+  ['a sep= line that names a tab', `sep=\t\n${inTabs}`, [tabs]],
+  ['a sep=| line', `sep=|\n${inBars}`, [bars]],
   ['LibreOffice: tabs', sample('libreoffice-tabs.csv'), [tabs]],
-  ['tabs and quotation marks', sample('tsv_quoted.csv'), [tabs]],
-  ['pandas to_csv with sep="\\t"', csv(ROW).replaceAll(',', '\t'), [tabs]],
-  ['Google Sheets: TSV with CRLF', csv(ROW).replaceAll(',', '\t').replaceAll('\n', '\r\n'), [tabs]],
-  ['a comma in a value between tabs', 'recipient\tamount\tasset\n"$dora"\t100,000\tCOPM\n', [tabs]],
-  [
-    'vertical bars',
-    csv(ROW).replaceAll(',', '|'),
-    [['  unreadable_file', /separated by vertical bars/]],
-  ],
-  [
-    'SheetJS: Unicode text with tabs',
-    sample('sheetjs-unicode.txt'),
-    [['  bad_encoding', /not UTF-8/]],
-  ],
-  ['Excel: Alt+Enter in a description', sample('alt-enter_desc.xlsx'), [lineBreak('description')]],
-  [
-    'a line break in a description',
-    csv('$dora,100000,COPM,"one\ntwo",'),
-    [lineBreak('description')],
-  ],
-  [
-    'a line break of Windows in a description',
-    csv('$dora,100000,COPM,"one\r\ntwo",'),
-    [lineBreak('description')],
-  ],
-  [
-    'a line break of an old Mac in a description',
-    csv('$dora,100000,COPM,"one\rtwo",'),
-    [lineBreak('description')],
-  ],
-  [
-    'a line separator in a description',
-    csv('$dora,100000,COPM,one\u2028two,'),
-    [lineBreak('description')],
-  ],
-  ['a line break in a reference', csv('$dora,100000,COPM,x,"R\n1"'), [lineBreak('reference')]],
-  ['a line break in a recipient', csv('"$do\nra",100000,COPM,x,'), [lineBreak('recipient')]],
-  ['a line break in an amount', csv('$dora,"100\n000",COPM,x,'), [lineBreak('amount')]],
-  ['a line break in an asset', csv('$dora,100000,"CO\nPM",x,'), [lineBreak('asset')]],
+  ['pandas to_csv with sep="\\t"', inTabs, [tabs]],
+  ['vertical bars', inBars, [bars]],
+  ['UTF-16', Buffer.from(`\ufeff${csv(ROW)}`, 'utf16le'), [notUtf8]],
+  ['SheetJS: Unicode text with tabs', sample('sheetjs-unicode.txt'), [notUtf8]],
+  lineBreakIn('description', '$dora,100000,COPM,"one\ntwo",'),
+  lineBreakIn('reference', '$dora,100000,COPM,x,"R\n1"'),
+  lineBreakIn('recipient', '"$do\nra",100000,COPM,x,'),
+  lineBreakIn('amount', '$dora,"100\n000",COPM,x,'),
+  lineBreakIn('asset', '$dora,100000,"CO\nPM",x,'),
   ['a line break after a value', csv('"$dora\n",100000,COPM,x,'), 'ready'],
 ];
 
+const HTML = /an HTML page/;
+const XML = /an XML document/;
+const XLS = /an old Excel workbook \(\.xls\)/;
+const LOCKED = Buffer.from('EncryptedPackage', 'utf16le');
+
 /** Files that are not stored, and what the answer says that they are. */
 const REFUSED: readonly (readonly [title: string, file: string | Buffer, what: RegExp])[] = [
-  ['HTML', sample('html_table_named_xls.csv'), /an HTML page/],
-  ['LibreOffice: HTML', sample('libreoffice-html.xls'), /an HTML page/],
-  ['SheetJS: HTML', sample('sheetjs-html.xls'), /an HTML page/],
-  ['pandas: HTML', sample('pandas-html.xls'), /an HTML page/],
-  ['HTML after white space and a byte order mark', '\ufeff\r\n\t<HTML>', /an HTML page/],
-  ['HTML that begins with another element', '<center><table><tr><td>recipient', /an HTML page/],
-  [
-    'XML of a workbook without a declaration',
-    '<Workbook xmlns="urn:x"><Worksheet><Table>',
-    /an XML document/,
-  ],
-  [
-    '.xls of Excel 97 without its container',
-    Buffer.from('0908100000060500bb0dcc07', 'hex'),
-    /an old Excel workbook \(\.xls\)/,
-  ],
-  ['HTML in UTF-16', Buffer.from('\ufeff<html>', 'utf16le'), /an HTML page/],
-  ['SheetJS: XML of Excel 2003', sample('sheetjs-2003.xls'), /an XML document/],
-  ['SheetJS: flat OpenDocument', sample('sheetjs.fods'), /an XML document/],
+  ['HTML', sample('html_table_named_xls.csv'), HTML],
+  ['LibreOffice: HTML', sample('libreoffice-html.xls'), HTML],
+  ['HTML after white space and a byte order mark', '\ufeff\r\n\t<HTML>', HTML],
+  ['HTML that begins with another element', '<center><table><tr><td>recipient', HTML],
+  ['a workbook without a declaration', '<Workbook xmlns="urn:x"><Worksheet><Table>', XML],
+  ['.xls without its container', Buffer.from('0908100000060500bb0dcc07', 'hex'), XLS],
+  ['SheetJS: XML of Excel 2003', sample('sheetjs-2003.xls'), XML],
+  ['SheetJS: flat OpenDocument', sample('sheetjs.fods'), XML],
   [
     'Excel: a web archive',
-    'MIME-Version: 1.0\r\nContent-Type: multipart/related\r\n\r\n',
-    /a web archive/,
+    'MIME-Version: 1.0\r\nContent-Type: multipart/related\r\n',
+    /web archive/,
   ],
-  ['LibreOffice: .xls', sample('libreoffice.xls'), /an old Excel workbook \(\.xls\)/],
-  ['xlwt: .xls', sample('xlwt.xls'), /an old Excel workbook \(\.xls\)/],
-  ['SheetJS: .xls', sample('sheetjs.xls'), /an old Excel workbook \(\.xls\)/],
-  ['SheetJS: .xls of Excel 5', sample('sheetjs-5.xls'), /an old Excel workbook \(\.xls\)/],
-  ['SheetJS: .xls of Excel 2', sample('sheetjs-2.xls'), /an old Excel workbook \(\.xls\)/],
-  [
-    'a workbook with a password',
-    Buffer.concat([
-      sample('xlwt.xls').subarray(0, 512),
-      Buffer.from('EncryptedPackage', 'utf16le'),
-    ]),
-    /protected by a password/,
-  ],
+  ['LibreOffice: .xls', sample('libreoffice.xls'), XLS],
+  ['xlwt: .xls', sample('xlwt.xls'), XLS],
+  ['SheetJS: .xls', sample('sheetjs.xls'), XLS],
+  ['SheetJS: .xls of Excel 5', sample('sheetjs-5.xls'), XLS],
+  ['a password', Buffer.concat([sample('xlwt.xls').subarray(0, 512), LOCKED]), /by a password/],
   ['LibreOffice: .ods', sample('libreoffice.ods'), /an OpenDocument file \(\.ods\)/],
-  ['pandas: .ods', sample('pandas.ods'), /an OpenDocument file \(\.ods\)/],
   ['SheetJS: .xlsb', sample('sheetjs.xlsb'), /a binary workbook \(\.xlsb\)/],
   ['a PDF', '%PDF-1.7\n', /a PDF/],
   ['nothing', '', /empty/],

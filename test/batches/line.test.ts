@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict';
-import { batchWorkflowResource } from '../../src/batches/workflow-resource.js';
-import { instant, systemClock } from '../../src/core/instant.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { outbox } from '../../src/db/entities/outbox.js';
-import { bonusBatches } from '../../src/db/entities/bonuses.js';
-import { updateSql } from '../../src/db/statements.js';
-import { transact } from '../../src/db/transact.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { testDatabase } from '../support/database.js';
 import { LEAST } from '../support/bank.js';
@@ -34,16 +29,6 @@ describe('the line of files that wait to be validated', () => {
     const entries = await db.database.reader.select(outbox, { resourceId: ids });
     return ids.filter((id) => entries.some(({ resourceId }) => resourceId === id));
   };
-  /** Of these the ones that the sweeper would look for. */
-  const missed = async (ids: readonly Uuid[]): Promise<Uuid[]> => {
-    const found = await batchWorkflowResource.listWaiting(
-      db.database.reader,
-      instant(systemClock() + 60_000),
-      null,
-      100_000,
-    );
-    return ids.filter((id) => found.some((one) => one.id === id));
-  };
 
   it('the line of files that wait to be validated has the first two begin, and each of the others when one has ended', async () => {
     const ids = await upload(4);
@@ -64,13 +49,6 @@ describe('the line of files that wait to be validated', () => {
     assert.deepEqual(await told(ids), ids);
   });
 
-  it('the line of files that wait to be validated is kept by the sweeper, which announces only those whose turn it is', async () => {
-    const ids = await upload(6);
-    assert.deepEqual(await missed(ids), ids.slice(0, 2));
-    await world.validate(ids[0]!);
-    assert.deepEqual(await missed(ids), ids.slice(1, 3));
-  });
-
   it('the line of files that wait to be validated goes on at once when a file that fails again and again leaves it', async () => {
     const ids = await upload(4);
     const cutOff = { ...UNWATCHED, signal: AbortSignal.abort(new Error('the worker is gone')) };
@@ -82,17 +60,5 @@ describe('the line of files that wait to be validated', () => {
     await world.validate(ids[1]!);
     assert.deepEqual(await told(ids), ids);
     for (const at of [0, 2, 3]) await world.validate(ids[at]!);
-  });
-
-  it('the line of files that wait to be validated is not delayed by a file that fails again and again', async () => {
-    const ids = await upload(3);
-    for (const id of ids.slice(0, 2))
-      await transact(db.database, (transaction) =>
-        transaction.execute(updateSql(bonusBatches, { validationRun: 5 }, { id })),
-      );
-    assert.deepEqual(await missed(ids), ids);
-    const next = await upload(1);
-    assert.deepEqual(await told(next), next);
-    for (const id of ids) await world.validate(id);
   });
 });

@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { addMember } from '../../src/access/members.js';
-import {
-  DEFAULT_QUOTAS,
-  type QuotaChange,
-  readQuotas,
-  setQuotas,
-} from '../../src/access/quotas.js';
+import { grantRole } from '../../src/access/members.js';
+import { type QuotaChange, readQuotas, setQuotas } from '../../src/access/quotas.js';
 import { deleteUploadedBytes } from '../../src/batches/sweeps.js';
 import { instant, systemClock } from '../../src/core/instant.js';
-import type { Account, Member } from '../../src/db/entities/parties.js';
+import type { Account } from '../../src/db/entities/parties.js';
 import { startTestApi, type TestAnswer } from '../support/api.js';
-import { answered, type Bank, idLiteral, LEAST, openBank, text } from '../support/bank.js';
+import { answered, type Bank, LEAST, openBank, text } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';
 import { TEST_ACTOR } from '../support/world.js';
 import { batchServiceOf, csvOf, formOf, ServedBatches, UNWATCHED } from './support.js';
@@ -126,30 +121,9 @@ describe('the quotas of a tenant', () => {
     );
   });
 
-  it('the quotas of a tenant are those of one tenant, and the same for all where nobody has said otherwise', async () => {
-    await set({ openBatches: 0n });
-    const other = await openBank(api);
-    const { id } = await other.account();
-    const form = formOf(FILE, { source_account: id });
-    answered(await other.request('POST', '/v1/bonus_batches', { form, key: randomUUID() }), 201);
-    assert.deepEqual(
-      (await readQuotas(db.database.reader, other.tenant.tenant.id)).limits,
-      DEFAULT_QUOTAS,
-    );
-  });
-
   it('the quotas of a tenant are looked at last: after the key, the form, the source and the role', async () => {
-    const { tenant } = bank.tenant;
-    const viewer: Member = await addMember(
-      db.database,
-      systemClock,
-      tenant.id,
-      `viewer ${randomUUID()}`,
-      TEST_ACTOR,
-    );
-    await db.change(
-      `INSERT INTO member_roles VALUES (${idLiteral(payer.id)}, ${idLiteral(viewer.id)}, 'viewer')`,
-    );
+    const viewer = await bank.member();
+    await grantRole(db.database, systemClock, viewer, payer.id, 'viewer', TEST_ACTOR);
     const stranger = await (await openBank(api)).account();
     const key = randomUUID();
     answered(await upload(key), 201);
@@ -175,13 +149,5 @@ describe('the quotas of a tenant', () => {
       answered(await send(formOf(FILE, { source_account: id })), 404, 'not_found');
     answered(await send(formOf(FILE, { source_account })), 403, 'authority_insufficient');
     answered(await upload(), 422, 'quota_exceeded');
-  });
-
-  it('the quotas of a tenant are recorded in the audit log', async () => {
-    await set({ openBatches: 5n });
-    const [row] = await db.sql(
-      `SELECT details FROM audit_log WHERE tenant_id=${idLiteral(bank.tenant.tenant.id)} AND action='tenant.set_quotas'`,
-    );
-    assert.match(String(row?.details), /"open_batches": ?"5"/);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { removeOldRows } from '../../src/batches/sweeps.js';
+import { deleteUploadedBytes, removeOldRows } from '../../src/batches/sweeps.js';
 import type { Uuid } from '../../src/core/ids.js';
 import { type Instant, instant, systemClock } from '../../src/core/instant.js';
 import { bonusBatchStorage } from '../../src/db/entities/bonuses.js';
@@ -51,6 +51,21 @@ describe('what is kept of batches that are over', () => {
     await assert.rejects(world.batches.file(world.caller(), id, 'result', 'csv'), {
       message: 'the resource does not exist',
     });
+  });
+
+  it('what is kept of batches that are over is the hash of the file; its bytes are deleted, only after validation and a set time', async () => {
+    const file = payroll([[ana.id, MIN, 'COPM']]);
+    const [old, open] = [await world.ready(source, file), await world.uploaded(source, file)];
+    const kept = `SELECT number FROM upload_chunks WHERE batch_id IN (${idLiteral(old.id)}, ${idLiteral(open.id)})`;
+    for (const [ms, count] of [
+      [0, 2],
+      [1, 1],
+    ] as const) {
+      await deleteUploadedBytes(db.deps, instant(old.validatedAt! + ms));
+      assert.equal((await db.sql(kept)).length, count);
+    }
+    assert.deepEqual((await world.batch(old.id)).fileSha256, old.fileSha256);
+    assert.equal((await world.validate(open.id)).sameFileBatchId, old.id);
   });
 
   it('what is kept of batches that are over are the problems of a rejected one', async () => {

@@ -5,8 +5,7 @@ import { systemClock } from '../../src/core/instant.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import { bonusBatchRows } from '../../src/db/entities/bonuses.js';
 import { MAX_ROWS } from '../../src/batches/rules.js';
-import { validateBatch } from '../../src/batches/validation/run.js';
-import { idLiteral, LEAST, object } from '../support/bank.js';
+import { idLiteral, LEAST } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';
 import { TEST_ACTOR } from '../support/world.js';
 import {
@@ -18,7 +17,6 @@ import {
   payroll,
   resourceOf,
   UNWATCHED,
-  validationParts,
   type WantedCell,
 } from './support.js';
 
@@ -69,7 +67,7 @@ describe('the validation of a batch', () => {
     const paying = (...amounts: readonly bigint[]): Buffer =>
       payroll(amounts.map((raw) => ['$ana', raw.toString(), 'COPM']));
 
-    it('the validation of a batch under an approval policy that refuses batches rejects one whose total reaches the threshold, with a file that says why', async () => {
+    it('the validation of a batch under an approval policy that refuses batches rejects one whose total reaches the threshold, with a file that says why, and no other', async () => {
       await policy({});
       const batch = await world.validated(source, paying(LEAST, LEAST));
       assert.deepEqual(
@@ -89,15 +87,8 @@ describe('the validation of a batch', () => {
       assert.deepEqual(await world.events(), ['bonus_batch.rejected']);
       assert.deepEqual(await world.rows(batch.id), []);
       assert.equal((await world.validated(source, paying(2n * LEAST))).status, 'rejected');
-    });
-
-    it('the validation of a batch under an approval policy that refuses batches accepts a total below the threshold, and a batch in another asset', async () => {
-      await policy({});
       await world.ready(source, paying(2n * LEAST - 1n));
       await world.ready(source, payroll([['$ana', '10000000', 'DUSD']]));
-    });
-
-    it('the validation of a batch under an approval policy that does not refuse batches accepts every total', async () => {
       await policy({ refusesBatches: false });
       await world.ready(source, paying(2n * LEAST));
     });
@@ -178,26 +169,6 @@ describe('the validation of a batch', () => {
         [100_000n, 1_500_000n, 150_000n, 9_007_199_254_740_991n],
       );
     });
-
-    it('the validation of a batch accepts the largest amount as text, exactly', async () => {
-      const most = 9_223_372_036_854_775_807n;
-      await db.sql(
-        `INSERT INTO account_limits VALUES (${idLiteral(source.id)}, 'COPM', NULL, ${most}, NULL)`,
-      );
-      assert.equal(
-        (await world.ready(source, payroll([['$ana', most.toString(), 'COPM']]))).totalRaw,
-        most,
-      );
-      assert.deepEqual(
-        await wrong(
-          payroll([
-            ['$ana', (most - LEAST + 1n).toString(), 'COPM'],
-            ['$ana', MIN, 'COPM'],
-          ]),
-        ),
-        [[3, 'amount', 'invalid_field']],
-      );
-    });
   });
 
   describe('finds', () => {
@@ -242,28 +213,15 @@ describe('the validation of a batch', () => {
     });
 
     it('the validation of a batch finds every problem of a row, with the cell and words for the one who filled it in', async () => {
-      const batch = await world.validated(
-        source,
-        payroll([
-          [
-            'Ana María',
-            { kind: 'date', text: '2026-11-01' },
-            'copm',
-            { kind: 'error', text: '#REF!' },
-            'x'.repeat(65),
-          ],
-        ]),
-      );
+      const date = { kind: 'date', text: '2026-11-01' } as const;
+      const cells = ['Ana María', date, 'copm', { kind: 'error', text: '#REF!' } as const];
+      const batch = await world.validated(source, payroll([[...cells, 'x'.repeat(65)]]));
       const problems = await world.problems(batch.id);
       assert.deepEqual(
         problems.map(({ field, code, value }) => [field, code, value]),
-        [
-          ['recipient', 'invalid_field', 'Ana María'],
-          ['amount', 'invalid_field', '2026-11-01'],
-          ['asset', 'invalid_field', 'copm'],
-          ['description', 'invalid_field', '#REF!'],
-          ['reference', 'invalid_field', 'x'.repeat(65)],
-        ],
+        ['Ana María', '2026-11-01', 'copm', '#REF!', 'x'.repeat(65)].map((value, at) => [
+          ...[HEADER[at], 'invalid_field', value],
+        ]),
       );
       assert.match(problems[0]!.message, /"Ana María" is neither an alias/);
       assert.match(problems[1]!.message, /is a date/);
@@ -314,22 +272,6 @@ describe('the validation of a batch', () => {
       );
     });
 
-    it('the validation of a batch finds assets that differ from the first valid row, not from one that is wrong itself', async () => {
-      assert.deepEqual(
-        await wrong(
-          payroll([
-            ['$nobody', MIN, 'DUSD'],
-            ['$ana', MIN, 'COPM'],
-            ['$ana', MIN, 'DUSD'],
-          ]),
-        ),
-        [
-          [2, 'recipient', 'not_found'],
-          [4, 'asset', 'mixed_asset'],
-        ],
-      );
-    });
-
     it('the validation of a batch finds missing and double columns in the header alone, and counts the rows below it', async () => {
       const file = fileOf(
         [
@@ -353,18 +295,13 @@ describe('the validation of a batch', () => {
         assert.deepEqual(await wrong(file), [[0, '', 'no_rows']]);
     });
 
-    for (const code of [
-      'unreadable_file',
-      'bad_encoding',
-      'too_large_inflated',
-      'too_many_columns',
-    ] as const)
-      it(`the validation of a batch finds: ${code}, together with the problems before it`, async () => {
+    it('the validation of a batch finds a file that breaks off, together with the problems before it', async () => {
+      for (const code of ['unreadable_file', 'too_many_columns'])
         assert.deepEqual(await wrong(payroll([['$nobody', MIN, 'COPM'], [`!${code}`]])), [
           [0, '', code],
           [2, 'recipient', 'not_found'],
         ]);
-      });
+    });
 
     it("the validation of a batch finds amounts that fit 64 bits by themselves, but not with the rows' fees, at the row that is too much", async () => {
       await world.charge(await world.account(), { flatRaw: 1n });
@@ -383,19 +320,9 @@ describe('the validation of a batch', () => {
         ]);
     });
 
-    it('the validation of a batch finds row numbers that no spreadsheet has', async () => {
-      const rows = [
-        { number: 1, cells: HEADER },
-        ...[2, 2].map((own) => ({ number: own, cells: ['$ana', MIN, 'COPM'] })),
-      ];
-      assert.deepEqual(await wrong(Buffer.from(JSON.stringify(rows))), [
-        [0, '', 'unreadable_file'],
-      ]);
-    });
-
     it('the validation of a batch finds more rows than a batch may have, which are 100,000, and stops there', async () => {
       assert.equal(MAX_ROWS, 100_000);
-      const [most, rows] = [3_000, Array.from({ length: 3_002 }, () => ['x', '', ''])];
+      const [most, rows] = [300, Array.from({ length: 302 }, () => ['x', '', ''])];
       const { id } = await world.uploaded(source, payroll(rows));
       const batch = await world.validate(id, UNWATCHED, most);
       assert.deepEqual(
@@ -408,40 +335,12 @@ describe('the validation of a batch', () => {
   });
 
   it('the validation of a batch rejects the whole file for one wrong row, keeps no row of it, and says so in an event', async () => {
-    const rows = Array.from({ length: 2_000 }, () => ['$ana', MIN, 'COPM']);
+    const rows = Array.from({ length: 200 }, () => ['$ana', MIN, 'COPM']);
     const batch = await world.validated(source, payroll([...rows, ['$nobody', MIN, 'COPM']]));
-    assert.deepEqual([batch.status, batch.rowCount, batch.rowsRejected], ['rejected', 2_001, 1]);
+    assert.deepEqual([batch.status, batch.rowCount, batch.rowsRejected], ['rejected', 201, 1]);
     assert.deepEqual(await world.database.reader.select(bonusBatchRows, { batchId: batch.id }), []);
     assert.deepEqual(await world.events(), ['bonus_batch.rejected']);
     assert.equal(codeOf(await world.execute(batch)), 'invalid_state');
-  });
-
-  it('the validation of a batch puts into its event the batch as GET shows it, without what is true only at a moment', async () => {
-    const { id } = await world.ready(source, payroll([['$ana', MIN, 'COPM']]));
-    const [event] = await db.sql(`SELECT body FROM events WHERE resource_id=${idLiteral(id)}`);
-    const shown = object(
-      object((JSON.parse(String(event!.body)) as { data: unknown }).data).object,
-    );
-    assert.deepEqual(
-      [
-        shown.id,
-        shown.status,
-        shown.rows,
-        shown.total,
-        shown.fees,
-        shown.total_debit,
-        'funding' in shown,
-      ],
-      [
-        id,
-        'ready',
-        1,
-        { raw: MIN, asset: 'COPM' },
-        { raw: '0', asset: 'COPM' },
-        { raw: MIN, asset: 'COPM' },
-        false,
-      ],
-    );
   });
 
   it('the validation of a batch fixes the fee of each row and the account that receives it', async () => {
@@ -483,39 +382,6 @@ describe('the validation of a batch', () => {
     assert.equal((await world.ready(source, file)).sameFileBatchId, null);
   });
 
-  it('the validation of a batch names the first hundred duplicates and counts all', async () => {
-    const batch = await world.ready(
-      source,
-      payroll(Array.from({ length: 300 }, () => ['$ana', MIN, 'COPM'])),
-    );
-    assert.deepEqual(
-      [batch.duplicateCount, batch.duplicateRows.length, batch.duplicateRows[0]],
-      [299, 100, 3],
-    );
-  });
-
-  it('the validation of a batch reads the bytes that were stored, whatever their size', async () => {
-    const filler = 'x'.repeat(140);
-    const rows = Array.from({ length: 15_000 }, (_, index) => [
-      '$ana',
-      MIN,
-      'COPM',
-      filler,
-      `reference ${index}`,
-    ]);
-    const file = payroll(rows);
-    assert(file.length > 2 * 1024 * 1024);
-    const batch = await world.ready(source, file);
-    assert.equal(batch.rowCount, 15_000);
-    const [chunks] = await db.sql(
-      `SELECT COUNT(*) AS n, MAX(LENGTH(content)) AS most FROM upload_chunks WHERE batch_id=${idLiteral(batch.id)}`,
-    );
-    assert.deepEqual(
-      [Number(chunks!.n), Number(chunks!.most)],
-      [Math.ceil(file.length / 1_048_576), 1_048_576],
-    );
-  });
-
   describe('that is interrupted', () => {
     const rows = Array.from({ length: 3_000 }, () => ['$ana', MIN, 'COPM']);
 
@@ -547,13 +413,6 @@ describe('the validation of a batch', () => {
       );
       assert.equal((await world.rows(id)).length, 3_000);
       assert(one.id === id && two.id === id && three.id === id);
-      assert.deepEqual(await world.events(), ['bonus_batch.ready']);
-    });
-
-    it('the validation of a batch that is interrupted and is called late does nothing', async () => {
-      const batch = await world.ready(source, payroll([['$ana', MIN, 'COPM']]));
-      assert.deepEqual(await world.validate(batch.id), batch);
-      assert.equal(await validateBatch(validationParts(world), source.id, UNWATCHED), undefined);
       assert.deepEqual(await world.events(), ['bonus_batch.ready']);
     });
 

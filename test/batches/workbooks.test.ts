@@ -4,7 +4,6 @@ import type { Uuid } from '../../src/core/ids.js';
 import type { Account } from '../../src/db/entities/parties.js';
 import type { BatchWorkflowService } from '../../src/batches/workflow-service.js';
 import { MAIN, sheetXml, workbook, xml } from '../spreadsheets/workbooks.js';
-import { startTestDesk, type TestDesk } from '../support-desk/desk.js';
 import { startTestApi } from '../support/api.js';
 import { answered, type Bank, LEAST, list, object, openBank, text } from '../support/bank.js';
 import { testDatabase } from '../support/database.js';
@@ -20,21 +19,15 @@ const db = await testDatabase();
 const api = await startTestApi(db);
 
 describe('workbooks uploaded over HTTP', () => {
-  let desk: TestDesk;
   let bank: Bank;
   let payer: Account;
   let work: BatchWorkflowService;
 
   before(async () => {
-    desk = await startTestDesk(db);
     bank = await openBank(api);
     payer = await bank.account({ funds: { COPM: 100n * LEAST } });
     await bank.account({ alias: '$dora' });
     work = batchServiceOf(api.core);
-  });
-
-  after(async () => {
-    await desk.stop();
   });
 
   const sample = (name: string): Buffer => readFileSync(`test/batches/samples/${name}.xlsx`);
@@ -151,19 +144,6 @@ describe('workbooks uploaded over HTTP', () => {
         'rejected',
         skipped(1),
       ]);
-    });
-
-    it('the support desk shows both, and neither where nothing is hidden', async () => {
-      const rows = `${header}<row hidden="1">${paid}</row>`;
-      const { id } = await validated(
-        workbook(sheetXml(rows), { 'xl/workbook.xml': sheets('hidden', 'visible') }),
-      );
-      const visitor = await desk.staffed('reader');
-      const page = await visitor.get(`/batches/${text(id)}`);
-      assert.match(page.text, /1 row hidden in the file, also paid/);
-      assert.match(page.text, /1 sheet before the one that was read, not paid/);
-      const { id: plain } = await validated(workbook(sheetXml(`${header}<row>${paid}</row>`)));
-      assert.doesNotMatch((await visitor.get(`/batches/${text(plain)}`)).text, /Hidden/);
     });
   });
 });

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { bytesOf, type ByteSource } from '../../src/spreadsheets/byte-source.js';
-import { openSheet, recogniseFile } from '../../src/spreadsheets/open-sheet.js';
+import { bytesOf } from '../../src/spreadsheets/byte-source.js';
+import { recogniseFile } from '../../src/spreadsheets/open-sheet.js';
 import { seeded } from './broken-files.js';
 import {
   MAIN,
   problemOf,
-  rowsOf,
   sheetXml,
   textsOf,
   workbook,
@@ -42,34 +41,6 @@ describe('hostile workbooks', () => {
     assert.deepEqual(await textsOf(zipOf(workbookParts(sheetXml(ROWS)), 'a comment')), TEXTS);
     const folders = [{ name: 'xl/', data: '', stored: true }, ...workbookParts(sheetXml(ROWS))];
     assert.deepEqual(await textsOf(zipOf(folders)), TEXTS);
-  });
-
-  it('hostile workbooks cut at every twentieth, and at every byte of the end, are unreadable', async () => {
-    const whole = workbook(sheetXml(ROWS));
-    for (let part = 0; part < 100; part += 5) {
-      const cut = whole.subarray(0, Math.floor((whole.length * part) / 100));
-      assert.notEqual(await problemOf(cut), null, `${part} %`);
-    }
-    for (let missing = 1; missing < 200; missing += 1)
-      await isUnreadable(whole.subarray(0, whole.length - missing));
-  });
-
-  it('hostile workbooks with any bit turned over give a reason or the same rows', async () => {
-    const whole = workbook(sheetXml(ROWS));
-    const random = seeded(7);
-    let same = 0;
-    for (let round = 0; round < 200; round += 1) {
-      const file = Buffer.from(whole);
-      const at = Math.floor(random() * file.length);
-      file[at] = (file[at] ?? 0) ^ (1 << Math.floor(random() * 8));
-      const problem = await problemOf(file);
-      if (problem !== null) continue;
-      same += 1;
-      // Times, versions and parts that nobody reads may be anything.
-      const [row] = await rowsOf(file);
-      assert.equal(row?.cells.at(-1)?.text, '12', `byte ${at}`);
-    }
-    assert.ok(same < 80, `${same} of 200 went unnoticed`);
   });
 
   it('hostile workbooks whose directory says another size, checksum or place are unreadable', async () => {
@@ -121,27 +92,26 @@ describe('hostile workbooks', () => {
     assert.deepEqual(await textsOf(zipOf(beside)), TEXTS);
   });
 
-  for (const [what, document] of [
-    ['an external entity', '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>'],
-    [
-      'entities of entities',
+  it('hostile workbooks with a document type make every part unreadable', async () => {
+    for (const document of [
+      '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>',
       '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;">]>',
-    ],
-    ['an external type', '<!DOCTYPE x SYSTEM "http://127.0.0.1/x.dtd">'],
-    ['an empty type', '<!DOCTYPE worksheet>'],
-  ] as const)
-    it(`hostile workbooks: ${what} makes every part unreadable`, async () => {
+      '<!DOCTYPE x SYSTEM "http://127.0.0.1/x.dtd">',
+      '<!DOCTYPE worksheet>',
+    ]) {
       const sheet = `${document}<worksheet xmlns="${MAIN}"><sheetData><row><c t="inlineStr"><is><t>&b;&a;</t></is></c></row></sheetData></worksheet>`;
       await isUnreadable(workbook(sheet));
       // Also where nothing refers to what it declares.
       await isUnreadable(workbook(sheetXml(ROWS).replace('<worksheet', `${document}<worksheet`)));
-      await isUnreadable(
-        workbook(sheetXml(ROWS), { 'xl/sharedStrings.xml': `${document}<sst xmlns="${MAIN}"/>` }),
-      );
-      await isUnreadable(
-        workbook(sheetXml(ROWS), { 'xl/workbook.xml': `${document}<workbook xmlns="${MAIN}"/>` }),
-      );
-    });
+      for (const [part, root] of [
+        ['xl/sharedStrings.xml', 'sst'],
+        ['xl/workbook.xml', 'workbook'],
+      ] as const) {
+        const declared = { [part]: `${document}<${root} xmlns="${MAIN}"/>` };
+        await isUnreadable(workbook(sheetXml(ROWS), declared));
+      }
+    }
+  });
 
   it('hostile workbooks whose XML is not well-formed are unreadable', async () => {
     const good = sheetXml(ROWS);
@@ -192,35 +162,5 @@ describe('hostile workbooks', () => {
       for (const encoding of ['utf8', 'latin1', 'utf16le'] as const)
         assert.equal(await kindOf(Buffer.from(text, encoding)), 'csv', `${text} ${encoding}`);
     assert.equal(await kindOf(Buffer.from('r\0\0\0e\0\0\0', 'latin1')), 'csv', 'UTF-32');
-  });
-});
-
-describe('the bytes of a file', () => {
-  const file = workbook(sheetXml(ROWS));
-  const pieces = (size: number): Buffer[] =>
-    Array.from({ length: Math.ceil(file.length / size) }, (_, at) =>
-      file.subarray(at * size, (at + 1) * size),
-    );
-
-  it('the bytes of a file may come in pieces of any size', async () => {
-    for (const size of [1, 7, 100, file.length]) {
-      const rows: unknown[] = [];
-      for await (const row of openSheet(bytesOf(pieces(size)))) rows.push(row);
-      assert.equal(rows.length, 1, `${size}`);
-    }
-  });
-
-  it('the bytes of a file are not requested if nobody wants more rows', async () => {
-    const large = workbook(sheetXml(ROWS.repeat(50_000)));
-    let bytes = 0;
-    const source: ByteSource = {
-      size: large.length,
-      read: (offset, length) => {
-        bytes += length;
-        return bytesOf([large]).read(offset, length);
-      },
-    };
-    for await (const _ of openSheet({ ...source, size: large.length })) break;
-    assert.ok(bytes < 700_000, `${bytes}`);
   });
 });

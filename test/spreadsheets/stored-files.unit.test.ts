@@ -50,13 +50,6 @@ describe('finished files as they are downloaded', () => {
     );
   });
 
-  it('a piece of a finished file that could not be read is read again for the next request', async () => {
-    const files = new StoredFiles();
-    const away = (): Promise<never> => Promise.reject(new Error('MySQL is away'));
-    await assert.rejects(textOf(files.open(file, away)), /away/);
-    assert.equal(await textOf(files.open(file, pieceOf(PIECES))), PIECES.join(''));
-  });
-
   it('the download of a finished file ends with a failure where a piece is missing', async () => {
     await assert.rejects(textOf(new StoredFiles().open(file, pieceOf(PIECES.slice(0, 2)))), /gone/);
   });

@@ -55,32 +55,27 @@ describe('files that are read in a thread of their own', () => {
 
   after(() => readers.close());
 
-  for (const [what, file] of [
+  const FILES = [
     ['a short CSV', csv(20)],
-    ['a CSV of more rows than a short one has', csv(1_500)],
-    ['a long CSV', csv(6_000)],
-    ['a short workbook', xlsx(20)],
-    ['a small workbook that is not short', xlsx(8_000)],
+    ['a long CSV', csv(3_000)],
+    ['a small workbook that is not short', xlsx(3_000)],
     ['cells of every kind and none', Buffer.from('a,,=b,\n,,,x\n')],
     [
       'lone surrogates and control characters',
       workbook(sheetXml('<row><c t="inlineStr"><is><t>_xD800_a_x0000_b</t></is></c></row>')),
     ],
-    ['a file that breaks after its first rows', Buffer.concat([csv(300), Buffer.from('"')])],
-    ['a long file that breaks after its first rows', Buffer.concat([csv(6_000), Buffer.from('"')])],
+    ['a long file that breaks after its first rows', Buffer.concat([csv(3_000), Buffer.from('"')])],
     ['too many columns', Buffer.from(`a\n${'a,'.repeat(100)}a\n`)],
     ['no workbook', Buffer.from('PK\x03\x04 and nothing more')],
     ['nothing', Buffer.alloc(0)],
-  ] as const)
-    it(`a file that is read in a thread gives of ${what} the same rows and the same reason as one that is read at once`, async () => {
+  ] as const;
+  it('a file that is read in a thread gives the same rows and the same reason as one that is read at once', async () => {
+    for (const [what, file] of FILES) {
       const [apart, atOnce] = [await read(file), await readAll(openSheet(bytesOf([file])))];
-      assert.equal(apart.problem, atOnce.problem);
-      // As texts: to compare a hundred thousand rows one by one takes longer than to read them.
-      assert(
-        JSON.stringify(apart.rows) === JSON.stringify(atOnce.rows),
-        `${apart.rows.length} rows differ`,
-      );
-    });
+      assert.equal(apart.problem, atOnce.problem, what);
+      assert.equal(JSON.stringify(apart.rows), JSON.stringify(atOnce.rows), what);
+    }
+  });
 
   it('a file that needs more memory than its thread has is refused, and the process continues', async () => {
     const thread = new ReaderThread({ maxOldGenerationSizeMb: 12, maxYoungGenerationSizeMb: 2 });
@@ -132,30 +127,5 @@ describe('files that are read in a thread of their own', () => {
     setTimeout(() => stopping.abort(new Error('stop')), 300);
     await Promise.all([under, waiting].map((one) => assert.rejects(one, { message: 'stop' })));
     assert.equal((await read(csv(2_000))).rows.length, 2_000, 'the place is free again');
-  });
-
-  it('a reader that wants no more rows releases its place', async () => {
-    for await (const _ of readers.rows(stored(csv(50_000)), of('a'))) break;
-    assert.equal((await read(csv(2_000), of('b'))).rows.length, 2_000);
-  });
-
-  it('files that are read in a thread of their own end with its owner', async () => {
-    const own = new SheetReaders();
-    const stopped = { message: 'the readers of files are stopped' };
-    const reading = readAll(own.rows(stored(SLOW), of('a')));
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    await own.close();
-    await assert.rejects(reading, stopped);
-    await assert.rejects(readAll(own.rows(stored(csv(1)), of('a'))), stopped);
-  });
-
-  it('a failure of the store is not a problem of the file, and the next one is read', async () => {
-    async function* pieces(): AsyncGenerator<Buffer> {
-      yield await Promise.resolve(Buffer.from('a,b\n'));
-      throw new Error('away');
-    }
-    const away = { size: 10, pieces };
-    await assert.rejects(readAll(readers.rows(away, of('a'))), { message: 'away' });
-    assert.equal((await read(csv(3))).rows.length, 3);
   });
 });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ASSETS } from '../../src/core/amount.js';
 import ExcelJS from 'exceljs';
 import { parse } from 'csv-parse/sync';
 import { newId } from '../../src/core/ids.js';
@@ -10,7 +9,6 @@ import { instant } from '../../src/core/instant.js';
 import type { BonusBatchProblem, BonusBatchRow } from '../../src/db/entities/bonuses.js';
 import { bytesOf } from '../../src/spreadsheets/byte-source.js';
 import { openSheet } from '../../src/spreadsheets/open-sheet.js';
-import { writeTableInThread } from '../../src/spreadsheets/worker-thread/write-in-thread.js';
 import {
   type CellKind,
   type Column,
@@ -24,7 +22,6 @@ import {
   resultCells,
 } from '../../src/batches/read-batches.js';
 import { TableFiles, type TablePaths } from '../../src/spreadsheets/writing/table-files.js';
-import { templateCsv, templateXlsx } from '../../src/batches/template.js';
 import { textsOf } from './workbooks.js';
 
 const PAID: BonusBatchRow = {
@@ -103,34 +100,10 @@ async function opened(bytes: Buffer): Promise<ExcelJS.Worksheet> {
 
 /** What a person may have typed, and what somebody may have typed who means harm. */
 const FORMULAS = [
-  '=1+1',
-  '+1+1',
-  '-1+1',
-  '@SUM(A1)',
-  '=HYPERLINK("http://x.example";"a")',
-  "=cmd|' /C calc'!A0",
-  '|calc',
-  '%0A=1',
-  ' =1+1',
-  '\t=1+1',
-  '\n=1+1',
-  '\r\n=1+1',
-  '\0=1+1',
-  '\u0085=1+1',
-  '"=1+1',
-  '=1+1"',
-  'a;=1+1',
-  'a;"=1+1',
-  'a; -1+1;b',
-  'a\n=1+1',
-  'a\t=1+1',
-  '＝1+1',
-  '＋1',
-  '－1',
-  '＠A1',
-  '+57300+1',
-  '+57 300',
-  '\u200e=1',
+  ...['=1+1', '+1+1', '-1+1', '@SUM(A1)', '=HYPERLINK("http://x.example";"a")'],
+  ...["=cmd|' /C calc'!A0", '|calc', '%0A=1', ' =1+1', '\t=1+1', '\n=1+1', '\r\n=1+1'],
+  ...['\0=1+1', '\u0085=1+1', '"=1+1', '=1+1"', 'a;=1+1', 'a;"=1+1', 'a; -1+1;b'],
+  ...['a\n=1+1', 'a\t=1+1', '＝1+1', '＋1', '－1', '＠A1', '+57300+1', '+57 300', '\u200e=1'],
 ];
 
 describe('the result file', () => {
@@ -149,90 +122,6 @@ describe('the result file', () => {
       assert.deepEqual(await textsOf(await result(format, [PAID, FAILED])), want, format);
       assert.deepEqual(await textsOf(await result(format, [])), [header], format);
     }
-  });
-
-  it('the result file is CSV as programs expect it: UTF-8 with its mark, CRLF, quotes doubled', async () => {
-    const text = (await result('csv', [{ ...FAILED, message: 'a "b", c' }])).toString('utf8');
-    assert.ok(text.startsWith('\ufeffrow,reference,'));
-    assert.ok(
-      text.endsWith('3,,$ana,9007199254740993,COPM,failed,,,insufficient_funds,"a ""b"", c",\r\n'),
-    );
-    assert.equal(parse(text, { bom: true }).length, 2);
-  });
-
-  it('the result file is XLSX that another program reads: numbers of rows are numbers, all else is text', async () => {
-    const sheet = await opened(await result('xlsx', [PAID, FAILED]));
-    assert.equal(sheet.rowCount, 3);
-    assert.equal(sheet.getCell('A2').value, 2);
-    assert.equal(sheet.getCell('C2').value, '+573001112233');
-    assert.equal(sheet.getCell('D2').value, '9007199254740993');
-    assert.equal(sheet.getCell('D2').type, ExcelJS.ValueType.String);
-    assert.equal(sheet.getCell('D2').numFmt, '@');
-    assert.equal(sheet.getCell('B3').value, null);
-    const [view] = sheet.views;
-    assert.deepEqual([view?.state, view?.state === 'frozen' ? view.ySplit : 0], ['frozen', 1]);
-    assert.ok((sheet.getColumn(3).width ?? 0) > 30);
-  });
-
-  it('the result file is written in a separate thread if it is large, with the same cells to the last byte', async () => {
-    const rows = Array.from({ length: 1_500 }, (_, index) => cells({ ...PAID, number: index + 2 }));
-    async function* pieces(): AsyncGenerator<readonly TableRow[]> {
-      for (let at = 0; at < rows.length; at += 300)
-        yield await Promise.resolve(rows.slice(at, at + 300));
-    }
-    await inFolder(async (paths) => {
-      await writeTableInThread(
-        { columns: RESULT_COLUMNS, paths, sheetName: 'Result' },
-        pieces(),
-        new AbortController().signal,
-      );
-      const here = await written(RESULT_COLUMNS, rows);
-      assert.deepEqual(await readFile(paths.csv), here.csv);
-      assert.deepEqual(await textsOf(await readFile(paths.xlsx)), await textsOf(here.xlsx));
-    });
-  });
-
-  it('the result file whose rows fail, or that is no longer wanted, is not written', async () => {
-    const stop = new AbortController();
-    async function* endless(): AsyncGenerator<readonly TableRow[]> {
-      for (let row = 2; ; row += 1) {
-        if (row === 20) stop.abort(new Error('stopped'));
-        yield await Promise.resolve([cells({ ...PAID, number: row })]);
-      }
-    }
-    async function* failing(): AsyncGenerator<readonly TableRow[]> {
-      yield await Promise.resolve([cells(PAID)]);
-      throw new Error('away');
-    }
-    await inFolder(async (paths) => {
-      const wanted = { columns: RESULT_COLUMNS, paths, sheetName: 'Result' };
-      await assert.rejects(
-        writeTableInThread(wanted, failing(), new AbortController().signal),
-        /away/,
-      );
-      await assert.rejects(writeTableInThread(wanted, endless(), stop.signal), /stopped/);
-    });
-  });
-
-  it('the result file that finds no space fails without ending anything else, in either thread', async () => {
-    const paths = { csv: '/dev/full', xlsx: '/dev/full' };
-    async function* pieces(): AsyncGenerator<readonly TableRow[]> {
-      for (let row = 2; row < 5_000; row += 1)
-        yield await Promise.resolve([cells({ ...PAID, number: row })]);
-    }
-    await assert.rejects(
-      writeTableInThread(
-        { columns: RESULT_COLUMNS, paths, sheetName: 'Result' },
-        pieces(),
-        new AbortController().signal,
-      ),
-      /ENOSPC|ENOENT|EPERM|EACCES/,
-    );
-    await assert.rejects(async () => {
-      const files = new TableFiles(RESULT_COLUMNS, paths, 'Result');
-      for await (const rows of pieces()) await files.add(rows);
-      await files.end();
-    }, /ENOSPC|ENOENT|EPERM|EACCES/);
   });
 });
 
@@ -271,20 +160,17 @@ describe('exported cells', () => {
         assert.doesNotMatch(cell, /^[\s"\p{Cc}]*[=+\-@＝＋－＠|%]/u, JSON.stringify(cell));
   });
 
-  it('phones and aliases are exported unchanged, so that the file can be used again', async () => {
-    for (const party of ['+573001112233', '$ana', '018f0000-0000-7000-8000-0000000000ff']) {
-      const [, row] = await textsOf(await result('csv', [{ ...PAID, recipient: party }]));
-      assert.equal(row?.[2], party);
-    }
-  });
-
-  it('the apostrophe before a formula is the only change of an exported cell', () => {
+  it('the apostrophe before a formula is the only change of an exported cell, and phones and aliases have none', async () => {
     const csvCell = (text: string, kind: CellKind): string => csvLines([[text]], [kind]).trimEnd();
     assert.equal(csvCell('-1', 'text'), `"'-1"`);
     assert.equal(csvCell('=a;=b', 'text'), `"'=a;'=b"`);
     assert.equal(csvCell('plain text, with a comma', 'text'), '"plain text, with a comma"');
     assert.equal(csvCell('ñ € 👩 a-b a+b a=b', 'text'), 'ñ € 👩 a-b a+b a=b');
     assert.equal(csvCell('+573001112233', 'text'), `"'+573001112233"`, 'where no phone belongs');
+    for (const recipient of ['+573001112233', '$ana', '018f0000-0000-7000-8000-0000000000ff']) {
+      const [, row] = await textsOf(await result('csv', [{ ...PAID, recipient }]));
+      assert.equal(row?.[2], recipient);
+    }
   });
 
   it('every cell exported to an XLSX is text, unchanged but for control characters', async () => {
@@ -314,38 +200,5 @@ describe('exported cells', () => {
       const [, row] = await textsOf(await result(format, [{ ...FAILED, message: text }]));
       assert.equal(row?.[9], want, format);
     }
-  });
-
-  it('exported cells longer than a spreadsheet’s cell are cut in an XLSX', async () => {
-    const sheet = await opened(await result('xlsx', [{ ...FAILED, message: '<'.repeat(50_000) }]));
-    assert.equal(sheet.getCell('J2').text.length, 32_767);
-  });
-});
-
-describe('the template', () => {
-  const HEADER = ['recipient', 'amount', 'asset', 'description', 'reference'];
-
-  it('the template has the columns and an example row in both formats', async () => {
-    for (const bytes of [templateCsv(), await templateXlsx()]) {
-      const [header, example, ...more] = await textsOf(bytes);
-      assert.deepEqual(header, HEADER);
-      assert.equal(example?.length, 5);
-      assert.match(example[0] ?? '', /^\$[a-z0-9][a-z0-9._-]{1,28}[a-z0-9]$/);
-      assert.match(example[1] ?? '', /^[1-9][0-9]*$/);
-      assert.equal(more.length, 0);
-    }
-  });
-
-  it('the template explains each column in a note, and what is typed stays text', async () => {
-    const sheet = await opened(await templateXlsx());
-    for (const letter of 'ABCDE') {
-      const { note } = sheet.getCell(`${letter}1`);
-      assert.ok(typeof note === 'string' && note.length > 20, letter);
-      assert.equal(sheet.getColumn(letter).numFmt, '@');
-      assert.ok((sheet.getColumn(letter).width ?? 0) >= 10);
-    }
-    assert.deepEqual(sheet.getCell('C500').dataValidation.formulae, [`"${ASSETS.join()}"`]);
-    assert.equal(sheet.views[0]?.state, 'frozen');
-    assert.deepEqual(await templateXlsx(), await templateXlsx(), 'the same bytes each time');
   });
 });
